@@ -1,0 +1,69 @@
+# Four commands; each sets up .venv by itself on a machine that has Python 3.11 or newer, make and a package index.
+#
+#   make demo       a first look: installs the core alone
+#   make test       the whole suite; ARGS goes to pytest:  make test ARGS="tests/house -q"
+#   make lessons    the lessons, checked from the command line
+#   make bench      the speed measurements of tests/bench
+#
+# PYTHON=/path/to/python3 chooses the interpreter, VENV=folder another place for the environment.
+
+VENV ?= .venv
+PYTHON ?=
+ARGS ?=
+
+# Start-up is measured and felt with compiled modules, so they are written whatever the caller's shell says.
+unexport PYTHONDONTWRITEBYTECODE
+
+INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test lessons bench
+
+demo: $(VENV)/core
+	@$(VENV)/bin/labkit demo $(ARGS)
+
+test: $(VENV)/dev
+	@$(VENV)/bin/python -m pytest -n 2 --dist loadgroup $(ARGS) < /dev/null
+
+lessons: $(VENV)/core
+	@$(VENV)/bin/labkit lessons $(ARGS)
+
+bench: $(VENV)/dev
+	@set -e; for script in tests/bench/*.py; do \
+	    echo "== $$script"; $(VENV)/bin/python "$$script" $(ARGS); \
+	done
+
+# What is installed is remembered by an empty file in the environment; a newer pyproject.toml installs again.
+$(VENV)/core: pyproject.toml $(VENV)/bin/python
+	@echo "installing labkit into $(VENV) (only when pyproject.toml changes) ..."
+	@$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/dev: pyproject.toml $(VENV)/bin/python
+	@echo "installing labkit and what its tests use into $(VENV) (only when pyproject.toml changes) ..."
+	@$(INSTALL) --editable '.[dev]'
+	@touch $(VENV)/core $@
+
+# A name on PATH proves nothing: a version manager's shim may refuse to run, a distribution may leave out venv.
+# So each candidate is run, and must import what the environment and labkit need.
+$(VENV)/bin/python:
+	@works() { \
+	    [ -x "$$1" ] && "$$1" -c 'import ensurepip, sqlite3, ssl, sys, venv; sys.exit(sys.version_info < (3, 11))' \
+	        < /dev/null > /dev/null 2>&1; \
+	}; \
+	candidates() { \
+	    if [ -n "$(PYTHON)" ]; then command -v "$(PYTHON)"; return; fi; \
+	    for name in python3.11 python3.12 python3.13 python3.14 python3.15 python3.16 python3.17 python3; do \
+	        (IFS=:; set -f; for folder in $$PATH; do printf '%s\n' "$$folder/$$name"; done); \
+	    done; \
+	    for path in "$$HOME"/.pyenv/versions/*/bin/python3; do printf '%s\n' "$$path"; done; \
+	}; \
+	chosen=$$(candidates | while IFS= read -r path; do \
+	    if works "$$path"; then printf '%s\n' "$$path"; break; fi; \
+	done); \
+	if [ -z "$$chosen" ]; then \
+	    echo "labkit needs Python 3.11 or newer with its venv, ssl and sqlite3 modules, and none was found on PATH;" >&2; \
+	    echo "install one (on Debian also its -venv package), or name it: make PYTHON=/path/to/python3" >&2; \
+	    exit 1; \
+	fi; \
+	echo "making $(VENV) with $$chosen"; \
+	"$$chosen" -m venv --clear "$(VENV)"

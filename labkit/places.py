@@ -1,0 +1,31 @@
+"""Where the shipped notebooks and scenarios lie: beside the package in a checkout, else inside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def notebooks() -> Path:
+    """The folder of the lesson notebooks; FileNotFoundError when this copy came without them."""
+    return shipped("notebooks", _PACKAGE)
+
+
+def scenarios() -> Path:
+    """The folder of the scenario files; FileNotFoundError when this copy came without them."""
+    return shipped("scenarios", _PACKAGE)
+
+
+def shipped(name: str, package: Path) -> Path:
+    """The folder `name` that belongs to the copy of labkit whose package folder is `package`."""
+    installed = package / f"_{name}"
+    if installed.is_dir():
+        return installed
+    checkout = package.parent / name
+    # The project file tells a checkout from a stranger's folder of that name beside an installed package.
+    if checkout.is_dir() and (package.parent / "pyproject.toml").is_file():
+        return checkout
+    raise FileNotFoundError(
+        f"no folder of {name} at {installed} or {checkout}; install a wheel or run from a checkout"
+    )

@@ -1,0 +1,70 @@
+"""What every test stands on: where the checkout is, and a guard against the real clock and real dice."""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+# A shared machine makes single examples slow now and then; that is no finding.
+settings.register_profile("house", deadline=None)
+settings.load_profile("house")
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+GUARDED_PACKAGES = frozenset({"service", "vault", "cloud", "sim", "lab", "trace", "keymaking", "sealed_box"})
+
+# What is guarded, by the module that offers it.  A class is left alone: others make subclasses of it.
+CLOCK_AND_DICE: dict[ModuleType, tuple[str, ...]] = {
+    time: (
+        *("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"),
+        *("process_time", "process_time_ns", "sleep"),
+    ),
+    random: (
+        *("random", "randint", "randrange", "randbytes", "getrandbits", "uniform", "gauss", "expovariate"),
+        *("choice", "choices", "sample", "shuffle", "seed"),
+    ),
+    secrets: ("token_bytes", "token_hex", "token_urlsafe", "randbelow", "randbits", "choice"),
+    uuid: ("uuid1", "uuid4"),
+    os: ("urandom",),
+}
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """The folder that holds pyproject.toml."""
+    return CHECKOUT
+
+
+@pytest.fixture(autouse=True)
+def no_real_clock_or_dice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the system's clock, dice and entropy raise when a module asks that must be handed them."""
+    for module, names in CLOCK_AND_DICE.items():
+        for name in names:
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, guarded(module.__name__, name, getattr(module, name)))
+
+
+def guarded(module_name: str, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, but refusing callers inside the guarded packages of labkit."""
+
+    def ask(*arguments: Any, **named: Any) -> Any:
+        caller = sys._getframe(1).f_globals.get("__name__", "")
+        if caller.startswith("labkit.") and caller.split(".")[1] in GUARDED_PACKAGES:
+            raise AssertionError(
+                f"{caller} called {module_name}.{name}(); time and entropy come in as arguments, "
+                "and labkit.real alone asks the system for them"
+            )
+        return original(*arguments, **named)
+
+    return ask

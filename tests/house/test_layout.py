@@ -1,0 +1,86 @@
+"""Where things live: the agreed top level, packages named for their subject, a test in the mirrored path."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+# Entries that begin with a dot belong to tools and are not counted.
+TOP_LEVEL = {
+    "pyproject.toml",
+    "README.md",
+    "Makefile",
+    "LICENSE",
+    "labkit",
+    "notebooks",
+    "scenarios",
+    "tests",
+}
+
+# Names that say nothing of what is inside.
+EMPTY_NAMES = {"util", "utils", "helper", "helpers", "common", "base"}
+
+
+def test_the_top_level_holds_the_agreed_entries_alone(top_level: list[str]) -> None:
+    strangers = sorted({name for name in top_level if not name.startswith(".")} - TOP_LEVEL)
+
+    assert strangers == [], "\n".join(strangers)
+
+
+def test_no_file_or_folder_has_an_empty_name(project_files: list[Path], checkout: Path) -> None:
+    named = [path.relative_to(checkout) for path in project_files]
+    empty = [str(path) for path in named if EMPTY_NAMES & {part.split(".")[0] for part in path.parts}]
+
+    assert empty == [], "\n".join(empty)
+
+
+def test_every_module_says_what_it_is_for(python_files: list[Path], checkout: Path) -> None:
+    silent = [path for path in python_files if not ast.get_docstring(ast.parse(path.read_text()))]
+
+    assert silent == [], "\n".join(str(path.relative_to(checkout)) for path in silent)
+
+
+def test_every_folder_of_modules_is_a_package(modules: list[Path]) -> None:
+    bare = sorted({path.parent for path in modules if not (path.parent / "__init__.py").is_file()})
+
+    assert bare == [], "\n".join(map(str, bare))
+
+
+def test_every_module_has_its_test_in_the_mirrored_path(modules: list[Path], checkout: Path) -> None:
+    with_code = [path.relative_to(checkout / "labkit") for path in modules if has_code(path.read_text())]
+    missing = [
+        str(mirrored(path)) for path in with_code if not (checkout / "tests" / mirrored(path)).is_file()
+    ]
+
+    assert missing == [], "\n".join(missing)
+
+
+def test_a_package_is_mirrored_by_the_test_of_its_name() -> None:
+    assert mirrored(Path("real.py")) == Path("test_real.py")
+    assert mirrored(Path("vault/storage/memory.py")) == Path("vault/storage/test_memory.py")
+    assert mirrored(Path("vault/storage/__init__.py")) == Path("vault/test_storage.py")
+    assert mirrored(Path("__init__.py")) == Path("test_labkit.py")
+
+
+def test_only_a_file_that_is_all_docstring_needs_no_test() -> None:
+    assert not has_code('"""What a server is."""\n\nfrom __future__ import annotations\n')
+    assert has_code('"""What a server is."""\n\nLIMIT = 3\n')
+    assert has_code('"""What a server is."""\n\nfrom labkit.service.message import Request\n')
+
+
+def mirrored(path: Path) -> Path:
+    """Where the test of a module lies, both relative: the module's to labkit/, the test's to tests/."""
+    if path.name != "__init__.py":
+        return path.parent / f"test_{path.name}"
+    package = path.parent.name or "labkit"
+    return path.parent.parent / f"test_{package}.py"
+
+
+def has_code(source: str) -> bool:
+    """Whether a module holds more than its docstring and the future import."""
+    for statement in ast.parse(source).body:
+        text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+        if not text and not future:
+            return True
+    return False

@@ -1,0 +1,72 @@
+"""A start is light (R24): what a fresh process loads before its first answer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FRONT_DOOR = {
+    "pandas",
+    "numpy",
+    "ipywidgets",
+    "IPython",
+    "anywidget",
+    "networkx",
+    "simpy",
+    "pytest",
+    "hypothesis",
+}
+
+VAULT = FRONT_DOOR | {
+    *("pydantic", "yaml", "jwt", "msgspec", "tqdm"),
+    *("cryptography.x509", "cryptography.hazmat.primitives.serialization", "pysequoia", "uvicorn"),
+    *("logging", "uuid", "dataclasses", "inspect", "argparse", "asyncio", "http.client", "urllib.request"),
+}
+
+FIRST_ANSWER = """
+from labkit import Vault
+vault = Vault.dev()
+vault.post("secret/data/app", {"data": {"user": "ada"}})
+assert vault.get("secret/data/app").data["data"] == {"user": "ada"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "heavy"),
+    [
+        ("import labkit", FRONT_DOOR),
+        ("from labkit import Vault", VAULT),
+        (FIRST_ANSWER, FRONT_DOOR | {"pydantic", "yaml", "msgspec", "cryptography.x509"}),
+    ],
+    ids=["front door", "vault", "first answer"],
+)
+def test_nothing_heavy_is_loaded(code: str, heavy: set[str], checkout: Path) -> None:
+    assert sorted(loaded_by(code, checkout) & heavy) == []
+
+
+def test_what_is_loaded_is_seen(checkout: Path) -> None:
+    loaded = loaded_by("import xml.dom.minidom", checkout)
+
+    assert {"xml", "xml.dom.minidom"} <= loaded
+    assert "sys" not in loaded
+
+
+def loaded_by(code: str, checkout: Path) -> set[str]:
+    """The modules that a fresh process loads to run some code, beyond what every process has."""
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"import sys; had = set(sys.modules)\n{code}\nprint(*(set(sys.modules) - had))",
+        ],
+        cwd=checkout,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr
+    return set(told.stdout.split())

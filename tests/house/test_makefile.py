@@ -1,0 +1,78 @@
+"""The Makefile picks the first Python that really runs, and says one clear thing when there is none."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+# A Python that passes the check, and whose `-m venv --clear FOLDER` leaves a file that tells who was chosen.
+WORKS = '#!/bin/sh\n[ "$1" = -m ] || exit 0\n/bin/mkdir -p "$4/bin"\necho "$0" > "$4/bin/python"\n'
+REFUSES = "#!/bin/sh\necho 'command not found; it exists in these versions' >&2\nexit 127\n"
+
+PYENV = "home/.pyenv/versions"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "found"),
+    [
+        ("a/python3.11", {"a/python3.11": WORKS, "a/python3": WORKS}),
+        ("a/python3.12", {"a/python3.11": REFUSES, "a/python3.12": WORKS}),
+        ("b c/python3.11", {"a/python3.11": REFUSES, "b c/python3.11": WORKS, "b c/python3.13": WORKS}),
+        ("a/python3", {"a/python3.12": REFUSES, "a/python3": WORKS}),
+        (f"{PYENV}/3.12.1/bin/python3", {"a/python3": REFUSES, f"{PYENV}/3.12.1/bin/python3": WORKS}),
+        (
+            f"{PYENV}/3.13.0/bin/python3",
+            {f"{PYENV}/3.10.2/bin/python3": REFUSES, f"{PYENV}/3.13.0/bin/python3": WORKS},
+        ),
+    ],
+)
+def test_the_first_that_runs_is_chosen(
+    chosen: str, found: dict[str, str], checkout: Path, tmp_path: Path
+) -> None:
+    told = make(checkout, tmp_path, found)
+
+    assert told.returncode == 0, told.stdout
+    assert (tmp_path / "environment/bin/python").read_text().strip() == str(tmp_path / chosen)
+
+
+def test_none_is_one_clear_message(checkout: Path, tmp_path: Path) -> None:
+    told = make(checkout, tmp_path, {"a/python3.11": REFUSES, "a/python3": REFUSES})
+
+    assert told.returncode != 0
+    assert "labkit needs Python 3.11 or newer" in told.stdout
+    assert "make PYTHON=/path/to/python3" in told.stdout
+    assert "command not found" not in told.stdout
+    assert not (tmp_path / "environment").exists()
+
+
+def test_a_named_python_is_taken(checkout: Path, tmp_path: Path) -> None:
+    told = make(checkout, tmp_path, {"a/python3.11": WORKS, "own/py": WORKS}, f"PYTHON={tmp_path}/own/py")
+
+    assert told.returncode == 0, told.stdout
+    assert (tmp_path / "environment/bin/python").read_text().strip() == f"{tmp_path}/own/py"
+
+
+def make(
+    checkout: Path, folder: Path, found: dict[str, str], *settings: str
+) -> subprocess.CompletedProcess[str]:
+    """Make the environment on a machine that has the given files as its Pythons and nothing else on PATH."""
+    for name, text in found.items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+        place.chmod(0o755)
+    path = ":".join(str(folder / name) for name in ("a", "b c"))
+    environment = folder / "environment"
+    return subprocess.run(
+        [shutil.which("make") or "make", f"VENV={environment}", *settings, f"{environment}/bin/python"],
+        cwd=checkout,
+        env={"PATH": path, "HOME": str(folder / "home")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )

@@ -1,0 +1,33 @@
+"""The linter, the formatter and the type checker have nothing to say."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize("arguments", [("check", "--quiet"), ("format", "--check", "--quiet")])
+def test_ruff_is_content(run: Run, arguments: tuple[str, ...]) -> None:
+    told = run("ruff", *arguments, ".")
+
+    assert told.returncode == 0, told.stdout
+
+
+def test_mypy_is_content(run: Run) -> None:
+    told = run("mypy")
+
+    assert told.returncode == 0, told.stdout
+
+
+def test_every_ignored_rule_of_a_folder_says_why(checkout: Path) -> None:
+    text = (checkout / "pyproject.toml").read_text()
+    section = text.split("[tool.ruff.lint.per-file-ignores]")[1].split("\n[")[0]
+    codes = [line for line in section.splitlines() if line.startswith("  ")]
+
+    assert codes
+    assert [line for line in codes if "#" not in line] == []

@@ -1,0 +1,91 @@
+"""What no file of the project says: where it was written, whose index serves it, what is left for later."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+# The patterns are put together from pieces, so that this file does not say what it forbids.
+FORBIDDEN = {
+    "a path of some machine": (
+        r"/(?:wo" r"rk|far" r"m)/|/tmp/(?:stud" r"io|bash_" r"jobs)|/ro" r"ot/|/opt/whe" r"els|/ho" r"me/\w"
+    ),
+    "notes that are no part of the project": (
+        r"\bsha"
+        r"red/(?:spec|reference|conformance|hooks)|recorded-"
+        r"facts|the reference "
+        r"file"
+        r"|\b(?:design|rules|decisions|http-core|kv-v2|dr-replication|cloud-auth|libraries)\.m"
+        r"d\b"
+    ),
+    "how it came about": (
+        r"(?<![\w+/=])(?-i:A"
+        r"I|LL"
+        r"M)(?![\w+/=])|language mo"
+        r"del|chat"
+        r"gpt|clau"
+        r"de|anthro"
+        r"pic"
+        r"|open"
+        r"ai\b|copi"
+        r"lot|sub-?age"
+        r"nt"
+    ),
+    "the bare name, which belongs to a stranger": r"pip3? inst" r"all (?:-\S+ )*[\"']?labkit(?![\w.-])",
+    "the address of a package index": r"pypi\.o"
+    r"rg|pythonho"
+    r"sted|--(?:extra-)?index-u"
+    r"rl|PIP_INDEX_U"
+    r"RL",
+}
+
+UNFINISHED = (
+    r"\bTO"
+    r"DO\b|\bFIX"
+    r"ME\b|\bXX"
+    r"X\b|NotImplemented"
+    r"Error|mark\.(?:sk"
+    r"ip|xf"
+    r"ail)|pytest\.sk"
+    r"ip"
+)
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_no_file_names(what: str, project_files: list[Path], checkout: Path) -> None:
+    pattern = re.compile(FORBIDDEN[what], re.IGNORECASE)
+
+    found = [said for path in project_files for said in matches(pattern, path, checkout)]
+
+    assert found == [], "\n".join(found)
+
+
+def test_nothing_is_left_unfinished(python_files: list[Path], checkout: Path) -> None:
+    pattern = re.compile(UNFINISHED)
+
+    found = [said for path in python_files for said in matches(pattern, path, checkout)]
+
+    assert found == [], "\n".join(found)
+
+
+def test_the_bare_name_is_told_from_the_distribution() -> None:
+    pattern = re.compile(FORBIDDEN["the bare name, which belongs to a stranger"])
+    verb = "pip inst" + "all "
+
+    assert pattern.search(verb + "labkit\n")
+    assert pattern.search(verb + '--upgrade "labkit[serve]"')
+    assert not pattern.search(verb + "labkit-secrets")
+    assert not pattern.search(verb + "labkit_secrets-0.1.0-py3-none-any.whl")
+    assert not pattern.search(verb + "'.[serve]'")
+
+
+def matches(pattern: re.Pattern[str], path: Path, checkout: Path) -> list[str]:
+    """Each line of a text file that a pattern is found in, as `path:line text`."""
+    name = str(path.relative_to(checkout))
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        return []
+    return [f"{name}:{number} {line.strip()}" for number, line in enumerate(lines, 1) if pattern.search(line)]
