@@ -1,0 +1,87 @@
+"""Refusals: a request that certainly had no effect, one class per meaning, each with its status.
+
+Texts are the API's own (clients match some of them); ``one_error`` gives the list shape in which the API wraps the
+refusals that come from behind a route rather than from an explicit answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class ServiceError(Exception):
+    """A refusal with its HTTP status and texts; ``data`` rides along in the few bodies that carry both."""
+
+    status = 400
+
+    def __init__(self, *errors: str, data: dict[str, Any] | None = None) -> None:
+        super().__init__(*errors)
+        self.errors = errors
+        self.data = data
+
+
+class BadRequest(ServiceError):
+    """400: the request cannot be carried out as it was put."""
+
+    status = 400
+
+
+class Forbidden(ServiceError):
+    """403: no token, a token that is not valid, or one whose policies do not allow it."""
+
+    status = 403
+
+
+class NotFound(ServiceError):
+    """404: no such route, or nothing there; without texts the plain ``{"errors": []}``."""
+
+    status = 404
+
+
+class Unsupported(ServiceError):
+    """405: the path exists but not this operation on it."""
+
+    status = 405
+
+    def __init__(self) -> None:
+        super().__init__(one_error("unsupported operation"))
+
+
+class TooLarge(ServiceError):
+    """413: the request's body is over the limit."""
+
+    status = 413
+
+
+class WrongMediaType(ServiceError):
+    """415: a patch that is not a JSON merge patch."""
+
+    status = 415
+
+
+class Internal(ServiceError):
+    """500: the two user mistakes that clients' suites expect there (decision C10), and real faults of the store."""
+
+    status = 500
+
+
+class Unavailable(ServiceError):
+    """503: sealed, no active node, or not ready for it yet."""
+
+    status = 503
+
+
+class Redirect(ServiceError):
+    """307: this node is a standby; the Location header names the active one."""
+
+    status = 307
+
+    def __init__(self, location: str) -> None:
+        super().__init__()
+        self.location = location
+
+
+def one_error(*texts: str) -> str:
+    """Wrap refusal texts as the API lists them: ``1 error occurred:`` and a bullet each."""
+    head = "1 error occurred:" if len(texts) == 1 else f"{len(texts)} errors occurred:"
+    return head + "\n" + "".join(f"\t* {text}\n" for text in texts) + "\n"

@@ -1,0 +1,129 @@
+"""The records that cross a service's boundary: Request, Response, Reply, Fetch and Suspended.
+
+1. A record is plain values: it can be kept, copied, compared and sent through the simulated network as it is.
+2. Nobody changes a record or the body of one that was handed to somebody else; to change it, make another.
+3. Status 0 is silence: no answer came.  It may have happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+Body = dict[str, Any]
+
+JSON_TYPE = "application/json"
+
+
+class Request(NamedTuple):
+    """One HTTP-shaped request; ``path`` as sent: with or without ``/v1/``, with percent-encoding and query string."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str] = {}
+    body: Body | None = None
+    remote_address: str = "127.0.0.1"
+
+    def __repr__(self) -> str:
+        return f"Request({self.method} {self.path})"  # never headers or body: they carry tokens and secrets
+
+
+class Response(NamedTuple):
+    """One answer: HTTP status, headers and the parsed JSON body (None when the body is empty)."""
+
+    status: int
+    headers: dict[str, str]
+    body: Body | None = None
+
+    def __repr__(self) -> str:
+        return f"Response({self.status})"
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status says success."""
+        return 200 <= self.status < 300
+
+    @property
+    def data(self) -> Any:
+        """The envelope's ``data``; None when there is none."""
+        return self.body.get("data") if self.body else None
+
+    @property
+    def errors(self) -> list[str]:
+        """The refusal's texts; always a list."""
+        return list(self.body.get("errors") or ()) if self.body else []
+
+    @property
+    def warnings(self) -> list[str]:
+        """The envelope's warnings; always a list."""
+        return list(self.body.get("warnings") or ()) if self.body else []
+
+    @property
+    def auth(self) -> Any:
+        """The envelope's ``auth`` block; None when the answer issues no token."""
+        return self.body.get("auth") if self.body else None
+
+    @property
+    def wrap_info(self) -> Any:
+        """The envelope's ``wrap_info`` block; None when the answer is not wrapped."""
+        return self.body.get("wrap_info") if self.body else None
+
+    def raise_for_status(self) -> Response:
+        """Return the answer itself, or raise RuntimeError with the refusal's status and texts."""
+        if self.ok:
+            return self
+        raise RuntimeError(f"the service answered {self.status}: {'; '.join(self.errors) or 'no text'}")
+
+
+def respond(status: int, body: Body | None = None) -> Response:
+    """Build a Response with the headers that every answer has."""
+    return Response(status, {"Content-Type": JSON_TYPE, "Cache-Control": "no-store"}, body)
+
+
+def silence(why: str) -> Response:
+    """Build the Response that stands for no answer at all (status 0)."""
+    return Response(0, {}, {"errors": [why]})
+
+
+class Reply(NamedTuple):
+    """What a handler returns when a plain dict is not enough: it becomes an envelope with that status."""
+
+    data: Body | None = None
+    status: int = 200
+    auth: Body | None = None
+    wrap_info: Body | None = None
+    lease_duration_s: int = 0
+
+
+class Fetch(NamedTuple):
+    """What a handler asks of the outside: one request to an address; the handler is resumed with the Response.
+
+    ``channel`` is ``api`` (the other side's ordinary door) or ``cluster`` (its replication port, where
+    ``request.body`` is an operation of that port).
+    """
+
+    address: str
+    request: Request
+    timeout_ns: int = 10_000_000_000
+    channel: str = "api"
+
+
+class Suspended(NamedTuple):
+    """A request that waits for the answer to ``fetch``: plain data, from which the handler can be played again.
+
+    ``tape`` is everything that the context gave so far, ``answers`` what earlier fetches brought; a live generator is
+    only a cache of the two.
+    """
+
+    number: int
+    request: Request
+    fetch: Fetch
+    arguments: dict[str, Any]
+    tape: tuple[Any, ...] = ()
+    answers: tuple[Response, ...] = ()
+    request_id: str = ""
+    warnings: tuple[str, ...] = ()
+    caller: str = ""
+
+    def __repr__(self) -> str:
+        return f"Suspended({self.request!r}, waits for {self.fetch.address})"

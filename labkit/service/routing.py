@@ -1,0 +1,140 @@
+"""Route tables: match a path, parse its fields, and turn refusals into responses.
+
+1. A table is data; the first route whose pattern matches the whole path answers, anchored at both ends.
+2. A path that matches for another operation is 405; one that matches nothing is 404.
+3. A route's fields are exactly its handler's parameters after ``ctx``: checked when the table is made.
+4. Values captured from the path override members of the body; members that no field names are ignored.  Both are told
+   in a warning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from labkit.service.errors import BadRequest, NotFound, Redirect, ServiceError, Unsupported, one_error
+from labkit.service.fields import Field
+from labkit.service.message import Response, respond
+
+OPERATIONS = ("read", "write", "patch", "delete", "list")
+
+Handler = Callable[..., Any]
+
+
+class Route:
+    """One operation on one pattern: handler, fields, and who may call it.
+
+    ``exists(ctx, **captures)`` decides whether a write creates or updates; without it every write is an update.
+    ``open`` needs no token, ``sudo`` needs that capability too, ``asks`` marks a generator that yields Fetches,
+    ``any_mode`` still answers on a disaster-recovery secondary, ``sealed`` still answers while sealed, ``bare``
+    answers without the envelope.
+    """
+
+    __slots__ = ("by_name", "exists", "fields", "flags", "handler", "operation", "pattern", "regex")
+
+    def __init__(
+        self,
+        operation: str,
+        pattern: str,
+        handler: Handler,
+        fields: tuple[Field, ...] = (),
+        *flags: str,
+        exists: Handler | None = None,
+    ) -> None:
+        assert operation in OPERATIONS, operation
+        names = [field.name for field in fields]
+        code = handler.__code__
+        declared = list(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
+        assert declared == names, f"{pattern}: the handler takes {declared}, the fields are {names}"
+        self.operation, self.pattern, self.handler, self.fields = operation, pattern, handler, fields
+        self.flags = frozenset(flags)
+        self.exists = exists
+        self.by_name = {field.name: field for field in fields}
+        self.regex = re.compile(_pattern_to_regex(pattern, self.by_name), re.ASCII | re.DOTALL)
+
+    def __repr__(self) -> str:
+        return f"Route({self.operation} {self.pattern})"
+
+
+def _pattern_to_regex(pattern: str, fields: Mapping[str, Field]) -> str:
+    parts = re.split(r"<(\w+)>", pattern)
+    out = [re.escape(parts[0])]
+    for name, literal in zip(parts[1::2], parts[2::2], strict=True):
+        out.append(f"(?P<{name}>{fields[name].pattern})")
+        out.append(re.escape(literal))
+    return "".join(out)
+
+
+class Match(NamedTuple):
+    """A route that a path matched, with defaults and captures laid out as the handler's arguments."""
+
+    route: Route
+    values: dict[str, Any]
+    captured: tuple[str, ...]
+
+
+class Table:
+    """The routes of one service or engine."""
+
+    __slots__ = ("routes",)
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self.routes = tuple(routes)
+
+    def match(self, operation: str, path: str) -> Match:
+        """Find the route of an operation on a path; raise Unsupported (405) or NotFound (404)."""
+        known = False
+        for route in self.routes:
+            found = route.regex.fullmatch(path)
+            if found is None:
+                continue
+            if route.operation != operation:
+                known = True
+                continue
+            captures = found.groupdict()
+            values = {field.name: field.default for field in route.fields}
+            values.update((name, route.by_name[name].convert(text)) for name, text in captures.items())
+            return Match(route, values, tuple(captures))
+        if known:
+            raise Unsupported
+        raise NotFound(one_error("unsupported path"))
+
+
+def parse_fields(match: Match, body: Mapping[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:
+    """Convert a body's members into the handler's arguments; raise BadRequest that names the field."""
+    values = dict(match.values)
+    unknown: list[str] = []
+    replaced: list[str] = []
+    fields = match.route.by_name
+    for name, value in body.items():
+        field = fields.get(name)
+        if field is None:
+            unknown.append(name)
+        elif name in match.captured:
+            replaced.append(name)
+        else:
+            try:
+                values[name] = field.convert(value)
+            except ValueError as error:
+                prefix = "" if match.route.exists is not None else "Field validation failed: "
+                raise BadRequest(f'{prefix}error converting input for field "{name}": {error}') from None
+    if unknown:
+        warn(f"Endpoint ignored these unrecognized parameters: [{' '.join(sorted(unknown))}]")
+    if replaced:
+        warn(
+            "Endpoint replaced the value of these parameters with the values captured from the endpoint's path: "
+            f"[{' '.join(sorted(replaced))}]"
+        )
+    return values
+
+
+def refusal(error: ServiceError) -> Response:
+    """Make the Response of a refusal: the only place where that happens."""
+    body: dict[str, Any] = {"errors": list(error.errors)}
+    if error.data is not None:
+        body["data"] = error.data
+    response = respond(error.status, body)
+    if isinstance(error, Redirect):
+        response.headers["Location"] = error.location
+    return response

@@ -1,0 +1,94 @@
+"""Field kinds: what each takes, and what it says of what it does not take (weak typing of this API)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labkit.service import fields
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [(3, 3), ("3", 3), ("-7", -7), ("0x10", 16), ("017", 15), ("0", 0), ("", 0), (None, 0), (True, 1), (False, 0)],
+)
+def test_integers_come_in_many_spellings(value, number):
+    assert fields.to_integer(value) == number
+
+
+@pytest.mark.parametrize("value", ["x", "1.5", 1.5, [], {}, "08", "--1"])
+def test_what_is_no_integer_is_refused(value):
+    with pytest.raises(ValueError, match="int"):
+        fields.to_integer(value)
+
+
+@given(st.integers())
+def test_every_integer_reads_back_from_its_text(number):
+    assert fields.to_integer(str(number)) == number == fields.to_integer(number)
+
+
+@pytest.mark.parametrize("value", ["1", "t", "T", "TRUE", "true", "True", 1, 2.5, True])
+def test_spellings_of_true(value):
+    assert fields.to_flag(value) is True
+
+
+@pytest.mark.parametrize("value", ["0", "f", "F", "FALSE", "false", "False", "", 0, None, False])
+def test_spellings_of_false(value):
+    assert fields.to_flag(value) is False
+
+
+@pytest.mark.parametrize("value", ["yes", "no", [], {}])
+def test_what_is_no_flag_is_refused(value):
+    with pytest.raises(ValueError, match="bool"):
+        fields.to_flag(value)
+
+
+def test_text_is_made_of_scalars():
+    assert [fields.to_text(value) for value in ("a", 1, True, False, None)] == ["a", "1", "1", "0", ""]
+    with pytest.raises(ValueError, match="unconvertible type"):
+        fields.to_text(["a"])
+
+
+def test_durations_are_whole_seconds_and_null_is_not_sent():
+    assert [fields.to_seconds(value) for value in (90, "90", "1m30s", "1500ms", "")] == [90, 90, 90, 1, 0]
+    assert fields.to_seconds(None) is None
+    with pytest.raises(ValueError, match="cannot provide negative value '-5'"):
+        fields.to_seconds("-5")
+    assert fields.to_signed_seconds("-90s") == -90
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [("a, b,,c", ["a", "b", "c"]), ("", []), (["a ", "b,c"], ["a", "b,c"]), (None, []), (7, ["7"])],
+)
+def test_comma_lists(value, wanted):
+    assert fields.to_comma_list(value) == wanted
+
+
+def test_text_lists_do_not_split():
+    assert fields.to_text_list("a,b") == ["a,b"]
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [([1, "2"], [1, 2]), (3, [3]), ("1, 2", [1, 2]), ("1,", [1, 0]), ("", []), (None, []), ("0x10", [16])],
+)
+def test_integer_lists(value, wanted):
+    assert fields.to_integer_list(value) == wanted
+
+
+def test_mappings():
+    assert fields.to_mapping({"a": [1]}) == {"a": [1]}
+    assert fields.to_mapping([]) == {}
+    assert fields.to_mapping(None) is None
+    with pytest.raises(ValueError, match="map\\[string\\]interface"):
+        fields.to_mapping("x")
+    assert fields.to_text_mapping({"a": 1, "b": True}) == {"a": "1", "b": "1"}
+    assert fields.to_text_mapping(["a=1", "b=x=y"]) == {"a": "1", "b": "x=y"}
+
+
+def test_a_lone_item_is_a_list_of_one():
+    assert fields.to_items({"a": 1}) == [{"a": 1}]
+    assert fields.to_items([1]) == [1]
+    assert fields.to_items(None) is None

@@ -1,0 +1,93 @@
+"""Route tables: matching, captures, warnings, and the check that fields are the handler's parameters."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.service import fields
+from labkit.service.errors import BadRequest, NotFound, Unsupported
+from labkit.service.routing import Match, Route, Table, parse_fields
+
+NAME = fields.name("name", "name")
+PATH = fields.path("path", "path")
+COUNT = fields.integer("count", "how many", 1)
+
+
+def read_key(ctx, name):
+    return name
+
+
+def write_key(ctx, name, count):
+    return name, count
+
+
+def read_path(ctx, path):
+    return path
+
+
+TABLE = Table(
+    (
+        Route("read", "keys/<name>", read_key, (NAME,)),
+        Route("write", "keys/<name>/config", write_key, (NAME, COUNT)),
+        Route("read", "data/<path>", read_path, (PATH,)),
+    )
+)
+
+
+def test_a_route_captures_from_the_path():
+    match = TABLE.match("read", "data/a/b c/ü")
+
+    assert match.route.handler(None, **match.values) == "a/b c/ü"
+
+
+@pytest.mark.parametrize("path", ["keys/", "keys/a/b", "keys/a-", "keys/-a", "keys/a b", "other", "data/", "data/a/"])
+def test_what_matches_nothing_is_404(path):
+    with pytest.raises(NotFound, match="unsupported path"):
+        TABLE.match("read", path)
+
+
+def test_a_known_path_with_another_operation_is_405():
+    with pytest.raises(Unsupported):
+        TABLE.match("delete", "keys/a")
+
+
+def test_defaults_conversions_and_warnings():
+    match = TABLE.match("write", "keys/a/config")
+    told = []
+
+    values = parse_fields(match, {"count": "7", "zeta": 1, "alpha": 2, "name": "other"}, told.append)
+
+    assert values == {"name": "a", "count": 7}
+    assert told == [
+        "Endpoint ignored these unrecognized parameters: [alpha zeta]",
+        "Endpoint replaced the value of these parameters with the values captured from the endpoint's path: [name]",
+    ]
+    assert parse_fields(match, {}, told.append) == {"name": "a", "count": 1}
+
+
+def test_a_value_of_the_wrong_type_names_its_field():
+    with pytest.raises(BadRequest, match='Field validation failed: error converting input for field "count"'):
+        parse_fields(TABLE.match("write", "keys/a/config"), {"count": "x"}, lambda text: None)
+
+
+def test_with_an_existence_check_the_prefix_is_left_out():
+    route = Route("write", "keys/<name>/config", write_key, (NAME, COUNT), exists=lambda ctx, name: True)
+    match = Match(route, {"name": "a", "count": 1}, ("name",))
+
+    with pytest.raises(BadRequest) as refused:
+        parse_fields(match, {"count": "x"}, lambda text: None)
+    assert refused.value.errors[0].startswith('error converting input for field "count"')
+
+
+def test_matching_never_shares_its_values():
+    match = TABLE.match("write", "keys/a/config")
+    parse_fields(match, {"count": 9}, lambda text: None)
+
+    assert match.values == {"name": "a", "count": 1}
+
+
+def test_fields_must_be_the_handlers_parameters():
+    with pytest.raises(AssertionError, match="the handler takes"):
+        Route("write", "keys/<name>/config", write_key, (COUNT, NAME))
+    with pytest.raises(AssertionError):
+        Route("fly", "keys", read_key, (NAME,))

@@ -1,0 +1,52 @@
+"""Short forms: each is one request, with the root token unless another is given."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.service.message import respond
+from labkit.service.short_forms import ShortForms
+
+
+class Recorder(ShortForms):
+    """Answers every request with 200 and keeps what was sent."""
+
+    root_token = "root"
+
+    def __init__(self):
+        self.sent = []
+
+    def request(self, method, path, json=None, headers=None):
+        self.sent.append((method, path, json, headers))
+        return respond(200)
+
+
+@pytest.mark.parametrize("form", ["get", "list", "delete"])
+def test_forms_without_a_body(form):
+    recorder = Recorder()
+    getattr(recorder, form)("secret/a", headers={"X": "1"})
+
+    assert recorder.sent == [(form.upper(), "secret/a", None, {"X": "1", "X-Vault-Token": "root"})]
+
+
+@pytest.mark.parametrize("form", ["post", "put"])
+def test_forms_with_a_body(form):
+    recorder = Recorder()
+    getattr(recorder, form)("secret/a", {"b": 1}, token="other")
+
+    assert recorder.sent == [(form.upper(), "secret/a", {"b": 1}, {"X-Vault-Token": "other"})]
+
+
+def test_a_patch_is_marked_as_a_merge_patch():
+    recorder = Recorder()
+    recorder.patch("secret/a", {"b": 1}, token="")
+
+    assert recorder.sent == [("PATCH", "secret/a", {"b": 1}, {"Content-Type": "application/merge-patch+json"})]
+
+
+def test_a_class_that_does_not_say_how_is_told_so():
+    class Dumb(ShortForms):
+        root_token = ""
+
+    with pytest.raises(TypeError, match="Dumb does not say how"):
+        Dumb().get("a")
