@@ -1,0 +1,113 @@
+"""Every random draw of a simulated world: whole numbers from a keyed hash of a label and a counter.
+
+Rules kept here:
+
+1. A draw is a function of seed, label and counter: the same in every process, on every machine and version.
+2. Labels do not touch one another: one draw more under one label moves no draw under any other.
+3. The state is the counters alone; the words that a hash gave and nobody has drawn yet are a cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from struct import Struct
+from typing import TypeAlias
+
+Counters: TypeAlias = tuple[tuple[str, int], ...]
+
+_WORD_BITS = 64
+_WORDS = 8  # a digest of blake2b holds so many words of 64 bits
+_words_of = Struct(">8Q").unpack
+MILLION = 1_000_000
+
+
+class Dice:
+    """Draws by label.  The seed may be bytes, an int or a text; seeds of different types are different seeds.
+
+    `Dice(seed, dice.state())` goes on where the saved ones stood.
+    """
+
+    __slots__ = ("_dies", "_key")
+
+    def __init__(self, seed: bytes | int | str, counters: Iterable[tuple[str, int]] | None = None) -> None:
+        self._key = _key(seed)
+        self._dies: dict[str, Die] = {}
+        for label, count in counters or ():
+            self._dies[label] = Die(self._key, label, count)
+
+    def die(self, label: str) -> Die:
+        """The one die of that label; kept by whoever draws often."""
+        die = self._dies.get(label)
+        if die is None:
+            die = self._dies[label] = Die(self._key, label)
+        return die
+
+    def word(self, label: str) -> int:
+        """64 random bits."""
+        return self.die(label).word()
+
+    def below(self, label: str, n: int) -> int:
+        """A whole number from 0 to n - 1; n is at most 2^64.
+
+        Some numbers are likelier than others by a factor of at most 1 + n / 2^64.
+        """
+        if type(n) is not int or not 0 < n <= 1 << _WORD_BITS:
+            raise ValueError(f"a draw below n needs an int n from 1 to 2^64, not {n!r}")
+        return self.die(label).word() * n >> _WORD_BITS
+
+    def chance(self, label: str, parts_per_million: int) -> bool:
+        """True with that probability; it draws even for 0 and 1,000,000."""
+        return self.die(label).word() * MILLION >> _WORD_BITS < checked_ppm("a chance", parts_per_million)
+
+    def state(self) -> Counters:
+        """How often each label was drawn, sorted by label."""
+        counts = ((label, die.count) for label, die in sorted(self._dies.items()))
+        return tuple((label, count) for label, count in counts if count)
+
+
+class Die:
+    """The draws of one label, in order."""
+
+    __slots__ = ("_block", "_hash", "words")
+
+    def __init__(self, key: bytes, label: str, count: int = 0) -> None:
+        self._hash = blake2b(label.encode(), key=key)
+        self._block = count // _WORDS
+        self.words: list[int] = []
+        """Drawn from its end with pop(); empty when `refill()` is due."""
+        if count % _WORDS:
+            self.refill()
+            del self.words[-(count % _WORDS) :]
+
+    @property
+    def count(self) -> int:
+        """How many draws were made."""
+        return self._block * _WORDS - len(self.words)
+
+    def word(self) -> int:
+        """64 random bits."""
+        return (self.words or self.refill()).pop()
+
+    def refill(self) -> list[int]:
+        """The next words, in the list that `words` is for good."""
+        block = self._hash.copy()  # the label is in it; the number of the block follows
+        block.update(self._block.to_bytes(8, "big"))
+        self._block += 1
+        self.words += _words_of(block.digest())
+        return self.words
+
+
+def checked_ppm(what: str, parts_per_million: int) -> int:
+    """The number itself, when it is an int of parts per million; ValueError otherwise."""
+    if type(parts_per_million) is not int or not 0 <= parts_per_million <= MILLION:
+        raise ValueError(f"{what} is a whole number of parts per million, not {parts_per_million!r}")
+    return parts_per_million
+
+
+def _key(seed: bytes | int | str) -> bytes:
+    if isinstance(seed, bool) or not isinstance(seed, bytes | int | str):
+        raise TypeError(f"a seed is bytes, an int or a text, not {type(seed).__name__}")
+    if isinstance(seed, bytes):
+        return blake2b(b"bytes:" + seed, digest_size=32).digest()
+    return blake2b(f"{type(seed).__name__}:{seed}".encode(), digest_size=32).digest()

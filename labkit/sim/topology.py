@@ -1,0 +1,204 @@
+"""Where the sites are: a graph of links, and the route that messages take between any two of them.
+
+Rules kept here:
+
+1. A topology never changes: `with_link` makes another, so a snapshot may share it.
+2. A route has the least mean latency, then the fewest links, then the first names; the way back is the same.
+3. Routes are fixed by the topology: when a link of one is cut, messages do not look for another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
+
+import networkx
+
+from labkit.sim.dice import MILLION, checked_ppm
+from labkit.sim.latency import Latency
+from labkit.sim.names import checked, unknown
+
+Pair: TypeAlias = tuple[str, str]
+TopologyState: TypeAlias = tuple[tuple[str, ...], tuple[tuple[Any, ...], ...], tuple[Any, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """A line between two sites, the same in both directions.
+
+    `jitter_ns` is added evenly from 0 up; `loss_ppm` is the share of messages that must be sent again;
+    `bandwidth_bps` (bits a second, each direction; None is no limit) makes messages wait for one another.
+    """
+
+    between: Pair
+    latency: Latency
+    jitter_ns: int = 0
+    loss_ppm: int = 0
+    bandwidth_bps: int | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.between) != 2 or self.between[0] == self.between[1]:
+            raise ValueError(f"a link lies between two different sites, not {self.between!r}")
+        object.__setattr__(self, "between", tuple(sorted(self.between)))
+        if not isinstance(self.latency, Latency):
+            raise TypeError(f"a link takes a Latency such as Latency.constant(ns), not {self.latency!r}")
+        if type(self.jitter_ns) is not int or self.jitter_ns < 0:
+            raise ValueError(f"a link's jitter is a whole number of ns from 0 up, not {self.jitter_ns!r}")
+        checked_ppm("a link's loss", self.loss_ppm)
+        if self.bandwidth_bps is not None and (type(self.bandwidth_bps) is not int or self.bandwidth_bps < 1):
+            raise ValueError(f"a link's bandwidth is whole bits a second, or None, not {self.bandwidth_bps!r}")
+
+
+class Path(NamedTuple):
+    """What a message meets on its way: the sites passed and all their links as one."""
+
+    sites: tuple[str, ...]
+    latencies: tuple[Latency, ...]
+    jitter_ns: int = 0
+    loss_ppm: int = 0
+    bandwidth_bps: int | None = None
+
+    @property
+    def typical_ns(self) -> int:
+        """The mean latency, jitter left out."""
+        return sum(latency.typical_ns for latency in self.latencies)
+
+    @property
+    def hops(self) -> tuple[Pair, ...]:
+        """The directed pairs of neighbours that it passes."""
+        return tuple(pairwise(self.sites))
+
+
+_LOCAL = Latency.constant(200_000)
+
+
+class NoRouteError(ValueError):
+    """No chain of links joins the two sites."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topology:
+    """Sites and links.  Inside a site a message takes `local`, without jitter, loss or limit."""
+
+    sites: tuple[str, ...]
+    links: tuple[Link, ...] = ()
+    local: Latency = _LOCAL
+    _graph: networkx.Graph[str] = field(init=False, repr=False, compare=False)
+    _routes: dict[Pair, Path] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        sites = tuple(checked("site", site) for site in self.sites)
+        if len(set(sites)) != len(sites):
+            raise ValueError(f"a site is named twice among {', '.join(sites)}")
+        object.__setattr__(self, "sites", sites)
+        object.__setattr__(self, "links", tuple(sorted(self.links, key=lambda link: link.between)))
+        object.__setattr__(self, "_graph", self._drawn())
+        object.__setattr__(self, "_routes", {})
+
+    @classmethod
+    def from_state(cls, state: TopologyState) -> Topology:
+        """The topology that gave this state."""
+        sites, links, local = state
+        return cls(sites=sites, links=tuple(map(_linked, links)), local=Latency(*local))
+
+    def state(self) -> TopologyState:
+        """Sites, links and local latency as plain tuples."""
+        links = tuple(
+            (link.between, tuple(link.latency), link.jitter_ns, link.loss_ppm, link.bandwidth_bps)
+            for link in self.links
+        )
+        return self.sites, links, tuple(self.local)
+
+    def with_link(self, link: Link) -> Topology:
+        """Another topology: this one with the link, which replaces one between the same sites."""
+        others = tuple(known for known in self.links if known.between != link.between)
+        return Topology(sites=self.sites, links=(*others, link), local=self.local)
+
+    def site(self, name: str) -> str:
+        """The name itself; ValueError with the nearest one when there is no such site."""
+        if name not in self._graph:
+            raise ValueError(unknown("site", name, self.sites))
+        return name
+
+    def route(self, source: str, target: str) -> Path:
+        """The path from a site to another; NoRouteError when no links lead there.
+
+        ValueError for a site that does not exist.
+        """
+        path = self._routes.get((source, target))
+        if path is None:
+            path = self._routes[source, target] = self._found(self.site(source), self.site(target))
+        return path
+
+    def hop(self, source: str, target: str) -> Path:
+        """The path over the one link between two neighbours."""
+        link: Link = self._graph[source][target]["link"]
+        return Path((source, target), (link.latency,), link.jitter_ns, link.loss_ppm, link.bandwidth_bps)
+
+    def _drawn(self) -> networkx.Graph[str]:
+        graph: networkx.Graph[str] = networkx.Graph()
+        graph.add_nodes_from(sorted(self.sites))
+        for link in self.links:
+            a, b = link.between
+            for end in link.between:
+                if end not in graph:
+                    raise ValueError(f"the link {a} - {b}: {unknown('site', end, self.sites)}")
+            if graph.has_edge(a, b):
+                raise ValueError(f"two links lie between {a} and {b}; give one")
+            # One more in the last place for each link: of two equally fast routes the shorter wins.
+            graph.add_edge(a, b, link=link, weight=(link.latency.typical_ns << _HOP_BITS) + 1)
+        return graph
+
+    def _found(self, source: str, target: str) -> Path:
+        if source == target:
+            return Path((source,), (self.local,))
+        back = source > target
+        sites = self.route(target, source).sites[::-1] if back else self._shortest(source, target)
+        return joined(tuple(self.hop(a, b) for a, b in pairwise(sites)))
+
+    def _shortest(self, source: str, target: str) -> tuple[str, ...]:
+        left = networkx.single_source_dijkstra_path_length(self._graph, target, weight="weight")
+        if source not in left:
+            raise NoRouteError(f"no links lead from {source} to {target}; add one with Topology.with_link")
+        sites = [source]
+        while (here := sites[-1]) != target:
+            near = sorted(self._graph[here])
+            sites.append(next(s for s in near if left[s] + self._graph[here][s]["weight"] == left[here]))
+        return tuple(sites)
+
+
+def _linked(row: tuple[Any, ...]) -> Link:
+    between, latency, jitter_ns, loss_ppm, bandwidth_bps = row
+    return Link(
+        between=between,
+        latency=Latency(*latency),
+        jitter_ns=jitter_ns,
+        loss_ppm=loss_ppm,
+        bandwidth_bps=bandwidth_bps,
+    )
+
+
+_HOP_BITS = 20  # a route has fewer than a million links
+
+
+def joined(paths: tuple[Path, ...]) -> Path:
+    """Paths laid end to end: delays add up, losses combine, the narrowest sets the bandwidth."""
+    return reduce(_extended, paths)
+
+
+def _extended(path: Path, more: Path) -> Path:
+    limits = [limit for limit in (path.bandwidth_bps, more.bandwidth_bps) if limit is not None]
+    return Path(
+        sites=path.sites + more.sites[1:],
+        latencies=path.latencies + more.latencies,
+        jitter_ns=path.jitter_ns + more.jitter_ns,
+        loss_ppm=lost_either(path.loss_ppm, more.loss_ppm),
+        bandwidth_bps=min(limits, default=None),
+    )
+
+
+def lost_either(first_ppm: int, second_ppm: int) -> int:
+    """The share lost by two independent losses, one after the other."""
+    return MILLION - (MILLION - first_ppm) * (MILLION - second_ppm) // MILLION

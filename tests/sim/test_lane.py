@@ -1,0 +1,144 @@
+"""Lanes and streams: what topology and faults make of a way, and what one remembers."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.sim.dice import Dice
+from labkit.sim.lane import NOWHERE, SOUND, Damage, Host, Lane, Stream, fitted
+from labkit.sim.latency import Latency
+from labkit.sim.topology import Link, Path, Topology
+
+LINE = Topology(
+    sites=("a", "b", "c", "d"),
+    links=(
+        Link(between=("a", "b"), latency=Latency.constant(10), jitter_ns=3, loss_ppm=500_000),
+        Link(between=("b", "c"), latency=Latency.uniform(1, 5)),
+    ),
+)
+
+
+def test_without_faults_a_lane_has_the_path_of_its_route() -> None:
+    assert fitted(LINE, {}, ("a", "c")) == (LINE.route("a", "c"), False)
+    assert fitted(LINE, {}, ("a", "a")) == (LINE.route("a", "a"), False)
+
+
+def test_where_no_links_lead_a_lane_is_cut() -> None:
+    assert fitted(LINE, {}, ("a", "d")) == (NOWHERE, True)
+
+
+@pytest.mark.parametrize(
+    ("cut", "hit"),
+    [
+        (("a", "b"), True),
+        (("b", "c"), True),
+        (("a", "c"), True),
+        (("b", "a"), False),
+        (("c", "a"), False),
+        (("b", "d"), False),
+    ],
+)
+def test_a_cut_of_any_hop_or_of_the_ends_cuts(cut: tuple[str, str], hit: bool) -> None:
+    assert fitted(LINE, {cut: Damage(cut=True)}, ("a", "c"))[1] is hit
+
+
+def test_a_fault_on_a_hop_changes_that_hop() -> None:
+    damage = {("a", "b"): Damage(factor=10, loss_ppm=500_000), ("b", "c"): Damage(latency=Latency.constant(7))}
+
+    assert fitted(LINE, damage, ("a", "c")) == (
+        Path(("a", "b", "c"), (Latency.constant(100), Latency.constant(7)), jitter_ns=30, loss_ppm=750_000),
+        False,
+    )
+    assert fitted(LINE, damage, ("c", "a"))[0] == LINE.route("c", "a")
+
+
+def test_a_fault_between_distant_sites_changes_their_whole_way_and_no_other() -> None:
+    damage = {("a", "c"): Damage(latency=Latency.constant(1_000))}
+
+    assert fitted(LINE, damage, ("a", "c"))[0].latencies == (Latency.constant(1_000),)
+    assert fitted(LINE, damage, ("a", "b"))[0] == LINE.route("a", "b")
+
+
+def test_a_fault_inside_a_site_slows_it() -> None:
+    path, cut = fitted(LINE, {("a", "a"): Damage(factor=2)}, ("a", "a"))
+
+    assert (path.typical_ns, cut) == (400_000, False)
+
+
+def test_no_damage_is_the_sound_one() -> None:
+    assert Damage() == SOUND
+
+
+def test_a_new_lane_leads_nowhere_until_it_is_fitted() -> None:
+    lane = Lane("a", "b")
+    assert lane.cut
+
+    lane.fit(*fitted(LINE, {}, ("a", "c")))
+    assert not lane.cut
+    assert (lane.fixed_ns, lane.shapes, lane.jitter_ns) == (10, (Latency.uniform(1, 5),), 3)
+
+
+def test_bytes_wait_for_those_before_them() -> None:
+    lane = Lane("a", "b")
+
+    assert lane.queued_ns(0, 1_000, 8_000_000_000) == 1_000
+    assert lane.queued_ns(400, 1, 8_000_000_000) == 601
+    assert lane.queued_ns(5_000, 0, 8_000_000_000) == 0
+    assert lane.queued_ns(5_000, 1, 3) == 2_666_666_667  # rounded up
+
+
+def test_a_lane_forgets_what_no_longer_matters() -> None:
+    lane = Lane("a", "b", epoch=3, free_ns=50, doubt_ns=80)
+
+    assert lane.memory(49) == (3, 50, 80)
+    assert lane.memory(50) == (3, 0, 80)
+    assert lane.memory(81) == (0, 0, -1)
+
+
+def stream_between(a: Host, b: Host, lane: Lane) -> Stream:
+    lane.fit(*fitted(LINE, {}, ("a", "b")))
+    return Stream(a, b, lane, Dice(1))
+
+
+def test_a_stream_takes_the_latest_epoch_and_drops_what_it_waited_for() -> None:
+    a, b, lane = Host("a-1", "a", False), Host("b-1", "b", False), Lane("a", "b")
+    stream = stream_between(a, b, lane)
+    stream.last_ns = 900
+
+    b.epoch = 4
+    stream.refresh()
+    assert (stream.epoch, stream.last_ns, lane.doubt_ns) == (4, -1, -1)
+
+    stream.last_ns = 700
+    lane.epoch = 5
+    stream.refresh()
+    assert (stream.epoch, stream.last_ns, lane.doubt_ns) == (5, -1, 700)
+
+    stream.last_ns = 800
+    stream.refresh()
+    assert (stream.epoch, stream.last_ns) == (5, 800)
+
+
+@pytest.mark.parametrize(("a_up", "b_up", "cut"), [(False, True, False), (True, False, False), (True, True, True)])
+def test_a_stream_is_closed_by_a_host_or_a_cut(a_up: bool, b_up: bool, cut: bool) -> None:
+    a, b, lane = Host("a-1", "a", False), Host("b-1", "b", False), Lane("a", "b")
+    stream = stream_between(a, b, lane)
+    assert not stream.closed
+
+    a.up, b.up = a_up, b_up
+    lane.fit(*fitted(LINE, {("a", "b"): Damage(cut=cut)}, ("a", "b")))
+    stream.refresh()
+    assert stream.closed
+
+
+def test_half_of_all_sends_being_lost_doubles_the_waits() -> None:
+    stream = stream_between(Host("a-1", "a", False), Host("b-1", "b", False), Lane("a", "b"))
+    waits = [stream.resent_ns() for _ in range(4_000)]
+
+    assert {waited for waited, _ in waits} <= {200_000_000 * (2**lost - 1) for lost in range(9)}
+    for lost in range(3):
+        share = sum(waited == 200_000_000 * (2**lost - 1) for waited, _ in waits) / len(waits)
+        assert share == pytest.approx(0.5 ** (lost + 1), rel=0.1)
+    given_up = [waited for waited, arrives in waits if not arrives]
+    assert set(given_up) == {51_000_000_000}
+    assert 2 <= len(given_up) <= 40

@@ -1,0 +1,199 @@
+"""The topology: routes by latency, ties by name, and never edited."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import FrozenInstanceError
+from itertools import permutations
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labkit.sim.latency import Latency
+from labkit.sim.topology import Link, NoRouteError, Path, Topology, joined, lost_either
+
+SITES = ("lima", "oslo", "paris", "tokyo")
+
+
+def link(a: str, b: str, latency_ns: int = 100, **more: Any) -> Link:
+    return Link(between=(a, b), latency=Latency.constant(latency_ns), **more)
+
+
+def test_a_direct_link_is_the_route() -> None:
+    line = link("tokyo", "paris", 120, jitter_ns=5, loss_ppm=10, bandwidth_bps=1_000)
+    topology = Topology(sites=("paris", "tokyo"), links=(line,))
+
+    assert line.between == ("paris", "tokyo")
+    assert topology.route("paris", "tokyo") == Path(
+        sites=("paris", "tokyo"),
+        latencies=(Latency.constant(120),),
+        jitter_ns=5,
+        loss_ppm=10,
+        bandwidth_bps=1_000,
+    )
+
+
+def test_inside_a_site_it_is_near() -> None:
+    assert Topology(sites=("paris",)).route("paris", "paris") == Path(("paris",), (Latency.constant(200_000),))
+    near = Topology(sites=("paris",), local=Latency.constant(7))
+    assert near.route("paris", "paris").typical_ns == 7
+
+
+def test_the_fastest_way_wins_and_adds_up() -> None:
+    topology = Topology(
+        sites=SITES,
+        links=(
+            link("paris", "tokyo", 300),
+            link("paris", "oslo", 100, jitter_ns=3, loss_ppm=100_000, bandwidth_bps=500),
+            link("oslo", "tokyo", 150, jitter_ns=4, loss_ppm=500_000),
+        ),
+    )
+    path = topology.route("tokyo", "paris")
+
+    assert path == Path(
+        sites=("tokyo", "oslo", "paris"),
+        latencies=(Latency.constant(150), Latency.constant(100)),
+        jitter_ns=7,
+        loss_ppm=550_000,
+        bandwidth_bps=500,
+    )
+    assert path.typical_ns == 250
+    assert path.hops == (("tokyo", "oslo"), ("oslo", "paris"))
+    assert topology.route("tokyo", "paris") is path
+
+
+def test_of_equally_fast_routes_the_shortest_wins_then_the_first_by_name() -> None:
+    links = (
+        link("paris", "tokyo", 200),
+        link("paris", "lima", 100),
+        link("lima", "tokyo", 100),
+        link("paris", "oslo", 100),
+        link("oslo", "tokyo", 100),
+    )
+    for order in permutations(links):
+        assert Topology(sites=SITES, links=order).route("paris", "tokyo").sites == ("paris", "tokyo")
+        without = Topology(sites=SITES, links=tuple(one for one in order if one.between != ("paris", "tokyo")))
+        assert without.route("paris", "tokyo").sites == ("paris", "lima", "tokyo")
+
+
+LINKS = st.lists(
+    st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef"), st.integers(0, 3)).filter(
+        lambda row: row[0] < row[1]
+    ),
+    unique_by=lambda row: row[:2],
+)
+
+
+@given(rows=LINKS)
+@settings(max_examples=150, deadline=None)
+def test_routes_are_the_best_of_all_and_the_same_both_ways(rows: list[tuple[str, str, int]]) -> None:
+    topology = Topology(sites=tuple("fedcba"), links=tuple(link(*row) for row in rows))
+    weights = {pair: weight for a, b, weight in rows for pair in ((a, b), (b, a))}
+    for source, target in permutations("abcdef", 2):
+        best = min(ways(weights, source, target), default=None)
+        if best is None:
+            with pytest.raises(NoRouteError, match=f"no links lead from {source} to {target}|from {target} to"):
+                topology.route(source, target)
+            continue
+        path = topology.route(source, target)
+        assert (path.typical_ns, len(path.sites)) == best[:2]
+        assert path.sites == topology.route(target, source).sites[::-1]
+        if source < target:
+            assert path.sites == best[2]
+
+
+def ways(weights: dict[tuple[str, str], int], source: str, target: str) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Every way without a circle: how long it takes, how many sites it has, and which."""
+    found: list[tuple[int, int, tuple[str, ...]]] = []
+    open_ways: list[tuple[int, tuple[str, ...]]] = [(0, (source,))]
+    while open_ways:
+        passed, sites = open_ways.pop()
+        if sites[-1] == target:
+            found.append((passed, len(sites), sites))
+            continue
+        for (a, b), weight in weights.items():
+            if a == sites[-1] and b not in sites:
+                open_ways.append((passed + weight, (*sites, b)))
+    return found
+
+
+def test_a_change_makes_another_topology() -> None:
+    topology = Topology(sites=SITES, links=(link("paris", "tokyo", 300),))
+    before = topology.route("paris", "tokyo")
+    faster = topology.with_link(link("tokyo", "paris", 10))
+    wider = topology.with_link(link("paris", "oslo"))
+
+    assert faster.route("paris", "tokyo").typical_ns == 10
+    assert len(faster.links) == 1
+    assert wider.route("oslo", "tokyo").sites == ("oslo", "paris", "tokyo")
+    assert topology.route("paris", "tokyo") is before
+    with pytest.raises(NoRouteError):
+        topology.route("paris", "oslo")
+    with pytest.raises(FrozenInstanceError):
+        topology.sites = ()  # type: ignore[misc]  # that it is refused is what is tested
+
+
+def test_the_state_is_plain_and_makes_an_equal_one() -> None:
+    topology = Topology(
+        sites=SITES,
+        links=(link("paris", "tokyo", 300, jitter_ns=1, loss_ppm=2, bandwidth_bps=3), link("oslo", "lima")),
+        local=Latency.uniform(1, 2),
+    )
+    state = pickle.loads(pickle.dumps(topology.state()))
+
+    assert Topology.from_state(state) == topology
+    assert Topology.from_state(state).state() == topology.state()
+    assert state[1][0] == (("lima", "oslo"), ("constant", 100, 0), 0, 0, None)
+
+
+def test_unknown_sites_are_named_with_the_nearest() -> None:
+    topology = Topology(sites=("paris", "tokyo"), links=(link("paris", "tokyo"),))
+
+    with pytest.raises(ValueError, match="no site named toyko; nearest: tokyo"):
+        topology.route("paris", "toyko")
+    with pytest.raises(ValueError, match="no site named toyko; nearest: tokyo"):
+        topology.site("toyko")
+    with pytest.raises(ValueError, match="the link paris - toyko: no site named toyko; nearest: tokyo"):
+        topology.with_link(link("paris", "toyko"))
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: link("paris", "paris"), "between two different sites"),
+        (lambda: Link(between=("a", "b"), latency=5), "a link takes a Latency such as"),  # type: ignore[arg-type]  # on purpose
+        (lambda: link("a", "b", jitter_ns=-1), "jitter"),
+        (lambda: link("a", "b", jitter_ns=0.5), "jitter"),
+        (lambda: link("a", "b", loss_ppm=1_000_001), "a link's loss"),
+        (lambda: link("a", "b", bandwidth_bps=0), "bandwidth"),
+        (lambda: Topology(sites=("a", "a")), "a site is named twice"),
+        (lambda: Topology(sites=("a b",)), "a site needs a name"),
+        (
+            lambda: Topology(sites=("a", "b"), links=(link("a", "b"), link("b", "a"))),
+            "two links lie between a and b",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(make: Any, text: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=text):
+        make()
+
+
+def test_losses_combine_as_chances_do() -> None:
+    assert lost_either(0, 0) == 0
+    assert lost_either(0, 123) == 123
+    assert lost_either(1_000_000, 5) == 1_000_000
+    assert lost_either(500_000, 500_000) == 750_000
+
+
+def test_the_narrowest_link_sets_the_bandwidth() -> None:
+    paths = tuple(
+        Path((a, b), (Latency.constant(1),), bandwidth_bps=limit)
+        for a, b, limit in [("a", "b", None), ("b", "c", 70), ("c", "d", 50), ("d", "e", None)]
+    )
+
+    assert joined(paths).bandwidth_bps == 50
+    assert joined(paths[:1]).bandwidth_bps is None
+    assert joined(paths).sites == tuple("abcde")
