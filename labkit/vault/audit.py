@@ -1,0 +1,143 @@
+"""Audit: two records a request, written before the answer leaves, secrets only as keyed digests.
+
+A device of type ``file`` writes lines into the node's own simulated files; every text value of request and response
+passes as ``hmac-sha256:`` and the HMAC under the device's salt, so that a known value can be found and none be read.
+A request that no device can record is refused; as long as one can, it goes on.
+"""
+
+from __future__ import annotations
+
+import hmac
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from labkit.service.durations import format_instant
+from labkit.service.errors import Internal, one_error
+from labkit.vault.storage.records import decode_record, encode_record
+
+if TYPE_CHECKING:
+    from labkit.service.message import Response
+    from labkit.vault.context import Context
+
+DEVICES = "core/audit"
+
+# status endpoints that are asked all the time are not written down
+UNRECORDED = ("sys/health", "sys/seal-status", "sys/leader", "sys/replication/dr/status", "sys/replication/status")
+
+
+class Device(NamedTuple):
+    """An enabled audit device; ``path`` ends in ``/``, ``file_path`` names one of the node's simulated files."""
+
+    path: str
+    kind: str
+    description: str
+    file_path: str
+    salt: str
+    log_raw: bool = False
+
+    def __repr__(self) -> str:
+        return f"Device({self.path})"
+
+
+def decode_devices(stored: bytes) -> tuple[Device, ...]:
+    """Read the stored list of devices."""
+    return tuple(Device(*row) for row in decode_record(stored))
+
+
+def read_devices(ctx: Context) -> tuple[Device, ...]:
+    """Return the enabled devices, sorted by path."""
+    return ctx.everything.decoded(DEVICES, decode_devices) or ()
+
+
+def write_devices(ctx: Context, devices: tuple[Device, ...]) -> None:
+    """Store the list of devices when the step commits."""
+    ctx.everything.put(DEVICES, encode_record([list(device) for device in sorted(devices)]))
+
+
+def digest(device: Device, text: str) -> str:
+    """Return the keyed digest that stands for a text in the device's records."""
+    return "hmac-sha256:" + hmac.digest(bytes.fromhex(device.salt), text.encode(), "sha256").hex()
+
+
+def record_request(ctx: Context) -> None:
+    """Write the request's record to every device."""
+    _record(ctx, "request", None)
+
+
+def record_response(ctx: Context, response: Response) -> None:
+    """Write the response's record to every device."""
+    _record(ctx, "response", response)
+
+
+def record_refusal(ctx: Context, response: Response) -> None:
+    """Write both records of a request that was refused."""
+    if ctx.request_id:
+        _record(ctx, "response", response)
+
+
+def _record(ctx: Context, kind: str, response: Response | None) -> None:
+    core = ctx.core
+    if core.barrier is None or core.storage.get(DEVICES) is None or ctx.path in UNRECORDED:
+        return
+    failed: list[str] = []
+    devices = read_devices(ctx)
+    for device in devices:
+        line = {"time": format_instant(ctx.now), "type": kind, **_members(ctx, device, response)}
+        try:
+            core.audit_line(device.file_path, encode_record(line))
+        except OSError as error:
+            failed.append(f"audit device {device.path} failed: {error}")
+            ctx.observe("audit device failed", device=device.path)
+    if failed and len(failed) == len(devices):
+        raise Internal(one_error(f"internal error: {'; '.join(failed)}"))
+
+
+def _members(ctx: Context, device: Device, response: Response | None) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    if response is not None and response.errors:
+        members["error"] = "; ".join(response.errors)
+    if ctx.caller is not None:
+        token = ctx.caller.token
+        members["auth"] = {
+            "accessor": digest(device, token.accessor),
+            "display_name": token.display_name,
+            "policies": list(token.policies),
+            "token_policies": list(token.policies),
+            "token_type": token.kind,
+            "remaining_uses": token.uses,
+        }
+    members["request"] = _request(ctx, device)
+    if response is not None:
+        body = response.body or {}
+        told = {"data": body.get("data"), "warnings": body.get("warnings"), "auth": body.get("auth")}
+        hidden = {name: _hide(device, value) for name, value in told.items() if value}
+        members["response"] = hidden
+    return members
+
+
+def _request(ctx: Context, device: Device) -> dict[str, Any]:
+    mount = ctx.found.mount if ctx.found is not None else None
+    operation = ("create" if ctx.creating else "update") if ctx.operation == "write" else ctx.operation
+    members: dict[str, Any] = {
+        "id": ctx.request_id,
+        "operation": operation,
+        "namespace": {"id": "root", "path": ""},
+        "path": ctx.path,
+        "remote_address": ctx.request.remote_address,
+    }
+    if mount is not None:
+        members |= {"mount_point": mount.path, "mount_type": mount.kind, "mount_accessor": mount.accessor}
+    if ctx.body:
+        members["data"] = _hide(device, ctx.body)
+    return members
+
+
+def _hide(device: Device, value: Any) -> Any:
+    if device.log_raw:
+        return value
+    if isinstance(value, str):
+        return digest(device, value)
+    if isinstance(value, dict):
+        return {key: _hide(device, member) for key, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_hide(device, item) for item in value]
+    return value

@@ -1,0 +1,327 @@
+"""Creating tokens: ``auth/token/create``, ``create-orphan`` and ``create/<role>``.
+
+1. A token is its creator's child unless it is an orphan; a child dies with its parent.
+2. Its policies are some of the creator's; only root, or sudo on the path, may give others.
+3. A role that says which policies its tokens may have takes the place of rule 2.
+4. How long it lives is ``lifetime``'s to say; a root token without any bound lives for ever.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from labkit.service import fields
+from labkit.service.errors import BadRequest
+from labkit.service.message import Reply
+from labkit.service.routing import Route
+from labkit.vault import tokens
+from labkit.vault.auth.lifetime import asked_seconds, grant_s, mount_bounds
+from labkit.vault.auth.roles import ROLE_NAME, Role, find_role
+from labkit.vault.policies import SUDO
+from labkit.vault.policy_store import is_known, not_assignable
+from labkit.vault.tokens import Token
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Caller, Context
+
+_NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9-]")
+
+
+class Asked(NamedTuple):
+    """What a request asks of the token to be made."""
+
+    text: str | None
+    policies: list[str] | None
+    meta: dict[str, str] | None
+    no_parent: bool | None
+    no_default_policy: bool | None
+    renewable: bool | None
+    ttl: Any
+    explicit_max_ttl: Any
+    period: Any
+    num_uses: int | None
+    display_name: str | None
+    kind: str | None
+    entity_alias: str | None
+
+    def __repr__(self) -> str:
+        return "Asked()"  # the text may be a token
+
+
+FIELDS = (
+    fields.text("id", "the token itself, made by the caller; needs sudo"),
+    fields.text_list("policies", "policies of the token; those of the caller when left out"),
+    fields.text_mapping("meta", "members shown by a lookup and in the audit log"),
+    fields.flag("no_parent", "whether the token is an orphan; needs sudo"),
+    fields.flag("no_default_policy", "whether the policy default is left out"),
+    fields.flag("renewable", "whether the token may be renewed; true unless told otherwise"),
+    fields.anything("ttl", "how long the token lives"),
+    fields.anything("lease", "old name of ttl"),
+    fields.anything("explicit_max_ttl", "longest life, whatever a renewal would allow"),
+    fields.anything("period", "what a renewal sets the token's life to; needs sudo"),
+    fields.integer("num_uses", "how often the token may be used; 0 is without limit"),
+    fields.text("display_name", "what the token is called in lookups and the audit log"),
+    fields.text("type", "service or batch"),
+    fields.text("entity_alias", "refused: there is no identity store"),
+)
+
+
+def create(
+    ctx: Context,
+    id: str | None,  # noqa: A002 - the field's own name
+    policies: list[str] | None,
+    meta: dict[str, str] | None,
+    no_parent: bool | None,
+    no_default_policy: bool | None,
+    renewable: bool | None,
+    ttl: Any,
+    lease: Any,
+    explicit_max_ttl: Any,
+    period: Any,
+    num_uses: int | None,
+    display_name: str | None,
+    type: str | None,  # noqa: A002 - the field's own name
+    entity_alias: str | None,
+) -> Reply:
+    """Create a token; at ``create-orphan`` one without a parent."""
+    head = (id, policies, meta, no_parent, no_default_policy, renewable)
+    asked = Asked(*head, ttl or lease, explicit_max_ttl, period, num_uses, display_name, type, entity_alias)
+    return _create(ctx, asked, None, "")
+
+
+def create_for_role(
+    ctx: Context,
+    role_name: str,
+    id: str | None,  # noqa: A002 - the field's own name
+    policies: list[str] | None,
+    meta: dict[str, str] | None,
+    no_parent: bool | None,
+    no_default_policy: bool | None,
+    renewable: bool | None,
+    ttl: Any,
+    lease: Any,
+    explicit_max_ttl: Any,
+    period: Any,
+    num_uses: int | None,
+    display_name: str | None,
+    type: str | None,  # noqa: A002 - the field's own name
+    entity_alias: str | None,
+) -> Reply:
+    """Create a token under a role's rules."""
+    role = find_role(ctx, role_name)
+    if role is None:
+        raise BadRequest(f"unknown role {role_name}")
+    head = (id, policies, meta, no_parent, no_default_policy, renewable)
+    asked = Asked(*head, ttl or lease, explicit_max_ttl, period, num_uses, display_name, type, entity_alias)
+    return _create(ctx, asked, role, role_name)
+
+
+def _create(ctx: Context, asked: Asked, role: Role | None, role_name: str) -> Reply:
+    caller = ctx.caller
+    assert caller is not None
+    if caller.token.kind == "batch":
+        raise BadRequest("batch tokens cannot create more tokens")
+    if caller.token.uses > 0:
+        raise BadRequest("restricted use token cannot generate child tokens")
+    if asked.entity_alias:
+        raise BadRequest("'entity_alias' needs an identity store, which this service does not have; leave it out")
+    sudo = caller.acl.root or caller.acl.allows(SUDO, ctx.path)
+    kind = _kind(asked, role)
+    _check_text(ctx, asked.text, sudo)
+    policies = _policies(asked, role, caller, sudo)
+    if "root" in policies:
+        _check_root(caller, kind)
+    orphan = _is_orphan(ctx, asked, role, sudo)
+    ttl_s, explicit_max_ttl_s, period_s, renewable = _life(ctx, asked, role, policies, sudo)
+    token = Token(
+        "",
+        policies,
+        _made_at(ctx, role),
+        _shown_name(asked.display_name),
+        parent="" if orphan else caller.digest,
+        kind=kind,
+        meta=None if asked.meta is None else tuple(asked.meta.items()),
+        uses=_uses(asked, role),
+        ttl_s=ttl_s,
+        explicit_max_ttl_s=explicit_max_ttl_s,
+        period_s=period_s,
+        renewable=renewable and kind == "service",
+        orphan=orphan,
+        role=role_name,
+        bound_cidrs=role.token_bound_cidrs if role is not None and ttl_s else (),
+    )
+    for name in policies:
+        if name != "root" and not is_known(ctx, name):
+            ctx.warn(f'Policy "{name}" does not exist')
+    text, token = tokens.issue(ctx, token, asked.text or "")
+    return Reply(auth=tokens.auth_block(text, token, token.ttl_s))
+
+
+def _kind(asked: Asked, role: Role | None) -> str:
+    """Choose the kind: a role's ``service`` or ``batch`` is an order, its ``default-…`` fills in what is not asked."""
+    kind = asked.kind or "service"
+    if role is not None and role.token_type in ("service", "batch"):
+        kind = role.token_type
+    elif role is not None and role.token_type == "default-batch" and not asked.kind:
+        kind = "batch"
+    if kind not in ("service", "batch"):
+        raise BadRequest("invalid 'token_type' value")
+    if asked.num_uses is not None and asked.num_uses < 0:
+        raise BadRequest("number of uses cannot be negative")
+    if kind == "batch":
+        for field in ("explicit_max_ttl", "num_uses", "period"):
+            value = getattr(asked, field)
+            if value and (field == "num_uses" or asked_seconds(value, field)):
+                raise BadRequest(f'batch tokens cannot have "{field}" set')
+        if asked.text:
+            raise BadRequest('batch tokens cannot have "id" set')
+    return kind
+
+
+def _check_text(ctx: Context, text: str | None, sudo: bool) -> None:
+    if not text:
+        return
+    if not sudo:
+        raise BadRequest("root or sudo privileges required to specify token id")
+    if text.startswith(("hvs.", "hvb.", "s.")) or "." in text:
+        raise BadRequest("custom token ID cannot have the 'hvs.' or 's.' prefix, nor the '.' character")
+    if ctx.read(tokens.IDS + tokens.digest_of(text)) is not None:
+        raise BadRequest("cannot create a token with a duplicate ID")
+
+
+def _check_root(caller: Caller, kind: str) -> None:
+    if not caller.token.is_root:
+        raise BadRequest("root tokens may not be created without parent token being root")
+    if kind == "batch":
+        raise BadRequest("batch tokens cannot be root tokens")
+
+
+def _policies(asked: Asked, role: Role | None, caller: Caller, sudo: bool) -> tuple[str, ...]:
+    """Decide on the token's policies (rules 2 and 3)."""
+    own = caller.token.policies
+    wanted = asked.policies
+    if role is not None and role.limits_policies:
+        chosen = _role_policies(asked, role, own)
+    elif not wanted:
+        chosen = own
+    elif sudo:
+        chosen = cleaned(wanted, default=not asked.no_default_policy)
+    else:
+        chosen = cleaned(wanted)
+        if not set(chosen) <= set(own):
+            raise BadRequest("child policies must be subset of parent")
+        if not asked.no_default_policy and "default" in own:
+            chosen = cleaned(chosen, default=True)
+    for name in chosen:
+        if not_assignable(name):
+            raise BadRequest(f'cannot assign policy "{name}"')
+    return chosen
+
+
+def _role_policies(asked: Asked, role: Role, own: tuple[str, ...]) -> tuple[str, ...]:
+    default = not (
+        asked.no_default_policy
+        or role.token_no_default_policy
+        or _listed("default", role.disallowed_policies, role.disallowed_policies_glob)
+    )
+    chosen = cleaned(asked.policies, default=default) if asked.policies else ()
+    if role.allowed_policies or role.allowed_policies_glob:
+        allowed = cleaned(role.allowed_policies, default=default)
+        globs = cleaned(role.allowed_policies_glob)
+        chosen = chosen or allowed
+        if not all(_listed(name, allowed, globs) for name in chosen):
+            raise BadRequest(
+                f"token policies ({_quoted(chosen)}) must be subset of the role's allowed policies "
+                f"({_quoted(allowed)}) or glob policies ({_quoted(globs)})"
+            )
+    chosen = chosen or cleaned(own, default=default)
+    for name in chosen:
+        if _listed(name, cleaned(role.disallowed_policies), cleaned(role.disallowed_policies_glob)):
+            raise BadRequest(f'token policy "{name}" is disallowed by this role')
+    return chosen
+
+
+def cleaned(names: list[str] | tuple[str, ...], *, default: bool = False) -> tuple[str, ...]:
+    """Return policy names in lower case, sorted, each once; ``root`` swallows the rest."""
+    found = {name.strip().lower() for name in names} - {""}
+    if "root" in found:
+        return ("root",)
+    if default:
+        found.add("default")
+    return tuple(sorted(found))
+
+
+def _listed(name: str, exact: tuple[str, ...], globs: tuple[str, ...]) -> bool:
+    return name in exact or any(fnmatchcase(name, re.sub(r"[?[]", "[\\g<0>]", glob)) for glob in globs)
+
+
+def _quoted(names: tuple[str, ...]) -> str:
+    return "[" + " ".join(f'"{name}"' for name in names) + "]"
+
+
+def _is_orphan(ctx: Context, asked: Asked, role: Role | None, sudo: bool) -> bool:
+    if role is not None and role.orphan:
+        return True
+    if asked.no_parent:
+        if not sudo:
+            raise BadRequest("root or sudo privileges required to create orphan token")
+        return True
+    return ctx.path.endswith("/create-orphan")
+
+
+def _made_at(ctx: Context, role: Role | None) -> str:
+    return f"{ctx.path}/{role.path_suffix}" if role is not None and role.path_suffix else ctx.path
+
+
+def _shown_name(name: str | None) -> str:
+    return _NOT_IN_A_NAME.sub("-", f"token-{name}").removesuffix("-") if name else "token"
+
+
+def _uses(asked: Asked, role: Role | None) -> int:
+    uses = asked.num_uses or 0
+    bound = role.token_num_uses if role is not None else 0
+    return min(uses, bound) if uses and bound else uses or bound
+
+
+def _life(
+    ctx: Context, asked: Asked, role: Role | None, policies: tuple[str, ...], sudo: bool
+) -> tuple[int, int, int, bool]:
+    """Return the token's life, its explicit maximum and its period in seconds, and whether it can be renewed (rule 4)."""
+    period_s = asked_seconds(asked.period, "period")
+    if period_s and not sudo:
+        raise BadRequest("root or sudo privileges required to create periodic token")
+    explicit_s = asked_seconds(asked.explicit_max_ttl, "explicit_max_ttl")
+    ttl_s = asked_seconds(asked.ttl, "ttl")
+    renewable = asked.renewable is not False
+    if role is not None:
+        period_s = _lesser(ctx, "Period", period_s, role.token_period)
+        explicit_s = _lesser(ctx, "Explicit max TTL", explicit_s, role.token_explicit_max_ttl)
+        renewable = renewable and role.renewable
+    if period_s or ttl_s or policies != ("root",):
+        bounds = mount_bounds(ctx.mount)._replace(ttl_s=ttl_s, explicit_max_ttl_s=explicit_s, period_s=period_s)
+        ttl_s = grant_s(bounds, 0, 0, ctx.warn)
+    ttl_s = ttl_s or explicit_s
+    if ttl_s:
+        return ttl_s, explicit_s, period_s, renewable
+    assert ctx.caller is not None
+    if ctx.caller.token.expires_ns:
+        raise BadRequest("expiring root tokens cannot create non-expiring root tokens")
+    return 0, 0, 0, False
+
+
+def _lesser(ctx: Context, what: str, asked_s: int, role_s: int) -> int:
+    if asked_s and role_s:
+        least_s = min(asked_s, role_s)
+        both = f"{what} specified both during creation call and in role"
+        ctx.warn(f"{both}; using the lesser value of {least_s} seconds")
+        return least_s
+    return asked_s or role_s
+
+
+ROUTES = (
+    Route("write", "create", create, FIELDS),
+    Route("write", "create-orphan", create, FIELDS),
+    Route("write", "create/<role_name>", create_for_role, (ROLE_NAME, *FIELDS)),
+)

@@ -1,0 +1,151 @@
+"""Where an engine keeps its secrets: the key's record, each version's facts and each version's data apart.
+
+1. ``keys/<path>`` is the key's record, so that listing secrets is listing names.  ``versions/<path>/<n>`` are a
+   version's facts, ``versions/<path>/<n>.data`` its data.  The last segment is always a version's, so ``a`` and
+   ``a/1`` can both hold secrets.
+2. Data is kept as the bytes of its JSON and read anew for each answer: nobody gets hold of anybody else's object.
+3. Times are stored as integers; text stands in answers only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from labkit.service.durations import format_instant
+from labkit.service.errors import BadRequest, Internal, NotFound, one_error
+from labkit.vault.engines.kv.history import Config, Key, Version, add_version
+from labkit.vault.storage.records import decode_record, encode_record
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+    from labkit.vault.storage.views import Subtree
+
+CONFIG = "config"
+KEYS = "keys/"
+VERSIONS = "versions/"
+DATA = ".data"
+
+UNSET = Config()
+
+
+def read_config(storage: Subtree) -> Config:
+    """Return the engine's settings; all zero until somebody writes them."""
+    return storage.decoded(CONFIG, _decode_config) or UNSET
+
+
+def _decode_config(stored: bytes) -> Config:
+    return Config(*decode_record(stored))
+
+
+def write_config(storage: Subtree, config: Config) -> None:
+    """Store the engine's settings."""
+    storage.put(CONFIG, encode_record(config))
+
+
+def read_key(storage: Subtree, path: str) -> Key | None:
+    """Return a key's record, or None."""
+    return storage.decoded(KEYS + path, _decode_key)
+
+
+def _decode_key(stored: bytes) -> Key:
+    values = decode_record(stored)
+    values[-1] = tuple(map(tuple, values[-1]))
+    return Key(*values)
+
+
+def write_key(storage: Subtree, path: str, key: Key) -> None:
+    """Store a key's record."""
+    storage.put(KEYS + path, encode_record(key))
+
+
+def key_exists(ctx: Context, path: str) -> bool:
+    """Whether a write updates: there is a record of the key, whatever became of its versions."""
+    return read_key(ctx.storage, path) is not None
+
+
+def read_version(storage: Subtree, path: str, key: Key, number: int) -> Version | None:
+    """Return the facts of a key's version; None for one that never was or is pruned."""
+    if number not in key.numbers:
+        return None
+    return storage.decoded(f"{VERSIONS}{path}/{number}", _decode_version)
+
+
+def _decode_version(stored: bytes) -> Version:
+    return Version(*decode_record(stored))
+
+
+def write_version(storage: Subtree, path: str, number: int, version: Version) -> None:
+    """Store the facts of a version."""
+    storage.put(f"{VERSIONS}{path}/{number}", encode_record(version))
+
+
+def find_version(storage: Subtree, path: str, number: int | None) -> tuple[Key, int, Version]:
+    """Return a key, and number and facts of its version; None, 0 or less is the current one; raise NotFound."""
+    key = read_key(storage, path)
+    if key is None:
+        raise NotFound
+    if number is None or number <= 0:
+        number = key.current
+    version = read_version(storage, path, key, number)
+    if version is None:
+        raise NotFound
+    return key, number, version
+
+
+def read_data(storage: Subtree, path: str, number: int) -> Any:
+    """Return the data of a version, decoded for this caller alone; raise Internal when the store lost it."""
+    stored = storage.get(f"{VERSIONS}{path}/{number}{DATA}")
+    if stored is None:
+        raise Internal(one_error("could not find version data"))
+    return decode_record(stored)
+
+
+def drop_data(storage: Subtree, path: str, number: int) -> None:
+    """Delete the data of a version for good; its facts stay."""
+    storage.delete(f"{VERSIONS}{path}/{number}{DATA}")
+
+
+def encode_data(data: Any) -> bytes:
+    """Write a secret's data as it is kept; raise BadRequest for what JSON cannot carry."""
+    try:
+        return encode_record(data)
+    except ValueError:  # not a number, infinite, too many digits, half of a surrogate pair
+        raise BadRequest("failed to decode JSON input: a number or text of the data is none that JSON has") from None
+
+
+def append(storage: Subtree, path: str, key: Key, config: Config, data: bytes, now_ns: int) -> dict[str, Any]:
+    """Store a new version of a key, prune what it pushes out, and return the new version as answers tell it."""
+    grown, version, pruned = add_version(key, config, now_ns)
+    folder = f"{VERSIONS}{path}/"
+    for number in pruned:
+        storage.delete(f"{folder}{number}")
+        storage.delete(f"{folder}{number}{DATA}")
+    storage.put(f"{folder}{grown.current}{DATA}", data)
+    storage.put(f"{folder}{grown.current}", encode_record(version))
+    storage.put(KEYS + path, encode_record(grown))
+    return describe(grown, grown.current, version)
+
+
+def remove(storage: Subtree, path: str) -> None:
+    """Delete a key with all of its versions; no other secret loses anything, not even one below this one's path."""
+    folder = f"{VERSIONS}{path}/"
+    for name in storage.list(folder):
+        if not name.endswith("/"):
+            storage.delete(folder + name)
+    storage.delete(KEYS + path)
+
+
+def describe(key: Key, number: int, version: Version) -> dict[str, Any]:
+    """Return a version's facts as answers tell them; the custom metadata is the key's."""
+    return {
+        "created_time": format_instant(version.created_ns),
+        "custom_metadata": dict(key.custom_metadata) or None,
+        "deletion_time": instant_or_empty(version.deletion_ns),
+        "destroyed": version.destroyed,
+        "version": number,
+    }
+
+
+def instant_or_empty(instant_ns: int | None) -> str:
+    """Write an instant, or the empty text that stands for none."""
+    return "" if instant_ns is None else format_instant(instant_ns)

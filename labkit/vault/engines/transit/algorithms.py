@@ -1,0 +1,63 @@
+"""The key types: what each can do, how long its keys are, and the cipher that works with them.
+
+1. A type is one row of the table; nothing else of the engine asks for a type by name.
+2. Keys are made from entropy bytes that are handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
+
+DEFAULT_TYPE = "aes256-gcm96"
+
+SMALLEST_HMAC_KEY_BYTES = 32
+LARGEST_HMAC_KEY_BYTES = 512
+
+
+class Cipher(Protocol):
+    """An authenticated cipher that holds its key."""
+
+    def encrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes:
+        """Return ciphertext and tag."""
+
+    def decrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes:
+        """Return the plaintext, or raise InvalidTag."""
+
+
+class KeyType(NamedTuple):
+    """One key type; ``code`` is its number in backups, ``key_bytes`` 0 where the key's creator says how many."""
+
+    name: str
+    code: int
+    key_bytes: int
+    cipher: Callable[[bytes], Cipher] | None = None
+    tampered: str = ""
+    signs: bool = False
+    derives: bool = False
+
+    @property
+    def encrypts(self) -> bool:
+        """Whether keys of the type encrypt and decrypt."""
+        return self.cipher is not None
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the type is a cipher that derives: its keys can be convergent, and encrypt makes missing ones."""
+        return self.encrypts and self.derives
+
+
+_GCM_TAMPERED = "cipher: message authentication failed"
+_CHACHA_TAMPERED = "chacha20poly1305: message authentication failed"
+
+KEY_TYPES = {
+    row.name: row
+    for row in (
+        KeyType("aes256-gcm96", 0, 32, AESGCM, _GCM_TAMPERED, derives=True),
+        KeyType("chacha20-poly1305", 5, 32, ChaCha20Poly1305, _CHACHA_TAMPERED, derives=True),
+        KeyType("aes128-gcm96", 8, 16, AESGCM, _GCM_TAMPERED, derives=True),
+        KeyType("hmac", 11, 0),
+    )
+}

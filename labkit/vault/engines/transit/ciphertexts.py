@@ -1,0 +1,160 @@
+"""Ciphertexts: made from one plaintext under a key ring, and turned back into it.
+
+1. The payload is nonce (12 bytes), ciphertext and tag (16 bytes); of convergent version 1 without the nonce, which
+   the caller keeps.  Key name and version are not bound in, associated data is.
+2. A nonce is random and used once, or comes from the plaintext (see derivation); a caller may only bring one where
+   the key needs it.
+3. An item is a mapping of members as they were sent; one that is absent, null or empty counts as not given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from cryptography.exceptions import InvalidTag
+
+from labkit.service.errors import BadRequest
+from labkit.vault.engines.transit.algorithms import Cipher
+from labkit.vault.engines.transit.derivation import NONCE_BYTES, NONCE_KEY_BYTES, convergent_nonce, derive
+from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, split_envelope, to_base64
+from labkit.vault.engines.transit.keyring import KeyRing, KeyVersion
+from labkit.vault.engines.transit.refusals import Wrapped
+
+Item = Mapping[str, Any]
+
+MISSING_CIPHERTEXT = "missing ciphertext to decrypt"
+WRONG_NONCE = "base64-decoded nonce must be 12 bytes long when using convergent encryption with this key"
+
+
+class Keyed(NamedTuple):
+    """A version made ready: its envelope's beginning, its facts, and its cipher unless each context has its own."""
+
+    head: str
+    version: int
+    entry: KeyVersion
+    cipher: Cipher | None
+    convergent_version: int
+
+    def __repr__(self) -> str:
+        return f"Keyed({self.head})"  # never the entry's keys
+
+
+def encrypt(ring: KeyRing, message: bytes, item: Item, random_nonce: bytes) -> tuple[str, int]:
+    """Encrypt a message as an item asks (context, nonce, key_version, associated_data); return text and version.
+
+    ``random_nonce`` is 12 fresh random bytes; a convergent ring does without.
+    """
+    context, nonce, associated = item.get("context"), item.get("nonce"), item.get("associated_data")
+    context_bytes = from_base64(context) if context else b""
+    nonce_bytes = from_base64(nonce) if nonce else b""
+    if nonce:
+        check_nonce(ring, item)
+    wanted = item.get("key_version") or 0
+    keyed = ring.encryptors.get(wanted) or _encryptor(ring, wanted)
+    cipher = keyed.cipher
+    if cipher is not None:
+        associated_bytes = _associated(associated) if associated else None
+        sealed = cipher.encrypt(random_nonce, message, associated_bytes)
+        return keyed.head + to_base64(random_nonce + sealed), keyed.version
+    cipher, nonce_key = _derived(ring, keyed, context_bytes)
+    associated_bytes = _associated(associated) if associated else None
+    if keyed.convergent_version == 1:
+        if len(nonce_bytes) != NONCE_BYTES:
+            raise BadRequest(WRONG_NONCE)
+        return keyed.head + to_base64(cipher.encrypt(nonce_bytes, message, associated_bytes)), keyed.version
+    used = convergent_nonce(nonce_key, message) if keyed.convergent_version else random_nonce
+    return keyed.head + to_base64(used + cipher.encrypt(used, message, associated_bytes)), keyed.version
+
+
+def plain_encryptor(ring: KeyRing) -> Keyed | None:
+    """Return the latest version made ready where a message needs nothing else; None when it needs more."""
+    if ring.derived or not ring.key_type.encrypts:
+        return None
+    return ring.encryptors.get(0) or _encryptor(ring, 0)
+
+
+def check_nonce(ring: KeyRing, item: Item) -> None:
+    """Raise BadRequest when an item brings a nonce and the ring takes none."""
+    if item.get("nonce") and not ring.takes_nonce:
+        raise BadRequest("provided nonce not allowed for this key")
+
+
+def _encryptor(ring: KeyRing, wanted: int) -> Keyed:
+    """Judge which version encrypts, make it ready, and keep it with the ring."""
+    if not ring.key_type.encrypts:
+        raise BadRequest(f"message encryption not supported for key type {ring.type}")
+    keyed = _keyed(ring, ring.version_to_encrypt(wanted))
+    ring.encryptors[wanted] = keyed
+    return keyed
+
+
+def _keyed(ring: KeyRing, version: int) -> Keyed:
+    entry = ring.live(version)
+    make = ring.key_type.cipher
+    cipher = make(entry.key) if make is not None and not ring.derived else None
+    return Keyed(f"{ENVELOPE}{version}:", version, entry, cipher, ring.convergent_version_of(entry))
+
+
+def _derived(ring: KeyRing, keyed: Keyed, context: bytes) -> tuple[Cipher, bytes]:
+    """Return the cipher of a context, and the key that its convergent nonces come from."""
+    make, size = ring.key_type.cipher, ring.key_type.key_bytes
+    assert make is not None
+    if keyed.convergent_version == 3:
+        material = derive(ring.kdf, keyed.entry.key, context, size + NONCE_KEY_BYTES)
+        return make(material[:size]), material[size:]
+    return make(derive(ring.kdf, keyed.entry.key, context, size)), context
+
+
+def _associated(text: str) -> bytes:
+    try:
+        return from_base64(text)
+    except BadRequest as error:
+        raise Wrapped(f"unable to get associated_data/additional_data from factory[0]: {error.errors[0]}") from None
+
+
+def decrypt(ring: KeyRing, item: Item) -> bytes:
+    """Decrypt an item's ciphertext (with its context, nonce and associated_data); raise BadRequest."""
+    text = item.get("ciphertext")
+    if not text:
+        raise BadRequest(MISSING_CIPHERTEXT)
+    context, nonce, associated = item.get("context"), item.get("nonce"), item.get("associated_data")
+    context_bytes = from_base64(context) if context else b""
+    nonce_bytes = from_base64(nonce) if nonce else b""
+    number, _, coded = text[len(ENVELOPE) :].partition(":")
+    keyed = ring.decryptors.get(number) if coded and text.startswith(ENVELOPE) else None
+    if keyed is None:
+        keyed = _decryptor(ring, text, number)
+    without_nonce = keyed.convergent_version == 1
+    if without_nonce and len(nonce_bytes) != NONCE_BYTES:
+        raise BadRequest("invalid convergent nonce supplied")
+    payload = _payload(coded)
+    cipher = keyed.cipher or _derived(ring, keyed, context_bytes)[0]
+    associated_bytes = _associated(associated) if associated else None
+    if not without_nonce:
+        if len(payload) < NONCE_BYTES:
+            raise BadRequest("invalid ciphertext length")
+        nonce_bytes, payload = payload[:NONCE_BYTES], payload[NONCE_BYTES:]
+    try:
+        return cipher.decrypt(nonce_bytes, payload, associated_bytes)
+    except InvalidTag:
+        raise BadRequest(ring.key_type.tampered) from None
+
+
+def _decryptor(ring: KeyRing, text: str, number: str) -> Keyed:
+    """Judge what an envelope names, in the API's order, make its version ready, and keep it with the ring."""
+    if not ring.key_type.encrypts:
+        raise BadRequest(f"message decryption not supported for key type {ring.type}")
+    version, _ = split_envelope(text)
+    ring.check_decryption(version)
+    keyed = _keyed(ring, version)
+    if number == str(version):  # other spellings ("+1", "0") are judged anew: what is kept stays small
+        ring.decryptors[number] = keyed
+    return keyed
+
+
+def _payload(coded: str) -> bytes:
+    try:
+        return from_base64(coded)
+    except BadRequest:
+        raise BadRequest("invalid ciphertext: could not decode base64") from None

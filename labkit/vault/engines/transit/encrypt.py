@@ -1,0 +1,161 @@
+"""``encrypt/<name>``: plaintexts into ciphertexts; makes the key where it is missing and that is allowed.
+
+1. A missing key is made for callers with the create capability, unless upsert is switched off; type and convergence
+   come from the request's top level, else from the first item that names them (decision T6).
+2. The new key is stored with the first success: a request of which nothing succeeds changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labkit.service.errors import BadRequest
+from labkit.service.fields import text, to_flag
+from labkit.service.message import Reply
+from labkit.service.routing import Route
+from labkit.vault.context import Context
+from labkit.vault.engines.transit import batch, ciphertexts
+from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES
+from labkit.vault.engines.transit.derivation import NONCE_BYTES
+from labkit.vault.engines.transit.encoding import from_base64, to_base64
+from labkit.vault.engines.transit.keyring import KEY_NOT_FOUND, KeyRing, empty_ring, read_ring, rotate, write_ring
+from labkit.vault.engines.transit.parameters import (
+    ASSOCIATED_DATA,
+    BATCH_INPUT,
+    CONTEXT,
+    CONVERGENT,
+    KEY_VERSION,
+    NAME,
+    NONCE,
+    PARTIAL_FAILURE,
+    PLAINTEXT,
+    REFERENCE,
+)
+from labkit.vault.engines.transit.settings import upsert_disabled
+
+MISSING_PLAINTEXT = "missing plaintext to encrypt"
+
+_PLAIN_MEMBERS = frozenset(("plaintext", "reference"))
+
+
+def key_exists(ctx: Context, name: str) -> bool:
+    """Whether an encrypt request works with a key that is there, or would make it."""
+    return read_ring(ctx.storage, name) is not None
+
+
+def encrypt(
+    ctx: Context,
+    name: str,
+    plaintext: str | None,
+    associated_data: str | None,
+    context: str | None,
+    key_version: int,
+    nonce: str | None,
+    reference: str | None,
+    batch_input: Any,
+    partial_failure_response_code: int,
+    type: str | None,  # noqa: A002 - the API's name for it
+    convergent_encryption: bool,
+) -> dict[str, Any] | Reply:
+    """Encrypt one plaintext, or each item of a batch."""
+    storage = ctx.storage
+    if batch_input is not None:
+        items = batch.read_items(batch_input, batch.ENCRYPT_MEMBERS)
+        batch.check_contexts(items)
+        ring = read_ring(storage, name)
+        used = ring or _new_ring(ctx, items, type, convergent_encryption)
+        results, failures = _encrypt_items(ctx, used, items)
+        if ring is None and failures < len(items):
+            write_ring(storage, name, used)
+        return batch.answer(ctx, results, failures, partial_failure_response_code)
+    if plaintext is None:
+        raise BadRequest(MISSING_PLAINTEXT)
+    item = {"context": context, "nonce": nonce, "associated_data": associated_data, "key_version": key_version}
+    ring = read_ring(storage, name)
+    used = ring or _new_ring(ctx, [item], type, convergent_encryption)
+    random_nonce = b"" if used.convergent_encryption else ctx.entropy(NONCE_BYTES)
+    ciphertext, version = ciphertexts.encrypt(used, from_base64(plaintext), item, random_nonce)
+    if ring is None:
+        write_ring(storage, name, used)
+    return {"ciphertext": ciphertext, "key_version": version}
+
+
+def _encrypt_items(ctx: Context, ring: KeyRing, items: list[batch.Item]) -> tuple[list[batch.Result], int]:
+    # One draw for all: an item has the nonce of its own position, whatever becomes of the others.
+    nonces = b"" if ring.convergent_encryption else ctx.entropy(NONCE_BYTES * len(items))
+    keyed = ciphertexts.plain_encryptor(ring)
+    if keyed is not None and _PLAIN_MEMBERS.issuperset(set().union(*items)):
+        try:
+            return _encrypt_plain_items(keyed, items, nonces), 0
+        except (BadRequest, KeyError):
+            pass  # not all of them are good: below, item by item, and with the same nonces for the same messages
+
+    def one(item: batch.Item, position: int) -> batch.Result:
+        if "plaintext" not in item:
+            raise BadRequest(MISSING_PLAINTEXT)
+        start = NONCE_BYTES * position
+        random_nonce = nonces[start : start + NONCE_BYTES]
+        ciphertext, version = ciphertexts.encrypt(ring, from_base64(item["plaintext"]), item, random_nonce)
+        return {"ciphertext": ciphertext, "key_version": version}
+
+    return batch.work(items, one, {})
+
+
+def _encrypt_plain_items(keyed: ciphertexts.Keyed, items: list[batch.Item], nonces: bytes) -> list[batch.Result]:
+    """Return the results of items that bring a good plaintext and nothing else that counts: most batches are such."""
+    cipher, head, version = keyed.cipher, keyed.head, keyed.version
+    assert cipher is not None
+    seal = cipher.encrypt
+    results = []
+    start = 0
+    for item in items:
+        nonce = nonces[start : start + NONCE_BYTES]
+        start += NONCE_BYTES
+        ciphertext = head + to_base64(nonce + seal(nonce, from_base64(item["plaintext"]), None))
+        results.append({"ciphertext": ciphertext, "key_version": version, "reference": item.get("reference") or ""})
+    return results
+
+
+def _new_ring(ctx: Context, items: list[batch.Item], wanted: str | None, convergent: bool) -> KeyRing:
+    """Return the ring of the key that a request makes, not stored yet; raise BadRequest where it may not."""
+    assert ctx.creating, "the request's policies were judged for a key that exists"
+    with_context = bool(items[0].get("context"))
+    if convergent or any(to_flag(item.get("convergent_encryption")) for item in items):
+        convergent = True
+        if not with_context:
+            raise BadRequest("convergent encryption requires derivation to be enabled, so context is required")
+    chosen = wanted or next((item["type"] for item in items if item.get("type")), DEFAULT_TYPE)
+    key_type = KEY_TYPES.get(chosen)
+    if key_type is None or not key_type.symmetric:
+        raise BadRequest(f"unknown key type {chosen}")
+    if upsert_disabled(ctx.storage):
+        raise BadRequest(KEY_NOT_FOUND)
+    service_version = ctx.core.settings.version
+    ring = empty_ring(chosen, derived=with_context, convergent=convergent, service_version=service_version)
+    return rotate(ring, ctx.entropy, ctx.now)
+
+
+_TYPES = tuple(sorted(name for name, key_type in KEY_TYPES.items() if key_type.symmetric))
+TYPE = text("type", "type of the key, should it be made by this request", choices=_TYPES)
+
+ROUTES = (
+    Route(
+        "write",
+        "encrypt/<name>",
+        encrypt,
+        (
+            NAME,
+            PLAINTEXT,
+            ASSOCIATED_DATA,
+            CONTEXT,
+            KEY_VERSION,
+            NONCE,
+            REFERENCE,
+            BATCH_INPUT,
+            PARTIAL_FAILURE,
+            TYPE,
+            CONVERGENT,
+        ),
+        exists=key_exists,
+    ),
+)

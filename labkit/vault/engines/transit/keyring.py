@@ -1,0 +1,252 @@
+"""The key ring: a named key's versions and settings, and the rules which version may do what.
+
+1. A ring is immutable: to change it, make another and write it.
+2. Versions are numbered from 1 without gaps.  Those below ``min_available_version`` are destroyed; of the rest, the
+   live ones, ``min_decryption_version`` to the latest, can be used and are shown.
+3. Without a wish the latest version encrypts; an older live one may be asked for, down to ``min_encryption_version``
+   where that is set.
+4. Each version has a random HMAC key of its own; that of type hmac is the key itself.
+5. What ``encryptors`` and ``decryptors`` keep is made from the ring alone: a cache that is gone with the object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from labkit.service.errors import BadRequest
+from labkit.service.fields import SECOND_NS
+from labkit.vault.engines.transit.algorithms import KEY_TYPES, SMALLEST_HMAC_KEY_BYTES, KeyType
+from labkit.vault.engines.transit.derivation import (
+    CONVERGENT_NEWEST,
+    COUNTER_MODE,
+    HKDF_SHA256,
+    KDF_NAMES,
+    convergent_version_made_by,
+)
+from labkit.vault.storage.records import decode_record, encode_record
+from labkit.vault.storage.views import Subtree
+
+FOLDER = "key/"
+HMAC_KEY_BYTES = 32
+SHORTEST_ROTATION_S = 3_600
+
+KEY_NOT_FOUND = "encryption key not found"
+
+
+class KeyVersion(NamedTuple):
+    """One version: key, HMAC key, when it was made, and its way of convergent encryption (0: as the ring says)."""
+
+    key: bytes
+    hmac_key: bytes
+    created_ns: int
+    convergent_version: int = 0
+
+    def __repr__(self) -> str:
+        return f"KeyVersion(created_ns={self.created_ns})"  # never a key
+
+
+class RingRecord(NamedTuple):
+    """What is stored of a ring; ``versions`` begins with the oldest that is not destroyed."""
+
+    type: str
+    versions: tuple[KeyVersion, ...] = ()
+    min_decryption_version: int = 1
+    min_encryption_version: int = 0
+    min_available_version: int = 0
+    derived: bool = False
+    kdf: int = 0
+    convergent_encryption: bool = False
+    convergent_version: int = 0
+    exportable: bool = False
+    allow_plaintext_backup: bool = False
+    deletion_allowed: bool = False
+    auto_rotate_period_s: int = 0
+    key_size: int = 0
+    imported: bool = False
+    allow_rotation: bool = False
+
+
+class KeyRing(RingRecord):
+    """A stored ring with its rules, and the ciphers that were made from it so far."""
+
+    def __repr__(self) -> str:
+        return f"KeyRing({self.type}, versions {self.oldest_version} to {self.latest_version})"
+
+    @property
+    def key_type(self) -> KeyType:
+        """The row of the ring's type."""
+        return KEY_TYPES[self.type]
+
+    @property
+    def oldest_version(self) -> int:
+        """The oldest version that is not destroyed."""
+        return max(self.min_available_version, 1)
+
+    @property
+    def latest_version(self) -> int:
+        """The newest version; 0 for a ring that has none yet."""
+        return self.oldest_version + len(self.versions) - 1
+
+    @property
+    def live_versions(self) -> range:
+        """The versions that can be used."""
+        return range(max(self.min_decryption_version, self.oldest_version), self.latest_version + 1)
+
+    @property
+    def next_rotation_ns(self) -> int | None:
+        """When the ring rotates by itself, in nanoseconds since the epoch; None for never."""
+        if not self.auto_rotate_period_s or (self.imported and not self.allow_rotation):
+            return None
+        return self.versions[-1].created_ns + self.auto_rotate_period_s * SECOND_NS
+
+    @property
+    def takes_nonce(self) -> bool:
+        """Whether callers bring the nonce: a convergent ring of the first kind."""
+        return self.convergent_encryption and self.convergent_version in (0, 1)
+
+    @cached_property
+    def encryptors(self) -> dict[int, Any]:
+        """What encrypts, by the version asked for (0: the latest)."""
+        return {}
+
+    @cached_property
+    def decryptors(self) -> dict[str, Any]:
+        """What decrypts, by the version as an envelope spells it."""
+        return {}
+
+    def live(self, version: int) -> KeyVersion:
+        """Return a live version; raise BadRequest when there is none of that number."""
+        if version not in self.live_versions:
+            raise BadRequest("no such key version")
+        return self.versions[version - self.oldest_version]
+
+    def version_to_encrypt(self, wanted: int) -> int:
+        """Return the version that encrypts when ``wanted`` was asked for (0: the latest); raise BadRequest."""
+        if wanted == 0:
+            return self.latest_version
+        if wanted < 0:
+            raise BadRequest("requested version for encryption is negative")
+        if wanted > self.latest_version:
+            raise BadRequest("requested version for encryption is higher than the latest key version")
+        if wanted < self.min_encryption_version:
+            raise BadRequest("requested version for encryption is less than the minimum encryption key version")
+        return wanted
+
+    def check_decryption(self, version: int) -> None:
+        """Raise BadRequest when what was made with a version may not be decrypted."""
+        if version > self.latest_version:
+            raise BadRequest("invalid ciphertext: version is too new")
+        if version < self.min_decryption_version:
+            raise BadRequest("ciphertext or signature version is disallowed by policy (too old)")
+
+    def convergent_version_of(self, entry: KeyVersion) -> int:
+        """Return the way of convergent encryption of a version: 1, 2 or 3; 0 when the ring is not convergent."""
+        if not self.convergent_encryption:
+            return 0
+        version = entry.convergent_version or self.convergent_version or 1
+        return version if version in (1, 2) else CONVERGENT_NEWEST
+
+
+def empty_ring(key_type: str, *, derived: bool, convergent: bool, service_version: str) -> KeyRing:
+    """Return the ring of a new key, before its first version."""
+    return KeyRing(
+        key_type,
+        derived=derived,
+        kdf=HKDF_SHA256 if derived else 0,
+        convergent_encryption=convergent,
+        convergent_version=convergent_version_made_by(service_version) if convergent else 0,
+    )
+
+
+def rotate(ring: KeyRing, entropy: Callable[[int], bytes], now_ns: int) -> KeyRing:
+    """Return the ring with a new latest version; a new ring gets its first so."""
+    size = ring.key_type.key_bytes or ring.key_size or SMALLEST_HMAC_KEY_BYTES
+    key = entropy(size)
+    hmac_key = entropy(HMAC_KEY_BYTES) if ring.key_type.key_bytes else key
+    # A ring of the first kind stays so for ever; every other one gets today's way from here on.
+    newest = ring.convergent_encryption and ring.convergent_version not in (0, 1)
+    entry = KeyVersion(key, hmac_key, now_ns, CONVERGENT_NEWEST if newest else 0)
+    return ring._replace(versions=(*ring.versions, entry), imported=False)
+
+
+def trim(ring: KeyRing, minimum: int) -> KeyRing:
+    """Return the ring without the versions below ``minimum``."""
+    kept = ring.versions[minimum - ring.oldest_version :]
+    return ring._replace(versions=kept, min_available_version=minimum)
+
+
+def check_rotation_period(period_s: int) -> None:
+    """Raise BadRequest for a period of automatic rotation that is too short (spec, Limits); 0 switches it off."""
+    if 0 < period_s < SHORTEST_ROTATION_S:
+        raise BadRequest("auto rotate period must be 0 to disable or at least an hour")
+
+
+def encode_ring(ring: KeyRing) -> bytes:
+    """Write a ring as it is stored."""
+    record = ring._asdict()
+    record["versions"] = [(entry.key.hex(), entry.hmac_key.hex(), *entry[2:]) for entry in ring.versions]
+    return encode_record(record)
+
+
+def decode_ring(stored: bytes) -> KeyRing:
+    """Read a stored ring; members that were not known when it was written have their defaults."""
+    record = decode_record(stored)
+    rows = record.pop("versions")
+    versions = tuple(KeyVersion(bytes.fromhex(row[0]), bytes.fromhex(row[1]), *row[2:]) for row in rows)
+    return KeyRing(versions=versions, **record)
+
+
+def read_ring(storage: Subtree, name: str) -> KeyRing | None:
+    """Return the ring of a name, or None."""
+    return storage.decoded(FOLDER + name, decode_ring)
+
+
+def existing_ring(storage: Subtree, name: str) -> KeyRing:
+    """Return the ring of a key that data is to be worked on with; raise BadRequest when there is none."""
+    ring = read_ring(storage, name)
+    if ring is None:
+        raise BadRequest(KEY_NOT_FOUND)
+    return ring
+
+
+def write_ring(storage: Subtree, name: str, ring: KeyRing) -> None:
+    """Store a ring when the step commits."""
+    storage.put(FOLDER + name, encode_ring(ring))
+
+
+def describe(name: str, ring: KeyRing) -> dict[str, Any]:
+    """Return what the API tells of a key (spec, Transit key); never key material."""
+    key_type = ring.key_type
+    told = {
+        "name": name,
+        "type": ring.type,
+        "derived": ring.derived,
+        "deletion_allowed": ring.deletion_allowed,
+        "exportable": ring.exportable,
+        "allow_plaintext_backup": ring.allow_plaintext_backup,
+        "supports_encryption": key_type.encrypts,
+        "supports_decryption": key_type.encrypts,
+        "supports_signing": key_type.signs,
+        "supports_derivation": key_type.derives,
+        "latest_version": ring.latest_version,
+        "min_available_version": ring.min_available_version,
+        "min_decryption_version": ring.min_decryption_version,
+        "min_encryption_version": ring.min_encryption_version,
+        "auto_rotate_period": ring.auto_rotate_period_s,
+        "imported_key": ring.imported,
+        "keys": {str(version): ring.live(version).created_ns // SECOND_NS for version in ring.live_versions},
+    }
+    if ring.imported:
+        told["imported_key_allow_rotation"] = ring.allow_rotation
+    if ring.key_size:
+        told["key_size"] = ring.key_size
+    if ring.derived:
+        told["kdf"] = KDF_NAMES[ring.kdf]
+        if ring.kdf == COUNTER_MODE:
+            told["kdf_mode"] = KDF_NAMES[ring.kdf]
+        told["convergent_encryption"] = ring.convergent_encryption
+    if ring.convergent_encryption:
+        told["convergent_encryption_version"] = ring.convergent_version
+    return told

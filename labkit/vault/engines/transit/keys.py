@@ -1,0 +1,129 @@
+"""``keys/`` and ``keys/<name>``: make, read, list and delete keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labkit.service.errors import BadRequest, NotFound
+from labkit.service.fields import duration, flag, integer, text
+from labkit.service.routing import Route
+from labkit.vault.context import Context
+from labkit.vault.engines.transit.algorithms import (
+    DEFAULT_TYPE,
+    KEY_TYPES,
+    LARGEST_HMAC_KEY_BYTES,
+    SMALLEST_HMAC_KEY_BYTES,
+    KeyType,
+)
+from labkit.vault.engines.transit.keyring import (
+    FOLDER,
+    check_rotation_period,
+    describe,
+    empty_ring,
+    read_ring,
+    rotate,
+    write_ring,
+)
+from labkit.vault.engines.transit.parameters import CONVERGENT, NAME
+from labkit.vault.engines.transit.refusals import Wrapped
+
+
+def create_key(
+    ctx: Context,
+    name: str,
+    convergent_encryption: bool,
+    derived: bool,
+    exportable: bool,
+    allow_plaintext_backup: bool,
+    type: str,  # noqa: A002 - the API's name for it
+    key_size: int,
+    auto_rotate_period: int | None,
+) -> dict[str, Any]:
+    """Make a key; one that is there already stays as it is, and a warning says so."""
+    period_s = auto_rotate_period or 0
+    check_rotation_period(period_s)
+    if convergent_encryption and not derived:
+        raise BadRequest("convergent encryption requires derivation to be enabled")
+    key_type = _known_type(type)
+    _check_key_size(key_type, key_size)
+    existing = read_ring(ctx.storage, name)
+    if existing is not None:
+        ctx.warn(f"key {name} already existed")
+        return describe(name, existing)
+    if derived and not key_type.derives:
+        raise Wrapped(f"key derivation and convergent encryption not supported for keys of type {type}")
+    ring = empty_ring(
+        type, derived=derived, convergent=convergent_encryption, service_version=ctx.core.settings.version
+    )._replace(
+        exportable=exportable,
+        allow_plaintext_backup=allow_plaintext_backup,
+        auto_rotate_period_s=period_s,
+        key_size=0 if key_type.key_bytes else key_size or SMALLEST_HMAC_KEY_BYTES,
+    )
+    ring = rotate(ring, ctx.entropy, ctx.now)
+    write_ring(ctx.storage, name, ring)
+    return describe(name, ring)
+
+
+def _known_type(named: str) -> KeyType:
+    key_type = KEY_TYPES.get(named)
+    if key_type is None:
+        raise BadRequest(f"unknown key type {named}")
+    return key_type
+
+
+def _check_key_size(key_type: KeyType, size_bytes: int) -> None:
+    if not size_bytes:
+        return
+    if key_type.key_bytes:
+        raise BadRequest(f"key_size is not valid for algorithm {key_type.name}")
+    if not SMALLEST_HMAC_KEY_BYTES <= size_bytes <= LARGEST_HMAC_KEY_BYTES:  # spec, Limits
+        raise BadRequest(f"invalid key_size {size_bytes}")
+
+
+def read_key(ctx: Context, name: str) -> dict[str, Any]:
+    """Return what a key is: its type, settings and live versions, never key material."""
+    ring = read_ring(ctx.storage, name)
+    if ring is None:
+        raise NotFound
+    return describe(name, ring)
+
+
+def list_keys(ctx: Context) -> dict[str, Any]:
+    """Return the names of all keys, sorted."""
+    names = ctx.storage.list(FOLDER)
+    if not names:
+        raise NotFound
+    return {"keys": names}
+
+
+def delete_key(ctx: Context, name: str) -> None:
+    """Delete a key with all its versions; its settings must allow that."""
+    ring = read_ring(ctx.storage, name)
+    if ring is None:
+        raise BadRequest(f"error deleting policy {name}: could not delete key; not found")
+    if not ring.deletion_allowed:
+        raise BadRequest(f"error deleting policy {name}: deletion is not allowed for this key")
+    ctx.storage.delete(FOLDER + name)
+
+
+TYPE = text("type", "type of the key", DEFAULT_TYPE, choices=tuple(sorted(KEY_TYPES)))
+CREATE = (
+    NAME,
+    CONVERGENT,
+    flag("derived", "whether each context has a key of its own; every request must then carry one", False),
+    flag("exportable", "whether the key may be exported; cannot be taken back", False),
+    flag("allow_plaintext_backup", "whether the key may be backed up in plaintext; cannot be taken back", False),
+    TYPE,
+    integer("key_size", "size of the key in bytes, 32 to 512; only for type hmac, which has 32 otherwise", 0),
+    duration("auto_rotate_period", "after which time the key rotates by itself; 0 for never, else at least 1h", 0),
+)
+
+ROUTES = (
+    Route("list", "keys/", list_keys),
+    # Lists end in a slash: this one never lists, but makes other operations on the bare path 405.
+    Route("list", "keys", list_keys),
+    Route("write", "keys/<name>", create_key, CREATE),
+    Route("read", "keys/<name>", read_key, (NAME,)),
+    Route("delete", "keys/<name>", delete_key, (NAME,)),
+)

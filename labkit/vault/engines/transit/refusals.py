@@ -1,0 +1,18 @@
+"""Refusals of one item of work: alone they refuse the request, in a batch they are that item's ``error``."""
+
+from __future__ import annotations
+
+from labkit.service.errors import BadRequest, one_error
+
+
+class Wrapped(BadRequest):
+    """A refusal that comes in the API's list shape when it stands alone, and as plain text within a batch."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(one_error(text))
+        self.text = text
+
+
+def item_text(error: BadRequest) -> str:
+    """Return a refusal's text as an item of ``batch_results`` carries it."""
+    return error.text if isinstance(error, Wrapped) else str(error.errors[0])

@@ -1,0 +1,69 @@
+"""``rewrap/<name>``: ciphertexts encrypted anew, with the latest key version unless told; never a plaintext.
+
+Associated data has no place here: a ciphertext that was made with it cannot be rewrapped.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labkit.service.errors import BadRequest
+from labkit.service.message import Reply
+from labkit.service.routing import Route
+from labkit.vault.context import Context
+from labkit.vault.engines.transit import batch, ciphertexts
+from labkit.vault.engines.transit.derivation import NONCE_BYTES
+from labkit.vault.engines.transit.keyring import KeyRing, existing_ring
+from labkit.vault.engines.transit.parameters import (
+    BATCH_INPUT,
+    CIPHERTEXT,
+    CONTEXT,
+    KEY_VERSION,
+    NAME,
+    NONCE,
+    REFERENCE,
+)
+
+
+def rewrap(
+    ctx: Context,
+    name: str,
+    ciphertext: str | None,
+    context: str | None,
+    key_version: int,
+    nonce: str | None,
+    reference: str | None,
+    batch_input: Any,
+) -> dict[str, Any] | Reply:
+    """Decrypt and encrypt anew one ciphertext, or each item of a batch."""
+    if batch_input is not None:
+        items = batch.read_items(batch_input, batch.REWRAP_MEMBERS)
+        ring = existing_ring(ctx.storage, name)
+
+        def one(item: batch.Item, position: int) -> batch.Result:
+            return _rewrap_item(ctx, ring, {member: item.get(member) for member in batch.REWRAP_MEMBERS})
+
+        results, failures = batch.work(items, one, {})
+        return batch.answer(ctx, results, failures)
+    if not ciphertext:
+        raise BadRequest(ciphertexts.MISSING_CIPHERTEXT)
+    item = {"ciphertext": ciphertext, "context": context, "nonce": nonce, "key_version": key_version}
+    return _rewrap_item(ctx, existing_ring(ctx.storage, name), item)
+
+
+def _rewrap_item(ctx: Context, ring: KeyRing, item: batch.Item) -> batch.Result:
+    ciphertexts.check_nonce(ring, item)
+    message = ciphertexts.decrypt(ring, item)
+    random_nonce = b"" if ring.convergent_encryption else ctx.entropy(NONCE_BYTES)
+    ciphertext, version = ciphertexts.encrypt(ring, message, item, random_nonce)
+    return {"ciphertext": ciphertext, "key_version": version}
+
+
+ROUTES = (
+    Route(
+        "write",
+        "rewrap/<name>",
+        rewrap,
+        (NAME, CIPHERTEXT, CONTEXT, KEY_VERSION, NONCE, REFERENCE, BATCH_INPUT),
+    ),
+)

@@ -1,0 +1,45 @@
+"""``config/keys``: what holds for all keys of the mount."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labkit.service.fields import flag
+from labkit.service.routing import Route
+from labkit.vault.context import Context
+from labkit.vault.storage.records import decode_record, encode_record
+from labkit.vault.storage.views import Subtree
+
+STORED_AT = "config/keys"
+
+
+def upsert_disabled(storage: Subtree) -> bool:
+    """Whether encrypt must not make keys that are missing."""
+    return bool(storage.decoded(STORED_AT, _decode))
+
+
+def _decode(stored: bytes) -> bool:
+    return bool(decode_record(stored)["disable_upsert"])
+
+
+def read_settings(ctx: Context) -> dict[str, Any]:
+    """Return the settings; those that were never written have their defaults."""
+    return {"disable_upsert": upsert_disabled(ctx.storage)}
+
+
+def write_settings(ctx: Context, disable_upsert: bool) -> dict[str, Any]:
+    """Store the settings; what was not sent goes back to its default."""
+    settings = {"disable_upsert": disable_upsert}
+    ctx.storage.put(STORED_AT, encode_record(settings))
+    return settings
+
+
+ROUTES = (
+    Route("read", "config/keys", read_settings),
+    Route(
+        "write",
+        "config/keys",
+        write_settings,
+        (flag("disable_upsert", "whether encrypt may no longer make keys that are missing", False),),
+    ),
+)

@@ -1,0 +1,92 @@
+"""Initialising a cluster: root key and its shares, key ring, mounts, the default policy and the first root token.
+
+1. Everything is written in one transaction; before it there is nothing, after it a sealed cluster.
+2. Key shares and root token are told once, by whoever called; nothing of them is kept here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from labkit.service.errors import BadRequest
+from labkit.service.message import Request
+from labkit.vault import policy_store, tokens
+from labkit.vault.context import Context
+from labkit.vault.identifiers import uuid_text
+from labkit.vault.mounts import MOUNTS, MountTable, encode_table, new_mount
+from labkit.vault.seal import SEAL_CONFIG, SealConfig, encode_config, seal_state
+from labkit.vault.shamir import split
+from labkit.vault.storage.barrier import KEY_BYTES, KEYRING, Barrier, close_ring, new_ring
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Core
+
+CLUSTER = "core/cluster"
+
+# path, kind and options of an engine to mount
+Wanted = tuple[str, str, tuple[tuple[str, str], ...]]
+
+SYSTEM_TEXT = "system endpoints used for control, policy and debugging"
+TOKEN_TEXT = "token based credentials"
+
+
+class Initialised(NamedTuple):
+    """What is told once: the key shares and the first root token."""
+
+    keys: tuple[bytes, ...]
+    root_token: str
+
+    def __repr__(self) -> str:
+        return f"Initialised({len(self.keys)} key shares)"
+
+
+def initialise(core: Core, shares: int, threshold: int, engines: Iterable[Wanted] = ()) -> Initialised:
+    """Initialise a cluster with engines mounted; it is sealed afterwards.  BadRequest when it was done before."""
+    made, writes = prepare(core, shares, threshold, engines)
+    core.commit(writes)
+    return made
+
+
+def prepare(
+    core: Core, shares: int, threshold: int, engines: Iterable[Wanted] = ()
+) -> tuple[Initialised, dict[str, bytes | None]]:
+    """Make everything that a new cluster starts with; return what is told of it, and what is to be written."""
+    if seal_state(core) != "uninitialised":
+        raise BadRequest("Vault is already initialized")
+    entropy, now = core.entropy, core.now()
+    root_key = entropy(KEY_BYTES)
+    ring = new_ring(entropy, now)
+    ctx = Context(core, Request("", ""), now)
+    core.barrier = Barrier(ring)
+    try:
+        root_token = _fill(ctx, engines)
+    finally:
+        core.barrier = None
+    ctx.write(KEYRING, close_ring(ring, root_key, entropy))
+    ctx.write(SEAL_CONFIG, encode_config(SealConfig(shares, threshold)))
+    return Initialised(tuple(split(root_key, shares, threshold, entropy)), root_token), ctx.writes
+
+
+def _fill(ctx: Context, engines: Iterable[Wanted]) -> str:
+    """Write the first records under the new key ring; return the root token."""
+    whole, entropy = ctx.everything, ctx.entropy
+    mounts = [
+        new_mount("sys/", "system", entropy, description=SYSTEM_TEXT),
+        new_mount("auth/token/", "token", entropy, description=TOKEN_TEXT),
+        *(new_mount(path, kind, entropy, options=options) for path, kind, options in engines),
+    ]
+    whole.put(MOUNTS, encode_table(MountTable(tuple(sorted(mounts)))))
+    whole.put(CLUSTER, uuid_text(entropy).encode())
+    policy_store.write_default(ctx)
+    text, _ = tokens.issue(ctx, tokens.Token("", ("root",), "auth/token/root", "root", orphan=True))
+    return text
+
+
+def read_cluster(ctx: Context) -> dict[str, str]:
+    """Return the cluster's name, which is this node's setting, and its id, which is stored."""
+    stored = ctx.everything.get(CLUSTER)
+    return {
+        "cluster_name": ctx.core.settings.cluster_name,
+        "cluster_id": "" if stored is None else stored.decode(),
+    }

@@ -1,0 +1,147 @@
+"""Mounts: which engine answers a path, and the memo from (method, path) to its route.
+
+1. The mount table is one stored record; longest prefix wins, and ``foo`` reaches a mount at ``foo/``.
+2. A memo is valid while the stored mount table is the same object (R21): nobody has to be told of a change.
+3. Prefixes may not contain one another: ``a/`` and ``a/b/`` clash both ways.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from labkit.service.errors import BadRequest
+from labkit.service.routing import Match, Table
+from labkit.vault.storage.records import decode_record, encode_record
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+
+MOUNTS = "core/mounts"
+
+RESERVED = ("sys/", "auth/", "audit/", "cubbyhole/", "identity/")
+
+# kind of engine → (module, name of its table); imported at its first request
+ENGINES: dict[tuple[str, str], tuple[str, str]] = {
+    ("kv", "1"): ("labkit.vault.engines.kv.table", "TABLE_V1"),
+    ("kv", "2"): ("labkit.vault.engines.kv.table", "TABLE_V2"),
+    ("transit", ""): ("labkit.vault.engines.transit.table", "TABLE"),
+    ("token", ""): ("labkit.vault.auth.token", "TABLE"),
+    ("system", ""): ("labkit.vault.system", "TABLE"),
+}
+
+
+class Mount(NamedTuple):
+    """One mounted engine or auth method; ``path`` ends in ``/``, that of an auth method begins with ``auth/``."""
+
+    path: str
+    kind: str
+    uuid: str
+    accessor: str
+    description: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    local: bool = False
+    seal_wrap: bool = False
+    default_lease_ttl_s: int = 0
+    max_lease_ttl_s: int = 0
+    token_type: str = "default-service"
+    listing_visibility: str = ""
+
+    @property
+    def prefix(self) -> str:
+        """Where the mount's data is stored; local mounts apart, as they belong to this cluster and its secondaries."""
+        return f"{'local' if self.local else 'logical'}/{self.uuid}/"
+
+    @property
+    def version(self) -> str:
+        """The engine's version option; empty for engines without."""
+        return dict(self.options).get("version", "1" if self.kind == "kv" else "")
+
+
+class MountTable(NamedTuple):
+    """All mounts, sorted by path."""
+
+    mounts: tuple[Mount, ...]
+
+    def find(self, path: str) -> Mount | None:
+        """Return the mount that a request's path (without ``/v1/``) falls under."""
+        best: Mount | None = None
+        for mount in self.mounts:
+            inside = path.startswith(mount.path) or path + "/" == mount.path
+            if inside and (best is None or len(mount.path) > len(best.path)):
+                best = mount
+        return best
+
+    def at(self, path: str) -> Mount | None:
+        """Return the mount at exactly this path (ending in ``/``)."""
+        return next((mount for mount in self.mounts if mount.path == path), None)
+
+    def with_mount(self, mount: Mount) -> MountTable:
+        """Return the table with a mount added, or in place of the one at its path."""
+        rest = [other for other in self.mounts if other.path != mount.path]
+        return MountTable(tuple(sorted((*rest, mount))))
+
+    def without(self, path: str) -> MountTable:
+        """Return the table without the mount at a path."""
+        return MountTable(tuple(mount for mount in self.mounts if mount.path != path))
+
+
+class Resolved(NamedTuple):
+    """What a (method, path) means: the clean path, its mount, and the route within it (or why there is none)."""
+
+    operation: str
+    path: str
+    query: dict[str, Any]
+    mount: Mount | None
+    match: Match | Exception
+    flags: frozenset[str] = frozenset()
+
+
+def decode_table(stored: bytes) -> MountTable:
+    """Read the stored mount table."""
+    rows = decode_record(stored)
+    return MountTable(tuple(_mount(row) for row in rows))
+
+
+def _mount(row: list[Any]) -> Mount:
+    row[5] = tuple((name, value) for name, value in row[5])
+    return Mount(*row)
+
+
+def encode_table(table: MountTable) -> bytes:
+    """Write the mount table as it is stored."""
+    return encode_record([list(mount) for mount in table.mounts])
+
+
+def read_table(ctx: Context) -> MountTable:
+    """Return the mount table as this step sees it."""
+    return ctx.everything.decoded(MOUNTS, decode_table) or MountTable(())
+
+
+def write_table(ctx: Context, table: MountTable) -> None:
+    """Store a new mount table when the step commits."""
+    ctx.everything.put(MOUNTS, encode_table(table))
+
+
+def new_mount(path: str, kind: str, entropy: Any, **settings: Any) -> Mount:
+    """Make the record of a new mount with fresh identifiers."""
+    from labkit.vault.identifiers import uuid_text
+
+    prefix = "auth_" if path.startswith("auth/") else ""
+    return Mount(path, kind, uuid_text(entropy), f"{prefix}{kind}_{entropy(4).hex()}", **settings)
+
+
+def table_of(mount: Mount) -> Table:
+    """Return the routes of a mount's engine, importing it at its first use."""
+    module, name = ENGINES[mount.kind, mount.version]
+    table: Table = getattr(import_module(module), name)
+    return table
+
+
+def check_free(table: MountTable, path: str) -> None:
+    """Raise BadRequest when a new mount at ``path`` would clash with one that stands."""
+    if path.startswith(RESERVED) and not path.startswith("auth/"):
+        raise BadRequest(f'cannot mount "{path}"')
+    for mount in table.mounts:
+        if mount.path.startswith(path) or path.startswith(mount.path):
+            raise BadRequest(f"path is already in use at {mount.path}")

@@ -1,0 +1,101 @@
+"""Stored policies: their texts, the index that changes with any of them, and compiled access lists kept by it.
+
+A policy's text is stored by name; ``policy/index`` maps each name to a digest of its text.  The index is rewritten with
+every change of a policy, so a compiled access list is valid while the stored index is the same object (R21).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from labkit.service.errors import BadRequest
+from labkit.vault.policies import DEFAULT_POLICY, WRAPPING_POLICY, Acl, Rule, parse_policy
+from labkit.vault.policy_language import PolicyError
+from labkit.vault.storage.records import decode_record, encode_record
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+
+TEXTS = "policy/text/"
+INDEX = "policy/index"
+KEPT_ACLS = 1_024
+
+INTERNAL = {"response-wrapping": WRAPPING_POLICY, "control-group": ""}
+"""Policies that are not stored, listed, read or given to a token by a caller."""
+
+
+def acl_for(ctx: Context, names: tuple[str, ...]) -> Acl:
+    """Return what a token with these policies may do, compiled once for as long as no policy changes."""
+    core = ctx.core
+    stored = ctx.read(INDEX)
+    kept = core.acls.get(names)
+    if kept is not None and kept[0] is stored:
+        acl: Acl = kept[1]
+        return acl
+    acl = Acl((), root=True) if names == ("root",) else Acl(_rules(ctx, names))
+    if len(core.acls) >= KEPT_ACLS:
+        core.acls.clear()
+    core.acls[names] = (stored, acl)
+    return acl
+
+
+def _rules(ctx: Context, names: tuple[str, ...]) -> list[tuple[Rule, ...]]:
+    texts = (INTERNAL.get(name) or read_text(ctx, name) for name in names)
+    return [parse_policy(text) for text in texts if text is not None]
+
+
+def names(ctx: Context) -> list[str]:
+    """Return the names of the stored policies, sorted; ``root`` is not stored."""
+    return sorted(_index(ctx))
+
+
+def is_known(ctx: Context, name: str) -> bool:
+    """Whether a policy of that name is stored."""
+    return ctx.read(TEXTS + name) is not None
+
+
+def not_assignable(name: str) -> bool:
+    """Whether a policy is the service's own, which no caller may read, change or ask for."""
+    return name in INTERNAL
+
+
+def check(text: str) -> None:
+    """Raise BadRequest for a text that is no policy."""
+    try:
+        parse_policy(text)
+    except PolicyError as error:
+        raise BadRequest(f"failed to parse policy: {error}") from None
+
+
+def read_text(ctx: Context, name: str) -> str | None:
+    """Return a policy's text, or None."""
+    stored = ctx.everything.get(TEXTS + name)
+    return None if stored is None else stored.decode()
+
+
+def write_text(ctx: Context, name: str, text: str) -> None:
+    """Store a policy that has been parsed already."""
+    index = _index(ctx)
+    index[name] = hashlib.sha256(text.encode()).hexdigest()[:16]
+    ctx.everything.put(TEXTS + name, text.encode())
+    ctx.everything.put(INDEX, encode_record(dict(sorted(index.items()))))
+
+
+def delete(ctx: Context, name: str) -> None:
+    """Delete a policy; one that is not there is no error."""
+    index = _index(ctx)
+    if index.pop(name, None) is not None:
+        ctx.everything.delete(TEXTS + name)
+        ctx.everything.put(INDEX, encode_record(index))
+
+
+def write_default(ctx: Context) -> None:
+    """Store the policy that every token has unless told otherwise."""
+    write_text(ctx, "default", DEFAULT_POLICY)
+
+
+def _index(ctx: Context) -> dict[str, str]:
+    stored = ctx.everything.get(INDEX)
+    index: dict[str, str] = {} if stored is None else decode_record(stored)
+    return index

@@ -1,0 +1,294 @@
+"""Activation: how a secondary is let in, and how its connections are judged (decisions D4, D5, D8).
+
+1. A primary has an authority of its own, made when it becomes primary; it never leaves the cluster.
+2. An activation token stands for a bundle: who may connect (a certificate for one id), to whom, and by what the other
+   side is known.  It travels as a wrapping token in JWT form, or sealed to a public key of the secondary.
+3. A connection shows the certificate and a signature over its own serial; it stands while the id is not revoked.
+4. The bootstrap answer carries the root key and the key ring: what the replicated ciphertexts are read with.
+"""
+
+from __future__ import annotations
+
+from binascii import a2b_base64, b2a_base64
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from labkit.service.errors import BadRequest
+from labkit.service.message import Response, respond
+from labkit.vault import wrapping
+from labkit.vault.identifiers import uuid_text
+from labkit.vault.replication.mode import Mode
+from labkit.vault.seal import SEAL_CONFIG
+from labkit.vault.storage.barrier import KEYRING
+from labkit.vault.storage.records import decode_record, encode_record
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context, Core
+
+AUTHORITY = "node/authority"
+SECONDARIES = "node/secondaries/"
+CREDENTIALS = "node/credentials"
+EXCHANGE_KEY = "node/exchange-key"
+
+SECOND_NS = 1_000_000_000
+LIFETIME_S = 10 * 365 * 86_400
+DEFAULT_TTL_S = 1_800
+
+
+class Authority(NamedTuple):
+    """A primary's trust anchor: the key that signs client certificates, and the one that signs activation tokens."""
+
+    private: bytes
+    certificate: str
+    token_private: bytes
+    token_public: str
+
+    def __repr__(self) -> str:
+        return "Authority(keys not shown)"
+
+
+class Bundle(NamedTuple):
+    """What an activation token stands for."""
+
+    cluster_id: str
+    secondary_id: str
+    authority: str
+    certificate: str
+    private: str
+    cluster_address: str
+    api_address: str
+
+    def __repr__(self) -> str:
+        return f"Bundle({self.secondary_id})"
+
+
+class Peer(NamedTuple):
+    """What a primary knows of a secondary from its heartbeats."""
+
+    node_id: str
+    address: str
+    wall_ns: int
+    duration_ms: int
+    skew_ms: int
+    canary_ms: int
+
+
+# ---- the primary's side
+
+
+def make_authority(ctx: Context) -> None:
+    """Make a fresh authority: earlier activations are worth nothing from now on."""
+    from labkit.keymaking import make_authority as make
+    from labkit.keymaking import make_signing_key
+
+    identity = make(f"labkit DR {uuid_text(ctx.entropy)}", ctx.entropy, ctx.now, LIFETIME_S)
+    token_private, token_public = make_signing_key(ctx.entropy)
+    row = [identity.private.hex(), identity.certificate, token_private.hex(), token_public]
+    ctx.everything.put(AUTHORITY, encode_record(row))
+
+
+def issue(ctx: Context, mode: Mode, sid: str, ttl_s: int, public_key: str) -> dict[str, Any]:
+    """Issue an activation for a secondary's id; return ``wrap_info``, or ``data`` where a public key was given."""
+    from labkit.keymaking import Identity, issue_client_certificate, sign_es512
+
+    known = ctx.everything
+    if known.get(SECONDARIES + _as_key(sid)) is not None:
+        raise BadRequest(f"a secondary with id {sid} is known already; ids are unique: revoke it, or choose another id")
+    authority = _authority(ctx)
+    holder = issue_client_certificate(
+        Identity(authority.private, authority.certificate), sid, ctx.entropy, ctx.now, LIFETIME_S
+    )
+    settings = ctx.core.settings
+    bundle = Bundle(
+        mode.cluster_id,
+        sid,
+        authority.certificate,
+        holder.certificate,
+        holder.private.hex(),
+        mode.primary_cluster_addr or settings.cluster_address,
+        settings.api_address,
+    )
+    known.put(SECONDARIES + _as_key(sid), encode_record([sid, holder.certificate, ctx.now]))
+    if public_key:
+        return {"data": {"token": _seal(ctx, bundle, public_key)}}
+    body = {"data": {"bundle": list(bundle)}, "auth": None, "warnings": None}
+    text, info = wrapping.put_away(ctx, body, ttl_s)
+    issued_s = ctx.now // SECOND_NS
+    claims = {
+        "addr": settings.api_address,
+        "accessor": info["accessor"],
+        "exp": issued_s + ttl_s,
+        "iat": issued_s,
+        "jti": text,
+        "nbf": issued_s,
+        "type": "wrapping",
+    }
+    return {"wrap_info": {"token": sign_es512(authority.token_private, claims), **info}}
+
+
+def revoke(ctx: Context, sid: str) -> None:
+    """Take an id's activation back; its connection breaks at once."""
+    key = SECONDARIES + _as_key(sid)
+    if ctx.everything.get(key) is None:
+        raise BadRequest(f"no secondary with id {sid} is known")
+    ctx.everything.delete(key)
+
+
+def secondary_ids(ctx: Context) -> list[str]:
+    """Return the ids of all activations that were not revoked, used or not, sorted."""
+    whole = ctx.everything
+    rows = (whole.get(SECONDARIES + name) for name in whole.list(SECONDARIES))
+    return sorted(decode_record(row)[0] for row in rows if row is not None)
+
+
+def is_known(core: Core, sid: str) -> bool:
+    """Whether an id's activation stands."""
+    return core.storage.get(SECONDARIES + _as_key(sid)) is not None
+
+
+def check_connection(core: Core, sid: str, serial: int, shown: dict[str, Any]) -> str:
+    """Say why a secondary's connection is refused; an empty text is welcome."""
+    from labkit.keymaking import check_client_certificate, verify
+
+    key = SECONDARIES + _as_key(sid)
+    stored = core.storage.get(key)
+    if stored is None:
+        return "the activation of this id was revoked, or never issued"
+    record = decode_record(core.open(key, stored))
+    authority = core.storage.get(AUTHORITY)
+    if authority is None or record[1] != shown.get("certificate"):
+        return "the certificate is not the one that was issued for this id"
+    anchor = decode_record(core.open(AUTHORITY, authority))[1]
+    if shown.get("cluster_id") != core.mode().cluster_id:
+        return "the cluster belongs to another replication set"
+    try:
+        check_client_certificate(shown["certificate"], anchor, core.now())
+        verify(shown["certificate"], _proof(sid, serial), shown["signature"])
+    except ValueError as error:
+        return str(error)
+    if _is_newer(core.settings.version, shown["version"]):
+        return (
+            f"this upstream runs {core.settings.version}, the secondary the older {shown['version']}: "
+            "upgrade the downstream cluster first"
+        )
+    return ""
+
+
+def note_heartbeat(core: Core, sid: str, message: dict[str, Any], address: str) -> None:
+    """Remember what a secondary's heartbeat told, for the status."""
+    core.peers[sid] = Peer(
+        sid,
+        address,
+        core.now(),
+        message["last_heartbeat_duration_ms"],
+        message["clock_skew_ms"],
+        message["replication_primary_canary_age_ms"],
+    )
+
+
+def bootstrap(core: Core, shown: dict[str, Any]) -> Response:
+    """Answer a secondary's bootstrap request: the keys that its new contents will be read with."""
+    if core.barrier is None or core.mode().mode != "primary":
+        return respond(503, {"errors": ["this cluster is not a primary now"]})
+    why = check_connection(core, str(shown.get("secondary_id", "")), 0, shown)
+    ring, config = core.storage.get(KEYRING), core.storage.get(SEAL_CONFIG)
+    assert core.seal.root_key is not None
+    if why or ring is None or config is None:
+        return respond(403, {"errors": [f"bootstrap refused: {why}"]})
+    answer = {"root_key": core.seal.root_key.hex(), "keyring": ring.hex(), "seal_config": config.hex()}
+    return respond(200, {"data": answer})
+
+
+# ---- the secondary's side
+
+
+def make_exchange_key(ctx: Context) -> str:
+    """Make the key pair that a bundle can be sealed to; return the public half in base64."""
+    from labkit.sealed_box import make_exchange_key as make
+
+    private, public = make(ctx.entropy)
+    ctx.everything.put(EXCHANGE_KEY, private)
+    return b2a_base64(public, newline=False).decode()
+
+
+def open_sealed_bundle(ctx: Context, token: str) -> Bundle | None:
+    """Open a bundle that was sealed to this cluster's public key; None when the token is no such thing."""
+    from labkit.sealed_box import open_sealed
+
+    private = ctx.everything.get(EXCHANGE_KEY)
+    if private is None:
+        return None
+    try:
+        return Bundle(*decode_record(open_sealed(private, a2b_base64(token, strict_mode=True))))
+    except ValueError:
+        return None
+
+
+def read_bundle(answer: Response) -> Bundle:
+    """Return the bundle of an unwrapped activation token; raise BadRequest for anything else."""
+    data = answer.data
+    if not isinstance(data, dict) or len(data.get("bundle", ())) != len(Bundle._fields):
+        raise BadRequest("the token was unwrapped, but it is no secondary activation token")
+    return Bundle(*data["bundle"])
+
+
+def encode_credentials(bundle: Bundle) -> bytes:
+    """Write what a secondary connects with, as it is stored."""
+    return encode_record(list(bundle))
+
+
+def credentials(core: Core, serial: int) -> dict[str, Any]:
+    """Return what a secondary shows when it connects: certificate, signature over the serial, version."""
+    stored = core.storage.get(CREDENTIALS)
+    if stored is None:
+        return {}
+    return show(Bundle(*decode_record(core.open(CREDENTIALS, stored))), serial, core.settings.version)
+
+
+def show(bundle: Bundle, serial: int, version: str) -> dict[str, Any]:
+    """Lay out what a connection shows for a bundle."""
+    from labkit.keymaking import sign
+
+    return {
+        "cluster_id": bundle.cluster_id,
+        "secondary_id": bundle.secondary_id,
+        "certificate": bundle.certificate,
+        "signature": sign(bytes.fromhex(bundle.private), _proof(bundle.secondary_id, serial)),
+        "version": version,
+    }
+
+
+def _authority(ctx: Context) -> Authority:
+    stored = ctx.everything.get(AUTHORITY)
+    assert stored is not None, "a primary has an authority from the moment it is one"
+    private, certificate, token_private, token_public = decode_record(stored)
+    return Authority(bytes.fromhex(private), certificate, bytes.fromhex(token_private), token_public)
+
+
+def _seal(ctx: Context, bundle: Bundle, public_key: str) -> str:
+    from labkit.sealed_box import seal_to
+
+    try:
+        public = a2b_base64(public_key, strict_mode=True)
+        box = seal_to(public, encode_record(list(bundle)), ctx.entropy)
+    except ValueError as error:
+        raise BadRequest(f"secondary_public_key is not what generate-public-key returns: {error}") from None
+    return b2a_base64(box, newline=False).decode()
+
+
+def _proof(sid: str, serial: int) -> bytes:
+    return f"labkit replication connection {serial} of {sid}".encode()
+
+
+def _as_key(sid: str) -> str:
+    """Return an id as a storage key without slashes: any text may be an id."""
+    return sid.encode().hex()
+
+
+def _is_newer(one: str, other: str) -> bool:
+    return version_numbers(one) > version_numbers(other)
+
+
+def version_numbers(version: str) -> tuple[int, ...]:
+    """Return a semantic version's numbers, without pre-release and build parts."""
+    core = version.partition("+")[0].partition("-")[0]
+    return tuple(int(part) if part.isdigit() else 0 for part in core.split("."))

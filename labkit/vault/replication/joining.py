@@ -1,0 +1,171 @@
+"""Joining a replication set: fetch what the activation stands for, validate it, and only then change anything."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from labkit.service.errors import BadRequest, ServiceError, Unavailable
+from labkit.service.message import Fetch, Request, Response
+from labkit.vault.identifiers import uuid_text
+from labkit.vault.replication import activation
+from labkit.vault.replication.activation import Bundle
+from labkit.vault.replication.mode import Mode, WrongMode, advance, by_token
+from labkit.vault.seal import SEAL_CONFIG
+from labkit.vault.storage.barrier import KEYRING, Barrier, BarrierError, open_ring
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+
+# what a wipe leaves: who leads this cluster has nothing to do with its data
+UNTOUCHED = ("node/lease", "node/wal")
+
+
+class Keys(NamedTuple):
+    """What a primary's contents are read with."""
+
+    root_key: bytes
+    keyring: bytes
+    seal_config: bytes
+
+    def __repr__(self) -> str:
+        return "Keys(not shown)"
+
+
+def new_set(ctx: Context, primary_cluster_addr: str) -> Mode:
+    """Return the mode of a cluster that becomes the primary of a new replication set."""
+    try:
+        return advance(
+            ctx.core.mode(),
+            "enable_primary",
+            cluster_id=uuid_text(ctx.entropy),
+            primary_cluster_addr=primary_cluster_addr,
+        )
+    except WrongMode as error:
+        raise BadRequest(str(error)) from None
+
+
+def fetch_bundle(
+    ctx: Context, token: str, primary_api_addr: str, trusted: tuple[str, str]
+) -> Generator[Fetch, Response, tuple[Bundle, Keys]]:
+    """Turn an activation token into its bundle and the primary's keys; a failure changes nothing (decision D4)."""
+    if not token:
+        raise BadRequest("token must be specified: the activation token that the primary issued for this secondary")
+    if any(trusted):
+        raise BadRequest(
+            f"no file {trusted[0] or trusted[1]} among this cluster's files; leave ca_file and ca_path out to use "
+            "the system's roots"
+        )
+    bundle = activation.open_sealed_bundle(ctx, token)
+    if bundle is None:
+        bundle = yield from _unwrap(token, primary_api_addr)
+    shown = activation.show(bundle, 0, ctx.core.settings.version)
+    answer = yield Fetch(bundle.cluster_address, Request("POST", "bootstrap", {}, shown), channel="cluster")
+    if not answer.ok:
+        raise Unavailable(f"error fetching secondary bootstrap package from {bundle.cluster_address}: {_told(answer)}")
+    data = answer.data
+    keys = Keys(*(bytes.fromhex(data[name]) for name in ("root_key", "keyring", "seal_config")))
+    try:
+        open_ring(keys.keyring, keys.root_key)
+    except BarrierError:
+        raise Unavailable("the bootstrap package's root key does not open its key ring; nothing was changed") from None
+    return bundle, keys
+
+
+def _unwrap(token: str, primary_api_addr: str) -> Generator[Fetch, Response, Bundle]:
+    from labkit.keymaking import read_claims
+
+    try:
+        claims = read_claims(token)
+    except ValueError as error:
+        raise BadRequest(f"token is no secondary activation token: {error}") from None
+    address = primary_api_addr or str(claims.get("addr", ""))
+    sent = {"X-Vault-Token": str(claims.get("jti", ""))}  # the wrapping token is the caller's own
+    answer = yield Fetch(address, Request("POST", "/v1/sys/wrapping/unwrap", sent))
+    if answer.status == 0:
+        raise _failed(f'error unwrapping secondary token: Post "{address}/v1/sys/wrapping/unwrap": {_told(answer)}')
+    if not answer.ok:
+        raise BadRequest(
+            f"error response unwrapping secondary token; status code is {answer.status}, message is {_told(answer)}"
+        )
+    return activation.read_bundle(answer)
+
+
+def _failed(text: str) -> ServiceError:
+    return Unavailable(text)
+
+
+def _told(answer: Response) -> str:
+    return "; ".join(answer.errors) or "no text"
+
+
+def fields_of(bundle: Bundle) -> dict[str, Any]:
+    """Return the mode record's fields that a bundle fills in."""
+    return {
+        "cluster_id": bundle.cluster_id,
+        "secondary_id": bundle.secondary_id,
+        "primary_cluster_addr": bundle.cluster_address,
+        "upstream_api_addr": bundle.api_address,
+        "upstream_cluster_addrs": (bundle.cluster_address,),
+    }
+
+
+def repointed(ctx: Context, mode: Mode, bundle: Bundle, keys: Keys) -> Mode:
+    """Return the mode of a secondary that follows another primary of its own replication set."""
+    if bundle.cluster_id != mode.cluster_id or keys.root_key != ctx.core.seal.root_key:
+        raise BadRequest(
+            "the token is of another replication set, whose data this cluster cannot hold beside its own: "
+            "disable this secondary, then enable it with the token (that wipes it)"
+        )
+    return by_token(mode, **fields_of(bundle))
+
+
+def first_that_answers(ctx: Context, addresses: tuple[str, ...]) -> Generator[Fetch, Response, tuple[str, ...]]:
+    """Ping addresses one at a time; return them with the first that answered in front."""
+    stored = ctx.everything.get(activation.CREDENTIALS)
+    if stored is None:
+        raise BadRequest("this secondary has no credentials of a primary; use a secondary activation token")
+    from labkit.vault.storage.records import decode_record
+
+    shown = activation.show(Bundle(*decode_record(stored)), 0, ctx.core.settings.version)
+    for address in addresses:
+        answer = yield Fetch(address, Request("POST", "bootstrap", {}, shown), channel="cluster")
+        if answer.ok:
+            return (address, *(other for other in addresses if other != address))
+    raise Unavailable(f"none of {', '.join(addresses)} answered as this secondary's primary; nothing was changed")
+
+
+def wipe(ctx: Context, keys: Keys) -> None:
+    """Clear the cluster and take over the primary's seal and key ring; the other nodes seal themselves by that."""
+    core = ctx.core
+    for key in _all_keys(ctx, ""):
+        if key not in UNTOUCHED:
+            ctx.write(key, None)
+    core.barrier = Barrier(open_ring(keys.keyring, keys.root_key))
+    core.seal.root_key = keys.root_key
+    core.drop_caches()
+    ctx.write(KEYRING, keys.keyring)
+    ctx.write(SEAL_CONFIG, keys.seal_config)
+
+
+def _all_keys(ctx: Context, folder: str) -> list[str]:
+    found = []
+    for name in ctx.list(folder):
+        found += _all_keys(ctx, folder + name) if name.endswith("/") else [folder + name]
+    return found
+
+
+def store_credentials(ctx: Context, bundle: Bundle) -> None:
+    """Store what this secondary connects with; the key it may have been sealed to is used up."""
+    ctx.everything.put(activation.CREDENTIALS, activation.encode_credentials(bundle))
+    ctx.everything.delete(activation.EXCHANGE_KEY)
+
+
+def forget(ctx: Context) -> None:
+    """Drop authority, activations, credentials and operation token: the cluster stands alone."""
+    whole = ctx.everything
+    for key in (activation.AUTHORITY, activation.CREDENTIALS, activation.EXCHANGE_KEY):
+        whole.delete(key)
+    whole.delete("node/operation-token")
+    whole.delete("node/attempt")
+    whole.delete_all(activation.SECONDARIES)

@@ -1,0 +1,336 @@
+"""The journal: between barrier and store, it numbers what is shipped and remembers the last of it.
+
+1. While the journal is off, a commit goes straight to the store.  While it is on, a step's writes and the
+   number of its entry reach the store in one transaction; tree and ring follow once the store took them.
+2. A step that writes keys of no tree alone makes no entry.  Those keys are never part of an entry.
+3. Entries are numbered without a gap, by this cluster alone: the number says nothing about another cluster.
+4. The ring holds the newest entries, bounded by count and by bytes (ciphertexts from before the change count
+   too); the newest one always stays, so that a stream that keeps pace never breaks.
+5. What the other side holds is found by its guard, the set digest of its leaves: from the newest state
+   backwards, changes are taken out of the guard entry by entry, and each guard so found is kept (R16).
+6. An answer about generation n is what it was right after entry n, however many entries came later: their
+   ``before`` undoes them.  When the ring no longer reaches n there is no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from typing import Any, NamedTuple
+
+from labkit.vault.replication.merkle import (
+    DIGEST_BYTES,
+    FAN_OUT,
+    TREES,
+    Index,
+    bucket,
+    classify,
+    leaf_digest,
+    page_digest,
+    to_bytes,
+)
+from labkit.vault.storage import Storage, Writes
+
+WAL_KEY = "node/wal"
+"""Where the number of the newest entry is stored, 8 bytes, big-endian."""
+
+LIMIT_ENTRIES = 16_384
+LIMIT_BYTES = 1 << 30
+KEPT_GENERATIONS = 4
+
+Change = tuple[str, bytes | None, bytes | None]
+"""Key, stored ciphertext before and after; None where the key was absent."""
+
+
+class Entry(NamedTuple):
+    """What one step changed, in order of keys; ``size_bytes`` counts keys and ciphertexts."""
+
+    number: int
+    changes: tuple[Change, ...]
+    size_bytes: int
+
+
+class Journal:
+    """The write path of one node; ``index`` is the Merkle index, None while the journal is off."""
+
+    __slots__ = (
+        "_generations",
+        "_guards",
+        "_ring",
+        "index",
+        "last",
+        "limit_bytes",
+        "limit_entries",
+        "oldest",
+        "size_bytes",
+        "storage",
+    )
+
+    def __init__(self, storage: Storage, limit_entries: int = LIMIT_ENTRIES, limit_bytes: int = LIMIT_BYTES) -> None:
+        self.storage = storage
+        self.limit_entries, self.limit_bytes = limit_entries, limit_bytes
+        self.index: Index | None = None
+        self.last = 0  # number of the newest entry ever made
+        self._empty_ring()
+
+    @classmethod
+    def from_state(cls, storage: Storage, state: Mapping[str, Any]) -> Journal:
+        """Make a journal of what ``state`` gave, over a store that was restored to the same instant."""
+        journal = cls(storage, state["limit_entries"], state["limit_bytes"])
+        journal.last, journal.oldest = state["last"], state["oldest"]
+        journal.size_bytes, journal._ring = state["size_bytes"], dict(state["ring"])
+        if state["index"] is not None:
+            journal.index = Index.from_state(state["index"])
+        return journal
+
+    def __len__(self) -> int:
+        return len(self._ring)
+
+    def __repr__(self) -> str:
+        return f"Journal({'off' if self.index is None else 'on'}, last={self.last}, {len(self)} entries)"
+
+    @property
+    def on(self) -> bool:
+        """Whether entries are made."""
+        return self.index is not None
+
+    def state(self) -> dict[str, Any]:
+        """Return everything but the store as plain values; entries are shared, not copied."""
+        return {
+            "limit_entries": self.limit_entries,
+            "limit_bytes": self.limit_bytes,
+            "last": self.last,
+            "oldest": self.oldest,
+            "size_bytes": self.size_bytes,
+            "ring": dict(self._ring),
+            "index": None if self.index is None else self.index.state(),
+        }
+
+    def switch_on(self) -> None:
+        """Make the index from storage and begin to make entries: at takeover and at a change of mode."""
+        number = self.storage.get(WAL_KEY)
+        self.last = 0 if number is None else int.from_bytes(number, "big")
+        self._empty_ring()
+        self.index = Index.build(self._stored())
+
+    def switch_off(self) -> None:
+        """Forget index and ring: replication is disabled, the node steps down, or it is sealed."""
+        self.index = None
+        self._empty_ring()
+
+    def adopt(self, index: Index) -> bool:
+        """Put a reindexed tree in the place of the index; return whether its leaves were others.
+
+        When they were, the ring is dropped: its entries start from states that never were, and a secondary
+        that asks by guard must find none of them.
+        """
+        assert self.index is not None, "the journal is off: there is no index to replace"
+        other = index.guard() != self.index.guard()
+        self.index = index
+        if other:
+            self._empty_ring()
+        return other
+
+    def commit(self, writes: Writes, term: int) -> int | None:
+        """Write one step in one transaction and return its entry's number, None when it made none.
+
+        StaleTerm, or any other error of the store, passes through with nothing changed.
+        """
+        if not writes:
+            return None
+        index = self.index
+        names = [] if index is None else [key for key in writes if classify(key)]
+        if index is None or not names:
+            self.storage.apply(writes, term)
+            return None
+        assert WAL_KEY not in writes, f"{WAL_KEY} is the journal's own"
+        before = self.storage.get
+        changes = tuple([(key, before(key), writes[key]) for key in sorted(names)])
+        number = self.last + 1
+        self.storage.apply({**writes, WAL_KEY: number.to_bytes(8, "big")}, term)
+        for key, _, after in changes:
+            index.change(key, after)
+        self.last = number
+        self._keep(Entry(number, changes, sum(map(_size, changes))))
+        return number
+
+    def apply(self, changes: Iterable[tuple[str, bytes | None]], own: Writes, term: int) -> int | None:
+        """Write what came from the primary, and in the same transaction the caller's own keys of no tree.
+
+        Returns the number of this cluster's own entry.  Raises ValueError when a received key is of no tree.
+        """
+        received = dict(changes)
+        for key in received:
+            if not classify(key):
+                raise ValueError(f"the primary sent {key}: such a key is in no tree, and never shipped")
+        for key in own:
+            assert not classify(key), f"{key} would be shipped; only keys of no tree ride along"
+        return self.commit({**received, **own}, term)
+
+    def since(self, index: int) -> tuple[Entry, ...] | None:
+        """Return the entries after a number, oldest first; None when the ring does not reach it."""
+        if not self.oldest <= index <= self.last:
+            return None
+        ring = self._ring
+        return tuple([ring[number] for number in range(index + 1, self.last + 1)])
+
+    def find(self, guard: bytes) -> int | None:
+        """Return the newest generation that has a guard; None when no state that the ring reaches has it."""
+        if self.index is None:
+            return None
+        wanted, number = int.from_bytes(guard, "big"), int.from_bytes(self.index.guard(), "big")
+        guards = self._guards
+        for generation in range(self.last, self.oldest - 1, -1):
+            number = guards.setdefault(generation, number)
+            if number == wanted:
+                return generation
+            if generation > self.oldest and generation - 1 not in guards:
+                number ^= _difference(self._ring[generation])
+        return None
+
+    def as_of(self, generation: int) -> Generation | None:
+        """Return tree and values as they were right after an entry; None when the ring does not reach it."""
+        if self.index is None or not self.oldest <= generation <= self.last:
+            self._generations.pop(generation, None)
+            return None
+        seen = self._generations.pop(generation, None) or Generation(self, generation)
+        self._generations[generation] = seen
+        while len(self._generations) > KEPT_GENERATIONS:
+            del self._generations[next(iter(self._generations))]
+        seen.catch_up()
+        return seen
+
+    def _stored(self) -> Iterable[tuple[str, bytes]]:
+        keys = self.storage.keys()
+        for key in keys:
+            stored = self.storage.get(key)
+            if stored is not None:
+                yield key, stored
+
+    def _keep(self, entry: Entry) -> None:
+        ring = self._ring
+        ring[entry.number] = entry
+        self.size_bytes += entry.size_bytes
+        while len(ring) > 1 and (len(ring) > self.limit_entries or self.size_bytes > self.limit_bytes):
+            self._guards.pop(self.oldest, None)
+            self.oldest += 1
+            self.size_bytes -= ring.pop(self.oldest).size_bytes
+
+    def _empty_ring(self) -> None:
+        self.oldest = self.last  # the oldest generation that the ring still reaches
+        self.size_bytes = 0
+        self._ring: dict[int, Entry] = {}
+        self._guards: dict[int, int] = {}
+        self._generations: dict[int, Generation] = {}
+
+
+class Generation:
+    """Tree and values right after one entry, though the journal has moved on: a cache, never state."""
+
+    __slots__ = ("_before", "_journal", "_leaves", "_listed", "_seen", "_undo", "number")
+
+    def __init__(self, journal: Journal, number: int) -> None:
+        self.number = number
+        self._journal = journal
+        self._seen = number  # entries up to this one are undone
+        self._before: dict[str, bytes | None] = {}
+        self._leaves: dict[str, bytes | None] = {}
+        self._listed: dict[tuple[int, int], dict[str, bytes]] = {}
+        self._undo: dict[int, dict[int, dict[int, int]]] = {}
+
+    @property
+    def _index(self) -> Index:
+        index = self._journal.index
+        assert index is not None
+        return index
+
+    def catch_up(self) -> None:
+        """Undo the entries made since the last question; the first ``before`` of a key is what it held."""
+        if self._seen == self._journal.last:
+            return
+        self._undo.clear()
+        for entry in self._journal.since(self._seen) or ():
+            for key, before, _ in entry.changes:
+                if key not in self._before:
+                    self._before[key] = before
+                    self._leaves[key] = None if before is None else leaf_digest(key, before)
+        self._seen = self._journal.last
+
+    def value(self, key: str) -> bytes | None:
+        """Return a key's ciphertext as it was."""
+        return self._before[key] if key in self._before else self._journal.storage.get(key)
+
+    def subtree_roots(self) -> list[bytes]:
+        """Return the roots of both trees as they are now; of use for the newest generation alone."""
+        return [self._index.subtree_root(tree) for tree in TREES]
+
+    def pages(self, tree: int) -> bytes:
+        """Return the 256 page hashes of a tree as they were."""
+        pages = bytearray(self._index.pages(tree))
+        for page in self._undoing(tree):
+            at = page * DIGEST_BYTES
+            pages[at : at + DIGEST_BYTES] = page_digest(self.subpages(tree, page))
+        return bytes(pages)
+
+    def subpages(self, tree: int, page: int) -> bytes:
+        """Return the 256 subpages of a page as they were."""
+        subpages = bytearray(self._index.subpages(tree, page))
+        for number, difference in self._undoing(tree).get(page, {}).items():
+            at = number * DIGEST_BYTES
+            now = int.from_bytes(subpages[at : at + DIGEST_BYTES], "big")
+            subpages[at : at + DIGEST_BYTES] = to_bytes(now ^ difference)
+        return bytes(subpages)
+
+    def leaves(self, tree: int, places: Set[int]) -> dict[str, bytes]:
+        """Return the leaves in some buckets of a tree as they were, sorted by key."""
+        wanted = sorted({place >> 8 for place in places})
+        if any((tree, page) not in self._listed for page in wanted):
+            self._list(tree, wanted)
+        found: dict[str, bytes] = {}
+        for page in wanted:
+            found.update(self._listed[tree, page])
+        return {key: found[key] for key in sorted(found) if bucket(key) in places}
+
+    def _undoing(self, tree: int) -> dict[int, dict[int, int]]:
+        """Return {page: {subpage: what it has to be XORed with to be as it was}}."""
+        if tree not in self._undo:
+            pages: dict[int, dict[int, int]] = {}
+            for key, then in self._leaves.items():
+                if classify(key) == tree:
+                    page, number = divmod(bucket(key), FAN_OUT)
+                    subpages = pages.setdefault(page, {})
+                    difference = _number(then) ^ _number(self._index.leaf(key))
+                    subpages[number] = subpages.get(number, 0) ^ difference
+            self._undo[tree] = pages
+        return self._undo[tree]
+
+    def _list(self, tree: int, pages: list[int]) -> None:
+        """List whole pages in one pass over the tree, and keep them: what was does not change again."""
+        listed: dict[int, dict[str, bytes]] = {page: {} for page in pages}
+        places = {page * FAN_OUT + number for page in pages for number in range(FAN_OUT)}
+        then = self._index.leaves(tree, places)
+        for key, leaf in self._leaves.items():
+            then.pop(key, None)
+            if leaf is not None and classify(key) == tree and bucket(key) in places:
+                then[key] = leaf
+        for key, leaf in then.items():
+            listed[bucket(key) // FAN_OUT][key] = leaf
+        self._listed.update({(tree, page): leaves for page, leaves in listed.items()})
+
+
+def _difference(entry: Entry) -> int:
+    """Return what an entry changed the guard by."""
+    difference = 0
+    for key, before, after in entry.changes:
+        for stored in (before, after):
+            if stored is not None:
+                difference ^= int.from_bytes(leaf_digest(key, stored), "big")
+    return difference
+
+
+def _size(change: Change) -> int:
+    key, before, after = change
+    return len(key) + len(before or b"") + len(after or b"")
+
+
+def _number(leaf: bytes | None) -> int:
+    return 0 if leaf is None else int.from_bytes(leaf, "big")

@@ -1,0 +1,393 @@
+"""The Merkle index: a cluster's stored ciphertexts in twenty bytes, and where two clusters differ.
+
+1. A key belongs to one class, told by its prefix: replicated (tree 1), local (tree 2), or in no tree at all.
+2. A leaf is SHA-256 over key, 0xFF, ciphertext, cut to 20 bytes.  UTF-8 never contains 0xFF or 0xFE, so no
+   two pairs of key and ciphertext frame to the same bytes, and none to a node's, which begin with 0xFE.
+3. A key's bucket is the low 16 bits of its CRC-32: the same on every machine, far cheaper than a hash, and
+   evenly spread.  The high byte is the page, the low byte the subpage.
+4. A subpage is the XOR of its leaves: cheap to keep, and no defence against a forger, who can choose leaves
+   that cancel.
+5. A page is a hash over its 256 subpages, a subtree root over its 256 pages, the composite root over both
+   subtree roots; after 0xFE, each kind begins with a byte of its own.
+6. A change is only noted.  When somebody asks, what was noted is settled into leaves, and subpages are XORed
+   with the difference; when a node is asked for, what is dirty is folded.  A page, a subtree or the composite
+   root is made anew at a fold under it, a subpage never is.
+7. The guard is the XOR of all leaves of both trees.  It tells contents, whatever became of the nodes above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from functools import reduce
+from hashlib import sha256
+from operator import xor
+from typing import Any, NamedTuple
+from zlib import crc32
+
+DIGEST_BYTES = 20
+FAN_OUT = 256
+PAGE_BYTES = FAN_OUT * DIGEST_BYTES
+
+NO_TREE, REPLICATED, LOCAL = 0, 1, 2
+TREES = (REPLICATED, LOCAL)
+TREE_TYPES = {REPLICATED: "replicated", LOCAL: "local"}
+
+CLASSES = {
+    "node/": NO_TREE,  # this cluster's alone: mode, authority, WAL position, lease, seal configuration
+    "token/": LOCAL,  # service tokens,
+    "cubbyhole/": LOCAL,  # what they keep to themselves,
+    "lease/": LOCAL,  # and leases: shipped for disaster recovery only
+    "local/": LOCAL,  # mounts that were made local, and their data
+}
+"""Class of every key by its first folder; all others are replicated."""
+
+NOTED_KEYS = 16_384
+"""How many changed keys are noted before they are settled unasked."""
+
+LAYERS = ("root", "subtree", "page", "subpage")
+
+_PAGE, _SUBTREE, _COMPOSITE, _DAMAGE = b"\xfe\x01", b"\xfe\x02", b"\xfe\x03", b"\xfe\xfe"
+_EMPTY = bytes(PAGE_BYTES)
+
+
+def classify(key: str) -> int:
+    """Return a key's class: 1 replicated, 2 local (DR secondaries get both), 0 in no tree, never shipped."""
+    return CLASSES.get(key[: key.find("/") + 1], REPLICATED)
+
+
+def bucket(key: str) -> int:
+    """Return a key's place in its tree: page * 256 + subpage."""
+    return crc32(key.encode()) & 0xFFFF
+
+
+def leaf_digest(key: str, stored: bytes) -> bytes:
+    """Return the 20 bytes that stand for a key and its stored ciphertext."""
+    return sha256(key.encode() + b"\xff" + stored).digest()[:DIGEST_BYTES]
+
+
+def page_digest(subpages: bytes) -> bytes:
+    """Return the hash of a page from its 256 subpages, 5,120 bytes."""
+    return _node(_PAGE, subpages)
+
+
+def to_bytes(digest: int) -> bytes:
+    """Return a set digest as 20 bytes."""
+    return digest.to_bytes(DIGEST_BYTES, "big")
+
+
+class Place(NamedTuple):
+    """One node of the tree; numbers that do not apply are -1."""
+
+    layer: str
+    tree: int = -1
+    page: int = -1
+    subpage: int = -1
+
+
+class Index:
+    """The two trees of one cluster, kept in memory by its active node."""
+
+    __slots__ = ("_guard", "_leaves", "_noted", "_pages", "_pending", "_root", "_subpages", "_subtrees")
+
+    def __init__(self) -> None:
+        self._noted: dict[str, bytes | None] = {}
+        self._leaves: dict[int, dict[str, bytes]] = {tree: {} for tree in TREES}
+        self._pending: dict[int, dict[int, int]] = {tree: {} for tree in TREES}
+        # By page, 5,120 bytes each; a page without leaves is left out.
+        self._subpages: dict[int, dict[int, bytes]] = {tree: {} for tree in TREES}
+        self._pages = dict.fromkeys(TREES, _EMPTY_PAGES)
+        self._subtrees = dict.fromkeys(TREES, _EMPTY_SUBTREE)
+        self._root = _composite(self._subtrees)
+        self._guard = 0
+
+    @classmethod
+    def build(cls, items: Iterable[tuple[str, bytes]]) -> Index:
+        """Make the index of (key, stored ciphertext) pairs, in any order; keys of no tree are passed over."""
+        index = cls()
+        leaves, sums = index._leaves[REPLICATED], [0] * (FAN_OUT * FAN_OUT)
+        digest, number, set_apart = sha256, int.from_bytes, tuple(CLASSES)
+        for key, stored in items:
+            if key.startswith(set_apart):
+                index.change(key, stored)
+                continue
+            name = key.encode()
+            leaves[key] = leaf = digest(name + b"\xff" + stored).digest()[:20]
+            sums[crc32(name) & 0xFFFF] ^= number(leaf, "big")
+        index._guard ^= reduce(xor, sums)
+        index._subpages[REPLICATED], index._pages[REPLICATED], index._subtrees[REPLICATED] = _nodes(sums)
+        index._root = _composite(index._subtrees)
+        return index
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Index:
+        """Make an index of what ``state`` gave."""
+        index = cls()
+        index._noted = dict(state["noted"])
+        for tree in TREES:
+            index._leaves[tree] = dict(state["leaves"][tree])
+            index._pending[tree] = dict(state["pending"][tree])
+            index._subpages[tree] = dict(state["subpages"][tree])
+        index._pages, index._subtrees = dict(state["pages"]), dict(state["subtrees"])
+        index._root, index._guard = state["root"], state["guard"]
+        return index
+
+    def __len__(self) -> int:
+        self._settle()
+        return sum(len(leaves) for leaves in self._leaves.values())
+
+    def __repr__(self) -> str:
+        return f"Index({len(self)} keys)"
+
+    def state(self) -> dict[str, Any]:
+        """Return shallow copies of everything kept, plain values all of them."""
+        return {
+            "noted": dict(self._noted),
+            "leaves": {tree: dict(self._leaves[tree]) for tree in TREES},
+            "pending": {tree: dict(self._pending[tree]) for tree in TREES},
+            "subpages": {tree: dict(self._subpages[tree]) for tree in TREES},
+            "pages": dict(self._pages),
+            "subtrees": dict(self._subtrees),
+            "root": self._root,
+            "guard": self._guard,
+        }
+
+    def change(self, key: str, after: bytes | None) -> None:
+        """Note that a key now holds a ciphertext, or (None) is gone; a key of no tree changes nothing."""
+        noted = self._noted
+        noted[key] = after
+        if len(noted) > NOTED_KEYS:
+            self._settle()
+
+    def root(self) -> str:
+        """Return the composite root as forty hex digits."""
+        self._fold()
+        return self._root.hex()
+
+    def subtree_root(self, tree: int) -> bytes:
+        """Return the root of one tree, 20 bytes."""
+        self._fold()
+        return self._subtrees[tree]
+
+    def pages(self, tree: int) -> bytes:
+        """Return the 256 page hashes of a tree, 5,120 bytes end to end."""
+        self._fold()
+        return self._pages[tree]
+
+    def subpages(self, tree: int, page: int) -> bytes:
+        """Return the 256 subpages of a page, 5,120 bytes end to end; empty subpages are zero."""
+        self._fold()
+        return self._subpages[tree].get(page, _EMPTY)
+
+    def leaf(self, key: str) -> bytes | None:
+        """Return the digest of a key's leaf, or None."""
+        self._settle()
+        tree = classify(key)
+        return self._leaves[tree].get(key) if tree else None
+
+    def leaves(self, tree: int, buckets: Container[int] | None = None) -> dict[str, bytes]:
+        """Return the leaves of a tree, or those in some of its buckets, sorted by key: one pass over all."""
+        self._settle()
+        leaves = self._leaves[tree]
+        if buckets is None:
+            return {key: leaves[key] for key in sorted(leaves)}
+        found = [key for key in leaves if crc32(key.encode()) & 0xFFFF in buckets]
+        return {key: leaves[key] for key in sorted(found)}
+
+    def guard(self) -> bytes:
+        """Return the set digest of all leaves, 20 bytes: equal for equal contents."""
+        self._settle()
+        return to_bytes(self._guard)
+
+    def differing_pages(self, other: Index) -> list[tuple[int, int]]:
+        """Return (tree, page) of every page whose hash, or any of its subpages, is not the other index's."""
+        return [
+            (tree, page)
+            for tree in TREES
+            for page in range(FAN_OUT)
+            if _part(self.pages(tree), page) != _part(other.pages(tree), page)
+            or self.subpages(tree, page) != other.subpages(tree, page)
+        ]
+
+    def differing_keys(self, other: Index) -> list[str]:
+        """Return the keys, sorted, whose leaf is not the other index's, or that only one of the two has."""
+        found = []
+        for tree in TREES:
+            mine, theirs = self.leaves(tree), other.leaves(tree)
+            found += [key for key in mine.keys() | theirs.keys() if mine.get(key) != theirs.get(key)]
+        return sorted(found)
+
+    def check(self, checked_at: str) -> dict[str, Any]:
+        """Compare every kept node, each by itself, with a tree made afresh from the leaves, not from storage.
+
+        Returns the body of ``merkle_corruption_report``; ``checked_at`` is the time of the check in RFC 3339.
+        """
+        from base64 import b64encode
+
+        self._fold()
+        fresh_subtrees: dict[int, bytes] = {}
+        trees: dict[str, Any] = {}
+        for tree in TREES:
+            subpages, pages, fresh_subtrees[tree] = _nodes(_sums(self._leaves[tree]))
+            trees[str(tree)] = {
+                "tree_type": TREE_TYPES[tree],
+                "corrupted_subtree_root": self._subtrees[tree] != fresh_subtrees[tree],
+                "root_hash": b64encode(self._subtrees[tree]).decode(),
+                "corrupted_index_tuples_map": self._bad_pages(tree, subpages, pages) or None,
+            }
+        return {
+            "corrupted_root": self._root != _composite(fresh_subtrees),
+            "corrupted_tree_map": trees,
+            "last_corruption_check_epoch": checked_at,
+        }
+
+    def corrupt(self, layer: str, key: str | None = None) -> Place:
+        """Damage one kept node and mark nothing dirty; ``key`` chooses which, the first key unless told.
+
+        Raises ValueError for an unknown layer, and for a key that is in no tree.
+        """
+        if layer not in LAYERS:
+            raise ValueError(f"no layer named {layer!r} in the index; choose one of {', '.join(LAYERS)}")
+        chosen = key if key is not None else self._first_key()
+        tree = classify(chosen)
+        if not tree:
+            raise ValueError(f"{chosen} is in no tree; choose a key that is replicated")
+        self._fold()
+        page, subpage = divmod(bucket(chosen), FAN_OUT)
+        if layer == "root":
+            self._root = _node(_DAMAGE, self._root)
+            return Place(layer)
+        if layer == "subtree":
+            self._subtrees[tree] = _node(_DAMAGE, self._subtrees[tree])
+            return Place(layer, tree)
+        if layer == "page":
+            self._pages[tree] = _damaged(self._pages[tree], page)
+            return Place(layer, tree, page)
+        self._subpages[tree][page] = _damaged(self._subpages[tree].get(page, _EMPTY), subpage)
+        return Place(layer, tree, page, subpage)
+
+    def _settle(self) -> None:
+        """Bring what was noted into leaves, guard and pending subpages."""
+        if not self._noted:
+            return
+        digest, number = sha256, int.from_bytes
+        guard = self._guard
+        for key, after in self._noted.items():
+            tree = classify(key)
+            if not tree:
+                continue
+            leaves, pending, name = self._leaves[tree], self._pending[tree], key.encode()
+            before = leaves.get(key)
+            delta = 0 if before is None else number(before, "big")
+            if after is not None:
+                leaves[key] = leaf = digest(name + b"\xff" + after).digest()[:DIGEST_BYTES]
+                delta ^= number(leaf, "big")
+            elif before is not None:
+                del leaves[key]
+            place = crc32(name) & 0xFFFF
+            pending[place] = pending.get(place, 0) ^ delta
+            guard ^= delta
+        self._guard = guard
+        self._noted.clear()
+
+    def _fold(self) -> None:
+        self._settle()
+        folded = False
+        for tree in TREES:
+            if self._pending[tree]:
+                self._fold_tree(tree)
+                folded = True
+        if folded:
+            self._root = _composite(self._subtrees)
+
+    def _fold_tree(self, tree: int) -> None:
+        pending, kept = self._pending[tree], self._subpages[tree]
+        opened: dict[int, bytearray] = {}
+        for place, delta in pending.items():
+            page, at = place >> 8, (place & 0xFF) * DIGEST_BYTES
+            if page not in opened:
+                opened[page] = bytearray(kept.get(page, _EMPTY))
+            held = opened[page]
+            stood = int.from_bytes(held[at : at + DIGEST_BYTES], "big")
+            held[at : at + DIGEST_BYTES] = to_bytes(stood ^ delta)
+        pages = bytearray(self._pages[tree])
+        for page, held in opened.items():
+            kept[page] = closed = bytes(held)
+            pages[page * DIGEST_BYTES : (page + 1) * DIGEST_BYTES] = page_digest(closed)
+            if closed == _EMPTY:
+                del kept[page]
+        self._pages[tree] = bytes(pages)
+        self._subtrees[tree] = _node(_SUBTREE, self._pages[tree])
+        pending.clear()
+
+    def _bad_pages(self, tree: int, subpages: Mapping[int, bytes], pages: bytes) -> dict[str, Any]:
+        bad: dict[str, Any] = {}
+        for page in range(FAN_OUT):
+            corrupted = _part(self._pages[tree], page) != _part(pages, page)
+            wrong = differing_parts(self._subpages[tree].get(page, _EMPTY), subpages.get(page, _EMPTY))
+            if corrupted or wrong:
+                bad[str(page)] = {"corrupted": corrupted, "subpages": wrong}
+        return bad
+
+    def _first_key(self) -> str:
+        return min((min(leaves) for leaves in self._leaves.values() if leaves), default="")
+
+
+def is_corrupted(report: Mapping[str, Any]) -> bool:
+    """Return whether a report of ``Index.check`` found any node wrong."""
+    return bool(report["corrupted_root"]) or any(
+        tree["corrupted_subtree_root"] or tree["corrupted_index_tuples_map"]
+        for tree in report["corrupted_tree_map"].values()
+    )
+
+
+def differing_parts(mine: bytes, theirs: bytes) -> list[int]:
+    """Return the numbers, ascending, of the 20-byte parts in which two runs of 256 digests differ."""
+    if mine == theirs:
+        return []
+    return [number for number in range(FAN_OUT) if _part(mine, number) != _part(theirs, number)]
+
+
+def _sums(leaves: Mapping[str, bytes]) -> list[int]:
+    """Return the 65,536 subpages of a tree as numbers."""
+    sums = [0] * (FAN_OUT * FAN_OUT)
+    number = int.from_bytes
+    for key, leaf in leaves.items():
+        sums[crc32(key.encode()) & 0xFFFF] ^= number(leaf, "big")
+    return sums
+
+
+def _nodes(sums: list[int]) -> tuple[dict[int, bytes], bytes, bytes]:
+    """Return the pages' subpages, the page hashes and the subtree root of 65,536 subpages."""
+    subpages: dict[int, bytes] = {}
+    hashes: list[bytes] = []
+    for page in range(FAN_OUT):
+        part = sums[page * FAN_OUT : (page + 1) * FAN_OUT]
+        if any(part):
+            subpages[page] = b"".join([number.to_bytes(DIGEST_BYTES, "big") for number in part])
+            hashes.append(page_digest(subpages[page]))
+        else:
+            hashes.append(_EMPTY_PAGE)
+    pages = b"".join(hashes)
+    return subpages, pages, _node(_SUBTREE, pages)
+
+
+def _composite(subtrees: Mapping[int, bytes]) -> bytes:
+    return _node(_COMPOSITE, b"".join([subtrees[tree] for tree in TREES]))
+
+
+def _node(kind: bytes, below: bytes) -> bytes:
+    return sha256(kind + below).digest()[:DIGEST_BYTES]
+
+
+def _part(digests: bytes, number: int) -> bytes:
+    return digests[number * DIGEST_BYTES : (number + 1) * DIGEST_BYTES]
+
+
+def _damaged(digests: bytes, number: int) -> bytes:
+    at = number * DIGEST_BYTES
+    return digests[:at] + _node(_DAMAGE, _part(digests, number)) + digests[at + DIGEST_BYTES :]
+
+
+_EMPTY_PAGE = page_digest(_EMPTY)
+_EMPTY_PAGES = _EMPTY_PAGE * FAN_OUT
+_EMPTY_SUBTREE = _node(_SUBTREE, _EMPTY_PAGES)

@@ -1,0 +1,160 @@
+"""The operation token of a disaster-recovery secondary: a ceremony of key shares, one attempt at a time.
+
+1. ``ATTEMPT`` is the whole table of states.  An attempt is stored, so it survives a change of the active node.
+2. The share that completes the threshold either proves the root key, and the token is issued and the attempt is over,
+   or it sets the progress back to nothing while the attempt goes on: the one effect that a refused share has (R4).
+3. The token is stored as a digest only; a new one takes the place of the old.  It never expires: delete it after use.
+4. A batch token whose policies allow update on the path serves as well: made on the primary before the disaster.
+
+Shapes and texts: spec, DR replication; the answers are bare objects without the envelope.
+"""
+
+from __future__ import annotations
+
+import hmac
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from labkit.service.errors import BadRequest, Forbidden
+from labkit.vault import tokens
+from labkit.vault.identifiers import base62, uuid_text
+from labkit.vault.policies import UPDATE
+from labkit.vault.policy_store import acl_for
+from labkit.vault.replication.otp import encode
+from labkit.vault.seal import check_root_key, combine_shares, parse_share, read_config
+from labkit.vault.storage.records import decode_record, encode_record
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+
+ATTEMPT: dict[str, dict[str, str]] = {
+    "none": {"start": "in progress", "cancel": "none"},
+    "in progress": {
+        "share": "in progress",
+        "wrong": "in progress",
+        "threshold": "none",
+        "cancel": "none",
+    },
+}
+
+RECORD = "node/attempt"
+TOKEN = "node/operation-token"
+TOKEN_CHARACTERS = 28  # "hvs." and 24 of base62
+
+INVALID = "dr operation token is missing or invalid"
+
+
+class Attempt(NamedTuple):
+    """An attempt under way: its nonce, the OTP that will mask the token, and the shares given so far (hex)."""
+
+    nonce: str
+    otp: str
+    shares: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Attempt(progress={len(self.shares)})"
+
+
+def decode_attempt(stored: bytes) -> Attempt:
+    """Read a stored attempt."""
+    nonce, otp, shares = decode_record(stored)
+    return Attempt(nonce, otp, tuple(shares))
+
+
+def read_attempt(ctx: Context) -> Attempt | None:
+    """Return the attempt under way, or None."""
+    return ctx.everything.decoded(RECORD, decode_attempt)
+
+
+def describe(ctx: Context, attempt: Attempt | None, *, otp: str = "", encoded_token: str = "") -> dict[str, Any]:
+    """Build the status object; the OTP is told by the answer that started the attempt and by no other (decision C7)."""
+    config = read_config(ctx.core)
+    required = config.threshold if config else 0
+    complete = bool(encoded_token)
+    return {
+        "nonce": attempt.nonce if attempt else "",
+        "started": attempt is not None,
+        "progress": required if complete else len(attempt.shares) if attempt else 0,
+        "required": required,
+        "complete": complete,
+        "encoded_token": encoded_token,
+        "encoded_root_token": "",
+        "pgp_fingerprint": "",
+        "otp": otp,
+        "otp_length": TOKEN_CHARACTERS,
+    }
+
+
+def start(ctx: Context, otp: str | None, pgp_key: str | None) -> dict[str, Any]:
+    """Start an attempt with the caller's OTP, or with one made here."""
+    if pgp_key:
+        raise BadRequest(
+            "error parsing PGP key: this build cannot encrypt to PGP keys; leave pgp_key out to use an OTP"
+        )
+    if read_attempt(ctx) is not None:
+        raise BadRequest("root generation already in progress")
+    if otp and len(otp) != TOKEN_CHARACTERS:
+        raise BadRequest(f"OTP string is wrong length: {TOKEN_CHARACTERS} characters are wanted, {len(otp)} came")
+    if otp and not otp.isascii():
+        raise BadRequest("OTP string holds characters that are not ASCII")
+    attempt = Attempt(uuid_text(ctx.entropy), otp or base62(ctx.entropy, TOKEN_CHARACTERS))
+    ctx.everything.put(RECORD, encode_record(list(attempt)))
+    return describe(ctx, attempt, otp="" if otp else attempt.otp)
+
+
+def cancel(ctx: Context) -> None:
+    """End the attempt under way; none is no error."""
+    if read_attempt(ctx) is not None:
+        ctx.everything.delete(RECORD)
+
+
+def update(ctx: Context, key: Any, nonce: str | None) -> dict[str, Any]:
+    """Take one key share; at the threshold return the masked token."""
+    share = parse_share(key)
+    attempt = read_attempt(ctx)
+    config = read_config(ctx.core)
+    if attempt is None or config is None:
+        raise BadRequest("no root generation in progress")
+    if nonce != attempt.nonce:
+        raise BadRequest(f'incorrect nonce supplied; nonce for this root generation operation is "{attempt.nonce}"')
+    if share.hex() in attempt.shares:
+        raise BadRequest("given key has already been provided during this generation operation")
+    given = attempt._replace(shares=(*attempt.shares, share.hex()))
+    if len(given.shares) < config.threshold:
+        ctx.everything.put(RECORD, encode_record(list(given)))
+        return describe(ctx, given)
+    _prove(ctx, given)
+    ctx.everything.delete(RECORD)
+    token = "hvs." + base62(ctx.entropy, 24)
+    ctx.everything.put(TOKEN, tokens.digest_of(token).encode())
+    ctx.observe("operation token issued")
+    return describe(ctx, given, encoded_token=encode(token, given.otp))
+
+
+def _prove(ctx: Context, given: Attempt) -> None:
+    """Check that the shares combine to the root key; if not, the progress goes back to nothing (rule 2)."""
+    prefix = "root generation aborted: unable to authenticate: "
+    try:
+        root_key = combine_shares(tuple(map(bytes.fromhex, given.shares)), lambda why: f"{prefix}{why}")
+        check_root_key(ctx.core, root_key, f"{prefix}invalid key: ")
+    except BadRequest:
+        emptied = encode_record(list(given._replace(shares=())))
+        ctx.keep(RECORD, ctx.core.close(RECORD, emptied, ctx.entropy))
+        raise
+
+
+def check(ctx: Context, token: str | None) -> None:
+    """Raise Forbidden unless the token is the operation token, or a batch token whose policies allow the path."""
+    text = token or ""
+    stored = ctx.everything.get(TOKEN)
+    if stored is not None and hmac.compare_digest(stored, tokens.digest_of(text).encode()):
+        return
+    if text.startswith("hvb."):
+        known = tokens.find(ctx, text)
+        if known is not None and acl_for(ctx, known[0].policies).allows(UPDATE, ctx.path, parameters=ctx.body):
+            return
+    raise Forbidden(INVALID)
+
+
+def delete(ctx: Context) -> None:
+    """Take the operation token back."""
+    ctx.everything.delete(TOKEN)

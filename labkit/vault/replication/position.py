@@ -1,0 +1,72 @@
+"""Position: how far a secondary's contents are along its upstream's history, and where the upstream was last seen.
+
+Both are stored beside what they speak of, in the same transaction, so that a new active node goes on from there.  They
+carry a tag of the mode record they belong to: a change of mode, or of the upstream, outdates them without a word, and
+what the mode record itself says holds again.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from labkit.vault.replication.mode import MODE_KEY
+from labkit.vault.storage.records import decode_record, encode_record
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Core
+
+POSITION = "node/position"
+ADDRESSES = "node/upstream-addresses"
+
+Writes = dict[str, bytes | None]
+
+
+class Place(NamedTuple):
+    """Whether the contents are a whole state of the upstream, which entry's, and the last entry that was streamed."""
+
+    complete: bool = False
+    position: int | None = None
+    last_remote_wal: int = 0
+
+
+def read(core: Core) -> Place:
+    """Return the place that holds now."""
+    kept = _tagged(core, POSITION)
+    mode = core.mode()
+    return Place(*kept) if kept is not None else Place(mode.complete, mode.position, mode.last_remote_wal)
+
+
+def write(core: Core, place: Place) -> Writes:
+    """Return the writes that store a place."""
+    return _tag(core, POSITION, list(place))
+
+
+def addresses(core: Core) -> tuple[str, ...]:
+    """Return the upstream's cluster addresses, those that served last first; empty without an upstream."""
+    mode = core.mode()
+    if not mode.has_upstream:
+        return ()
+    kept = _tagged(core, ADDRESSES)
+    return tuple(dict.fromkeys((*(kept or ()), *mode.upstream_cluster_addrs)))
+
+
+def write_addresses(core: Core, known: tuple[str, ...]) -> Writes:
+    """Return the writes that store the upstream's addresses."""
+    return _tag(core, ADDRESSES, list(known))
+
+
+def _tag_of(core: Core) -> str:
+    return sha256(core.storage.get(MODE_KEY) or b"").hexdigest()[:16]
+
+
+def _tag(core: Core, key: str, row: list[Any]) -> Writes:
+    return {key: core.close(key, encode_record([_tag_of(core), *row]), core.entropy)}
+
+
+def _tagged(core: Core, key: str) -> list[Any] | None:
+    stored = core.storage.get(key)
+    if stored is None:
+        return None
+    tag, *row = decode_record(core.open(key, stored))
+    return row if tag == _tag_of(core) else None

@@ -1,0 +1,97 @@
+"""Reports: the status bodies of both sides, and the Merkle check."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from labkit.service.durations import format_instant
+from labkit.service.errors import BadRequest
+from labkit.vault.replication import activation
+from labkit.vault.replication.merkle import is_corrupted
+from labkit.vault.replication.mode import (
+    Link,
+    Mode,
+    Peer,
+    Tree,
+    status_disabled,
+    status_primary,
+    status_secondary,
+)
+from labkit.vault.replication.state import State, canary_age_ms
+from labkit.vault.storage.records import decode_record, encode_record
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+
+CHECK = "node/check"
+
+SECOND_NS = 1_000_000_000
+DEAD_NS = 15 * SECOND_NS
+
+
+def status(ctx: Context) -> dict[str, Any]:
+    """Return the status of this cluster, as this node knows it."""
+    mode = ctx.core.mode()
+    if mode.mode == "disabled":
+        return status_disabled()
+    checked = ctx.everything.get(CHECK)
+    if checked is not None:
+        corrupted, at_s = decode_record(checked)
+        mode = mode._replace(corrupted=corrupted, last_check_s=at_s)
+    index = ctx.core.journal.index
+    tree = Tree(index.root() if index is not None else "")
+    if mode.mode == "primary":
+        known = activation.secondary_ids(ctx)
+        peers = [_secondary(ctx, sid) for sid in known]
+        return status_primary(mode, known, peers, ctx.core.journal.last, tree)
+    sync: State = ctx.core.sync or State()
+    return status_secondary(mode._replace(last_remote_wal=sync.last_remote_wal), _link(ctx, mode, sync), tree)
+
+
+def _secondary(ctx: Context, sid: str) -> Peer:
+    heard = ctx.core.peers.get(sid)
+    if heard is None:
+        return Peer(node_id=sid)
+    return Peer(
+        node_id=sid,
+        api_address=f"http://{heard.address}:8200",
+        cluster_address=f"https://{heard.address}:8201",
+        connected=ctx.now - heard.wall_ns < DEAD_NS,
+        last_heartbeat=format_instant(heard.wall_ns),
+        last_heartbeat_duration_ms=heard.duration_ms,
+        clock_skew_ms=heard.skew_ms,
+        canary_age_ms=heard.canary_ms,
+    )
+
+
+def _link(ctx: Context, mode: Mode, sync: State) -> Link:
+    beat = sync.heartbeat
+    primary = Peer(
+        api_address=beat.api_addr,
+        cluster_address=beat.cluster_addr,
+        connected=sync.connection_state == "ready",
+        last_heartbeat="" if beat.last_wall_ns is None else format_instant(beat.last_wall_ns),
+        last_heartbeat_duration_ms=beat.duration_ns // 1_000_000,
+        clock_skew_ms=beat.clock_skew_ns // 1_000_000,
+        canary_age_ms=canary_age_ms(sync, ctx.now),
+    )
+    return Link(
+        state=sync.state,
+        connection_state=sync.connection_state,
+        known_primary_cluster_addrs=tuple(sorted(sync.addresses)),
+        last_start="" if sync.last_start_ns is None else format_instant(sync.last_start_ns),
+        primaries=(primary,) if mode.has_upstream else (),
+        sync_total_keys=len(sync.work.fetch),
+        sync_progress=sync.work.progress,
+    )
+
+
+def merkle_check(ctx: Context) -> dict[str, Any]:
+    """Compare the kept tree with one computed afresh, node by node, and keep the finding for the status."""
+    core = ctx.core
+    index = core.journal.index
+    if index is None:
+        raise BadRequest("this node keeps no Merkle index: it is not the active node of a replicating cluster")
+    report = index.check(format_instant(ctx.now))
+    ctx.everything.put(CHECK, encode_record([is_corrupted(report), ctx.now // SECOND_NS]))
+    return {"merkle_corruption_report": report}

@@ -1,0 +1,312 @@
+"""The endpoints of disaster-recovery replication (spec, DR replication).
+
+Calls that change the mode answer 200 with a warning (decision D1); a call in the wrong mode is 400 that names the mode
+(D11).  On a secondary the operation token takes the place of a token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+from labkit.service import fields
+from labkit.service.errors import BadRequest, Unavailable
+from labkit.service.message import Fetch, Reply, Response
+from labkit.service.routing import Route
+from labkit.vault.replication import activation, joining, operation_token, reports
+from labkit.vault.replication.mode import MODE_KEY, Mode, WrongMode, advance, by_addresses, forgetting, require
+from labkit.vault.replication.state import ready_to_promote
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+
+Asking = Generator[Fetch, Response, Any]
+
+BRIEFLY = "Vault will be unavailable for a brief period and will resume service shortly."
+NOT_READY = 'replication is still catching up: {}; try again later, or provide the "force" argument and accept the loss'
+
+TOKEN = fields.text("dr_operation_token", "operation token of this secondary")
+CLUSTER_ADDR = fields.text("primary_cluster_addr", "cluster address that secondaries are given", "")
+ID = fields.text("id", "opaque and unique id of the secondary")
+ACTIVATION = fields.text("token", "secondary activation token")
+API_ADDR = fields.text("primary_api_addr", "address that the token is unwrapped at, instead of the one it carries", "")
+CA_FILE = fields.text("ca_file", "file among the cluster's own that holds the authority of the primary's API", "")
+CA_PATH = fields.text("ca_path", "folder of such files", "")
+
+
+def read_status(ctx: Context) -> dict[str, Any]:
+    """Tell mode and progress; answered in any namespace, without a token."""
+    return reports.status(ctx)
+
+
+def read_both_statuses(ctx: Context) -> dict[str, Any]:
+    """Tell the status of both kinds of replication; performance replication does not exist here."""
+    return {"dr": reports.status(ctx), "performance": {"mode": "disabled"}}
+
+
+def enable_primary(ctx: Context, primary_cluster_addr: str) -> None:
+    """Make this cluster a DR primary, with a replication set and an authority of its own."""
+    mode = joining.new_set(ctx, primary_cluster_addr)
+    activation.make_authority(ctx)
+    _store(ctx, mode)
+    ctx.warn(f"This cluster is being enabled as a primary for replication. {BRIEFLY}")
+
+
+def demote_primary(ctx: Context) -> None:
+    """Make this primary a secondary that knows no primary; data and cluster id stay."""
+    _store(ctx, _advanced(ctx, "demote"))
+    ctx.everything.delete(activation.AUTHORITY)
+    ctx.warn(f"This cluster is being demoted to a replication secondary. {BRIEFLY}")
+
+
+def disable_primary(ctx: Context) -> None:
+    """Leave the replication set; its secondaries can no longer connect."""
+    _store(ctx, _advanced(ctx, "disable_primary"))
+    joining.forget(ctx)
+    ctx.warn(f"Replication is being disabled on this cluster. {BRIEFLY}")
+
+
+def issue_secondary_token(ctx: Context, id: str, ttl: int, secondary_public_key: str) -> Reply:  # noqa: A002 - the API's name
+    """Issue an activation token for a secondary's id."""
+    mode = _require(ctx, "primary", "issue a secondary token")
+    if not id:
+        raise BadRequest("id must be specified: an opaque, unique name for the secondary")
+    if ttl == 0:
+        raise BadRequest("ttl must be positive; leave it out for 30m")
+    if secondary_public_key and activation.version_numbers(ctx.core.settings.version) < (1, 3):
+        raise BadRequest("secondary_public_key needs service version 1.3 or later")
+    return Reply(**activation.issue(ctx, mode, id, ttl, secondary_public_key))
+
+
+def revoke_secondary(ctx: Context, id: str) -> None:  # noqa: A002 - the API's name
+    """Take a secondary's activation back: it is disconnected at once."""
+    _require(ctx, "primary", "revoke a secondary")
+    activation.revoke(ctx, id or "")
+
+
+def generate_public_key(ctx: Context) -> dict[str, str]:
+    """Make the key that an activation can be sealed to."""
+    if ctx.core.mode().mode == "primary":
+        _require(ctx, "secondary", "generate a public key")
+    if activation.version_numbers(ctx.core.settings.version) < (1, 3):
+        raise BadRequest("generate-public-key needs service version 1.3 or later")
+    return {"secondary_public_key": activation.make_exchange_key(ctx)}
+
+
+def enable_secondary(ctx: Context, token: str, primary_api_addr: str, ca_file: str, ca_path: str) -> Asking:
+    """Join a primary's replication set: unwrap and validate first, then wipe (decision D4)."""
+    _advanced(ctx, "enable_secondary")
+    bundle, keys = yield from joining.fetch_bundle(ctx, token, primary_api_addr, (ca_file, ca_path))
+    mode = _advanced(ctx, "enable_secondary", **joining.fields_of(bundle))
+    joining.wipe(ctx, keys)
+    _store(ctx, mode)
+    joining.store_credentials(ctx, bundle)
+    ctx.warn(
+        "Vault has successfully found secondary information; it may take a while to perform setup tasks. "
+        "Vault will be unavailable until these tasks and initial sync complete."
+    )
+
+
+def promote_secondary(ctx: Context, dr_operation_token: str, primary_cluster_addr: str, force: bool) -> None:
+    """Make this secondary the primary; ``force`` goes past the safety check, never past the token."""
+    _require(ctx, "secondary", "promote")
+    operation_token.check(ctx, dr_operation_token)
+    sync = ctx.core.sync
+    why = ready_to_promote(sync) if sync is not None else "replication has not started on this node yet"
+    if why and not force:
+        raise Unavailable(NOT_READY.format(why))
+    _store(ctx, _advanced(ctx, "promote", primary_cluster_addr=primary_cluster_addr))
+    activation.make_authority(ctx)
+    ctx.everything.delete(activation.CREDENTIALS)
+    ctx.warn(f"This cluster is being promoted to a replication primary. {BRIEFLY}")
+
+
+def disable_secondary(ctx: Context, dr_operation_token: str) -> None:
+    """Leave the replication set and keep the data; joining one again wipes them."""
+    _require(ctx, "secondary", "disable the secondary")
+    operation_token.check(ctx, dr_operation_token)
+    _store(ctx, _advanced(ctx, "disable_secondary"))
+    joining.forget(ctx)
+    ctx.warn(f"Replication is being disabled on this cluster. {BRIEFLY}")
+
+
+def update_primary(
+    ctx: Context,
+    dr_operation_token: str,
+    token: str | None,
+    primary_api_addr: str,
+    ca_file: str,
+    ca_path: str,
+    update_primary_addrs: list[str] | None,
+) -> Asking:
+    """Point this secondary at another primary, at new addresses of its own, or (blank token) at none."""
+    mode = _require(ctx, "secondary", "update the primary")
+    operation_token.check(ctx, dr_operation_token)
+    if token and update_primary_addrs:
+        raise BadRequest("token and update_primary_addrs are mutually exclusive: give one of them")
+    if update_primary_addrs:
+        return (yield from _move_addresses(ctx, mode, tuple(update_primary_addrs)))
+    if not token:
+        _store(ctx, forgetting(mode))
+        ctx.warn("This secondary knows no primary any more.")
+        return None
+    bundle, keys = yield from joining.fetch_bundle(ctx, token, primary_api_addr, (ca_file, ca_path))
+    mode = _require(ctx, "secondary", "update the primary")
+    _store(ctx, joining.repointed(ctx, mode, bundle, keys))
+    joining.store_credentials(ctx, bundle)
+    ctx.warn(f"This secondary is being pointed at another primary. {BRIEFLY}")
+    return None
+
+
+def _move_addresses(ctx: Context, mode: Mode, addresses: tuple[str, ...]) -> Asking:
+    try:
+        by_addresses(mode, addresses)
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
+    serving = yield from joining.first_that_answers(ctx, addresses)
+    mode = by_addresses(_require(ctx, "secondary", "update the primary"), serving)
+    _store(ctx, mode)
+
+
+def read_attempt(ctx: Context) -> dict[str, Any]:
+    """Tell how far the generation of an operation token is."""
+    _require(ctx, "secondary", "generate an operation token")
+    return operation_token.describe(ctx, operation_token.read_attempt(ctx))
+
+
+def start_attempt(ctx: Context, pgp_key: str | None, otp: str | None) -> dict[str, Any]:
+    """Start the generation of an operation token."""
+    _require(ctx, "secondary", "generate an operation token")
+    return operation_token.start(ctx, otp, pgp_key)
+
+
+def cancel_attempt(ctx: Context) -> None:
+    """Cancel the generation under way."""
+    operation_token.cancel(ctx)
+
+
+def update_attempt(ctx: Context, key: str | None, nonce: str | None) -> dict[str, Any]:
+    """Give one key share."""
+    _require(ctx, "secondary", "generate an operation token")
+    return operation_token.update(ctx, key, nonce)
+
+
+def delete_operation_token(ctx: Context, dr_operation_token: str) -> None:
+    """Take the operation token back; a cluster that was promoted with it may still do so."""
+    operation_token.check(ctx, dr_operation_token)
+    operation_token.delete(ctx)
+
+
+def check_secondary(ctx: Context, dr_operation_token: str) -> dict[str, Any]:
+    """Compare every kept node of the Merkle index with a tree computed afresh."""
+    _require(ctx, "secondary", "check the secondary's Merkle tree")
+    operation_token.check(ctx, dr_operation_token)
+    return reports.merkle_check(ctx)
+
+
+def check_primary(ctx: Context) -> dict[str, Any]:
+    """Compare every kept node of the Merkle index with a tree computed afresh, on a primary."""
+    _require(ctx, "primary", "check the primary's Merkle tree")
+    return reports.merkle_check(ctx)
+
+
+def _advanced(ctx: Context, event: str, **known: Any) -> Mode:
+    try:
+        return advance(ctx.core.mode(), event, **known)
+    except WrongMode as error:
+        raise BadRequest(str(error)) from None
+
+
+def _require(ctx: Context, wanted: str, verb: str) -> Mode:
+    mode = ctx.core.mode()
+    try:
+        require(mode, wanted, verb)
+    except WrongMode as error:
+        raise BadRequest(str(error)) from None
+    return mode
+
+
+def _store(ctx: Context, mode: Mode) -> None:
+    ctx.everything.put(MODE_KEY, mode.to_bytes())
+
+
+DR = "replication/dr/"
+ATTEMPT = DR + "secondary/generate-operation-token/"
+OPEN = ("open", "any_mode")
+
+ROUTES = (
+    Route("read", "replication/status", read_both_statuses, (), "standby", "any_namespace", *OPEN),
+    Route("read", DR + "status", read_status, (), "standby", "any_namespace", *OPEN),
+    Route("write", DR + "primary/enable", enable_primary, (CLUSTER_ADDR,), "any_mode"),
+    Route("write", DR + "primary/demote", demote_primary, (), "any_mode"),
+    Route("write", DR + "primary/disable", disable_primary, (), "any_mode"),
+    Route(
+        "write",
+        DR + "primary/secondary-token",
+        issue_secondary_token,
+        (
+            ID,
+            fields.duration("ttl", "how long the token can be used", activation.DEFAULT_TTL_S),
+            fields.text("secondary_public_key", "public key of the secondary, in place of response wrapping", ""),
+        ),
+        "any_mode",
+        "sudo",
+    ),
+    Route("write", DR + "primary/revoke-secondary", revoke_secondary, (ID,), "any_mode"),
+    Route("write", DR + "secondary/generate-public-key", generate_public_key, (), *OPEN),
+    Route(
+        "write",
+        DR + "secondary/enable",
+        enable_secondary,
+        (ACTIVATION, API_ADDR, CA_FILE, CA_PATH),
+        "any_mode",
+        "asks",
+    ),
+    Route(
+        "write",
+        DR + "secondary/promote",
+        promote_secondary,
+        (TOKEN, CLUSTER_ADDR, fields.flag("force", "promote in spite of the safety check; may lose data", False)),
+        *OPEN,
+    ),
+    Route("write", DR + "secondary/disable", disable_secondary, (TOKEN,), *OPEN),
+    Route(
+        "write",
+        DR + "secondary/update-primary",
+        update_primary,
+        (
+            TOKEN,
+            ACTIVATION,
+            API_ADDR,
+            CA_FILE,
+            CA_PATH,
+            fields.comma_list("update_primary_addrs", "cluster addresses, the first that answers is taken"),
+        ),
+        "asks",
+        *OPEN,
+    ),
+    Route("read", ATTEMPT + "attempt", read_attempt, (), "bare", *OPEN),
+    Route(
+        "write",
+        ATTEMPT + "attempt",
+        start_attempt,
+        (
+            fields.text("pgp_key", "PGP public key (base64) that the token is encrypted to"),
+            fields.text("otp", "one-time pad of the token's length; made by the service when left out"),
+        ),
+        "bare",
+        *OPEN,
+    ),
+    Route("delete", ATTEMPT + "attempt", cancel_attempt, (), *OPEN),
+    Route(
+        "write",
+        ATTEMPT + "update",
+        update_attempt,
+        (fields.text("key", "one root key share, hex or base64"), fields.text("nonce", "nonce of the attempt")),
+        "bare",
+        *OPEN,
+    ),
+    Route("write", DR + "secondary/operation-token/delete", delete_operation_token, (TOKEN,), *OPEN),
+    Route("write", DR + "secondary/merkle-check", check_secondary, (TOKEN,), *OPEN),
+    Route("write", "replication/merkle-check", check_primary, (), "any_mode", "sudo"),
+)

@@ -1,0 +1,206 @@
+"""What an upstream answers its secondaries: five questions, the heartbeat, and the pushed stream.
+
+1. Questions and answers are plain dicts of text, numbers, bytes and lists; an answer repeats the ``serial``.
+2. Both round trips of a comparison, and every key fetched after it, speak of one generation: the newest when
+   the guard was missed.  What was written since is undone for the answer.
+3. When the ring no longer reaches that generation the answer is ``gone: true``; the secondary begins anew.
+4. The secondary sends its hashes and the upstream compares; a page without leaves travels as no bytes.
+5. Nothing of the upstream changes by being asked.
+
+What is asked, and what is answered:
+
+- guard_hash: guard → found true, index, last; or found false, generation, roots [replicated, local]
+- conflicting_pages: generation, pages [[tree, 256 page hashes]] → pages [[tree, page]]
+- sub_page_hashes: generation, subpages [[tree, page, 256 subpages]] → done (how many of them were compared),
+  buckets [[tree, bucket]] that differ, leaves [[key, digest]] of those buckets
+- fetch_keys: generation, keys, limit_bytes → values [[key, ciphertext or None]] of as many keys as fit
+- stream_wals: from → from, last; pushes follow: entries [[number, [[key, ciphertext or None]]]]
+- echo: what ``sync`` puts into a heartbeat → this side's clock, addresses, positions and guard
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from labkit.vault.replication.journal import Entry, Journal
+from labkit.vault.replication.merkle import FAN_OUT, PAGE_BYTES, TREES, differing_parts
+
+Message = dict[str, Any]
+
+DIFF_BYTES = 1 << 20
+"""About how much of leaves one answer to ``sub_page_hashes`` holds; the rest is asked for again."""
+
+PUSH_BYTES = 1 << 18
+"""About how much one push holds."""
+
+
+class Stream(NamedTuple):
+    """What an upstream remembers of one secondary's stream: whose request it answers, and what was pushed."""
+
+    serial: int
+    sent: int
+    broken: bool = False
+
+
+class Here(NamedTuple):
+    """What the heartbeat tells of the answering node: its wall clock, addresses, and the asker's stream."""
+
+    wall_ns: int
+    api_addr: str = ""
+    cluster_addr: str = ""
+    cluster_addrs: tuple[str, ...] = ()
+    stream: Stream | None = None
+
+
+def guard_hash(journal: Journal, question: Mapping[str, Any]) -> Message:
+    """Say which generation has the secondary's guard, or what the newest one's subtree roots are."""
+    found = journal.find(question["guard"])
+    if found is not None:
+        return _answer(question, found=True, index=found, last=journal.last)
+    index = journal.index
+    assert index is not None, "replication is off: refuse the question before it gets here"
+    roots = [index.subtree_root(tree) for tree in TREES]
+    return _answer(question, found=False, generation=journal.last, roots=roots)
+
+
+def conflicting_pages(journal: Journal, question: Mapping[str, Any]) -> Message:
+    """Say which pages' hashes differ from the secondary's."""
+    then = journal.as_of(question["generation"])
+    if then is None:
+        return _gone(question)
+    pages: list[list[int]] = []
+    for tree, theirs in question["pages"]:
+        pages += [[tree, page] for page in differing_parts(then.pages(tree), theirs)]
+    return _answer(question, pages=pages)
+
+
+def sub_page_hashes(journal: Journal, question: Mapping[str, Any]) -> Message:
+    """Compare subpages, page by page, and list the leaves of those that differ."""
+    then = journal.as_of(question["generation"])
+    if then is None:
+        return _gone(question)
+    differing: list[tuple[int, set[int]]] = []
+    for tree, page, theirs in question["subpages"]:
+        numbers = differing_parts(then.subpages(tree, page), theirs or bytes(PAGE_BYTES))
+        differing.append((tree, {page * FAN_OUT + number for number in numbers}))
+    for tree in TREES:  # one pass over a tree for all of its pages
+        then.leaves(tree, {place for other, places in differing if other == tree for place in places})
+    done = 0
+    buckets: list[list[int]] = []
+    leaves: list[list[Any]] = []
+    size_bytes = 0
+    for tree, places in differing:
+        if size_bytes > DIFF_BYTES:
+            break
+        found = [[key, leaf] for key, leaf in then.leaves(tree, places).items()]
+        buckets += [[tree, place] for place in sorted(places)]
+        leaves += found
+        size_bytes += sum(len(key) + len(leaf) for key, leaf in found)
+        done += 1
+    return _answer(question, done=done, buckets=buckets, leaves=leaves)
+
+
+def fetch_keys(journal: Journal, question: Mapping[str, Any]) -> Message:
+    """Give the ciphertexts of keys, in their order, until ``limit_bytes`` is passed; of one key at least."""
+    then = journal.as_of(question["generation"])
+    if then is None:
+        return _gone(question)
+    values: list[list[Any]] = []
+    size_bytes = 0
+    for key in question["keys"]:
+        if size_bytes > question["limit_bytes"]:
+            break
+        value = then.value(key)
+        values.append([key, value])
+        size_bytes += len(key) + len(value or b"")
+    return _answer(question, values=values)
+
+
+def stream_wals(journal: Journal, question: Mapping[str, Any]) -> Message:
+    """Agree to push all entries after a number, or say that they are gone."""
+    if journal.since(question["from"]) is None:
+        return _gone(question)
+    return _answer(question, **{"from": question["from"], "last": journal.last})
+
+
+def echo(journal: Journal, question: Mapping[str, Any], here: Here) -> Message:
+    """Answer a heartbeat: clock, addresses, positions, and the guard when everything was pushed.
+
+    Clock and ``last_wal`` together are the canary: a secondary that applied that entry has seen this instant.
+    """
+    stream = here.stream or Stream(0, 0)
+    index = journal.index
+    level = index is not None and not stream.broken and stream.sent == journal.last
+    return _answer(
+        question,
+        sent_ns=question["sent_ns"],
+        asked=question["stream"],
+        wall_ns=here.wall_ns,
+        api_addr=here.api_addr,
+        cluster_addr=here.cluster_addr,
+        cluster_addrs=list(here.cluster_addrs),
+        last_wal=journal.last,
+        stream=0 if stream.broken else stream.serial,
+        sent=stream.sent,
+        guard=index.guard() if index is not None and level else b"",
+    )
+
+
+QUESTIONS: dict[str, Callable[[Journal, Mapping[str, Any]], Message]] = {
+    "guard_hash": guard_hash,
+    "conflicting_pages": conflicting_pages,
+    "sub_page_hashes": sub_page_hashes,
+    "fetch_keys": fetch_keys,
+    "stream_wals": stream_wals,
+}
+"""Every question that is answered from the journal alone; ``echo`` needs to know the answering node too."""
+
+
+def opened(answer: Mapping[str, Any]) -> Stream | None:
+    """Return the record of the stream that an answer of ``stream_wals`` agreed to, None when it did not."""
+    return None if answer.get("gone") else Stream(answer["serial"], answer["from"])
+
+
+def push(journal: Journal, stream: Stream, limit_bytes: int = PUSH_BYTES) -> tuple[Stream, Message] | None:
+    """Return the next push of a stream and its record after it; None when there is nothing to push.
+
+    Call it after each commit, until it returns None.  When the ring lost what comes next, the last push is
+    {serial, gone: true}.
+    """
+    if stream.broken or stream.sent == journal.last:
+        return None
+    entries = journal.since(stream.sent)
+    if entries is None:
+        return stream._replace(broken=True), {"serial": stream.serial, "gone": True}
+    shipped: list[list[Any]] = []
+    size_bytes = 0
+    for entry in entries:
+        if shipped and size_bytes > limit_bytes:
+            break
+        shipped.append(_shipped(entry))
+        size_bytes += entry.size_bytes
+    return stream._replace(sent=shipped[-1][0]), {"serial": stream.serial, "entries": shipped}
+
+
+def size_bytes(message: Any) -> int:
+    """Return about how many bytes a message takes on the wire: contents, and a few for each part's frame."""
+    if isinstance(message, str | bytes):
+        return len(message) + 2
+    if isinstance(message, dict):
+        return 2 + sum(len(name) + 1 + size_bytes(part) for name, part in message.items())
+    if isinstance(message, list | tuple):
+        return 2 + sum([size_bytes(part) for part in message])
+    return 4
+
+
+def _shipped(entry: Entry) -> list[Any]:
+    return [entry.number, [[key, after] for key, _, after in entry.changes]]
+
+
+def _answer(question: Mapping[str, Any], **parts: Any) -> Message:
+    return {"serial": question["serial"], **parts}
+
+
+def _gone(question: Mapping[str, Any]) -> Message:
+    return {"serial": question["serial"], "gone": True}

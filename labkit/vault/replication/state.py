@@ -1,0 +1,179 @@
+"""What a secondary knows of its replication, the table of its states, and the small steps of all the rest.
+
+1. ``TRANSITIONS`` is the whole table.  Losing the connection is no event of it: that changes
+   ``connection_state`` alone, and the contents stay what they were.
+2. One question is open at a time, under a serial; an answer or a push with another serial comes too late.
+3. State is plain values: ``plain`` and ``from_plain`` carry it through JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from labkit.vault.replication.events import Effect, Observe, Send
+
+TRANSITIONS: dict[str, dict[str, str]] = {
+    "idle": {
+        "start": "idle",
+        "resume": "stream-wals",
+        "guard found": "stream-wals",
+        "guard missing": "merkle-diff",
+        "stop": "idle",
+    },
+    "merkle-diff": {
+        "start": "idle",
+        "resume": "stream-wals",
+        "guard found": "stream-wals",
+        "guard missing": "merkle-diff",
+        "empty diff": "stream-wals",
+        "conflicts": "merkle-sync",
+        "stop": "idle",
+    },
+    "merkle-sync": {
+        "start": "idle",
+        "resume": "stream-wals",
+        "guard found": "stream-wals",
+        "guard missing": "merkle-diff",
+        "keys applied": "stream-wals",
+        "stop": "idle",
+    },
+    "stream-wals": {
+        "start": "idle",
+        "resume": "stream-wals",
+        "guard found": "stream-wals",
+        "guard missing": "merkle-diff",
+        "stop": "idle",
+    },
+}
+"""{state: {event: state}}; ``resume`` is a start with complete contents and a known position."""
+
+CONNECTION_STATES = ("idle", "connecting", "ready", "transient_failure", "shutdown")
+
+SECOND_NS = 1_000_000_000
+HEARTBEAT_NS = SECOND_NS
+DEAD_NS = 15 * SECOND_NS
+TIMEOUT_NS = 15 * SECOND_NS
+BACKOFF_NS, BACKOFF_CAP_NS, BACKOFF_SPREAD_PPM = 2 * SECOND_NS, 60 * SECOND_NS, 200_000
+
+
+class Work(NamedTuple):
+    """A comparison under way: generation, pages to compare, keys to fetch and delete, number fetched."""
+
+    generation: int = 0
+    pages: tuple[tuple[int, int], ...] = ()
+    fetch: tuple[str, ...] = ()
+    delete: tuple[str, ...] = ()
+    progress: int = 0
+
+
+class Heartbeat(NamedTuple):
+    """What the last heartbeat showed; ``canaries`` are (entry, wall clock) that contents have not reached."""
+
+    last_wall_ns: int | None = None
+    duration_ns: int = 0
+    clock_skew_ns: int = 0  # this node's wall clock minus the upstream's
+    canary_ns: int | None = None
+    canaries: tuple[tuple[int, int], ...] = ()
+    api_addr: str = ""
+    cluster_addr: str = ""
+
+
+class State(NamedTuple):
+    """Everything the secondary's active node knows about its replication."""
+
+    state: str = "idle"
+    connection_state: str = "idle"
+    addresses: tuple[str, ...] = ()  # of the upstream, the one in use first; empty: no upstream
+    primary_cluster_addr: str = ""
+    secondary_id: str = ""
+    complete: bool = False
+    position: int | None = None
+    last_remote_wal: int = 0
+    last_start_ns: int | None = None  # wall clock
+    life: int = 0  # serial of the start: heartbeats and their timer belong to it
+    serial: int = 0
+    awaiting: str = ""
+    stream: int = 0  # serial of the stream that is, or is about to be, pushed
+    work: Work = Work()
+    heartbeat: Heartbeat = Heartbeat()
+    heard_ns: int = 0
+    failures: int = 0
+    last_error: str = ""
+    loops: int = 0  # comparisons since a streamed entry or equal guards
+    losses: int = 0  # silent streams since a streamed entry
+    owed: tuple[int, int, int] | None = None  # (sent by the upstream, position, since when)
+    divergences: int = 0  # unequal guards since equal ones
+    recheck_ns: int = 0
+
+
+Step = tuple[State, list[Effect]]
+
+
+def ready_to_promote(state: State, reindexing: bool = False) -> str | None:
+    """Return why this secondary is not safe to promote without force, or None when it is.
+
+    A lost connection is no reason: otherwise nobody could ever fail over.
+    """
+    if reindexing:
+        return "the Merkle index is being rebuilt"
+    if state.state == "merkle-sync":
+        return f"it has fetched {state.work.progress} of {len(state.work.fetch)} keys that differ"
+    if state.state == "idle" and not (state.complete and not state.addresses):
+        return "its data is not known to be complete: no state of the primary was reached yet"
+    if state.state == "merkle-diff":
+        return "it is comparing its data with the primary's"
+    return None
+
+
+def canary_age_ms(state: State, wall_ns: int) -> int:
+    """Return the age of the newest instant of the upstream that contents have reached, skew included."""
+    canary_ns = state.heartbeat.canary_ns
+    return 0 if canary_ns is None else (wall_ns - canary_ns) // 1_000_000
+
+
+def plain(state: State) -> dict[str, Any]:
+    """Return a state as what JSON can carry."""
+    return {**state._asdict(), "work": state.work._asdict(), "heartbeat": state.heartbeat._asdict()}
+
+
+def from_plain(values: Mapping[str, Any]) -> State:
+    """Return the state that ``plain`` was given, lists taken for tuples."""
+    nested = {"work": Work(**_frozen(values["work"])), "heartbeat": Heartbeat(**_frozen(values["heartbeat"]))}
+    return State(**{**_frozen(values), **nested})
+
+
+def move(state: State, event: str) -> Step:
+    """Follow the table."""
+    following = TRANSITIONS[state.state].get(event)
+    assert following is not None, f"no transition from {state.state} on {event!r}"
+    if following == state.state:
+        return state, []
+    fields = {"before": state.state, "after": following, "because": event}
+    return state._replace(state=following), [Observe("sync_state", fields)]
+
+
+def ask_guard(state: State) -> Step:
+    """Begin anew on the connection: ask the upstream where it has this side's guard."""
+    state, sent = send(state._replace(stream=0, owed=None, work=Work()), "guard_hash")
+    return state, [sent]
+
+
+def send(state: State, rpc: str, **payload: Any) -> tuple[State, Send]:
+    """Open a question under a serial of its own."""
+    serial = state.serial + 1
+    sent = Send(rpc, state.addresses[0], {"serial": serial, **payload}, TIMEOUT_NS)
+    return state._replace(serial=serial, awaiting=rpc), sent
+
+
+def backoff_ns(times: int) -> int:
+    """Return 2 s, doubled for each time before, 60 s at most."""
+    return min(BACKOFF_NS << min(times, 16), BACKOFF_CAP_NS)
+
+
+def _frozen(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _tuples(value) for name, value in values.items()}
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value

@@ -1,0 +1,353 @@
+"""The secondary's side of replication: what it does next, as a pure function of its state and what happened.
+
+1. ``on(state, event)`` gives (state, effects).  It reads no clock, draws nothing, touches nothing: time comes
+   in with the event; jitter is drawn and effects are carried out, in order, by whoever drives it.
+2. Every connection begins with the guard.  Found: stream from there.  Missing: compare, fetch and delete what
+   differs, then stream from the generation that was compared with.
+3. While the state is stream-wals, the contents are those of some generation of the upstream, entry by entry.
+4. ``complete`` is false from the first of several fetched batches to the last.  A single batch is one
+   transaction, and never seen half done.
+5. A connection that fails is tried again after a backoff, at the next known address.
+6. The Merkle index is read at the two doors alone: ``ask`` fills in a question, ``heard`` an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from labkit.vault.replication.events import (
+    Apply,
+    Changes,
+    Effect,
+    Event,
+    Moment,
+    Observe,
+    Pushed,
+    Refused,
+    Remember,
+    Replace,
+    Reply,
+    Send,
+    Silence,
+    Start,
+    Stop,
+    Timer,
+    Wait,
+)
+from labkit.vault.replication.merkle import PAGE_BYTES, TREES, Index
+from labkit.vault.replication.state import (
+    BACKOFF_SPREAD_PPM,
+    DEAD_NS,
+    HEARTBEAT_NS,
+    SECOND_NS,
+    TIMEOUT_NS,
+    TRANSITIONS,
+    Heartbeat,
+    State,
+    Step,
+    Work,
+    ask_guard,
+    backoff_ns,
+    canary_age_ms,
+    from_plain,
+    move,
+    plain,
+    ready_to_promote,
+    send,
+)
+from labkit.vault.replication.stream import echoed, heartbeat, pushed
+
+__all__ = [
+    "TRANSITIONS",
+    "Apply",
+    "Effect",
+    "Event",
+    "Heartbeat",
+    "Moment",
+    "Observe",
+    "Pushed",
+    "Refused",
+    "Remember",
+    "Replace",
+    "Reply",
+    "Send",
+    "Silence",
+    "Start",
+    "State",
+    "Stop",
+    "Timer",
+    "Wait",
+    "Work",
+    "ask",
+    "canary_age_ms",
+    "from_plain",
+    "heard",
+    "on",
+    "plain",
+    "ready_to_promote",
+]
+
+DIFF_PAGES = 128
+"""How many pages one question of a comparison holds: 640 KiB of subpages at most."""
+
+FETCH_KEYS, FETCH_BYTES = 1024, 1 << 19
+"""How many keys one fetch asks for, and about how many bytes it wants at most."""
+
+
+def on(state: State, event: Event) -> Step:
+    """Return the state after an event, and the effects to carry out."""
+    return _HANDLERS[type(event)](state, event)
+
+
+def ask(question: Send, index: Index) -> dict[str, Any]:
+    """Return the message of a question, with this side's hashes in it."""
+    message = dict(question.payload)
+    if question.rpc == "guard_hash":
+        message["guard"] = index.guard()
+    elif question.rpc == "conflicting_pages":
+        theirs = zip(TREES, message.pop("roots"), strict=True)
+        differing = [tree for tree, root in theirs if index.subtree_root(tree) != root]
+        message["pages"] = [[tree, index.pages(tree)] for tree in differing]
+    elif question.rpc == "sub_page_hashes":
+        empty = bytes(PAGE_BYTES)
+        own = [(tree, page, index.subpages(tree, page)) for tree, page in message.pop("pages")]
+        message["subpages"] = [[tree, page, b"" if held == empty else held] for tree, page, held in own]
+    return message
+
+
+def heard(rpc: str, answer: Mapping[str, Any], index: Index) -> dict[str, Any]:
+    """Return an answer as ``Reply`` carries it: leaves compared with this side's, its guard beside theirs."""
+    message = dict(answer)
+    if rpc == "echo":
+        message["own_guard"] = index.guard()
+    elif rpc == "sub_page_hashes" and "leaves" in message:
+        theirs: dict[str, bytes] = dict(message.pop("leaves"))
+        places: dict[int, set[int]] = {tree: set() for tree in TREES}
+        for tree, place in message.pop("buckets"):
+            places[tree].add(place)
+        own: dict[str, bytes] = {}
+        for tree in TREES:
+            if places[tree]:
+                own.update(index.leaves(tree, places[tree]))
+        message["fetch"] = sorted(key for key in theirs if own.get(key) != theirs[key])
+        message["delete"] = sorted(key for key in own if key not in theirs)
+    return message
+
+
+# ---- starting, stopping, losing ---------------------------------------------------------------------------
+
+
+def _start(state: State, event: Start) -> Step:
+    resumed = event.complete and event.position is not None and bool(event.addresses)
+    life = max(state.serial, event.serial) + 1
+    begun = State(
+        state=state.state,
+        addresses=event.addresses,
+        primary_cluster_addr=event.primary_cluster_addr,
+        secondary_id=event.secondary_id,
+        complete=event.complete,
+        position=event.position,
+        last_remote_wal=event.last_remote_wal,
+        last_start_ns=event.at.wall_ns,
+        life=life,
+        serial=life,
+    )
+    begun, moves = move(begun, "resume" if resumed else "start")
+    if not event.addresses:
+        return begun, moves
+    begun, effects = ask_guard(begun._replace(connection_state="connecting"))
+    return begun, [*moves, Wait("heartbeat", life, HEARTBEAT_NS), *effects]
+
+
+def _stop(state: State, event: Stop) -> Step:
+    stopped, moves = move(state, "stop")
+    stopped = State(
+        state=stopped.state,
+        connection_state="shutdown" if event.shut else "idle",
+        secondary_id=state.secondary_id,
+        complete=state.complete,
+        last_remote_wal=state.last_remote_wal,
+        life=state.serial + 1,
+        serial=state.serial + 1,
+    )
+    return stopped, [*moves, Observe("replication_stopped", {"reason": event.reason})]
+
+
+def _silence(state: State, event: Silence) -> Step:
+    if event.rpc != state.awaiting or event.serial != state.serial:
+        return state, []
+    return _lost(state, f"no answer to {event.rpc} in {TIMEOUT_NS // SECOND_NS} s", ())
+
+
+def _refused(state: State, event: Refused) -> Step:
+    asked = event.rpc == state.awaiting and event.serial == state.serial
+    whole = event.rpc in ("", "echo") and state.connection_state in ("connecting", "ready")
+    if not state.addresses or not (asked or whole):
+        return state, []
+    return _lost(state, event.reason, event.addresses)
+
+
+def _lost(state: State, reason: str, active: tuple[str, ...]) -> Step:
+    """Give the connection up: go to the active node at once if it was named, else on after a backoff."""
+    known = state.addresses
+    turned = tuple(dict.fromkeys((*active, *known))) if active else known[1:] + known[:1]
+    lost = state._replace(
+        connection_state="transient_failure",
+        addresses=turned,
+        failures=state.failures + 1,
+        last_error=reason,
+        awaiting="",
+        stream=0,
+        owed=None,
+        work=Work(),
+        serial=state.serial + 1,
+    )
+    told = Observe("replication_disconnected", {"reason": reason, "failures": lost.failures})
+    if active and not state.failures:
+        lost, effects = ask_guard(lost._replace(connection_state="connecting"))
+        return lost, [told, *effects]
+    delay_ns = backoff_ns(state.failures)
+    return lost, [told, Wait("backoff", lost.serial, delay_ns, BACKOFF_SPREAD_PPM)]
+
+
+def _timer(state: State, event: Timer) -> Step:
+    if event.name == "backoff" and event.serial == state.serial and not state.awaiting:
+        return ask_guard(state._replace(connection_state="connecting"))
+    if event.name != "heartbeat" or event.serial != state.life or not state.addresses:
+        return state, []
+    effects: list[Effect] = [Wait("heartbeat", state.life, HEARTBEAT_NS)]
+    if state.connection_state == "ready" and event.at.now_ns - state.heard_ns >= DEAD_NS:
+        lost, more = _lost(state, f"nothing heard for {DEAD_NS // SECOND_NS} s", ())
+        return lost, effects + more
+    if state.connection_state in ("connecting", "ready"):
+        effects.append(Send("echo", state.addresses[0], heartbeat(state, event.at), 0))
+    return state, effects
+
+
+# ---- answers ----------------------------------------------------------------------------------------------
+
+
+def _reply(state: State, event: Reply) -> Step:
+    answer = event.payload
+    if event.rpc == "echo":
+        return echoed(state, event) if answer["serial"] == state.life and state.addresses else (state, [])
+    if event.rpc != state.awaiting or answer["serial"] != state.serial:
+        return state, []
+    effects: list[Effect] = []
+    if state.connection_state != "ready":
+        effects.append(Observe("replication_connected", {"address": state.addresses[0]}))
+    state = state._replace(awaiting="", connection_state="ready", failures=0, last_error="", heard_ns=event.at.now_ns)
+    if answer.get("gone"):
+        effects.append(Observe("generation_gone", {"rpc": event.rpc}))
+        state, more = ask_guard(state)
+    else:
+        state, more = _ANSWERS[event.rpc](state, answer)
+    return state, effects + more
+
+
+def _guard(state: State, answer: Mapping[str, Any]) -> Step:
+    if answer["found"]:
+        behind = answer["last"] - answer["index"]
+        told = Observe("guard_found", {"index": answer["index"], "scanned_entries": behind})
+        state, effects = _reached(state, "guard found", answer["index"], ())
+        return state, [told, *effects]
+    generation = answer["generation"]
+    state, moves = move(state, "guard missing")
+    state = state._replace(loops=state.loops + 1, work=Work(generation))
+    effects = [Observe("missing_guard", {"generation": generation}), *moves]
+    if state.loops > 1:
+        effects.append(Observe("merkle_loop", {"comparisons": state.loops}))
+    state, sent = send(state, "conflicting_pages", generation=generation, roots=list(answer["roots"]))
+    return state, [*effects, sent]
+
+
+def _pages(state: State, answer: Mapping[str, Any]) -> Step:
+    pages = tuple((tree, page) for tree, page in answer["pages"])
+    state = state._replace(work=state.work._replace(pages=pages))
+    told = Observe("merkle_diff", {"generation": state.work.generation, "pages": len(pages)})
+    state, effects = _ask_subpages(state) if pages else _empty_diff(state)
+    return state, [told, *effects]
+
+
+def _ask_subpages(state: State) -> Step:
+    pages = [list(place) for place in state.work.pages[:DIFF_PAGES]]
+    state, sent = send(state, "sub_page_hashes", generation=state.work.generation, pages=pages)
+    return state, [sent]
+
+
+def _subpages(state: State, answer: Mapping[str, Any]) -> Step:
+    work = state.work
+    work = work._replace(
+        pages=work.pages[answer["done"] :],
+        fetch=(*work.fetch, *answer["fetch"]),
+        delete=(*work.delete, *answer["delete"]),
+    )
+    state = state._replace(work=work)
+    if work.pages:
+        return _ask_subpages(state)
+    if not work.fetch and not work.delete:
+        return _empty_diff(state)
+    state, moves = move(state, "conflicts")
+    counts = {"generation": work.generation, "fetch": len(work.fetch), "delete": len(work.delete)}
+    counts["num_conflict_keys"] = len(work.fetch) + len(work.delete)
+    state, effects = _next_batch(state, ())
+    return state, [*moves, Observe("merkle_sync", counts), *effects]
+
+
+def _empty_diff(state: State) -> Step:
+    told = Observe("merkle_diff_empty", {"generation": state.work.generation})
+    state, effects = _reached(state, "empty diff", state.work.generation, ())
+    return state, [told, *effects]
+
+
+def _values(state: State, answer: Mapping[str, Any]) -> Step:
+    puts = tuple((key, value) for key, value in answer["values"])
+    work = state.work._replace(progress=state.work.progress + len(puts))
+    return _next_batch(state._replace(work=work), puts)
+
+
+def _next_batch(state: State, puts: Changes) -> Step:
+    """Write what was fetched; ask for more, or with the last of it delete, and be at the generation."""
+    work = state.work
+    if work.progress == len(work.fetch):
+        changes = (*puts, *[(key, None) for key in work.delete])
+        return _reached(state, "keys applied", work.generation, changes)
+    effects: list[Effect] = []
+    if puts:
+        state = state._replace(complete=False, position=None)
+        effects.append(Replace(puts, complete=False, position=None))
+    keys = list(work.fetch[work.progress : work.progress + FETCH_KEYS])
+    state, sent = send(state, "fetch_keys", generation=work.generation, keys=keys, limit_bytes=FETCH_BYTES)
+    return state, [*effects, sent]
+
+
+def _reached(state: State, event: str, generation: int, changes: Changes) -> Step:
+    """Be at a generation, contents complete, and ask for the stream from there."""
+    state, moves = move(state, event)
+    state = state._replace(complete=True, position=generation, work=Work())
+    state, sent = send(state, "stream_wals", **{"from": generation})
+    return state._replace(stream=state.serial), [Replace(changes, True, generation), *moves, sent]
+
+
+def _streaming(state: State, answer: Mapping[str, Any]) -> Step:
+    return state, [Observe("stream_wals", {"from": answer["from"], "last": answer["last"]})]
+
+
+_HANDLERS: dict[type, Callable[[State, Any], Step]] = {
+    Start: _start,
+    Stop: _stop,
+    Reply: _reply,
+    Refused: _refused,
+    Silence: _silence,
+    Pushed: pushed,
+    Timer: _timer,
+}
+
+_ANSWERS: dict[str, Callable[[State, Mapping[str, Any]], Step]] = {
+    "guard_hash": _guard,
+    "conflicting_pages": _pages,
+    "sub_page_hashes": _subpages,
+    "fetch_keys": _values,
+    "stream_wals": _streaming,
+}

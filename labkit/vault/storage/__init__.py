@@ -1,0 +1,38 @@
+"""The physical store: get, list and atomic apply of ciphertexts; everything else is a view around it.
+
+1. ``apply`` is one transaction: all of its writes are there afterwards, or none.
+2. A commit carries the leadership term; one that is older than the newest term claimed is refused (StaleTerm).
+3. The bytes object that ``get`` returns is the same object until the key is written again: caches of decoded records
+   rest on that identity, so neither replication nor rollback has to tell anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+Writes = Mapping[str, bytes | None]
+Names = list[str]
+
+
+class StaleTerm(RuntimeError):
+    """A node that is no longer the leader tried to commit."""
+
+
+class Storage(Protocol):
+    """What a store offers; keys are ``/``-separated text, values ciphertexts."""
+
+    def get(self, key: str) -> bytes | None:
+        """Return the value of a key, or None."""
+
+    def list(self, prefix: str) -> Names:
+        """Return the names directly under a prefix (empty, or ending in ``/``), sorted; folders end in ``/``."""
+
+    def keys(self) -> Names:
+        """Return all keys, sorted."""
+
+    def apply(self, writes: Writes, term: int) -> None:
+        """Carry out all writes in one transaction; None deletes; raise StaleTerm for an old term."""
+
+    def claim(self, term: int) -> None:
+        """Make a leadership term the newest one; raise StaleTerm when a newer one was claimed."""

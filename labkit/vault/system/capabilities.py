@@ -1,0 +1,72 @@
+"""What a token may do on paths: ``sys/capabilities``, ``-self`` and ``-accessor``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from labkit.service import fields
+from labkit.service.errors import BadRequest, one_error
+from labkit.service.routing import Route
+from labkit.vault import tokens
+from labkit.vault.policy_store import acl_for
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+    from labkit.vault.policies import Acl
+    from labkit.vault.tokens import Token
+
+
+def of_token(ctx: Context, token: str | None, paths: list[str] | None, path: list[str] | None) -> dict[str, Any]:
+    """Tell what a token may do."""
+    wanted = _wanted(paths, path)
+    return _tell(_acl(ctx, tokens.find(ctx, token) if token else None, "invalid token"), wanted)
+
+
+def of_self(ctx: Context, paths: list[str] | None, path: list[str] | None) -> dict[str, Any]:
+    """Tell what the caller's token may do."""
+    assert ctx.caller is not None
+    return _tell(ctx.caller.acl, _wanted(paths, path))
+
+
+def of_accessor(ctx: Context, accessor: str | None, paths: list[str] | None, path: list[str] | None) -> dict[str, Any]:
+    """Tell what the token of an accessor may do."""
+    wanted = _wanted(paths, path)
+    return _tell(_acl(ctx, tokens.find_accessor(ctx, accessor or ""), "invalid accessor"), wanted)
+
+
+def _wanted(paths: list[str] | None, path: list[str] | None) -> list[str]:
+    wanted = paths or path
+    if not wanted:
+        raise BadRequest("paths must be supplied")
+    return wanted
+
+
+def _acl(ctx: Context, found: tuple[Token, str] | None, refusal: str) -> Acl:
+    if found is None:
+        raise BadRequest(one_error(refusal))
+    return acl_for(ctx, found[0].policies)
+
+
+def _tell(acl: Acl, paths: list[str]) -> dict[str, Any]:
+    told: dict[str, Any] = {path: acl.capabilities(path.removeprefix("/")) for path in paths}
+    if len(paths) == 1:
+        told["capabilities"] = told[paths[0]]
+    return told
+
+
+PATHS = (
+    fields.comma_list("paths", "paths to tell about, without /v1/"),
+    fields.comma_list("path", "old name of paths"),
+)
+
+ROUTES = (
+    Route("write", "capabilities", of_token, (fields.text("token", "the token"), *PATHS), "flat"),
+    Route("write", "capabilities-self", of_self, PATHS, "flat"),
+    Route(
+        "write",
+        "capabilities-accessor",
+        of_accessor,
+        (fields.text("accessor", "accessor of the token"), *PATHS),
+        "flat",
+    ),
+)

@@ -1,0 +1,112 @@
+"""What command lines and user interfaces ask before they draw: ``sys/internal/ui``.
+
+The mounts may be asked for without a token; then only those made visible with ``listing_visibility=unauth`` are told,
+without their settings.  A caller with a token sees what its policies reach.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from labkit.service import fields
+from labkit.service.errors import Forbidden
+from labkit.service.routing import Route
+from labkit.vault import tokens
+from labkit.vault.mounts import read_table
+from labkit.vault.policies import CAPABILITIES, DENY
+from labkit.vault.policy_store import acl_for
+from labkit.vault.system.mounted import AUTH, describe, in_area
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+    from labkit.vault.mounts import Mount
+    from labkit.vault.policies import Acl, Rule
+
+
+def list_mounts(ctx: Context) -> dict[str, Any]:
+    """List the mounts that the caller may know of."""
+    acl = _acl(ctx)
+    table = read_table(ctx)
+    told: dict[str, dict[str, Any]] = {"secret": {}, "auth": {}}
+    for name, area in (("secret", ""), ("auth", AUTH)):
+        for mount in in_area(table, area):
+            seen = _seen(acl, mount)
+            if seen is not None:
+                told[name][mount.path.removeprefix(area)] = seen
+    return told
+
+
+def read_mount(ctx: Context, path: str) -> dict[str, Any]:
+    """Tell which mount a path lies in, to a caller who may do anything there: 403 otherwise, and for no mount."""
+    mount = read_table(ctx).find(path)
+    acl = _acl(ctx)
+    if acl is None or mount is None or not reaches(acl, mount.path):
+        raise Forbidden(
+            "preflight capability check returned 403, please ensure client's policies grant access to path "
+            f'"{path.strip("/")}/"'
+        )
+    return {**describe(mount), "path": mount.path}
+
+
+def resultant_acl(ctx: Context) -> dict[str, Any]:
+    """Tell the caller's own policies, merged."""
+    assert ctx.caller is not None
+    acl = ctx.caller.acl
+    exact: dict[str, Any] = {}
+    globs: dict[str, Any] = {}
+    for rule in acl.rules():
+        kept = globs if rule.pattern.endswith("*") or "+" in rule.pattern.split("/") else exact
+        kept[rule.pattern.removesuffix("*")] = {"capabilities": _names(rule)}
+    return {"root": acl.root, "exact_paths": exact, "glob_paths": globs}
+
+
+def _acl(ctx: Context) -> Acl | None:
+    """Return what the caller may do, None without a token; raise Forbidden for one that is not valid."""
+    text = tokens.sent_token(ctx)
+    if not text:
+        return None
+    found = tokens.find(ctx, text)
+    if found is None:
+        raise Forbidden(tokens.INVALID_TOKEN)
+    return acl_for(ctx, found[0].policies)
+
+
+def _seen(acl: Acl | None, mount: Mount) -> dict[str, Any] | None:
+    if acl is not None:
+        return describe(mount) if reaches(acl, mount.path) else None
+    if mount.listing_visibility != "unauth":
+        return None
+    return {"type": mount.kind, "description": mount.description, "options": dict(mount.options) or None}
+
+
+def reaches(acl: Acl, path: str) -> bool:
+    """Whether policies grant anything on a mount or on a path below it."""
+    if acl.capabilities(path) != ["deny"]:
+        return True
+    return any(not rule.capabilities & DENY and _below(rule.pattern, path) for rule in acl.rules())
+
+
+def _below(pattern: str, path: str) -> bool:
+    """Whether a pattern can match a path below a mount's."""
+    prefix = pattern.endswith("*")
+    parts = pattern.removesuffix("*").split("/")
+    for place, wanted in enumerate(path.removesuffix("/").split("/")):
+        if place >= len(parts):
+            return False
+        part = parts[place]
+        if prefix and place == len(parts) - 1:
+            return wanted.startswith(part)
+        if part not in ("+", wanted):
+            return False
+    return True
+
+
+def _names(rule: Rule) -> list[str]:
+    return sorted(name for name, bit in CAPABILITIES.items() if rule.capabilities & bit)
+
+
+ROUTES = (
+    Route("read", "internal/ui/mounts", list_mounts, (), "open"),
+    Route("read", "internal/ui/mounts/<path>", read_mount, (fields.path("path", "a mount, or below one"),), "open"),
+    Route("read", "internal/ui/resultant-acl", resultant_acl),
+)

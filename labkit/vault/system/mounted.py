@@ -1,0 +1,71 @@
+"""What is mounted, as the system's endpoints tell of it: found by path, laid out as the API lists it.
+
+An auth method is a mount whose path begins with ``auth/``; what is said of it under ``sys/auth`` leaves that out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from labkit.service import fields
+from labkit.service.errors import BadRequest
+from labkit.vault.mounts import Mount, MountTable, read_table
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+
+AUTH = "auth/"
+
+SINGLETONS = frozenset(("token", "system", "cubbyhole", "identity"))
+"""Kinds that every cluster has once: not to be mounted, unmounted or moved."""
+
+PATH = fields.path("path", "where it is mounted, without auth/")
+
+
+def describe(mount: Mount) -> dict[str, Any]:
+    """Lay out a mount's settings, as the API lists them."""
+    config: dict[str, Any] = {
+        "default_lease_ttl": mount.default_lease_ttl_s,
+        "force_no_cache": False,
+        "max_lease_ttl": mount.max_lease_ttl_s,
+    }
+    if mount.path.startswith(AUTH):
+        config["token_type"] = mount.token_type
+    if mount.listing_visibility:
+        config["listing_visibility"] = mount.listing_visibility
+    return {
+        "type": mount.kind,
+        "description": mount.description,
+        "accessor": mount.accessor,
+        "uuid": mount.uuid,
+        "local": mount.local,
+        "seal_wrap": mount.seal_wrap,
+        "external_entropy_access": False,
+        "options": dict(mount.options) or None,
+        "config": config,
+    }
+
+
+def area_of(ctx: Context) -> str:
+    """Return what the paths of the asked-for mounts begin with: ``auth/`` under ``sys/auth``, else nothing."""
+    return AUTH if ctx.path.startswith("sys/auth") else ""
+
+
+def in_area(table: MountTable, area: str) -> list[Mount]:
+    """Return the secrets engines, or the auth methods."""
+    return [mount for mount in table.mounts if mount.path.startswith(AUTH) == bool(area)]
+
+
+def full_path(ctx: Context, path: str) -> str:
+    """Return the path that a mount is kept under."""
+    return f"{area_of(ctx)}{path.strip('/')}/"
+
+
+def find_mount(ctx: Context, path: str) -> Mount:
+    """Return the mount at a path; raise BadRequest when there is none."""
+    full = full_path(ctx, path)
+    mount = read_table(ctx).at(full)
+    if mount is None:
+        area = area_of(ctx)
+        raise BadRequest(f"No {'auth' if area else 'secret'} engine{'' if area else ' mount'} at {full[len(area) :]}")
+    return mount

@@ -1,0 +1,128 @@
+"""Secrets engines and auth methods: ``sys/mounts`` and ``sys/auth``, to list, read, enable and disable.
+
+One set of handlers serves both: an auth method is a mount whose path begins with ``auth/``, and what is said of it
+under ``sys/auth`` leaves that out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from labkit.service import fields
+from labkit.service.errors import BadRequest
+from labkit.service.routing import Route
+from labkit.vault.mounts import ENGINES, check_free, new_mount, read_table, write_table
+from labkit.vault.system import tuning
+from labkit.vault.system.mounted import AUTH, PATH, SINGLETONS, area_of, describe, find_mount, full_path, in_area
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+
+ALIASES = {"kv-v1": ("kv", "1"), "kv-v2": ("kv", "2"), "generic": ("kv", "1"), "azure": ("cloud", "")}
+"""{name: (kind, version)} of the names that clients use beside the kinds' own."""
+
+
+def list_mounts(ctx: Context) -> dict[str, Any]:
+    """List the mounts with their settings."""
+    area = area_of(ctx)
+    return {mount.path.removeprefix(area): describe(mount) for mount in in_area(read_table(ctx), area)}
+
+
+def read_mount(ctx: Context, path: str) -> dict[str, Any]:
+    """Read one mount's settings."""
+    return describe(find_mount(ctx, path))
+
+
+def enable(
+    ctx: Context,
+    path: str,
+    type: str | None,  # noqa: A002 - the field's own name
+    description: str | None,
+    config: dict[str, Any] | None,
+    options: dict[str, str] | None,
+    local: bool | None,
+    seal_wrap: bool | None,
+    external_entropy_access: bool | None,
+) -> None:
+    """Mount an engine or auth method at a path."""
+    area, full = area_of(ctx), full_path(ctx, path)
+    if not area and full.startswith(AUTH):
+        raise BadRequest(f'cannot mount "{full}"')
+    kind, chosen = _kind(area, type, options or {})
+    if external_entropy_access:
+        ctx.warn("external_entropy_access was ignored: there is one source of entropy")
+    table = read_table(ctx)
+    check_free(table, full)
+    mount = new_mount(
+        full,
+        kind,
+        ctx.entropy,
+        description=description or "",
+        options=chosen,
+        local=bool(local),
+        seal_wrap=bool(seal_wrap),
+    )
+    write_table(ctx, table.with_mount(tuning.configured(mount, config or {})))
+    ctx.observe("mounted", path=full, type=kind)
+
+
+def disable(ctx: Context, path: str) -> None:
+    """Unmount an engine or auth method and delete its data; nothing mounted there is no error."""
+    full = full_path(ctx, path)
+    table = read_table(ctx)
+    mount = table.at(full)
+    if mount is None:
+        return
+    if mount.kind in SINGLETONS:
+        raise BadRequest("token auth method cannot be disabled" if area_of(ctx) else f'cannot unmount "{full}"')
+    ctx.everything.delete_all(mount.prefix)
+    write_table(ctx, table.without(full))
+    ctx.observe("unmounted", path=full)
+
+
+def _kind(area: str, kind: str | None, options: dict[str, str]) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return kind and options of what is to be mounted; raise BadRequest for what cannot be."""
+    if not kind:
+        raise BadRequest("backend type must be specified as a string")
+    name, version = ALIASES.get(kind, (kind, ""))
+    if name in SINGLETONS:
+        raise BadRequest(f'mount type of "{name}" is not mountable')
+    if not any(name == known and is_auth(known) == bool(area) for known, _ in ENGINES):
+        raise BadRequest(f"plugin not found in the catalog: {kind}")
+    if version:
+        options = {**options, "version": version}
+    asked = options.get("version", "")
+    if asked and name != "kv":
+        raise BadRequest(f'secrets engine "{name}" does not allow setting a version')
+    if asked and (name, asked) not in ENGINES:
+        raise BadRequest(f'there is no version "{asked}" of {name}; versions are 1 and 2')
+    return name, tuple(sorted(options.items()))
+
+
+def is_auth(kind: str) -> bool:
+    """Whether a kind is an auth method's."""
+    return any(module.startswith("labkit.vault.auth") for (known, _), (module, _) in ENGINES.items() if known == kind)
+
+
+ENABLE_FIELDS = (
+    PATH,
+    fields.text("type", "kind of the engine or auth method"),
+    fields.text("description", "what it is for"),
+    fields.mapping("config", "default_lease_ttl, max_lease_ttl, listing_visibility, token_type"),
+    fields.text_mapping("options", "the kind's own options, such as version"),
+    fields.flag("local", "whether it belongs to this cluster and its disaster-recovery secondaries alone"),
+    fields.flag("seal_wrap", "kept and shown"),
+    fields.flag("external_entropy_access", "ignored: there is one source of entropy"),
+)
+
+ROUTES = (
+    *tuning.ROUTES,
+    Route("read", "mounts", list_mounts, (), "flat"),
+    Route("read", "mounts/<path>", read_mount, (PATH,), "flat"),
+    Route("write", "mounts/<path>", enable, ENABLE_FIELDS),
+    Route("delete", "mounts/<path>", disable, (PATH,)),
+    Route("read", "auth", list_mounts, (), "flat"),
+    Route("read", "auth/<path>", read_mount, (PATH,), "flat", "sudo"),
+    Route("write", "auth/<path>", enable, ENABLE_FIELDS, "sudo"),
+    Route("delete", "auth/<path>", disable, (PATH,), "sudo"),
+)

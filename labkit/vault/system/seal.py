@@ -1,0 +1,152 @@
+"""Initialising, sealing and unsealing: ``sys/init``, ``sys/seal-status``, ``sys/unseal`` and ``sys/seal``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from labkit.service import fields
+from labkit.service.errors import BadRequest
+from labkit.service.routing import Route
+from labkit.vault import seal as seals
+from labkit.vault.initialise import prepare, read_cluster
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+
+ALWAYS = ("open", "sealed", "standby", "any_mode")
+
+MADE_AT = "1970-01-01T00:00:00Z"
+"""Shown as the date of the build: there is no build, but clients read a date here."""
+
+KEY_MISSING = "'key' must be specified in request body as JSON, or 'reset' set to true"
+
+
+def seal_status(ctx: Context) -> dict[str, Any]:
+    """Tell whether the node is sealed, and how far the key shares given so far go."""
+    core = ctx.core
+    config = seals.read_config(core)
+    body = {
+        "type": "shamir",
+        "initialized": config is not None,
+        "sealed": core.barrier is None,
+        "t": config.threshold if config else 0,
+        "n": config.shares if config else 0,
+        "progress": len(core.seal.progress),
+        "nonce": core.seal.nonce,
+        "version": core.settings.version,
+        "build_date": MADE_AT,
+        "migration": False,
+        "recovery_seal": False,
+        "storage_type": core.settings.storage_type,
+    }
+    return body if core.barrier is None else body | read_cluster(ctx)
+
+
+def unseal(ctx: Context, key: str | None, reset: bool | None, migrate: bool | None) -> dict[str, Any]:
+    """Take one key share, or forget those given so far."""
+    core = ctx.core
+    if migrate:
+        raise BadRequest("can't perform a seal migration: the only type of seal here is shamir")
+    if reset:
+        if seals.read_config(core) is None:
+            raise BadRequest("Vault is not initialized")
+        if core.barrier is not None:
+            raise BadRequest("vault is unsealed")
+        core.seal.progress, core.seal.nonce = (), ""
+    elif not key:
+        raise BadRequest(KEY_MISSING)
+    else:
+        seals.unseal(core, seals.parse_share(key))
+    return seal_status(ctx)
+
+
+def seal(ctx: Context) -> None:
+    """Seal the node: it forgets every key."""
+    seals.seal(ctx.core)
+
+
+def read_init(ctx: Context) -> dict[str, Any]:
+    """Tell whether the cluster is initialised."""
+    return {"initialized": seals.read_config(ctx.core) is not None}
+
+
+def init(
+    ctx: Context,
+    secret_shares: int | None,
+    secret_threshold: int | None,
+    pgp_keys: list[str] | None,
+    root_token_pgp_key: str | None,
+    recovery_shares: int | None,
+    recovery_threshold: int | None,
+    recovery_pgp_keys: list[str] | None,
+    stored_shares: int | None,
+) -> dict[str, Any]:
+    """Initialise the cluster; the answer is the only place where key shares and root token are ever told."""
+    if seals.read_config(ctx.core) is not None:
+        raise BadRequest("Vault is already initialized")
+    if recovery_shares or recovery_threshold or recovery_pgp_keys or stored_shares:
+        raise BadRequest(
+            "parameters recovery_shares,recovery_threshold,recovery_pgp_keys,stored_shares "
+            "not applicable to seal type shamir"
+        )
+    shares, threshold = secret_shares or 0, secret_threshold or 0
+    _check_shares(shares, threshold, pgp_keys)
+    if root_token_pgp_key:
+        raise BadRequest("error parsing PGP key: root tokens cannot be encrypted here; leave root_token_pgp_key out")
+    made, writes = prepare(ctx.core, shares, threshold)
+    ctx.writes.update(writes)
+    return {
+        "keys": [share.hex() for share in made.keys],
+        "keys_base64": [_base64(share) for share in made.keys],
+        "root_token": made.root_token,
+    }
+
+
+def _check_shares(shares: int, threshold: int, pgp_keys: list[str] | None) -> None:
+    wrong = {
+        "shares must be at least one": shares < 1,
+        "threshold must be at least one": threshold < 1,
+        "threshold must be greater than one for multiple shares": shares > 1 and threshold == 1,
+        "shares must be less than 256": shares > 255,
+        "threshold must be less than 256": threshold > 255,
+        "threshold cannot be larger than shares": threshold > shares,
+        "count mismatch between number of provided PGP keys and number of shares": bool(pgp_keys)
+        and len(pgp_keys or ()) != shares,
+    }
+    for text, is_so in wrong.items():
+        if is_so:
+            raise BadRequest(f"invalid seal configuration: {text}")
+    if pgp_keys:
+        raise BadRequest("error parsing PGP key: key shares cannot be encrypted here; leave pgp_keys out")
+
+
+def _base64(value: bytes) -> str:
+    from binascii import b2a_base64
+
+    return b2a_base64(value, newline=False).decode()
+
+
+INIT_FIELDS = (
+    fields.integer("secret_shares", "how many key shares are made"),
+    fields.integer("secret_threshold", "how many of them unseal"),
+    fields.text_list("pgp_keys", "public keys, one a share; refused, as nothing is encrypted to them here"),
+    fields.text("root_token_pgp_key", "public key for the root token; refused likewise"),
+    fields.integer("recovery_shares", "only for other types of seal"),
+    fields.integer("recovery_threshold", "only for other types of seal"),
+    fields.text_list("recovery_pgp_keys", "only for other types of seal"),
+    fields.integer("stored_shares", "only for other types of seal"),
+)
+
+UNSEAL_FIELDS = (
+    fields.text("key", "one key share, hex or base64"),
+    fields.flag("reset", "forget the shares given so far"),
+    fields.flag("migrate", "refused: there is one type of seal"),
+)
+
+ROUTES = (
+    Route("read", "seal-status", seal_status, (), *ALWAYS, "any_namespace", "bare"),
+    Route("write", "unseal", unseal, UNSEAL_FIELDS, *ALWAYS, "bare"),
+    Route("write", "seal", seal, (), "sudo"),
+    Route("read", "init", read_init, (), *ALWAYS, "bare"),
+    Route("write", "init", init, INIT_FIELDS, *ALWAYS, "bare"),
+)

@@ -1,0 +1,162 @@
+"""A mount's settings after the fact: ``sys/mounts/<path>/tune`` and ``sys/auth/<path>/tune``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from labkit.service import fields
+from labkit.service.durations import parse_duration
+from labkit.service.errors import BadRequest
+from labkit.service.routing import Route
+from labkit.vault.mounts import Mount, read_table, write_table
+from labkit.vault.storage.views import Subtree
+from labkit.vault.system.mounted import AUTH, PATH, find_mount
+from labkit.vault.tokens import SYSTEM_TTL_S
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+
+SECOND_NS = 1_000_000_000
+
+TOKEN_TYPES = ("service", "batch", "default-service", "default-batch")
+VISIBILITIES = ("", "hidden", "unauth")
+
+UPGRADED = (
+    "Upgrading mount from version 1 to version 2. This mount will be unavailable for a brief period and will resume "
+    "service shortly."
+)
+
+
+def read_tuning(ctx: Context, path: str) -> dict[str, Any]:
+    """Read a mount's settings, those in force where it has none of its own."""
+    mount = find_mount(ctx, path)
+    data: dict[str, Any] = {
+        "default_lease_ttl": mount.default_lease_ttl_s or SYSTEM_TTL_S,
+        "description": mount.description,
+        "force_no_cache": False,
+        "max_lease_ttl": mount.max_lease_ttl_s or SYSTEM_TTL_S,
+    }
+    if mount.options:
+        data["options"] = dict(mount.options)
+    if mount.path.startswith(AUTH):
+        data["token_type"] = mount.token_type
+    if mount.listing_visibility:
+        data["listing_visibility"] = mount.listing_visibility
+    return data
+
+
+def write_tuning(
+    ctx: Context,
+    path: str,
+    default_lease_ttl: Any,
+    max_lease_ttl: Any,
+    description: str | None,
+    options: dict[str, str] | None,
+    listing_visibility: str | None,
+    token_type: str | None,
+) -> None:
+    """Change the settings that are sent."""
+    mount = find_mount(ctx, path)
+    if mount.kind == "system":
+        raise BadRequest(f'tune of path "{mount.path}" not permitted')
+    sent = {
+        "default_lease_ttl": default_lease_ttl,
+        "max_lease_ttl": max_lease_ttl,
+        "listing_visibility": listing_visibility,
+        "token_type": token_type,
+    }
+    changed = configured(mount, sent)
+    if description is not None:
+        changed = changed._replace(description=description)
+    if options:
+        changed = _with_options(ctx, changed, options)
+    write_table(ctx, read_table(ctx).with_mount(changed))
+
+
+def configured(mount: Mount, config: dict[str, Any]) -> Mount:
+    """Return a mount with settings as they are sent; raise BadRequest for those that cannot be."""
+    default_s = _seconds(config.get("default_lease_ttl"), mount.default_lease_ttl_s)
+    longest_s = _seconds(config.get("max_lease_ttl"), mount.max_lease_ttl_s)
+    if default_s and default_s > (longest_s or SYSTEM_TTL_S):
+        raise BadRequest(
+            f"backend max lease TTL of {longest_s or SYSTEM_TTL_S} would be less than backend default lease TTL of "
+            f"{default_s}"
+        )
+    visibility = config.get("listing_visibility")
+    if visibility is not None and visibility not in VISIBILITIES:
+        raise BadRequest(f"invalid listing_visibility {visibility}")
+    token_type = config.get("token_type")
+    if token_type:
+        _check_token_type(mount, token_type)
+    return mount._replace(
+        default_lease_ttl_s=default_s,
+        max_lease_ttl_s=longest_s,
+        listing_visibility=mount.listing_visibility if visibility is None else visibility,
+        token_type=token_type or mount.token_type,
+    )
+
+
+def _seconds(sent: Any, kept_s: int) -> int:
+    """Read a length as sent: ``system`` and nothing at all go back to the system's, what is not sent stays."""
+    if sent is None:
+        return kept_s
+    if sent in ("", "system"):
+        return 0
+    try:
+        nanoseconds = parse_duration(sent)
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
+    if nanoseconds < 0:
+        raise BadRequest(f"cannot provide negative value '{sent}'")
+    return nanoseconds // SECOND_NS
+
+
+def _check_token_type(mount: Mount, token_type: Any) -> None:
+    if not mount.path.startswith(AUTH):
+        raise BadRequest("'token_type' can only be modified on auth mounts")
+    if mount.kind == "token":
+        raise BadRequest("'token_type' cannot be set for 'token' or 'ns_token' auth mounts")
+    if token_type not in TOKEN_TYPES:
+        raise BadRequest(f"invalid value for 'token_type': {token_type}")
+
+
+def _with_options(ctx: Context, mount: Mount, options: dict[str, str]) -> Mount:
+    """Merge options into a mount's: an empty value takes one away; a new version of kv brings its data along."""
+    wanted = options.get("version")
+    if wanted and mount.kind != "kv":
+        raise BadRequest(f'secrets engine "{mount.kind}" does not allow setting a version')
+    merged = {**dict(mount.options), **options}
+    if not merged.get("version"):
+        merged["version"] = dict(mount.options).get("version", "")
+    left = tuple(sorted((name, value) for name, value in merged.items() if value))
+    if wanted and wanted != mount.version:
+        _upgrade(ctx, mount, wanted)
+    return mount._replace(options=left)
+
+
+def _upgrade(ctx: Context, mount: Mount, wanted: str) -> None:
+    if mount.version == "2":
+        raise BadRequest("cannot downgrade mount from version 2")
+    if wanted != "2":
+        raise BadRequest(f'there is no version "{wanted}" of kv; versions are 1 and 2')
+    from labkit.vault.engines.kv.upgrade import upgrade
+
+    upgrade(Subtree(ctx, mount.prefix), ctx.now)
+    ctx.warn(UPGRADED)
+
+
+FIELDS = (
+    fields.anything("default_lease_ttl", "how long tokens and leases live when nothing else is asked; or system"),
+    fields.anything("max_lease_ttl", "how long they live at most; or system"),
+    fields.text("description", "what the mount is for"),
+    fields.text_mapping("options", "options to merge; an empty value takes one away"),
+    fields.text("listing_visibility", "unauth shows the mount to callers without a token", choices=VISIBILITIES),
+    fields.text("token_type", "kind of tokens that logins give", choices=TOKEN_TYPES),
+)
+
+ROUTES = (
+    Route("read", "mounts/<path>/tune", read_tuning, (PATH,), "flat"),
+    Route("write", "mounts/<path>/tune", write_tuning, (PATH, *FIELDS)),
+    Route("read", "auth/<path>/tune", read_tuning, (PATH,), "flat", "sudo"),
+    Route("write", "auth/<path>/tune", write_tuning, (PATH, *FIELDS), "sudo"),
+)

@@ -1,0 +1,59 @@
+"""Response wrapping: ``sys/wrapping``, to wrap, look at, unwrap and wrap anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from labkit.service import fields
+from labkit.service.durations import format_instant
+from labkit.service.errors import BadRequest
+from labkit.service.message import Reply, Response, respond
+from labkit.service.routing import Route
+from labkit.vault import tokens, wrapping
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+
+NOT_WRAPPED = "endpoint requires response wrapping to be used"
+
+
+def wrap(ctx: Context) -> dict[str, Any]:
+    """Wrap the body as it is: every member is data."""
+    if not ctx.wrap_ttl_ns:
+        raise BadRequest(NOT_WRAPPED)
+    ctx.warnings.clear()  # of members that no field names: all of them are meant
+    return dict(ctx.body)
+
+
+def lookup(ctx: Context, token: str | None) -> dict[str, Any]:
+    """Tell when and where a wrapping token was made, without using it up."""
+    wrapped = wrapping.look(ctx, token or tokens.sent_token(ctx))
+    return {
+        "creation_ttl": wrapped.ttl_s,
+        "creation_time": format_instant(wrapped.created_ns),
+        "creation_path": wrapped.path,
+    }
+
+
+def unwrap(ctx: Context, token: str | None) -> Response:
+    """Return the wrapped answer as it was, and use the token up."""
+    wrapped = wrapping.unwrap(ctx, token or tokens.sent_token(ctx))
+    return respond(wrapped.status, wrapped.body)
+
+
+def rewrap(ctx: Context, token: str | None) -> Reply:
+    """Put what a token holds under a new one, with the same time to live and path; the old one is used up."""
+    wrapped = wrapping.unwrap(ctx, token or tokens.sent_token(ctx))
+    text, info = wrapping.put_away(ctx, wrapped.body, wrapped.ttl_s, wrapped.path)
+    return Reply(wrap_info={"token": text, **info})
+
+
+TOKEN = fields.text("token", "wrapping token; the caller's own when left out")
+
+ROUTES = (
+    Route("write", "wrapping/wrap", wrap),
+    Route("write", "wrapping/lookup", lookup, (TOKEN,), "open"),
+    Route("read", "wrapping/lookup", lookup, (TOKEN,), "open"),
+    Route("write", "wrapping/unwrap", unwrap, (TOKEN,), "wrapping"),
+    Route("write", "wrapping/rewrap", rewrap, (TOKEN,), "wrapping"),
+)

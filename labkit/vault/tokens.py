@@ -1,0 +1,273 @@
+"""Tokens: the stored record of a caller, its life, and the index of what falls due.
+
+1. A token is stored under the SHA-256 of its text, never as text.
+2. A token ends at ``expires_ns`` whoever looks at it; ``due`` ends it and all of its descendants in storage (R5).
+3. Every authenticated request costs a use where uses are counted; the last one revokes the token when it is over.
+4. Batch tokens are not stored: the record itself, sealed under the key ring, is the token.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from binascii import a2b_base64, b2a_base64
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from labkit.service.errors import BadRequest, Forbidden
+from labkit.vault.identifiers import base62
+from labkit.vault.storage.records import decode_record, encode_record
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+    from labkit.vault.storage.views import Subtree
+
+IDS = "token/id/"
+ACCESSORS = "token/accessor/"
+CHILDREN = "token/child/"
+
+SECOND_NS = 1_000_000_000
+SYSTEM_TTL_S = 2_764_800
+
+INVALID_TOKEN = "2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n"
+
+
+class Token(NamedTuple):
+    """A token's record; times in nanoseconds since the epoch, lengths in seconds, 0 for none."""
+
+    accessor: str
+    policies: tuple[str, ...]
+    path: str
+    display_name: str
+    parent: str = ""
+    kind: str = "service"
+    meta: tuple[tuple[str, str], ...] | None = None
+    uses: int = 0
+    created_ns: int = 0
+    ttl_s: int = 0
+    explicit_max_ttl_s: int = 0
+    period_s: int = 0
+    renewable: bool = False
+    expires_ns: int = 0
+    renewed_ns: int = 0
+    orphan: bool = False
+    role: str = ""
+    bound_cidrs: tuple[str, ...] = ()
+    max_ttl_s: int = 0
+
+    def __repr__(self) -> str:
+        return f"Token({self.display_name}, policies={list(self.policies)})"
+
+    @property
+    def is_root(self) -> bool:
+        """Whether the token may do everything."""
+        return self.policies == ("root",)
+
+
+def digest_of(text: str) -> str:
+    """Return the hash that a token is stored under."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def encode_token(token: Token) -> bytes:
+    """Write a token's record."""
+    return encode_record(list(token))
+
+
+def decode_token(stored: bytes) -> Token:
+    """Read a token's record."""
+    row = decode_record(stored)
+    row[1], row[17] = tuple(row[1]), tuple(row[17])
+    row[6] = None if row[6] is None else tuple(map(tuple, row[6]))
+    return Token(*row)
+
+
+def sent_token(ctx: Context) -> str:
+    """Return the token that came with the request, or an empty text (decision C2)."""
+    text = ctx.request.headers.get("X-Vault-Token") or ctx.headers.get("x-vault-token")
+    if text:
+        return text
+    scheme, _, bearer = ctx.headers.get("authorization", "").partition(" ")
+    return bearer.strip() if scheme.lower() == "bearer" else ""
+
+
+def check_address(token: Token, address: str) -> None:
+    """Raise Forbidden when a request does not come from an address that the token is bound to."""
+    from ipaddress import ip_address, ip_network
+
+    try:
+        peer = ip_address(address)
+    except ValueError:
+        raise Forbidden("permission denied") from None
+    if not any(peer in ip_network(block, strict=False) for block in token.bound_cidrs):
+        raise Forbidden("permission denied")
+
+
+def find(ctx: Context, text: str) -> tuple[Token, str] | None:
+    """Return the record and hash of a token that is alive now, or None."""
+    if text.startswith("hvb."):
+        return _open_batch(ctx, text)
+    digest = digest_of(text)
+    token = ctx.everything.decoded(IDS + digest, decode_token)
+    if token is None or (token.expires_ns and ctx.now >= token.expires_ns):
+        return None
+    return token, digest
+
+
+def find_accessor(ctx: Context, accessor: str) -> tuple[Token, str] | None:
+    """Return the record and hash of a living token by its accessor, or None."""
+    stored = ctx.everything.get(ACCESSORS + accessor) if accessor else None
+    if stored is None:
+        return None
+    digest = stored.decode()
+    token = ctx.everything.decoded(IDS + digest, decode_token)
+    if token is None or (token.expires_ns and ctx.now >= token.expires_ns):
+        return None
+    return token, digest
+
+
+def issue(ctx: Context, token: Token, text: str = "") -> tuple[str, Token]:
+    """Store a new token; return its text and record (accessor and times filled in)."""
+    if token.kind == "batch":
+        return _seal_batch(ctx, token)
+    text = text or "hvs." + base62(ctx.entropy, 24)
+    token = token._replace(
+        accessor=base62(ctx.entropy, 24),
+        created_ns=ctx.now,
+        expires_ns=ctx.now + token.ttl_s * SECOND_NS if token.ttl_s else 0,
+    )
+    whole, digest = ctx.everything, digest_of(text)
+    whole.put(IDS + digest, encode_token(token))
+    whole.put(ACCESSORS + token.accessor, digest.encode())
+    if token.parent:
+        whole.put(f"{CHILDREN}{token.parent}/{digest}", b"")
+    note_due(ctx, token.expires_ns)
+    return text, token
+
+
+def save(ctx: Context, digest: str, token: Token) -> None:
+    """Store a changed record of a token."""
+    ctx.everything.put(IDS + digest, encode_token(token))
+    note_due(ctx, token.expires_ns)
+
+
+def note_due(ctx: Context, when_ns: int) -> None:
+    """Remember that something falls due, so that the node's timer is early enough."""
+    due = ctx.core.next_due_ns
+    if when_ns and (due is None or due == 0 or when_ns < due):
+        ctx.core.next_due_ns = when_ns
+
+
+def spend(ctx: Context, token: Token, digest: str) -> None:
+    """Take one use off a token that counts them: kept even when the request is refused (rule 3)."""
+    left = token._replace(uses=token.uses - 1 if token.uses > 1 else -1)
+    key = IDS + digest
+    ctx.keep(key, ctx.core.close(key, encode_token(left), ctx.entropy))
+
+
+def revoke(ctx: Context, digest: str, *, descendants: bool = True) -> None:
+    """Delete a token, and its descendants unless they are to be orphans."""
+    whole = ctx.everything
+    token = whole.decoded(IDS + digest, decode_token)
+    for child in whole.list(f"{CHILDREN}{digest}/"):
+        whole.delete(f"{CHILDREN}{digest}/{child}")
+        if descendants:
+            revoke(ctx, child)
+        else:
+            orphan = whole.decoded(IDS + child, decode_token)
+            if orphan is not None:
+                save(ctx, child, orphan._replace(parent="", orphan=True))
+    if token is None:
+        return
+    whole.delete(IDS + digest)
+    whole.delete(ACCESSORS + token.accessor)
+    whole.delete_all(f"cubbyhole/{digest}/")
+    if token.parent:
+        whole.delete(f"{CHILDREN}{token.parent}/{digest}")
+    ctx.observe("token revoked", accessor=token.accessor)
+
+
+def earliest_expiry(whole: Subtree) -> int:
+    """Return when the next stored token ends, in nanoseconds since the epoch; 0 for never."""
+    ends = (_stored(whole, digest) for digest in whole.list(IDS))
+    return min((token.expires_ns for token in ends if token is not None and token.expires_ns), default=0)
+
+
+def expired(whole: Subtree, now_ns: int) -> list[str]:
+    """Return the hashes of the stored tokens that have ended, in the order of their ends."""
+    found = [(token.expires_ns, digest) for digest in whole.list(IDS) if (token := _stored(whole, digest)) is not None]
+    return [digest for ends_ns, digest in sorted(found) if ends_ns and ends_ns <= now_ns]
+
+
+def _stored(whole: Subtree, digest: str) -> Token | None:
+    return whole.decoded(IDS + digest, decode_token)
+
+
+def tidy(ctx: Context) -> int:
+    """Delete index entries of tokens that are gone; return how many that were."""
+    whole = ctx.everything
+    gone = 0
+    for accessor in whole.list(ACCESSORS):
+        digest = whole.get(ACCESSORS + accessor)
+        if digest is not None and ctx.read(IDS + digest.decode()) is None:
+            whole.delete(ACCESSORS + accessor)
+            gone += 1
+    for folder in whole.list(CHILDREN):
+        for child in whole.list(CHILDREN + folder):
+            if ctx.read(IDS + child) is None:
+                whole.delete(CHILDREN + folder + child)
+                gone += 1
+    return gone
+
+
+def auth_block(text: str, token: Token, seconds: int) -> dict[str, Any]:
+    """Build the envelope's ``auth`` block of a token that was created, renewed or logged in with."""
+    return {
+        "client_token": text,
+        "accessor": token.accessor,
+        "policies": list(token.policies),
+        "token_policies": list(token.policies),
+        "metadata": None if token.meta is None else dict(token.meta),
+        "lease_duration": seconds,
+        "renewable": token.renewable,
+        "entity_id": "",
+        "token_type": token.kind,
+        "orphan": token.orphan,
+        "mfa_requirement": None,
+        "num_uses": token.uses,
+    }
+
+
+def remaining_s(token: Token, now_ns: int) -> int:
+    """Return a token's remaining life in whole seconds, rounded up; 0 for one that never ends."""
+    return -(-(token.expires_ns - now_ns) // SECOND_NS) if token.expires_ns else 0
+
+
+def _seal_batch(ctx: Context, token: Token) -> tuple[str, Token]:
+    token = token._replace(
+        accessor="", created_ns=ctx.now, expires_ns=ctx.now + token.ttl_s * SECOND_NS, renewable=False
+    )
+    sealed = ctx.core.close("token/batch", encode_token(token), ctx.entropy)
+    text = b2a_base64(sealed, newline=False).decode().translate(_TO_URL).rstrip("=")
+    return "hvb." + text, token
+
+
+_TO_URL = str.maketrans("+/", "-_")
+_FROM_URL = str.maketrans("-_", "+/")
+
+
+def _open_batch(ctx: Context, text: str) -> tuple[Token, str] | None:
+    try:
+        sealed = a2b_base64(text[4:].translate(_FROM_URL) + "=" * (-len(text[4:]) % 4))
+        token = decode_token(ctx.core.open("token/batch", sealed))
+    except ValueError:
+        return None
+    if ctx.now >= token.expires_ns:
+        return None
+    if token.parent and ctx.everything.get(IDS + token.parent) is None:
+        return None
+    return token, digest_of(text)
+
+
+def refuse_batch(token: Token, action: str) -> None:
+    """Raise BadRequest for what cannot be done with a batch token."""
+    if token.kind == "batch":
+        raise BadRequest(f"batch tokens cannot be {action}")

@@ -1,0 +1,111 @@
+"""Response wrapping: an answer is put away under a token that opens it once.
+
+The wrapped answer lies in the store until its token is used, or until the time is over; the token is an ordinary
+service token with the one policy ``response-wrapping``.  In the JWT form (what a disaster-recovery activation uses) the
+token's text travels as the claim ``jti`` beside the address at which it can be unwrapped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from labkit.service.durations import format_instant, parse_duration
+from labkit.service.errors import BadRequest
+from labkit.service.message import Reply
+from labkit.vault import tokens
+from labkit.vault.storage.records import decode_record, encode_record
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+
+POLICY = "response-wrapping"
+WRAPPED = "cubbyhole/"
+SECOND_NS = 1_000_000_000
+
+INVALID = "wrapping token is not valid or does not exist"
+
+
+class Wrapped(NamedTuple):
+    """An answer that was put away: what to return, and where it came from."""
+
+    body: dict[str, Any]
+    status: int
+    path: str
+    ttl_s: int
+    created_ns: int
+
+
+def parse_wrap_ttl(text: str) -> int:
+    """Read the header's duration in nanoseconds; raise BadRequest for a negative one or garbage."""
+    try:
+        ttl = parse_duration(text)
+    except ValueError as error:
+        raise BadRequest(f"error parsing X-Vault-Wrap-TTL header: {error}") from None
+    if ttl < 0:
+        raise BadRequest("requested wrap ttl cannot be negative")
+    return ttl
+
+
+def wrap_reply(ctx: Context, reply: Reply) -> Reply:
+    """Put a reply away for the time that the request's header asks; return the reply that names the token."""
+    body = {"request_id": ctx.request_id, "lease_id": "", "renewable": False, "lease_duration": 0}
+    body |= {"data": reply.data, "wrap_info": None, "warnings": ctx.warnings or None, "auth": reply.auth}
+    body["mount_type"] = ctx.mount.kind
+    accessor = reply.auth["accessor"] if reply.auth else ""
+    text, info = put_away(ctx, body, -(-ctx.wrap_ttl_ns // SECOND_NS))  # rounded up: 0 would mean for ever
+    ctx.warnings = []
+    if accessor:
+        info["wrapped_accessor"] = accessor
+    return Reply(None, wrap_info={"token": text, **info})
+
+
+def put_away(
+    ctx: Context, body: dict[str, Any], ttl_s: int, path: str = "", status: int = 200
+) -> tuple[str, dict[str, Any]]:
+    """Store an answer under a fresh wrapping token; return the token and the rest of ``wrap_info``.
+
+    ``path`` is where the answer came from, this request's own unless told otherwise.
+    """
+    path = path or ctx.path
+    token = tokens.Token("", (POLICY,), path, "", ttl_s=ttl_s, uses=1, orphan=True)
+    text, issued = tokens.issue(ctx, token)
+    row = [body, status, path, ttl_s, ctx.now]
+    ctx.everything.put(f"{WRAPPED}{tokens.digest_of(text)}/response", encode_record(row))
+    info = {
+        "accessor": issued.accessor,
+        "ttl": ttl_s,
+        "creation_time": format_instant(ctx.now),
+        "creation_path": path,
+    }
+    return text, info
+
+
+def look(ctx: Context, text: str) -> Wrapped:
+    """Return what a wrapping token holds without using it up; raise BadRequest for a bad, used or expired one."""
+    text = token_of(text)
+    known = tokens.find(ctx, text) if text else None
+    if known is None or known[0].policies != (POLICY,):
+        raise BadRequest(INVALID)
+    stored = ctx.everything.get(f"{WRAPPED}{known[1]}/response")
+    if stored is None:
+        raise BadRequest(INVALID)
+    return Wrapped(*decode_record(stored))
+
+
+def unwrap(ctx: Context, text: str) -> Wrapped:
+    """Return what a wrapping token holds, and use the token up."""
+    wrapped = look(ctx, text)
+    tokens.revoke(ctx, tokens.digest_of(token_of(text)))
+    return wrapped
+
+
+def token_of(text: str) -> str:
+    """Return the token's text itself, also out of the JWT form."""
+    if text.count(".") != 2 or text.startswith("hvs."):
+        return text
+    from labkit.keymaking import read_claims
+
+    try:
+        return str(read_claims(text).get("jti", ""))
+    except ValueError:
+        return ""

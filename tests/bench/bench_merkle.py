@@ -1,0 +1,138 @@
+"""What the Merkle index costs, as ratios to the least work that gives the same answers in plain Python.
+
+Floor and index are measured by turns in one run, and the median of the rounds is told: absolute times mean
+nothing on a machine that others use too.  Run it by itself: ``python tests/bench/bench_merkle.py``.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import tracemalloc
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from statistics import median
+from time import perf_counter_ns
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from labkit.vault.replication.merkle import Index
+
+KEYS = 100_000
+ROUNDS = 9
+CHANGES = 2_000
+VALUE_BYTES = 200
+
+GOALS = {
+    "index of 100,000 keys": 1.25,
+    "change of one key, written": 0.1,
+    "the same, guard asked at the end": 0.25,
+    "change of one key, root asked": 1.1,
+}
+
+Items = list[tuple[str, bytes]]
+
+
+def floor_build(items: Items) -> tuple[list[list[bytes]], bytes]:
+    """Hash each leaf, place it in its subpage, fold 256 x 256."""
+    places: list[list[bytes]] = [[] for _ in range(65_536)]
+    for key, value in items:
+        leaf = sha256(key.encode() + value).digest()
+        places[leaf[0] << 8 | leaf[1]].append(leaf)
+    subpages = [sha256(b"".join(place)).digest() for place in places]
+    pages = [sha256(b"".join(subpages[at : at + 256])).digest() for at in range(0, 65_536, 256)]
+    return places, sha256(b"".join(pages)).digest()
+
+
+class FloorTree:
+    """The same fold, kept, and made anew at once for every change: four hashes and their joins."""
+
+    def __init__(self, items: Items) -> None:
+        self.places, _ = floor_build(items)
+        self.subpages = [sha256(b"".join(place)).digest() for place in self.places]
+        self.pages = [sha256(b"".join(self.subpages[at : at + 256])).digest() for at in range(0, 65_536, 256)]
+
+    def change(self, key: str, value: bytes) -> bytes:
+        """Hash the leaf, its subpage, its page and the root."""
+        leaf = sha256(key.encode() + value).digest()
+        place = leaf[0] << 8 | leaf[1]
+        page = place >> 8
+        self.subpages[place] = sha256(b"".join((*self.places[place], leaf))).digest()
+        self.pages[page] = sha256(b"".join(self.subpages[page << 8 : (page + 1) << 8])).digest()
+        return sha256(b"".join(self.pages)).digest()
+
+
+def stored_items(count: int) -> Items:
+    """Keys and ciphertexts as a vault of many secrets holds them."""
+    mount = "logical/6f1c2d34-0000-4000-8000-5e0c7f3a9b11"
+    return [
+        (f"{mount}/versions/team-{n % 97}/service-{n}/1", sha256(b"%d" % n).digest() * (VALUE_BYTES // 32))
+        for n in range(count)
+    ]
+
+
+def timed(work: Callable[[], object]) -> int:
+    """Nanoseconds that a piece of work takes, the collector held back."""
+    gc.collect()
+    gc.disable()
+    started = perf_counter_ns()
+    work()
+    passed = perf_counter_ns() - started
+    gc.enable()
+    return passed
+
+
+def ratios(measured: Callable[[], object], floor: Callable[[], object]) -> tuple[float, float]:
+    """Return the median ratio of work to floor, taken by turns, and the floor's median in nanoseconds."""
+    rounds = [(timed(measured), timed(floor)) for _ in range(ROUNDS)]
+    return median(ours / theirs for ours, theirs in rounds), median(theirs for _, theirs in rounds)
+
+
+def bytes_per_key(items: Items) -> float:
+    """Return the memory that an index takes for each key, keys and ciphertexts apart."""
+    tracemalloc.start()
+    index = Index.build(items)
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return taken / len(index)
+
+
+def main() -> int:
+    """Measure, print a line each, and return 1 when a goal is missed."""
+    items = stored_items(KEYS)
+    changes = [(key, value[:-1] + b"!") for key, value in items[:: KEYS // CHANGES]]
+    floor, index = FloorTree(items), Index.build(items)
+
+    def change_floor() -> None:
+        for key, value in changes:
+            floor.change(key, value)
+
+    def change_written() -> None:
+        for key, value in changes:
+            index.change(key, value)
+
+    def change_settled() -> None:
+        change_written()
+        index.guard()
+
+    def change_asked() -> None:
+        for key, value in changes:
+            index.change(key, value)
+            index.root()
+
+    index.root()
+    measured = {
+        "index of 100,000 keys": (*ratios(lambda: Index.build(items), lambda: floor_build(items)), KEYS),
+        "change of one key, written": (*ratios(change_written, change_floor), len(changes)),
+        "the same, guard asked at the end": (*ratios(change_settled, change_floor), len(changes)),
+        "change of one key, root asked": (*ratios(change_asked, change_floor), len(changes)),
+    }
+    for what, (ratio, floor_ns, count) in measured.items():
+        print(f"{what:32} {ratio:6.3f} of the floor ({floor_ns / count / 1000:.2f} µs), goal {GOALS[what]}")
+    print(f"{'memory':32} {bytes_per_key(items):6.1f} bytes a key, goal 175")
+    return int(any(measured[what][0] > goal for what, goal in GOALS.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,239 @@
+"""Replaying recorded answers: cases from the JSON files, a judge, and a line in the summary of how many match."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from labkit import Vault
+
+FILES = ("core", "kv2", "transit")
+IGNORED = ("request_id", "lease_id", "lease_duration", "renewable", "mount_type")
+SOFT_TEXTS = ("errors", "error", "warnings")
+TYPES = {"str": str, "int": int, "bool": bool, "list": list, "dict": dict, "null": type(None)}
+
+# sends method, path, body and headers; returns status and parsed body
+Ask = Callable[[str, str, Any, dict[str, str]], tuple[int, Any]]
+
+
+class Verdict(NamedTuple):
+    """What differs from the recorded answers: what counts, and what is only counted."""
+
+    hard: list[str]
+    soft: list[str]
+
+
+def load() -> list[dict[str, Any]]:
+    folder = Path(__file__).parent
+    return [case for name in FILES for case in json.loads((folder / f"{name}.json").read_text())]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "case" in metafunc.fixturenames:
+        cases = load()
+        metafunc.parametrize("case", cases, ids=[case["id"] for case in cases])
+
+
+@pytest.fixture(scope="session")
+def case_ids() -> list[str]:
+    """The ids of all recorded cases."""
+    return [case["id"] for case in load()]
+
+
+@pytest.fixture
+def ask() -> tuple[Ask, str]:
+    """A fresh vault in process, and its root token."""
+    vault = Vault.dev()
+
+    def send(method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
+        response = vault.request(method, path, json=body, headers=headers)
+        return response.status, response.body
+
+    return send, vault.root_token
+
+
+@pytest.fixture
+def replay(ask: tuple[Ask, str], record_property: Callable[[str, object], None]) -> Callable[[Any], Verdict]:
+    """Send a case's requests and judge the answers."""
+
+    def run(case: dict[str, Any]) -> Verdict:
+        verdict = Replay(*ask).run(case)
+        record_property("conformance", (len(verdict.hard), len(verdict.soft)))
+        return verdict
+
+    return run
+
+
+@pytest.fixture
+def judged() -> Callable[[Any, Any], Verdict]:
+    """Judge one body against a wanted one."""
+
+    def compare(want: Any, body: Any) -> Verdict:
+        judge = Judge("body")
+        judge.compare_bodies(want, body)
+        return judge.verdict
+
+    return compare
+
+
+@pytest.fixture
+def replaying() -> Callable[..., tuple[Verdict, list[Any]]]:
+    """Replay a case against answers given by path; return the verdict and what was sent."""
+
+    def run(case: dict[str, Any], answers: dict[str, tuple[int, Any]]) -> tuple[Verdict, list[Any]]:
+        sent: list[Any] = []
+
+        def send(method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
+            sent.append((method, path, body, headers))
+            return answers[path]
+
+        return Replay(send, "root").run(case), sent
+
+    return run
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    counts = [
+        value
+        for outcome in ("passed", "failed")
+        for report in terminalreporter.stats.get(outcome, ())
+        for name, value in getattr(report, "user_properties", ())
+        if name == "conformance" and report.when == "call"
+    ]
+    if counts:
+        matching = sum(not hard for hard, _ in counts)
+        soft = sum(soft for _, soft in counts)
+        terminalreporter.write_line(
+            f"recorded answers: {matching} of {len(counts)} cases match; {soft} texts and extra members differ softly"
+        )
+
+
+class Replay:
+    """One run of one case: variables, requests, verdict."""
+
+    def __init__(self, ask: Ask, root_token: str) -> None:
+        self.ask, self.root_token = ask, root_token
+        self.variables: dict[str, Any] = {"tag": "t1"}
+
+    def run(self, case: dict[str, Any]) -> Verdict:
+        for name, kind in case["mounts"].items():
+            self.variables[name] = f"{name}-engine"
+            status, body = self.send("POST", f"/v1/sys/mounts/{name}-engine", {"type": kind}, {}, None)
+            assert status == 204, body
+        verdict = Verdict([], [])
+        for number, step in enumerate(case["steps"]):
+            found = self.step(step, f"step {number}: {step['method']} {step['path']}")
+            verdict.hard.extend(found.hard)
+            verdict.soft.extend(found.soft)
+        return verdict
+
+    def step(self, step: dict[str, Any], where: str) -> Verdict:
+        filled = {name: self.fill(step.get(name)) for name in ("path", "body", "headers", "token")}
+        status, body = self.send(
+            step["method"], filled["path"], filled["body"], filled["headers"] or {}, filled["token"]
+        )
+        for name, place in step.get("save", {}).items():
+            self.variables[name] = pick(body, place)
+        judge = Judge(where)
+        if not step.get("soft"):
+            want = step["want"]
+            if status != want["status"]:
+                judge.hard(f"status {status}, not {want['status']}: {str(body)[:200]}")
+            else:
+                judge.compare_bodies(self.fill(want["body"]), body)
+        return judge.verdict
+
+    def send(self, method: str, path: str, body: Any, headers: dict[str, str], token: str | None) -> tuple[int, Any]:
+        text = self.root_token if token is None else token
+        return self.ask(method, path, body, {**headers, "X-Vault-Token": text} if text else headers)
+
+    def fill(self, value: Any) -> Any:
+        if isinstance(value, str):
+            whole = re.fullmatch(r"\$\{(\w+)\}", value)
+            if whole:
+                return self.variables[whole[1]]
+            return re.sub(r"\$\{(\w+)\}", lambda found: str(self.variables[found[1]]), value)
+        if isinstance(value, dict):
+            return {self.fill(name): self.fill(member) for name, member in value.items()}
+        if isinstance(value, list):
+            return [self.fill(item) for item in value]
+        return value
+
+
+def pick(body: Any, place: str) -> Any:
+    for part in place.split("."):
+        if isinstance(body, list):
+            body = body[int(part)] if int(part) < len(body) else None
+        else:
+            body = body.get(part) if isinstance(body, dict) else None
+    return body
+
+
+class Judge:
+    """Compares an answer with the recorded one, member by member."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.verdict = Verdict([], [])
+
+    def hard(self, text: str) -> None:
+        self.verdict.hard.append(f"{self.where}: {text}")
+
+    def soft(self, text: str) -> None:
+        self.verdict.soft.append(f"{self.where}: {text}")
+
+    def compare_bodies(self, want: Any, body: Any) -> None:
+        if not isinstance(want, dict) or not isinstance(body, dict):
+            if (want or None) != (body or None):
+                self.hard(f"body {body!r}, not {want!r}")
+            return
+        self.members({name: value for name, value in want.items() if name not in IGNORED}, body, "", IGNORED)
+
+    def members(self, want: dict[str, Any], found: dict[str, Any], place: str, ignored: tuple[str, ...] = ()) -> None:
+        for name, value in want.items():
+            if name not in found:
+                self.hard(f"{place}{name} is missing")
+            elif name in SOFT_TEXTS:
+                self.texts(name, value, found[name], place)
+            else:
+                self.value(value, found[name], f"{place}{name}")
+        for name in found:
+            if name not in want and name not in ignored:
+                self.soft(f"{place}{name} is beyond what was recorded")
+
+    def texts(self, name: str, want: Any, found: Any, place: str) -> None:
+        if name == "errors" and bool(want) != bool(found):
+            self.hard(f"{place}errors are {found!r}, not {want!r}")
+        elif name == "error" and type(want) is not type(found):
+            self.hard(f"{place}error is {found!r}, not {want!r}")
+        elif want != found:
+            self.soft(f"{place}{name} is {found!r}, not {want!r}")
+
+    def value(self, want: Any, found: Any, place: str) -> None:
+        if isinstance(want, dict) and "~type" in want:
+            self.kind(want, found, place)
+        elif isinstance(want, dict):
+            if isinstance(found, dict):
+                self.members(want, found, place + ".")
+            else:
+                self.hard(f"{place} is {found!r}, not an object")
+        elif isinstance(want, list):
+            if not isinstance(found, list) or len(found) != len(want):
+                self.hard(f"{place} is {found!r}, not a list of {len(want)}")
+                return
+            for number, (one, other) in enumerate(zip(want, found, strict=True)):
+                self.value(one, other, f"{place}.{number}")
+        elif want != found or isinstance(want, bool) != isinstance(found, bool):
+            self.hard(f"{place} is {found!r}, not {want!r}")
+
+    def kind(self, want: dict[str, Any], found: Any, place: str) -> None:
+        fits = isinstance(found, TYPES[want["~type"]]) and (want["~type"] == "bool" or not isinstance(found, bool))
+        if not fits:
+            self.hard(f"{place} is {found!r}, not of type {want['~type']}")
+        elif "prefix" in want and not found.startswith(want["prefix"]):
+            self.hard(f"{place} begins otherwise than {want['prefix']!r}")

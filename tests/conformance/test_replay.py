@@ -1,0 +1,56 @@
+"""The recorded answers of a real server, sent again in process: every case matches but those listed with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+SIGNING_KEYS = "asymmetric key types are not there yet"
+DATA_KEYS = "data keys are not there yet"
+HMAC = "HMAC is not there yet"
+EXPORT = "export is not there yet"
+WRAPPING_KEY = "import of keys is not there yet"
+
+LEFT_OUT = {
+    "core.policy.parameters": SIGNING_KEYS,
+    "transit.datakey": DATA_KEYS,
+    "transit.derived.aes128-gcm96": DATA_KEYS,
+    "transit.derived.aes256-gcm96": DATA_KEYS,
+    "transit.derived.chacha20-poly1305": DATA_KEYS,
+    "transit.export.denied": EXPORT,
+    "transit.export.ecdsa-p256": EXPORT,
+    "transit.export.rsa-2048": EXPORT,
+    "transit.hmac": HMAC,
+    "transit.hmac.batch": HMAC,
+    "transit.key.ecdsa-p256": SIGNING_KEYS,
+    "transit.key.ecdsa-p384": SIGNING_KEYS,
+    "transit.key.rsa-4096": SIGNING_KEYS,
+    "transit.roundtrip.rsa-2048": SIGNING_KEYS,
+    "transit.sign-batch.ecdsa-p256": SIGNING_KEYS,
+    "transit.sign-batch.ecdsa-p521": SIGNING_KEYS,
+    "transit.sign-batch.ed25519": SIGNING_KEYS,
+    "transit.sign-batch.rsa-2048": SIGNING_KEYS,
+    "transit.sign.derived-ed25519": SIGNING_KEYS,
+    "transit.sign.ecdsa-p384": SIGNING_KEYS,
+    "transit.sign.ecdsa-p521": SIGNING_KEYS,
+    "transit.sign.ed25519": SIGNING_KEYS,
+    "transit.sign.prehashed": SIGNING_KEYS,
+    "transit.sign.rsa-2048": SIGNING_KEYS,
+    "transit.sign.rsa-schemes": SIGNING_KEYS,
+    "transit.wrapping-key": WRAPPING_KEY,
+}
+"""Cases that ask for parts of the transit engine which do not exist, with the part that is missing."""
+
+
+def test_the_answers_are_those_recorded(case: dict[str, Any], replay: Callable[[Any], Any]) -> None:
+    verdict = replay(case)
+
+    if case["id"] in LEFT_OUT:
+        assert verdict.hard, f"{case['id']} matches by now: take it off the list of those left out"
+    else:
+        assert verdict.hard == [], "\n".join(verdict.hard)
+
+
+def test_only_recorded_cases_are_left_out(case_ids: list[str]) -> None:
+    assert sorted(set(LEFT_OUT) - set(case_ids)) == []
+    assert len(set(case_ids)) == len(case_ids) == 83

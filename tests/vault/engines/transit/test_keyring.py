@@ -1,0 +1,354 @@
+"""The key ring: versions, which of them may do what, and its stored form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from labkit.service.errors import BadRequest
+from labkit.vault.engines.transit import ciphertexts, key_config
+from labkit.vault.engines.transit.keyring import (
+    KeyRing,
+    KeyVersion,
+    check_rotation_period,
+    decode_ring,
+    describe,
+    empty_ring,
+    encode_ring,
+    rotate,
+    trim,
+)
+
+Entropy = Callable[[int], bytes]
+RingOf = Callable[..., KeyRing]
+
+HOUR_NS = 3_600_000_000_000
+
+
+def new_ring(key_type: str = "aes256-gcm96", *, derived: bool = False, convergent: bool = False) -> KeyRing:
+    return empty_ring(key_type, derived=derived, convergent=convergent, service_version="1.16.3+ent")
+
+
+@pytest.mark.parametrize(("key_type", "size"), [("aes128-gcm96", 16), ("aes256-gcm96", 32), ("chacha20-poly1305", 32)])
+def test_a_version_has_a_key_of_its_types_size_and_another_for_hmac(key_type: str, size: int, entropy: Entropy) -> None:
+    ring = rotate(new_ring(key_type), entropy, 5)
+
+    (entry,) = ring.versions
+    assert (len(entry.key), len(entry.hmac_key), entry.created_ns) == (size, 32, 5)
+    assert entry.key[:16] != entry.hmac_key[:16]
+    assert (ring.latest_version, list(ring.live_versions)) == (1, [1])
+
+
+def test_only_a_derived_ring_names_a_derivation() -> None:
+    assert (new_ring().kdf, new_ring().convergent_version) == (0, 0)
+    assert (new_ring(derived=True).kdf, new_ring(derived=True).convergent_version) == (1, 0)
+
+
+def test_a_rotated_hmac_key_keeps_its_size_and_is_its_own_hmac_key(entropy: Entropy) -> None:
+    ring = rotate(rotate(new_ring("hmac")._replace(key_size=48), entropy, 1), entropy, 2)
+
+    assert [len(entry.key) for entry in ring.versions] == [48, 48]
+    assert all(entry.key == entry.hmac_key for entry in ring.versions)
+    assert ring.versions[0].key != ring.versions[1].key
+
+
+def test_an_hmac_key_of_no_said_size_has_32_bytes(entropy: Entropy) -> None:
+    assert len(rotate(new_ring("hmac"), entropy, 1).versions[0].key) == 32
+
+
+@pytest.mark.parametrize(("service_version", "policy", "entries"), [("1.16.3+ent", -1, [3, 3]), ("0.6.1", 1, [0, 0])])
+def test_new_convergent_rings_and_their_rotation(
+    service_version: str, policy: int, entries: list[int], entropy: Entropy
+) -> None:
+    ring = empty_ring("aes256-gcm96", derived=True, convergent=True, service_version=service_version)
+    ring = rotate(rotate(ring, entropy, 1), entropy, 2)
+
+    assert ring.convergent_version == policy
+    assert [entry.convergent_version for entry in ring.versions] == entries
+
+
+def test_a_ring_of_the_second_kind_goes_on_with_the_third(ring_of: RingOf, entropy: Entropy) -> None:
+    ring = ring_of("aes256-gcm96", bytes(32), derived=True, convergent_encryption=True, convergent_version=2)
+
+    ring = rotate(ring, entropy, 1)
+
+    assert [ring.convergent_version_of(entry) for entry in ring.versions] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("policy", "entry", "effective"), [(0, 0, 1), (1, 0, 1), (2, 0, 2), (-1, 3, 3), (2, 3, 3), (1, 2, 2)]
+)
+def test_an_entrys_own_way_goes_before_the_rings(ring_of: RingOf, policy: int, entry: int, effective: int) -> None:
+    ring = ring_of(
+        "aes256-gcm96",
+        bytes(32),
+        entry_convergent=entry,
+        derived=True,
+        convergent_encryption=True,
+        convergent_version=policy,
+    )
+
+    assert ring.convergent_version_of(ring.versions[0]) == effective
+
+
+def test_a_ring_that_is_not_convergent_has_no_way_of_it(ring_of: RingOf) -> None:
+    ring = ring_of("aes256-gcm96", bytes(32), entry_convergent=3)
+
+    assert ring.convergent_version_of(ring.versions[0]) == 0
+    assert not ring.takes_nonce
+
+
+@pytest.mark.parametrize(("policy", "takes"), [(0, True), (1, True), (2, False), (-1, False)])
+def test_which_convergent_rings_take_a_nonce(ring_of: RingOf, policy: int, takes: bool) -> None:
+    ring = ring_of("aes256-gcm96", bytes(32), convergent_encryption=True, convergent_version=policy)
+
+    assert ring.takes_nonce is takes
+
+
+def test_when_a_ring_rotates_by_itself(ring_of: RingOf) -> None:
+    ring = ring_of("aes256-gcm96", bytes(32), bytes(32))
+    made_ns = ring.versions[-1].created_ns
+    assert ring.next_rotation_ns is None
+
+    ring = ring._replace(auto_rotate_period_s=7_200)
+    assert ring.next_rotation_ns == made_ns + 2 * HOUR_NS
+    later = ring._replace(versions=(*ring.versions, KeyVersion(bytes(32), bytes(32), made_ns + 5)))
+    assert later.next_rotation_ns == made_ns + 5 + 2 * HOUR_NS
+
+    assert ring._replace(imported=True).next_rotation_ns is None
+    assert ring._replace(imported=True, allow_rotation=True).next_rotation_ns == made_ns + 2 * HOUR_NS
+
+
+@pytest.mark.parametrize("period_s", [0, 3_600, 86_400])
+def test_periods_that_may_be(period_s: int) -> None:
+    check_rotation_period(period_s)
+
+
+@pytest.mark.parametrize("period_s", [1, 3_599])
+def test_periods_that_are_too_short(period_s: int) -> None:
+    with pytest.raises(BadRequest, match=r"^auto rotate period must be 0 to disable or at least an hour$"):
+        check_rotation_period(period_s)
+
+
+def test_what_is_told_of_a_plain_key(ring_of: RingOf) -> None:
+    assert describe("k", ring_of("chacha20-poly1305", bytes(32), bytes(32), min_decryption_version=2)) == {
+        "name": "k",
+        "type": "chacha20-poly1305",
+        "derived": False,
+        "deletion_allowed": False,
+        "exportable": False,
+        "allow_plaintext_backup": False,
+        "supports_encryption": True,
+        "supports_decryption": True,
+        "supports_signing": False,
+        "supports_derivation": True,
+        "latest_version": 2,
+        "min_available_version": 0,
+        "min_decryption_version": 2,
+        "min_encryption_version": 0,
+        "auto_rotate_period": 0,
+        "imported_key": False,
+        "keys": {"2": 1_704_164_645},
+    }
+
+
+def test_what_is_told_beside_of_other_keys(ring_of: RingOf) -> None:
+    plain = describe("k", ring_of("aes256-gcm96", bytes(32)))
+
+    def beside(key_type: str, **settings: Any) -> dict[str, Any]:
+        told = describe("k", ring_of(key_type, bytes(32), **settings))
+        return {name: value for name, value in told.items() if name not in plain}
+
+    assert beside("hmac", key_size=32) == {"key_size": 32}
+    assert beside("aes256-gcm96", derived=True, kdf=1) == {"kdf": "hkdf_sha256", "convergent_encryption": False}
+    counter = "hmac-sha256-counter"
+    assert beside("aes256-gcm96", derived=True) == {
+        "kdf": counter,
+        "kdf_mode": counter,
+        "convergent_encryption": False,
+    }
+    assert beside("aes256-gcm96", derived=True, kdf=1, convergent_encryption=True, convergent_version=-1) == {
+        "kdf": "hkdf_sha256",
+        "convergent_encryption": True,
+        "convergent_encryption_version": -1,
+    }
+    assert beside("aes256-gcm96", imported=True, allow_rotation=True) == {"imported_key_allow_rotation": True}
+
+
+RINGS = st.builds(
+    KeyRing,
+    type=st.sampled_from(["aes128-gcm96", "aes256-gcm96", "chacha20-poly1305", "hmac"]),
+    versions=st.lists(
+        st.builds(KeyVersion, st.binary(), st.binary(), st.integers(0, 2**63), st.sampled_from([0, 3])), min_size=1
+    ).map(tuple),
+    min_decryption_version=st.integers(1, 9),
+    min_encryption_version=st.integers(0, 9),
+    min_available_version=st.integers(0, 9),
+    derived=st.booleans(),
+    kdf=st.sampled_from([0, 1]),
+    convergent_encryption=st.booleans(),
+    convergent_version=st.sampled_from([-1, 0, 1, 2]),
+    exportable=st.booleans(),
+    allow_plaintext_backup=st.booleans(),
+    deletion_allowed=st.booleans(),
+    auto_rotate_period_s=st.integers(0, 10**9),
+    key_size=st.integers(0, 512),
+    imported=st.booleans(),
+    allow_rotation=st.booleans(),
+)
+
+
+@given(RINGS)
+def test_a_stored_ring_comes_back(ring: KeyRing) -> None:
+    again = decode_ring(encode_ring(ring))
+
+    assert again == ring
+    assert type(again) is KeyRing
+    assert all(type(entry) is KeyVersion for entry in again.versions)
+
+
+def test_a_ring_stored_before_a_member_was_known_has_its_default() -> None:
+    ring = decode_ring(b'{"type":"aes256-gcm96","versions":[["%s","%s",7]]}' % (b"00" * 32, b"11" * 32))
+
+    assert ring._asdict() == {
+        "type": "aes256-gcm96",
+        "versions": (KeyVersion(bytes(32), b"\x11" * 32, 7, 0),),
+        "min_decryption_version": 1,
+        "min_encryption_version": 0,
+        "min_available_version": 0,
+        "derived": False,
+        "kdf": 0,
+        "convergent_encryption": False,
+        "convergent_version": 0,
+        "exportable": False,
+        "allow_plaintext_backup": False,
+        "deletion_allowed": False,
+        "auto_rotate_period_s": 0,
+        "key_size": 0,
+        "imported": False,
+        "allow_rotation": False,
+    }
+
+
+def test_no_key_shows_in_a_repr(ring_of: RingOf) -> None:
+    ring = ring_of("aes256-gcm96", b"K" * 32)
+    ciphertexts.encrypt(ring, b"", {}, bytes(12))
+
+    shown = f"{ring!r} {ring.versions!r} {ring.encryptors!r}"
+
+    assert "KKKK" not in shown
+    assert repr(ring) == "KeyRing(aes256-gcm96, versions 1 to 1)"
+
+
+def test_a_changed_ring_keeps_no_cipher_of_the_old_one(ring_of: RingOf, entropy: Entropy) -> None:
+    ring = ring_of("aes256-gcm96", bytes(32))
+    text, _ = ciphertexts.encrypt(ring, b"m", {}, bytes(12))
+    ciphertexts.decrypt(ring, {"ciphertext": text})
+
+    rotated = rotate(ring, entropy, 1)
+
+    assert ring.encryptors
+    assert ring.decryptors
+    assert not rotated.encryptors
+    assert not rotated.decryptors
+
+
+class RingLife(RuleBasedStateMachine):
+    """A ring under random config, rotate and trim requests, held against a plain table of versions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawn = 0
+        self.ring = rotate(new_ring(), self.entropy, 0)
+        self.keys = {1: self.ring.versions[0].key}
+        self.texts = {1: self.encrypted(0)}
+
+    def entropy(self, count: int) -> bytes:
+        self.drawn += 1
+        return self.drawn.to_bytes(count, "big")
+
+    def encrypted(self, wanted: int) -> str:
+        text, version = ciphertexts.encrypt(self.ring, b"message", {"key_version": wanted}, self.entropy(12))
+        assert version == (wanted or self.ring.latest_version)
+        return text
+
+    @precondition(lambda self: len(self.keys) < 8)
+    @rule()
+    def rotates(self) -> None:
+        self.ring = rotate(self.ring, self.entropy, self.drawn)
+        self.keys[len(self.keys) + 1] = self.ring.versions[-1].key
+        self.texts[len(self.keys)] = self.encrypted(0)
+
+    @rule(decryption=st.none() | st.integers(-1, 9), encryption=st.none() | st.integers(-1, 9))
+    def configures(self, decryption: int | None, encryption: int | None) -> None:
+        latest = len(self.keys)
+        lowest = self.ring.min_decryption_version if decryption is None else decryption or 1
+        floor = self.ring.min_encryption_version if encryption is None else encryption
+        good = 1 <= lowest <= latest and 0 <= floor <= latest and (floor == 0 or floor >= lowest)
+        try:
+            self.ring = key_config.with_minimums(self.ring, decryption, encryption)
+        except BadRequest:
+            assert not good
+        else:
+            assert good
+            assert (self.ring.min_decryption_version, self.ring.min_encryption_version) == (lowest, floor)
+
+    @rule(minimum=st.integers(-1, 9))
+    def trims(self, minimum: int) -> None:
+        ring = self.ring
+        upper = min(ring.min_encryption_version, ring.min_decryption_version)
+        good = max(ring.min_available_version, 1) <= minimum <= upper
+        try:
+            key_config.check_trim(ring, minimum)
+        except BadRequest:
+            assert not good
+        else:
+            assert good
+            self.ring = trim(ring, minimum)
+
+    @invariant()
+    def numbers_stay_with_their_keys(self) -> None:
+        ring = self.ring
+        assert ring.latest_version == len(self.keys)
+        kept = range(max(ring.min_available_version, 1), ring.latest_version + 1)
+        assert [entry.key for entry in ring.versions] == [self.keys[version] for version in kept]
+
+    @invariant()
+    def what_may_be_decrypted_is(self) -> None:
+        ring = self.ring
+        for version, text in self.texts.items():
+            if version in ring.live_versions:
+                assert ciphertexts.decrypt(ring, {"ciphertext": text}) == b"message"
+            elif version < ring.min_decryption_version:
+                with pytest.raises(BadRequest, match="too old"):
+                    ciphertexts.decrypt(ring, {"ciphertext": text})
+            else:
+                with pytest.raises(BadRequest, match=r"^no such key version$"):
+                    ciphertexts.decrypt(ring, {"ciphertext": text})
+
+    @invariant()
+    def what_may_encrypt_does(self) -> None:
+        ring = self.ring
+        for wanted in range(-1, 10):
+            if wanted < 0:
+                why = "is negative"
+            elif wanted > ring.latest_version:
+                why = "is higher than the latest key version"
+            elif 0 < wanted < ring.min_encryption_version:
+                why = "is less than the minimum encryption key version"
+            elif wanted and wanted not in ring.live_versions:
+                why = "no such key version"
+            else:
+                assert self.encrypted(wanted).startswith(f"vault:v{wanted or ring.latest_version}:")
+                continue
+            with pytest.raises(BadRequest, match=f"{why}$"):
+                self.encrypted(wanted)
+
+
+TestRingLife = RingLife.TestCase
+TestRingLife.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)

@@ -1,0 +1,47 @@
+"""The engine's routes: which operation on which path."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.service.errors import NotFound, Unsupported
+from labkit.vault.engines.transit.table import TABLE
+
+ROUTES = [
+    ("list", "keys/"),
+    ("write", "keys/k"),
+    ("read", "keys/k"),
+    ("delete", "keys/k"),
+    ("write", "keys/k/config"),
+    ("write", "keys/k/rotate"),
+    ("write", "keys/k/trim"),
+    ("write", "encrypt/k"),
+    ("write", "decrypt/k"),
+    ("write", "rewrap/k"),
+    ("read", "config/keys"),
+    ("write", "config/keys"),
+]
+
+
+@pytest.mark.parametrize(("operation", "path"), ROUTES)
+def test_an_endpoint_is_found(operation: str, path: str) -> None:
+    assert TABLE.match(operation, path).route.operation == operation
+
+
+@pytest.mark.parametrize(
+    ("operation", "path"),
+    [("read", "encrypt/k"), ("write", "keys"), ("patch", "keys/k"), ("read", "keys/"), ("delete", "config/keys")],
+)
+def test_another_operation_on_a_known_path_is_405(operation: str, path: str) -> None:
+    with pytest.raises(Unsupported):
+        TABLE.match(operation, path)
+
+
+@pytest.mark.parametrize("path", ["nonsense", "", "encrypt", "encrypt/k/x", "keys/k-", "keys/a b", "keys/k/unknown"])
+def test_an_unknown_path_is_404(path: str) -> None:
+    with pytest.raises(NotFound):
+        TABLE.match("write", path)
+
+
+def test_only_encrypt_tells_create_from_update() -> None:
+    assert [route.pattern for route in TABLE.routes if route.exists is not None] == ["encrypt/<name>"]

@@ -1,0 +1,225 @@
+"""Two clusters' replication on one table: journals, questions, pushes and timers, and who carries them."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+
+from labkit.vault.replication import merkle, serving, sync
+from labkit.vault.replication.journal import Journal
+from labkit.vault.replication.sync import Moment, State
+from labkit.vault.storage.memory import MemoryStorage
+
+SECOND_NS = 1_000_000_000
+RECORD = "node/record"
+OURS = "node/primary-alone"
+
+KEYS = [f"logical/u/{n}" for n in range(9)] + ["core/a", "token/t", "token/u", "lease/l", "local/m"]
+
+
+class World:
+    """A primary and a secondary, and what is in flight between them."""
+
+    def __init__(self, limit_entries: int = 16_384, dice: Random | None = None, wall_skew_ns: int = 0) -> None:
+        self.dice = dice or Random(0)
+        self.limit_entries = limit_entries
+        self.wall_skew_ns = wall_skew_ns
+        self.now_ns = 0
+        self.primary = Journal(MemoryStorage(), limit_entries)
+        self.primary.switch_on()
+        self.secondary = Journal(MemoryStorage(), limit_entries)
+        self.secondary.switch_on()
+        self.state = State()
+        self.stream: serving.Stream | None = None
+        self.flights: dict[str, list[tuple[str, Any]]] = {"questions": [], "answers": [], "pushes": []}
+        self.timers: list[tuple[int, int, Any]] = []
+        self.rung = 0
+        self.history: dict[int, dict[str, bytes]] = {0: {}}
+        self.seen: list[tuple[str, dict[str, Any]]] = []
+        self.wire: list[Any] = []
+        self.refusing = ""
+        self.deaf = False
+
+    # ---- what a test does to it
+
+    def write(self, writes: dict[str, bytes | None], pump: bool = True) -> None:
+        """Commit on the primary, and push."""
+        self.primary.commit({**writes, OURS: b"stays here"}, 0)
+        self.history[self.primary.last] = self.contents(self.primary)
+        if pump:
+            self.pump()
+
+    def start(self, **fields: Any) -> None:
+        """Connect the secondary with what its record says, as after an unseal."""
+        stored = self.secondary.storage.get(RECORD)
+        record = json.loads(stored) if stored else {}
+        self.happen(sync.Start(("a", "b"), self.at(), secondary_id="s", **{**record, **fields}))
+
+    def happen(self, event: sync.Event) -> None:
+        """Let the secondary go through an event and carry out what it asks for."""
+        self.state, effects = sync.on(self.state, event)
+        for effect in effects:
+            self.carry_out(effect)
+
+    def run(self, until: Callable[[], bool], seconds: int = 900) -> None:
+        """Deliver all in order, ring a timer when nothing is in flight; fail when it takes too long."""
+        end_ns = self.now_ns + seconds * SECOND_NS
+        while not until():
+            assert self.now_ns < end_ns, f"still {self.state} after {seconds} s"
+            if not self.deliver_one():
+                self.ring_next()
+
+    def settle(self) -> None:
+        """Run until both sides hold the same and the secondary streams."""
+        self.run(lambda: self.level and not any(self.flights.values()))
+
+    @property
+    def level(self) -> bool:
+        """Whether the secondary streams and has everything."""
+        return (
+            self.state.state == "stream-wals"
+            and self.state.connection_state == "ready"
+            and not self.state.awaiting
+            and self.state.position == self.primary.last
+            and self.contents(self.primary) == self.contents(self.secondary)
+        )
+
+    def observed(self, kind: str) -> list[dict[str, Any]]:
+        """The fields of all observations of a kind."""
+        return [fields for name, fields in self.seen if name == kind]
+
+    def states(self) -> list[str]:
+        """The states gone through."""
+        return [fields["after"] for fields in self.observed("sync_state")]
+
+    def cut(self) -> None:
+        """Lose everything in flight."""
+        for flight in self.flights.values():
+            flight.clear()
+
+    def take_over_primary(self) -> None:
+        """Let another node of the primary become active: its ring is empty, it knows no stream."""
+        self.primary = Journal(self.primary.storage, self.limit_entries)
+        self.primary.switch_on()
+        self.stream = None
+
+    def take_over_secondary(self) -> None:
+        """Let another node of the secondary become active: all it has is in storage."""
+        self.secondary = Journal(self.secondary.storage, self.limit_entries)
+        self.secondary.switch_on()
+        self.timers.clear()
+        self.state = State(serial=self.state.serial + 1_000)
+        self.start()
+
+    def save_and_restore(self) -> None:
+        """Put everything that is state through what carries it, and go on with the copy."""
+        copied = sync.from_plain(json.loads(json.dumps(sync.plain(self.state))))
+        assert copied == self.state
+        self.state = copied
+        self.secondary = Journal.from_state(self.secondary.storage, pickle.loads(pickle.dumps(self.secondary.state())))
+        self.primary = Journal.from_state(self.primary.storage, pickle.loads(pickle.dumps(self.primary.state())))
+
+    # ---- how it works
+
+    def at(self) -> Moment:
+        return Moment(self.now_ns, self.now_ns + self.wall_skew_ns)
+
+    def contents(self, journal: Journal) -> dict[str, bytes]:
+        """What a side's store holds of the two trees."""
+        names = journal.storage.keys()
+        return {key: journal.storage.get(key) or b"" for key in names if merkle.classify(key)}
+
+    def carry_out(self, effect: sync.Effect) -> None:
+        if isinstance(effect, sync.Send):
+            assert self.secondary.index is not None
+            question = sync.ask(effect, self.secondary.index)
+            self.fly("questions", effect.rpc, question)
+            if effect.timeout_ns:
+                silence = sync.Silence(effect.rpc, question["serial"], self.at())
+                self.set_timer(effect.timeout_ns, silence)
+        elif isinstance(effect, sync.Wait):
+            spread = effect.delay_ns * effect.spread_ppm // 1_000_000
+            delay_ns = effect.delay_ns + self.dice.randint(-spread, spread)
+            self.set_timer(delay_ns, sync.Timer(effect.name, effect.serial, self.at()))
+        elif isinstance(effect, sync.Apply):
+            for number, changes in effect.entries:
+                self.keep(changes, complete=True, position=number, last_remote_wal=number)
+        elif isinstance(effect, sync.Replace):
+            self.keep(effect.changes, complete=effect.complete, position=effect.position)
+        elif isinstance(effect, sync.Observe):
+            self.seen.append((effect.kind, dict(effect.fields)))
+
+    def keep(self, changes: sync.Changes, **record: Any) -> None:
+        record.setdefault("last_remote_wal", self.state.last_remote_wal)
+        self.secondary.apply(changes, {RECORD: json.dumps(record).encode()}, 0)
+
+    def set_timer(self, delay_ns: int, event: Any) -> None:
+        self.rung += 1
+        self.timers.append((self.now_ns + delay_ns, self.rung, event))
+
+    def ring_next(self) -> None:
+        """Move the clock to the next timer and ring it."""
+        due_ns, number, event = min(self.timers, key=lambda timer: timer[:2])
+        self.timers.remove((due_ns, number, event))
+        self.now_ns = max(self.now_ns, due_ns)
+        self.happen(event._replace(at=self.at()))
+
+    def fly(self, channel: str, name: str, message: Any) -> None:
+        """Send what can be written down; it is a copy that arrives."""
+        self.wire.append(message)
+        self.flights[channel].append((name, pickle.loads(pickle.dumps(message))))
+
+    def deliver_one(self) -> bool:
+        """Deliver the oldest message of any channel, questions first; say whether there was one."""
+        for channel in ("questions", "answers", "pushes"):
+            if self.flights[channel]:
+                self.deliver(channel, 0)
+                return True
+        return False
+
+    def deliver(self, channel: str, place: int) -> None:
+        name, message = self.flights[channel].pop(place)
+        if channel == "questions":
+            self.answer(name, message)
+        elif channel == "pushes":
+            self.happen(sync.Pushed(message, self.at()))
+        else:
+            assert self.secondary.index is not None
+            self.happen(sync.Reply(name, sync.heard(name, message, self.secondary.index), self.at()))
+
+    def answer(self, rpc: str, question: dict[str, Any]) -> None:
+        """The upstream's side, as it would be carried by a network."""
+        if self.deaf:
+            return
+        if self.refusing:
+            self.happen(sync.Refused(rpc, question["serial"], self.refusing, self.at()))
+            return
+        if rpc == "echo":
+            here = serving.Here(self.now_ns, "http://api", "a", ("a", "b"), self.stream)
+            self.fly("answers", rpc, serving.echo(self.primary, question, here))
+            return
+        answer = serving.QUESTIONS[rpc](self.primary, question)
+        self.fly("answers", rpc, answer)
+        if rpc == "stream_wals":
+            self.stream = serving.opened(answer)
+            self.pump()
+
+    def pump(self) -> None:
+        """Push what the stream lacks."""
+        while self.stream is not None:
+            pushed = serving.push(self.primary, self.stream, 40)
+            if pushed is None:
+                return
+            self.stream, message = pushed
+            self.fly("pushes", "push", message)
+
+
+@pytest.fixture(scope="session")
+def make_world() -> Callable[..., World]:
+    """How to set up two clusters."""
+    return World

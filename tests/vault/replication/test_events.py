@@ -1,0 +1,42 @@
+"""Events and effects: plain records that can be copied, compared and written down."""
+
+from __future__ import annotations
+
+import pickle
+from typing import get_args
+
+import pytest
+
+from labkit.vault.replication import events
+from labkit.vault.replication.events import Moment
+
+AT = Moment(1, 2)
+
+SAMPLES = [
+    events.Start(("a",), AT, serial=1 << 32),
+    events.Stop("demoted", AT),
+    events.Reply("echo", {"serial": 1}, AT),
+    events.Refused("", 0, "cut", AT),
+    events.Silence("guard_hash", 3, AT),
+    events.Pushed({"serial": 4, "entries": []}, AT),
+    events.Timer("backoff", 5, AT),
+    events.Send("guard_hash", "a", {"serial": 1}, 15),
+    events.Wait("backoff", 1, 2, 200_000),
+    events.Apply(((1, (("logical/a", b"1"), ("logical/b", None))),)),
+    events.Replace((("logical/a", None),), True, 3),
+    events.Remember(("a", "b")),
+    events.Observe("guard_found", {"index": 3}),
+]
+
+
+@pytest.mark.parametrize("record", SAMPLES, ids=lambda record: type(record).__name__)
+def test_a_record_is_plain_data(record: tuple[object, ...]) -> None:
+    assert isinstance(record, tuple)
+    assert pickle.loads(pickle.dumps(record)) == record
+    assert type(record)(*record) == record
+
+
+def test_every_kind_has_a_sample_and_every_event_its_moment() -> None:
+    assert {type(record) for record in SAMPLES} == {*get_args(events.Event), *get_args(events.Effect)}
+    for event in get_args(events.Event):
+        assert "at" in event._fields

@@ -1,0 +1,270 @@
+"""The journal: numbers and ring follow the store, and what was can still be answered."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labkit.vault.replication import merkle
+from labkit.vault.replication.journal import Entry, Journal
+from labkit.vault.replication.merkle import FAN_OUT, TREES, Index
+from labkit.vault.storage import StaleTerm
+from labkit.vault.storage.memory import MemoryStorage
+
+
+def running(limit_entries: int = 16_384, limit_bytes: int = 1 << 30, **items: bytes) -> Journal:
+    """A journal that is on, over a store of some keys (folders spelled with __)."""
+    journal = Journal(
+        MemoryStorage({key.replace("__", "/"): value for key, value in items.items()}),
+        limit_entries,
+        limit_bytes,
+    )
+    journal.switch_on()
+    return journal
+
+
+def shipped(journal: Journal) -> dict[str, bytes]:
+    """What the store holds of the two trees."""
+    keys = [key for key in journal.storage.keys() if merkle.classify(key)]  # noqa: SIM118  # a store is no dict
+    return {key: journal.storage.get(key) or b"" for key in keys}
+
+
+def test_while_off_writes_go_straight_through() -> None:
+    journal = Journal(MemoryStorage())
+
+    assert journal.commit({"logical/a": b"1"}, 0) is None
+    assert journal.storage.keys() == ["logical/a"]
+    assert not journal.on
+    assert journal.since(0) == ()
+    assert journal.find(bytes(20)) is None
+    assert journal.as_of(0) is None
+
+
+def test_an_entry_holds_what_was_and_what_is_in_order_of_keys() -> None:
+    journal = running(logical__b=b"old", logical__c=b"gone")
+
+    assert journal.commit({"logical/c": None, "node/mode": b"m", "logical/b": b"new", "token/a": b"t"}, 0) == 1
+    assert journal.since(0) == (
+        Entry(1, (("logical/b", b"old", b"new"), ("logical/c", b"gone", None), ("token/a", None, b"t")), 36),
+    )
+    assert journal.size_bytes == len("logical/boldnewlogical/cgonetoken/at")
+    assert journal.storage.get("node/wal") == b"\0\0\0\0\0\0\0\1"
+    assert journal.storage.get("node/mode") == b"m"
+
+
+def test_a_write_is_only_noted_in_the_tree() -> None:
+    journal = running()
+    journal.commit({"logical/a": b"1"}, 0)
+
+    assert journal.index is not None
+    assert journal.index.state()["noted"] == {"logical/a": b"1"}
+
+
+def test_a_step_of_keys_of_no_tree_makes_no_entry() -> None:
+    journal = running()
+
+    assert journal.commit({"node/mode": b"m"}, 0) is None
+    assert journal.commit({}, 0) is None
+    assert journal.last == 0
+    assert journal.storage.keys() == ["node/mode"]
+
+
+def test_the_store_gets_everything_in_one_transaction() -> None:
+    applied: list[dict[str, bytes | None]] = []
+
+    class Watched(MemoryStorage):
+        def apply(self, writes: dict[str, bytes | None], term: int) -> None:  # type: ignore[override]
+            applied.append(dict(writes))
+            super().apply(writes, term)
+
+    journal = Journal(Watched())
+    journal.switch_on()
+    journal.commit({"logical/a": b"1", "node/mode": b"m"}, 0)
+    journal.apply([("logical/b", b"2")], {"node/mode": b"n"}, 0)
+
+    assert applied == [
+        {"logical/a": b"1", "node/mode": b"m", "node/wal": b"\0\0\0\0\0\0\0\1"},
+        {"logical/b": b"2", "node/mode": b"n", "node/wal": b"\0\0\0\0\0\0\0\2"},
+    ]
+
+
+def test_a_stale_term_changes_nothing() -> None:
+    journal = running()
+    journal.commit({"logical/a": b"1"}, 0)
+    journal.storage.claim(2)
+    before = pickle.dumps(journal.state())
+
+    with pytest.raises(StaleTerm):
+        journal.commit({"logical/a": b"2"}, 1)
+    assert pickle.dumps(journal.state()) == before
+    assert journal.storage.get("logical/a") == b"1"
+
+
+def test_numbers_go_on_at_a_takeover() -> None:
+    journal = running()
+    for n in range(5):
+        journal.commit({"logical/a": b"%d" % n}, 0)
+    successor = Journal(journal.storage)
+    successor.switch_on()
+
+    assert (successor.last, successor.oldest, len(successor)) == (5, 5, 0)
+    assert successor.index is not None
+    assert journal.index is not None
+    assert successor.index.root() == journal.index.root()
+    assert successor.commit({"logical/a": b"x"}, 0) == 6
+
+
+def test_the_ring_is_bounded_by_count() -> None:
+    journal = running(limit_entries=3)
+    for n in range(10):
+        journal.commit({"logical/a": b"%d" % n}, 0)
+
+    assert (journal.oldest, len(journal)) == (7, 3)
+    assert journal.since(6) is None
+    assert [entry.number for entry in journal.since(7) or ()] == [8, 9, 10]
+    assert journal.since(10) == ()
+    assert journal.since(11) is None
+
+
+def test_the_ring_is_bounded_by_bytes_and_what_was_counts() -> None:
+    journal = running(limit_bytes=3_000)
+    for n in range(10):
+        journal.commit({"logical/a": b"%d" % n * 500}, 0)
+
+    assert (len(journal), journal.size_bytes) == (2, 2 * (500 + 500 + 9))
+
+
+def test_the_newest_entry_stays_whatever_its_size() -> None:
+    journal = running(limit_bytes=10)
+    journal.commit({"logical/a": b"x" * 500}, 0)
+
+    assert len(journal.since(0) or ()) == 1
+
+
+def test_a_received_key_of_no_tree_is_refused() -> None:
+    journal = running()
+
+    with pytest.raises(ValueError, match="the primary sent node/mode"):
+        journal.apply([("logical/a", b"1"), ("node/mode", b"theirs")], {}, 0)
+    assert journal.storage.keys() == []
+
+
+def test_switched_off_it_forgets() -> None:
+    journal = running()
+    journal.commit({"logical/a": b"1"}, 0)
+    journal.switch_off()
+
+    assert (journal.on, len(journal), journal.size_bytes) == (False, 0, 0)
+    assert journal.commit({"logical/a": b"2"}, 0) is None
+
+
+def test_a_reindexed_tree_of_other_leaves_drops_the_ring() -> None:
+    journal = running()
+    journal.commit({"logical/a": b"1"}, 0)
+    guard = journal.index.guard() if journal.index else b""
+    journal.storage.apply({"logical/a": b"rotten"}, 0)
+
+    assert journal.adopt(Index.build(shipped(journal).items()))
+    assert journal.find(guard) is None
+    assert (journal.last, journal.oldest) == (1, 1)
+    assert journal.commit({"logical/b": b"2"}, 0) == 2
+
+
+def test_a_reindexed_tree_of_the_same_leaves_keeps_the_ring() -> None:
+    journal = running()
+    journal.commit({"logical/a": b"1"}, 0)
+    assert journal.index is not None
+    journal.index.corrupt("subpage", "logical/a")
+
+    assert not journal.adopt(Index.build(shipped(journal).items()))
+    assert not merkle.is_corrupted(journal.index.check(""))
+    assert len(journal) == 1
+
+
+# ---- what was ---------------------------------------------------------------------------------------------
+
+KEYS = [f"logical/u/{n}" for n in range(6)] + ["token/a", "lease/b"]
+STEPS = st.lists(
+    st.dictionaries(st.sampled_from([*KEYS, "node/x"]), st.none() | st.binary(max_size=2), max_size=3),
+    max_size=14,
+)
+
+
+@settings(max_examples=60)
+@given(STEPS, st.integers(1, 8), st.data())
+def test_every_generation_in_reach_is_found_and_answered_as_it_was(
+    steps: list[dict[str, bytes | None]], limit: int, data: st.DataObject
+) -> None:
+    journal = running(limit_entries=limit)
+    history = {0: Index()}
+    values: dict[int, dict[str, bytes]] = {0: {}}
+    for step in steps:
+        if journal.commit(step, 0):
+            values[journal.last] = shipped(journal)
+            history[journal.last] = Index.build(values[journal.last].items())
+        if data.draw(st.booleans()):  # questions in between leave caches behind
+            ask_about(journal, data.draw(st.integers(0, journal.last)), history, values)
+        if data.draw(st.booleans()):
+            journal = Journal.from_state(journal.storage, pickle.loads(pickle.dumps(journal.state())))
+    for generation in history:
+        ask_about(journal, generation, history, values)
+
+
+def ask_about(
+    journal: Journal, generation: int, history: dict[int, Index], values: dict[int, dict[str, bytes]]
+) -> None:
+    """Compare every answer about a generation with the index that was built from storage then."""
+    then, was = journal.as_of(generation), history[generation]
+    assert (then is None) == (generation < journal.oldest)
+    found = journal.find(was.guard())
+    reach = [number for number in history if number >= journal.oldest and values[number] == values[generation]]
+    assert found == max(reach, default=None)
+    if then is None:
+        return
+    for tree in TREES:
+        assert then.pages(tree) == was.pages(tree)
+        places = {merkle.bucket(key) for key in KEYS[::2]}
+        assert then.leaves(tree, places) == was.leaves(tree, places)
+        for page in sorted({place // FAN_OUT for place in places}):
+            assert then.subpages(tree, page) == was.subpages(tree, page)
+    for key in KEYS:
+        assert then.value(key) == values[generation].get(key)
+
+
+def test_guards_once_found_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = running(limit_entries=50)
+    for n in range(60):
+        journal.commit({f"logical/{n}": b"%d" % n}, 0)
+    hashed: list[str] = []
+    original = merkle.leaf_digest
+
+    def counted(key: str, stored: bytes) -> bytes:
+        hashed.append(key)
+        return original(key, stored)
+
+    monkeypatch.setattr("labkit.vault.replication.journal.leaf_digest", counted)
+    assert journal.find(b"\xff" * 20) is None
+    assert len(hashed) == 50, "one new leaf in each entry of the ring"
+    hashed.clear()
+    journal.commit({"logical/0": b"again"}, 0)
+    journal.commit({"logical/0": b"and again"}, 0)
+    assert journal.find(b"\xff" * 20) is None
+    assert len(hashed) == 2, "the newest entry was taken out, one leaf before and one after; the rest was kept"
+    assert len(journal._guards) <= 51, "what fell out of the ring is not kept"
+
+
+def test_a_state_shares_entries_and_is_not_touched_afterwards() -> None:
+    journal = running()
+    journal.commit({"logical/a": b"1"}, 0)
+    saved = journal.state()
+    entry = (journal.since(0) or ())[0]
+    journal.commit({"logical/a": b"2"}, 0)
+    restored = Journal.from_state(MemoryStorage({"logical/a": b"1"}), saved)
+
+    assert restored.last == 1
+    assert (restored.since(0) or ())[0] is entry
+    assert restored.index is not None
+    assert restored.index.root() == Index.build([("logical/a", b"1")]).root()

@@ -1,0 +1,362 @@
+"""The Merkle index: equal roots for equal contents, and damage found where it is."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from typing import Any
+from zlib import crc32
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labkit.vault.replication import merkle
+from labkit.vault.replication.merkle import FAN_OUT, LAYERS, LOCAL, NO_TREE, REPLICATED, TREES, Index
+
+CHECKED_AT = "2026-01-02T03:04:05Z"
+
+KEYS = st.sampled_from(
+    [
+        "core/mounts",
+        "policy/app",
+        "logical/u/a",
+        "logical/u/b",
+        "token/id/1",
+        "lease/x",
+        "node/mode",
+        "node/wal",
+    ]
+)
+WRITES = st.lists(st.tuples(KEYS, st.none() | st.binary(max_size=3)), max_size=12)
+
+
+def contents(writes: list[tuple[str, bytes | None]]) -> dict[str, bytes]:
+    """What a store holds of the two trees after some writes."""
+    held: dict[str, bytes] = {}
+    for key, value in writes:
+        if value is None:
+            held.pop(key, None)
+        elif merkle.classify(key) != NO_TREE:
+            held[key] = value
+    return held
+
+
+def written(writes: list[tuple[str, bytes | None]]) -> Index:
+    index = Index()
+    for key, value in writes:
+        index.change(key, value)
+    return index
+
+
+def many(count: int = 2_000) -> Index:
+    return Index.build((f"logical/u/{n}", b"%d" % n) for n in range(count))
+
+
+def subtree_by_hand(leaves: dict[str, bytes]) -> bytes:
+    """The rules of the module's docstring, word for word, slowly."""
+    subpages = [[0] * 256 for _ in range(256)]
+    for key, value in leaves.items():
+        leaf = sha256(key.encode() + b"\xff" + value).digest()[:20]
+        place = crc32(key.encode()) & 0xFFFF
+        subpages[place >> 8][place & 0xFF] ^= int.from_bytes(leaf, "big")
+    pages = [
+        sha256(b"\xfe\x01" + b"".join(number.to_bytes(20, "big") for number in page)).digest()[:20] for page in subpages
+    ]
+    return sha256(b"\xfe\x02" + b"".join(pages)).digest()[:20]
+
+
+@pytest.mark.parametrize(
+    ("key", "tree"),
+    [
+        ("core/mounts", REPLICATED),
+        ("policy/default", REPLICATED),
+        ("logical/6f1c/versions/a/1", REPLICATED),
+        ("logical/6f1c/token/a", REPLICATED),
+        ("nodes/a", REPLICATED),
+        ("token", REPLICATED),
+        ("token/id/ab", LOCAL),
+        ("cubbyhole/ab/x", LOCAL),
+        ("lease/auth/x", LOCAL),
+        ("local/mounts", LOCAL),
+        ("node/mode", NO_TREE),
+        ("node/index/page", NO_TREE),
+    ],
+)
+def test_the_first_folder_tells_the_class(key: str, tree: int) -> None:
+    assert merkle.classify(key) == tree
+
+
+def test_the_root_is_what_the_rules_say() -> None:
+    replicated = {f"logical/u/{n}": b"value %d" % n for n in range(700)}
+    local = {f"token/id/{n}": b"token %d" % n for n in range(300)}
+    index = Index.build([*replicated.items(), *local.items(), ("node/mode", b"mine alone")])
+
+    roots = [subtree_by_hand(replicated), subtree_by_hand(local)]
+    assert [index.subtree_root(tree) for tree in TREES] == roots
+    assert index.root() == sha256(b"\xfe\x03" + b"".join(roots)).hexdigest()[:40]
+    assert len(index) == 1_000
+
+
+def test_the_empty_index_has_the_root_of_two_empty_trees() -> None:
+    empty = subtree_by_hand({})
+
+    assert Index().root() == sha256(b"\xfe\x03" + empty + empty).hexdigest()[:40] == Index.build([]).root()
+    assert Index().guard() == bytes(20)
+
+
+def test_the_guard_is_the_xor_of_all_leaves() -> None:
+    one, two = merkle.leaf_digest("logical/a", b"1"), merkle.leaf_digest("token/b", b"2")
+    index = Index.build([("logical/a", b"1"), ("token/b", b"2")])
+
+    assert index.guard() == bytes(a ^ b for a, b in zip(one, two, strict=True))
+
+
+@given(
+    st.tuples(st.text(max_size=4), st.binary(max_size=4)),
+    st.tuples(st.text(max_size=4), st.binary(max_size=4)),
+)
+def test_no_two_pairs_of_key_and_value_frame_alike(one: tuple[str, bytes], two: tuple[str, bytes]) -> None:
+    assert (merkle.leaf_digest(*one) == merkle.leaf_digest(*two)) == (one == two)
+
+
+@settings(max_examples=60)
+@given(WRITES, WRITES)
+def test_roots_and_guards_are_equal_exactly_when_contents_are(
+    one: list[tuple[str, bytes | None]], two: list[tuple[str, bytes | None]]
+) -> None:
+    same = contents(one) == contents(two)
+    first, second = written(one), written(two)
+
+    assert (first.guard() == second.guard()) == same
+    assert (first.root() == second.root()) == same
+    assert (first.differing_keys(second) == []) == same
+    assert (first.differing_pages(second) == []) == same
+
+
+@settings(max_examples=60)
+@given(WRITES, st.data())
+def test_asking_in_between_changes_nothing(writes: list[tuple[str, bytes | None]], data: st.DataObject) -> None:
+    asked = Index()
+    for key, value in writes:
+        asked.change(key, value)
+        question = data.draw(st.sampled_from(["root", "guard", "leaf", "state", "none"]))
+        if question == "state":
+            asked = Index.from_state(asked.state())
+        elif question == "leaf":
+            asked.leaf(key)
+        elif question != "none":
+            getattr(asked, question)()
+    built = Index.build(contents(writes).items())
+
+    assert asked.root() == built.root()
+    assert asked.guard() == built.guard()
+    assert asked.leaves(REPLICATED) == built.leaves(REPLICATED)
+    assert asked.leaves(LOCAL) == built.leaves(LOCAL)
+    assert not merkle.is_corrupted(asked.check(CHECKED_AT))
+
+
+def test_more_changes_than_are_noted_are_settled_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merkle, "NOTED_KEYS", 10)
+    index = Index()
+    for n in range(100):
+        index.change(f"logical/{n}", b"%d" % n)
+        assert len(index.state()["noted"]) <= 10
+
+    assert index.root() == Index.build((f"logical/{n}", b"%d" % n) for n in range(100)).root()
+    mixed = [(f"{folder}/{n}", b"%d" % n) for n in range(30) for folder in ("logical", "token")]
+    one_by_one = Index()
+    for key, value in mixed:
+        one_by_one.change(key, value)
+    assert Index.build(mixed).guard() == one_by_one.guard()
+
+
+def test_an_index_emptied_again_keeps_no_page() -> None:
+    index = many(50)
+    for n in range(50):
+        index.change(f"logical/u/{n}", None)
+
+    assert index.root() == Index().root()
+    assert index.state()["subpages"] == {1: {}, 2: {}}
+
+
+def test_a_state_is_not_touched_by_what_comes_after_it() -> None:
+    index = many(20)
+    saved = index.state()
+    before = Index.from_state(saved).root()
+    index.change("logical/u/3", b"other")
+    index.corrupt("subpage", "logical/u/3")
+
+    assert Index.from_state(saved).root() == before != index.root()
+
+
+def test_a_bucket_is_stable() -> None:
+    assert merkle.bucket("123456789") == 0x3926, "the low half of the check value of CRC-32, CBF43926"
+
+
+def test_keys_are_listed_by_bucket_sorted() -> None:
+    index = many()
+    places = {merkle.bucket(f"logical/u/{n}") for n in (5, 70, 900)}
+    found = index.leaves(REPLICATED, places)
+
+    assert {"logical/u/5", "logical/u/70", "logical/u/900"} <= found.keys()
+    assert list(found) == sorted(found)
+    assert all(merkle.bucket(key) in places for key in found)
+    assert found["logical/u/5"] == merkle.leaf_digest("logical/u/5", b"5") == index.leaf("logical/u/5")
+
+
+# ---- damage -----------------------------------------------------------------------------------------------
+
+
+def test_a_sound_report_has_exactly_the_published_shape() -> None:
+    index = many()
+
+    assert index.check(CHECKED_AT) == {
+        "corrupted_root": False,
+        "corrupted_tree_map": {
+            "1": {
+                "tree_type": "replicated",
+                "corrupted_subtree_root": False,
+                "root_hash": b64encode(index.subtree_root(REPLICATED)).decode(),
+                "corrupted_index_tuples_map": None,
+            },
+            "2": {
+                "tree_type": "local",
+                "corrupted_subtree_root": False,
+                "root_hash": b64encode(index.subtree_root(LOCAL)).decode(),
+                "corrupted_index_tuples_map": None,
+            },
+        },
+        "last_corruption_check_epoch": CHECKED_AT,
+    }
+
+
+def faults(report: dict[str, Any]) -> dict[str, Any]:
+    """What a report calls corrupted, and nothing else."""
+    trees = report["corrupted_tree_map"]
+    return {
+        "root": report["corrupted_root"],
+        "subtrees": [number for number, tree in trees.items() if tree["corrupted_subtree_root"]],
+        "pages": {number: tree["corrupted_index_tuples_map"] for number, tree in trees.items()},
+    }
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_each_layer_is_damaged_and_found_by_itself(layer: str) -> None:
+    index = many()
+    guard = index.guard()
+    place = index.corrupt(layer, "logical/u/7")
+    page, subpage = divmod(merkle.bucket("logical/u/7"), FAN_OUT)
+    found = faults(index.check(CHECKED_AT))
+
+    assert found["root"] == (layer == "root")
+    assert found["subtrees"] == (["1"] if layer == "subtree" else [])
+    pages = {
+        "page": {str(page): {"corrupted": True, "subpages": []}},
+        "subpage": {str(page): {"corrupted": False, "subpages": [subpage]}},
+    }
+    assert found["pages"] == {"1": pages.get(layer), "2": None}
+    assert place.layer == layer
+    assert (place.page, place.subpage) == (
+        page if layer in ("page", "subpage") else -1,
+        subpage if layer == "subpage" else -1,
+    )
+    assert index.guard() == guard, "damage to a node is no change of contents"
+    assert merkle.is_corrupted(index.check(CHECKED_AT))
+
+
+@pytest.mark.parametrize("chosen", range(16))
+def test_any_choice_of_layers_can_be_damaged_at_once(chosen: int) -> None:
+    index = many(100)
+    layers = [layer for number, layer in enumerate(LAYERS) if chosen >> number & 1]
+    for layer in layers:
+        index.corrupt(layer, "logical/u/7")
+    found = faults(index.check(CHECKED_AT))
+    entry = next(iter((found["pages"]["1"] or {"": {"corrupted": False, "subpages": []}}).values()))
+
+    assert found["root"] == ("root" in layers)
+    assert found["subtrees"] == (["1"] if "subtree" in layers else [])
+    assert entry["corrupted"] == ("page" in layers)
+    assert bool(entry["subpages"]) == ("subpage" in layers)
+
+
+@pytest.mark.parametrize("layer", ["root", "subtree", "page"])
+def test_what_is_folded_heals_with_the_next_write_under_it(layer: str) -> None:
+    index = many()
+    index.corrupt(layer, "logical/u/7")
+    index.change("logical/u/7", b"other")
+
+    assert not merkle.is_corrupted(index.check(CHECKED_AT))
+
+
+def test_a_subpage_never_heals_and_spreads_upward_with_the_next_write_under_it() -> None:
+    index, sound = many(), many()
+    index.corrupt("subpage", "logical/u/7")
+    assert index.root() == sound.root(), "nothing above it was made anew"
+    index.change("logical/u/7", b"other")
+    sound.change("logical/u/7", b"other")
+    page, subpage = divmod(merkle.bucket("logical/u/7"), FAN_OUT)
+
+    assert faults(index.check(CHECKED_AT)) == {
+        "root": True,
+        "subtrees": ["1"],
+        "pages": {"1": {str(page): {"corrupted": True, "subpages": [subpage]}}, "2": None},
+    }
+    assert index.differing_pages(sound) == [(REPLICATED, page)]
+    assert index.differing_keys(sound) == []
+
+
+def test_a_damaged_page_spreads_when_another_page_is_folded() -> None:
+    index = many()
+    index.corrupt("page", "logical/u/7")
+    other = next(
+        f"logical/u/{n}"
+        for n in range(2_000)
+        if merkle.bucket(f"logical/u/{n}") >> 8 != merkle.bucket("logical/u/7") >> 8
+    )
+    index.change(other, b"other")
+    found = faults(index.check(CHECKED_AT))
+
+    assert found["root"]
+    assert found["subtrees"] == ["1"]
+
+
+def test_damage_twice_does_not_undo_itself() -> None:
+    index = many()
+    for layer in LAYERS:
+        index.corrupt(layer, "logical/u/7")
+        index.corrupt(layer, "logical/u/7")
+    found = faults(index.check(CHECKED_AT))
+
+    assert found["root"]
+    assert found["subtrees"] == ["1"]
+    assert [(entry["corrupted"], len(entry["subpages"])) for entry in found["pages"]["1"].values()] == [(True, 1)]
+
+
+def test_damage_folds_first() -> None:
+    index = many()
+    index.change("logical/u/7", b"other")
+    index.corrupt("page", "logical/u/7")
+
+    assert faults(index.check(CHECKED_AT))["pages"]["1"] is not None
+
+
+def test_damage_is_state() -> None:
+    index = many()
+    index.corrupt("subpage", "token/x")
+
+    assert faults(Index.from_state(index.state()).check(CHECKED_AT))["pages"]["2"] is not None
+
+
+def test_without_a_key_the_first_one_is_chosen_and_an_empty_index_can_be_damaged() -> None:
+    index = Index.build([("policy/b", b"1"), ("core/a", b"2")])
+
+    assert index.corrupt("subpage")[1:] == (REPLICATED, *divmod(merkle.bucket("core/a"), FAN_OUT))
+    assert Index().corrupt("subtree") == ("subtree", REPLICATED, -1, -1)
+
+
+def test_damage_needs_a_layer_and_a_key_of_a_tree() -> None:
+    with pytest.raises(ValueError, match="no layer named 'leaf' in the index; choose one of root, subtree"):
+        many(1).corrupt("leaf")
+    with pytest.raises(ValueError, match="node/mode is in no tree"):
+        many(1).corrupt("page", "node/mode")

@@ -1,0 +1,186 @@
+"""What an upstream answers: shapes, generations, limits, and nothing of no tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from labkit.vault.replication import merkle, serving
+from labkit.vault.replication.journal import Journal
+from labkit.vault.replication.merkle import FAN_OUT, LOCAL, REPLICATED, Index
+from labkit.vault.replication.serving import Here, Stream
+from labkit.vault.storage.memory import MemoryStorage
+
+EMPTY = Index()
+
+
+@pytest.fixture
+def journal() -> Journal:
+    """An upstream that has written four entries."""
+    made = Journal(MemoryStorage())
+    made.switch_on()
+    for number in range(1, 5):
+        made.commit({f"logical/{number}": b"v%d" % number, "token/t": b"t%d" % number, "node/x": b"mine"}, 0)
+    return made
+
+
+def place(key: str) -> list[int]:
+    return [merkle.classify(key), merkle.bucket(key)]
+
+
+def test_the_guard_of_a_known_generation_is_found(journal: Journal) -> None:
+    guard = Index.build([("logical/1", b"v1"), ("logical/2", b"v2"), ("token/t", b"t2")]).guard()
+
+    assert serving.guard_hash(journal, {"serial": 7, "guard": guard}) == {
+        "serial": 7,
+        "found": True,
+        "index": 2,
+        "last": 4,
+    }
+
+
+def test_a_missed_guard_is_answered_with_generation_and_subtree_roots(journal: Journal) -> None:
+    assert journal.index is not None
+
+    assert serving.guard_hash(journal, {"serial": 7, "guard": b"\1" * 20}) == {
+        "serial": 7,
+        "found": False,
+        "generation": 4,
+        "roots": [journal.index.subtree_root(REPLICATED), journal.index.subtree_root(LOCAL)],
+    }
+
+
+def question(generation: int, keys: list[str]) -> dict[str, Any]:
+    """Subpages of a secondary that has nothing, for the pages of some keys."""
+    pages = [[merkle.classify(key), merkle.bucket(key) // FAN_OUT, b""] for key in keys]
+    return {"serial": 1, "generation": generation, "subpages": pages}
+
+
+def test_pages_subpages_and_values_are_those_of_the_generation(journal: Journal) -> None:
+    journal.commit({"logical/1": b"later", "token/t": None, "logical/new": b"n"}, 0)
+    asked = {"serial": 1, "generation": 4, "pages": [[1, EMPTY.pages(1)], [2, EMPTY.pages(2)]]}
+    then = [f"logical/{number}" for number in range(1, 5)] + ["token/t"]
+
+    assert serving.conflicting_pages(journal, asked)["pages"] == sorted(
+        [merkle.classify(key), merkle.bucket(key) // FAN_OUT] for key in then
+    )
+    assert serving.sub_page_hashes(journal, question(4, ["logical/1", "token/t"])) == {
+        "serial": 1,
+        "done": 2,
+        "buckets": [place("logical/1"), place("token/t")],
+        "leaves": [
+            ["logical/1", merkle.leaf_digest("logical/1", b"v1")],
+            ["token/t", merkle.leaf_digest("token/t", b"t4")],
+        ],
+    }
+    wanted = ["logical/1", "logical/2", "token/t", "logical/new"]
+    assert serving.fetch_keys(journal, {"serial": 1, "generation": 4, "keys": wanted, "limit_bytes": 99}) == {
+        "serial": 1,
+        "values": [["logical/1", b"v1"], ["logical/2", b"v2"], ["token/t", b"t4"], ["logical/new", None]],
+    }
+
+
+def test_equal_subpages_are_not_listed(journal: Journal) -> None:
+    assert journal.index is not None
+    page = merkle.bucket("logical/1") // FAN_OUT
+    asked = {"serial": 1, "generation": 4, "subpages": [[1, page, journal.index.subpages(1, page)]]}
+
+    assert serving.sub_page_hashes(journal, asked) == {"serial": 1, "done": 1, "buckets": [], "leaves": []}
+
+
+def test_long_answers_are_cut_between_pages(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "DIFF_BYTES", 10)
+    answer = serving.sub_page_hashes(journal, question(4, ["logical/1", "logical/2", "logical/3"]))
+
+    assert answer["done"] == 1
+    assert answer["leaves"] == [["logical/1", merkle.leaf_digest("logical/1", b"v1")]]
+
+
+def test_a_fetch_is_cut_at_its_limit_but_gives_one(journal: Journal) -> None:
+    asked = {"serial": 1, "generation": 4, "keys": ["logical/1", "logical/2", "logical/3"], "limit_bytes": 0}
+    assert serving.fetch_keys(journal, asked)["values"] == [["logical/1", b"v1"]]
+    assert len(serving.fetch_keys(journal, {**asked, "limit_bytes": 12})["values"]) == 2
+
+
+@pytest.mark.parametrize("rpc", ["conflicting_pages", "sub_page_hashes", "fetch_keys", "stream_wals"])
+def test_a_generation_out_of_reach_is_gone(rpc: str) -> None:
+    journal = Journal(MemoryStorage(), limit_entries=2)
+    journal.switch_on()
+    for number in range(5):
+        journal.commit({"logical/a": b"%d" % number}, 0)
+    asked = {"serial": 3, "generation": 2, "from": 2, "pages": [], "subpages": [], "keys": [], "limit_bytes": 1}
+
+    assert serving.QUESTIONS[rpc](journal, asked) == {"serial": 3, "gone": True}
+    assert "gone" not in serving.QUESTIONS[rpc](journal, {**asked, "generation": 3, "from": 3})
+
+
+def test_a_stream_is_pushed_in_parts_and_ends_level(journal: Journal) -> None:
+    agreed = serving.stream_wals(journal, {"serial": 8, "from": 1})
+    assert agreed == {"serial": 8, "from": 1, "last": 4}
+    stream = serving.opened(agreed)
+    assert stream == Stream(8, 1)
+    pushes = []
+    while stream is not None and (pushed := serving.push(journal, stream, 1)):
+        stream, message = pushed
+        pushes.append(message)
+
+    assert stream == Stream(8, 4)
+    assert [[entry[0] for entry in message["entries"]] for message in pushes] == [[2], [3], [4]]
+    assert pushes[0] == {"serial": 8, "entries": [[2, [["logical/2", b"v2"], ["token/t", b"t2"]]]]}
+    assert serving.push(journal, Stream(8, 1)) == (
+        Stream(8, 4),
+        {"serial": 8, "entries": [entry for message in pushes for entry in message["entries"]]},
+    )
+
+
+def test_a_stream_behind_the_ring_is_told_once() -> None:
+    journal = Journal(MemoryStorage(), limit_entries=2)
+    journal.switch_on()
+    for number in range(5):
+        journal.commit({"logical/a": b"%d" % number}, 0)
+    pushed = serving.push(journal, Stream(8, 1))
+
+    assert pushed == (Stream(8, 1, broken=True), {"serial": 8, "gone": True})
+    assert serving.push(journal, pushed[0]) is None
+    assert serving.opened({"serial": 8, "gone": True}) is None
+
+
+def test_a_heartbeat_is_answered_with_clock_addresses_and_positions(journal: Journal) -> None:
+    assert journal.index is not None
+    asked = {"serial": 2, "sent_ns": 55, "stream": 8}
+    here = Here(1_000, "http://api", "a", ("a", "b"), Stream(8, 4))
+
+    assert serving.echo(journal, asked, here) == {
+        "serial": 2,
+        "sent_ns": 55,
+        "asked": 8,
+        "wall_ns": 1_000,
+        "api_addr": "http://api",
+        "cluster_addr": "a",
+        "cluster_addrs": ["a", "b"],
+        "last_wal": 4,
+        "stream": 8,
+        "sent": 4,
+        "guard": journal.index.guard(),
+    }
+    behind = serving.echo(journal, asked, here._replace(stream=Stream(8, 3)))
+    assert (behind["sent"], behind["guard"]) == (3, b"")
+    for unknown in (None, Stream(8, 3, broken=True)):
+        assert serving.echo(journal, asked, here._replace(stream=unknown))["stream"] == 0
+
+
+def test_asking_changes_nothing_of_the_upstream(journal: Journal) -> None:
+    before = journal.index.root() if journal.index else ""
+    serving.guard_hash(journal, {"serial": 1, "guard": bytes(20)})
+    serving.sub_page_hashes(journal, question(2, ["logical/1"]))
+    assert journal.index is not None
+    assert (journal.last, journal.index.root()) == (4, before)
+
+
+def test_the_size_of_a_message_grows_with_its_contents() -> None:
+    small = serving.size_bytes({"serial": 1, "values": [["logical/a", b"x" * 100]]})
+
+    assert 115 < small < 150
+    assert serving.size_bytes({"serial": 1, "values": [["logical/a", b"x" * 1_100]]}) == small + 1_000
+    assert serving.size_bytes([None, 5, "é", ()]) == 2 + 4 + 4 + 3 + 2

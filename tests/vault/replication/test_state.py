@@ -1,0 +1,77 @@
+"""What a secondary knows: through JSON and back, and the small steps."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labkit.vault.replication import state as states
+from labkit.vault.replication.events import Observe, Send
+from labkit.vault.replication.state import TRANSITIONS, Heartbeat, State, Work
+
+NUMBERS = st.integers(0, 2**63)
+TEXTS = st.text(max_size=5)
+PAIRS = st.lists(st.tuples(NUMBERS, NUMBERS), max_size=3).map(tuple)
+NAMES = st.lists(TEXTS, max_size=3).map(tuple)
+
+STATES = st.builds(
+    State,
+    state=st.sampled_from(sorted(TRANSITIONS)),
+    connection_state=st.sampled_from(states.CONNECTION_STATES),
+    addresses=NAMES,
+    complete=st.booleans(),
+    position=st.none() | NUMBERS,
+    serial=NUMBERS,
+    awaiting=TEXTS,
+    work=st.builds(Work, generation=NUMBERS, pages=PAIRS, fetch=NAMES, delete=NAMES, progress=NUMBERS),
+    heartbeat=st.builds(Heartbeat, canary_ns=st.none() | NUMBERS, canaries=PAIRS, api_addr=TEXTS),
+    owed=st.none() | st.tuples(NUMBERS, NUMBERS, NUMBERS),
+)
+
+
+@settings(max_examples=60)
+@given(STATES)
+def test_a_state_goes_through_json(state: State) -> None:
+    assert states.from_plain(json.loads(json.dumps(states.plain(state)))) == state
+
+
+def test_a_move_follows_the_table_and_is_told() -> None:
+    moved, told = states.move(State("merkle-diff"), "conflicts")
+
+    assert moved == State("merkle-sync")
+    assert told == [Observe("sync_state", {"before": "merkle-diff", "after": "merkle-sync", "because": "conflicts"})]
+    assert states.move(State("stream-wals"), "guard found") == (State("stream-wals"), [])
+
+
+def test_a_move_that_the_table_does_not_have_is_a_bug() -> None:
+    with pytest.raises(AssertionError, match="no transition from stream-wals on 'conflicts'"):
+        states.move(State("stream-wals"), "conflicts")
+
+
+def test_each_question_has_a_serial_of_its_own() -> None:
+    state, sent = states.send(State(addresses=("a", "b"), serial=7), "fetch_keys", generation=3)
+
+    assert sent == Send("fetch_keys", "a", {"serial": 8, "generation": 3}, 15_000_000_000)
+    assert (state.serial, state.awaiting) == (8, "fetch_keys")
+
+
+def test_asking_by_guard_forgets_stream_and_comparison() -> None:
+    state, effects = states.ask_guard(
+        State(addresses=("a",), stream=4, owed=(1, 2, 3), work=Work(5, fetch=("k",)), position=9)
+    )
+
+    assert (state.stream, state.owed, state.work, state.position) == (0, None, Work(), 9)
+    assert [effect.rpc for effect in effects if isinstance(effect, Send)] == ["guard_hash"]
+
+
+def test_backoff_doubles_from_two_seconds_to_a_minute() -> None:
+    assert [states.backoff_ns(times) // 10**9 for times in (0, 1, 2, 3, 4, 5, 1000)] == [2, 4, 8, 16, 32, 60, 60]
+
+
+def test_the_canary_ages_and_skew_counts() -> None:
+    assert states.canary_age_ms(State(), 5) == 0
+    assert states.canary_age_ms(State(heartbeat=Heartbeat(canary_ns=1_000_000_000)), 1_454_900_000) == 454
+    assert states.canary_age_ms(State(heartbeat=Heartbeat(canary_ns=2_000_000_000)), 1_000_000_000) == -1000

@@ -1,0 +1,54 @@
+"""What a token may do on paths, asked in three ways."""
+
+from __future__ import annotations
+
+import pytest
+
+POLICY = """
+path "secret/data/a" { capabilities = ["read", "list"] }
+path "secret/data/b" { capabilities = ["deny"] }
+"""
+
+
+@pytest.fixture
+def auth(service):
+    """A token with a policy of its own."""
+    service.put("sys/policies/acl/p", {"policy": POLICY})
+    return service.post("auth/token/create", {"policies": ["p"]}).auth
+
+
+def test_of_oneself(service, auth) -> None:
+    paths = ["secret/data/a", "secret/data/b", "secret/data/c"]
+    told = service.post("sys/capabilities-self", {"paths": paths}, token=auth["client_token"])
+    wanted = {"secret/data/a": ["list", "read"], "secret/data/b": ["deny"], "secret/data/c": ["deny"]}
+    assert told.data == wanted
+    assert {path: told.body[path] for path in paths} == wanted
+
+
+def test_one_path_is_told_twice(service) -> None:
+    told = service.post("sys/capabilities-self", {"path": "secret/data/a"})
+    assert told.data == {"capabilities": ["root"], "secret/data/a": ["root"]}
+    assert told.body["capabilities"] == ["root"]
+
+
+def test_of_another(service, auth) -> None:
+    wanted = {"capabilities": ["list", "read"], "secret/data/a": ["list", "read"]}
+    body = {"paths": "secret/data/a"}
+    assert service.post("sys/capabilities", body | {"token": auth["client_token"]}).data == wanted
+    assert service.post("sys/capabilities-accessor", body | {"accessor": auth["accessor"]}).data == wanted
+
+
+def test_what_is_missing(service, auth) -> None:
+    for path in ("capabilities", "capabilities-self", "capabilities-accessor"):
+        refused = service.post(f"sys/{path}", {})
+        assert (refused.status, refused.errors) == (400, ["paths must be supplied"])
+    unknown = service.post("sys/capabilities", {"token": "none", "paths": ["a"]})
+    assert (unknown.status, unknown.errors) == (400, ["1 error occurred:\n\t* invalid token\n\n"])
+    unknown = service.post("sys/capabilities-accessor", {"accessor": "none", "paths": ["a"]})
+    assert (unknown.status, unknown.errors) == (400, ["1 error occurred:\n\t* invalid accessor\n\n"])
+    assert service.post("sys/capabilities", {"paths": ["a"]}).status == 400
+
+
+def test_asking_about_others_needs_a_policy(service, auth) -> None:
+    body = {"token": service.root_token, "paths": ["a"]}
+    assert service.post("sys/capabilities", body, token=auth["client_token"]).status == 403

@@ -1,0 +1,83 @@
+"""What command lines ask before they begin: mounts that one may see, and one's own policies."""
+
+from __future__ import annotations
+
+import pytest
+
+POLICY = """
+path "secret/data/app/*" { capabilities = ["read"] }
+path "transit/*" { capabilities = ["deny"] }
+path "+/things/here" { capabilities = ["read"] }
+path "exact/path" { capabilities = ["list", "update"] }
+"""
+
+
+@pytest.fixture
+def token(service) -> str:
+    """A token that reaches secret/ and, through a wildcard, anything with things/here."""
+    service.put("sys/policies/acl/p", {"policy": POLICY})
+    body = {"policies": ["p"], "no_default_policy": True}
+    return service.post("auth/token/create", body).auth["client_token"]
+
+
+def preflight(path: str) -> list[str]:
+    text = "preflight capability check returned 403, please ensure client's policies grant access to path"
+    return [f'{text} "{path}"']
+
+
+def test_without_a_token_only_what_is_shown_to_all(service) -> None:
+    assert service.get("sys/internal/ui/mounts", token="").data == {"secret": {}, "auth": {}}
+    service.post("sys/mounts/secret/tune", {"listing_visibility": "unauth", "description": "d"})
+    assert service.get("sys/internal/ui/mounts", token="").data == {
+        "secret": {"secret/": {"type": "kv", "description": "d", "options": {"version": "2"}}},
+        "auth": {},
+    }
+
+
+def test_with_a_token_what_it_reaches(service, token: str) -> None:
+    everything = service.get("sys/internal/ui/mounts").data
+    assert sorted(everything["secret"]) == ["secret/", "sys/", "transit/"]
+    assert everything["auth"] == service.get("sys/auth").data
+    assert everything["secret"]["secret/"] == service.get("sys/mounts/secret").data
+
+    service.post("sys/mounts/exact", {"type": "kv"})
+    seen = service.get("sys/internal/ui/mounts", token=token).data
+    # the wildcard may match below any mount but those that are denied
+    assert sorted(seen["secret"]) == ["exact/", "secret/", "sys/", "transit/"]
+    assert seen["auth"] == {}
+
+
+def test_a_token_that_is_not_valid_is_refused(service) -> None:
+    assert service.get("sys/internal/ui/mounts", token="none").status == 403
+
+
+@pytest.mark.parametrize("path", ["secret", "secret/", "secret/data/app/x"])
+def test_which_mount_a_path_lies_in(service, token: str, path: str) -> None:
+    wanted = service.get("sys/mounts/secret").data | {"path": "secret/"}
+    assert service.get(f"sys/internal/ui/mounts/{path.rstrip('/')}", token=token).data == wanted
+
+
+def test_an_auth_method_s_path(service) -> None:
+    assert service.get("sys/internal/ui/mounts/auth/token/create").data["path"] == "auth/token/"
+
+
+def test_what_may_not_be_seen_looks_like_what_is_not_there(service) -> None:
+    service.put("sys/policies/acl/p", {"policy": 'path "secret/data/a" { capabilities = ["read"] }'})
+    token = service.post("auth/token/create", {"policies": ["p"], "no_default_policy": True}).auth["client_token"]
+    for path, caller in (("transit", token), ("none", token), ("none", service.root_token), ("secret", "")):
+        refused = service.get(f"sys/internal/ui/mounts/{path}", token=caller)
+        assert (refused.status, refused.errors) == (403, preflight(f"{path}/"))
+    assert service.get("sys/internal/ui/mounts/secret", token=token).status == 200
+
+
+def test_one_s_own_policies(service) -> None:
+    assert service.get("sys/internal/ui/resultant-acl").data == {"root": True, "exact_paths": {}, "glob_paths": {}}
+    service.put("sys/policies/acl/p", {"policy": POLICY})
+    token = service.post("auth/token/create", {"policies": ["p"]}).auth["client_token"]
+    told = service.get("sys/internal/ui/resultant-acl", token=token).data
+    assert told["root"] is False
+    assert told["exact_paths"]["exact/path"] == {"capabilities": ["list", "update"]}
+    assert told["glob_paths"]["secret/data/app/"] == {"capabilities": ["read"]}
+    assert told["glob_paths"]["transit/"] == {"capabilities": ["deny"]}
+    assert told["glob_paths"]["+/things/here"] == {"capabilities": ["read"]}
+    assert told["exact_paths"]["auth/token/lookup-self"] == {"capabilities": ["read"]}

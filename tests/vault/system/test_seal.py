@@ -1,0 +1,183 @@
+"""Initialising, sealing and unsealing over the API: bodies, texts and progress."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+
+import pytest
+
+from labkit.vault.storage.memory import MemoryStorage
+from labkit.vault.vault import Vault
+
+SEALED = ["Vault is sealed"]
+
+
+@pytest.fixture
+def blank(service) -> Vault:
+    """A node that was never initialised."""
+    return Vault(MemoryStorage(), service.surroundings)
+
+
+def send(vault: Vault, method: str, path: str, body=None, token: str = ""):
+    return vault.request(method, path, json=body, headers={"X-Vault-Token": token} if token else {})
+
+
+def keys(vault: Vault) -> list[str]:
+    return list(vault.unseal_keys)
+
+
+class TestStatus:
+    def test_unsealed(self, service) -> None:
+        body = service.get("sys/seal-status", token="").body
+        assert body == {
+            "type": "shamir",
+            "initialized": True,
+            "sealed": False,
+            "t": 3,
+            "n": 5,
+            "progress": 0,
+            "nonce": "",
+            "version": "1.16.3+ent",
+            "build_date": "1970-01-01T00:00:00Z",
+            "migration": False,
+            "recovery_seal": False,
+            "storage_type": "inmem",
+            "cluster_name": "labkit",
+            "cluster_id": body["cluster_id"],
+        }
+
+    def test_sealed_and_blank(self, service, blank) -> None:
+        service.put("sys/seal")
+        sealed = service.get("sys/seal-status").body
+        assert (sealed["sealed"], sealed["t"], "cluster_name" in sealed) == (True, 3, False)
+        body = send(blank, "GET", "sys/seal-status").body
+        assert (body["initialized"], body["sealed"], body["t"], body["n"]) == (False, True, 0, 0)
+
+
+class TestSeal:
+    def test_everything_but_status_is_refused_then(self, service) -> None:
+        assert service.put("sys/seal").status == 204
+        assert service.sealed
+        for path in ("secret/data/a", "auth/token/lookup-self", "sys/mounts", "nowhere"):
+            refused = service.get(path)
+            assert (refused.status, refused.errors) == (503, SEALED)
+
+    def test_it_needs_sudo(self, service) -> None:
+        service.put("sys/policies/acl/s", {"policy": 'path "sys/seal" { capabilities = ["update"] }'})
+        token = service.post("auth/token/create", {"policies": ["s"]}).auth["client_token"]
+        assert service.put("sys/seal", token=token).status == 403
+        assert service.put("sys/seal", token="").status == 403
+        assert not service.sealed
+
+    def test_a_last_use_may_seal(self, service) -> None:
+        token = service.post("auth/token/create", {"num_uses": 1}).auth["client_token"]
+        assert service.put("sys/seal", token=token).status == 204
+        for key in keys(service)[:3]:
+            service.put("sys/unseal", {"key": key})
+        assert service.get("auth/token/lookup-self", token=token).status == 403
+
+
+class TestUnseal:
+    def test_three_of_five(self, service) -> None:
+        service.put("sys/seal")
+        first = service.put("sys/unseal", {"key": keys(service)[4]}, token="").body
+        assert (first["progress"], first["sealed"], len(first["nonce"])) == (1, True, 36)
+        again = service.post("sys/unseal", {"key": keys(service)[4]}, token="").body
+        assert (again["progress"], again["nonce"]) == (1, first["nonce"])
+        base64 = b64encode(bytes.fromhex(keys(service)[0])).decode()
+        assert service.put("sys/unseal", {"key": base64}, token="").body["progress"] == 2
+        last = service.put("sys/unseal", {"key": keys(service)[2]}, token="").body
+        assert (last["progress"], last["sealed"], last["nonce"]) == (0, False, "")
+        assert service.get("auth/token/lookup-self").status == 200
+
+    def test_already_unsealed(self, service) -> None:
+        assert service.put("sys/unseal", {"key": keys(service)[0]}).body["sealed"] is False
+
+    def test_reset(self, service) -> None:
+        assert service.put("sys/unseal", {"reset": True}).errors == ["vault is unsealed"]
+        service.put("sys/seal")
+        service.put("sys/unseal", {"key": keys(service)[0]})
+        body = service.put("sys/unseal", {"reset": True}).body
+        assert (body["progress"], body["nonce"]) == (0, "")
+
+    def test_wrong_shares_set_the_progress_back(self, service) -> None:
+        service.put("sys/seal")
+        service.put("sys/unseal", {"key": keys(service)[0]})
+        service.put("sys/unseal", {"key": keys(service)[1]})
+        refused = service.put("sys/unseal", {"key": "00" * 32 + "77"})
+        assert refused.status == 400
+        assert refused.errors[0].startswith("invalid key: ")
+        assert service.get("sys/seal-status").body["progress"] == 0
+
+    @pytest.mark.parametrize(
+        ("body", "text"),
+        [
+            ({}, "'key' must be specified in request body as JSON, or 'reset' set to true"),
+            ({"key": ""}, "'key' must be specified in request body as JSON, or 'reset' set to true"),
+            ({"key": "zz"}, "'key' must be a valid hex or base64 string"),
+            ({"key": "00" * 15}, "invalid key: key is shorter than minimum 16 bytes"),
+            ({"key": "00" * 60}, "invalid key: key is longer than maximum 33 bytes"),
+            ({"migrate": True}, "can't perform a seal migration: the only type of seal here is shamir"),
+        ],
+    )
+    def test_what_is_no_share(self, service, body, text: str) -> None:
+        service.put("sys/seal")
+        refused = service.put("sys/unseal", body)
+        assert (refused.status, refused.errors) == (400, [text])
+
+    def test_before_there_is_anything(self, blank) -> None:
+        for body in ({"key": "00" * 33}, {"reset": True}):
+            refused = send(blank, "PUT", "sys/unseal", body)
+            assert (refused.status, refused.errors) == (400, ["Vault is not initialized"])
+
+
+class TestInit:
+    def test_the_whole_ceremony(self, blank) -> None:
+        assert send(blank, "GET", "sys/init").body == {"initialized": False}
+        made = send(blank, "PUT", "sys/init", {"secret_shares": 3, "secret_threshold": 2})
+        assert made.status == 200
+        assert sorted(made.body) == ["keys", "keys_base64", "root_token"]
+        assert [b64decode(text).hex() for text in made.body["keys_base64"]] == made.body["keys"]
+        assert blank.sealed
+        assert send(blank, "GET", "sys/init").body == {"initialized": True}
+
+        for key in made.body["keys"][1:]:
+            send(blank, "PUT", "sys/unseal", {"key": key})
+        assert send(blank, "GET", "auth/token/lookup-self", token=made.body["root_token"]).status == 200
+
+    @pytest.mark.parametrize(
+        ("body", "text"),
+        [
+            ({}, "shares must be at least one"),
+            ({"secret_shares": 1}, "threshold must be at least one"),
+            ({"secret_shares": 3, "secret_threshold": 1}, "threshold must be greater than one for multiple shares"),
+            ({"secret_shares": 256, "secret_threshold": 2}, "shares must be less than 256"),
+            ({"secret_shares": 2, "secret_threshold": 3}, "threshold cannot be larger than shares"),
+            (
+                {"secret_shares": 2, "secret_threshold": 2, "pgp_keys": ["a"]},
+                "count mismatch between number of provided PGP keys and number of shares",
+            ),
+        ],
+    )
+    def test_what_cannot_be(self, blank, body, text: str) -> None:
+        refused = send(blank, "PUT", "sys/init", body)
+        assert (refused.status, refused.errors) == (400, [f"invalid seal configuration: {text}"])
+        assert blank.core.storage.keys() == []
+
+    @pytest.mark.parametrize(
+        ("extra", "text"),
+        [
+            ({"recovery_shares": 1}, "not applicable to seal type shamir"),
+            ({"stored_shares": 1}, "not applicable to seal type shamir"),
+            ({"pgp_keys": ["a", "b"]}, "error parsing PGP key"),
+            ({"root_token_pgp_key": "a"}, "error parsing PGP key"),
+        ],
+    )
+    def test_what_this_seal_has_not(self, blank, extra, text: str) -> None:
+        refused = send(blank, "PUT", "sys/init", {"secret_shares": 2, "secret_threshold": 2, **extra})
+        assert refused.status == 400
+        assert text in refused.errors[0]
+
+    def test_only_once(self, service) -> None:
+        refused = service.put("sys/init", {"secret_shares": 1, "secret_threshold": 1})
+        assert (refused.status, refused.errors) == (400, ["Vault is already initialized"])

@@ -1,0 +1,46 @@
+"""Audit records: what is hidden, how, and what stays readable."""
+
+from __future__ import annotations
+
+import hmac
+
+import pytest
+
+from labkit.service.message import Request
+from labkit.vault import audit
+from labkit.vault.audit import Device
+from labkit.vault.context import Context
+
+DEVICE = Device("file/", "file", "", "/log", "00" * 32)
+
+
+@pytest.fixture
+def step(service):
+    """A step of the service."""
+    return Context(service.core, Request("GET", "x"), service.core.now())
+
+
+def test_devices_come_back_sorted(step) -> None:
+    second = DEVICE._replace(path="a/", log_raw=True)
+    audit.write_devices(step, (DEVICE, second))
+    assert audit.read_devices(step) == (second, DEVICE)
+    assert repr(DEVICE) == "Device(file/)"
+
+
+def test_a_digest_is_an_hmac_under_the_device_s_salt() -> None:
+    wanted = hmac.new(bytes(32), b"value", "sha256").hexdigest()
+    assert audit.digest(DEVICE, "value") == f"hmac-sha256:{wanted}"
+    assert audit.digest(DEVICE._replace(salt="01" * 32), "value") != f"hmac-sha256:{wanted}"
+
+
+def test_text_values_are_hidden_wherever_they_stand() -> None:
+    value = {"a": "x", "b": ["x", 1, {"c": "x"}], "d": True, "e": None, "f": 2.5}
+    hidden = audit.digest(DEVICE, "x")
+    assert audit._hide(DEVICE, value) == {
+        "a": hidden,
+        "b": [hidden, 1, {"c": hidden}],
+        "d": True,
+        "e": None,
+        "f": 2.5,
+    }
+    assert audit._hide(DEVICE._replace(log_raw=True), value) == value

@@ -1,0 +1,82 @@
+"""The mount table: longest prefix, clashes, and that it reads back as it was written."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labkit.service.errors import BadRequest
+from labkit.vault.mounts import ENGINES, Mount, MountTable, check_free, decode_table, encode_table, table_of
+
+NAMES = st.text("abc-_", min_size=1, max_size=6)
+MOUNTS = st.builds(
+    Mount,
+    path=NAMES.map(lambda name: name + "/"),
+    kind=st.sampled_from(["kv", "transit"]),
+    uuid=NAMES,
+    accessor=NAMES,
+    description=st.text(max_size=5),
+    options=st.lists(st.tuples(NAMES, NAMES), max_size=2).map(tuple),
+    local=st.booleans(),
+    max_lease_ttl_s=st.integers(0, 10**9),
+)
+
+
+@given(st.lists(MOUNTS, max_size=5))
+def test_a_table_reads_back(mounts):
+    table = MountTable(tuple(mounts))
+
+    assert decode_table(encode_table(table)) == table
+
+
+def table(*paths):
+    return MountTable(tuple(Mount(path, "kv", path, path) for path in sorted(paths)))
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("a/x", "a/"),
+        ("a/b/x", "a/b/"),
+        ("a/b", "a/b/"),
+        ("a", "a/"),
+        ("ab/x", None),
+        ("", None),
+        ("a/bc", "a/"),
+    ],
+)
+def test_the_longest_prefix_wins(path, found):
+    mount = table("a/", "a/b/", "c/").find(path)
+
+    assert (mount.path if mount else None) == found
+
+
+@pytest.mark.parametrize("path", ["a/", "a/b/c/", "a/b/", "sys/x/", "cubbyhole/"])
+def test_clashing_mounts_are_refused(path):
+    with pytest.raises(BadRequest):
+        check_free(table("a/b/", "a/x/"), path)
+
+
+def test_a_free_path_is_free():
+    check_free(table("a/b/"), "a/c/")
+
+
+def test_changing_a_table_makes_another():
+    one = table("a/")
+    two = one.with_mount(Mount("b/", "kv", "u", "x")).without("a/")
+
+    assert [mount.path for mount in one.mounts] == ["a/"]
+    assert [mount.path for mount in two.mounts] == ["b/"]
+
+
+def test_local_mounts_are_stored_apart():
+    assert Mount("a/", "kv", "u", "x").prefix == "logical/u/"
+    assert Mount("a/", "kv", "u", "x", local=True).prefix == "local/u/"
+
+
+@pytest.mark.parametrize(("kind", "version"), ENGINES)
+def test_every_engine_has_its_table(kind, version):
+    options = (("version", version),) if version else ()
+
+    assert hasattr(table_of(Mount("x/", kind, "u", "x", options=options)), "match")

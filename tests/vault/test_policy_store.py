@@ -1,0 +1,72 @@
+"""Stored policies: names, texts, and access lists that are compiled anew when a policy changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.service.errors import BadRequest
+from labkit.service.message import Request
+from labkit.vault import policy_store
+from labkit.vault.context import Context
+from labkit.vault.policies import READ, UPDATE
+
+READ_X = 'path "x" { capabilities = ["read"] }'
+
+
+@pytest.fixture
+def step(service):
+    """Makes steps of the service."""
+
+    def make() -> Context:
+        return Context(service.core, Request("GET", "x"), service.core.now())
+
+    return make
+
+
+def test_written_read_listed_and_deleted(step) -> None:
+    ctx = step()
+    policy_store.write_text(ctx, "b", READ_X)
+    policy_store.write_text(ctx, "a", READ_X)
+    assert policy_store.names(ctx) == ["a", "b", "default"]
+    assert policy_store.read_text(ctx, "a") == READ_X
+    assert policy_store.is_known(ctx, "a")
+
+    policy_store.delete(ctx, "a")
+    policy_store.delete(ctx, "a")
+    assert policy_store.names(ctx) == ["b", "default"]
+    assert policy_store.read_text(ctx, "a") is None
+    assert not policy_store.is_known(ctx, "a")
+
+
+def test_an_access_list_is_kept_until_a_policy_changes(service, step) -> None:
+    ctx = step()
+    policy_store.write_text(ctx, "a", READ_X)
+    service.core.commit(ctx.writes)
+    kept = policy_store.acl_for(step(), ("a",))
+    assert policy_store.acl_for(step(), ("a",)) is kept
+    assert kept.allows(READ, "x")
+
+    ctx = step()
+    policy_store.delete(ctx, "a")
+    service.core.commit(ctx.writes)
+    assert not policy_store.acl_for(step(), ("a",)).allows(READ, "x")
+
+
+def test_root_may_everything_and_unknown_policies_nothing(step) -> None:
+    assert policy_store.acl_for(step(), ("root",)).root
+    assert not policy_store.acl_for(step(), ("none",)).allows(READ, "x")
+
+
+def test_the_policy_of_wrapping_tokens_is_not_stored(step) -> None:
+    acl = policy_store.acl_for(step(), ("response-wrapping",))
+    assert acl.allows(UPDATE, "sys/wrapping/unwrap")
+    assert not acl.allows(UPDATE, "sys/wrapping/rewrap")
+    assert policy_store.read_text(step(), "response-wrapping") is None
+    assert policy_store.not_assignable("response-wrapping")
+    assert not policy_store.not_assignable("default")
+
+
+def test_a_text_that_is_no_policy() -> None:
+    policy_store.check(READ_X)
+    with pytest.raises(BadRequest, match='failed to parse policy: path "x": invalid capability "fly"'):
+        policy_store.check('path "x" { capabilities = ["fly"] }')

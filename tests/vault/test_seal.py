@@ -1,0 +1,111 @@
+"""Sealed and unsealed: shares, the threshold, wrong shares, and a ring that changed under a node."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from labkit import Vault
+from labkit.real import entropy
+from labkit.service.errors import BadRequest
+from labkit.vault.seal import SEAL, parse_share, refresh_ring, seal_state
+from labkit.vault.storage.barrier import KEYRING, close_ring, new_ring
+
+
+@pytest.fixture
+def sealed(service):
+    """A sealed vault."""
+    service.post("sys/seal")
+    return service
+
+
+def test_the_table_knows_every_state_it_leads_to():
+    assert {state for moves in SEAL.values() for state in moves.values()} <= set(SEAL)
+
+
+def test_states_follow_the_table(sealed):
+    assert seal_state(sealed.core) == "sealed"
+    sealed.unseal_with(sealed.unseal_keys[1:4])
+    assert seal_state(sealed.core) == "unsealed"
+
+
+def test_a_share_given_twice_counts_once(sealed):
+    for _ in range(3):
+        answer = sealed.post("sys/unseal", {"key": sealed.unseal_keys[0]}, token="")
+    assert (answer.body["progress"], answer.body["sealed"]) == (1, True)
+    assert len(answer.body["nonce"]) == 36
+
+
+def test_wrong_shares_set_the_progress_back(sealed):
+    stranger = Vault.dev().unseal_keys
+    for share in (sealed.unseal_keys[0], sealed.unseal_keys[1], stranger[2]):
+        answer = sealed.post("sys/unseal", {"key": share}, token="")
+    assert answer.status == 400
+    assert answer.errors[0].startswith("invalid key: ")
+    assert sealed.get("sys/seal-status", token="").body["progress"] == 0
+    sealed.unseal_with(sealed.unseal_keys[:3])
+    assert not sealed.sealed
+
+
+def test_shares_come_as_hex_or_base64():
+    share = bytes(range(33))
+
+    assert parse_share(share.hex()) == share
+    assert parse_share(share.hex().upper()) == share
+    assert parse_share(base64.b64encode(share).decode()) == share
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (None, "must be specified"),
+        ("", "must be specified"),
+        ("zz", "valid hex or base64"),
+        ("00" * 15, "shorter than minimum 16"),
+        (base64.b64encode(bytes(40)).decode(), "longer than maximum 33"),
+        (7, "must be specified"),
+    ],
+)
+def test_what_is_no_share_is_told(text, told):
+    with pytest.raises(BadRequest, match=told):
+        parse_share(text)
+
+
+def test_sealing_drops_everything(service):
+    service.get("sys/mounts")
+    service.post("sys/seal")
+    core = service.core
+
+    assert (core.barrier, core.seal.root_key, core.records, core.lookups) == (None, None, {}, {})
+
+
+def test_a_node_whose_key_no_longer_fits_seals_itself(service):
+    ring = new_ring(entropy, 0)
+    service.core.commit({KEYRING: close_ring(ring, entropy(32), entropy)})
+    refresh_ring(service.core)
+
+    assert service.sealed
+
+
+def test_a_node_takes_up_a_changed_ring(service):
+    core = service.core
+    ring = (*core.barrier.ring, new_ring(entropy, 9)[0]._replace(term=2))
+    core.commit({KEYRING: close_ring(ring, core.seal.root_key, entropy)})
+    refresh_ring(core)
+
+    assert core.barrier.ring == ring
+    assert service.get("sys/mounts").ok
+
+
+@pytest.mark.parametrize(("shares", "threshold"), [(1, 1), (2, 2), (5, 3), (7, 7)])
+def test_any_split_opens(shares, threshold):
+    from labkit.vault.context import Surroundings
+    from labkit.vault.storage.memory import MemoryStorage
+    from labkit.vault.vault import no_outside, set_up
+
+    vault = Vault(MemoryStorage(), Surroundings(lambda: 0, entropy, lambda kind, **fields: None, no_outside))
+    _, keys = set_up(vault.core, shares, threshold)
+
+    assert len(keys) == shares
+    assert not vault.sealed

@@ -1,0 +1,45 @@
+"""The system's groups: each loaded when it is asked for, and no path twice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from labkit.service.errors import NotFound, Unsupported
+from labkit.vault.system import GROUPS, TABLE
+
+
+def test_every_group_answers_under_its_own_segment() -> None:
+    for route in TABLE.routes:
+        assert route.pattern.split("/")[0] in GROUPS, route
+    patterns = [(route.operation, route.pattern) for route in TABLE.routes]
+    assert len(set(patterns)) == len(patterns)
+    assert {route.pattern.split("/")[0] for route in TABLE.routes} == set(GROUPS)
+
+
+def test_a_path_of_no_group_is_not_supported() -> None:
+    with pytest.raises(NotFound, match="unsupported path"):
+        TABLE.match("read", "nonsense")
+    with pytest.raises(NotFound, match="unsupported path"):
+        TABLE.match("read", "mounts/")
+    with pytest.raises(Unsupported):
+        TABLE.match("patch", "mounts")
+
+
+def test_only_the_group_that_is_asked_for_is_loaded(checkout: Path) -> None:
+    code = (
+        "import sys\nfrom labkit.vault.system import TABLE\nTABLE.match('read', 'health')\n"
+        "print(*(name for name in sys.modules if name.startswith('labkit.vault.system.')))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["labkit.vault.system.health"]
+
+
+def test_the_answer_says_so(service) -> None:
+    unknown = service.get("sys/nonsense")
+    assert (unknown.status, unknown.errors) == (404, ["1 error occurred:\n\t* unsupported path\n\n"])
+    assert service.list("sys/mounts").status == 404
+    assert service.delete("sys/mounts").status == 405

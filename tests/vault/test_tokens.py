@@ -1,0 +1,174 @@
+"""Tokens as records: stored by hash, found while they live, ended when they are due."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labkit.service.errors import Forbidden
+from labkit.service.message import Request
+from labkit.vault import tokens
+from labkit.vault.context import Context
+from labkit.vault.tokens import SECOND_NS, Token
+
+PLAIN = Token("", ("default",), "auth/token/create", "token")
+
+
+@pytest.fixture
+def step(service):
+    """A step of the service: its writes are there for it alone until they are committed."""
+    return Context(service.core, Request("GET", "x"), service.core.now())
+
+
+texts = st.text(max_size=5)
+whole = st.integers(0, 2**62)
+
+
+@given(
+    st.builds(
+        Token,
+        texts,
+        st.lists(texts, max_size=3).map(tuple),
+        texts,
+        texts,
+        texts,
+        st.sampled_from(["service", "batch"]),
+        st.none() | st.lists(st.tuples(texts, texts), max_size=3).map(tuple),
+        whole,
+        whole,
+        whole,
+        whole,
+        whole,
+        st.booleans(),
+        whole,
+        whole,
+        st.booleans(),
+        texts,
+        st.lists(texts, max_size=2).map(tuple),
+        whole,
+    )
+)
+def test_a_record_comes_back_as_it_was(token: Token) -> None:
+    assert tokens.decode_token(tokens.encode_token(token)) == token
+
+
+def test_a_token_is_found_by_text_and_by_accessor_and_its_text_is_not_stored(service, step) -> None:
+    text, token = tokens.issue(step, PLAIN._replace(ttl_s=60))
+    service.core.commit(step.writes)
+
+    assert tokens.find(step, text) == tokens.find_accessor(step, token.accessor) == (token, tokens.digest_of(text))
+    assert not any(text in key for key in step.writes)
+    assert repr(token) == "Token(token, policies=['default'])"
+
+
+@pytest.mark.parametrize("text", ["", "hvs.none", "hvb.", "hvb.!", "hvb.YWJj", "hvb." + "A" * 60])
+def test_what_is_no_token_is_not_found(step, text: str) -> None:
+    assert tokens.find(step, text) is None
+    assert tokens.find_accessor(step, text) is None
+
+
+def test_it_is_over_at_the_very_nanosecond(service, step) -> None:
+    text, token = tokens.issue(step, PLAIN._replace(ttl_s=60))
+    step.now = token.expires_ns - 1
+    assert tokens.find(step, text) is not None
+    step.now += 1
+    assert tokens.find(step, text) is None
+    assert tokens.find_accessor(step, token.accessor) is None
+
+
+def test_remaining_seconds_are_rounded_up() -> None:
+    token = PLAIN._replace(expires_ns=10 * SECOND_NS)
+    assert tokens.remaining_s(token, 0) == 10
+    assert tokens.remaining_s(token, 1) == 10
+    assert tokens.remaining_s(token, 9 * SECOND_NS + 1) == 1
+    assert tokens.remaining_s(PLAIN, 5) == 0
+
+
+def test_the_last_use_leaves_a_token_that_is_spent(service, step) -> None:
+    text, token = tokens.issue(step, PLAIN._replace(uses=2))
+    digest = tokens.digest_of(text)
+    tokens.spend(step, token, digest)
+    once = tokens.find(step, text)
+    assert once is not None
+    assert once[0].uses == 1
+    tokens.spend(step, once[0], digest)
+    twice = tokens.find(step, text)
+    assert twice is not None
+    assert twice[0].uses == -1
+
+
+def test_a_family_leaves_nothing_behind(service, step) -> None:
+    before = service.core.storage.keys()
+    parent = ""
+    for _ in range(4):
+        text, _token = tokens.issue(step, PLAIN._replace(parent=parent))
+        parent = tokens.digest_of(text)
+        first = parent if len(step.writes) < 4 else first
+    service.core.commit(step.writes)
+    later = Context(service.core, Request("GET", "x"), service.core.now())
+    tokens.revoke(later, first)
+    service.core.commit(later.writes)
+    assert service.core.storage.keys() == before
+
+
+def test_those_that_ended_come_in_the_order_of_their_ends(service) -> None:
+    for ttl_s in (30, 10, 20, 40):
+        service.post("auth/token/create", {"policies": ["default"], "ttl": ttl_s})
+    whole = Context(service.core, Request("GET", "x"), 0).everything
+    now = service.core.now()
+    assert tokens.earliest_expiry(whole) == now + 10 * SECOND_NS
+    ended = tokens.expired(whole, now + 30 * SECOND_NS)
+    ends = [whole.decoded(tokens.IDS + digest, tokens.decode_token).expires_ns - now for digest in ended]
+    assert ends == [10 * SECOND_NS, 20 * SECOND_NS, 30 * SECOND_NS]
+
+
+def test_many_that_end_at_once_are_each_a_step_of_their_own(service) -> None:
+    for _ in range(50):
+        service.post("auth/token/create", {"policies": ["default"], "ttl": "1h"})
+    commits = service.core.commits
+    service.advance("1h")
+    assert service.core.commits == commits + 50
+    assert len(service.core.storage.list(tokens.IDS)) == 1
+    assert service.next_due() is None
+
+
+@pytest.mark.parametrize(
+    ("address", "blocks", "allowed"),
+    [
+        ("10.1.2.3", ("10.0.0.0/8",), True),
+        ("11.1.2.3", ("10.0.0.0/8",), False),
+        ("11.1.2.3", ("10.0.0.0/8", "11.1.2.3"), True),
+        ("10.9.9.9", ("10.1.2.3/8",), True),
+        ("2001:db8::1", ("2001:db8::/32",), True),
+        ("10.1.2.3", ("2001:db8::/32",), False),
+        ("not an address", ("10.0.0.0/8",), False),
+        ("", ("0.0.0.0/0",), False),
+    ],
+)
+def test_addresses(address: str, blocks: tuple[str, ...], allowed: bool) -> None:
+    token = PLAIN._replace(bound_cidrs=blocks)
+    if allowed:
+        tokens.check_address(token, address)
+    else:
+        with pytest.raises(Forbidden, match="permission denied"):
+            tokens.check_address(token, address)
+
+
+@pytest.mark.parametrize(
+    ("headers", "text"),
+    [
+        ({}, ""),
+        ({"X-Vault-Token": "a"}, "a"),
+        ({"x-vault-token": "a"}, "a"),
+        ({"Authorization": "Bearer b"}, "b"),
+        ({"authorization": "bearer  b "}, "b"),
+        ({"Authorization": "Basic b"}, ""),
+        ({"Authorization": "b"}, ""),
+        ({"X-Vault-Token": "a", "Authorization": "Bearer b"}, "a"),
+    ],
+)
+def test_where_a_token_is_sent(service, headers: dict[str, str], text: str) -> None:
+    ctx = Context(service.core, Request("GET", "x", headers), 0)
+    ctx.headers = {name.lower(): value for name, value in headers.items()}
+    assert tokens.sent_token(ctx) == text

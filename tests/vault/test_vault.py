@@ -1,0 +1,159 @@
+"""A vault alone: development mode, the SQLite file, its clock, and what a refused request leaves behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from labkit import Vault
+from labkit.service.message import Request, Suspended
+
+
+def test_development_mode_is_ready_to_use(service):
+    assert service.post("secret/data/app", {"data": {"user": "ada"}}).ok
+    assert service.get("/v1/secret/data/app").data["data"] == {"user": "ada"}
+    assert service.post("transit/encrypt/orders", {"plaintext": "aGk="}).data["ciphertext"].startswith("vault:v1:")
+    assert len(service.unseal_keys) == 5
+    assert not service.sealed
+
+
+def test_two_vaults_never_meet(service):
+    other = Vault.dev()
+    service.post("secret/data/app", {"data": {"user": "ada"}})
+
+    assert other.get("secret/data/app").status == 404
+    assert other.get("secret/data/app", token=service.root_token).status == 403
+
+
+def test_any_three_shares_open_it(service):
+    service.post("sys/seal")
+    assert service.sealed
+    assert service.get("secret/data/app").status == 503
+
+    for share in (service.unseal_keys[4], service.unseal_keys[0], service.unseal_keys[2]):
+        answer = service.post("sys/unseal", {"key": share}, token="")
+    assert answer.body["sealed"] is False
+    assert service.get("secret/data/app").status == 404
+
+
+def test_no_callers_object_is_kept_and_none_is_handed_out(service):
+    data = {"list": [1, 2]}
+    service.post("secret/data/app", {"data": data})
+    data["list"].append(3)
+    service.get("secret/data/app").data["data"]["list"].append(4)
+
+    assert service.get("secret/data/app").data["data"] == {"list": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        ("POST", "secret/data/app", {"data": {"x": 1}, "options": {"cas": 7}}),
+        ("POST", "transit/keys/k/config", {"min_decryption_version": 99}),
+        ("POST", "sys/mounts/secret", {"type": "kv"}),
+        ("POST", "sys/replication/dr/primary/demote", {}),
+        ("POST", "auth/token/create", {"ttl": "x"}),
+        ("POST", "nowhere/x", {"a": 1}),
+        ("POST", "secret/data/app", {"data": {"a": b"no JSON"}}),
+    ],
+)
+def test_a_refused_request_changes_nothing(service, refused):
+    service.post("secret/data/app", {"data": {"x": 0}})
+    service.post("transit/keys/k")
+    before = service.core.storage.state()
+
+    method, path, body = refused
+    assert service.request(method, path, body, {"X-Vault-Token": service.root_token}).status >= 400
+    assert service.core.storage.state() == before
+
+
+def test_calls_are_listed_and_failures_can_be_asked_for(service):
+    service.fail_next(503, times=2)
+
+    assert [service.get("secret/data/a").status for _ in range(3)] == [503, 503, 404]
+    assert [(call.method, call.status) for call in service.calls] == [("GET", 503), ("GET", 503), ("GET", 404)]
+
+
+def test_the_clock_can_be_moved(service):
+    token = service.post("auth/token/create", {"ttl": "1h", "policies": ["default"]}).auth["client_token"]
+    assert service.get("auth/token/lookup-self", token=token).ok
+
+    service.advance("61m")
+    assert service.get("auth/token/lookup-self", token=token).status == 403
+    assert service.core.storage.list("token/id/") != []
+
+
+def test_a_file_keeps_what_was_acknowledged(tmp_path):
+    path = tmp_path / "lab.db"
+    first = Vault.open(str(path))
+    first.post("secret/data/app", {"data": {"user": "ada"}})
+    again = Vault.open(str(path))
+
+    assert again.root_token == first.root_token
+    assert again.unseal_keys == first.unseal_keys
+    assert again.get("secret/data/app").data["data"] == {"user": "ada"}
+    for vault in (first, again):
+        vault.core.storage.close()
+
+
+CHILD = """
+import os, sys
+from labkit import Vault
+vault = Vault.open(sys.argv[1])
+for number in range(20):
+    assert vault.post(f"secret/data/{number}", {"data": {"n": number}}).ok
+    print(number, flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_what_was_acknowledged_survives_a_killed_process(tmp_path):
+    path = tmp_path / "lab.db"
+    run = subprocess.run([sys.executable, "-c", CHILD, str(path)], capture_output=True, text=True, check=False)
+    assert run.returncode == -9, run.stderr
+    vault = Vault.open(str(path))
+
+    for number in range(int(run.stdout.split()[-1]) + 1):
+        assert vault.get(f"secret/data/{number}").data["data"] == {"n": number}
+    vault.core.storage.close()
+
+
+def test_state_and_store_are_all_there_is(service, clock):
+    service.post("secret/data/app", {"data": {"user": "ada"}})
+    again = Vault(service.core.storage, service.surroundings, service.core.settings, service.state())
+    again.root_token = service.root_token
+
+    assert again.get("secret/data/app").data["data"] == {"user": "ada"}
+
+
+def test_a_vault_that_stands_alone_says_that_nobody_is_there(service):
+    token = service.post("sys/wrapping/wrap", {"a": 1}, headers={"X-Vault-Wrap-TTL": "60s"}).wrap_info["token"]
+    answer = service.post("sys/replication/dr/secondary/enable", {"token": token})
+
+    assert answer.status == 400
+    assert "activation token" in answer.errors[0]
+
+
+def test_what_waits_can_be_played_again(service):
+    claims = "eyJhbGciOiJFUzUxMiIsInR5cCI6IkpXVCJ9"
+    body = {"token": _activation(service)}
+    assert claims in body["token"]
+    other = Vault.dev()
+    waiting = other.handle(
+        Request("POST", "/v1/sys/replication/dr/secondary/enable", {"X-Vault-Token": other.root_token}, body)
+    )
+    assert isinstance(waiting, Suspended)
+
+    unwrapped = service.handle(waiting.fetch.request)
+    other.core.live.clear()
+    further = other.resume(waiting, unwrapped)
+    assert isinstance(further, Suspended)
+    assert further.fetch.channel == "cluster"
+    assert len(further.tape) > len(waiting.tape)
+
+
+def _activation(vault):
+    vault.post("sys/replication/dr/primary/enable")
+    return vault.post("sys/replication/dr/primary/secondary-token", {"id": "b"}).wrap_info["token"]
