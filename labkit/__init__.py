@@ -1,0 +1,36 @@
+"""labkit: learn, rehearse and test the operation of a secrets service, all in one process.
+
+``Vault`` is one node of the service, ``Lab`` stands whole clusters of them on a simulated network.  Nothing heavy is
+imported until it is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from labkit.lab.lab import Lab
+    from labkit.service.message import Request, Response
+    from labkit.vault.vault import Vault
+
+__all__ = ["Lab", "Request", "Response", "Vault"]
+__version__ = "0.1.0"
+
+_PLACES = {
+    "Lab": "labkit.lab.lab",
+    "Request": "labkit.service.message",
+    "Response": "labkit.service.message",
+    "Vault": "labkit.vault.vault",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name of the front door when it is first asked for (PEP 562)."""
+    place = _PLACES.get(name)
+    if place is None:
+        raise AttributeError(f"module 'labkit' has no attribute {name!r}; it offers {', '.join(__all__)}")
+    from importlib import import_module
+
+    value = getattr(import_module(place), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,126 @@
+"""Blueprint: regions, clusters, clients and links of a lab, as frozen data.
+
+A blueprint is everything that a lab is built from besides its seed.  ``pair`` and ``triangle`` are the two that need no
+file: clusters of three nodes each, one a region, with a place between them where clients live.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+MILLISECOND_NS = 1_000_000
+SECOND_NS = 1_000_000_000
+
+# 2030-01-01T00:00:00Z: where a lab's wall clocks stand when it is built
+EPOCH_NS = 1_893_456_000 * SECOND_NS
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkPlan:
+    """One link between two sites: latency and jitter in nanoseconds, loss in parts per million, bits per second."""
+
+    between: tuple[str, str]
+    latency_ns: int
+    jitter_ns: int = 0
+    loss_ppm: int = 0
+    bandwidth_bps: int = 0
+    distribution: str = "constant"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterPlan:
+    """One cluster: its site, how many nodes, how its root key is shared out, and which version it runs."""
+
+    name: str
+    site: str
+    nodes: int = 3
+    shares: int = 5
+    threshold: int = 3
+    version: str = "1.16.3+ent"
+    ring_entries: int = 16_384
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        """The names of the cluster's nodes, in order."""
+        return tuple(f"{self.name}-{number}" for number in range(1, self.nodes + 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkloadPlan:
+    """What a group of clients does: an operation at a steady rate between two instants (nanoseconds of lab time)."""
+
+    operation: str
+    every_ns: int
+    from_ns: int = 0
+    until_ns: int = 0
+    size_bytes: int = 64
+    keys: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientPlan:
+    """A group of clients: where they live, which clusters they use in order of preference, and how patient they are."""
+
+    name: str
+    site: str
+    use: tuple[str, ...]
+    count: int = 1
+    timeout_ns: int = SECOND_NS
+    retries: int = 3
+    backoff_ns: int = 200 * MILLISECOND_NS
+    workload: tuple[WorkloadPlan, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the group's clients, in order."""
+        return tuple(f"{self.name}-{number}" for number in range(1, self.count + 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blueprint:
+    """A whole lab, before it is built."""
+
+    sites: tuple[str, ...]
+    links: tuple[LinkPlan, ...]
+    clusters: tuple[ClusterPlan, ...]
+    clients: tuple[ClientPlan, ...] = ()
+    epoch_ns: int = EPOCH_NS
+
+    def cluster(self, name: str) -> ClusterPlan:
+        """Return the plan of a cluster; raise KeyError that lists the names there are."""
+        for plan in self.clusters:
+            if plan.name == name:
+                return plan
+        raise KeyError(f"no cluster named {name}; there are {', '.join(plan.name for plan in self.clusters)}")
+
+    def with_clients(self, *clients: ClientPlan) -> Blueprint:
+        """Return the blueprint with these groups of clients instead of its own."""
+        return replace(self, clients=clients)
+
+
+def pair() -> Blueprint:
+    """Clusters paris and tokyo, three nodes each, 80 ms apart one way, and clients' place lisbon."""
+    return Blueprint(
+        sites=("paris", "tokyo", "lisbon"),
+        links=(
+            _link("paris", "tokyo", 80),
+            _link("lisbon", "paris", 15),
+            _link("lisbon", "tokyo", 90),
+        ),
+        clusters=(ClusterPlan(name="paris", site="paris"), ClusterPlan(name="tokyo", site="tokyo")),
+    )
+
+
+def triangle() -> Blueprint:
+    """The pair, and a third cluster lima."""
+    two = pair()
+    return replace(
+        two,
+        sites=(*two.sites, "lima"),
+        links=(*two.links, _link("lima", "paris", 95), _link("lima", "tokyo", 110), _link("lima", "lisbon", 85)),
+        clusters=(*two.clusters, ClusterPlan(name="lima", site="lima")),
+    )
+
+
+def _link(a: str, b: str, latency_ms: int) -> LinkPlan:
+    return LinkPlan(between=(a, b), latency_ns=latency_ms * MILLISECOND_NS, jitter_ns=latency_ms * 10_000)

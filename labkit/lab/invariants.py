@@ -1,0 +1,105 @@
+"""Invariants: the standing rules of a lab, checked on the events that can break them (R18).
+
+1. *one primary*: at most one cluster of a replication set accepts clients' writes at any time.
+2. *planned failover loses nothing*: a promotion after the old primary was demoted loses no acknowledged write.
+3. *loss within lag*: a promotion without that loses no more acknowledged writes than the survivor lagged by.
+4. *equal roots, equal contents*: the roots of two clusters are equal exactly when what is replicated is equal; judged
+   at rest, at probes and at status, and not after corruption was injected.
+
+They record what they find and never stop a lab.  A cluster *accepts* when its active node is up, unsealed and primary,
+and clients reach it: cutting it off from all of them (fencing) ends that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from labkit.lab.lab import Lab
+    from labkit.lab.ledger import Promotion
+
+ONE_PRIMARY = "one primary"
+NO_LOSS = "planned failover loses nothing"
+WITHIN_LAG = "loss within lag"
+ROOTS = "equal roots, equal contents"
+STANDING = (ONE_PRIMARY, NO_LOSS, WITHIN_LAG, ROOTS)
+
+
+class Finding(NamedTuple):
+    """A rule that was broken: which, when first, and what was seen."""
+
+    name: str
+    at_ns: int
+    detail: str
+
+
+class Invariants:
+    """The rules of one lab and what was found."""
+
+    __slots__ = ("_lab", "broken", "corrupted", "watched")
+
+    def __init__(self, lab: Lab, state: dict[str, Any] | None = None) -> None:
+        state = state or {}
+        self._lab = lab
+        self.broken: dict[str, Finding] = {row[0]: Finding(*row) for row in state.get("broken", ())}
+        self.corrupted: bool = state.get("corrupted", False)
+        self.watched: dict[str, Callable[[Lab], Any]] = {}
+
+    def __repr__(self) -> str:
+        return f"Invariants({len(self.broken)} broken)"
+
+    def watch(self, name: str, check: Callable[[Lab], Any]) -> None:
+        """Add a rule of one's own: ``check(lab)`` returns something false, or text, when it is broken."""
+        self.watched[name] = check
+
+    def verdicts(self) -> dict[str, Finding | None]:
+        """Return every rule with what broke it first; None for one that held."""
+        return {name: self.broken.get(name) for name in (*STANDING, *self.watched)}
+
+    def on_change(self) -> None:
+        """Something changed who accepts writes, or anything that a watched rule may look at."""
+        accepting = self._lab.accepting()
+        for set_id, clusters in sorted(accepting.items()):
+            if len(clusters) > 1:
+                self._found(ONE_PRIMARY, f"{' and '.join(sorted(clusters))} accept writes of set {set_id[:8]}")
+        self._check_watched()
+
+    def on_promotion(self, promotion: Promotion, lag: int) -> None:
+        """A secondary was promoted."""
+        lost = len(self._lab.ledger.lost(promotion))
+        if promotion.planned and lost:
+            self._found(NO_LOSS, f"{lost} acknowledged writes lost though {promotion.old_primary} was demoted first")
+        if not promotion.planned and lost > lag:
+            self._found(
+                WITHIN_LAG, f"{lost} acknowledged writes lost, but {promotion.survivor} lagged by {lag} entries"
+            )
+        self.on_change()
+
+    def on_rest(self) -> None:
+        """The lab stands still: ask the watched rules, and compare roots and contents where nothing is on its way."""
+        self._check_watched()
+        if self.corrupted:
+            return
+        for first, second in self._lab.streaming_pairs():
+            same_roots = self._lab.root(first) == self._lab.root(second)
+            same_contents = self._lab.contents(first) == self._lab.contents(second)
+            if same_roots != same_contents:
+                roots = "equal" if same_roots else "different"
+                contents = "equal" if same_contents else "different"
+                self._found(ROOTS, f"{first} and {second}: roots {roots}, contents {contents}")
+
+    def state(self) -> dict[str, Any]:
+        """Return what was found as plain values; watched rules are the caller's to add again."""
+        return {"broken": tuple(self.broken.values()), "corrupted": self.corrupted}
+
+    def _check_watched(self) -> None:
+        for name, check in self.watched.items():
+            told = check(self._lab)
+            if told is not None and (isinstance(told, str) or not told):
+                self._found(name, told if isinstance(told, str) else "the check said no")
+
+    def _found(self, name: str, detail: str) -> None:
+        if name not in self.broken:
+            self.broken[name] = Finding(name, self._lab.now, detail)
+            self._lab.trace.record(("invariant", self._lab.now, name, "broken", detail))

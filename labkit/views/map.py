@@ -1,0 +1,139 @@
+"""Map: sites, links, clusters and their nodes as they are at this instant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, circle, line, text
+
+if TYPE_CHECKING:
+    from labkit.lab.lab import Lab
+
+WIDTH, HEIGHT = 720, 420
+MILLISECOND_NS = 1_000_000
+
+# where sites stand, as parts of width and height, by how many there are
+PLACES = {
+    1: ((0.5, 0.5),),
+    2: ((0.22, 0.5), (0.78, 0.5)),
+    3: ((0.2, 0.3), (0.8, 0.3), (0.5, 0.8)),
+    4: ((0.2, 0.25), (0.8, 0.25), (0.2, 0.8), (0.8, 0.8)),
+}
+
+LEGEND = "A active · s standby · # sealed · × down · dashed: cut"
+LETTERS = {"active": "A", "standby": "s", "sealed": "#", "down": "×"}
+
+
+class NodeMark(NamedTuple):
+    """One node: its name and what it is: active, standby, sealed or down."""
+
+    name: str
+    is_what: str
+
+
+class SiteMark(NamedTuple):
+    """One site: where it is drawn, its cluster's nodes and mode, and its clients."""
+
+    name: str
+    x: float
+    y: float
+    mode: str
+    nodes: tuple[NodeMark, ...]
+    clients: int
+
+
+class LinkMark(NamedTuple):
+    """One link: between which sites, its latency in words, and whether it is cut."""
+
+    a: str
+    b: str
+    label: str
+    cut: bool
+
+
+class MapLayout(NamedTuple):
+    """Everything that is drawn, before it is drawn."""
+
+    at_ns: int
+    sites: tuple[SiteMark, ...]
+    links: tuple[LinkMark, ...]
+    streams: tuple[tuple[str, str], ...]
+
+
+def layout(lab: Lab) -> MapLayout:
+    """Work out what a map of a lab shows; nothing here asks or changes anything."""
+    names = lab.blueprint.sites
+    places = PLACES.get(len(names)) or tuple(
+        (0.12 + 0.76 * number / max(1, len(names) - 1), 0.25 if number % 2 else 0.75) for number in range(len(names))
+    )
+    sites = []
+    for name, (x, y) in zip(names, places, strict=True):
+        plan = next((plan for plan in lab.blueprint.clusters if plan.site == name), None)
+        nodes = tuple(NodeMark(node, _is_what(lab, node)) for node in plan.node_names) if plan else ()
+        clients = sum(group.count for group in lab.blueprint.clients if group.site == name)
+        sites.append(SiteMark(name, x * WIDTH, y * HEIGHT, lab.mode_of(plan.name) if plan else "", nodes, clients))
+    links = tuple(
+        LinkMark(*link.between, _latency(link.latency_ns), not lab.network.reachable(*link.between))
+        for link in lab.blueprint.links
+    )
+    return MapLayout(lab.now, tuple(sites), links, tuple(lab.streaming_pairs()))
+
+
+def _is_what(lab: Lab, node: str) -> str:
+    if not lab.is_running(node):
+        return "down"
+    host = lab.nodes[node]
+    return "sealed" if host.vault.sealed else "active" if host.active else "standby"
+
+
+def _latency(latency_ns: int) -> str:
+    return f"{latency_ns / MILLISECOND_NS:g} ms"
+
+
+def draw(marks: MapLayout) -> Picture:
+    """Draw a map."""
+    places = {site.name: site for site in marks.sites}
+    elements = [text(16, 24, f"{marks.at_ns / 1e9:.3f} s", size=14, colour=FAINT)]
+    for link in marks.links:
+        a, b = places[link.a], places[link.b]
+        elements.append(
+            line(a.x, a.y, b.x, b.y, colour=INK if not link.cut else COLOURS["down"], dash="6 5" * link.cut)
+        )
+        label = f"{link.label}{' · cut' if link.cut else ''}"
+        elements.append(text((a.x + b.x) / 2, (a.y + b.y) / 2 - 6, label, size=11, colour=FAINT, anchor="middle"))
+    for site in marks.sites:
+        elements += _draw_site(site)
+    elements.append(text(WIDTH - 16, HEIGHT - 12, LEGEND, size=11, colour=FAINT, anchor="end"))
+    return Picture(WIDTH, HEIGHT, f"Map of the lab at {marks.at_ns / 1e9:.3f} s", describe(marks), tuple(elements))
+
+
+def _draw_site(site: SiteMark) -> list[str]:
+    colour = COLOURS.get(site.mode, FAINT)
+    elements = [circle(site.x, site.y, 58, fill="#f5f7fa", border=colour, note=site.name)]
+    role = {"": "clients only" if site.clients else "", "unknown": "no active node"}.get(site.mode, site.mode)
+    elements.append(text(site.x, site.y - 22, site.name, size=15, anchor="middle"))
+    elements.append(text(site.x, site.y - 7, role, size=11, colour=colour, anchor="middle"))
+    for number, node in enumerate(site.nodes):
+        x = site.x + (number - (len(site.nodes) - 1) / 2) * 30
+        fill = COLOURS.get({"active": site.mode}.get(node.is_what, node.is_what), COLOURS["disabled"])
+        elements.append(circle(x, site.y + 16, 11, fill=fill, note=f"{node.name}: {node.is_what}"))
+        ink = INK if node.is_what == "standby" else PAPER
+        elements.append(text(x, site.y + 20, LETTERS[node.is_what], size=12, colour=ink, anchor="middle"))
+    if site.clients:
+        words = f"{site.clients} client{'s' if site.clients != 1 else ''}"
+        elements.append(text(site.x, site.y + 46, words, size=11, colour=FAINT, anchor="middle"))
+    return elements
+
+
+def describe(marks: MapLayout) -> str:
+    """Say in words what a map shows."""
+    parts = []
+    for site in marks.sites:
+        if site.nodes:
+            nodes = ", ".join(f"{node.name} {node.is_what}" for node in site.nodes)
+            parts.append(f"{site.name} is {site.mode}: {nodes}")
+        elif site.clients:
+            parts.append(f"{site.name} has {site.clients} clients")
+    parts += [f"{primary} ships to {secondary}" for primary, secondary in marks.streams]
+    parts += [f"the link between {link.a} and {link.b} is cut" for link in marks.links if link.cut]
+    return "; ".join(parts) + "."

@@ -1,0 +1,203 @@
+"""Timeline: what became of each cluster, and what clients were told, along simulated time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, line, rectangle, text
+
+if TYPE_CHECKING:
+    from labkit.lab.lab import Lab
+    from labkit.lab.ledger import Ledger
+    from labkit.trace import Trace
+
+SECOND_NS = 1_000_000_000
+WIDTH, LEFT, RIGHT, TOP, ROW = 900, 110, 20, 46, 34
+COLUMNS = 120
+LEGEND = "clients told, from below: answered (blue), refused (amber), unknown (red) · † acknowledged write lost"
+
+
+class Span(NamedTuple):
+    """A stretch of time in which a cluster was something: primary, secondary, disabled or down."""
+
+    row: str
+    from_ns: int
+    to_ns: int
+    what: str
+    detail: str
+
+
+class Column(NamedTuple):
+    """What clients were told in one slice of time."""
+
+    from_ns: int
+    answered: int
+    refused: int
+    unknown: int
+    lost: int
+
+
+class Mark(NamedTuple):
+    """Something that happened at an instant: a fault, or a step of an operator."""
+
+    at_ns: int
+    what: str
+    words: str
+
+
+class TimelineLayout(NamedTuple):
+    """Everything that is drawn, before it is drawn."""
+
+    end_ns: int
+    rows: tuple[str, ...]
+    spans: tuple[Span, ...]
+    columns: tuple[Column, ...]
+    marks: tuple[Mark, ...]
+
+
+def layout(trace: Trace, ledger: Ledger, end_ns: int, clusters: tuple[str, ...]) -> TimelineLayout:
+    """Work out what a timeline shows from trace and ledger alone."""
+    end_ns = max(end_ns, 1)
+    spans = tuple(span for cluster in clusters for span in _spans(trace, cluster, end_ns))
+    return TimelineLayout(end_ns, clusters, spans, _columns(trace, ledger, end_ns), _marks(trace))
+
+
+def _spans(trace: Trace, cluster: str, end_ns: int) -> list[Span]:
+    """Cut a cluster's time where its mode changed, its nodes crashed, or a node took over."""
+    changes = [(0, "disabled", "")]
+    changes += [(event.at_ns, event.mode, event.state) for event in trace.select("mode", cluster=cluster)]
+    crashed = [event for event in trace.select("fault") if event.target.rpartition("-")[0] == cluster]
+    down: set[str] = set()
+    for event in crashed:
+        if event.verb == "crash":
+            down.add(event.target)
+            changes.append((event.at_ns, "down", f"{len(down)} node{'s' if len(down) != 1 else ''} down"))
+        elif event.verb == "restart":
+            down.discard(event.target)
+    leaders = trace.select("leader", cluster=cluster)
+    changes += [(event.at_ns, "", event.node) for event in leaders if event.at_ns]
+    spans: list[Span] = []
+    mode = "disabled"
+    ordered = sorted(changes, key=lambda change: change[0])
+    for number, (at_ns, what, detail) in enumerate(ordered):
+        mode = what if what not in ("", "down") else mode
+        until_ns = ordered[number + 1][0] if number + 1 < len(ordered) else end_ns
+        if until_ns > at_ns:
+            spans.append(Span(cluster, at_ns, until_ns, what or mode, detail))
+    return spans
+
+
+def _columns(trace: Trace, ledger: Ledger, end_ns: int) -> tuple[Column, ...]:
+    width_ns = max(1, -(-end_ns // COLUMNS))
+    counts = [[0, 0, 0, 0] for _ in range(COLUMNS)]
+    kinds = {"answered": 0, "refused": 1, "unknown": 2}
+    for event in trace.select("outcome"):
+        counts[min(event.at_ns // width_ns, COLUMNS - 1)][kinds[event.outcome]] += 1
+    for write in ledger.lost():
+        counts[min(write.at_ns // width_ns, COLUMNS - 1)][3] += 1
+    return tuple(Column(number * width_ns, *count) for number, count in enumerate(counts))
+
+
+def _marks(trace: Trace) -> tuple[Mark, ...]:
+    marks = [Mark(event.at_ns, "step", event.text) for event in trace.select("step") if event.status != "begun"]
+    seen: set[tuple[int, str]] = set()
+    for event in trace.select("fault"):
+        words = f"{event.verb} {event.target}".rstrip()
+        if event.verb in ("crash", "restart"):
+            words = f"{event.verb} {event.target.rpartition('-')[0]}"
+        if (event.at_ns, words) not in seen:
+            seen.add((event.at_ns, words))
+            marks.append(Mark(event.at_ns, "fault", words))
+    return tuple(sorted(marks))
+
+
+def of(lab: Lab) -> Picture:
+    """Draw the timeline of a lab up to now."""
+    return draw(layout(lab.trace, lab.ledger, lab.now, tuple(lab.clusters)))
+
+
+def draw(marks: TimelineLayout) -> Picture:
+    """Draw a timeline: a row a cluster, below them what clients were told, and marks for faults and steps."""
+    scale = (WIDTH - LEFT - RIGHT) / marks.end_ns
+    bottom = TOP + ROW * len(marks.rows)
+    elements = [*_axis(marks, scale, bottom + 74)]
+    for number, row in enumerate(marks.rows):
+        elements.append(text(LEFT - 10, TOP + ROW * number + 20, row, anchor="end"))
+    for span in marks.spans:
+        y = TOP + ROW * marks.rows.index(span.row) + 5
+        x, width = LEFT + span.from_ns * scale, (span.to_ns - span.from_ns) * scale
+        note = f"{span.row}: {span.what} {span.detail}".strip()
+        elements.append(rectangle(x, y, width, ROW - 12, fill=COLOURS.get(span.what, FAINT), note=note))
+        words = span.what if span.what != "secondary" or not span.detail else f"{span.what} · {span.detail}"
+        if width > 7 * len(words):
+            elements.append(text(x + 5, y + 15, words, size=11, colour=PAPER))
+    elements += _draw_columns(marks, scale, bottom)
+    elements += _draw_marks(marks, scale, bottom)
+    title = f"Timeline of the lab up to {marks.end_ns / SECOND_NS:.1f} s"
+    return Picture(WIDTH, bottom + 110, title, describe(marks), tuple(elements))
+
+
+def _axis(marks: TimelineLayout, scale: float, y: float) -> list[str]:
+    seconds = marks.end_ns / SECOND_NS
+    step = next((step for step in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 3600) if seconds / step <= 12), 7200)
+    elements = [line(LEFT, y, WIDTH - RIGHT, y, colour=INK)]
+    for number in range(int(seconds // step) + 1):
+        x = LEFT + number * step * SECOND_NS * scale
+        elements.append(line(x, y, x, y + 5, colour=INK))
+        elements.append(text(x, y + 18, f"{number * step} s", size=11, colour=FAINT, anchor="middle"))
+    return elements
+
+
+def _draw_columns(marks: TimelineLayout, scale: float, bottom: float) -> list[str]:
+    """Draw what clients were told: answered upwards, refused and unknown on top of it, lost writes hatched below."""
+    highest = max((column.answered + column.refused + column.unknown for column in marks.columns), default=0) or 1
+    width = marks.columns[1].from_ns * scale if len(marks.columns) > 1 else 1
+    base = bottom + 62
+    elements = [
+        text(LEFT - 10, bottom + 42, "clients told", anchor="end"),
+        text(WIDTH - RIGHT, bottom + 106, LEGEND, size=11, colour=FAINT, anchor="end"),
+    ]
+    shades = (("answered", COLOURS["primary"]), ("refused", COLOURS["sealed"]), ("unknown", COLOURS["down"]))
+    for column in marks.columns:
+        y, x = base, LEFT + column.from_ns * scale
+        for name, colour in shades:
+            count = getattr(column, name)
+            if count:
+                height = 48 * count / highest
+                y -= height
+                note = f"{count} {name} from {column.from_ns / SECOND_NS:.1f} s"
+                elements.append(rectangle(x, y, width * 0.86, height, fill=colour, note=note))
+        if column.lost:
+            elements.append(text(x, base + 11, "†", size=12, colour=COLOURS["down"]))
+    return elements
+
+
+def _draw_marks(marks: TimelineLayout, scale: float, bottom: float) -> list[str]:
+    elements = []
+    last_x = {0: -1_000.0, 1: -1_000.0}
+    for mark in marks.marks:
+        x = LEFT + mark.at_ns * scale
+        colour = COLOURS["down"] if mark.what == "fault" else INK
+        dash = "" if mark.what == "fault" else "3 3"
+        elements.append(line(x, TOP - 4, x, bottom + 62, colour=colour, dash=dash))
+        row = next((row for row in (0, 1) if x - last_x[row] > 90), None)
+        if row is not None:
+            last_x[row] = x
+            elements.append(text(x + 2, 16 + 14 * row, mark.words[:26], size=10, colour=colour))
+    return elements
+
+
+def describe(marks: TimelineLayout) -> str:
+    """Say in words what a timeline shows."""
+    parts = [
+        f"from {span.from_ns / SECOND_NS:.1f} s {span.row} is {span.what}{f' ({span.detail})' if span.detail else ''}"
+        for span in marks.spans
+    ]
+    parts += [f"at {mark.at_ns / SECOND_NS:.1f} s {mark.words}" for mark in marks.marks if mark.what == "fault"]
+    told = [
+        sum(getattr(column, name) for column in marks.columns) for name in ("answered", "refused", "unknown", "lost")
+    ]
+    parts.append(
+        "clients were told: {} answered, {} refused, {} unknown; {} acknowledged writes were lost".format(*told)
+    )
+    return "; ".join(parts) + "."

@@ -1,0 +1,100 @@
+"""Labs for the tests: two or three clusters, replicating or not; made once, and restored for each test."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.blueprint import Blueprint, ClientPlan, WorkloadPlan, pair
+
+SECOND_NS = 1_000_000_000
+
+
+def writers(*, until_s: int = 60, every_ms: int = 100, count: int = 2) -> ClientPlan:
+    """Clients that put secrets and call encrypt."""
+    every_ns = every_ms * 1_000_000
+    return ClientPlan(
+        name="writers",
+        site="lisbon",
+        use=("paris", "tokyo"),
+        count=count,
+        workload=(
+            WorkloadPlan(operation="put-secret", every_ns=every_ns, from_ns=SECOND_NS, until_ns=until_s * SECOND_NS),
+            WorkloadPlan(operation="encrypt", every_ns=3 * every_ns, from_ns=SECOND_NS, until_ns=until_s * SECOND_NS),
+        ),
+    )
+
+
+def started(blueprint: Blueprint, seed: int = 7):
+    """A lab of two clusters, half a second after tokyo began to stream from paris."""
+    lab = Lab(blueprint, seed=seed)
+    lab.replicate("paris", "tokyo")
+    lab.run("500ms")
+    return lab.snapshot()
+
+
+@pytest.fixture(scope="session")
+def busy_blueprint():
+    """The pair with writers."""
+    return pair().with_clients(writers())
+
+
+@pytest.fixture(scope="session")
+def replicating_snapshot(busy_blueprint):
+    """The pair with writers, half a second after it began to replicate."""
+    return started(busy_blueprint)
+
+
+@pytest.fixture(scope="session")
+def calm_snapshot():
+    """The pair without clients, half a second after it began to replicate."""
+    return started(pair())
+
+
+@pytest.fixture(scope="session")
+def short_ring_snapshot(busy_blueprint):
+    """The pair with writers, replicating; the journals remember eight entries only."""
+    plans = tuple(replace(plan, ring_entries=8) for plan in busy_blueprint.clusters)
+    return started(replace(busy_blueprint, clusters=plans))
+
+
+@pytest.fixture(scope="session")
+def trio_snapshot():
+    """Three clusters: tokyo and lima stream from paris."""
+    lab = Lab.triangle(seed=7)
+    lab.replicate("paris", "tokyo")
+    lab.work_through("enable-secondary", cluster="lima", primary="paris")
+    lab.run("500ms")
+    return lab.snapshot()
+
+
+@pytest.fixture
+def lab(replicating_snapshot):
+    """The pair with writers, replicating."""
+    return Lab.restore(replicating_snapshot)
+
+
+@pytest.fixture
+def calm(calm_snapshot):
+    """The pair without clients, replicating."""
+    return Lab.restore(calm_snapshot)
+
+
+@pytest.fixture
+def short_ring(short_ring_snapshot):
+    """The pair with writers, replicating over journals of eight entries."""
+    return Lab.restore(short_ring_snapshot)
+
+
+@pytest.fixture
+def trio(trio_snapshot):
+    """Three clusters, two of them secondaries of paris."""
+    return Lab.restore(trio_snapshot)
+
+
+@pytest.fixture
+def quiet():
+    """The pair without clients, not yet replicating."""
+    return Lab.pair(seed=7)

@@ -1,0 +1,70 @@
+"""Blueprints: the two that need no file, and what a plan names."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, pair, triangle
+
+
+def test_the_pair_is_two_clusters_of_three_nodes_and_a_place_for_clients():
+    blueprint = pair()
+
+    assert [plan.name for plan in blueprint.clusters] == ["paris", "tokyo"]
+    assert [plan.node_names for plan in blueprint.clusters] == [
+        ("paris-1", "paris-2", "paris-3"),
+        ("tokyo-1", "tokyo-2", "tokyo-3"),
+    ]
+    assert blueprint.sites == ("paris", "tokyo", "lisbon")
+    assert blueprint.clients == ()
+
+
+def test_the_triangle_adds_a_third_cluster_and_keeps_the_pair():
+    two, three = pair(), triangle()
+
+    assert three.clusters[:2] == two.clusters
+    assert three.links[: len(two.links)] == two.links
+    assert [plan.name for plan in three.clusters] == ["paris", "tokyo", "lima"]
+
+
+@pytest.mark.parametrize("make", [pair, triangle])
+def test_every_two_sites_are_joined_by_one_link(make):
+    blueprint = make()
+    joined = [frozenset(link.between) for link in blueprint.links]
+    every_two = {frozenset((a, b)) for a in blueprint.sites for b in blueprint.sites if a != b}
+
+    assert set(joined) == every_two
+    assert len(joined) == len(every_two)
+    assert all(plan.site in blueprint.sites for plan in blueprint.clusters)
+
+
+def test_key_shares_are_five_of_which_three_open():
+    assert {(plan.shares, plan.threshold) for plan in triangle().clusters} == {(5, 3)}
+
+
+def test_a_cluster_is_found_by_name_and_a_stranger_is_refused_with_the_names_there_are():
+    assert pair().cluster("tokyo").site == "tokyo"
+    with pytest.raises(KeyError, match=r"no cluster named oslo; there are paris, tokyo"):
+        pair().cluster("oslo")
+
+
+def test_clients_come_in_groups_with_numbered_names():
+    group = ClientPlan(name="shop", site="lisbon", use=("paris",), count=3)
+
+    assert group.names == ("shop-1", "shop-2", "shop-3")
+    assert pair().with_clients(group).clients == (group,)
+    assert pair().with_clients(group).with_clients().clients == ()
+
+
+def test_a_plan_never_changes():
+    plan = ClusterPlan(name="oslo", site="north")
+    with pytest.raises(FrozenInstanceError):
+        plan.nodes = 5
+
+
+def test_plans_take_their_parts_by_name_only():
+    for kind in (LinkPlan, ClusterPlan, ClientPlan, Blueprint):
+        with pytest.raises(TypeError, match="positional"):
+            kind("paris")

@@ -1,0 +1,65 @@
+"""Seeded entropy: the same name draws the same bytes, another name draws others, and no draw comes twice."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labkit.lab.chance import BLOCK_BYTES, SeededEntropy
+
+
+def test_the_same_label_draws_the_same_bytes():
+    assert SeededEntropy(7, "paris", "paris-1", 0)(64) == SeededEntropy(7, "paris", "paris-1", 0)(64)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [(8, "", "paris", "paris-1", 0), (7, "/b", "paris", "paris-1", 0), (7, "", "paris", "paris-2", 0)]
+    + [(7, "", "paris", "paris-1", 1), (7, "", "tokyo", "paris-1", 0)],
+)
+def test_another_seed_branch_node_or_incarnation_draws_others(other):
+    assert SeededEntropy(7, "", "paris", "paris-1", 0)(32) != SeededEntropy(*other)(32)
+
+
+def test_its_state_is_one_integer():
+    first = SeededEntropy(7, "paris")
+    first(12)
+    first(100)
+    again = SeededEntropy(7, "paris", counter=first.counter)
+
+    assert again(16) == first(16)
+
+
+def test_no_draw_is_repeated():
+    entropy = SeededEntropy(7, "paris")
+    drawn = [entropy(12) for _ in range(2_000)]
+
+    assert len(set(drawn)) == len(drawn)
+
+
+def test_nothing_is_asked_of_a_draw_of_nothing():
+    assert SeededEntropy(7, "paris")(0) == b""
+
+
+@given(count=st.integers(0, 5 * BLOCK_BYTES + 3))
+def test_as_many_bytes_come_as_were_asked(count):
+    assert len(SeededEntropy(7, "paris")(count)) == count
+
+
+@given(counts=st.lists(st.integers(1, 3 * BLOCK_BYTES), min_size=2, max_size=6), cut=st.integers(0, 6))
+def test_going_on_from_a_counter_is_going_on(counts, cut):
+    whole = SeededEntropy(3, "x")
+    drawn = [whole(count) for count in counts]
+    before = SeededEntropy(3, "x")
+    parts = [before(count) for count in counts[:cut]]
+    after = SeededEntropy(3, "x", counter=before.counter)
+
+    assert parts + [after(count) for count in counts[cut:]] == drawn
+
+
+def test_longer_draws_are_blocks_that_differ():
+    drawn = SeededEntropy(7, "paris")(4 * BLOCK_BYTES)
+    blocks = {drawn[start : start + BLOCK_BYTES] for start in range(0, len(drawn), BLOCK_BYTES)}
+
+    assert len(blocks) == 4

@@ -1,0 +1,271 @@
+"""The client's state machine, without a network: tries, retries, failover, and what it calls the end of an operation."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labkit.lab.blueprint import ClientPlan, WorkloadPlan
+from labkit.lab.client import BUILDERS, PATH_DISABLED, Client, Outcome, Send, Timer, build_request
+from labkit.service.message import Response
+
+SECOND_NS = 1_000_000_000
+NODES = ("paris-1", "paris-2", "tokyo-1")
+WORK = WorkloadPlan(operation="put-secret", every_ns=SECOND_NS, from_ns=2 * SECOND_NS, until_ns=9 * SECOND_NS)
+
+
+def plan(*work: WorkloadPlan, retries: int = 2) -> ClientPlan:
+    """A patient client of two clusters."""
+    return ClientPlan(name="shop", site="lisbon", use=("paris", "tokyo"), retries=retries, workload=work or (WORK,))
+
+
+def client(**settings_: int) -> Client:
+    return Client("shop-1", plan(**settings_), NODES)
+
+
+def begun(one: Client) -> Send:
+    """Let the first operation begin; return the request that it sends."""
+    effects = one.on_timer(("work", 0), 2 * SECOND_NS)
+    return next(effect for effect in effects if isinstance(effect, Send))
+
+
+def answer(status: int, *errors: str, location: str = "") -> Response:
+    return Response(status, {"Location": location} if location else {}, {"errors": list(errors)} if errors else None)
+
+
+def retry(one: Client, effects: list) -> Send:
+    """Let the pause before the next try pass."""
+    (timer,) = effects
+    assert timer.payload[0] == "retry"
+    sent, _patience = one.on_timer(timer.payload, 3 * SECOND_NS)
+    return sent
+
+
+def time_out(one: Client, sent: Send) -> list:
+    """Let nobody answer a try."""
+    _, number, attempt = sent.correlation.rsplit("/", 2)
+    return one.on_timer(("timeout", int(number), int(attempt)), 4 * SECOND_NS)
+
+
+def test_work_begins_at_its_instant_or_at_once_when_that_is_past():
+    assert client().start(0) == [Timer(2 * SECOND_NS, ("work", 0))]
+    assert client().start(5 * SECOND_NS) == [Timer(0, ("work", 0))]
+
+
+def test_an_operation_is_sent_to_one_node_with_an_end_to_patience_and_the_next_is_set():
+    one = client()
+    following, sent, patience = one.on_timer(("work", 0), 2 * SECOND_NS)
+
+    assert following == Timer(SECOND_NS, ("work", 0))
+    assert (sent.node, sent.correlation) == ("paris-1", "shop-1/1/1")
+    assert patience == Timer(one.plan.timeout_ns, ("timeout", 1, 1))
+
+
+def test_work_ends_at_its_end():
+    assert client().on_timer(("work", 0), 9 * SECOND_NS) == []
+
+
+def test_success_is_answered():
+    one = client()
+    sent = begun(one)
+    (outcome,) = one.on_answer(sent.correlation, answer(200))
+
+    assert (outcome.kind, outcome.operation.status, outcome.correlation) == ("answered", 200, sent.correlation)
+    assert one.open == {}
+
+
+def test_a_refusal_is_certain():
+    one = client()
+    (outcome,) = one.on_answer(begun(one).correlation, answer(403, "permission denied"))
+
+    assert (outcome.kind, outcome.operation.status) == ("refused", 403)
+
+
+@pytest.mark.parametrize("status", [429, 472, 473, 503])
+def test_a_node_that_cannot_serve_sends_it_to_the_next(status):
+    one = client()
+    sent = retry(one, one.on_answer(begun(one).correlation, answer(status)))
+
+    assert (sent.node, sent.correlation) == ("paris-2", "shop-1/1/2")
+
+
+def test_a_disaster_recovery_secondary_sends_it_on_though_it_says_400():
+    one = client()
+    assert retry(one, one.on_answer(begun(one).correlation, answer(400, PATH_DISABLED))).node == "paris-2"
+
+
+def test_any_other_400_is_an_answer():
+    one = client()
+    (outcome,) = one.on_answer(begun(one).correlation, answer(400, "no such parameter"))
+
+    assert outcome.kind == "refused"
+
+
+def test_silence_goes_on_to_the_next_node_and_is_remembered():
+    one = client()
+    sent = retry(one, time_out(one, begun(one)))
+    (outcome,) = one.on_answer(sent.correlation, answer(403))
+
+    assert outcome.kind == "unknown", "the first try may have happened"
+
+
+def test_silence_then_success_is_success():
+    one = client()
+    sent = retry(one, time_out(one, begun(one)))
+    (outcome,) = one.on_answer(sent.correlation, answer(204))
+
+    assert (outcome.kind, outcome.operation.attempts) == ("answered", 2)
+
+
+def test_tries_come_to_an_end():
+    one = client(retries=2)
+    sent = begun(one)
+    for _ in range(2):
+        sent = retry(one, time_out(one, sent))
+    (outcome,) = time_out(one, sent)
+
+    assert (outcome.kind, outcome.operation.attempts, outcome.operation.status) == ("unknown", 3, 0)
+    assert one.open == {}
+
+
+def test_nobody_serving_is_a_refusal_when_everybody_said_so():
+    one = client(retries=1)
+    sent = retry(one, one.on_answer(begun(one).correlation, answer(503)))
+    (outcome,) = one.on_answer(sent.correlation, answer(503))
+
+    assert (outcome.kind, outcome.operation.status) == ("refused", 503)
+
+
+def test_a_standby_names_the_active_node_and_the_client_goes_there_at_once():
+    one = client()
+    sent, _ = one.on_answer(begun(one).correlation, answer(307, location="http://tokyo-1:8200/v1/secret/data/x"))
+
+    assert (sent.node, sent.correlation) == ("tokyo-1", "shop-1/1/2")
+    assert one.nodes[one.position] == "tokyo-1", "and stays there for what comes next"
+
+
+def test_a_node_that_the_client_does_not_know_is_not_followed():
+    one = client()
+    assert retry(one, one.on_answer(begun(one).correlation, answer(307, location="http://oslo-1:8200/"))).node == "paris-2"
+
+
+def test_two_standbys_that_name_each_other_do_not_hold_a_client_for_ever():
+    one = client(retries=1)
+    sent, steps = begun(one), 0
+    effects: list = []
+    while not isinstance(next(iter(effects), None), Outcome):
+        assert (steps := steps + 1) < 20
+        other = "paris-2" if sent.node == "paris-1" else "paris-1"
+        effects = one.on_answer(sent.correlation, answer(307, location=f"http://{other}:8200/"))
+        if isinstance(effects[0], Send):
+            sent = effects[0]
+
+    assert effects[0].kind == "refused"
+
+
+def test_a_late_answer_is_nobodys():
+    one = client()
+    first = begun(one)
+    sent = retry(one, time_out(one, first))
+
+    assert one.on_answer(first.correlation, answer(200)) == []
+    assert one.on_answer(sent.correlation, answer(200))[0].kind == "answered"
+    assert one.on_answer(sent.correlation, answer(200)) == []
+
+
+def test_an_answer_after_the_end_of_patience_is_late_even_before_the_next_try():
+    one = client()
+    first = begun(one)
+    pause = time_out(one, first)
+
+    assert one.on_answer(first.correlation, answer(200)) == []
+    assert retry(one, pause).node == "paris-2"
+
+
+def test_the_end_of_patience_with_what_was_answered_is_nobodys():
+    one = client()
+    sent = begun(one)
+    one.on_answer(sent.correlation, answer(200))
+
+    assert time_out(one, sent) == []
+
+
+def test_operations_share_where_the_client_stands():
+    one = client()
+    retry(one, time_out(one, begun(one)))
+
+    assert begun(one).node == "paris-2"
+
+
+def test_one_node_that_fails_two_operations_is_left_once():
+    one = client()
+    first, second = begun(one), begun(one)
+    time_out(one, first)
+    time_out(one, second)
+
+    assert one.nodes[one.position] == "paris-2"
+
+
+@pytest.mark.parametrize("operation", sorted(BUILDERS))
+def test_a_workload_makes_the_same_request_for_the_same_number(operation):
+    work = WorkloadPlan(operation=operation, every_ns=1, size_bytes=40, keys=4)
+
+    assert build_request("shop-1", work, 6, "hvs.x") == build_request("shop-1", work, 6, "hvs.x")
+    assert build_request("shop-1", work, 6, "hvs.x").headers == {"X-Vault-Token": "hvs.x"}
+
+
+def test_keys_bound_how_many_secrets_there_are():
+    bounded, free = (WorkloadPlan(operation="put-secret", every_ns=1, keys=keys) for keys in (4, 0))
+
+    assert len({build_request("c", bounded, number, "").path for number in range(40)}) == 4
+    assert len({build_request("c", free, number, "").path for number in range(40)}) == 40
+
+
+def test_a_size_is_the_size_of_what_is_stored():
+    put, encrypt = (WorkloadPlan(operation=name, every_ns=1, size_bytes=100) for name in ("put-secret", "encrypt"))
+
+    assert len(build_request("c", put, 1, "").body["data"]["value"]) == 100
+    assert len(b64decode(build_request("c", encrypt, 1, "").body["plaintext"])) == 100
+
+
+EVENTS = st.lists(
+    st.one_of(
+        st.just(("work",)),
+        st.tuples(st.just("answer"), st.sampled_from([200, 204, 307, 400, 403, 429, 472, 503]), st.integers(0, 9)),
+        st.tuples(st.just("timer"), st.integers(0, 9)),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=150)
+@given(events=EVENTS, cut=st.integers(0, 40))
+def test_every_operation_ends_once_and_a_saved_client_goes_on_the_same(events, cut):
+    """Answers, late and in any order, timers and new work: no operation ends twice, none is forgotten."""
+    one = client(retries=2)
+    sent: list[Send] = []
+    timers: list[tuple] = []
+    ended: list[int] = []
+    for number, event in enumerate(events):
+        if number == cut:
+            one = Client(one.name, one.plan, one.nodes, one.state())
+        if event[0] == "work":
+            effects = one.on_timer(("work", 0), 3 * SECOND_NS)
+        elif event[0] == "answer":
+            if not sent:
+                continue
+            told = answer(event[1], location="http://paris-2:8200/" if event[1] == 307 else "")
+            effects = one.on_answer(sent[event[2] % len(sent)].correlation, told)
+        else:
+            if not timers:
+                continue
+            effects = one.on_timer(timers[event[1] % len(timers)], 3 * SECOND_NS)
+        sent += [effect for effect in effects if isinstance(effect, Send)]
+        timers += [effect.payload for effect in effects if isinstance(effect, Timer) and effect.payload[0] != "work"]
+        ended += [effect.operation.number for effect in effects if isinstance(effect, Outcome)]
+        assert all(0 < operation.attempts <= one.plan.retries + len(NODES) + 2 for operation in one.open.values())
+    assert len(ended) == len(set(ended))
+    assert sorted([*ended, *one.open]) == list(range(1, one.serial + 1))

@@ -1,0 +1,96 @@
+"""Clients on the network: what they are told reaches ledger and trace, in the words that the operator reads."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
+
+SECOND_NS = 1_000_000_000
+
+
+def one_client(**given) -> Lab:
+    """A pair with one client that puts a secret each second, ten in all."""
+    work = WorkloadPlan(operation="put-secret", every_ns=SECOND_NS, from_ns=SECOND_NS, until_ns=11 * SECOND_NS)
+    return Lab(pair().with_clients(ClientPlan(name="shop", site="lisbon", use=("paris",), workload=(work,), **given)))
+
+
+@pytest.fixture(scope="module")
+def served():
+    """Ten operations, all served."""
+    return one_client().run("15s")
+
+
+def test_what_was_answered_is_in_ledger_and_trace(served):
+    outcomes = served.trace.select("outcome")
+
+    assert [event.outcome for event in outcomes] == ["answered"] * 10
+    assert {(event.client, event.operation, event.cluster, event.status) for event in outcomes} == {
+        ("shop-1", "put-secret", "paris", 200)
+    }
+    assert [event.path for event in outcomes] == [f"secret/data/shop-1/{number}" for number in range(1, 11)]
+    assert served.ledger.answered == len(served.ledger.writes) == 10
+
+
+def test_what_a_client_wrote_is_there(served):
+    read = served["paris"].get("secret/data/shop-1/7").data["data"]
+
+    assert read["number"] == 7
+
+
+def test_an_outcome_took_the_way_there_and_back(served):
+    event = served.trace.select("outcome")[0]
+
+    assert event.started_ns == SECOND_NS
+    assert 2 * 15_000_000 <= event.at_ns - event.started_ns < 2 * 16_000_000
+
+
+def test_a_cluster_that_is_gone_leaves_operations_unknown():
+    lab = one_client(retries=1).run("500ms")
+    lab.crash("paris")
+    lab.run("20s")
+
+    assert {event.outcome for event in lab.trace.select("outcome")} == {"unknown"}
+    assert (lab.ledger.answered, lab.ledger.unknown, lab.ledger.writes) == (0, 10, [])
+
+
+def test_a_sealed_cluster_refuses_and_nothing_is_unknown():
+    lab = one_client(retries=1)
+    lab.crash("paris")
+    lab.restart("paris")
+    lab.run("20s")
+
+    assert {(event.outcome, event.status) for event in lab.trace.select("outcome")} == {("refused", 503)}
+    assert (lab.ledger.refused, lab.ledger.unknown) == (10, 0)
+
+
+def test_a_client_fails_over_inside_a_cluster(lab):
+    lab.run("2s").crash("paris-1")
+    lab.run("20s")
+    last = lab.trace.select("outcome")[-20:]
+
+    assert {(event.outcome, event.attempts) for event in last} == {("answered", 1)}, "it stays at the new active node"
+    assert {event.cluster for event in last} == {"paris"}
+
+
+def test_a_client_fails_over_to_the_other_cluster_once_that_serves(lab):
+    lab.run("2s").crash("paris")
+    lab["tokyo"].promote()
+    lab.run("10s")
+
+    assert lab.trace.select("outcome")[-1].cluster == "tokyo"
+    assert lab.trace.select("outcome")[-1].outcome == "answered"
+
+
+def test_a_saved_client_goes_on_with_what_was_under_way():
+    lab = one_client().run("5010ms")
+    (open_now,) = lab.clients["shop-1"].client.open.values()
+    again = Lab.restore(lab.snapshot())
+
+    assert tuple(again.clients["shop-1"].client.open.values()) == (open_now,)
+    assert again.run("15s").trace.digest() == lab.run("15s").trace.digest()
+
+
+def test_it_shows_its_name_and_no_token(served):
+    assert repr(served.clients["shop-1"]) == "ClientHost(shop-1)"

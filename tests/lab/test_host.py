@@ -1,0 +1,276 @@
+"""Nodes on the network: the lease inside a cluster, crash and restart, fetches that wait, and what falls due."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.host import size_of
+from labkit.lab.lease import LEASE_NS, RENEW_NS, Lease, read_lease, write_lease
+from labkit.lab.runbooks import Ask
+from labkit.vault.tokens import IDS
+
+SECOND_NS = 1_000_000_000
+
+
+def data_of(lab: Lab, cluster: str) -> dict[str, bytes]:
+    """What a store holds beside the lease, which is renewed all the time."""
+    items = lab.stores[cluster].state()["items"]
+    return {key: value for key, value in items.items() if key != "node/lease"}
+
+
+# ---- who leads
+
+
+def test_the_first_node_leads_from_the_start(quiet):
+    leaders = [(event.at_ns, event.cluster, event.node, event.term) for event in quiet.trace.select("leader")]
+
+    assert leaders == [(0, "paris", "paris-1", 1), (0, "tokyo", "tokyo-1", 1)]
+    assert [quiet.nodes[node].active for node in quiet["paris"].nodes] == [True, False, False]
+
+
+def test_a_quiet_cluster_keeps_its_leader_and_renews_its_lease(quiet):
+    quiet.run("10m")
+
+    assert len(quiet.trace.select("leader")) == 2
+    assert read_lease(quiet.stores["paris"]) == Lease("paris-1", 1, quiet.now + LEASE_NS)
+
+
+def test_a_standby_names_the_leader(quiet):
+    quiet.run("2s")
+    answer = quiet["paris"].request("GET", "secret/data/app", node="paris-2")
+
+    assert answer.status == 307
+    assert answer.headers["Location"] == "http://paris-1:8200/v1/secret/data/app"
+
+
+def test_another_node_takes_over_when_the_lease_has_run_out_not_before(quiet):
+    quiet.run("2500ms").crash("paris-1")
+    until_ns = read_lease(quiet.stores["paris"]).until_ns
+    quiet.run(until=f"{until_ns - 1}ns")
+    assert quiet["paris"].active == ""
+    quiet.run("2s")
+    taken = quiet.trace.select("leader", cluster="paris")[-1]
+
+    assert (taken.node, taken.term) == ("paris-2", 2)
+    assert until_ns <= taken.at_ns <= until_ns + RENEW_NS
+
+
+def test_the_second_crash_makes_the_third_node_lead_and_the_third_leaves_nobody(quiet):
+    for node in ("paris-1", "paris-2"):
+        quiet.crash(node)
+        quiet.run("6s")
+    assert quiet["paris"].active == "paris-3"
+    quiet.crash("paris-3")
+    quiet.run("10s")
+
+    assert quiet["paris"].active == ""
+    assert [event.term for event in quiet.trace.select("leader", cluster="paris")] == [1, 2, 3]
+
+
+def test_what_was_acknowledged_is_still_there_after_a_takeover(quiet):
+    quiet["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+    quiet.crash("paris-1")
+
+    assert quiet["paris"].get("secret/data/app").data["data"] == {"user": "ada"}
+    assert quiet["paris"].active == "paris-2"
+
+
+def test_a_sealed_leader_gives_way(quiet):
+    assert quiet["paris"].post("sys/seal").status == 204
+    assert quiet["paris"].post("secret/data/app", {"data": {"a": 1}}).ok
+    assert quiet["paris"].active == "paris-2"
+
+
+def test_a_leader_that_was_overtaken_writes_nothing_and_says_so(quiet):
+    quiet.run("2s")
+    quiet["paris"].post("secret/data/app", {"data": {"a": 1}})
+    write_lease(quiet.stores["paris"], Lease("paris-2", 2, quiet.now + LEASE_NS))
+    before, root = data_of(quiet, "paris"), quiet["paris"].root
+    answer = quiet["paris"].request(
+        "POST", "secret/data/app", {"data": {"a": 2}}, {"X-Vault-Token": quiet["paris"].root_token}, node="paris-1"
+    )
+
+    assert answer.status == 503
+    assert "nothing was changed" in answer.errors[0]
+    assert data_of(quiet, "paris") == before
+    assert quiet["paris"].root == root
+    assert not quiet.nodes["paris-1"].active
+    assert [event.what for event in quiet.trace.select("observed", node="paris-1")][-1] == "stepped down"
+
+
+def test_the_writes_of_a_replicating_leader_that_was_overtaken_reach_nobody(calm):
+    tokyo = data_of(calm, "tokyo")
+    write_lease(calm.stores["paris"], Lease("paris-2", 2, calm.now + LEASE_NS))
+    calm["paris"].request(
+        "POST", "secret/data/app", {"data": {"a": 2}}, {"X-Vault-Token": calm["paris"].root_token}, node="paris-1"
+    )
+    calm.run("10s")
+
+    assert calm["paris"].get("secret/data/app").status == 404
+    assert {key for key in data_of(calm, "tokyo") if key not in tokyo and not key.startswith("node/")} == set()
+    assert calm["tokyo"].root == calm["paris"].root
+
+
+# ---- crash and restart
+
+
+def test_a_crash_takes_memory_away_and_storage_stays(quiet):
+    host = quiet.nodes["paris-2"]
+    before, counter = data_of(quiet, "paris"), host.entropy.counter
+    quiet.crash("paris-2")
+
+    assert host.vault.sealed
+    assert (host.incarnation, host.suspended, host.fetches, host.entropy.counter) == (1, {}, {}, 0)
+    assert counter > 0
+    assert data_of(quiet, "paris") == before
+
+
+def test_a_node_that_comes_up_again_is_sealed_until_it_is_given_shares(quiet):
+    quiet.crash("paris-1")
+    quiet.run("6s")
+    quiet.restart("paris-1")
+    quiet.run("6s")
+    assert quiet["paris"].request("GET", "sys/health", node="paris-1").status == 503
+    assert quiet["paris"].unseal() == "1 node of paris unsealed"
+    quiet.run("2s")
+
+    assert quiet["paris"].request("GET", "sys/health", node="paris-1").status == 429
+    assert quiet["paris"].active == "paris-2", "who comes back does not take over"
+
+
+def test_a_whole_cluster_comes_back(quiet):
+    quiet["paris"].post("secret/data/app", {"data": {"a": 1}})
+    quiet.crash("paris")
+    quiet.run("10s")
+    quiet.restart("paris")
+    assert quiet["paris"].unseal() == "3 nodes of paris unsealed"
+
+    assert quiet["paris"].get("secret/data/app").data["data"] == {"a": 1}
+
+
+def test_a_life_after_a_crash_draws_other_bytes(quiet):
+    host = quiet.nodes["paris-1"]
+    first = host.entropy(32)
+    quiet.crash("paris-1")
+    host.entropy.counter = 0
+
+    assert host.entropy(32) != first
+
+
+def test_no_two_nodes_draw_the_same(quiet):
+    drawn = {host._seeded(0)(16) for host in quiet.nodes.values()}
+
+    assert len(drawn) == len(quiet.nodes)
+
+
+def test_a_timer_of_a_former_life_is_nobodys(quiet):
+    """A node that was down for a moment has one timer afterwards, not two."""
+    quiet.run("2500ms").crash("paris-3")
+    quiet.restart("paris-3")
+    quiet.run("5s")
+    lives = [item[2][1] for _, item in quiet.clock.pending() if item[:2] == ("timer", "paris-3")]
+
+    assert lives == [1]
+
+
+# ---- fetches
+
+
+def activation_token(lab: Lab) -> str:
+    """Take tokyo out of replication; return a token that would bring it back."""
+    lab.work_through("disable", cluster="tokyo")
+    body = {"id": "tokyo again"}
+    return lab["paris"].post("sys/replication/dr/primary/secondary-token", body).wrap_info["token"]
+
+
+def test_a_request_that_waits_for_an_answer_from_outside_gets_silence_after_its_time(calm):
+    token = activation_token(calm)
+    calm.partition("paris", "tokyo")
+    before = data_of(calm, "tokyo")
+    number = calm.desk.ask(Ask("tokyo", "POST", "sys/replication/dr/secondary/enable", {"token": token}))
+    calm.run("5s")
+    host = calm.nodes[calm["tokyo"].active]
+    assert len(host.suspended) == len(host.fetches) == 1
+    calm.run("6s")
+
+    assert calm.desk.answers[number].status == 503
+    assert (host.suspended, host.fetches) == ({}, {})
+    assert data_of(calm, "tokyo") == before
+
+
+def test_a_crash_takes_waiting_requests_away(calm):
+    token = activation_token(calm)
+    number = calm.desk.ask(Ask("tokyo", "POST", "sys/replication/dr/secondary/enable", {"token": token}))
+    calm.run("50ms").crash("tokyo-1")
+    calm.run("20s")
+
+    assert number not in calm.desk.answers
+    assert calm["tokyo"].mode == "disabled"
+
+
+# ---- what falls due
+
+
+def make_token(lab: Lab, ttl: str) -> str:
+    return lab["paris"].post("auth/token/create", {"ttl": ttl, "policies": ["default"]}).auth["client_token"]
+
+
+def token_count(lab: Lab, cluster: str = "paris") -> int:
+    return sum(key.startswith(IDS) for key in lab.stores[cluster].keys())
+
+
+def test_a_token_is_revoked_when_its_time_is_over_though_nobody_asks(quiet):
+    make_token(quiet, "5s")
+    before = token_count(quiet)
+    quiet.run("4s")
+    assert token_count(quiet) == before
+    quiet.run("2s")
+
+    assert token_count(quiet) == before - 1
+
+
+def test_who_takes_over_does_what_falls_due(quiet):
+    make_token(quiet, "20s")
+    before = token_count(quiet)
+    quiet.crash("paris-1")
+    quiet.run("19s")
+    assert token_count(quiet) == before
+    quiet.run("3s")
+
+    assert token_count(quiet) == before - 1
+
+
+def test_a_secondary_does_nothing_by_itself_and_a_promoted_one_does_it_all(calm):
+    make_token(calm, "30s")
+    calm.run("5s").crash("paris")
+    before = token_count(calm, "tokyo")
+    calm.run("60s")
+    assert token_count(calm, "tokyo") == before
+    calm["tokyo"].promote()
+    calm.run("2s")
+
+    assert token_count(calm, "tokyo") == before - 1
+
+
+# ---- what is told
+
+
+def test_a_request_knows_the_host_it_came_from(quiet):
+    quiet["paris"].put("sys/audit/file", {"type": "file", "options": {"file_path": "/a"}})
+    quiet["paris"].get("secret/data/app")
+
+    assert b"paris-operator" in quiet["paris"].files.lines["/a"][-1]
+
+
+@pytest.mark.parametrize(("body", "size_bytes"), [(None, 0), ({}, 0)])
+def test_no_body_counts_nothing(body, size_bytes):
+    assert size_of(body) == size_bytes
+
+
+def test_a_longer_body_counts_more():
+    assert size_of({"data": {"a": "x" * 100}}) - size_of({"data": {"a": ""}}) == 100
+
+
+def test_it_shows_its_name(quiet):
+    assert repr(quiet.nodes["paris-1"]) == "NodeHost(paris-1)"

@@ -1,0 +1,58 @@
+"""The lease: one record in the shared store; its term only grows, and whoever is behind it cannot write."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labkit.lab.lease import KEY, LEASE_NS, RENEW_NS, Lease, read_lease, write_lease
+from labkit.vault.replication.merkle import classify
+from labkit.vault.storage import StaleTerm
+from labkit.vault.storage.memory import MemoryStorage
+
+
+def test_nobody_holds_a_lease_that_was_never_written():
+    assert read_lease(MemoryStorage()) is None
+
+
+def test_what_was_written_is_read():
+    store = MemoryStorage()
+    write_lease(store, Lease("paris-1", 1, 3_000_000_000))
+
+    assert read_lease(store) == Lease("paris-1", 1, 3_000_000_000)
+
+
+def test_it_lasts_longer_than_two_renewals():
+    assert LEASE_NS > 2 * RENEW_NS
+
+
+def test_who_is_overtaken_can_neither_renew_nor_write():
+    store = MemoryStorage({"logical/a": b"old"})
+    write_lease(store, Lease("paris-1", 1, 3))
+    write_lease(store, Lease("paris-2", 2, 6))
+    before = store.state()
+
+    with pytest.raises(StaleTerm, match="term 1 is over: a newer leader claimed term 2"):
+        write_lease(store, Lease("paris-1", 1, 9))
+    with pytest.raises(StaleTerm):
+        store.apply({"logical/a": b"new"}, 1)
+    assert store.state() == before
+
+
+def test_it_is_in_no_tree():
+    assert classify(KEY) == 0
+
+
+@given(claims=st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), st.integers(1, 9)), max_size=20))
+def test_the_stored_term_never_goes_back(claims):
+    store, highest = MemoryStorage(), 0
+    for holder, term in claims:
+        try:
+            write_lease(store, Lease(holder, term, 0))
+        except StaleTerm:
+            assert term < highest
+        else:
+            highest = term
+        kept = read_lease(store)
+        assert (kept.term if kept else 0) == highest
