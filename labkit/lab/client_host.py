@@ -69,3 +69,4 @@ class ClientHost:
             lab.ledger.note_unknown()
         row = (operation.started_ns, lab.now, self.name, operation.name, path, cluster)
         lab.trace.record(("outcome", *row, outcome.kind, operation.status, operation.attempts))
+        lab.invariants.on_outcome()

@@ -63,7 +63,14 @@ class Invariants:
         for set_id, clusters in sorted(accepting.items()):
             if len(clusters) > 1:
                 self._found(ONE_PRIMARY, f"{' and '.join(sorted(clusters))} accept writes of set {set_id[:8]}")
-        self._check_watched()
+        self.on_outcome()
+
+    def on_outcome(self) -> None:
+        """An operation ended: only rules of one's own can be broken by that."""
+        for name, check in self.watched.items():
+            told = check(self._lab)
+            if told is not None and (isinstance(told, str) or not told):
+                self._found(name, told if isinstance(told, str) else "the check said no")
 
     def on_promotion(self, promotion: Promotion, lag: int) -> None:
         """A secondary was promoted."""
@@ -78,7 +85,7 @@ class Invariants:
 
     def on_rest(self) -> None:
         """The lab stands still: ask the watched rules, and compare roots and contents where nothing is on its way."""
-        self._check_watched()
+        self.on_outcome()
         if self.corrupted:
             return
         for first, second in self._lab.streaming_pairs():
@@ -92,12 +99,6 @@ class Invariants:
     def state(self) -> dict[str, Any]:
         """Return what was found as plain values; watched rules are the caller's to add again."""
         return {"broken": tuple(self.broken.values()), "corrupted": self.corrupted}
-
-    def _check_watched(self) -> None:
-        for name, check in self.watched.items():
-            told = check(self._lab)
-            if told is not None and (isinstance(told, str) or not told):
-                self._found(name, told if isinstance(told, str) else "the check said no")
 
     def _found(self, name: str, detail: str) -> None:
         if name not in self.broken:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from labkit.views.picture import Picture
 
 RUNBOOK_PATIENCE = "10m"
+LONGEST_WAIT = "1h"
 
 
 class Lab(Verbs):
@@ -77,10 +78,12 @@ class Lab(Verbs):
         """Let time pass: for a duration, until an instant, or until a condition on the lab holds.
 
         Durations are text such as ``30s`` or a number of seconds.  With neither, a loaded scenario runs to its end.
+        A condition that does not hold within an hour of simulated time raises TimeoutError.
         """
         if callable(until):
             condition = until
-            self.clock.run(stop=lambda: condition(self))
+            if not self.clock.run(until_ns=self.now + parse_duration(LONGEST_WAIT), stop=lambda: condition(self)):
+                raise TimeoutError(f"the condition did not hold within {LONGEST_WAIT} of simulated time")
         elif until is not None:
             self.clock.run(until_ns=parse_duration(until))
         elif duration is not None:

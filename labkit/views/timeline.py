@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from labkit.trace import Trace
 
 SECOND_NS = 1_000_000_000
-WIDTH, LEFT, RIGHT, TOP, ROW = 900, 110, 20, 46, 34
+WIDTH, LEFT, RIGHT, ROW = 900, 110, 20, 34
+LABEL_ROWS = 5
+TOP = 14 + 13 * LABEL_ROWS
+BEGUN = "begins"
 COLUMNS = 120
 LEGEND = "clients told, from below: answered (blue), refused (amber), unknown (red) · † acknowledged write lost"
 
@@ -99,7 +102,7 @@ def _columns(trace: Trace, ledger: Ledger, end_ns: int) -> tuple[Column, ...]:
 
 
 def _marks(trace: Trace) -> tuple[Mark, ...]:
-    marks = [Mark(event.at_ns, "step", event.text) for event in trace.select("step") if event.status != "begun"]
+    marks: list[Mark] = []
     seen: set[tuple[int, str]] = set()
     for event in trace.select("fault"):
         words = f"{event.verb} {event.target}".rstrip()
@@ -108,6 +111,9 @@ def _marks(trace: Trace) -> tuple[Mark, ...]:
         if (event.at_ns, words) not in seen:
             seen.add((event.at_ns, words))
             marks.append(Mark(event.at_ns, "fault", words))
+    for step in trace.select("step", status=BEGUN):
+        if (step.at_ns, step.text) not in seen:
+            marks.append(Mark(step.at_ns, "step", step.text))
     return tuple(sorted(marks))
 
 
@@ -121,6 +127,7 @@ def draw(marks: TimelineLayout) -> Picture:
     scale = (WIDTH - LEFT - RIGHT) / marks.end_ns
     bottom = TOP + ROW * len(marks.rows)
     elements = [*_axis(marks, scale, bottom + 74)]
+    elements += _draw_marks(marks, scale, bottom)
     for number, row in enumerate(marks.rows):
         elements.append(text(LEFT - 10, TOP + ROW * number + 20, row, anchor="end"))
     for span in marks.spans:
@@ -132,7 +139,6 @@ def draw(marks: TimelineLayout) -> Picture:
         if width > 7 * len(words):
             elements.append(text(x + 5, y + 15, words, size=11, colour=PAPER))
     elements += _draw_columns(marks, scale, bottom)
-    elements += _draw_marks(marks, scale, bottom)
     title = f"Timeline of the lab up to {marks.end_ns / SECOND_NS:.1f} s"
     return Picture(WIDTH, bottom + 110, title, describe(marks), tuple(elements))
 
@@ -173,18 +179,20 @@ def _draw_columns(marks: TimelineLayout, scale: float, bottom: float) -> list[st
 
 
 def _draw_marks(marks: TimelineLayout, scale: float, bottom: float) -> list[str]:
-    elements = []
-    last_x = {0: -1_000.0, 1: -1_000.0}
+    """Draw a line a mark, and its words in the first of the rows above where there is room for them."""
+    lines, words = [], []
+    free_from = [0.0] * LABEL_ROWS
     for mark in marks.marks:
         x = LEFT + mark.at_ns * scale
         colour = COLOURS["down"] if mark.what == "fault" else INK
-        dash = "" if mark.what == "fault" else "3 3"
-        elements.append(line(x, TOP - 4, x, bottom + 62, colour=colour, dash=dash))
-        row = next((row for row in (0, 1) if x - last_x[row] > 90), None)
+        row = next((row for row, free in enumerate(free_from) if x >= free), None)
+        top = TOP - 4
         if row is not None:
-            last_x[row] = x
-            elements.append(text(x + 2, 16 + 14 * row, mark.words[:26], size=10, colour=colour))
-    return elements
+            free_from[row] = x + 6 * len(mark.words) + 10
+            top = 14 + 13 * row
+            words.append(text(x + 3, top, mark.words, size=10, colour=colour))
+        lines.append(line(x, top, x, bottom + 62, colour=colour, dash="" if mark.what == "fault" else "3 3"))
+    return [*lines, *words]
 
 
 def describe(marks: TimelineLayout) -> str:

@@ -170,7 +170,7 @@ def test_loss_and_outage_are_those_of_whole_histories(steps):
     primary, secondary = "paris", "tokyo"
     reigns = {"paris": 0, "tokyo": 0}
     fault_ns = {"paris": None, "tokyo": None}
-    last = None
+    last, inherited = None, 0  # how much of its history the primary of the moment had when it became one
     for number, step in enumerate(steps, start=1):
         at_ns = number * SECOND_NS // 4
         if step[0] == "write":
@@ -183,13 +183,14 @@ def test_loss_and_outage_are_those_of_whole_histories(steps):
             ledger.fault(primary, at_ns)
             fault_ns[primary] = at_ns
         else:
-            applied = min(step[1], len(oracle.history[primary]))
+            applied = min(inherited + step[1], len(oracle.history[primary]))
             ledger.promoted(promotion(at_ns, applied, secondary, primary, reigns[primary]))
             oracle.promote(secondary, primary, applied)
             struck = fault_ns[primary]
             last = (at_ns, secondary, at_ns if struck is None else struck)
             reigns[secondary] += 1
             primary, secondary = secondary, primary
+            inherited = applied
     expect(ledger, oracle, last)
 
 

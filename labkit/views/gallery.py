@@ -1,0 +1,26 @@
+"""Gallery: the pictures of the README, drawn from the drill that ``labkit demo`` plays.
+
+``python -m labkit.views.gallery`` draws them anew into ``labkit/reference``; a test holds them to what the code draws.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from labkit.lab.lab import Lab
+from labkit.places import scenarios
+
+FOLDER = Path(__file__).parent.parent / "reference"
+
+
+def draw_all() -> dict[str, str]:
+    """Play the drill and return each picture's file name and SVG."""
+    lab = Lab.load(scenarios() / "first" / "failover.lab.yaml")
+    lab.run()
+    return {"failover.svg": lab.timeline().svg + "\n"}
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, svg in draw_all().items():
+        (FOLDER / name).write_text(svg, encoding="utf-8")

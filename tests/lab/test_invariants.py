@@ -1,0 +1,235 @@
+"""The standing rules: broken where they must be, held where they must be, and never in the way."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY, ROOTS, STANDING, WITHIN_LAG, Invariants
+from labkit.lab.ledger import Promotion
+
+
+def broken(lab: Lab) -> list[str]:
+    return [name for name, finding in lab.invariants.verdicts().items() if finding is not None]
+
+
+def test_a_healthy_lab_keeps_every_rule(lab):
+    lab.run("10s")
+
+    assert list(lab.invariants.verdicts()) == list(STANDING)
+    assert broken(lab) == []
+    assert lab.trace.select("invariant") == []
+
+
+# ---- one primary
+
+
+def test_a_promotion_behind_a_partition_without_fencing_makes_two_primaries(lab):
+    lab.run("2s").partition("paris", "tokyo")
+    lab.run("1s")
+    lab["tokyo"].promote()
+    finding = lab.invariants.verdicts()[ONE_PRIMARY]
+
+    assert finding is not None
+    assert finding.detail.startswith("paris and tokyo accept writes of set ")
+    assert finding.at_ns == lab.ledger.promotions[-1].at_ns
+    (event,) = lab.trace.select("invariant")
+    assert (event.name, event.verdict, event.at_ns) == (ONE_PRIMARY, "broken", finding.at_ns)
+
+
+def test_fencing_the_old_primary_off_from_all_clients_keeps_the_rule(lab):
+    lab.run("2s").isolate("paris")
+    lab["tokyo"].promote()
+    lab.run("20s")
+
+    assert ONE_PRIMARY not in broken(lab)
+
+
+def test_healing_before_the_old_primary_is_demoted_breaks_it_after_all(lab):
+    lab.run("2s").isolate("paris")
+    lab["tokyo"].promote()
+    lab.heal()
+
+    assert ONE_PRIMARY in broken(lab)
+
+
+def test_an_old_primary_that_comes_back_by_itself_breaks_it_when_it_leads_again(calm):
+    calm.crash("paris")
+    calm["tokyo"].promote()
+    calm.restart("paris")
+    calm.run("10s")
+    assert ONE_PRIMARY not in broken(calm), "sealed nodes accept nothing"
+    calm["paris"].unseal()
+    calm.run("5s")
+
+    assert ONE_PRIMARY in broken(calm)
+
+
+def test_demoting_first_and_waiting_for_what_is_under_way_keeps_every_rule(lab):
+    lab.run("3s")
+    lab["paris"].demote()
+    lab.run("1s")
+    lab["tokyo"].promote()
+    lab.run("5s")
+
+    assert broken(lab) == []
+    assert lab.ledger.promotions[-1].planned
+
+
+def test_demoting_first_and_not_waiting_loses_what_is_under_way_and_that_is_found(lab):
+    """Replication is asynchronous: the last entries are still on an 80 ms line."""
+    lab.run("3s")
+    lab["paris"].demote()
+    lab["tokyo"].promote()
+
+    assert broken(lab) == [NO_LOSS]
+    assert lab.ledger.rpo().writes > 0
+
+
+def test_two_sets_may_have_a_primary_each(quiet):
+    for name in ("paris", "tokyo"):
+        quiet.work_through("enable-primary", cluster=name)
+
+    assert broken(quiet) == []
+
+
+# ---- losses
+
+
+def promotion(planned: bool, applied: int) -> Promotion:
+    return Promotion(10, "tokyo", "paris", 0, applied, 10, planned)
+
+
+def with_writes(lab: Lab, entries: int) -> Lab:
+    for entry in range(1, entries + 1):
+        lab.ledger.commit(f"c/{entry}", "paris", 0, entry)
+        lab.ledger.acknowledge(entry, "c", "secret/data/x", f"c/{entry}")
+    return lab
+
+
+def test_a_planned_failover_that_loses_a_write_is_found(quiet):
+    with_writes(quiet, 4).invariants.on_promotion(promotion(planned=True, applied=3), lag=9)
+
+    assert broken(quiet) == [NO_LOSS]
+    assert quiet.invariants.broken[NO_LOSS].detail == "1 acknowledged writes lost though paris was demoted first"
+
+
+def test_an_unplanned_one_may_lose_as_much_as_the_lag_and_no_more(quiet):
+    with_writes(quiet, 4).invariants.on_promotion(promotion(planned=False, applied=1), lag=3)
+    assert broken(quiet) == []
+    quiet.invariants.on_promotion(promotion(planned=False, applied=1), lag=2)
+
+    assert broken(quiet) == [WITHIN_LAG]
+
+
+@pytest.mark.parametrize("cut_s", [0, 2, 6])
+def test_measured_losses_stay_within_the_measured_lag(lab, cut_s):
+    lab.run("3s").partition("paris", "tokyo")
+    lab.run(f"{cut_s}s" if cut_s else "1ms").crash("paris")
+    lab["tokyo"].promote()
+
+    assert lab.ledger.rpo().writes > 0
+    assert WITHIN_LAG not in broken(lab)
+
+
+# ---- roots
+
+
+def test_equal_contents_under_unequal_roots_are_found(calm):
+    calm.nodes["tokyo-1"].vault.core.journal.index.corrupt("root")
+    calm.invariants.on_rest()
+
+    assert broken(calm) == [ROOTS]
+    assert calm.invariants.broken[ROOTS].detail == "paris and tokyo: roots different, contents equal"
+
+
+def test_unequal_contents_under_equal_roots_are_found(calm):
+    store = calm.stores["tokyo"]
+    store.apply({sorted(calm.contents("tokyo"))[0]: b"altered"}, 1)
+    calm.run("1s")
+
+    assert calm.invariants.broken[ROOTS].detail == "paris and tokyo: roots equal, contents different"
+
+
+@pytest.mark.parametrize("layer", ["root", "subtree", "page", "subpage", "storage"])
+def test_injected_corruption_suspends_that_rule(calm, layer):
+    calm.corrupt("tokyo", layer=layer)
+    calm.run("1s")
+
+    assert broken(calm) == []
+    assert calm.invariants.corrupted
+
+
+def test_a_wrong_layer_suspends_nothing(calm):
+    with pytest.raises(ValueError, match="no layer named 'cellar'"):
+        calm.corrupt("tokyo", layer="cellar")
+
+    assert not calm.invariants.corrupted
+
+
+def test_what_lags_is_not_compared(lab):
+    lab.run("2s").partition("paris", "tokyo")
+    lab.run("3s")
+
+    assert lab["paris"].root != lab["tokyo"].root
+    assert lab.streaming_pairs() == []
+    assert broken(lab) == []
+
+
+# ---- rules of one's own
+
+
+def test_a_watched_rule_is_asked_when_the_lab_rests_and_when_something_changes(quiet):
+    asked = []
+    quiet.watch("time", lambda lab: asked.append(lab.now))
+    quiet.run("1s")
+    quiet.crash("paris-1")
+
+    assert asked == [1_000_000_000, 1_000_000_000]
+
+
+@pytest.mark.parametrize(
+    ("told", "detail"), [(False, "the check said no"), (0, "the check said no"), ("too hot", "too hot")]
+)
+def test_something_false_or_text_breaks_it(quiet, told, detail):
+    quiet.watch("mine", lambda lab: told)
+    quiet.run("1s")
+
+    assert quiet.invariants.verdicts()["mine"].detail == detail
+
+
+@pytest.mark.parametrize("told", [None, True, 1, ["fine"]])
+def test_nothing_or_something_true_holds_it(quiet, told):
+    quiet.watch("mine", lambda lab: told)
+    quiet.run("1s")
+
+    assert quiet.invariants.verdicts()["mine"] is None
+
+
+def test_a_broken_rule_is_told_once_and_stops_nothing(quiet):
+    quiet.watch("mine", lambda lab: lab.now < 2_000_000_000)
+    quiet.run("1s").run("1s").run("1s").run("1s")
+
+    assert quiet.now == 4_000_000_000
+    assert quiet.invariants.broken["mine"].at_ns == 2_000_000_000
+    assert len(quiet.trace.select("invariant")) == 1
+
+
+def test_a_rule_can_look_at_what_clients_were_told(lab):
+    lab.watch("nothing unknown", lambda lab: lab.ledger.unknown == 0)
+    lab.run("2s").crash("paris")
+    lab.run("20s")
+
+    assert lab.invariants.verdicts()["nothing unknown"] is not None
+
+
+def test_what_was_found_is_saved_and_watched_rules_are_the_callers_to_add_again(lab):
+    lab.watch("mine", lambda lab: False)
+    lab.run("1s").partition("paris", "tokyo")
+    lab["tokyo"].promote()
+    again = Lab.restore(lab.snapshot())
+
+    assert again.invariants.broken == lab.invariants.broken
+    assert again.invariants.watched == {}
+    assert Invariants(again, lab.invariants.state()).state() == lab.invariants.state()
+    assert repr(again.invariants) == "Invariants(2 broken)"

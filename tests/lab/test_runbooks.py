@@ -1,0 +1,245 @@
+"""Runbooks, driven by hand: which requests they make, in which order, and what stops them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from labkit.lab.runbooks import (
+    LONGEST_WAIT,
+    RUNBOOKS,
+    Adopt,
+    Ask,
+    Credentials,
+    Keys,
+    Pause,
+    RunbookError,
+    operation_token,
+)
+from labkit.service.message import Response, silence
+from labkit.vault.replication.otp import encode
+
+DR = "sys/replication/dr/"
+ATTEMPT = DR + "secondary/generate-operation-token/"
+CREDENTIALS = Credentials("hvs.root", ("aa", "bb", "cc", "dd", "ee"))
+TOKEN = "hvs." + "t" * 24
+OTP = "o" * 28
+
+Answers = dict[str, Any]
+
+
+def ok(body: dict | None = None, **members: Any) -> Response:
+    return Response(200, {}, members or body)
+
+
+def status(mode: str, state: str) -> Response:
+    return ok(data={"mode": mode, "state": state})
+
+
+def refused(code: int, text: str) -> Response:
+    return Response(code, {}, {"errors": [text]})
+
+
+def ceremony(answers: Answers) -> Answers:
+    """The answers of a threshold of three, beside others."""
+    return {
+        f"POST {ATTEMPT}attempt": ok(nonce="n", required=3, otp=OTP),
+        f"POST {ATTEMPT}update": ok(encoded_token=encode(TOKEN, OTP)),
+        **answers,
+    }
+
+
+def drive(steps: Any, answers: Answers, limit: int = 3_000) -> tuple[list[Any], Any]:
+    """Answer every request from a table; return what was wanted, and how the runbook ended."""
+    wanted: list[Any] = []
+    answer: Any = None
+    try:
+        for _ in range(limit):
+            step = steps.send(answer)
+            wanted.append(step)
+            if isinstance(step, Ask):
+                told = answers[f"{step.method} {step.path}"]
+                answer = told(step) if isinstance(told, Callable) else told
+                answer = answer.pop(0) if isinstance(answer, list) else answer
+            else:
+                answer = CREDENTIALS if isinstance(step, Keys) else True
+    except StopIteration as end:
+        return wanted, end.value
+    except RunbookError as error:
+        return wanted, error
+    raise AssertionError(f"no end after {limit} steps")
+
+
+def asked(wanted: list[Any]) -> list[tuple[str, str, str]]:
+    """The requests made, status polls left out."""
+    return [(w.cluster, w.method, w.path) for w in wanted if isinstance(w, Ask) and w.path != DR + "status"]
+
+
+def test_a_request_by_itself():
+    wanted, end = drive(RUNBOOKS["ask"]("paris", "GET", "sys/health"), {"GET sys/health": ok()})
+
+    assert wanted == [Ask("paris", "GET", "sys/health")]
+    assert end == "GET sys/health: 200"
+
+
+def test_a_refusal_ends_it_with_what_was_wanted_and_what_came():
+    _, error = drive(RUNBOOKS["ask"]("paris", "GET", "x"), {"GET x": refused(403, "permission denied")})
+
+    assert isinstance(error, RunbookError)
+    assert str(error) == "GET x on paris: answered 403: permission denied"
+
+
+def test_silence_ends_it_too():
+    _, error = drive(RUNBOOKS["seal"]("paris"), {"POST sys/seal": silence("nobody there")})
+
+    assert str(error) == "seal paris: no answer: nobody there"
+
+
+def test_replicate_is_the_apis_own_calls_in_order():
+    polls = {"paris": [status("primary", "running")], "tokyo": [status("secondary", "idle")] * 2}
+    polls["tokyo"].append(status("secondary", "stream-wals"))
+    answers = {
+        f"GET {DR}status": lambda step: polls[step.cluster].pop(0),
+        f"POST {DR}primary/enable": ok(),
+        f"POST {DR}primary/secondary-token": ok(wrap_info={"token": "ey.x"}),
+        f"POST {DR}secondary/enable": ok(),
+        "GET sys/seal-status": silence("no such node"),
+    }
+    wanted, end = drive(RUNBOOKS["replicate"]("paris", "tokyo"), answers)
+
+    assert asked(wanted)[:3] == [
+        ("paris", "POST", DR + "primary/enable"),
+        ("paris", "POST", DR + "primary/secondary-token"),
+        ("tokyo", "POST", DR + "secondary/enable"),
+    ]
+    assert end == "tokyo streams from paris"
+    assert sum(isinstance(step, Pause) for step in wanted) == 2
+    assert Adopt("tokyo", "paris") in wanted
+    enable = next(step for step in wanted if isinstance(step, Ask) and step.path == DR + "secondary/enable")
+    assert (enable.body, enable.token) == ({"token": "ey.x"}, "hvs.root")
+
+
+def test_an_id_that_is_known_is_revoked_before_it_is_given_again():
+    tokens = [refused(400, "known already"), ok(wrap_info={"token": "ey.y"})]
+    answers = ceremony(
+        {
+            f"POST {DR}primary/secondary-token": lambda step: tokens.pop(0),
+            f"POST {DR}primary/revoke-secondary": Response(204, {}),
+            f"POST {DR}secondary/update-primary": ok(),
+            f"POST {DR}secondary/operation-token/delete": Response(204, {}),
+            f"GET {DR}status": status("secondary", "stream-wals"),
+        }
+    )
+    wanted, end = drive(RUNBOOKS["repoint"]("paris", "tokyo"), answers)
+    paths = [path for _, _, path in asked(wanted)]
+
+    assert end == "paris streams from tokyo"
+    assert paths[-5:] == [
+        DR + "primary/secondary-token",
+        DR + "primary/revoke-secondary",
+        DR + "primary/secondary-token",
+        DR + "secondary/update-primary",
+        DR + "secondary/operation-token/delete",
+    ]
+
+
+def test_the_ceremony_gives_as_many_shares_as_are_wanted_and_unmasks_the_token():
+    wanted, token = drive(operation_token("tokyo"), ceremony({}))
+    given = [step.body for step in wanted if isinstance(step, Ask) and step.path == ATTEMPT + "update"]
+
+    assert token == TOKEN
+    assert given == [{"key": share, "nonce": "n"} for share in ("aa", "bb", "cc")]
+
+
+def test_an_attempt_that_somebody_left_is_cancelled():
+    starts = [refused(400, "root generation already in progress"), ok(nonce="n", required=3, otp=OTP)]
+    answers = ceremony(
+        {f"POST {ATTEMPT}attempt": lambda step: starts.pop(0), f"DELETE {ATTEMPT}attempt": Response(204, {})}
+    )
+    wanted, token = drive(operation_token("tokyo"), answers)
+
+    assert token == TOKEN
+    assert [method for _, method, _ in asked(wanted)][:3] == ["POST", "DELETE", "POST"]
+
+
+def test_promote_waits_while_replication_is_catching_up_and_deletes_the_token():
+    catching_up = [refused(503, "still catching up")] * 3 + [ok()]
+    answers = ceremony(
+        {
+            f"POST {DR}secondary/promote": lambda step: catching_up.pop(0),
+            f"POST {DR}secondary/operation-token/delete": Response(204, {}),
+            f"GET {DR}status": status("primary", "running"),
+        }
+    )
+    wanted, end = drive(RUNBOOKS["promote"]("tokyo", force=True), answers)
+    promotes = [step.body for step in wanted if isinstance(step, Ask) and step.path == DR + "secondary/promote"]
+
+    assert end == "tokyo is the primary now"
+    assert promotes == [{"dr_operation_token": TOKEN, "force": True}] * 4
+    assert asked(wanted)[-1][2] == DR + "secondary/operation-token/delete"
+
+
+def test_promote_does_not_wait_for_any_other_refusal():
+    answers = ceremony({f"POST {DR}secondary/promote": refused(403, "dr operation token is missing or invalid")})
+    _, error = drive(RUNBOOKS["promote"]("tokyo"), answers)
+
+    assert str(error) == "promote tokyo: answered 403: dr operation token is missing or invalid"
+
+
+def test_no_error_shows_the_token():
+    answers = ceremony({f"POST {DR}secondary/promote": refused(503, "not ready")})
+    _, error = drive(RUNBOOKS["promote"]("tokyo"), answers)
+
+    assert TOKEN not in str(error)
+    assert "hvs.root" not in repr(CREDENTIALS)
+
+
+def test_waiting_for_a_state_ends_after_two_minutes():
+    answers = {f"POST {DR}primary/demote": ok(), f"GET {DR}status": status("primary", "running")}
+    wanted, error = drive(RUNBOOKS["demote"]("paris"), answers)
+
+    assert sum(isinstance(step, Pause) for step in wanted) == LONGEST_WAIT
+    assert str(error) == (
+        "paris did not become secondary in state idle within two minutes; it is primary in state running"
+    )
+
+
+@pytest.mark.parametrize(
+    ("mode", "path", "body"),
+    [("primary", "primary/disable", {}), ("secondary", "secondary/disable", {"dr_operation_token": TOKEN})],
+)
+def test_disable_does_what_the_mode_asks_for(mode, path, body):
+    answers = ceremony({f"GET {DR}status": status(mode, "x"), f"POST {DR}{path}": ok()})
+    wanted, end = drive(RUNBOOKS["disable"]("paris"), answers)
+
+    assert end == "paris stands alone"
+    assert wanted[-1] == Ask("paris", "POST", DR + path, body)
+
+
+def test_unseal_gives_every_sealed_node_its_shares_and_leaves_the_others():
+    def seal_status(step: Ask) -> Response:
+        number = int(step.node.rpartition("-")[2])
+        told = {1: ok(sealed=True, t=3), 2: ok(sealed=False, t=3), 3: silence("not running"), 4: ok(sealed=True, t=3)}
+        return told.get(number) or silence("no such node")
+
+    wanted, end = drive(RUNBOOKS["unseal"]("paris"), {"GET sys/seal-status": seal_status, "POST sys/unseal": ok()})
+    given = [(step.node, step.body["key"]) for step in wanted if isinstance(step, Ask) and step.method == "POST"]
+
+    assert given == [(node, key) for node in ("paris-1", "paris-4") for key in ("aa", "bb", "cc")]
+    assert end == "2 nodes of paris unsealed"
+
+
+def test_unseal_of_one_node_is_of_that_one():
+    answers = {"GET sys/seal-status": ok(sealed=True, t=1), "POST sys/unseal": ok()}
+    wanted, end = drive(RUNBOOKS["unseal"]("paris", node="paris-2"), answers)
+
+    assert {step.node for step in wanted if isinstance(step, Ask)} == {"paris-2"}
+    assert end == "1 node of paris unsealed"
+
+
+def test_every_runbook_is_found_under_its_name():
+    assert sorted(RUNBOOKS) == sorted(
+        "ask enable-primary enable-secondary replicate promote demote repoint disable unseal seal".split()
+    )

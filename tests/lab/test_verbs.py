@@ -1,0 +1,206 @@
+"""The verbs: faults by cluster, node or site, what they leave in trace and ledger, and what undoes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.cluster import Silence
+
+SECOND_NS = 1_000_000_000
+
+
+def faults(lab: Lab) -> list[tuple[str, str, str]]:
+    return [(event.verb, event.target, event.detail) for event in lab.trace.select("fault")]
+
+
+def test_a_target_is_a_node_or_all_nodes_of_a_cluster(quiet):
+    assert quiet.nodes_of("paris-2") == ("paris-2",)
+    assert quiet.nodes_of("paris") == ("paris-1", "paris-2", "paris-3")
+    with pytest.raises(KeyError, match="no cluster named oslo"):
+        quiet.crash("oslo")
+
+
+def test_a_name_means_a_site(quiet):
+    assert [quiet.site_of(name) for name in ("paris", "tokyo-2", "lisbon", "paris-operator")] == [
+        "paris",
+        "tokyo",
+        "lisbon",
+        "paris",
+    ]
+    with pytest.raises(ValueError, match="oslo"):
+        quiet.site_of("oslo")
+
+
+def test_a_crash_is_told_node_by_node_and_once(quiet):
+    quiet.crash("paris")
+    quiet.crash("paris-1")
+
+    assert faults(quiet) == [
+        ("crash", "paris-1", ""),
+        ("crash", "paris-2", ""),
+        ("crash", "paris-3", ""),
+        ("crash", "paris-1", "no change"),
+    ]
+    assert quiet.nodes["paris-1"].incarnation == 1
+
+
+def test_only_the_loss_of_the_active_node_is_a_fault_of_the_cluster(quiet):
+    quiet.run("1s").crash("paris-2")
+    assert quiet.ledger.faults == {}
+    quiet.crash("paris-1")
+    assert quiet.ledger.faults == {"paris": SECOND_NS}
+    quiet.run("10s").crash("paris-3")
+    assert quiet.ledger.faults == {"paris": 11 * SECOND_NS}
+
+
+def test_a_restart_of_a_node_that_is_up_changes_nothing(quiet):
+    pending = quiet.clock.pending()
+    quiet.restart("paris")
+
+    assert quiet.clock.pending() == pending
+    assert not quiet.nodes["paris-1"].vault.sealed
+
+
+def test_a_partition_is_a_fault_of_every_cluster_at_either_end(quiet):
+    quiet.run("1s").partition("paris", "tokyo")
+    assert quiet.ledger.faults == {"paris": SECOND_NS, "tokyo": SECOND_NS}
+    assert faults(quiet) == [("partition", "paris <> tokyo", "")]
+    assert not quiet.network.reachable("paris", "tokyo")
+    quiet.heal("paris", "tokyo")
+    assert quiet.network.reachable("paris", "tokyo")
+
+
+def test_a_partition_that_cannot_be_is_no_fault(quiet):
+    with pytest.raises(ValueError, match="two different sites"):
+        quiet.partition("paris", "paris-1")
+
+    assert quiet.ledger.faults == {}
+
+
+def test_a_one_way_cut_cuts_one_way(quiet):
+    quiet.cut("paris", "tokyo")
+
+    assert not quiet.network.reachable("paris", "tokyo")
+    assert quiet.network.reachable("tokyo", "paris")
+
+
+def test_isolation_cuts_from_all_and_one_heal_undoes_it(quiet):
+    quiet.isolate("paris")
+    assert not any(quiet.network.reachable("paris", other) for other in ("tokyo", "lisbon"))
+    assert quiet.network.reachable("tokyo", "lisbon")
+    quiet.heal("paris")
+    assert all(quiet.network.reachable("paris", other) for other in ("tokyo", "lisbon"))
+
+
+def test_what_is_in_flight_when_a_line_is_cut_is_lost_even_when_it_heals_at_once(calm):
+    """A push takes 80 ms; it is cut 40 ms on its way, and healed in the same instant."""
+    calm.run(until=lambda lab: lab.now % SECOND_NS > 600_000_000)  # no heartbeat is near
+    calm["paris"].post("secret/data/app", {"data": {"a": 1}})
+    calm.run("40ms")
+    seen = len(calm.trace)
+    calm.partition("paris", "tokyo")
+    calm.heal("paris", "tokyo")
+    calm.run("100ms")
+    lost = [event for event in list(calm.trace)[seen:] if event.kind == "message" and event.fate == "lost"]
+
+    assert [(event.source, event.target, event.what) for event in lost] == [("paris-1", "tokyo-1", "stream")]
+    assert calm["tokyo"].root != calm["paris"].root
+
+
+def test_and_replication_makes_up_for_it(calm):
+    calm["paris"].post("secret/data/app", {"data": {"a": 1}})
+    calm.run("40ms")
+    calm.partition("paris", "tokyo")
+    calm.heal("paris", "tokyo")
+    calm.run("2m")
+
+    assert calm["tokyo"].root == calm["paris"].root
+    assert calm.contents("tokyo") == calm.contents("paris")
+
+
+def test_requests_and_answers_in_flight_to_a_node_that_crashes_are_lost(calm):
+    calm.slow("paris", "paris", latency="100ms")
+    with pytest.raises(Silence):
+        calm.desk.ask(ask_of("paris"), 5 * SECOND_NS)
+        calm.crash("paris")
+        calm["paris"].request("GET", "sys/health", timeout="6s")
+    lost = [event for event in calm.trace.select("message", source="paris-operator") if event.fate == "lost"]
+
+    assert [event.what for event in lost] == ["request"]
+
+
+def ask_of(cluster: str):
+    from labkit.lab.runbooks import Ask
+
+    return Ask(cluster, "GET", "sys/health")
+
+
+def test_slow_gives_a_line_another_latency_or_makes_it_so_many_times_as_slow(calm):
+    def trip_ns() -> int:
+        calm.run("3s")
+        beat = calm.trace.select("message", source="tokyo-1", target="paris-1", what="echo")[-1]
+        return beat.at_ns - beat.sent_ns
+
+    usual_ns = trip_ns()
+    calm.slow("paris", "tokyo", factor=4)
+    slower_ns = trip_ns()
+    calm.slow("paris", "tokyo", latency="5ms")
+    faster_ns = trip_ns()
+    calm.restore_links("paris", "tokyo")
+
+    assert 3.8 < slower_ns / usual_ns < 4.2
+    assert faster_ns == 5_000_000
+    assert 0.9 < trip_ns() / usual_ns < 1.1
+
+
+def test_a_lossy_line_sends_again_later_and_nothing_is_missing(lab):
+    lab.lose("paris", "tokyo", 30)
+    lab.run("20s")
+    lab.restore_links()
+    lab.run("70s")
+
+    assert ("lose", "paris <> tokyo", "300000 ppm") in faults(lab)
+    assert lab["tokyo"].root == lab["paris"].root
+
+
+def test_corruption_of_a_layer_is_traced_and_changes_no_stored_byte(calm):
+    before = calm.contents("tokyo")
+    calm.corrupt("tokyo", layer="page")
+
+    assert faults(calm)[-1] == ("corrupt", "tokyo", "page")
+    assert calm.contents("tokyo") == before
+    assert calm.contents("paris") == before
+
+
+def test_corruption_of_storage_flips_one_bit_of_one_value_and_no_root(calm):
+    key = sorted(calm.contents("tokyo"))[3]
+    before, root = calm.contents("tokyo"), calm["tokyo"].root
+    calm.corrupt("tokyo", layer="storage", key=key)
+    after = calm.contents("tokyo")
+    changed = [name for name in before if before[name] != after[name]]
+
+    assert changed == [key]
+    assert sum((a ^ b).bit_count() for a, b in zip(before[key], after[key], strict=True)) == 1
+    assert calm["tokyo"].root == root
+
+
+@pytest.mark.parametrize(
+    ("cluster", "layer", "key", "says"),
+    [
+        ("tokyo", "cellar", None, "no layer named 'cellar'"),
+        ("tokyo", "storage", "logical/none", "tokyo stores nothing under logical/none"),
+        ("tokyo", "page", "node/lease", "in no tree"),
+    ],
+)
+def test_what_cannot_be_altered_is_refused(calm, cluster, layer, key, says):
+    with pytest.raises(ValueError, match=says):
+        calm.corrupt(cluster, layer=layer, key=key)
+
+
+def test_a_cluster_without_an_index_or_without_a_leader_cannot_be_corrupted(quiet):
+    with pytest.raises(ValueError, match="paris keeps no Merkle index"):
+        quiet.corrupt("paris")
+    quiet.crash("paris")
+    with pytest.raises(ValueError, match="paris has no active node"):
+        quiet.corrupt("paris")

@@ -1,0 +1,109 @@
+"""Wiring: a new lab and a restored one are made of the same parts, in the same state."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import pytest
+
+from labkit import Lab
+from labkit.lab import wiring
+from labkit.lab.blueprint import Blueprint, ClusterPlan, LinkPlan, pair
+from labkit.lab.host import HEADER_BYTES
+from labkit.service.message import Request
+
+MILLISECOND_NS = 1_000_000
+
+
+def test_every_node_stands_at_its_clusters_site_with_an_operator_beside_it(quiet):
+    assert quiet.network.hosts("paris") == ("paris-1", "paris-2", "paris-3")
+    assert quiet.network.site_of("tokyo-operator") == "tokyo"
+    assert "tokyo-operator" not in quiet.network.hosts(), "no fault is aimed at it"
+
+
+def test_clients_stand_at_their_groups_site(lab):
+    assert lab.network.hosts("lisbon") == ("writers-1", "writers-2")
+    assert list(lab.clients) == ["writers-1", "writers-2"]
+
+
+@pytest.mark.parametrize("shape", sorted(wiring.SHAPES))
+def test_a_link_has_the_latency_of_its_plan_whatever_its_shape(shape):
+    plan = LinkPlan(between=("a", "b"), latency_ns=40 * MILLISECOND_NS, distribution=shape)
+    topology = wiring.topology_of(Blueprint(sites=("a", "b"), links=(plan,), clusters=()))
+    mean_ns = topology.path("a", "b").links[0].latency.mean_ns if hasattr(topology.path("a", "b"), "links") else None
+    (link,) = topology.links
+
+    assert link.between == ("a", "b")
+    assert mean_ns is None or mean_ns == pytest.approx(40 * MILLISECOND_NS, rel=0.2)
+
+
+def test_no_bandwidth_is_no_limit():
+    plan = LinkPlan(between=("a", "b"), latency_ns=1)
+    links = (plan, replace(plan, between=("a", "c"), bandwidth_bps=8_000))
+    topology = wiring.topology_of(Blueprint(sites=("a", "b", "c"), links=links, clusters=()))
+
+    assert [link.bandwidth_bps for link in topology.links] == [None, 8_000]
+
+
+def test_a_request_counts_its_body_and_a_head():
+    empty = wiring.request_size(Request("GET", "/v1/x"))
+
+    assert empty == HEADER_BYTES
+    assert wiring.request_size(Request("POST", "/v1/x", {}, {"a": "x" * 500})) > empty + 500
+
+
+def test_a_new_lab_is_initialised_unsealed_and_mounted(quiet):
+    for name in ("paris", "tokyo"):
+        assert [quiet.nodes[node].vault.sealed for node in quiet[name].nodes] == [False] * 3
+        assert set(quiet[name].get("sys/mounts").data) >= {"secret/", "transit/", "sys/", "cubbyhole/"}
+
+
+def test_no_two_clusters_share_a_key(quiet):
+    assert quiet["paris"].root_token != quiet["tokyo"].root_token
+    assert not set(quiet["paris"].unseal_keys) & set(quiet["tokyo"].unseal_keys)
+
+
+def test_another_seed_makes_other_keys_and_the_same_seed_the_same():
+    assert Lab.pair(seed=1)["paris"].root_token == Lab.pair(seed=1)["paris"].root_token
+    assert Lab.pair(seed=1)["paris"].root_token != Lab.pair(seed=2)["paris"].root_token
+
+
+def test_a_cluster_may_have_one_node_and_one_share():
+    plan = ClusterPlan(name="oslo", site="paris", nodes=1, shares=1, threshold=1)
+    lab = Lab(replace(pair(), clusters=(plan,)))
+
+    assert lab["oslo"].active == "oslo-1"
+    assert len(lab["oslo"].unseal_keys) == 1
+    lab.crash("oslo")
+    lab.restart("oslo")
+    assert lab["oslo"].unseal() == "1 node of oslo unsealed"
+    assert lab["oslo"].post("secret/data/a", {"data": {}}).ok
+
+
+def test_the_state_of_a_restored_lab_is_the_state_it_was_restored_from(lab):
+    lab.run("2s").crash("paris-1")
+    lab.run("700ms")
+    kept = wiring.state(lab)
+    again = wiring.state(Lab.restore(lab.snapshot()))
+
+    assert again.keys() == kept.keys()
+    for part in kept:
+        assert again[part] == kept[part], part
+
+
+def test_a_snapshot_is_plain_enough_to_be_pickled(lab):
+    lab.run("2s")
+    snapshot = pickle.loads(pickle.dumps(lab.snapshot()))
+    again = Lab.restore(snapshot).run("3s")
+
+    assert again.trace.digest() == lab.run("3s").trace.digest()
+
+
+def test_a_snapshot_does_not_change_when_the_lab_goes_on(lab):
+    snapshot = lab.snapshot()
+    before = pickle.dumps(snapshot.state["stores"]), pickle.dumps(snapshot.state["ledger"])
+    lab.run("5s").crash("paris")
+    lab["tokyo"].promote()
+
+    assert (pickle.dumps(snapshot.state["stores"]), pickle.dumps(snapshot.state["ledger"])) == before
