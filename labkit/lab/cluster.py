@@ -12,27 +12,11 @@ from labkit.service.short_forms import ShortForms
 if TYPE_CHECKING:
     from labkit.lab.blueprint import ClusterPlan
     from labkit.lab.lab import Lab
+    from labkit.vault.files import Files
 
 
 class Silence(TimeoutError):
     """No answer came within the time; what was asked may have happened."""
-
-
-class Files:
-    """A cluster's simulated files: what audit devices write, never the disk of the machine it runs on."""
-
-    __slots__ = ("lines",)
-
-    def __init__(self, lines: Mapping[str, tuple[bytes, ...]] | None = None) -> None:
-        self.lines: dict[str, list[bytes]] = {path: list(kept) for path, kept in (lines or {}).items()}
-
-    def append(self, path: str, line: bytes) -> None:
-        """Add a line to a file; the file is made when it is not there."""
-        self.lines.setdefault(path, []).append(line)
-
-    def state(self) -> dict[str, tuple[bytes, ...]]:
-        """Return the files as plain values."""
-        return {path: tuple(lines) for path, lines in self.lines.items()}
 
 
 class Cluster(ShortForms):

@@ -20,6 +20,7 @@ TIMEOUT_NS = 30 * SECOND_NS
 LOOK_AGAIN_NS = SECOND_NS // 4
 
 UNSERVED = (307, 503)
+CLUSTER_ARGUMENTS = ("cluster", "primary", "secondary", "to")
 
 
 class PendingAsk(NamedTuple):
@@ -83,7 +84,13 @@ class Desk:
         return pending.number
 
     def start(self, name: str, **arguments: Any) -> int:
-        """Begin a runbook; return the number under which its end will lie in ``finished``."""
+        """Begin a runbook; return the number under which its end will lie in ``finished``.
+
+        Raises KeyError for a cluster that is not there, before anything happens.
+        """
+        for argument in CLUSTER_ARGUMENTS:
+            if argument in arguments:
+                self._lab.blueprint.cluster(arguments[argument])
         self.serial += 1
         number = self.serial
         self.runbooks[number] = Running(number, name, tuple(sorted(arguments.items())))

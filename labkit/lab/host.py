@@ -140,8 +140,8 @@ class NodeHost:
             high_availability=True,
             ring_entries=self.plan.ring_entries,
         )
-        vault = Vault(self.lab.stores[self.plan.name], surroundings, settings, state)
-        vault.core.audit_line = self.lab.files[self.plan.name].append
+        files = self.lab.files[self.plan.name]
+        vault = Vault(self.lab.stores[self.plan.name], surroundings, settings, state, files)
         if state is None:
             vault.set_duty(Duty(active=False))
         return vault

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from labkit.lab.blueprint import Blueprint
     from labkit.lab.client_host import ClientHost
-    from labkit.lab.cluster import Cluster, Files
+    from labkit.lab.cluster import Cluster
     from labkit.lab.desk import Desk
     from labkit.lab.host import NodeHost
     from labkit.lab.invariants import Invariants
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from labkit.sim.faults import Faults
     from labkit.sim.network import Network
     from labkit.trace import Trace
+    from labkit.vault.files import Files
     from labkit.vault.storage.memory import MemoryStorage
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.lab.blueprint import Blueprint, LinkPlan
 from labkit.lab.chance import SeededEntropy
 from labkit.lab.client_host import ClientHost
-from labkit.lab.cluster import Cluster, Files
+from labkit.lab.cluster import Cluster
 from labkit.lab.desk import Desk
 from labkit.lab.host import HEADER_BYTES, NodeHost
 from labkit.lab.invariants import Invariants
@@ -22,6 +22,7 @@ from labkit.sim.latency import Latency
 from labkit.sim.network import Network
 from labkit.sim.topology import Link, Topology
 from labkit.trace import Trace
+from labkit.vault.files import Files
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.vault import set_up
 

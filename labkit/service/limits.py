@@ -19,6 +19,8 @@ def measure(value: Any, limit_bytes: int = 0, depth: int = 1) -> int:
     """
     kind = type(value)
     if kind is str:
+        if not value.isascii():
+            _check_text(value)
         size = len(value) + 3
     elif kind in _SCALARS:
         return 8
@@ -50,9 +52,19 @@ def _measure_members(value: dict[Any, Any], limit_bytes: int, depth: int) -> int
     for name, member in value.items():
         if type(name) is not str:
             raise BadRequest(f"failed to decode JSON input: a member's name is {type(name).__name__}, not text")
+        if not name.isascii():
+            _check_text(name)
         size += len(name) + 4
-        size += len(member) + 3 if type(member) is str else measure(member, limit_bytes, depth + 1)
+        plain = type(member) is str and member.isascii()
+        size += len(member) + 3 if plain else measure(member, limit_bytes, depth + 1)
     return size
+
+
+def _check_text(value: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise BadRequest("failed to decode JSON input: half of a surrogate pair is no text") from None
 
 
 def _check_depth(depth: int) -> None:

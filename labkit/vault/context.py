@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from labkit.service.errors import Unavailable
 from labkit.service.message import Body, Fetch, Request, Response
 from labkit.vault.replication.mode import MODE_KEY, Mode
+from labkit.vault.files import Files
 from labkit.vault.storage import Names, Storage
 from labkit.vault.storage.barrier import Barrier
 from labkit.vault.storage.views import Subtree
@@ -100,7 +101,7 @@ class Core:
         self.storage, self.journal, self.settings = storage, journal, settings
         self.now, self.entropy, self.observe = surroundings.now, surroundings.entropy, surroundings.observe
         self.barrier: Barrier | None = None
-        self.audit_line: Callable[[str, bytes], None] = _no_files
+        self.audit_line: Callable[[str, bytes], None] = Files().append
         self.seal = seal
         self.duty = Duty()
         self.next_due_ns: int | None = None
@@ -163,10 +164,6 @@ class Core:
             self.journal.switch_on()
         elif not replicates and self.journal.on:
             self.journal.switch_off()
-
-
-def _no_files(path: str, line: bytes) -> None:
-    raise OSError(f"this node has no file {path}")
 
 
 class Caller(NamedTuple):

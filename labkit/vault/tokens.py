@@ -164,25 +164,31 @@ def spend(ctx: Context, token: Token, digest: str) -> None:
 
 
 def revoke(ctx: Context, digest: str, *, descendants: bool = True) -> None:
-    """Delete a token, and its descendants unless they are to be orphans."""
+    """Delete a token, and its descendants unless they are to be orphans.
+
+    All that is to go is gathered before anything is written: reading a step's own writes back costs more the more
+    there are.
+    """
     whole = ctx.everything
-    token = whole.decoded(IDS + digest, decode_token)
-    for child in whole.list(f"{CHILDREN}{digest}/"):
-        whole.delete(f"{CHILDREN}{digest}/{child}")
-        if descendants:
-            revoke(ctx, child)
-        else:
-            orphan = whole.decoded(IDS + child, decode_token)
-            if orphan is not None:
-                save(ctx, child, orphan._replace(parent="", orphan=True))
-    if token is None:
-        return
-    whole.delete(IDS + digest)
-    whole.delete(ACCESSORS + token.accessor)
-    whole.delete_all(f"cubbyhole/{digest}/")
-    if token.parent:
-        whole.delete(f"{CHILDREN}{token.parent}/{digest}")
-    ctx.observe("token revoked", accessor=token.accessor)
+    family = [digest]
+    orphans: list[str] = []
+    doomed: list[str] = []
+    for member in family:
+        children = whole.list(f"{CHILDREN}{member}/")
+        doomed += [f"{CHILDREN}{member}/{child}" for child in children]
+        (family if descendants else orphans).extend(children)
+        token = _stored(whole, member)
+        if token is not None:
+            doomed += [IDS + member, ACCESSORS + token.accessor, *whole.keys(f"cubbyhole/{member}/")]
+            if token.parent:
+                doomed.append(f"{CHILDREN}{token.parent}/{member}")
+            ctx.observe("token revoked", accessor=token.accessor)
+    for key in doomed:
+        whole.delete(key)
+    for child in orphans:
+        orphan = _stored(whole, child)
+        if orphan is not None:
+            save(ctx, child, orphan._replace(parent="", orphan=True))
 
 
 def earliest_expiry(whole: Subtree) -> int:

@@ -17,6 +17,7 @@ from labkit.service.message import Body, Fetch, Request, Response, Suspended, re
 from labkit.service.short_forms import ShortForms
 from labkit.vault import walk
 from labkit.vault.context import Context, Core, Duty, Settings, Surroundings, TapedContext
+from labkit.vault.files import Files
 from labkit.vault.replication.journal import Journal
 from labkit.vault.seal import SealState, refresh_ring
 from labkit.vault.storage import StaleTerm, Storage
@@ -59,6 +60,7 @@ class Vault(ShortForms):
         surroundings: Surroundings,
         settings: Settings | None = None,
         state: Mapping[str, Any] | None = None,
+        files: Files | None = None,
     ) -> None:
         settings = settings or Settings()
         self.surroundings = surroundings
@@ -67,6 +69,8 @@ class Vault(ShortForms):
         self.core = Core(storage, journal, surroundings, settings, seal)
         self.serial = 0
         self.root_token = ""
+        self.files = files or Files()
+        self.core.audit_line = self.files.append
         self.unseal_keys: tuple[str, ...] = ()
         self.calls: deque[Call] = deque(maxlen=KEPT_CALLS)
         self._failures: list[int] = []

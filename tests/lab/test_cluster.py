@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
-from labkit.lab.cluster import Files, Silence
+from labkit.lab.cluster import Silence
+from labkit.vault.files import Files
 
 SECOND_NS = 1_000_000_000
 

@@ -78,11 +78,20 @@ def test_a_partition_that_cannot_be_is_no_fault(quiet):
     assert quiet.ledger.faults == {}
 
 
-def test_a_one_way_cut_cuts_one_way(quiet):
-    quiet.cut("paris", "tokyo")
+def test_a_one_way_cut_cuts_one_way(calm):
+    """The primary still hears the secondary, the secondary nothing: their statuses disagree."""
+    calm.cut("paris", "tokyo")
+    seen = len(calm.trace)
+    calm.run("20s")
+    fates = {
+        (event.source.partition("-")[0], event.fate)
+        for event in list(calm.trace)[seen:]
+        if event.kind == "message" and event.sent_ns > calm.now - 19 * SECOND_NS
+    }
 
-    assert not quiet.network.reachable("paris", "tokyo")
-    assert quiet.network.reachable("tokyo", "paris")
+    assert {("tokyo", "delivered"), ("paris", "lost")} <= fates
+    assert ("tokyo", "lost") not in fates
+    assert calm["tokyo"].status()["connection_state"] in ("connecting", "transient_failure")
 
 
 def test_isolation_cuts_from_all_and_one_heal_undoes_it(quiet):
@@ -150,7 +159,7 @@ def test_slow_gives_a_line_another_latency_or_makes_it_so_many_times_as_slow(cal
     calm.restore_links("paris", "tokyo")
 
     assert 3.8 < slower_ns / usual_ns < 4.2
-    assert faster_ns == 5_000_000
+    assert 5_000_000 <= faster_ns < 6_000_000, "the jitter of the link stays"
     assert 0.9 < trip_ns() / usual_ns < 1.1
 
 

@@ -51,7 +51,19 @@ def test_size_is_limited():
         measure({"a": "x" * 1_001}, 1_000)
 
 
-@pytest.mark.parametrize("value", [{"a": b"bytes"}, {"a": {1, 2}}, {"a": object()}, {1: "a"}, {"a": [b"x"]}])
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": "\ud800"},
+        {"\udfff": 1},
+        ["\ud800x"],
+        {"a": b"bytes"},
+        {"a": {1, 2}},
+        {"a": object()},
+        {1: "a"},
+        {"a": [b"x"]},
+    ],
+)
 def test_what_is_no_json_is_refused(value):
     with pytest.raises(BadRequest, match="failed to decode JSON input"):
         measure(value)

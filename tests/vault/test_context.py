@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from labkit.service.message import Request
 from labkit.vault.context import Context, TapedContext
 
@@ -65,8 +63,3 @@ def test_a_step_begins_with_no_writes(service):
     ctx.begin(2)
 
     assert (ctx.writes, ctx.kept) == ({}, {})
-
-
-def test_a_node_without_files_says_so(service):
-    with pytest.raises(OSError, match="no file audit"):
-        service.core.audit_line("audit.log", b"line")

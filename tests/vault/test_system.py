@@ -43,3 +43,18 @@ def test_the_answer_says_so(service) -> None:
     assert (unknown.status, unknown.errors) == (404, ["1 error occurred:\n\t* unsupported path\n\n"])
     assert service.list("sys/mounts").status == 404
     assert service.delete("sys/mounts").status == 405
+
+
+def test_a_refusal_that_is_kept_gathers_no_frames(service) -> None:
+    def frames() -> int:
+        (kept,) = (found for key, (_, found) in service.core.lookups.items() if key.endswith("sys/nonsense"))
+        trace, count = kept.match.__traceback__, 0
+        while trace is not None:
+            trace, count = trace.tb_next, count + 1
+        return count
+
+    service.get("sys/nonsense")
+    once = frames()
+    for _ in range(5):
+        service.get("sys/nonsense")
+    assert frames() == once

@@ -288,7 +288,7 @@ def _uses(asked: Asked, role: Role | None) -> int:
 def _life(
     ctx: Context, asked: Asked, role: Role | None, policies: tuple[str, ...], sudo: bool
 ) -> tuple[int, int, int, bool]:
-    """Return the token's life, its explicit maximum and its period in seconds, and whether it can be renewed (rule 4)."""
+    """Return life, explicit maximum and period in seconds, and whether the token can be renewed (rule 4)."""
     period_s = asked_seconds(asked.period, "period")
     if period_s and not sudo:
         raise BadRequest("root or sudo privileges required to create periodic token")

@@ -68,11 +68,16 @@ class Subtree:
 
     def delete_all(self, folder: str = "") -> int:
         """Delete everything under a folder when the step commits; return how many keys that were."""
-        count = 0
-        for name in self.list(folder):
-            if name.endswith("/"):
-                count += self.delete_all(folder + name)
-            else:
-                self.delete(folder + name)
-                count += 1
-        return count
+        keys = self.keys(folder)
+        for key in keys:
+            self.delete(key)
+        return len(keys)
+
+    def keys(self, folder: str = "") -> Names:
+        """Return all keys under a folder, at any depth, the nearer ones first."""
+        found: Names = []
+        folders = [folder]
+        for inside in folders:
+            for name in self.list(inside):
+                (folders if name.endswith("/") else found).append(inside + name)
+        return found

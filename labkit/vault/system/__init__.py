@@ -17,7 +17,7 @@ GROUPS = {
     "capabilities-self": "labkit.vault.system.capabilities",
     "health": "labkit.vault.system.health",
     "init": "labkit.vault.system.seal",
-    "internal": "labkit.vault.system.interface",
+    "internal": "labkit.vault.system.specs",
     "leader": "labkit.vault.system.health",
     "mounts": "labkit.vault.system.mounts",
     "plugins": "labkit.vault.system.plugins",

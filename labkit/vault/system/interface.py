@@ -105,8 +105,10 @@ def _names(rule: Rule) -> list[str]:
     return sorted(name for name, bit in CAPABILITIES.items() if rule.capabilities & bit)
 
 
+PATH = fields.path("path", "a mount's path, or one below it")._replace(pattern=r".*[^/]/?")
+
 ROUTES = (
     Route("read", "internal/ui/mounts", list_mounts, (), "open"),
-    Route("read", "internal/ui/mounts/<path>", read_mount, (fields.path("path", "a mount, or below one"),), "open"),
+    Route("read", "internal/ui/mounts/<path>", read_mount, (PATH,), "open"),
     Route("read", "internal/ui/resultant-acl", resultant_acl),
 )

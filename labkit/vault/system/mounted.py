@@ -19,7 +19,7 @@ AUTH = "auth/"
 SINGLETONS = frozenset(("token", "system", "cubbyhole", "identity"))
 """Kinds that every cluster has once: not to be mounted, unmounted or moved."""
 
-PATH = fields.path("path", "where it is mounted, without auth/")
+PATH = fields.path("path", "where it is mounted, without auth/")._replace(pattern=r".*[^/]/?")
 
 
 def describe(mount: Mount) -> dict[str, Any]:

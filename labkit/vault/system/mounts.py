@@ -51,6 +51,7 @@ def enable(
     kind, chosen = _kind(area, type, options or {})
     if external_entropy_access:
         ctx.warn("external_entropy_access was ignored: there is one source of entropy")
+    tuning.tell_ignored(ctx, config or {})
     table = read_table(ctx)
     check_free(table, full)
     mount = new_mount(

@@ -21,6 +21,15 @@ SECOND_NS = 1_000_000_000
 TOKEN_TYPES = ("service", "batch", "default-service", "default-batch")
 VISIBILITIES = ("", "hidden", "unauth")
 
+NOT_HERE = (
+    "audit_non_hmac_request_keys",
+    "audit_non_hmac_response_keys",
+    "passthrough_request_headers",
+    "allowed_response_headers",
+    "force_no_cache",
+)
+"""Settings of the API that this service does not have: they are ignored aloud."""
+
 UPGRADED = (
     "Upgrading mount from version 1 to version 2. This mount will be unavailable for a brief period and will resume "
     "service shortly."
@@ -66,6 +75,7 @@ def write_tuning(
         "token_type": token_type,
     }
     changed = configured(mount, sent)
+    tell_ignored(ctx, ctx.body)
     if description is not None:
         changed = changed._replace(description=description)
     if options:
@@ -94,6 +104,13 @@ def configured(mount: Mount, config: dict[str, Any]) -> Mount:
         listing_visibility=mount.listing_visibility if visibility is None else visibility,
         token_type=token_type or mount.token_type,
     )
+
+
+def tell_ignored(ctx: Context, sent: dict[str, Any]) -> None:
+    """Warn of settings that were sent and that nothing here heeds."""
+    for name in NOT_HERE:
+        if sent.get(name):
+            ctx.warn(f"{name} was ignored: this service has no such setting")
 
 
 def _seconds(sent: Any, kept_s: int) -> int:

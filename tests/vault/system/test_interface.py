@@ -54,7 +54,7 @@ def test_a_token_that_is_not_valid_is_refused(service) -> None:
 @pytest.mark.parametrize("path", ["secret", "secret/", "secret/data/app/x"])
 def test_which_mount_a_path_lies_in(service, token: str, path: str) -> None:
     wanted = service.get("sys/mounts/secret").data | {"path": "secret/"}
-    assert service.get(f"sys/internal/ui/mounts/{path.rstrip('/')}", token=token).data == wanted
+    assert service.get(f"sys/internal/ui/mounts/{path}", token=token).data == wanted
 
 
 def test_an_auth_method_s_path(service) -> None:

@@ -126,6 +126,12 @@ def test_reading_what_is_not_there(service) -> None:
     assert service.get("sys/auth/none").errors == ["No auth engine at none/"]
 
 
+def test_a_path_may_end_in_a_slash(service) -> None:
+    assert service.get("sys/mounts/secret/").data == service.get("sys/mounts/secret").data
+    assert service.delete("sys/mounts/secret/").status == 204
+    assert service.get("sys/mounts/secret/").status == 400
+
+
 def test_disabling_takes_the_data_along(service) -> None:
     service.post("sys/mounts/x", {"type": "kv-v2"})
     prefix = f"logical/{service.get('sys/mounts/x').data['uuid']}/"

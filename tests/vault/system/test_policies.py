@@ -91,3 +91,9 @@ def test_a_change_is_in_force_at_once(service) -> None:
     assert service.get("x/a", token=token).status == 200
     service.delete("sys/policies/acl/a")
     assert service.get("x/a", token=token).status == 403
+
+
+def test_an_unknown_member_alone_makes_no_body(service) -> None:
+    assert service.put("sys/policies/acl/a", {"policy": TEXT, "unknown": 1}).status == 204
+    told = service.put("sys/policies/acl/A", {"policy": TEXT, "unknown": 1})
+    assert (told.status, len(told.warnings)) == (200, 2)

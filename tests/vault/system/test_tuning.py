@@ -87,3 +87,12 @@ def test_what_cannot_be(service, path: str, body, text: str) -> None:
 
 def test_reading_what_is_not_there(service) -> None:
     assert service.get("sys/mounts/none/tune").status == 400
+
+
+def test_settings_that_do_not_exist_are_ignored_aloud(service) -> None:
+    sent = {"passthrough_request_headers": ["x"], "force_no_cache": False}
+    text = "passthrough_request_headers was ignored: this service has no such setting"
+    tuned = service.post("sys/mounts/secret/tune", sent)
+    assert tuned.status == 200
+    assert text in tuned.warnings
+    assert service.post("sys/mounts/x", {"type": "kv", "config": sent}).warnings == [text]

@@ -1,0 +1,385 @@
+"""Manuals out of route tables: an OpenAPI 3.0.3 document, and a reference page in Markdown.
+
+1. Everything comes from the declarations: patterns, fields, flags, and the handlers' docstrings and answers.
+2. OpenAPI cannot name LIST, so a listing is a GET with ``list=true``, which every service of this API takes as well.
+   Where a path can be read and listed, both are one GET on which ``list`` may be left out.
+3. Paths that differ in the names of their parameters alone are one path to OpenAPI: the first name stands, the
+   parameter's description tells the others.
+4. A handler that stands for all operations of a pattern explains a wrong path: it is no endpoint, and left out.
+5. The same tables give the same text, whatever the order of the mounts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from textwrap import dedent
+from typing import Any, NamedTuple
+
+from labkit.service.fields import Field
+from labkit.service.routing import OPERATIONS, Route
+
+Node = dict[str, Any]
+
+Mounted = Iterable[tuple[str, str, Iterable[Route]]]
+"""What is mounted: (prefix such as ``secret/``, kind, routes)."""
+
+METHODS = {"read": "get", "list": "get", "write": "post", "patch": "patch", "delete": "delete"}
+ORDER = tuple(METHODS)
+
+INTRODUCTION = """\
+Every path stands below `/v1`. A token goes into the header `X-Vault-Token`. PUT is taken wherever POST is. \
+A listing is a GET with `list=true` here; the method LIST asks for the same."""
+
+TEXT: Node = {"type": "string"}
+TEXTS: Node = {"type": "array", "items": TEXT}
+
+SCHEMAS: dict[str, Node] = {
+    "name": TEXT,
+    "segment": TEXT,
+    "path": TEXT,
+    "folder": TEXT,
+    "string": TEXT,
+    "integer": {"type": "integer"},
+    "boolean": {"type": "boolean"},
+    "duration": {"anyOf": [{"type": "integer"}, TEXT]},
+    "object": {"type": "object", "additionalProperties": True},
+    "object of strings": {"type": "object", "additionalProperties": TEXT},
+    "list of strings": TEXTS,
+    "list of integers": {"type": "array", "items": {"type": "integer"}},
+    "list or comma-separated string": {"anyOf": [TEXTS, TEXT]},
+    "list of objects": {"type": "array", "items": {"type": "object"}},
+    "any": {},
+}
+"""{kind of a field: the JSON Schema of what clients ought to send}; more is taken, numbers written as text for one."""
+
+COMPONENTS: Node = {
+    "securitySchemes": {"token": {"type": "apiKey", "in": "header", "name": "X-Vault-Token"}},
+    "schemas": {
+        "Envelope": {
+            "type": "object",
+            "properties": {
+                "request_id": TEXT,
+                "lease_id": TEXT,
+                "renewable": {"type": "boolean"},
+                "lease_duration": {"type": "integer", "description": "seconds"},
+                "data": {"type": "object", "nullable": True, "description": "what was asked for"},
+                "wrap_info": {"type": "object", "nullable": True, "description": "where a wrapped answer lies"},
+                "warnings": {**TEXTS, "nullable": True},
+                "auth": {"type": "object", "nullable": True, "description": "the token, where one is issued"},
+                "mount_type": TEXT,
+            },
+        },
+        "Names": {
+            "allOf": [
+                {"$ref": "#/components/schemas/Envelope"},
+                {"properties": {"data": {"type": "object", "properties": {"keys": TEXTS}}}},
+            ]
+        },
+        "Errors": {"type": "object", "required": ["errors"], "properties": {"errors": TEXTS}},
+    },
+}
+
+REFUSALS = {
+    "400": ("BadRequest", "The request cannot be carried out as it was put."),
+    "403": ("Forbidden", "No token, a token that is not valid, or one whose policies do not allow it."),
+    "404": ("NotFound", "Nothing is there."),
+    "default": ("Refused", "Any other refusal: sealed, a standby, a body that is too large."),
+}
+"""{status: (name, meaning)} of what every operation may answer in place of what was asked for."""
+
+LIST = {
+    "name": "list",
+    "in": "query",
+    "description": "true lists the names in a folder, as the method LIST does",
+    "schema": {"type": "boolean", "enum": [True]},
+}
+
+
+class Endpoint(NamedTuple):
+    """One route at one place: its path with ``{name}`` parameters, without ``/v1``."""
+
+    path: str
+    prefix: str
+    kind: str
+    route: Route
+
+    @property
+    def shape(self) -> str:
+        """The path without its parameters' names."""
+        return _PARAMETER.sub("{}", self.path)
+
+    @property
+    def in_path(self) -> list[Field]:
+        """The fields that stand in the path, in its order."""
+        return [self.route.by_name[name] for name in _PARAMETER.findall(self.path)]
+
+    @property
+    def apart(self) -> list[Field]:
+        """The fields that stand in the body, or in the query of what has none."""
+        return [field for field in self.route.fields if f"<{field.name}>" not in self.route.pattern]
+
+
+_PARAMETER = re.compile(r"\{(\w+)\}")
+
+
+def endpoints(mounted: Mounted) -> list[Endpoint]:
+    """Lay out what is mounted, path by path in the order of their shapes, reading before writing."""
+    found: list[Endpoint] = []
+    for prefix, kind, routes in mounted:
+        table = tuple(routes)
+        found += [
+            Endpoint(path, prefix, kind, route)
+            for route in table
+            if not _explains(route, table)
+            for path in _paths(prefix, route)
+        ]
+    # Two patterns of one listing, with and without the last slash, are one path.
+    told = {(endpoint.path, endpoint.route.operation): endpoint for endpoint in reversed(found)}
+    return sorted(told.values(), key=_place)
+
+
+def _place(endpoint: Endpoint) -> tuple[str, int, str]:
+    return endpoint.shape, ORDER.index(endpoint.route.operation), endpoint.path
+
+
+def _explains(route: Route, table: tuple[Route, ...]) -> bool:
+    """Whether a route's handler stands for all operations of its pattern (rule 4)."""
+    same = {other.operation for other in table if (other.pattern, other.handler) == (route.pattern, route.handler)}
+    return same.issuperset(OPERATIONS)
+
+
+def _paths(prefix: str, route: Route) -> list[str]:
+    """Return where a route stands: a listing whose folder may be empty also without it."""
+    mount = prefix.replace("{", "%7B").replace("}", "%7D")  # braces are OpenAPI's own
+    whole = f"/{mount}{route.pattern.replace('<', '{').replace('>', '}')}".rstrip("/")
+    head, _, name = whole.rpartition("/")
+    last = route.by_name.get(name.strip("{}"))
+    return [head, whole] if route.operation == "list" and last is not None and last.kind == "folder" else [whole]
+
+
+def document(title: str, version: str, mounted: Mounted) -> Node:
+    """Describe what is mounted as an OpenAPI 3.0.3 document: plain JSON values, a new object each time."""
+    told = endpoints(mounted)
+    shapes: dict[str, list[Endpoint]] = {}
+    for endpoint in told:
+        shapes.setdefault(endpoint.shape, []).append(endpoint)
+    taken: set[str] = set()
+    paths = {alike[0].path: _path_item(alike, taken) for alike in shapes.values()}
+    kinds = sorted({endpoint.kind for endpoint in told})
+    return {
+        "openapi": "3.0.3",
+        "info": {"title": title, "version": version, "description": INTRODUCTION},
+        "servers": [{"url": "/v1"}],
+        "tags": [{"name": kind} for kind in kinds],
+        "paths": paths,
+        "components": {
+            **_copy(COMPONENTS),
+            "responses": {name: _response(text, "Errors") for name, text in REFUSALS.values()},
+        },
+    }
+
+
+def _path_item(alike: list[Endpoint], taken: set[str]) -> Node:
+    """Describe the operations of endpoints with the same shape; ``taken`` are the identifiers given so far."""
+    item: Node = {}
+    parameters = _path_parameters(alike)
+    if parameters:
+        item["parameters"] = parameters
+    for method in dict.fromkeys(METHODS.values()):
+        meant = [endpoint for endpoint in alike if METHODS[endpoint.route.operation] == method]
+        if meant:
+            item[method] = {"operationId": _identifier(meant[0], taken), **_operation(meant)}
+    return item
+
+
+def _identifier(endpoint: Endpoint, taken: set[str]) -> str:
+    """Name an operation for generated clients; a name that is taken gets a number."""
+    name = endpoint.route.operation + re.sub(r"[^a-zA-Z0-9]+", "_", endpoint.path).rstrip("_")
+    number, wanted = 1, name
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    taken.add(name)
+    return name
+
+
+def _path_parameters(alike: list[Endpoint]) -> list[Node]:
+    parameters = []
+    for place, name in enumerate(_PARAMETER.findall(alike[0].path)):
+        fields = [endpoint.in_path[place] for endpoint in alike]
+        schemas = [_schema(field) for field in fields]
+        same = all(schema == schemas[0] for schema in schemas)
+        parameters.append(
+            {
+                "name": name,
+                "in": "path",
+                "required": True,
+                "description": _meanings(name, fields),
+                "schema": schemas[0] if same else dict(TEXT),
+            }
+        )
+    return parameters
+
+
+def _meanings(name: str, fields: list[Field]) -> str:
+    """Say what a parameter of a path is, once for each meaning and name that it has."""
+    told = dict.fromkeys(field.help if field.name == name else f"`{field.name}`: {field.help}" for field in fields)
+    text = "; or ".join(told)
+    slashes = any(field.kind in ("path", "folder") for field in fields) and "slash" not in text
+    return f"{text}; may contain slashes" if slashes else text
+
+
+def _schema(field: Field) -> Node:
+    """Describe a field's value."""
+    schema: Node = _copy(SCHEMAS[field.kind])
+    if field.choices:
+        schema["enum"] = list(field.choices)
+    if field.kind == "name":
+        schema["pattern"] = f"^{field.pattern}$"
+    if field.default is not None and field.kind != "folder":
+        schema["default"] = field.default
+    return schema
+
+
+def _copy(schema: Any) -> Any:
+    """Copy what consists of dicts and lists, so that nobody who gets it can change the constants here."""
+    if isinstance(schema, dict):
+        return {name: _copy(member) for name, member in schema.items()}
+    return [_copy(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def _operation(meant: list[Endpoint]) -> Node:
+    """Describe one method of a path: one route, or several that OpenAPI cannot tell apart."""
+    first = meant[0]
+    operation: Node = {"tags": [first.kind], "summary": summary(first.route)}
+    told = [text for endpoint in meant for text in _description(endpoint, endpoint is first)]
+    if told:
+        operation["description"] = "\n\n".join(told)
+    fields = {field.name: field for endpoint in reversed(meant) for field in reversed(endpoint.apart)}
+    apart = [fields[name] for name in reversed(fields)]
+    listings = [endpoint for endpoint in meant if endpoint.route.operation == "list"]
+    if first.route.operation in ("write", "patch"):
+        if apart:
+            operation["requestBody"] = _body(first.route, apart)
+    elif apart or listings:
+        switch = [{**_copy(LIST), "required": listings == meant}] if listings else []
+        operation["parameters"] = [*switch, *map(_in_query, apart)]
+    operation["responses"] = _responses([endpoint.route for endpoint in meant])
+    operation["security"] = [] if all("open" in endpoint.route.flags for endpoint in meant) else [{"token": []}]
+    return operation
+
+
+def summary(route: Route) -> str:
+    """Return the first line of a handler's docstring: what the route does."""
+    return _marked((route.handler.__doc__ or repr(route)).partition("\n")[0].strip())
+
+
+def _description(endpoint: Endpoint, first: bool) -> list[str]:
+    """Say what the summary leaves out, a paragraph each; of a route that shares an operation, also what it does."""
+    route = endpoint.route
+    told = []
+    if route.operation == "list":
+        told.append(f"LIST `{endpoint.path}`" + ("." if first else f": {summary(route)}"))
+    elif not first:
+        told.append(f"`{endpoint.path}`: {summary(route)}")
+    rest = dedent((route.handler.__doc__ or "").partition("\n")[2]).strip()
+    if rest:
+        told.append(_marked(rest))
+    if route.exists is not None:
+        told.append("Needs the `create` capability where nothing is there yet, `update` otherwise.")
+    if "sudo" in route.flags:
+        told.append("Needs the `sudo` capability too.")
+    return told
+
+
+def _marked(text: str) -> str:
+    """Turn a docstring's code marks into those of Markdown."""
+    return text.replace("``", "`")
+
+
+def _responses(routes: list[Route]) -> Node:
+    """Describe the answers: what a handler says that it returns tells whether there is a body."""
+    answers = [str(route.handler.__annotations__.get("return", "")).split(" | ") for route in routes]
+    silent = all(answer == ["None"] for answer in answers)
+    responses: Node = {
+        "200": _response("Done, with warnings." if silent else "Done.", *sorted(set(map(_answer, routes))))
+    }
+    if any("None" in answer for answer in answers):
+        responses["204"] = {"description": "Done; there is nothing to tell."}
+    for status, (name, _) in REFUSALS.items():
+        responses[status] = {"$ref": f"#/components/responses/{name}"}
+    return responses
+
+
+def _answer(route: Route) -> str:
+    """Name the schema of a route's answer; empty for one that has no envelope."""
+    if "bare" in route.flags:
+        return ""
+    return "Names" if route.operation == "list" else "Envelope"
+
+
+def _response(text: str, *kinds: str) -> Node:
+    schemas: list[Node] = [{"$ref": f"#/components/schemas/{kind}"} if kind else {"type": "object"} for kind in kinds]
+    schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+    return {"description": text, "content": {"application/json": {"schema": schema}}}
+
+
+def _body(route: Route, fields: list[Field]) -> Node:
+    kind = "application/merge-patch+json" if route.operation == "patch" else "application/json"
+    schema: Node = {
+        "type": "object",
+        "properties": {field.name: {"description": field.help, **_schema(field)} for field in fields},
+    }
+    required = [field.name for field in fields if field.required]
+    if required:
+        schema["required"] = required
+    return {"content": {kind: {"schema": schema}}}
+
+
+def _in_query(field: Field) -> Node:
+    return {
+        "name": field.name,
+        "in": "query",
+        "description": field.help,
+        "required": field.required,
+        "schema": _schema(field),
+    }
+
+
+def markdown(title: str, mounted: Mounted) -> str:
+    """Write a reference page: a section a mount, a heading a path, and for each operation what it takes."""
+    lines = [f"# {title}", "", INTRODUCTION]
+    told = sorted(endpoints(mounted), key=lambda endpoint: (endpoint.prefix, *_place(endpoint)))
+    prefix = path = None
+    for endpoint in told:
+        if endpoint.prefix != prefix:
+            prefix, path = endpoint.prefix, None
+            lines += ["", f"## `{prefix}` ({endpoint.kind})"]
+        if endpoint.path != path:
+            path = endpoint.path
+            lines += ["", f"### `{path}`"]
+        lines += ["", *_section(endpoint)]
+    return "\n".join(lines) + "\n"
+
+
+def _section(endpoint: Endpoint) -> list[str]:
+    """Write down one operation: what it does, and a table of what it takes."""
+    route = endpoint.route
+    method = "LIST" if route.operation == "list" else METHODS[route.operation].upper()
+    needed = " No token is needed." if "open" in route.flags else ""
+    lines = [f"**{method}** – {summary(route)}{needed}"]
+    for paragraph in _description(endpoint, True)[route.operation == "list" :]:
+        lines += ["", paragraph]
+    apart = "body" if route.operation in ("write", "patch") else "query"
+    rows = [_row(field, "path") for field in endpoint.in_path] + [_row(field, apart) for field in endpoint.apart]
+    if rows:
+        lines += ["", "| Parameter | In | Kind | Default | Meaning |", "| --- | --- | --- | --- | --- |", *rows]
+    return lines
+
+
+def _row(field: Field, where: str) -> str:
+    kind = field.kind + (f": {', '.join(choice or '(empty)' for choice in field.choices)}" if field.choices else "")
+    default = "required" if field.required else "" if field.default in (None, "") else f"`{field.default}`"
+    cells = (f"`{field.name}`", where, kind, default, field.help)
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

@@ -1,0 +1,239 @@
+"""The lab as a whole: letting time pass, asking, going back, branching, and one seed that means one history."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.blueprint import pair
+from labkit.lab.cluster import Cluster
+from labkit.lab.runbooks import Ask, RunbookError
+
+SECOND_NS = 1_000_000_000
+
+
+def stored(lab: Lab) -> dict[str, dict[str, bytes]]:
+    return {name: store.state()["items"] for name, store in lab.stores.items()}
+
+
+# ---- building and looking
+
+
+def test_clusters_are_found_by_name(quiet):
+    assert isinstance(quiet["paris"], Cluster)
+    assert quiet["paris"] is quiet["paris"]
+    with pytest.raises(KeyError, match=r"no cluster named oslo; there are paris, tokyo"):
+        quiet["oslo"]
+
+
+def test_it_says_what_it_is_and_how_late(quiet):
+    quiet.run("1500ms")
+
+    assert repr(quiet) == "Lab(paris, tokyo; 1.500 s)"
+    assert repr(Lab.triangle()) == "Lab(paris, tokyo, lima; 0.000 s)"
+
+
+def test_a_lab_without_a_trace_does_the_same_and_keeps_none():
+    told, silent = Lab(pair(), seed=3), Lab(pair(), seed=3, trace=False)
+    for lab in (told, silent):
+        lab.replicate("paris", "tokyo")
+        lab.run("3s")
+
+    assert len(silent.trace) == 0 < len(told.trace)
+    assert stored(silent) == stored(told)
+    assert silent.now == told.now
+
+
+# ---- time
+
+
+def test_time_passes_for_a_duration_or_until_an_instant(quiet):
+    assert quiet.run("1500ms").now == 1_500_000_000
+    assert quiet.run(2).now == 3_500_000_000
+    assert quiet.run(until="10s").now == 10_000_000_000
+
+
+def test_time_passes_until_a_condition_holds(calm):
+    calm["paris"].post("secret/data/app", {"data": {"a": 1}})
+    calm.run(until=lambda lab: lab["tokyo"].root == lab["paris"].root)
+
+    assert 75_000_000 < calm.now - calm_written_ns(calm) < 90_000_000, "one way to tokyo"
+
+
+def calm_written_ns(lab: Lab) -> int:
+    return lab.ledger.writes[-1].at_ns
+
+
+def test_time_never_goes_back(quiet):
+    quiet.run("5s")
+    with pytest.raises(ValueError, match="a run cannot end at"):
+        quiet.run(until="2s")
+
+
+def test_alone_it_plays_a_loaded_scenario_and_there_is_none(quiet):
+    with pytest.raises(ValueError, match=r"give a duration such as lab.run\('30s'\)"):
+        quiet.run()
+
+
+def test_a_step_is_the_next_thing_that_happens(quiet):
+    due_ns = quiet.clock.pending()[0][0]
+
+    assert quiet.step()
+    assert quiet.now == due_ns
+
+
+def test_nothing_runs_inside_a_run(quiet):
+    quiet.watch("greedy", lambda lab: lab.run("1s") if lab.nodes["paris-2"].active else None)
+    quiet.run("4s").crash("paris-1")
+    with pytest.raises(RuntimeError, match="the clock is running"):
+        quiet.run("20s")
+
+
+# ---- asking
+
+
+def test_an_answer_is_returned_and_not_kept(quiet):
+    assert quiet.ask(Ask("paris", "GET", "sys/health")).status == 200
+    assert quiet.desk.answers == {}
+
+
+def test_a_refusal_is_an_answer_and_is_counted(quiet):
+    assert quiet.ask(Ask("paris", "GET", "secret/data/app", token="hvs.wrong")).status == 403
+    assert (quiet.ledger.refused, quiet.ledger.answered) == (1, 0)
+
+
+@pytest.mark.parametrize(("primary", "secondary"), [("paris", "tokio"), ("parys", "tokyo")])
+def test_a_cluster_that_is_not_there_is_refused_before_anything_happens(quiet, primary, secondary):
+    with pytest.raises(KeyError, match=r"no cluster named (tokio|parys); there are paris, tokyo"):
+        quiet.replicate(primary, secondary)
+
+    assert quiet["paris"].mode == "disabled"
+    assert quiet.desk.runbooks == {}
+    assert quiet.run("1s").now == SECOND_NS, "the lab stays open"
+
+
+# ---- going back
+
+
+def test_a_restored_lab_goes_on_as_the_saved_one_did(lab):
+    snapshot = lab.snapshot()
+    first = lab.run("3s")
+    first.crash("paris-1")
+    first.run("10s")
+    second = Lab.restore(snapshot).run("3s")
+    second.crash("paris-1")
+    second.run("10s")
+
+    assert second.trace.digest() == first.trace.digest()
+    assert stored(second) == stored(first)
+    assert second.ledger.state() == first.ledger.state()
+
+
+def test_going_back_undoes_a_disaster(lab):
+    lab["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+    before = lab.snapshot()
+    lab.crash("paris")
+    lab = Lab.restore(before)
+
+    assert lab["paris"].get("secret/data/app").data["data"] == {"user": "ada"}
+    assert repr(before).startswith("Snapshot(at ")
+
+
+def test_one_snapshot_serves_as_often_as_one_likes(lab):
+    snapshot = lab.snapshot()
+    digests = {Lab.restore(snapshot).run("2s").trace.digest() for _ in range(3)}
+
+    assert len(digests) == 1
+
+
+# ---- branching
+
+
+def test_a_branch_has_the_same_luck_and_other_nonces(lab):
+    lab.run("1s")
+    here, there = lab.branch("here"), lab.branch("there")
+    for one in (here, there):
+        one.run("5s")
+
+    assert here.trace.digest() == there.trace.digest(), "the same messages, delays and outcomes"
+    fresh = {key for key in stored(here)["paris"] if key not in stored(lab)["paris"] and key in stored(there)["paris"]}
+    assert len(fresh) > 10
+    assert all(stored(here)["paris"][key] != stored(there)["paris"][key] for key in fresh)
+
+
+def test_a_branch_holds_the_same_secrets(lab):
+    lab.run("2s")
+    branch = lab.branch("what-if")
+    path = lab.ledger.writes[0].path
+
+    assert branch["paris"].get(path).data == lab["paris"].get(path).data
+
+
+def test_what_is_done_in_a_branch_stays_there(lab):
+    branch = lab.branch("what-if")
+    branch.crash("paris")
+    branch.run("5s")
+
+    assert lab["paris"].active == "paris-1"
+    assert branch["paris"].active == ""
+
+
+def test_a_branch_of_a_branch_is_another_branch(lab):
+    labels = [lab.branch_label, lab.branch("a").branch_label, lab.branch("a").branch("b").branch_label]
+
+    assert len(set(labels)) == 3
+
+
+def test_a_restored_branch_stays_that_branch(lab):
+    branch = lab.branch("what-if").run("1s")
+    again = Lab.restore(branch.snapshot()).run("2s")
+
+    assert stored(again) == stored(branch.run("2s"))
+
+
+# ---- the trace of what became of whom
+
+
+def test_the_trace_tells_every_mode_that_a_cluster_went_through(quiet):
+    quiet.replicate("paris", "tokyo")
+    quiet["paris"].demote()
+    quiet.run("1s")
+    quiet["tokyo"].promote()
+    modes = {
+        name: [(event.mode, event.state) for event in quiet.trace.select("mode", cluster=name)]
+        for name in ("paris", "tokyo")
+    }
+
+    assert modes["paris"] == [("primary", "running"), ("secondary", "idle")]
+    assert modes["tokyo"] == [
+        ("secondary", "idle"),
+        ("secondary", "merkle-diff"),
+        ("secondary", "merkle-sync"),
+        ("secondary", "stream-wals"),
+        ("primary", "running"),
+    ]
+
+
+def test_the_trace_tells_who_leads_with_a_term_that_grows(lab):
+    for _ in range(3):
+        lab.crash(lab["paris"].active)
+        lab.run("6s")
+        for node in lab["paris"].nodes:
+            lab.restart(node)
+        lab["paris"].unseal()
+    terms = [event.term for event in lab.trace.select("leader", cluster="paris")]
+
+    assert terms == [1, 2, 3, 4]
+    assert lab.trace.select("leader", cluster="paris")[-1].node == lab["paris"].active
+
+
+def test_no_secret_is_in_the_trace(lab):
+    lab["paris"].post("secret/data/app", {"data": {"password": "correct horse"}})
+    lab.crash("paris")
+    lab["tokyo"].promote()
+    lab.run("2s")
+    lines = "".join(lab.trace.lines())
+
+    for secret in ("correct horse", lab["paris"].root_token, *lab["paris"].unseal_keys):
+        assert secret not in lines
+    assert "hvs." not in lines
