@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.service.errors import Unavailable
 from labkit.service.message import Body, Fetch, Request, Response
-from labkit.vault.replication.mode import MODE_KEY, Mode
 from labkit.vault.files import Files
+from labkit.vault.replication.mode import MODE_KEY, Mode
 from labkit.vault.storage import Names, Storage
 from labkit.vault.storage.barrier import Barrier
 from labkit.vault.storage.views import Subtree
@@ -260,6 +260,12 @@ class Context:
     def warn(self, text: str) -> None:
         """Add a warning to the answer."""
         self.warnings.append(text)
+
+    def note_due(self, when_ns: int) -> None:
+        """Say that something falls due then (0 for never), so that the node's timer is early enough."""
+        due = self.core.next_due_ns
+        if due is not None and when_ns and (due == 0 or when_ns < due):
+            self.core.next_due_ns = when_ns
 
     def observe(self, kind: str, **fields: Any) -> None:
         """Tell whoever watches this node that something happened; never a secret."""

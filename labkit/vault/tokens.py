@@ -139,21 +139,14 @@ def issue(ctx: Context, token: Token, text: str = "") -> tuple[str, Token]:
     whole.put(ACCESSORS + token.accessor, digest.encode())
     if token.parent:
         whole.put(f"{CHILDREN}{token.parent}/{digest}", b"")
-    note_due(ctx, token.expires_ns)
+    ctx.note_due(token.expires_ns)
     return text, token
 
 
 def save(ctx: Context, digest: str, token: Token) -> None:
     """Store a changed record of a token."""
     ctx.everything.put(IDS + digest, encode_token(token))
-    note_due(ctx, token.expires_ns)
-
-
-def note_due(ctx: Context, when_ns: int) -> None:
-    """Remember that something falls due, so that the node's timer is early enough."""
-    due = ctx.core.next_due_ns
-    if when_ns and (due is None or due == 0 or when_ns < due):
-        ctx.core.next_due_ns = when_ns
+    ctx.note_due(token.expires_ns)
 
 
 def spend(ctx: Context, token: Token, digest: str) -> None:

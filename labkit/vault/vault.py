@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from labkit.service.errors import ServiceError
 from labkit.service.message import Body, Fetch, Request, Response, Suspended, respond, silence
 from labkit.service.short_forms import ShortForms
-from labkit.vault import walk
+from labkit.vault import due, walk
 from labkit.vault.context import Context, Core, Duty, Settings, Surroundings, TapedContext
 from labkit.vault.files import Files
 from labkit.vault.replication.journal import Journal
@@ -202,11 +202,11 @@ class Vault(ShortForms):
 
     def next_due(self) -> int | None:
         """Return when something falls due, in nanoseconds since the epoch; None for never (R5)."""
-        return walk.next_due(self.core)
+        return due.next_due(self.core)
 
     def tick(self) -> int:
         """Do what is due, each item a step of its own; return how many items that were."""
-        return walk.tick(self.core)
+        return due.tick(self.core)
 
     def set_duty(self, duty: Duty) -> None:
         """Tell the node whether it is the active one, and under which leadership term."""

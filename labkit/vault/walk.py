@@ -162,12 +162,12 @@ def admit(ctx: Context) -> None:
     flags = found.flags
     if core.barrier is None and "sealed" not in flags:
         raise Unavailable(SEALED)
+    if core.barrier is not None and "any_mode" not in flags and ctx.core.mode().mode == "secondary":
+        raise BadRequest(PATH_DISABLED)  # right after sealed: a standby of a secondary says so as well
     if not core.duty.active and "standby" not in flags:
         if not core.duty.leader:
             raise Unavailable("no active node of this cluster is known; try again soon")
         raise Redirect(f"{core.duty.leader}/v1/{ctx.path}")
-    if core.barrier is not None and "any_mode" not in flags and ctx.core.mode().mode == "secondary":
-        raise BadRequest(PATH_DISABLED)
     namespace = ctx.headers.get("x-vault-namespace", "").strip("/")
     if namespace and "any_namespace" not in flags:
         if ctx.path.startswith("sys/replication/"):
@@ -348,38 +348,6 @@ def replay(ctx: TapedContext, suspended: Suspended) -> Generator[Any, Any, Any]:
     ctx.warnings.extend(suspended.warnings)
     generator: Generator[Any, Any, Any] = call(ctx, suspended.arguments)
     return generator
-
-
-def next_due(core: Core) -> int | None:
-    """Return when something falls due on this node; None for never."""
-    if core.barrier is None or not core.duty.active:
-        return None
-    if core.next_due_ns is None:
-        secondary = core.mode().mode == "secondary"
-        whole = _system_context(core).everything
-        core.next_due_ns = 0 if secondary else tokens.earliest_expiry(whole)
-    return core.next_due_ns or None
-
-
-def tick(core: Core) -> int:
-    """Do what is due now, each item a step of its own; return how many items that were."""
-    due = next_due(core)
-    done = 0
-    while due is not None and due <= core.now():
-        for digest in tokens.expired(_system_context(core).everything, core.now()):
-            ctx = _system_context(core)
-            tokens.revoke(ctx, digest)  # nothing, when it went with its parent already
-            core.commit(ctx.writes)
-            done += bool(ctx.writes)
-        core.next_due_ns = None
-        due = next_due(core)
-    return done
-
-
-def _system_context(core: Core) -> Context:
-    from labkit.service.message import Request
-
-    return Context(core, Request("", ""), core.now())
 
 
 def _system_mounts() -> MountTable:

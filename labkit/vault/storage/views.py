@@ -54,6 +54,10 @@ class Subtree:
         context = self._context
         context.write(full, context.core.close(full, value, context.entropy))
 
+    def note_due(self, when_ns: int) -> None:
+        """Say that something that was put here falls due then; 0 for never."""
+        self._context.note_due(when_ns)
+
     def delete(self, key: str) -> None:
         """Delete a key when the step commits; one that is not there is no error."""
         self._context.write(self.prefix + key, None)

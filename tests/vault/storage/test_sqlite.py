@@ -35,7 +35,7 @@ def test_what_was_applied_survives_a_killed_process(tmp_path):
 def test_a_failed_transaction_leaves_nothing(tmp_path):
     """A value that cannot be stored undoes the writes before it."""
     storage = SqliteStorage(tmp_path / "lab.db")
-    with pytest.raises(Exception, match="type|bind"):
+    with pytest.raises(Exception, match=r"type|bind"):
         storage.apply({"a": b"1", "b": object()}, 0)
     assert storage.keys() == []
     storage.apply({"a": b"1"}, 0)

@@ -212,8 +212,9 @@ def existing_ring(storage: Subtree, name: str) -> KeyRing:
 
 
 def write_ring(storage: Subtree, name: str, ring: KeyRing) -> None:
-    """Store a ring when the step commits."""
+    """Store a ring when the step commits, and say when it rotates by itself."""
     storage.put(FOLDER + name, encode_ring(ring))
+    storage.note_due(ring.next_rotation_ns or 0)
 
 
 def describe(name: str, ring: KeyRing) -> dict[str, Any]:

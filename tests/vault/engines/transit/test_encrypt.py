@@ -11,7 +11,7 @@ import pytest
 
 from labkit import Vault
 from labkit.vault.engines.transit.derivation import MISSING_CONTEXT
-from labkit.vault.engines.transit.encoding import to_base64
+from labkit.vault.engines.transit.encoding import from_base64, to_base64
 from labkit.vault.engines.transit.keyring import KeyRing
 
 VECTORS = json.loads((Path(__file__).parents[3] / "vectors" / "transit_symmetric.json").read_text())["vectors"]
@@ -175,6 +175,27 @@ def test_a_batch_keeps_order_and_references(service: Any) -> None:
     ]
     opened = service.post("transit/decrypt/k", {"batch_input": again}).data["batch_results"]
     assert [result["plaintext"] for result in opened] == [item["plaintext"] for item in items]
+
+
+def test_a_batch_of_plaintexts_alone(service: Any) -> None:
+    service.post("transit/keys/k")
+    plaintexts = [to_base64(b"%d" % number) for number in range(50)]
+    items = [{"plaintext": plaintext} for plaintext in plaintexts[:-1]]
+    items.append({"plaintext": plaintexts[-1], "reference": "last"})
+
+    made = service.post("transit/encrypt/k", {"batch_input": items})
+
+    results = made.data["batch_results"]
+    assert made.status == 200
+    assert [result["reference"] for result in results] == [""] * 49 + ["last"]
+    assert [result["key_version"] for result in results] == [1] * 50
+    payloads = [from_base64(result["ciphertext"].removeprefix("vault:v1:")) for result in results]
+    assert [len(payload) for payload in payloads] == [12 + len(from_base64(text)) + 16 for text in plaintexts]
+    assert len({payload[:12] for payload in payloads}) == 50
+    opened = service.post(
+        "transit/decrypt/k", {"batch_input": [{"ciphertext": result["ciphertext"]} for result in results]}
+    )
+    assert [result["plaintext"] for result in opened.data["batch_results"]] == plaintexts
 
 
 @pytest.mark.parametrize("extra", [{}, {"key_version": 1}])

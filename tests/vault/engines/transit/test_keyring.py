@@ -39,6 +39,7 @@ def test_a_version_has_a_key_of_its_types_size_and_another_for_hmac(key_type: st
     ring = rotate(new_ring(key_type), entropy, 5)
 
     (entry,) = ring.versions
+    assert entry.convergent_version == 0
     assert (len(entry.key), len(entry.hmac_key), entry.created_ns) == (size, 32, 5)
     assert entry.key[:16] != entry.hmac_key[:16]
     assert (ring.latest_version, list(ring.live_versions)) == (1, [1])
