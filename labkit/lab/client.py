@@ -73,8 +73,12 @@ class Client:
         self.open: dict[int, Operation] = {row[0]: Operation(*row) for row in state.get("open", ())}
 
     def start(self, now_ns: int) -> list[Effect]:
-        """Set the workload going."""
-        return [Timer(max(0, work.from_ns - now_ns), ("work", index)) for index, work in enumerate(self.plan.workload)]
+        """Set the workload going; the clients of a group begin one after another, spread over one interval."""
+        place, count = self.plan.names.index(self.name), self.plan.count
+        return [
+            Timer(max(0, work.from_ns - now_ns) + work.every_ns * place // count, ("work", index))
+            for index, work in enumerate(self.plan.workload)
+        ]
 
     def on_timer(self, payload: tuple[Any, ...], now_ns: int) -> list[Effect]:
         """A timer came back: time for the next operation, for the next try, or the end of patience with one."""
@@ -101,7 +105,9 @@ class Client:
             return self._end(operation, "answered", correlation)
         if response.status == 307:
             return self._follow(operation, response.headers.get("Location", ""))
-        if response.status in (429, 472, 473, 503) or PATH_DISABLED in response.errors:
+        if PATH_DISABLED in response.errors or response.status == 472:
+            return self._fail(operation, self._after_cluster(operation.node))
+        if response.status in (429, 473, 503):
             return self._fail(operation)
         return self._end(operation, "unknown" if operation.silent else "refused", correlation)
 
@@ -141,10 +147,18 @@ class Client:
         self.position = self.nodes.index(leader)
         return self._attempt(operation, leader)
 
-    def _fail(self, operation: Operation) -> list[Effect]:
-        """This node did not serve: stand at the next one, try again while there are tries left."""
-        if self.nodes[self.position % len(self.nodes)] == operation.node:
-            self.position = (self.position + 1) % len(self.nodes)
+    def _after_cluster(self, node: str) -> int:
+        """Return where the next cluster's nodes begin: all nodes of a secondary refuse alike."""
+        cluster = _cluster_of(node)
+        here = max(place for place, other in enumerate(self.nodes) if _cluster_of(other) == cluster)
+        return (here + 1) % len(self.nodes)
+
+    def _fail(self, operation: Operation, onward: int | None = None) -> list[Effect]:
+        """This node did not serve: stand at the next one (or at ``onward``), try again while there are tries left."""
+        place = self.position % len(self.nodes)
+        stands_there = self.nodes[place] == operation.node
+        if stands_there or (onward is not None and _cluster_of(self.nodes[place]) == _cluster_of(operation.node)):
+            self.position = (place + 1) % len(self.nodes) if onward is None else onward
         if operation.attempts > self.plan.retries:
             correlation = f"{self.name}/{operation.number}/{operation.attempts}"
             return self._end(operation, "unknown" if operation.silent else "refused", correlation)
@@ -154,6 +168,10 @@ class Client:
     def _end(self, operation: Operation, kind: str, correlation: str) -> list[Effect]:
         self.open.pop(operation.number, None)
         return [Outcome(operation, kind, correlation)]
+
+
+def _cluster_of(node: str) -> str:
+    return node.rpartition("-")[0]
 
 
 def build_request(client: str, work: WorkloadPlan, number: int, token: str) -> Request:

@@ -21,8 +21,6 @@ class ClientHost:
         nodes = tuple(node for cluster in plan.use for node in lab.blueprint.cluster(cluster).node_names)
         self.lab, self.name = lab, name
         self.client = Client(name, plan, nodes, state)
-        if state is None:
-            self.client.token = lab.desk.credentials[plan.use[0]].root_token
 
     def __repr__(self) -> str:
         return f"ClientHost({self.name})"
@@ -37,7 +35,8 @@ class ClientHost:
         self._carry_out(self.client.on_answer(correlation, response))
 
     def on_timer(self, payload: tuple[Any, ...]) -> None:
-        """A timer came back."""
+        """A timer came back; a changed root token is known to clients as soon as to operators."""
+        self.client.token = self.lab.desk.credentials[self.client.plan.use[0]].root_token
         self._carry_out(self.client.on_timer(payload, self.lab.now))
 
     def state(self) -> dict[str, Any]:

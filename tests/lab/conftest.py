@@ -54,10 +54,21 @@ def calm_snapshot():
 
 
 @pytest.fixture(scope="session")
-def short_ring_snapshot(busy_blueprint):
-    """The pair with writers, replicating; the journals remember eight entries only."""
-    plans = tuple(replace(plan, ring_entries=8) for plan in busy_blueprint.clusters)
-    return started(replace(busy_blueprint, clusters=plans))
+def short_ring_snapshot():
+    """The pair with writers that take their time, replicating; the journals remember eight entries only."""
+    return started(short_rings(writers(every_ms=400)))
+
+
+def short_rings(clients: ClientPlan) -> Blueprint:
+    """The pair with journals of eight entries."""
+    blueprint = pair().with_clients(clients)
+    return replace(blueprint, clusters=tuple(replace(plan, ring_entries=8) for plan in blueprint.clusters))
+
+
+@pytest.fixture(scope="session")
+def hasty_snapshot():
+    """Journals of eight entries, and writers that fill them faster than a comparison takes, until 12 s."""
+    return started(short_rings(writers(until_s=12)))
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,13 @@ def test_the_same_label_draws_the_same_bytes():
 
 @pytest.mark.parametrize(
     "other",
-    [(8, "", "paris", "paris-1", 0), (7, "/b", "paris", "paris-1", 0), (7, "", "paris", "paris-2", 0)]
-    + [(7, "", "paris", "paris-1", 1), (7, "", "tokyo", "paris-1", 0)],
+    [
+        (8, "", "paris", "paris-1", 0),
+        (7, "/b", "paris", "paris-1", 0),
+        (7, "", "paris", "paris-2", 0),
+        (7, "", "paris", "paris-1", 1),
+        (7, "", "tokyo", "paris-1", 0),
+    ],
 )
 def test_another_seed_branch_node_or_incarnation_draws_others(other):
     assert SeededEntropy(7, "", "paris", "paris-1", 0)(32) != SeededEntropy(*other)(32)

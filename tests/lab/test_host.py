@@ -217,7 +217,7 @@ def make_token(lab: Lab, ttl: str) -> str:
 
 
 def token_count(lab: Lab, cluster: str = "paris") -> int:
-    return sum(key.startswith(IDS) for key in lab.stores[cluster].keys())
+    return sum(key.startswith(IDS) for key in lab.contents(cluster))
 
 
 def test_a_token_is_revoked_when_its_time_is_over_though_nobody_asks(quiet):

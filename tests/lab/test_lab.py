@@ -7,7 +7,7 @@ import pytest
 from labkit import Lab
 from labkit.lab.blueprint import pair
 from labkit.lab.cluster import Cluster
-from labkit.lab.runbooks import Ask, RunbookError
+from labkit.lab.runbooks import Ask
 
 SECOND_NS = 1_000_000_000
 

@@ -240,6 +240,7 @@ def test_unseal_of_one_node_is_of_that_one():
 
 
 def test_every_runbook_is_found_under_its_name():
-    assert sorted(RUNBOOKS) == sorted(
-        "ask enable-primary enable-secondary replicate promote demote repoint disable unseal seal".split()
-    )
+    one_word = {"ask", "replicate", "promote", "demote", "repoint", "disable", "unseal", "seal"}
+
+    assert set(RUNBOOKS) >= {"enable-primary", "enable-secondary", *one_word}
+    assert {name.replace("-", "_") for name in RUNBOOKS} == {steps.__name__ for steps in RUNBOOKS.values()}

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from labkit.vault.replication import merkle, serving, sync
+from labkit import Lab, Response
+from labkit.vault.replication import merkle, otp, serving, sync
 from labkit.vault.replication.journal import Journal
 from labkit.vault.replication.sync import Moment, State
 from labkit.vault.storage.memory import MemoryStorage
@@ -223,3 +224,93 @@ class World:
 def make_world() -> Callable[..., World]:
     """How to set up two clusters."""
     return World
+
+
+# ---- the endpoints, through a lab
+
+
+DR = "sys/replication/dr/"
+ATTEMPT = DR + "secondary/generate-operation-token/"
+
+
+class Drill:
+    """A quiet lab, and short forms of what the endpoints' tests ask."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
+
+    def __getitem__(self, name: str) -> Any:
+        return self.lab[name]
+
+    def post(self, cluster: str, path: str, body: Any = None, **given: Any) -> Response:
+        """POST below the replication paths, as root unless told."""
+        return self.lab[cluster].post(DR + path, body or {}, **given)
+
+    def open_post(self, cluster: str, path: str, body: Any = None) -> Response:
+        """POST below the replication paths, without any token."""
+        return self.lab[cluster].post(DR + path, body or {}, token="")
+
+    def status(self, cluster: str) -> dict[str, Any]:
+        """The replication status."""
+        return dict(self.lab[cluster].get(DR + "status", token="").data)
+
+    def activation(self, sid: str, primary: str = "paris", **body: Any) -> str:
+        """An activation token of the primary."""
+        answer = self.post(primary, "primary/secondary-token", {"id": sid, **body}).raise_for_status()
+        return str(answer.wrap_info["token"])
+
+    def start(self, cluster: str = "tokyo", **body: Any) -> dict[str, Any]:
+        """Start an attempt for an operation token."""
+        return dict(self.lab[cluster].post(ATTEMPT + "attempt", body, token="").raise_for_status().body or {})
+
+    def give(self, share: Any, nonce: Any, cluster: str = "tokyo") -> Response:
+        """Give a key share."""
+        return self.lab[cluster].post(ATTEMPT + "update", {"key": share, "nonce": nonce}, token="")
+
+    def operation_token(self, cluster: str = "tokyo") -> str:
+        """Go through the whole ceremony."""
+        started = self.start(cluster)
+        for share in self.lab[cluster].unseal_keys[: started["required"]]:
+            body = self.give(share, started["nonce"], cluster).raise_for_status().body or {}
+        return otp.decode(body["encoded_token"], started["otp"])
+
+    def stored(self, cluster: str) -> dict[str, bytes]:
+        """Every stored byte but the lease, which is renewed all the time."""
+        items = self.lab.stores[cluster].state()["items"]
+        return {key: value for key, value in items.items() if key != "node/lease"}
+
+
+@pytest.fixture(scope="session")
+def apart_snapshot() -> Any:
+    """Paris and tokyo, not replicating, each with a secret of its own."""
+    lab = Lab.pair(seed=7)
+    for name in ("paris", "tokyo"):
+        lab[name].post("secret/data/mine", {"data": {"of": name}})
+    return lab.snapshot()
+
+
+@pytest.fixture(scope="session")
+def together_snapshot(apart_snapshot: Any) -> Any:
+    """The same, and tokyo streams from paris."""
+    lab = Lab.restore(apart_snapshot)
+    lab.replicate("paris", "tokyo")
+    lab.run("3s")
+    return lab.snapshot()
+
+
+@pytest.fixture
+def apart(apart_snapshot: Any) -> Drill:
+    """Two clusters that do not replicate."""
+    return Drill(Lab.restore(apart_snapshot))
+
+
+@pytest.fixture
+def together(together_snapshot: Any) -> Drill:
+    """A primary, paris, and its secondary, tokyo."""
+    return Drill(Lab.restore(together_snapshot))
+
+
+@pytest.fixture
+def drill() -> Callable[[Lab], Drill]:
+    """How to make a drill of any lab."""
+    return Drill

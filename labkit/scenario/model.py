@@ -1,0 +1,238 @@
+"""Model: the sections of a scenario file as pydantic models; a field's description is what a finding says was wanted.
+
+Nothing here looks at anything but one section and the names that the file declares; what holds between sections is
+judged in ``loading``.  A field whose default is None may be left out, but not left empty: that is judged there too.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from labkit.lab.blueprint import MILLISECOND_NS, SECOND_NS
+from labkit.lab.client import BUILDERS
+from labkit.lab.invariants import STANDING
+from labkit.scenario.findings import wanted
+from labkit.scenario.kinds import Bandwidth, ClusterName, Duration, Name, Share, Site, SitePair, Size, write_duration
+
+DISTRIBUTIONS = ("constant", "uniform", "normal", "exponential", "heavy")
+
+
+def _one_of(what: str, known: tuple[str, ...]) -> AfterValidator:
+    def check(value: str) -> str:
+        if value is not None and value not in known:
+            raise ValueError(wanted(what, value, known))
+        return value
+
+    return AfterValidator(check)
+
+
+def _from(least_ns: int) -> AfterValidator:
+    def check(value: int) -> int:
+        if value < least_ns:
+            least, came = write_duration(least_ns), write_duration(value)
+            raise ValueError(f"wanted a duration from {least} up, came {came}")
+        return value
+
+    return AfterValidator(check)
+
+
+Latency = Annotated[Duration, _from(MILLISECOND_NS // 1_000)]
+Pace = Annotated[Duration, _from(MILLISECOND_NS)]
+
+
+class Part(BaseModel):
+    """A mapping of a scenario file: no key but those that are declared, nothing turned into another type."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class LinkPart(Part):
+    """One line between two sites."""
+
+    between: SitePair = Field(description="two sites such as [paris, tokyo]")
+    latency: Latency = Field(description="a duration such as 80ms, one way")
+    jitter: Duration = Field(0, description="a duration such as 2ms, added evenly from 0 up")
+    loss: Share = Field(0, description="a share such as 0.01%")
+    bandwidth: Bandwidth = Field(0, description="a bandwidth per second such as 200Mbit; no limit unless given")
+    distribution: Annotated[str, _one_of("a distribution", DISTRIBUTIONS)] = Field(
+        "constant", description="a distribution: " + ", ".join(DISTRIBUTIONS)
+    )
+
+
+class ClusterPart(Part):
+    """One cluster."""
+
+    site: Site = Field(description="the site where its nodes stand")
+    nodes: int = Field(3, ge=1, le=9, description="a number of nodes from 1 to 9")
+    shares: int = Field(5, ge=1, le=10, description="a number of key shares from 1 to 10")
+    threshold: int = Field(3, ge=1, le=10, description="a number of key shares, enough to open it")
+    version: str = Field(
+        "1.16.3+ent", pattern=r"^\d{1,3}\.\d{1,3}\.\d{1,3}(\+ent)?$", description="a version such as 1.16.3+ent"
+    )
+    ring: int = Field(16_384, ge=8, le=1_048_576, description="a number of journal entries that it keeps, from 8 up")
+
+    @model_validator(mode="after")
+    def _opens(self) -> ClusterPart:
+        if self.threshold > self.shares or (self.threshold == 1) != (self.shares == 1):
+            raise ValueError(
+                f"wanted a threshold from 2 to the number of shares (or one share alone), "
+                f"came {self.threshold} of {self.shares}"
+            )
+        return self
+
+
+class WorkPart(Part):
+    """One thing that each client of a group does at a steady rate."""
+
+    do: Annotated[str, _one_of("an operation", tuple(BUILDERS))] = Field(description="one of " + ", ".join(BUILDERS))
+    every: Pace = Field(description="a duration such as 100ms, from one operation to the next")
+    from_: Duration = Field(0, alias="from", description="an instant such as 2s")
+    until: Duration = Field(0, description="an instant such as 60s; the end unless given")
+    size: Size = Field(64, description="a size such as 64B or 4KiB")
+    keys: int = Field(0, ge=0, le=100_000, description="a number of keys to go round, or 0 for a new one each time")
+
+    @model_validator(mode="after")
+    def _lasts(self) -> WorkPart:
+        if self.until and self.until <= self.from_:
+            raise ValueError("wanted until later than from, came an end before the beginning")
+        return self
+
+
+class ClientsPart(Part):
+    """A group of clients."""
+
+    site: Site = Field(description="the site where they live")
+    use: list[ClusterName] = Field(min_length=1, description="clusters in order of preference such as [paris, tokyo]")
+    count: int = Field(1, ge=1, le=100, description="a number of clients from 1 to 100")
+    timeout: Pace = Field(SECOND_NS, description="a duration such as 1s")
+    retries: int = Field(3, ge=0, le=1_000, description="a number of further tries, from 0 up")
+    backoff: Pace = Field(200 * MILLISECOND_NS, description="a duration such as 200ms between two tries")
+    work: list[WorkPart] = Field([], max_length=20, description="a list of operations")
+
+
+class LabPart(Part):
+    """What the lab is built from."""
+
+    sites: list[Name] = Field(min_length=1, max_length=16, description="a list of sites such as [paris, tokyo]")
+    links: list[LinkPart] = Field([], description="a list of links")
+    clusters: dict[Name, ClusterPart] = Field(min_length=1, max_length=8, description="a mapping of names to clusters")
+    clients: dict[Name, ClientsPart] = Field({}, max_length=16, description="a mapping of names to groups of clients")
+
+
+class _Bounds(Part):
+    """A value that must lie within bounds; a plain one means exactly that."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, value: Any) -> Any:
+        return value if isinstance(value, dict) else {"exactly": value}
+
+    @model_validator(mode="after")
+    def _bounded(self) -> _Bounds:
+        exactly, low, high = self.bounds()
+        if exactly is not None and (low, high) != (None, None):
+            raise ValueError("wanted exactly, or at least and at most, came both")
+        if exactly is None and low is None and high is None:
+            raise ValueError("wanted at least, at most or exactly, came none of them")
+        if low is not None and high is not None and low > high:
+            raise ValueError("wanted at least no more than at most, came more")
+        return self
+
+    def bounds(self) -> tuple[int | None, int | None, int | None]:
+        """The declared values: exactly, at least, at most."""
+        values = self.model_dump()
+        return values["exactly"], values["at_least"], values["at_most"]
+
+
+class CountBounds(_Bounds):
+    """Bounds of a number."""
+
+    exactly: int | None = Field(None, ge=0, description="a whole number from 0 up")
+    at_least: int | None = Field(None, alias="at least", ge=0, description="a whole number from 0 up")
+    at_most: int | None = Field(None, alias="at most", ge=0, description="a whole number from 0 up")
+
+
+class TimeBounds(_Bounds):
+    """Bounds of a duration."""
+
+    exactly: Duration | None = Field(None, description="a duration such as 1s")
+    at_least: Duration | None = Field(None, alias="at least", description="a duration such as 1s")
+    at_most: Duration | None = Field(None, alias="at most", description="a duration such as 1s")
+
+
+def _clusters(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+COUNT = "a number, or bounds such as {at most: 30}"
+TIME = "a duration, or bounds such as {at most: 15s}"
+HELD = ("held", "broken")
+ROOTS = ("equal", "different")
+
+
+class ExpectPart(Part):
+    """What is expected at the end; every standing invariant is expected to have held unless it says otherwise."""
+
+    acknowledged: CountBounds | None = Field(None, description=COUNT)
+    lost: CountBounds | None = Field(None, description=COUNT)
+    unknown: CountBounds | None = Field(None, description=COUNT)
+    refused: CountBounds | None = Field(None, description=COUNT)
+    rpo: TimeBounds | None = Field(None, description=TIME)
+    rto: TimeBounds | None = Field(None, description=TIME)
+    roots: Annotated[str | None, _one_of("equal or different", ROOTS)] = Field(None, description="equal or different")
+    primary: Annotated[list[ClusterName] | None, BeforeValidator(_clusters)] = Field(
+        None, description="a cluster, or a list of those that are primary at the end"
+    )
+    invariants: dict[
+        Annotated[str, _one_of("an invariant", STANDING)], Annotated[str, _one_of("held or broken", HELD)]
+    ] = Field({}, description="a mapping of invariants to held or broken")
+
+
+class FilePart(Part):
+    """The whole file; its sections are validated one by one, so that one's errors do not hide another's."""
+
+    scenario: str = Field(min_length=1, max_length=200, description="a title")
+    about: str = Field("", description="a paragraph")
+    seed: int = Field(7, ge=0, description="a whole number from 0 up")
+    lab: dict[str, Any] = Field(description="a mapping of sites, links, clusters and clients")
+    timeline: list[Any] = Field([], max_length=200, description="a list of at most 200 steps")
+    end: Duration | None = Field(None, description="an instant such as 60s")
+    settle: Duration = Field(5 * SECOND_NS, description="a duration such as 5s")
+    expect: dict[str, Any] = Field({}, description="a mapping of what is expected")
+
+
+class Inner(NamedTuple):
+    """What stands under a key: the model, and whether many of them stand there, in a list or under names."""
+
+    model: type[BaseModel]
+    many: bool = False
+
+
+INNER: dict[tuple[type[BaseModel], str], Inner] = {
+    (LabPart, "links"): Inner(LinkPart, many=True),
+    (LabPart, "clusters"): Inner(ClusterPart, many=True),
+    (LabPart, "clients"): Inner(ClientsPart, many=True),
+    (ClientsPart, "work"): Inner(WorkPart, many=True),
+    **{(ExpectPart, key): Inner(CountBounds) for key in ("acknowledged", "lost", "unknown", "refused")},
+    **{(ExpectPart, key): Inner(TimeBounds) for key in ("rpo", "rto")},
+}
+
+
+def fields_of(model: type[BaseModel]) -> dict[str, str]:
+    """Return the keys of a mapping as a file spells them, each with what is wanted there."""
+    return {field.alias or name: field.description or "" for name, field in model.model_fields.items()}
+
+
+def met(model: type[BaseModel], path: tuple[str | int, ...]) -> tuple[type[BaseModel], str]:
+    """Follow a path from a model: return the innermost model on it, and what is wanted at its end."""
+    told, behind = "", None
+    for part in path:
+        if behind is not None and behind.many:
+            model, behind = behind.model, None
+            continue
+        model, behind = (behind.model, None) if behind is not None else (model, None)
+        told = fields_of(model).get(str(part), told)
+        behind = INNER.get((model, str(part)))
+    return (behind.model if behind is not None and not behind.many else model), told

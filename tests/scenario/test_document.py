@@ -1,0 +1,177 @@
+"""A document is plain data that knows its places, and no text can make it anything else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from labkit.scenario.document import MOST_BYTES, MOST_VALUES, Document, parse, read
+from labkit.scenario.findings import Mark, ScenarioError
+
+TEXT = """\
+# a comment
+scenario: Two words
+lab:
+  sites: [paris, tokyo]
+  empty:
+list:
+- {do: crash, at: 20s}
+- 'quoted: text'
+"""
+
+# Rows of the table in section 10.3.2 of YAML 1.2.2 (core schema), and what YAML 1.1 would have made of the others.
+PLAIN: list[tuple[str, Any]] = [
+    ("null", None),
+    ("~", None),
+    ("", None),
+    ("true", True),
+    ("False", False),
+    ("0", 0),
+    ("-19", -19),
+    ("0o7", 7),
+    ("0x3A", 58),
+    ("010", 10),
+    ("0.", 0.0),
+    ("-0.0", 0.0),
+    (".5", 0.5),
+    ("+12e03", 12000.0),
+    ("no", "no"),
+    ("on", "on"),
+    ("1:30", "1:30"),
+    ("1_000", "1_000"),
+    ("0b11", "0b11"),
+    ("2030-01-01", "2030-01-01"),
+    (".inf", ".inf"),
+    ("20s", "20s"),
+    ("'7'", "7"),
+    ('"true"', "true"),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), PLAIN)
+def test_plain_values_are_read_as_yaml_1_2_says(text: str, value: Any) -> None:
+    data = parse(f"key: {text}\n".encode(), "x").data
+
+    assert data == {"key": value}
+    assert type(data["key"]) is type(value)
+
+
+def test_every_value_knows_its_place() -> None:
+    document = parse(TEXT.encode(), "x")
+
+    assert document.data["list"] == [{"do": "crash", "at": "20s"}, "quoted: text"]
+    assert document.mark(("scenario",)) == Mark(2, 11, 9)
+    assert document.key_mark(("scenario",)) == Mark(2, 1, 8)
+    assert document.mark(("lab", "sites", 1)) == Mark(4, 18, 5)
+    assert document.mark(("list", 0, "at")) == Mark(7, 19, 3)
+    assert document.mark(("list", 1)) == Mark(8, 3, 14)
+    assert document.lines[6] == "- {do: crash, at: 20s}"
+
+
+def test_what_is_not_there_stands_where_its_parent_does() -> None:
+    document = parse(TEXT.encode(), "x")
+
+    assert document.mark(("lab", "clusters")) == document.key_mark(("lab",)) == Mark(3, 1, 3)
+    assert document.mark(("list", 0, "target")) == Mark(7, 3, 1)
+    assert document.mark(("nothing",)) == Mark(2, 1, 1)
+
+
+def test_keys_are_text_as_written() -> None:
+    assert parse(b"{1: a, no: b, null: c}", "x").data == {"1": "a", "no": "b", "null": "c"}
+
+
+def test_the_first_of_two_equal_keys_is_kept_and_the_second_told() -> None:
+    document = parse(b"a: {x: 1}\nb: 2\na: {x: 3}\n", "x")
+
+    assert document.data == {"a": {"x": 1}, "b": 2}
+    assert document.mark(("a", "x")) == Mark(1, 8, 1)
+    assert [finding.text for finding in document.findings] == ["wanted each key once, came 'a' again after line 1"]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
+    assert parse(b"\xef\xbb\xbfkey: 1", "x").data == {"key": 1}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"[" * 200_000,
+        b"{a: " * 50_000,
+        b"- " * 100_000,
+        b"x" * (MOST_BYTES + 1),
+        b"[" + b"1," * (MOST_VALUES + 1) + b"]",
+        b"a: &a [x]\nb: [" + b"*a," * 50_000 + b"]",
+    ],
+    ids=["brackets", "braces", "dashes", "bytes", "values", "aliases"],
+)
+def test_a_bomb_is_refused_at_once(source: bytes) -> None:
+    began = perf_counter()
+
+    with pytest.raises(ScenarioError):
+        parse(source, "x")
+    assert perf_counter() - began < 1
+
+
+@pytest.mark.parametrize("name", ["nothing.lab.yaml", ".", "a\0b"])
+def test_what_cannot_be_read_is_one_finding(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        read(f"{tmp_path}/{name}")
+
+    (finding,) = caught.value.findings
+    assert finding.text.startswith("cannot be read: ")
+
+
+def test_a_file_that_may_not_be_read_is_one_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", refuse)
+    with pytest.raises(ScenarioError, match="cannot be read: Permission denied"):
+        read(tmp_path / "mine.lab.yaml")
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**17), 10**17)
+    | st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"))),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text("abcdef ghi", min_size=1, max_size=8), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=200)
+@given(json_values)
+def test_json_is_read_as_json(value: Any) -> None:
+    assert parse(json.dumps(value, ensure_ascii=False).encode(), "x").data == value
+
+
+@settings(max_examples=300)
+@given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")))
+@example(b"? ")
+@example(b"a: b: c")
+@example(b"%YAML 9.9\n---\n")
+@example(b"--- &a\n--- *a")
+@example("a: \u2028 [".encode())
+def test_any_bytes_are_a_document_or_an_error_with_a_place(source: bytes) -> None:
+    document, error = tried(source)
+
+    if document is None:
+        assert error.startswith("x:")
+    else:
+        assert all(1 <= mark.line <= len(document.lines) for mark in document.values.values())
+
+
+def tried(source: bytes) -> tuple[Document | None, str]:
+    try:
+        return parse(source, "x"), ""
+    except ScenarioError as error:
+        return None, str(error)

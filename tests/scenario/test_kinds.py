@@ -1,0 +1,144 @@
+"""Values carry their units, and are read exactly or refused in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labkit.scenario.kinds import (
+    LONGEST_NS,
+    Names,
+    read_bandwidth,
+    read_duration,
+    read_share,
+    read_size,
+    write_duration,
+    write_share,
+)
+
+SECOND_NS = 1_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "nanoseconds"),
+    [
+        ("0s", 0),
+        ("80ms", 80_000_000),
+        ("1.5s", 1_500_000_000),
+        ("1h30m", 5_400 * SECOND_NS),
+        ("250us", 250_000),
+        ("250µs", 250_000),
+        ("1ns", 1),
+        ("24h", LONGEST_NS),
+    ],
+)
+def test_durations_are_read_as_nanoseconds(text: str, nanoseconds: int) -> None:
+    assert read_duration(text) == nanoseconds
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (20, "wanted a duration with its unit such as 20s or 20ms, came 20"),
+        ("-2s", "wanted a duration from 0s up, came '-2s'"),
+        ("25h", "wanted a duration of at most 24h, came '25h'"),
+        ("999999999999999h", "wanted a duration of at most 24h, came '999999999999999h'"),
+        ("20", "wanted a duration such as 80ms, 1.5s or 1h30m, came '20'"),
+        ("20 s", "wanted a duration such as 80ms, 1.5s or 1h30m, came '20 s'"),
+        ("", "wanted a duration such as 80ms, 1.5s or 1h30m, came ''"),
+        (True, "wanted a duration such as 80ms, 1.5s or 1h30m, came true"),
+        (1.5, "wanted a duration such as 80ms, 1.5s or 1h30m, came 1.5"),
+        (["1s"], "wanted a duration such as 80ms, 1.5s or 1h30m, came a list"),
+    ],
+)
+def test_what_is_no_duration_is_refused_in_words(value: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=r"^wanted") as caught:
+        read_duration(value)
+    assert str(caught.value) == told
+
+
+@pytest.mark.parametrize(
+    ("text", "ppm"),
+    [("0%", 0), ("0.01%", 100), ("0.0001%", 1), ("5%", 50_000), ("99.9999%", 999_999), ("100%", 1_000_000)],
+)
+def test_shares_are_read_as_parts_per_million_and_written_back(text: str, ppm: int) -> None:
+    assert read_share(text) == ppm
+    assert write_share(ppm) == text
+
+
+@pytest.mark.parametrize("value", [5, "5", "101%", "-1%", "0.00001%", "1e1%", "%", 0.5, None])
+def test_what_is_no_share_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"wanted a share such as 0\.5%"):
+        read_share(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"), [("1bit", 1), ("56kbit", 56_000), ("200Mbit", 200_000_000), ("1.5Gbit", 1_500_000_000)]
+)
+def test_bandwidths_are_read_as_bits_per_second(text: str, bits: int) -> None:
+    assert read_bandwidth(text) == bits
+
+
+@pytest.mark.parametrize("value", [200, "200", "200MB", "200mbit", "0Mbit", "0.1bit", "-1Mbit"])
+def test_what_is_no_bandwidth_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match="wanted a bandwidth per second such as 200Mbit"):
+        read_bandwidth(value)
+
+
+@pytest.mark.parametrize(("text", "size_bytes"), [("1B", 1), ("64B", 64), ("1.5KiB", 1_536), ("1MiB", 1_048_576)])
+def test_sizes_are_read_as_bytes(text: str, size_bytes: int) -> None:
+    assert read_size(text) == size_bytes
+
+
+@pytest.mark.parametrize("value", [64, "64", "64KB", "2MiB", "1.5B"])
+def test_what_is_no_size_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match="wanted a size"):
+        read_size(value)
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "text"),
+    [
+        (0, "0s"),
+        (999, "999ns"),
+        (800_000, "800µs"),
+        (18_920_389, "18.92ms"),
+        (3_230_975_832, "3.231s"),
+        (60 * SECOND_NS, "1m"),
+        (61 * SECOND_NS, "1m1s"),
+        (5_400 * SECOND_NS, "1h30m"),
+        (3_600 * SECOND_NS, "1h"),
+        (36_000 * SECOND_NS, "10h"),
+        (600 * SECOND_NS, "10m"),
+        (59_999_999_999, "1m"),
+    ],
+)
+def test_durations_are_written_for_people(nanoseconds: int, text: str) -> None:
+    assert write_duration(nanoseconds) == text
+
+
+@given(st.integers(0, LONGEST_NS // 1_000_000))
+def test_a_written_duration_is_read_as_the_same(milliseconds: int) -> None:
+    assert read_duration(write_duration(milliseconds * 1_000_000)) == milliseconds * 1_000_000
+
+
+def test_names_are_gathered_from_whatever_is_there() -> None:
+    lab = {
+        "sites": ["paris", 7, "tokyo"],
+        "clusters": {"a": {"site": "paris", "nodes": 2}, "b": None, "c": {"nodes": "x"}},
+    }
+    names = Names.of({"lab": lab})
+
+    assert names.sites == ("paris", "tokyo")
+    assert names.clusters == ("a", "b", "c")
+    assert names.nodes[:3] == ("a-1", "a-2", "b-1")
+    assert names.places == ("paris", "tokyo", "a", "b", "c")
+    assert (names.home("a"), names.home("tokyo")) == ("paris", "tokyo")
+
+
+@pytest.mark.parametrize("data", [None, [], "x", {"lab": None}, {"lab": {"sites": {}, "clusters": []}}])
+def test_no_names_are_gathered_from_nothing(data: Any) -> None:
+    assert Names.of(data) == Names()

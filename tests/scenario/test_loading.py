@@ -1,0 +1,213 @@
+"""A file becomes a scenario, or one error that tells everything that is wrong with it.
+
+Each file in ``bad/`` has beside it the text that is told of it.  After a change of wording, look at what changed:
+``python -m labkit check tests/scenario/bad/*.yaml`` tells them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labkit.lab.blueprint import ClusterPlan, LinkPlan, WorkloadPlan
+from labkit.scenario.findings import ScenarioError
+from labkit.scenario.loading import load, loads
+from labkit.scenario.scenario import Bounds, Expectations, Scenario, Step
+
+BAD = Path(__file__).with_name("bad")
+SECOND_NS = 1_000_000_000
+
+Vary = Callable[..., str]
+ScenarioOf = Callable[[str], Scenario]
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in BAD.glob("*.yaml")))
+def test_a_bad_file_is_told_in_full(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(BAD)
+
+    with pytest.raises(ScenarioError) as caught:
+        load(f"{name}.yaml")
+
+    assert str(caught.value) + "\n" == (BAD / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in BAD.glob("*.yaml")))
+def test_what_is_told_is_short_and_gives_places(name: str) -> None:
+    told = (BAD / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    findings = [line for line in told if line.startswith(f"{name}.yaml:")]
+
+    assert findings
+    assert len(told) <= 3 * len(findings)
+    assert all(line.split(":")[1].isdigit() and line.split(":")[2].isdigit() and "wanted" in line for line in findings)
+
+
+def test_a_good_file_becomes_a_scenario(vary: Vary, scenario_of: ScenarioOf) -> None:
+    text = vary(
+        ("lab:\n", "about: >\n  Two lines\n  of text.\nseed: 12\nlab:\n"),
+        ("latency: 80ms", "latency: 80ms, jitter: 2ms, loss: 0.01%, bandwidth: 200Mbit, distribution: normal"),
+        ("{site: tokyo, nodes: 1}", "{site: tokyo, nodes: 2, shares: 1, threshold: 1, version: 1.15.0, ring: 64}"),
+        ("lost: 0", "lost: {at least: 1, at most: 3}\n  rto: {at most: 15s}\n  invariants: {one primary: broken}"),
+    )
+
+    scenario = scenario_of(text)
+
+    assert (scenario.title, scenario.about, scenario.seed) == ("A small lab", "Two lines of text.", 12)
+    assert scenario.blueprint.sites == ("paris", "tokyo")
+    assert scenario.blueprint.links == (
+        LinkPlan(
+            between=("paris", "tokyo"),
+            latency_ns=80_000_000,
+            jitter_ns=2_000_000,
+            loss_ppm=100,
+            bandwidth_bps=200_000_000,
+            distribution="normal",
+        ),
+    )
+    assert scenario.blueprint.clusters == (
+        ClusterPlan(name="paris", site="paris", nodes=1),
+        ClusterPlan(name="tokyo", site="tokyo", nodes=2, shares=1, threshold=1, version="1.15.0", ring_entries=64),
+    )
+    assert scenario.timeline == (
+        Step(1, "replicate", (("primary", "paris"), ("secondary", "tokyo")), "replicate paris to tokyo", SECOND_NS),
+        Step(2, "crash", (("target", "paris"),), "crash paris", 5 * SECOND_NS),
+        Step(3, "promote", (("cluster", "tokyo"), ("force", False)), "promote tokyo", 0, 2 * SECOND_NS),
+    )
+    assert scenario.expect == Expectations(
+        (Bounds("lost", 1, 3), Bounds("rto", None, 15 * SECOND_NS)), None, ("tokyo",), (("one primary", "broken"),)
+    )
+    assert (scenario.end_ns, scenario.settle_ns) == (10 * SECOND_NS, 5 * SECOND_NS)
+
+
+def test_clients_and_their_work_are_read(vary: Vary, scenario_of: ScenarioOf) -> None:
+    work = "{do: put-secret, every: 100ms, from: 2s, until: 9s, size: 1KiB, keys: 5}"
+    group = f"{{site: tokyo, use: [paris, tokyo], count: 2, timeout: 2s, retries: 0, backoff: 1s, work: [{work}]}}"
+    scenario = scenario_of(vary(("timeline:", f"  clients:\n    writers: {group}\ntimeline:")))
+
+    (plan,) = scenario.blueprint.clients
+    assert (plan.name, plan.site, plan.use, plan.count) == ("writers", "tokyo", ("paris", "tokyo"), 2)
+    assert (plan.timeout_ns, plan.retries, plan.backoff_ns) == (2 * SECOND_NS, 0, SECOND_NS)
+    assert plan.workload == (
+        WorkloadPlan(
+            operation="put-secret",
+            every_ns=100_000_000,
+            from_ns=2 * SECOND_NS,
+            until_ns=9 * SECOND_NS,
+            size_bytes=1_024,
+            keys=5,
+        ),
+    )
+    assert scenario.work_until_ns == 9 * SECOND_NS
+
+
+def test_the_least_is_a_title_and_a_lab(scenario_of: ScenarioOf) -> None:
+    scenario = scenario_of("scenario: x\nlab: {sites: [here], clusters: {one: {site: here}}}\n")
+
+    assert (scenario.timeline, scenario.expect, scenario.end_ns) == ((), Expectations(), None)
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"), [("tokyo", ("tokyo",)), ("[tokyo, paris]", ("paris", "tokyo")), ("[]", ())]
+)
+def test_who_is_primary_may_be_one_many_or_none(
+    written: str, kept: tuple[str, ...], vary: Vary, scenario_of: ScenarioOf
+) -> None:
+    assert scenario_of(vary(("primary: tokyo\n", f"primary: {written}\n"))).expect.primary == kept
+
+
+def test_what_a_request_carries_may_be_null(vary: Vary, scenario_of: ScenarioOf) -> None:
+    ask = "{do: ask, cluster: paris, method: POST, path: secret/data/app, body: {data: {a: null, b: [1, 2.5]}}, at: 5s}"
+    scenario = scenario_of(vary(("{do: crash, target: paris, at: 5s}", ask)))
+
+    assert dict(scenario.timeline[1].given)["body"] == {"data": {"a": None, "b": [1, 2.5]}}
+
+
+def test_a_misspelt_key_is_one_finding_not_two(vary: Vary) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        loads(vary(("cluster: tokyo, after", "clster: tokyo, after")).encode())
+
+    assert [finding.text for finding in caught.value.findings] == [
+        "step 3: wanted a key, came 'clster' — did you mean 'cluster'?"
+    ]
+
+
+def test_a_scenario_of_the_project_is_good(checkout: Path) -> None:
+    paths = sorted((checkout / "scenarios").rglob("*.lab.yaml"))
+
+    assert paths
+    assert len({load(path).title for path in paths}) == len(paths)
+
+
+PIECES = st.sampled_from(
+    [
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        " ",
+        "\n",
+        "  ",
+        "-",
+        "'",
+        '"',
+        "&a",
+        "*a",
+        "!!x",
+        "#",
+        "|",
+        ">",
+        "null",
+        "0",
+        "-1",
+        "1e9",
+        "\t",
+        "é",
+    ]
+)
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_a_damaged_file_is_a_scenario_or_an_error(data: st.DataObject) -> None:
+    text = (BAD / "unknown-verb.yaml").read_text(encoding="utf-8").replace("crsh", "crash")
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(text)))
+        text = text[:start] + data.draw(PIECES) + text[start + data.draw(st.integers(0, 12)) :]
+
+    assert told(text.encode())
+
+
+@settings(max_examples=150)
+@given(
+    st.recursive(
+        st.sampled_from([None, True, 0, -1, 1.5, "paris", "1s", "crash", "put-secret", "", "x" * 50]),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["scenario", "lab", "sites", "links", "clusters", "clients", "timeline", "expect", "do", "at"]
+                ),
+                inner,
+                max_size=5,
+            )
+        ),
+        max_leaves=15,
+    )
+)
+def test_any_data_is_a_scenario_or_an_error(data: object) -> None:
+    from json import dumps
+
+    assert told(dumps(data).encode())
+
+
+def told(source: bytes) -> str:
+    """The title of a scenario, or what is told of an error; anything else is raised."""
+    try:
+        return loads(source).title
+    except ScenarioError as error:
+        return str(error)

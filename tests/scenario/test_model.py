@@ -1,0 +1,139 @@
+"""The sections of a file are declared once, with the words that a finding uses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from labkit.lab.blueprint import ClientPlan, ClusterPlan, WorkloadPlan
+from labkit.lab.client import BUILDERS
+from labkit.scenario.kinds import Names
+from labkit.scenario.model import (
+    DISTRIBUTIONS,
+    INNER,
+    ClientsPart,
+    ClusterPart,
+    CountBounds,
+    ExpectPart,
+    FilePart,
+    LabPart,
+    LinkPart,
+    TimeBounds,
+    WorkPart,
+    fields_of,
+    met,
+)
+
+PARTS: list[type[BaseModel]] = [
+    FilePart,
+    LabPart,
+    LinkPart,
+    ClusterPart,
+    ClientsPart,
+    WorkPart,
+    ExpectPart,
+    CountBounds,
+    TimeBounds,
+]
+NAMES = Names(("paris", "tokyo"), ("paris", "tokyo"), ("paris-1",))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_field_says_what_is_wanted(part: type[BaseModel]) -> None:
+    assert all(told for told in fields_of(part).values())
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_no_part_takes_an_unknown_key(part: type[BaseModel]) -> None:
+    with pytest.raises(ValidationError) as caught:
+        part.model_validate({"surely not": 1}, context=NAMES)
+
+    assert "extra_forbidden" in {row["type"] for row in caught.value.errors()}
+
+
+@pytest.mark.parametrize(
+    ("path", "model", "told"),
+    [
+        (("sites",), LabPart, "a list of sites such as [paris, tokyo]"),
+        (("sites", 1), LabPart, "a list of sites such as [paris, tokyo]"),
+        (("links", 0), LinkPart, "a list of links"),
+        (("links", 0, "loss"), LinkPart, "a share such as 0.01%"),
+        (("clusters", "site", "nodes"), ClusterPart, "a number of nodes from 1 to 9"),
+        (("clients", "work", "work", 3, "size"), WorkPart, "a size such as 64B or 4KiB"),
+    ],
+)
+def test_a_path_leads_to_the_innermost_part(path: tuple[str | int, ...], model: type[BaseModel], told: str) -> None:
+    assert met(LabPart, path) == (model, told)
+
+
+def test_bounds_are_met_on_the_way() -> None:
+    assert met(ExpectPart, ("rpo", "at most")) == (TimeBounds, "a duration such as 1s")
+    assert met(ExpectPart, ("lost",))[0] is CountBounds
+
+
+def test_every_part_inside_another_is_on_the_map() -> None:
+    assert {inner.model for inner in INNER.values()} == set(PARTS) - {FilePart, LabPart, ExpectPart}
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds"),
+    [
+        (0, (0, None, None)),
+        ({"at most": 30}, (None, None, 30)),
+        ({"at least": 1, "at most": 2}, (None, 1, 2)),
+        ({"exactly": 4}, (4, None, None)),
+    ],
+)
+def test_a_plain_number_means_exactly_that(value: Any, bounds: tuple[int | None, ...]) -> None:
+    assert CountBounds.model_validate(value).bounds() == bounds
+
+
+@pytest.mark.parametrize("value", [{}, {"exactly": 1, "at most": 2}, {"at least": 3, "at most": 2}, "3", -1, True])
+def test_what_bounds_nothing_is_refused(value: Any) -> None:
+    with pytest.raises(ValidationError):
+        CountBounds.model_validate(value)
+
+
+def test_what_is_left_out_is_what_a_blueprint_takes() -> None:
+    cluster = ClusterPart.model_validate({"site": "paris"}, context=NAMES)
+    clients = ClientsPart.model_validate({"site": "paris", "use": ["paris"]}, context=NAMES)
+    work = WorkPart.model_validate({"do": "encrypt", "every": "1s"}, context=NAMES)
+    plan, group = ClusterPlan(name="paris", site="paris"), ClientPlan(name="c", site="paris", use=("paris",))
+    workload = WorkloadPlan(operation="encrypt", every_ns=10**9)
+
+    assert (cluster.nodes, cluster.shares, cluster.threshold, cluster.version, cluster.ring) == (
+        *(plan.nodes, plan.shares, plan.threshold, plan.version, plan.ring_entries),
+    )
+    assert (clients.count, clients.timeout, clients.retries, clients.backoff) == (
+        *(group.count, group.timeout_ns, group.retries, group.backoff_ns),
+    )
+    assert (work.from_, work.until, work.size, work.keys) == (
+        *(workload.from_ns, workload.until_ns, workload.size_bytes, workload.keys),
+    )
+
+
+@pytest.mark.parametrize("operation", BUILDERS)
+def test_a_client_may_do_whatever_clients_can(operation: str) -> None:
+    assert WorkPart.model_validate({"do": operation, "every": "1s"}).do == operation
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_every_distribution_can_be_wired(name: str) -> None:
+    from labkit.lab.wiring import SHAPES
+
+    assert name in SHAPES
+    assert len(SHAPES) == len(DISTRIBUTIONS)
+
+
+@pytest.mark.parametrize(
+    ("shares", "threshold", "good"), [(5, 3, True), (1, 1, True), (2, 2, True), (3, 1, False), (2, 3, False)]
+)
+def test_a_threshold_can_be_reached(shares: int, threshold: int, good: bool) -> None:
+    plan = {"site": "paris", "shares": shares, "threshold": threshold}
+    if good:
+        assert ClusterPart.model_validate(plan, context=NAMES).threshold == threshold
+    else:
+        with pytest.raises(ValidationError, match="wanted a threshold"):
+            ClusterPart.model_validate(plan, context=NAMES)

@@ -1,0 +1,164 @@
+"""With the plugin each scenario file is a test, and a failure is told in the file's words."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from labkit.cli import main
+
+pytest_plugins = ["pytester"]
+
+Vary = Callable[..., str]
+Play = Callable[..., pytest.RunResult]
+CHECKOUT = Path(__file__).parents[2]
+PLUGIN = CHECKOUT / "labkit" / "scenario" / "plugin.py"
+
+
+class Keeper:
+    """Keeps what an inner pytest loaded, which forgets it at its end: a class that is loaded twice is two classes."""
+
+    def __init__(self) -> None:
+        self.modules: dict[str, ModuleType] = {}
+
+    def pytest_unconfigure(self) -> None:
+        self.modules |= {name: module for name, module in sys.modules.items() if not name.startswith("test_")}
+
+
+@pytest.fixture
+def keeper() -> Iterator[Keeper]:
+    """Set up before pytester and torn down after it, which forgets modules once more."""
+    keeper = Keeper()
+    yield keeper
+    for name, module in keeper.modules.items():
+        sys.modules.setdefault(name, module)
+
+
+@pytest.fixture
+def play(keeper: Keeper, pytester: pytest.Pytester, pytestconfig: pytest.Config) -> Play:
+    """Run pytest over some files; the plugin is there by its entry point, or named where labkit is not installed."""
+    named = [] if pytestconfig.pluginmanager.has_plugin("labkit") else ["-p", "labkit.scenario.plugin"]
+
+    def run(*arguments: str, **files: str) -> pytest.RunResult:
+        for name, text in files.items():
+            (pytester.path / f"{name}.lab.yaml").write_text(text, encoding="utf-8")
+        return pytester.runpytest_inprocess(*named, "-p", "no:cacheprovider", *arguments, plugins=[keeper])
+
+    return run
+
+
+def test_each_file_is_one_test(play: Play, vary: Vary) -> None:
+    result = play("-v", one=vary(), two=vary(("lost: 0", "lost: 1")))
+
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["one.lab.yaml::one PASSED*", "two.lab.yaml::two FAILED*"])
+
+
+def test_a_failure_is_told_without_a_traceback(play: Play, vary: Vary) -> None:
+    result = play(two=vary(("lost: 0", "lost: 1")))
+
+    result.stdout.fnmatch_lines(
+        [
+            "*_ two _*",
+            "A small lab: not as expected (seed 7, 10s of lab time)",
+            "two.lab.yaml:15:3: of them lost: wanted 1, came 0 (broken)",
+            "   15 |   lost: 1",
+            "      |   ^^^^",
+            "the last that happened:",
+            "to see it again: labkit run two.lab.yaml --seed 7",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*plugin.py*")
+
+
+def test_a_typo_is_told_in_a_few_lines(play: Play, vary: Vary) -> None:
+    result = play("-q", "--no-header", three=vary(("do: promote", "do: promot")))
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["three.lab.yaml:12:10: step 3, do: wanted a verb, came 'promot' — did you mean 'promote'?"]
+    )
+    assert len(result.outlines) <= 10
+
+
+def test_what_stays_unknown_fails(play: Play, vary: Vary) -> None:
+    result = play(four=vary(("after: 2s", "at: 9900ms"), ("end: 10s", "end: 9900ms"), ("  primary: tokyo\n", "")))
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["A small lab: unknown *", "*step 3: promote tokyo: wanted done, came 1 step not begun (unknown)"]
+    )
+
+
+def test_an_error_of_labkits_own_shows_its_traceback(play: Play, vary: Vary, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(lab: object) -> None:
+        raise RuntimeError("a bug of ours")
+
+    monkeypatch.setattr("labkit.scenario.verdict.judge", fail)
+    result = play(five=vary())
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*RuntimeError: a bug of ours"])
+
+
+def test_other_files_are_left_alone(play: Play, pytester: pytest.Pytester, vary: Vary) -> None:
+    (pytester.path / "six.yaml").write_text("not: ours")
+    (pytester.path / "seven.lab.yml").write_text("not: ours")
+    pytester.makepyfile(test_eight="def test_it(): pass")
+
+    play().assert_outcomes(passed=1)
+
+
+def test_collecting_reads_no_file(play: Play) -> None:
+    result = play("--collect-only", "-q", nine="not: [a scenario")
+
+    assert "nine.lab.yaml::nine" in result.outlines
+    assert result.ret == 0
+
+
+def test_only_the_public_names_of_pytest_are_used() -> None:
+    tree = ast.parse(PLUGIN.read_text())
+    imported = {
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
+    }
+    used = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "pytest"
+    }
+
+    assert not any(name.startswith("_pytest") for name in imported)
+    assert used <= set(pytest.__all__)
+
+
+def test_the_plugin_loads_the_standard_library_and_pytest_alone() -> None:
+    code = (
+        "import sys, pytest; had = set(sys.modules); import labkit.scenario.plugin;"
+        "print(*{name.split('.')[0] for name in set(sys.modules) - had} - set(sys.stdlib_module_names), sep=',')"
+    )
+    told = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=True)
+
+    assert set(told.stdout.strip().split(",")) <= {"labkit"}
+
+
+@pytest.mark.parametrize(
+    "path", sorted((CHECKOUT / "scenarios" / "first").glob("*.lab.yaml")), ids=lambda path: path.stem
+)
+def test_the_command_line_and_the_plugin_agree(path: Path, play: Play, capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["run", "-q", str(path)])
+    told = capsys.readouterr().out
+    result = play("-q", again=path.read_text(encoding="utf-8"))
+
+    result.assert_outcomes(**{"passed" if code == 0 else "failed": 1})
+    assert "as expected" in told
+    assert ("not as expected" in told) == (code == 1)

@@ -1,0 +1,244 @@
+"""A run works through a timeline like one operator, and may be cut between any two events."""
+
+from __future__ import annotations
+
+import pickle
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from labkit.lab.desk import Finished
+from labkit.lab.lab import Lab
+from labkit.scenario.running import Run, StepResult
+from labkit.scenario.scenario import Scenario, Step
+
+Vary = Callable[..., str]
+ScenarioOf = Callable[[str], Scenario]
+SECOND_NS = 1_000_000_000
+START = (
+    "timeline:\n  - {do: replicate, primary: paris, secondary: tokyo, at: 1s}\n"
+    "  - {do: crash, target: paris, at: 5s}\n  - {do: promote, cluster: tokyo, after: 2s}\n"
+)
+
+
+class Bench:
+    """A tiny stand-in for a lab: a clock, a desk whose runbooks take three seconds, and a list of what happened."""
+
+    def __init__(self, takes_ns: int = 3 * SECOND_NS, ends: dict[str, Finished] | None = None) -> None:
+        self.now, self.seed, self.blueprint = 0, 7, None
+        self.clock = self.desk = self.trace = self
+        self.takes_ns, self.ends = takes_ns, ends or {}
+        self.due: list[tuple[int, int, tuple[Any, ...]]] = []
+        self.happened: list[tuple[Any, ...]] = []
+        self.finished: dict[int, Finished] = {}
+        self.serial = 0
+        self.scenario: Run | None = None
+
+    def at(self, when_ns: int, item: tuple[Any, ...]) -> None:
+        assert pickle.loads(pickle.dumps(item)) == item
+        self.serial += 1
+        self.due.append((when_ns, self.serial, item))
+
+    def start(self, name: str, **arguments: Any) -> int:
+        self.serial += 1
+        number = self.serial
+        finished = self.ends.get(name, Finished(True, f"{name} is over"))
+        if self.takes_ns:
+            self.at(self.now + self.takes_ns, ("ended", "", (number, finished)))
+        else:
+            self.end(number, finished)
+        return number
+
+    def end(self, number: int, finished: Finished) -> None:
+        assert self.scenario is not None
+        self.finished[number] = finished
+        self.scenario.on_runbook(number, finished)
+
+    def record(self, event: tuple[Any, ...]) -> None:
+        self.happened.append(event)
+
+    def crash(self, target: str) -> None:
+        self.happened.append(("crash", self.now, target))
+
+    def play(self, until_ns: int = 100 * SECOND_NS) -> Bench:
+        assert self.scenario is not None
+        while self.due and not self.scenario.ended:
+            self.due.sort()
+            when_ns, _, (kind, _, payload) = self.due[0]
+            if when_ns > until_ns:
+                break
+            self.due.pop(0)
+            self.now = when_ns
+            if kind == "scenario":
+                self.scenario.on_timer(payload)
+            else:
+                self.end(*payload)
+        return self
+
+
+def bench_of(scenario: Scenario, takes_ns: int = 3 * SECOND_NS, **ends: Finished) -> Bench:
+    bench = Bench(takes_ns, ends)
+    bench.scenario = Run(bench, scenario)  # type: ignore[arg-type]  # a stand-in for a lab
+    return bench
+
+
+def steps(bench: Bench) -> list[tuple[float, str, str]]:
+    rows = [event for event in bench.happened if event[0] == "step"]
+    return [(at_ns / SECOND_NS, text, status) for _, at_ns, _, text, status in rows]
+
+
+def test_a_step_begins_at_its_instant_or_when_the_one_before_ended(vary: Vary, scenario_of: ScenarioOf) -> None:
+    bench = bench_of(scenario_of(vary(("end: 10s", "end: 20s")))).play()
+
+    assert steps(bench) == [
+        (1, "replicate paris to tokyo", "begins"),
+        (4, "replicate is over", "done"),
+        (5, "crash paris", "begins"),
+        (5, "crash paris", "done"),
+        (7, "promote tokyo", "begins"),
+        (10, "promote is over", "done"),
+    ]
+    assert ("crash", 5 * SECOND_NS, "paris") in bench.happened
+    assert (bench.now, bench.finished) == (20 * SECOND_NS, {})
+
+
+def test_a_step_that_is_due_waits_for_the_one_before(vary: Vary, scenario_of: ScenarioOf) -> None:
+    bench = bench_of(scenario_of(vary(("end: 10s", "settle: 1s"))), takes_ns=9 * SECOND_NS).play()
+
+    assert [row[0] for row in steps(bench)] == [1, 10, 10, 10, 12, 21]
+    assert bench.now == 22 * SECOND_NS
+
+
+def test_a_runbook_may_end_before_its_start_returns(vary: Vary, scenario_of: ScenarioOf) -> None:
+    bench = bench_of(scenario_of(vary()), takes_ns=0).play()
+
+    assert [row[0] for row in steps(bench)] == [1, 1, 5, 5, 7, 7]
+
+
+def test_waiting_and_noting_are_steps(vary: Vary, scenario_of: ScenarioOf) -> None:
+    timeline = (
+        "timeline:\n  - {do: wait, for: 4s}\n  - {do: note, text: now then}\n  - {do: wait, for: 1s, after: 1s}\n"
+    )
+    bench = bench_of(scenario_of(vary((START, timeline), ("end: 10s", "settle: 2s")))).play()
+
+    assert ("note", 4 * SECOND_NS, "now then") in bench.happened
+    assert [row[0] for row in steps(bench)] == [0, 4, 4, 4, 5, 6]
+    assert bench.now == 8 * SECOND_NS
+
+
+def test_without_a_fixed_end_clients_finish_their_work_first(vary: Vary, scenario_of: ScenarioOf) -> None:
+    work = "work: [{do: encrypt, every: 1s, until: 30s}]"
+    group = f"  clients:\n    writers: {{site: tokyo, use: [paris], {work}}}\ntimeline:"
+    bench = bench_of(scenario_of(vary(("timeline:", group), ("end: 10s", "settle: 2s")))).play()
+
+    assert bench.now == 32 * SECOND_NS
+
+
+def test_a_step_that_fails_stops_the_timeline(vary: Vary, scenario_of: ScenarioOf) -> None:
+    bench = bench_of(scenario_of(vary()), replicate=Finished(False, "no answer from tokyo")).play()
+
+    assert steps(bench)[-1] == (4, "no answer from tokyo", "failed")
+    assert bench.scenario is not None
+    assert [result.ok for result in bench.scenario.results] == [False]
+    assert bench.now == 10 * SECOND_NS
+
+
+@pytest.mark.parametrize(("words", "goes_on"), [("true", True), ("sealed", True), ("in use", False)])
+def test_a_step_that_was_to_fail_goes_on_in_the_words_foretold(
+    words: str, goes_on: bool, vary: Vary, scenario_of: ScenarioOf
+) -> None:
+    scenario = scenario_of(vary(("at: 1s", f"at: 1s, fails: {words}")))
+    bench = bench_of(scenario, replicate=Finished(False, "tokyo is sealed")).play()
+
+    assert bench.scenario is not None
+    assert (len(bench.scenario.results) > 1) == goes_on
+
+
+def test_a_step_that_was_to_fail_and_did_not_stops_the_timeline(vary: Vary, scenario_of: ScenarioOf) -> None:
+    bench = bench_of(scenario_of(vary(("at: 1s", "at: 1s, fails: true")))).play()
+
+    assert len(steps(bench)) == 2
+
+
+def test_the_end_comes_though_a_step_is_under_way(vary: Vary, scenario_of: ScenarioOf) -> None:
+    bench = bench_of(scenario_of(vary()), takes_ns=60 * SECOND_NS).play()
+
+    assert bench.now == 10 * SECOND_NS
+    assert bench.scenario is not None
+    assert (bench.scenario.ended, bench.scenario.standing) == (True, "working")
+
+
+def test_somebody_elses_runbook_is_no_business_of_the_run(vary: Vary, scenario_of: ScenarioOf) -> None:
+    bench = bench_of(scenario_of(vary()))
+    bench.end(99, Finished(True, "by hand"))
+    bench.play(2 * SECOND_NS).end(98, Finished(False, "by hand"))
+
+    assert bench.scenario is not None
+    assert bench.scenario.results == []
+    assert sorted(bench.finished) == [98, 99]
+
+
+def test_a_fault_that_cannot_be_done_is_a_failed_step(vary: Vary, scenario_of: ScenarioOf) -> None:
+    bench = bench_of(scenario_of(vary()))
+
+    def refuse(target: str) -> None:
+        raise ValueError(f"{target} is nowhere")
+
+    bench.crash = refuse  # type: ignore[method-assign]  # that is the case
+    bench.play()
+
+    assert steps(bench)[-1] == (5, "paris is nowhere", "failed")
+
+
+@pytest.mark.parametrize(
+    "cut_ns", [0, SECOND_NS, 2 * SECOND_NS, 5 * SECOND_NS, 6 * SECOND_NS, 8 * SECOND_NS, 12 * SECOND_NS]
+)
+def test_a_saved_run_goes_on_as_the_other_does(cut_ns: int, vary: Vary, scenario_of: ScenarioOf) -> None:
+    scenario = scenario_of(vary(("end: 10s", "end: 20s")))
+    whole = bench_of(scenario).play()
+    bench = bench_of(scenario).play(cut_ns)
+    assert bench.scenario is not None
+    kept = pickle.loads(pickle.dumps(bench.scenario.state()))
+    bench.scenario = Run.from_state(bench, kept)  # type: ignore[arg-type]  # a stand-in for a lab
+    assert bench.scenario.state() == kept
+    bench.play()
+
+    assert bench.happened == whole.happened
+    assert bench.scenario.results == whole.scenario.results  # type: ignore[union-attr]  # it has one
+
+
+def test_refusals_are_told_from_other_words() -> None:
+    step = Step(1, "seal", (), "seal paris", fails="primary")
+
+    assert StepResult(1, 0, 0, False, "this is a primary").as_wanted(step)
+    assert not StepResult(1, 0, 0, False, "sealed").as_wanted(step)
+    assert not StepResult(1, 0, 0, True, "primary").as_wanted(step)
+
+
+def test_a_lab_goes_on_alike_wherever_it_is_cut(vary: Vary, scenario_file: Callable[..., Any]) -> None:
+    work = "work: [{do: put-secret, every: 200ms, from: 2s}]"
+    group = f"  clients:\n    writers: {{site: tokyo, use: [paris, tokyo], {work}}}\n"
+    path = scenario_file(vary(("timeline:", f"{group}timeline:"), ("lost: 0", "lost: {at most: 9}")))
+    whole = Lab.load(path).run()
+    assert whole.scenario is not None
+    expected = (whole.trace.digest(), whole.now, whole.scenario.results)
+    events = count_events(path)
+
+    for cut in [*range(0, events, events // 12), events - 1]:
+        lab = Lab.load(path)
+        deque((lab.step() for _ in range(cut)), maxlen=0)
+        restored = Lab.restore(lab.snapshot()).run()
+        assert restored.scenario is not None
+        assert (restored.trace.digest(), restored.now, restored.scenario.results) == expected, cut
+        assert restored.scenario.scenario.path == ""
+
+
+def count_events(path: Any) -> int:
+    lab, count = Lab.load(path), 0
+    assert lab.scenario is not None
+    while not lab.scenario.ended:
+        lab.step()
+        count += 1
+    return count

@@ -1,0 +1,43 @@
+"""A scenario is frozen plain data, and all that playing it needs can be saved and read again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from labkit.scenario.findings import Mark
+from labkit.scenario.scenario import Scenario
+
+Vary = Callable[..., str]
+ScenarioOf = Callable[[str], Scenario]
+
+
+def test_it_does_not_change(vary: Vary, scenario_of: ScenarioOf) -> None:
+    scenario = scenario_of(vary())
+
+    with pytest.raises(FrozenInstanceError):
+        scenario.seed = 8  # type: ignore[misc]  # that is the point
+
+
+def test_its_state_builds_it_again_without_a_file(vary: Vary, scenario_of: ScenarioOf) -> None:
+    scenario = scenario_of(vary(("lost: 0", "lost: {at most: 3}\n  invariants: {one primary: held}\n  roots: equal")))
+    # Tuples come back from JSON as lists: what is restored is made of plain values alone.
+    state = json.loads(json.dumps(scenario.state()))
+
+    again = Scenario.from_state(scenario.blueprint, scenario.seed, scenario.state())
+
+    assert again.state() == scenario.state()
+    assert json.loads(json.dumps(again.state())) == state
+    assert (again.path, again.lines, again.marks) == ("", (), ())
+
+
+def test_it_knows_where_expectations_and_steps_stand(vary: Vary, scenario_of: ScenarioOf) -> None:
+    scenario = scenario_of(vary(("lost: 0", "lost: 0\n  invariants: {one primary: held}")))
+
+    assert scenario.mark_of("lost") == Mark(15, 3, 4)
+    assert scenario.mark_of("one primary") == Mark(16, 16, 11)
+    assert scenario.mark_of("step 2") == Mark(11, 5, 1)
+    assert scenario.mark_of("rto") is None

@@ -1,0 +1,161 @@
+"""The table of verbs knows every runbook and every fault of a lab, and says what each step does."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+from labkit.lab.runbooks import RUNBOOKS
+from labkit.lab.verbs import Verbs
+from labkit.scenario.kinds import Names
+from labkit.scenario.verbs import FAULT, LAYERS, RUNBOOK, STORY, VERBS, model_of, quarrels
+from labkit.sim.faults import Faults
+from labkit.vault.replication import merkle
+
+NAMES = Names(("paris", "tokyo"), ("paris", "tokyo"), ("paris-1", "tokyo-1"), (("paris", "paris"), ("tokyo", "tokyo")))
+
+
+class Watched(Verbs):
+    """Writes down which verbs of a lab are called, and with what."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+
+    def __getattribute__(self, name: str) -> Any:
+        verbs = {name for name, member in vars(Verbs).items() if inspect.isfunction(member)}
+        if name not in verbs:
+            return object.__getattribute__(self, name)
+
+        def called(*arguments: Any, **named: Any) -> None:
+            inspect.signature(getattr(Verbs, name)).bind(self, *arguments, **named)
+            self.calls.append((name, *arguments, *(value for value in named.values() if value is not None)))
+
+        return called
+
+    def active_node(self, cluster: str) -> str:
+        return "" if cluster == "dark" else f"{cluster}-1"
+
+
+def test_every_runbook_is_a_verb_with_the_same_parameters() -> None:
+    told = {
+        verb.name: [parameter.name for parameter in verb.parameters] for verb in VERBS.values() if verb.sort == RUNBOOK
+    }
+
+    assert told == {name: list(inspect.signature(steps).parameters) for name, steps in RUNBOOKS.items()}
+
+
+def test_every_fault_of_the_network_is_a_verb() -> None:
+    of_the_network = {name for name in vars(Faults) if not name.startswith("_")}
+
+    assert of_the_network | {"corrupt"} == {verb.name for verb in VERBS.values() if verb.sort == FAULT}
+
+
+def test_verbs_come_in_pairs_and_are_explained() -> None:
+    for verb in VERBS.values():
+        assert verb.sort in (RUNBOOK, FAULT, STORY)
+        assert verb.about.endswith(".")
+        assert verb.undo == "" or verb.undo in VERBS
+        assert (verb.fault is not None) == (verb.sort == FAULT)
+        assert all(parameter.wanted for parameter in verb.parameters)
+
+
+@pytest.mark.parametrize(
+    ("step", "said", "call"),
+    [
+        ({"do": "crash", "target": "paris-1"}, "crash paris-1", ("crash", "paris-1")),
+        ({"do": "restart", "target": "paris"}, "restart paris", ("restart", "paris")),
+        (
+            {"do": "partition", "between": ["paris", "tokyo"]},
+            "partition between paris and tokyo",
+            ("partition", "paris", "tokyo"),
+        ),
+        ({"do": "cut", "from": "paris", "to": "tokyo"}, "cut from paris to tokyo", ("cut", "paris", "tokyo")),
+        ({"do": "isolate", "target": "tokyo"}, "isolate tokyo", ("isolate", "tokyo")),
+        ({"do": "heal"}, "heal", ("heal",)),
+        ({"do": "heal", "target": "paris"}, "heal paris", ("heal", "paris")),
+        ({"do": "heal", "between": ["paris", "tokyo"]}, "heal between paris and tokyo", ("heal", "paris", "tokyo")),
+        (
+            {"do": "slow", "between": ["paris", "tokyo"], "latency": "300ms"},
+            "slow between paris and tokyo to 300ms",
+            ("slow", "paris", "tokyo", "300000000ns"),
+        ),
+        (
+            {"do": "slow", "between": ["paris", "tokyo"], "factor": 3},
+            "slow between paris and tokyo by 3",
+            ("slow", "paris", "tokyo", 3),
+        ),
+        (
+            {"do": "lose", "between": ["paris", "tokyo"], "loss": "0.5%"},
+            "lose between paris and tokyo by 0.5%",
+            ("lose", "paris", "tokyo", 0.5),
+        ),
+        ({"do": "restore"}, "restore", ("restore_links",)),
+        (
+            {"do": "corrupt", "cluster": "tokyo", "layer": "page"},
+            "corrupt tokyo in its page",
+            ("corrupt", "tokyo", "page", None),
+        ),
+    ],
+)
+def test_a_fault_is_said_and_done(step: dict[str, Any], said: str, call: tuple[Any, ...]) -> None:
+    verb, lab = VERBS[step["do"]], Watched()
+    given = model_of(verb.name).model_validate(step, context=NAMES).model_dump(by_alias=True)
+
+    assert verb.fault is not None
+    verb.fault(lab, given)  # type: ignore[arg-type]  # a stand-in for a lab
+
+    assert verb.say(given) == said
+    assert lab.calls == [call]
+
+
+def test_every_fault_is_tried_above() -> None:
+    tried = {row["do"] for row, *_ in test_a_fault_is_said_and_done.pytestmark[0].args[1]}
+
+    assert tried == {verb.name for verb in VERBS.values() if verb.sort == FAULT}
+
+
+def test_corruption_needs_a_node_that_keeps_an_index() -> None:
+    fault = VERBS["corrupt"].fault
+
+    assert fault is not None
+    with pytest.raises(ValueError, match="dark has no active node"):
+        fault(Watched(), {"cluster": "dark", "layer": "page", "key": None})  # type: ignore[arg-type]  # a stand-in
+
+
+def test_what_a_request_carries_is_never_said() -> None:
+    given = {"cluster": "paris", "method": "POST", "path": "secret/data/app", "body": {"data": {"pin": "1234"}}}
+
+    assert VERBS["ask"].say(given) == "ask paris POST secret/data/app"
+
+
+def test_the_layers_are_those_of_the_index_and_the_store() -> None:
+    assert set(LAYERS) == {*merkle.LAYERS, "storage"}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        (
+            "crash",
+            {"at": 1, "after": 0},
+            ["wanted at or after, came both; at is an instant, after follows the step before"],
+        ),
+        ("slow", {"between": ["paris", "tokyo"]}, ["wanted latency or factor, came neither"]),
+        ("heal", {"between": ["paris", "tokyo"], "target": "paris"}, ["wanted between or target, came both"]),
+        ("unseal", {"cluster": "paris", "node": "tokyo-1"}, ["wanted a node of paris, came 'tokyo-1'"]),
+        ("cut", {"from": "paris", "to": "paris"}, ["wanted two different sites, but paris and paris both mean paris"]),
+        ("crash", {"at": 1, "after": None}, []),
+        ("heal", {}, []),
+    ],
+)
+def test_parameters_may_quarrel(name: str, given: dict[str, Any], told: list[str]) -> None:
+    assert quarrels(VERBS[name], given, NAMES) == told
+
+
+@pytest.mark.parametrize(("value", "kept"), [(True, ""), (False, None), ("sealed", "sealed")])
+def test_a_refusal_may_be_foretold(value: Any, kept: str | None) -> None:
+    step = {"do": "seal", "cluster": "paris", "fails": value}
+
+    assert model_of("seal").model_validate(step, context=NAMES).model_dump(by_alias=True)["fails"] == kept

@@ -1,0 +1,284 @@
+"""A verdict sets what was measured beside what was expected, and says what it cannot know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from labkit.lab.invariants import STANDING, Finding
+from labkit.lab.lab import Lab
+from labkit.lab.ledger import Ledger, Promotion, Write
+from labkit.scenario.running import OVER, WAITING, WORKING, StepResult
+from labkit.scenario.scenario import Scenario
+from labkit.scenario.verdict import Row, Verdict, judge
+
+Vary = Callable[..., str]
+ScenarioOf = Callable[[str], Scenario]
+SECOND_NS = 1_000_000_000
+NOTHING = ("lost: 0\n  primary: tokyo\n", "{}\n")
+
+
+def lab_of(scenario: Scenario, results: int = 3, standing: str = OVER, **changes: Any) -> Any:
+    """A stand-in for a lab whose steps all went well: tokyo is primary and paris follows it."""
+    modes: dict[str, str] = changes.get("modes", {"paris": "secondary", "tokyo": "primary"})
+    roots: dict[str, str] = changes.get("roots", {"paris": "aa", "tokyo": "aa"})
+    kept = [StepResult(number, number, number, True, "") for number in range(1, results + 1)]
+    broken: dict[str, Finding] = changes.get("broken", {})
+    run = SimpleNamespace(
+        scenario=scenario, results=changes.get("kept", kept), standing=standing, ended=changes.get("ended", True)
+    )
+    return SimpleNamespace(
+        seed=7,
+        now=10 * SECOND_NS,
+        scenario=run,
+        blueprint=scenario.blueprint,
+        ledger=changes.get("ledger", Ledger()),
+        followed=changes.get("followed", {"paris": "tokyo"}),
+        invariants=SimpleNamespace(verdicts=lambda: {name: broken.get(name) for name in (*STANDING, *broken)}),
+        mode_of=lambda name: modes[name],
+        root=lambda name: roots[name],
+    )
+
+
+def row(verdict: Verdict, key: str) -> Row:
+    (found,) = (row for row in verdict.rows if row.key == key)
+    return found
+
+
+def ledger_of(lost: int) -> Ledger:
+    """Ten writes in paris, one each 100 ms from 1 s on; the fault at 2 s, and tokyo's first write at 5 s."""
+    ledger = Ledger()
+    for entry in range(1, 11):
+        at_ns = SECOND_NS + entry * 100_000_000
+        ledger.writes.append(Write(at_ns, "writers-1", f"secret/data/{entry}", "paris", 0, entry))
+    ledger.fault("paris", 2 * SECOND_NS)
+    ledger.promoted(Promotion(4 * SECOND_NS, "tokyo", "paris", 0, 10 - lost, 0, False))
+    ledger.writes.append(Write(5 * SECOND_NS, "writers-1", "secret/data/11", "tokyo", 1, 11))
+    return ledger
+
+
+def test_all_as_expected(vary: Vary, scenario_of: ScenarioOf) -> None:
+    verdict = judge(lab_of(scenario_of(vary())))
+
+    assert (verdict.exit_code, verdict.word) == (0, "as expected")
+    assert verdict.summary == "A small lab: as expected (seed 7, 10s of lab time)"
+    assert verdict.failures() == ()
+    assert row(verdict, "timeline") == Row("timeline", "3 steps", "3 as written", "ok", "timeline")
+    assert row(verdict, "lost") == Row("of them lost", "0", "0", "ok", "lost")
+    assert row(verdict, "primary").measured == "tokyo"
+    assert all(row(verdict, name) == Row(name, "held", "held", "ok", name) for name in STANDING)
+
+
+@pytest.mark.parametrize(
+    ("expected", "lost", "status"),
+    [
+        ("0", 2, "broken"),
+        ("2", 2, "ok"),
+        ("{at most: 2}", 2, "ok"),
+        ("{at most: 1}", 2, "broken"),
+        ("{at least: 3}", 2, "broken"),
+    ],
+)
+def test_lost_writes_lie_within_their_bounds(
+    expected: str, lost: int, status: str, vary: Vary, scenario_of: ScenarioOf
+) -> None:
+    verdict = judge(lab_of(scenario_of(vary(("lost: 0", f"lost: {expected}"))), ledger=ledger_of(lost)))
+
+    assert row(verdict, "lost").measured == str(lost)
+    assert row(verdict, "lost").status == status
+    assert verdict.exit_code == (0 if status == "ok" else 1)
+
+
+@pytest.mark.parametrize(
+    ("key", "expected", "measured", "status"),
+    [
+        ("rpo", "{at most: 1s}", "200ms", "ok"),
+        ("rpo", "{at most: 199ms}", "200ms", "broken"),
+        ("rpo", "200ms", "200ms", "ok"),
+        ("rto", "{at least: 1s, at most: 3s}", "3s", "ok"),
+        ("rto", "{at most: 2999ms}", "3s", "broken"),
+    ],
+)
+def test_recovery_is_measured_in_time(
+    key: str, expected: str, measured: str, status: str, vary: Vary, scenario_of: ScenarioOf
+) -> None:
+    verdict = judge(lab_of(scenario_of(vary(("lost: 0", f"{key}: {expected}"))), ledger=ledger_of(3)))
+
+    assert (row(verdict, key).measured, row(verdict, key).status) == (measured, status)
+
+
+def test_recovery_without_a_promotion_is_unknown(vary: Vary, scenario_of: ScenarioOf) -> None:
+    verdict = judge(lab_of(scenario_of(vary(("lost: 0", "rpo: 0s\n  rto: {at most: 5s}")))))
+
+    assert [(row(verdict, key).measured, row(verdict, key).status) for key in ("rpo", "rto")] == [
+        ("nobody was promoted", "unknown")
+    ] * 2
+    assert (verdict.exit_code, verdict.word) == (3, "unknown")
+
+
+def test_what_nobody_expects_is_only_told(vary: Vary, scenario_of: ScenarioOf) -> None:
+    verdict = judge(lab_of(scenario_of(vary(NOTHING)), ledger=ledger_of(3)))
+
+    assert [
+        (row(verdict, key).expected, row(verdict, key).status) for key in ("lost", "rpo", "rto", "primary", "roots")
+    ] == [("", "")] * 5
+    assert verdict.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("expected", "roots", "measured", "status"),
+    [
+        ("equal", {"paris": "aa", "tokyo": "aa"}, "equal", "ok"),
+        ("equal", {"paris": "ab", "tokyo": "aa"}, "different: tokyo and paris differ", "broken"),
+        ("different", {"paris": "ab", "tokyo": "aa"}, "different: tokyo and paris differ", "ok"),
+        ("equal", {"paris": "", "tokyo": "aa"}, "paris has no active node", "unknown"),
+    ],
+)
+def test_roots_are_compared_between_a_secondary_and_its_primary(
+    expected: str, roots: dict[str, str], measured: str, status: str, vary: Vary, scenario_of: ScenarioOf
+) -> None:
+    verdict = judge(lab_of(scenario_of(vary(("lost: 0", f"roots: {expected}"))), roots=roots))
+
+    assert row(verdict, "roots") == Row("roots", expected, measured, status, "roots")
+
+
+@pytest.mark.parametrize("followed", [{}, {"paris": ""}, {"tokyo": "paris"}])
+def test_roots_of_clusters_that_follow_nobody_are_unknown(
+    followed: dict[str, str], vary: Vary, scenario_of: ScenarioOf
+) -> None:
+    verdict = judge(lab_of(scenario_of(vary(("lost: 0", "roots: equal"))), followed=followed))
+
+    assert row(verdict, "roots").measured == "no cluster follows another"
+    assert row(verdict, "roots").status == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("expected", "paris", "tokyo", "measured", "status"),
+    [
+        ("tokyo", "secondary", "primary", "tokyo", "ok"),
+        ("tokyo", "unknown", "primary", "tokyo (paris has no active node)", "ok"),
+        ("paris", "unknown", "secondary", "none (paris has no active node)", "unknown"),
+        ("paris", "unknown", "primary", "tokyo (paris has no active node)", "broken"),
+        ("paris", "secondary", "secondary", "none", "broken"),
+        ("tokyo", "primary", "primary", "paris, tokyo", "broken"),
+        ("[tokyo, paris]", "primary", "primary", "paris, tokyo", "ok"),
+        ("[]", "disabled", "secondary", "none", "ok"),
+    ],
+)
+def test_who_is_primary(
+    expected: str, paris: str, tokyo: str, measured: str, status: str, vary: Vary, scenario_of: ScenarioOf
+) -> None:
+    scenario = scenario_of(vary(("primary: tokyo\n", f"primary: {expected}\n")))
+    verdict = judge(lab_of(scenario, modes={"paris": paris, "tokyo": tokyo}))
+
+    assert (row(verdict, "primary").measured, row(verdict, "primary").status) == (measured, status)
+
+
+@pytest.mark.parametrize(("expected", "status"), [("held", "broken"), ("broken", "ok")])
+def test_an_invariant_may_be_expected_to_break(expected: str, status: str, vary: Vary, scenario_of: ScenarioOf) -> None:
+    found = Finding("one primary", 3 * SECOND_NS, "paris and tokyo accept writes")
+    scenario = scenario_of(vary(("lost: 0", f"lost: 0\n  invariants: {{one primary: {expected}}}")))
+    verdict = judge(lab_of(scenario, broken={"one primary": found}))
+
+    told = "broken at 3s: paris and tokyo accept writes"
+    assert row(verdict, "one primary") == Row("one primary", expected, told, status, "one primary")
+
+
+def test_an_invariant_that_should_break_and_did_not_is_not_as_expected(vary: Vary, scenario_of: ScenarioOf) -> None:
+    scenario = scenario_of(vary(("lost: 0", "invariants: {one primary: broken}")))
+
+    assert row(judge(lab_of(scenario)), "one primary").status == "broken"
+
+
+def test_a_rule_of_ones_own_is_expected_to_hold(vary: Vary, scenario_of: ScenarioOf) -> None:
+    verdict = judge(lab_of(scenario_of(vary()), broken={"no stale read": Finding("no stale read", 0, "stale")}))
+
+    assert row(verdict, "no stale read").status == "broken"
+
+
+def test_a_failed_step_is_told_with_what_was_said(vary: Vary, scenario_of: ScenarioOf) -> None:
+    kept = [StepResult(1, 0, 1, False, "no answer")]
+    verdict = judge(lab_of(scenario_of(vary()), kept=kept))
+
+    assert row(verdict, "timeline").status == "broken"
+    assert row(verdict, "step 1") == Row(
+        "step 1: replicate paris to tokyo", "done", "refused: no answer", "broken", "step 1"
+    )
+    assert row(verdict, "step 2") == Row("step 2: crash paris …", "done", "2 steps not begun", "unknown", "step 2")
+    assert verdict.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("fails", "ok", "said", "expected", "measured", "status"),
+    [
+        ("true", False, "sealed", "refused", "refused: sealed", "ok"),
+        ("sealed", False, "it is sealed", "refused, saying sealed", "refused: it is sealed", "ok"),
+        ("sealed", False, "no answer", "refused, saying sealed", "refused: no answer", "broken"),
+        ("true", True, "fine", "refused", "done", "broken"),
+    ],
+)
+def test_a_step_that_was_to_fail_is_always_told(
+    fails: str, ok: bool, said: str, expected: str, measured: str, status: str, vary: Vary, scenario_of: ScenarioOf
+) -> None:
+    scenario = scenario_of(vary(("after: 2s", f"after: 2s, fails: {fails}")))
+    kept = [StepResult(1, 0, 1, True, ""), StepResult(2, 1, 1, True, ""), StepResult(3, 1, 2, ok, said)]
+    verdict = judge(lab_of(scenario, kept=kept))
+
+    assert row(verdict, "step 3") == Row("step 3: promote tokyo", expected, measured, status, "step 3")
+
+
+def test_a_step_under_way_at_the_end_is_unknown(vary: Vary, scenario_of: ScenarioOf) -> None:
+    verdict = judge(lab_of(scenario_of(vary()), results=1, standing=WORKING))
+
+    assert row(verdict, "step 2").measured == "still under way at the end"
+    assert row(verdict, "step 3").measured == "1 step not begun"
+    assert verdict.exit_code == 3
+
+
+def test_a_scenario_that_was_not_played_to_its_end_is_unknown(vary: Vary, scenario_of: ScenarioOf) -> None:
+    verdict = judge(lab_of(scenario_of(vary()), results=2, standing=WAITING, ended=False))
+
+    assert row(verdict, "end") == Row("the end", "reached", "the lab stands at 10s", "unknown", "end")
+    assert verdict.exit_code == 3
+
+
+def test_broken_outweighs_unknown(vary: Vary, scenario_of: ScenarioOf) -> None:
+    scenario = scenario_of(vary(("lost: 0", "lost: {at least: 1}\n  rto: {at most: 1s}")))
+
+    assert judge(lab_of(scenario)).exit_code == 1
+
+
+def test_the_table_is_aligned_and_wraps(vary: Vary, scenario_of: ScenarioOf) -> None:
+    kept = [StepResult(1, 0, 1, False, "word " * 30)]
+    lines = str(judge(lab_of(scenario_of(vary()), kept=kept))).splitlines()
+    column = lines[0].index("measured")
+
+    assert lines[1].startswith("---")
+    assert max(map(len, lines)) < 160
+    assert sum(line[column:].startswith("word word") for line in lines) >= 2
+    assert lines[-1].startswith("A small lab: not as expected")
+
+
+def test_the_notebook_form_is_a_table_that_escapes(vary: Vary, scenario_of: ScenarioOf) -> None:
+    scenario = scenario_of(vary(("scenario: A small lab", "scenario: <script>")))
+    html = judge(lab_of(scenario))._repr_html_()
+
+    assert "<script>" not in html
+    assert html.count("<tr>") == len(judge(lab_of(scenario)).rows) + 1
+    assert "<caption>" in html
+    assert "scope='row'" in html
+
+
+def test_a_lab_of_no_scenario_is_not_judged() -> None:
+    with pytest.raises(ValueError, match=r"Lab\.load"):
+        judge(SimpleNamespace(scenario=None))  # type: ignore[arg-type]  # a stand-in for a lab
+
+
+def test_a_restored_lab_is_judged_like_the_other(vary: Vary, scenario_file: Callable[..., Any]) -> None:
+    lab = Lab.load(scenario_file(vary())).run()
+
+    assert judge(Lab.restore(lab.snapshot())) == judge(lab)
+    assert judge(lab).exit_code == 0
