@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from labkit import Vault
+from labkit import Lab, Vault
+from labkit.lab.blueprint import pair
+from labkit.lab.snapshot import Snapshot
 
 FILES = ("core", "kv2", "transit")
 IGNORED = ("request_id", "lease_id", "lease_duration", "renewable", "mount_type")
@@ -45,10 +48,23 @@ def case_ids() -> list[str]:
     return [case["id"] for case in load()]
 
 
+@pytest.fixture(scope="session")
+def fresh_lab() -> Snapshot:
+    """A lab of one cluster, newly built."""
+    plan = pair()
+    return Lab(replace(plan, clusters=plan.clusters[:1])).snapshot()
+
+
+@pytest.fixture(params=["alone", "lab"])
+def where(request: pytest.FixtureRequest) -> str:
+    """Where the service stands: alone in process, or as a cluster on a lossless network."""
+    return str(request.param)
+
+
 @pytest.fixture
-def ask() -> tuple[Ask, str]:
-    """A fresh vault in process, and its root token."""
-    vault = Vault.dev()
+def ask(where: str, fresh_lab: Snapshot) -> tuple[Ask, str]:
+    """A fresh service and its root token."""
+    vault = Vault.dev() if where == "alone" else Lab.restore(fresh_lab)["paris"]
 
     def send(method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
         response = vault.request(method, path, json=body, headers=headers)
