@@ -19,6 +19,20 @@ from labkit.service.message import Response, respond
 
 OPERATIONS = ("read", "write", "patch", "delete", "list")
 
+FLAGS = {
+    "open": "needs no token; any that is sent is ignored",
+    "sudo": "wants the capability sudo too",
+    "sealed": "answers while sealed",
+    "standby": "answers on a node that is not the active one",
+    "any_mode": "answers on a disaster-recovery secondary",
+    "any_namespace": "answers in any namespace",
+    "enterprise": "is refused by the community edition",
+    "asks": "its handler is a generator that yields Fetches",
+    "bare": "answers without the envelope",
+    "flat": "copies the data's members to the top level of the envelope",
+    "wrapping": "a token that is not valid is 400, not 403",
+}
+
 Handler = Callable[..., Any]
 
 
@@ -26,9 +40,7 @@ class Route:
     """One operation on one pattern: handler, fields, and who may call it.
 
     ``exists(ctx, **captures)`` decides whether a write creates or updates; without it every write is an update.
-    ``open`` needs no token, ``sudo`` needs that capability too, ``asks`` marks a generator that yields Fetches,
-    ``any_mode`` still answers on a disaster-recovery secondary, ``sealed`` still answers while sealed, ``bare``
-    answers without the envelope.
+    ``flags`` are those of ``FLAGS``.
     """
 
     __slots__ = ("by_name", "exists", "fields", "flags", "handler", "operation", "pattern", "regex")
@@ -43,6 +55,7 @@ class Route:
         exists: Handler | None = None,
     ) -> None:
         assert operation in OPERATIONS, operation
+        assert set(flags) <= set(FLAGS), f"{pattern}: no such flags: {sorted(set(flags) - set(FLAGS))}"
         names = [field.name for field in fields]
         code = handler.__code__
         declared = list(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])

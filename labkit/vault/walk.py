@@ -168,6 +168,8 @@ def admit(ctx: Context) -> None:
         if not core.duty.leader:
             raise Unavailable("no active node of this cluster is known; try again soon")
         raise Redirect(f"{core.duty.leader}/v1/{ctx.path}")
+    if "enterprise" in flags and core.settings.edition == "community":
+        raise BadRequest("enterprise-only feature")
     namespace = ctx.headers.get("x-vault-namespace", "").strip("/")
     if namespace and "any_namespace" not in flags:
         if ctx.path.startswith("sys/replication/"):

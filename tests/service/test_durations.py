@@ -96,6 +96,7 @@ def test_a_duration_is_read(value, nanoseconds) -> None:
         (float("inf"), 'time: missing unit in duration "inf"'),
         (9_223_372_037, 'time: invalid duration "9223372037"'),
         ("9223372036.854775808s", 'time: invalid duration "9223372036.854775808s"'),
+        ("-9223372036.854775808s", 'time: invalid duration "-9223372036.854775808s"'),
         ("106752d", 'time: invalid duration "106752d"'),
         (1e300, 'time: invalid duration "1e+300"'),
         (-(10**200), 'time: invalid duration "a number of more than 200 digits"'),

@@ -132,6 +132,15 @@ def test_a_denied_request_costs_a_use_and_the_last_one_revokes(service):
     assert len(accessors) == 1
 
 
+def test_the_community_edition_refuses_the_enterprise_parts():
+    vault = Vault.dev(edition="community")
+
+    for method, path in (("POST", "primary/enable"), ("POST", "secondary/promote"), ("POST", "primary/secondary-token")):
+        answer = vault.request(method, f"sys/replication/dr/{path}", {}, {"X-Vault-Token": vault.root_token})
+        assert (answer.status, answer.errors) == (400, ["enterprise-only feature"])
+    assert vault.get("sys/replication/dr/status", token="").data == {"mode": "disabled"}
+
+
 def test_every_answer_has_an_id_of_its_own(service):
     first, second = service.get("sys/mounts"), service.get("sys/mounts")
 

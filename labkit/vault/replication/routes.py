@@ -13,7 +13,7 @@ from labkit.service import fields
 from labkit.service.errors import BadRequest, Unavailable
 from labkit.service.message import Fetch, Reply, Response
 from labkit.service.routing import Route
-from labkit.vault.replication import activation, joining, operation_token, reports
+from labkit.vault.replication import activation, joining, operation_token, position, reports
 from labkit.vault.replication.mode import MODE_KEY, Mode, WrongMode, advance, by_addresses, forgetting, require
 from labkit.vault.replication.state import ready_to_promote
 
@@ -81,7 +81,9 @@ def issue_secondary_token(ctx: Context, id: str, ttl: int, secondary_public_key:
 def revoke_secondary(ctx: Context, id: str) -> None:  # noqa: A002 - the API's name
     """Take a secondary's activation back: it is disconnected at once."""
     _require(ctx, "primary", "revoke a secondary")
-    activation.revoke(ctx, id or "")
+    if not id:
+        raise BadRequest("id must be specified: the name that the secondary's token was issued for")
+    activation.revoke(ctx, id)
 
 
 def generate_public_key(ctx: Context) -> dict[str, str]:
@@ -147,11 +149,11 @@ def update_primary(
     if update_primary_addrs:
         return (yield from _move_addresses(ctx, mode, tuple(update_primary_addrs)))
     if not token:
-        _store(ctx, forgetting(mode))
+        _store(ctx, forgetting(_with_place(ctx, mode)))
         ctx.warn("This secondary knows no primary any more.")
         return None
     bundle, keys = yield from joining.fetch_bundle(ctx, token, primary_api_addr, (ca_file, ca_path))
-    mode = _require(ctx, "secondary", "update the primary")
+    mode = _with_place(ctx, _require(ctx, "secondary", "update the primary"))
     _store(ctx, joining.repointed(ctx, mode, bundle, keys))
     joining.store_credentials(ctx, bundle)
     ctx.warn(f"This secondary is being pointed at another primary. {BRIEFLY}")
@@ -164,8 +166,13 @@ def _move_addresses(ctx: Context, mode: Mode, addresses: tuple[str, ...]) -> Ask
     except ValueError as error:
         raise BadRequest(str(error)) from None
     serving = yield from joining.first_that_answers(ctx, addresses)
-    mode = by_addresses(_require(ctx, "secondary", "update the primary"), serving)
-    _store(ctx, mode)
+    mode = _with_place(ctx, _require(ctx, "secondary", "update the primary"))
+    _store(ctx, by_addresses(mode, serving))
+
+
+def _with_place(ctx: Context, mode: Mode) -> Mode:
+    """Write into the record how far the contents go: what is stored of that beside it holds for the old record alone."""
+    return mode._replace(**position.read(ctx.core)._asdict())
 
 
 def read_attempt(ctx: Context) -> dict[str, Any]:
@@ -182,6 +189,7 @@ def start_attempt(ctx: Context, pgp_key: str | None, otp: str | None) -> dict[st
 
 def cancel_attempt(ctx: Context) -> None:
     """Cancel the generation under way."""
+    _require(ctx, "secondary", "generate an operation token")
     operation_token.cancel(ctx)
 
 
@@ -233,13 +241,15 @@ def _store(ctx: Context, mode: Mode) -> None:
 DR = "replication/dr/"
 ATTEMPT = DR + "secondary/generate-operation-token/"
 OPEN = ("open", "any_mode")
+PRIMARY = ("any_mode", "enterprise")
+SECONDARY = ("open", "any_mode", "enterprise")
 
 ROUTES = (
     Route("read", "replication/status", read_both_statuses, (), "standby", "any_namespace", *OPEN),
     Route("read", DR + "status", read_status, (), "standby", "any_namespace", *OPEN),
-    Route("write", DR + "primary/enable", enable_primary, (CLUSTER_ADDR,), "any_mode"),
-    Route("write", DR + "primary/demote", demote_primary, (), "any_mode"),
-    Route("write", DR + "primary/disable", disable_primary, (), "any_mode"),
+    Route("write", DR + "primary/enable", enable_primary, (CLUSTER_ADDR,), *PRIMARY),
+    Route("write", DR + "primary/demote", demote_primary, (), *PRIMARY),
+    Route("write", DR + "primary/disable", disable_primary, (), *PRIMARY),
     Route(
         "write",
         DR + "primary/secondary-token",
@@ -249,17 +259,17 @@ ROUTES = (
             fields.duration("ttl", "how long the token can be used", activation.DEFAULT_TTL_S),
             fields.text("secondary_public_key", "public key of the secondary, in place of response wrapping", ""),
         ),
-        "any_mode",
+        *PRIMARY,
         "sudo",
     ),
-    Route("write", DR + "primary/revoke-secondary", revoke_secondary, (ID,), "any_mode"),
-    Route("write", DR + "secondary/generate-public-key", generate_public_key, (), *OPEN),
+    Route("write", DR + "primary/revoke-secondary", revoke_secondary, (ID,), *PRIMARY),
+    Route("write", DR + "secondary/generate-public-key", generate_public_key, (), *SECONDARY),
     Route(
         "write",
         DR + "secondary/enable",
         enable_secondary,
         (ACTIVATION, API_ADDR, CA_FILE, CA_PATH),
-        "any_mode",
+        *PRIMARY,
         "asks",
     ),
     Route(
@@ -267,9 +277,9 @@ ROUTES = (
         DR + "secondary/promote",
         promote_secondary,
         (TOKEN, CLUSTER_ADDR, fields.flag("force", "promote in spite of the safety check; may lose data", False)),
-        *OPEN,
+        *SECONDARY,
     ),
-    Route("write", DR + "secondary/disable", disable_secondary, (TOKEN,), *OPEN),
+    Route("write", DR + "secondary/disable", disable_secondary, (TOKEN,), *SECONDARY),
     Route(
         "write",
         DR + "secondary/update-primary",
@@ -283,9 +293,9 @@ ROUTES = (
             fields.comma_list("update_primary_addrs", "cluster addresses, the first that answers is taken"),
         ),
         "asks",
-        *OPEN,
+        *SECONDARY,
     ),
-    Route("read", ATTEMPT + "attempt", read_attempt, (), "bare", *OPEN),
+    Route("read", ATTEMPT + "attempt", read_attempt, (), "bare", *SECONDARY),
     Route(
         "write",
         ATTEMPT + "attempt",
@@ -295,18 +305,18 @@ ROUTES = (
             fields.text("otp", "one-time pad of the token's length; made by the service when left out"),
         ),
         "bare",
-        *OPEN,
+        *SECONDARY,
     ),
-    Route("delete", ATTEMPT + "attempt", cancel_attempt, (), *OPEN),
+    Route("delete", ATTEMPT + "attempt", cancel_attempt, (), *SECONDARY),
     Route(
         "write",
         ATTEMPT + "update",
         update_attempt,
         (fields.text("key", "one root key share, hex or base64"), fields.text("nonce", "nonce of the attempt")),
         "bare",
-        *OPEN,
+        *SECONDARY,
     ),
-    Route("write", DR + "secondary/operation-token/delete", delete_operation_token, (TOKEN,), *OPEN),
-    Route("write", DR + "secondary/merkle-check", check_secondary, (TOKEN,), *OPEN),
-    Route("write", "replication/merkle-check", check_primary, (), "any_mode", "sudo"),
+    Route("write", DR + "secondary/operation-token/delete", delete_operation_token, (TOKEN,), *SECONDARY),
+    Route("write", DR + "secondary/merkle-check", check_secondary, (TOKEN,), *SECONDARY),
+    Route("write", "replication/merkle-check", check_primary, (), *PRIMARY, "sudo"),
 )
