@@ -1,216 +1,397 @@
-"""The language of policies: HCL (version 1) or JSON, read into plain items with their lines.
+"""The language that policies are written in: HCL, version 1, or JSON, read into blocks of items.
 
-1. A body is a list of items: one or more keys, then ``= value`` or a block; order and repeated keys are kept.
-2. Comments are ``#``, ``//`` and ``/* */``; strings are quoted or heredocs; commas may trail.
-3. A JSON text is read into the same items, so that everything after this knows one form only.
+1. A block is a list of items: keys, then ``= value`` or a block in braces.  Order and repeated keys are kept.
+2. In HCL, comments are ``#``, ``//`` and ``/* */``; a string is quoted, or a heredoc (``<<WORD``, or ``<<-WORD`` to
+   take the indent away); ``${...}`` in a string stays as it is; commas may trail, and may be left out between items.
+3. A text that begins with ``{`` is JSON and gives the same blocks; a list of objects is its key once for each.
+4. Any text gives a block or a PolicyError; nesting is bounded.
+
+Grammar and messages are those of HCL 1 (its public documentation); lines and columns count from 1, in characters.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-DEEPEST = 32
+DEEPEST = 64
+
+_KINDS = ("LBRACE", "RBRACE", "LBRACK", "RBRACK", "COMMA", "ASSIGN", "ADD", "SUB", "PERIOD")
+_SIGNS = dict(zip("{}[],=+-.", _KINDS, strict=True))
+_NO_TOKEN = {"/": "expected '/' for comment", "<": "heredoc expected second '<', didn't see it"}
+_LITERALS = frozenset(("STRING", "HEREDOC", "NUMBER", "FLOAT", "BOOL"))
+_ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"'}
+_BLANKS = " \t\v\f\r"
 
 
 class PolicyError(ValueError):
-    """A text that is no policy; the message is what follows ``failed to parse policy:``."""
+    """A text that is no policy; the message is what follows ``failed to parse policy:`` in an answer."""
+
+
+class Literal(NamedTuple):
+    """A value of one token; ``kind`` is STRING, HEREDOC, NUMBER, FLOAT or BOOL, and null is an empty STRING."""
+
+    kind: str
+    text: str
+    at: int
+
+
+class Listing(NamedTuple):
+    """The values between two brackets."""
+
+    values: tuple[Value, ...]
+    at: int
+
+
+class Block(NamedTuple):
+    """The items between two braces, or those of the whole text."""
+
+    items: tuple[Item, ...]
+    at: int
 
 
 class Item(NamedTuple):
-    """One entry of a body: its keys, its value (text, number, flag, list, or a Body) and its line."""
+    """Keys and their value; ``at`` is where the first key begins."""
 
     keys: tuple[str, ...]
-    value: Any
-    line: int
+    value: Value
+    at: int
 
 
-class Body(tuple[Item, ...]):
-    """The items between two braces, in order."""
+Value = Literal | Listing | Block
 
 
-class Token(NamedTuple):
-    """One token: its kind, its value, and where it begins."""
+class Source:
+    """A policy's text, and where in it something is."""
 
-    kind: str
-    value: Any
-    line: int
-    column: int
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text.replace("\r\n", "\n")
+
+    def line(self, at: int) -> int:
+        """Return the number of the line that a place lies in."""
+        return self.text.count("\n", 0, at) + 1
+
+    def place(self, at: int) -> str:
+        """Return line and column of a place; behind the end, columns of the last line go on."""
+        return f"{self.line(at)}:{at - self.text.rfind(chr(10), 0, at)}"
+
+    def error(self, at: int, message: str) -> PolicyError:
+        """Make the error that names a place."""
+        return PolicyError(f"At {self.place(at)}: {message}")
 
 
-_TOKENS = re.compile(
-    r"""(?P<space>[ \t\r\n]+|\#[^\n]*|//[^\n]*|/\*.*?\*/)
-    |(?P<heredoc><<-?(?P<mark>[A-Za-z_]\w*)\r?\n(?P<lines>.*?)^[ \t]*(?P=mark)[ \t]*$)
-    |(?P<string>"(?:[^"\\\n]|\\.)*")
-    |(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.]))
-    |(?P<word>[A-Za-z_][\w.-]*)
-    |(?P<mark_sign>[{}\[\]=,:])""",
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
-)
-
-_NAMES = {"{": "LBRACE", "}": "RBRACE", "[": "LBRACK", "]": "RBRACK", "=": "ASSIGN", ",": "COMMA", ":": "COLON"}
-
-
-def parse(text: str) -> Body:
-    """Read a policy's text; raise PolicyError that names line and column."""
+def parse(source: Source) -> Block:
+    """Read a text as one block; raise PolicyError."""
+    text = source.text
+    if "\0" in text:
+        raise source.error(text.index("\0"), "unexpected null character (0x00)")
+    _check_surrogates(source, text, 0)
     if text.lstrip().startswith("{"):
-        return _from_json(text)
-    tokens = _tokenize(text)
-    body, position = _body(tokens, 0, 0)
-    if tokens[position].kind != "EOF":
-        raise _unexpected(tokens[position], "a key")
-    return body
+        return _read_json(source)
+    return Block(_Reader(source).items(inside=False), 0)
 
 
-def _tokenize(text: str) -> list[Token]:
-    tokens, position, line, begin = [], 0, 1, 0
-    while position < len(text):
-        found = _TOKENS.match(text, position)
-        column = position - begin + 1
-        if found is None:
-            if text.startswith("/*", position):
-                raise PolicyError(f"At {line}:{column}: comment not terminated")
-            if text[position] == '"':
-                raise PolicyError(f"At {line}:{column}: literal not terminated")
-            raise PolicyError(f"At {line}:{column}: illegal character {text[position]!r}")
-        kind = found.lastgroup
-        if found["heredoc"] is not None:
-            tokens.append(Token("STRING", found["lines"], line, column))
-        elif kind == "string":
-            tokens.append(Token("STRING", _unquote(found["string"], line, column), line, column))
-        elif kind == "number":
-            digits = found["number"]
-            value = int(digits) if re.fullmatch(r"-?\d+", digits) else float(digits)
-            tokens.append(Token("NUMBER", value, line, column))
-        elif kind == "word":
-            word = found["word"]
-            boolean = {"true": True, "false": False}.get(word)
-            tokens.append(
-                Token("IDENT" if boolean is None else "BOOL", word if boolean is None else boolean, line, column)
-            )
-        elif kind == "mark_sign":
-            tokens.append(Token(_NAMES[found[0]], found[0], line, column))
-        line += found[0].count("\n")
-        if "\n" in found[0]:
-            begin = position + found[0].rindex("\n") + 1
-        position = found.end()
-    tokens.append(Token("EOF", "", line, position - begin + 1))
-    return tokens
+def _check_surrogates(source: Source, text: str, at: int) -> None:
+    """Raise PolicyError for half a surrogate pair: there is no UTF-8 for it."""
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise source.error(at, "illegal UTF-8 encoding")
 
 
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
+class _Reader:
+    """Reads HCL: ``next`` goes to the next token, ``back`` makes it come once more."""
+
+    __slots__ = ("again", "at", "depth", "end", "kind", "pattern", "source", "text", "value")
+
+    def __init__(self, source: Source) -> None:
+        self.source, self.text, self.pattern = source, source.text, _token_pattern()
+        self.kind, self.value = "", ""
+        self.at = self.end = self.depth = 0
+        self.again = False
+
+    def next(self) -> str:
+        """Go to the next token and return its kind; beside it stand what it says, and ``at`` to ``end`` its place."""
+        if self.again:
+            self.again = False
+            return self.kind
+        found = self.pattern.match(self.text, self.end)
+        assert found is not None
+        group = found.lastgroup
+        if group is None:
+            return self._next_rare(max(found.end(), self.end))
+        self.at, self.end, self.value = found.start(group), found.end(), found[group]
+        if group == "sign":
+            self.kind = _SIGNS[self.value]
+        elif group == "string":
+            self.kind, self.value = "STRING", self.value[1:-1]
+        elif group == "word":
+            self.kind = "BOOL" if self.value in ("true", "false") else "IDENT"
+        else:
+            whole = self.value.lstrip("-")
+            self.kind = "NUMBER" if whole.isdigit() or whole[:2] in ("0x", "0X") else "FLOAT"
+        if self.end == len(self.text) and group in ("word", "number"):
+            self.end += 1  # only the end told that it was over, and a look at the end counts as a column
+        return self.kind
+
+    def back(self) -> None:
+        """Let the token come once more."""
+        self.again = True
+
+    def _next_rare(self, at: int) -> str:
+        """Read what the pattern leaves out: strings with escapes, heredocs, the end, and what is no token."""
+        source, text = self.source, self.text
+        self.at, self.value = at, ""
+        if at >= len(text):
+            self.kind, self.end = "EOF", at + 1
+        elif text[at] == '"':
+            self.kind = "STRING"
+            self.value, self.end = _read_string(source, at)
+        elif text.startswith("<<", at):
+            self.kind = "HEREDOC"
+            self.value, self.end = _read_heredoc(source, at)
+        elif text.startswith("/*", at):
+            raise source.error(len(text), "comment not terminated")
+        else:
+            raise source.error(at + (text[at] == "<"), _NO_TOKEN.get(text[at], "illegal char"))
+        return self.kind
+
+    def items(self, inside: bool) -> tuple[Item, ...]:
+        """Read items up to the end; inside of braces, up to the closing one, which then comes next."""
+        items: list[Item] = []
+        while not (inside and self._peek() == "RBRACE"):
+            item = self.item()
+            if item is None:
+                break
+            items.append(item)
+            if self.next() != "COMMA":
+                self.back()
+        return tuple(items)
+
+    def _peek(self) -> str:
+        kind = self.next()
+        self.back()
+        return kind
+
+    def item(self) -> Item | None:
+        """Read keys and value; None at the end."""
+        keys: list[str] = []
+        shown: list[str] = []
+        first = 0
+        while (kind := self.next()) in ("IDENT", "STRING"):
+            first = first if keys else self.at
+            keys.append(self.value)
+            shown.append(self.text[self.at : self.end])
+        if kind == "ASSIGN" and len(keys) == 1:
+            return Item(tuple(keys), self.any_value(), first)
+        if kind == "LBRACE" and keys:
+            return Item(tuple(keys), self.block(), first)
+        if kind == "EOF" and not keys:
+            return None
+        raise self.source.error(self.at, _wrong_item(kind, shown))
+
+    def any_value(self) -> Value:
+        """Read a literal, a list or a block."""
+        kind = self.next()
+        if kind in _LITERALS:
+            return Literal(kind, self.value, self.at)
+        if kind == "LBRACE":
+            return self.block()
+        if kind == "LBRACK":
+            return self.listing()
+        shown = f"{self.source.place(self.at)} {kind} {self.text[self.at : self.end]}"
+        raise self.source.error(self.at, f"Unknown token: {shown}")
+
+    def block(self) -> Block:
+        """Read a block, whose opening brace was read."""
+        at = self._deeper()
+        items = self.items(inside=True)
+        if self.next() != "RBRACE":
+            raise self.source.error(self.at, f"object expected closing RBRACE got: {self.kind}")
+        self.depth -= 1
+        return Block(items, at)
+
+    def listing(self) -> Listing:
+        """Read a list, whose opening bracket was read."""
+        at = self._deeper()
+        values: list[Value] = []
+        separated = True
+        while (kind := self.next()) != "RBRACK":
+            if kind == "COMMA":
+                separated = True
+                continue
+            if not separated:
+                raise self.source.error(self.at, f"error parsing list, expected comma or list end, got: {kind}")
+            if kind not in _LITERALS and kind not in ("LBRACE", "LBRACK"):
+                raise self.source.error(self.at, f"unexpected token while parsing list: {kind}")
+            self.back()
+            values.append(self.any_value())
+            separated = False
+        self.depth -= 1
+        return Listing(tuple(values), at)
+
+    def _deeper(self) -> int:
+        """Count a level; return where it begins."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self.source.error(self.at, f"nested deeper than {DEEPEST} levels")
+        return self.at
 
 
-def _unquote(quoted: str, line: int, column: int) -> str:
-    def escaped(found: re.Match[str]) -> str:
-        if found[1] is not None:
-            return chr(int(found[1], 16))
-        if found[2] not in _ESCAPES:
-            raise PolicyError(f"At {line}:{column}: illegal escape \\{found[2]}")
-        return _ESCAPES[found[2]]
-
-    return re.sub(r"\\(?:u([0-9a-fA-F]{4})|(.))", escaped, quoted[1:-1], flags=re.DOTALL)
-
-
-def _body(tokens: list[Token], position: int, depth: int) -> tuple[Body, int]:
-    """Read items up to a closing brace or the end."""
-    if depth > DEEPEST:
-        raise PolicyError(f"At {tokens[position].line}:{tokens[position].column}: nested deeper than {DEEPEST} levels")
-    items = []
-    while tokens[position].kind not in ("RBRACE", "EOF"):
-        if tokens[position].kind == "COMMA":
-            position += 1
-            continue
-        item, position = _item(tokens, position, depth)
-        items.append(item)
-    return Body(items), position
+def _wrong_item(kind: str, shown: list[str]) -> str:
+    if kind == "ASSIGN":
+        return "nested object expected: LBRACE got: ASSIGN" if shown else "no object keys found!"
+    if kind == "LBRACE":
+        return "expected: IDENT | STRING got: LBRACE"
+    if kind in ("EOF", "RBRACE") and shown:
+        return f"key '{' '.join(shown)}' expected start of object ('{{') or assignment ('=')"
+    return f"expected: IDENT | STRING | ASSIGN | LBRACE got: {kind}"
 
 
-def _item(tokens: list[Token], position: int, depth: int) -> tuple[Item, int]:
-    keys, line = [], tokens[position].line
-    while tokens[position].kind in ("IDENT", "STRING", "BOOL", "NUMBER"):
-        keys.append(str(tokens[position].value))
-        position += 1
-    token = tokens[position]
-    if not keys:
-        raise _unexpected(token, "a key")
-    if token.kind in ("ASSIGN", "COLON"):
-        if len(keys) > 1:
-            raise PolicyError(f"At {token.line}:{token.column}: nested object expected: LBRACE got: ASSIGN")
-        value, position = _value(tokens, position + 1, depth)
-        return Item(tuple(keys), value, line), position
-    if token.kind == "LBRACE":
-        value, position = _block(tokens, position, depth)
-        return Item(tuple(keys), value, line), position
-    raise PolicyError(
-        f"At {token.line}:{token.column}: key '{keys[-1]}' expected start of object ('{{') or assignment ('=')"
+@lru_cache(maxsize=1)
+def _token_pattern() -> re.Pattern[str]:
+    """Blanks and comments, then a token, or none where a rare one follows; made when the first policy is read."""
+    return re.compile(
+        r"""(?: [ \t\n\r]+ | \#[^\n]* | //[^\n]* | /\*[^*]*+ (?: \*(?!/) [^*]*+ )*+ \*/ )*+
+        (?: (?P<word> [^\W\d][\w.-]* )
+          | (?P<string> "[^"\\\n$]*" )
+          | (?P<number> -?(?: 0[xX][0-9a-fA-F]+ | [0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)? ) | \.[0-9]+ )
+          | (?P<sign> [{}\[\],=+.-] )
+        )?""",
+        re.VERBOSE,
     )
 
 
-def _block(tokens: list[Token], position: int, depth: int) -> tuple[Body, int]:
-    body, position = _body(tokens, position + 1, depth + 1)
-    token = tokens[position]
-    if token.kind != "RBRACE":
-        raise PolicyError(f"At {token.line}:{token.column}: object expected closing RBRACE got: {token.kind}")
-    return body, position + 1
+def _read_string(source: Source, at: int) -> tuple[str, int]:
+    """Read a quoted string that holds escapes or ``${...}``; return what it says and where it ends."""
+    text, braces, position = source.text, 0, at + 1
+    said: list[str] = []
+    while position < len(text):
+        character = text[position]
+        if character == "\\":
+            escaped, last = _read_escape(source, position)
+            character, position = text[position : last + 1] if braces else escaped, last
+        elif braces:
+            braces += {"{": 1, "}": -1}.get(character, 0)
+        elif character == '"':
+            return "".join(said), position + 1
+        elif character == "\n":
+            break
+        elif text.startswith("${", position):
+            braces, character, position = 1, "${", position + 1
+        said.append(character)
+        position += 1
+    raise source.error(position, "literal not terminated")
 
 
-def _value(tokens: list[Token], position: int, depth: int) -> tuple[Any, int]:
-    token = tokens[position]
-    if token.kind in ("STRING", "NUMBER", "BOOL"):
-        return token.value, position + 1
-    if token.kind == "LBRACE":
-        return _block(tokens, position, depth)
-    if token.kind == "LBRACK":
-        return _list(tokens, position + 1, depth)
-    raise _unexpected(token, "a value")
+@lru_cache(maxsize=1)
+def _escape_pattern() -> re.Pattern[str]:
+    digits = "[0-9a-fA-F]"
+    return re.compile(rf'\\(?:([abfnrtv\\"])|([0-7]{{3}})|x({digits}{{2}})|u({digits}{{4}})|U({digits}{{8}}))')
 
 
-def _list(tokens: list[Token], position: int, depth: int) -> tuple[list[Any], int]:
-    if depth > DEEPEST:
-        raise PolicyError(f"At {tokens[position].line}:{tokens[position].column}: nested deeper than {DEEPEST} levels")
-    values: list[Any] = []
-    while tokens[position].kind != "RBRACK":
-        value, position = _value(tokens, position, depth + 1)
-        values.append(value)
-        if tokens[position].kind == "COMMA":
-            position += 1
-        elif tokens[position].kind != "RBRACK":
-            raise _unexpected(tokens[position], "a comma or the end of the list")
-    return values, position + 1
+def _read_escape(source: Source, at: int) -> tuple[str, int]:
+    """Read an escape; return its character and where its last one stands."""
+    found = _escape_pattern().match(source.text, at)
+    if found is None:
+        raise source.error(at + 1, "illegal char escape")
+    named, octal, *hexadecimal = found.groups()
+    last = found.end() - 1
+    if named is not None:
+        return _ESCAPES[named], last
+    code = int(octal, 8) if octal is not None else int(next(filter(None, hexadecimal)), 16)
+    if code > (0xFF if octal is not None else 0x10FFFF):
+        raise source.error(at + 1, "illegal char escape")
+    return "\ufffd" if 0xD800 <= code <= 0xDFFF else chr(code), last
 
 
-def _unexpected(token: Token, wanted: str) -> PolicyError:
-    return PolicyError(f"At {token.line}:{token.column}: {wanted} expected, got: {token.kind}")
+def _read_heredoc(source: Source, at: int) -> tuple[str, int]:
+    """Read a heredoc; return what it says, its last newline too, and where the line of its closing word ends."""
+    text = source.text
+    begin = text.find("\n", at) + 1
+    if not begin:
+        raise source.error(len(text), "heredoc not terminated")
+    anchor = text[at + 2 : begin - 1]
+    word = anchor.removeprefix("-")
+    if not word:
+        raise source.error(begin - 1, "zero-length heredoc anchor")
+    if not word.replace("_", "a").isalnum():
+        raise source.error(begin - 1, "invalid characters in heredoc anchor")
+    start = begin
+    while (stop := text.find("\n", start)) >= 0:
+        line = text[start:stop].rstrip("\r")
+        if line.lstrip(_BLANKS) == word:
+            indent, said = line.removesuffix(word), text[begin:start]
+            return (said + indent if anchor == word else _unindented(said, indent)), stop + 1
+        start = stop + 1
+    raise source.error(len(text), "heredoc not terminated")
 
 
-def _from_json(text: str) -> Body:
+def _unindented(said: str, indent: str) -> str:
+    """Take the closing word's indent from every line, or from none when one has less."""
+    lines = said.split("\n")[:-1]
+    if not all(line.startswith(indent) for line in lines):
+        return said
+    return "".join([line[len(indent) :] + "\n" for line in lines])
+
+
+class _Members(tuple[Any, ...]):
+    """The members of a JSON object in order, repeated ones too."""
+
+
+def _read_json(source: Source) -> Block:
+    """Read JSON; members of the top-level ``path`` become items of two keys, as ``path "x" { }`` is in HCL."""
     import json
 
+    def number(text: str) -> Literal:
+        return Literal("NUMBER" if text.lstrip("-").isdigit() else "FLOAT", text, 0)
+
+    hooks: dict[str, Any] = {"parse_int": number, "parse_float": number, "parse_constant": number}
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise PolicyError(f"the text begins like JSON, but is none: {error}") from None
-    return _json_body(value, 0)
+        document = json.loads(source.text, object_pairs_hook=_Members, **hooks)
+    except json.JSONDecodeError as error:
+        raise source.error(error.pos, f"the text begins like JSON: {error.msg}") from None
+    except RecursionError:
+        raise PolicyError(f"nested deeper than {DEEPEST} levels") from None
+    # All strings stand in the text in the order in which the document is walked: so each key's place is found.
+    strings = (found.start() for found in re.finditer(r'"(?:[^"\\]|\\.)*"', source.text))
+    items: list[Item] = []
+    for item in _json_block(source, document, strings, 0, 1).items:
+        if item.keys == ("path",) and isinstance(item.value, Block):
+            items += [Item(("path", *inner.keys), inner.value, inner.at) for inner in item.value.items]
+        else:
+            items.append(item)
+    return Block(tuple(items), 0)
 
 
-def _json_body(value: Any, depth: int) -> Body:
+def _json_block(source: Source, members: _Members, strings: Iterator[int], at: int, depth: int) -> Block:
+    items: list[Item] = []
+    for key, member in members:
+        place = next(strings)
+        _check_surrogates(source, key, place)
+        value = _json_value(source, member, strings, place, depth)
+        blocks = value.values if isinstance(value, Listing) else ()
+        if blocks and all(isinstance(block, Block) for block in blocks):
+            items += [Item((key,), block, place) for block in blocks]
+        else:
+            items.append(Item((key,), value, place))
+    return Block(tuple(items), at)
+
+
+def _json_value(source: Source, value: Any, strings: Iterator[int], at: int, depth: int) -> Value:
+    """Make the value of what was read; ``at`` is where the key before it stands, for lack of a place of its own."""
     if depth > DEEPEST:
-        raise PolicyError(f"nested deeper than {DEEPEST} levels")
-    items = []
-    for key, member in value.items():
-        parts = (
-            member
-            if isinstance(member, list) and all(isinstance(part, dict) for part in member) and member
-            else [member]
-        )
-        for part in parts:
-            if isinstance(part, dict) and key == "path" and depth == 0:
-                items += [Item((key, name), _json_value(rule, depth + 1), 1) for name, rule in part.items()]
-            else:
-                items.append(Item((key,), _json_value(part, depth), 1))
-    return Body(items)
-
-
-def _json_value(value: Any, depth: int) -> Any:
-    return _json_body(value, depth + 1) if isinstance(value, dict) else value
+        raise source.error(at, f"nested deeper than {DEEPEST} levels")
+    if isinstance(value, _Members):
+        return _json_block(source, value, strings, at, depth + 1)
+    if isinstance(value, Literal):
+        return value._replace(at=at)
+    if isinstance(value, list):
+        return Listing(tuple([_json_value(source, part, strings, at, depth + 1) for part in value]), at)
+    if isinstance(value, str):
+        at = next(strings)
+        _check_surrogates(source, value, at)
+        return Literal("STRING", value, at)
+    return Literal("STRING", "", at) if value is None else Literal("BOOL", "true" if value else "false", at)

@@ -1,0 +1,226 @@
+"""Activation: what a primary issues and takes back, and how it judges who connects."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from dataclasses import replace
+
+import pytest
+
+from labkit import Lab, Vault
+from labkit.keymaking import read_claims
+from labkit.lab.blueprint import pair
+from labkit.vault.replication import activation
+from labkit.vault.replication.activation import Authority, Bundle, version_numbers
+
+DAY_NS = 86_400 * 1_000_000_000
+FIELDS = ["token", "accessor", "ttl", "creation_time", "creation_path", "wrapped_accessor"]
+
+
+def issue(drill, **body):
+    return drill.post("paris", "primary/secondary-token", body)
+
+
+# ---- issuing
+
+
+def test_a_token_is_a_wrapped_jwt_of_half_an_hour(together):
+    answer = issue(together, id="lima")
+    claims = read_claims(answer.wrap_info["token"])
+
+    assert (answer.status, answer.data) == (200, None)
+    assert set(FIELDS) - {"wrapped_accessor"} <= set(answer.wrap_info)
+    assert answer.wrap_info["ttl"] == claims["exp"] - claims["iat"] == 1_800
+    assert answer.wrap_info["creation_path"] == "sys/replication/dr/primary/secondary-token"
+    assert (claims["addr"], claims["type"]) == ("http://paris-1:8200", "wrapping")
+
+
+def test_an_id_is_known_from_then_on_used_or_not(together):
+    issue(together, id="lima")
+
+    assert together.status("paris")["known_secondaries"] == ["lima", "tokyo"]
+    peers = {row["node_id"]: row["connection_status"] for row in together.status("paris")["secondaries"]}
+    assert peers == {"lima": "disconnected", "tokyo": "connected"}
+
+
+@pytest.mark.parametrize("sid", ["tokyo", "lima"])
+def test_ids_are_unique(together, sid):
+    issue(together, id="lima")
+    before = together.stored("paris")
+    answer = issue(together, id=sid)
+
+    assert answer.status == 400
+    assert f"a secondary with id {sid} is known already" in answer.errors[0]
+    assert together.stored("paris") == before
+
+
+@pytest.mark.parametrize("body", [{}, {"id": ""}])
+def test_an_id_is_wanted(together, body):
+    assert issue(together, **body).status == 400
+
+
+@pytest.mark.parametrize("sid", ["a/b/../c", "ü", " ", "x" * 300, "node/mode"])
+def test_any_text_may_be_an_id_and_stays_in_its_place(together, sid):
+    assert issue(together, id=sid).status == 200
+    assert sid in together.status("paris")["known_secondaries"]
+    assert together.post("paris", "primary/revoke-secondary", {"id": sid}).status == 204
+    assert together.status("paris")["known_secondaries"] == ["tokyo"]
+    assert together.status("paris")["mode"] == "primary"
+
+
+@pytest.mark.parametrize("ttl", [0, "0s", "-5m", "soon"])
+def test_a_time_to_live_is_positive(together, ttl):
+    before = together.stored("paris")
+
+    assert issue(together, id="lima", ttl=ttl).status == 400
+    assert together.stored("paris") == before
+
+
+def test_with_a_public_key_the_bundle_comes_sealed_and_unwrapped(together):
+    public_key = b64encode(Vault.dev().core.entropy(32)).decode()
+    answer = issue(together, id="lima", secondary_public_key=public_key)
+
+    assert answer.wrap_info is None
+    assert list(answer.data) == ["token"]
+
+
+@pytest.mark.parametrize("public_key", ["x", "AAAA", "!!!!", b64encode(bytes(31)).decode()])
+def test_what_is_no_public_key_is_refused_and_the_id_stays_free(together, public_key):
+    answer = issue(together, id="lima", secondary_public_key=public_key)
+
+    assert answer.status == 400
+    assert "secondary_public_key is not what generate-public-key returns" in answer.errors[0]
+    assert issue(together, id="lima").status == 200
+
+
+@pytest.mark.parametrize(("version", "status"), [("1.2.9+ent", 400), ("0.6.1", 400), ("1.3.0", 200), ("1.10.0", 200)])
+def test_public_keys_need_version_1_3(drill, version, status):
+    plans = pair().clusters
+    lab = drill(Lab(replace(pair(), clusters=tuple(replace(plan, version=version) for plan in plans))))
+    lab.post("paris", "primary/enable")
+    made = lab.post("tokyo", "secondary/generate-public-key")
+    assert made.status == status
+    key = made.data["secondary_public_key"] if made.ok else b64encode(bytes(range(32))).decode()
+
+    assert issue(lab, id="tokyo", secondary_public_key=key).status == status
+
+
+def test_a_public_key_can_be_made_on_a_secondary_too(together):
+    before = together.stored("tokyo").keys()
+    key = together.open_post("tokyo", "secondary/generate-public-key").data["secondary_public_key"]
+
+    assert len(key) == 44
+    assert together.stored("tokyo").keys() - before == {"node/exchange-key"}
+    assert together.open_post("tokyo", "secondary/generate-public-key").data["secondary_public_key"] != key
+
+
+# ---- revoking
+
+
+def test_an_unknown_id_cannot_be_revoked(together):
+    before = together.stored("paris")
+    answers = [together.post("paris", "primary/revoke-secondary", body) for body in ({"id": "oslo"}, {}, {"id": ""})]
+
+    assert [answer.status for answer in answers] == [400] * 3
+    assert answers[0].errors == ["no secondary with id oslo is known"]
+    assert "id must be specified" in answers[1].errors[0]
+    assert together.stored("paris") == before
+
+
+def test_any_node_of_the_primary_can_be_asked_to_revoke(together):
+    headers = {"X-Vault-Token": together["paris"].root_token}
+    path = "sys/replication/dr/primary/revoke-secondary"
+    answer = together["paris"].request("POST", path, {"id": "tokyo"}, headers, node="paris-2")
+    assert answer.status == 307
+
+    assert together["paris"].request("POST", path, {"id": "tokyo"}, headers).status == 204
+
+
+def test_revoking_an_unused_token_makes_it_worthless(together):
+    issue(together, id="lima")
+    together.post("paris", "primary/revoke-secondary", {"id": "lima"})
+
+    assert not activation.is_known(together.lab.nodes["paris-1"].vault.core, "lima")
+    assert activation.is_known(together.lab.nodes["paris-1"].vault.core, "tokyo")
+
+
+# ---- judging a connection
+
+
+@pytest.fixture
+def cores(together):
+    """The insides of the primary's and the secondary's active node."""
+    return together.lab.nodes["paris-1"].vault.core, together.lab.nodes["tokyo-1"].vault.core
+
+
+def test_the_secondarys_own_credentials_are_welcome_under_their_serial_alone(cores):
+    primary, secondary = cores
+
+    assert activation.check_connection(primary, "tokyo", 5, activation.credentials(secondary, 5)) == ""
+    assert activation.check_connection(primary, "tokyo", 6, activation.credentials(secondary, 5)) != ""
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"certificate": "x"}, "the certificate is not the one that was issued for this id"),
+        ({"cluster_id": "x"}, "the cluster belongs to another replication set"),
+        ({"signature": b"x" * 64}, ""),
+        ({"version": "1.15.0+ent"}, "upgrade the downstream cluster first"),
+    ],
+)
+def test_each_part_of_them_counts(cores, changed, reason):
+    primary, secondary = cores
+    why = activation.check_connection(primary, "tokyo", 5, {**activation.credentials(secondary, 5), **changed})
+
+    assert why
+    assert reason in why
+
+
+def test_nothing_shown_is_not_enough(cores):
+    assert activation.check_connection(cores[0], "tokyo", 5, {}) != ""
+    assert activation.check_connection(cores[0], "lima", 5, {}) == "the activation of this id was revoked, or never issued"
+
+
+def test_a_certificate_ends_after_ten_years(cores):
+    primary, secondary = cores
+    shown = activation.credentials(secondary, 5)
+    later = primary.now() + 3_660 * DAY_NS
+    primary.now = lambda: later
+
+    assert "certificate" in activation.check_connection(primary, "tokyo", 5, shown)
+
+
+def test_a_new_authority_outdates_all_certificates(together, cores):
+    """Demoted and promoted again, paris has another authority; the id is still listed, and not let in."""
+    shown = activation.credentials(cores[1], 5)
+    together["paris"].demote()
+    together["paris"].promote()
+
+    assert together.status("paris")["known_secondaries"] == ["tokyo"]
+    assert activation.check_connection(together.lab.nodes["paris-1"].vault.core, "tokyo", 5, shown) != ""
+
+
+# ---- versions, and what is shown
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [("1.16.3+ent", (1, 16, 3)), ("1.3", (1, 3)), ("2.0.0-rc1+ent", (2, 0, 0)), ("0.6.1", (0, 6, 1)), ("x", (0,))],
+)
+def test_a_version_is_compared_by_its_numbers(text, numbers):
+    assert version_numbers(text) == numbers
+
+
+def test_no_key_is_shown():
+    bundle = Bundle("set", "tokyo", "authority", "certificate", "00ff", "https://a:8201", "http://a:8200")
+
+    assert repr(bundle) == "Bundle(tokyo)"
+    assert repr(Authority(b"k", "c", b"t", "p")) == "Authority(keys not shown)"
+
+
+def test_the_authority_never_leaves_the_cluster(together):
+    """Neither its stored form nor its keys are among what the secondary stores."""
+    assert "node/authority" in together.stored("paris")
+    assert "node/authority" not in together.stored("tokyo")
+    assert not set(together.stored("paris")["node/authority"].split()) & set(together.stored("tokyo").values())

@@ -1,0 +1,367 @@
+"""Joining a replication set: what is checked before anything is wiped, and ways of being pointed elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.blueprint import pair, triangle
+
+SECOND_NS = 1_000_000_000
+MINE = "secret/data/mine"
+
+
+def contents(drill, cluster="tokyo"):
+    """What a failed enable must leave as it was: everything but the record of who replicates, if there was none."""
+    return drill.stored(cluster)
+
+
+@pytest.fixture
+def issued(apart):
+    """Paris is a primary that issued a token for tokyo, which still stands alone."""
+    apart.post("paris", "primary/enable")
+    apart.token = apart.activation("tokyo")
+    return apart
+
+
+def enable(drill, **body):
+    return drill.post("tokyo", "secondary/enable", body)
+
+
+# ---- a failed enable loses nothing (D4)
+
+
+def refused_and_unharmed(drill, status, text, **body):
+    before = contents(drill)
+    answer = enable(drill, **body)
+
+    assert answer.status == status, answer.errors
+    assert text in answer.errors[0]
+    assert contents(drill) == before
+    assert drill["tokyo"].mode == "disabled"
+    assert drill["tokyo"].get(MINE).data["data"] == {"of": "tokyo"}
+
+
+@pytest.mark.parametrize("body", [{}, {"token": ""}])
+def test_without_a_token(issued, body):
+    refused_and_unharmed(issued, 400, "token must be specified", **body)
+
+
+@pytest.mark.parametrize("token", ["junk", "a.b.c", "hvs.xxx", "ey.ey.ey", "....", "\u00e9\u00e9"])
+def test_with_what_is_no_token(issued, token):
+    refused_and_unharmed(issued, 400, "token", token=token)
+
+
+def test_with_one_that_has_expired(issued):
+    issued.lab.run("31m")
+
+    refused_and_unharmed(issued, 400, "error response unwrapping secondary token; status code is 400", token=issued.token)
+
+
+def test_with_one_that_has_not_quite_expired(issued):
+    issued.lab.run("29m")
+
+    assert enable(issued, token=issued.token).status == 200
+
+
+@pytest.mark.parametrize(("ttl", "wait", "status"), [("5m", "4m", 200), ("5m", "6m", 400), (7200, "110m", 200)])
+def test_a_token_lives_as_long_as_it_was_asked_to(issued, ttl, wait, status):
+    token = issued.activation("other", ttl=ttl)
+    issued.lab.run(wait)
+
+    assert enable(issued, token=token).status == status
+
+
+def test_with_one_that_was_used(issued):
+    lab = issued.lab
+    lab["paris"].request("POST", "sys/wrapping/unwrap", {}, {"X-Vault-Token": unwrapping(issued.token)})
+
+    refused_and_unharmed(issued, 400, "error response unwrapping secondary token", token=issued.token)
+
+
+def unwrapping(token):
+    """What is inside an activation token: the wrapping token it stands for."""
+    from labkit.keymaking import read_claims
+
+    return read_claims(token)["jti"]
+
+
+def test_with_one_whose_id_was_revoked(issued):
+    issued.post("paris", "primary/revoke-secondary", {"id": "tokyo"})
+
+    refused_and_unharmed(issued, 503, "revoked", token=issued.token)
+
+
+def test_with_a_wrapping_token_of_something_else(issued):
+    """A JWT like the primary's own, around the wrapping token of a secret."""
+    wrapped = issued["paris"].get(MINE, headers={"X-Vault-Wrap-TTL": "10m"}).wrap_info["token"]
+    refused_and_unharmed(issued, 400, "no secondary activation token", token=forged(issued.token, wrapped))
+
+
+def forged(token, jti):
+    """The same claims with another wrapping token, signed by nobody in particular."""
+    from labkit.keymaking import make_signing_key, read_claims, sign_es512
+
+    private, _ = make_signing_key(lambda count: b"\x07" * count)
+    return sign_es512(private, {**read_claims(token), "jti": jti})
+
+
+def test_with_a_primary_that_cannot_be_reached(issued):
+    issued.lab.partition("paris", "tokyo")
+    at_ns = issued.lab.now
+
+    refused_and_unharmed(issued, 503, "error unwrapping secondary token: Post", token=issued.token)
+    assert issued.lab.now - at_ns < 12 * SECOND_NS
+
+
+def test_with_a_primary_whose_cluster_port_is_gone_after_the_unwrapping(issued):
+    """The line breaks between the two trips: the token is used up, and nothing else has happened."""
+    lab = issued.lab
+    before = contents(issued)
+    number = lab.desk.ask(_ask(issued, issued.token))
+    lab.run(until=lambda one: any(e.what == "bootstrap_request" for e in one.trace.select("message")) or one.now > 9e12)
+    answer = lab.desk.answers.get(number)
+
+    assert answer is None or answer.ok
+    assert before.keys() <= contents(issued).keys() or answer is not None
+
+
+def _ask(drill, token):
+    from labkit.lab.runbooks import Ask
+
+    return Ask("tokyo", "POST", "sys/replication/dr/secondary/enable", {"token": token})
+
+
+def test_with_an_address_that_is_nobodys(issued):
+    refused_and_unharmed(
+        issued, 503, "error unwrapping secondary token", token=issued.token, primary_api_addr="http://oslo-1:8200"
+    )
+
+
+def test_the_address_can_be_given_instead_of_the_one_in_the_token(issued):
+    assert enable(issued, token=issued.token, primary_api_addr="http://paris-1:8200").status == 200
+
+
+@pytest.mark.parametrize("trusted", [{"ca_file": "/ca.pem"}, {"ca_path": "/ca"}])
+def test_with_an_authority_that_is_not_among_its_files(issued, trusted):
+    refused_and_unharmed(issued, 400, next(iter(trusted.values())), token=issued.token, **trusted)
+
+
+def test_after_a_failure_a_fresh_token_works(issued):
+    issued.lab.run("31m")
+    assert enable(issued, token=issued.token).status == 400
+    issued.post("paris", "primary/revoke-secondary", {"id": "tokyo"})
+
+    assert enable(issued, token=issued.activation("tokyo")).status == 200
+
+
+def test_a_newer_primary_is_refused_with_the_reason_and_nothing_is_wiped(drill):
+    plans = pair().clusters
+    newer = replace(pair(), clusters=(replace(plans[0], version="1.17.0+ent"), plans[1]))
+    lab = drill(Lab(newer))
+    lab["tokyo"].post(MINE, {"data": {"of": "tokyo"}})
+    lab.post("paris", "primary/enable")
+
+    refused_and_unharmed(lab, 503, "upgrade the downstream cluster first", token=lab.activation("tokyo"))
+
+
+def test_an_older_primary_is_welcome(drill):
+    plans = pair().clusters
+    lab = Lab(replace(pair(), clusters=(plans[0], replace(plans[1], version="1.17.0+ent"))))
+
+    assert lab.replicate("paris", "tokyo") == "tokyo streams from paris"
+
+
+def test_after_such_a_failover_the_old_primary_cannot_follow_until_it_is_upgraded(drill):
+    plans = pair().clusters
+    lab = Lab(replace(pair(), clusters=(plans[0], replace(plans[1], version="1.17.0+ent"))))
+    lab.replicate("paris", "tokyo")
+    lab["paris"].demote()
+    lab["tokyo"].promote()
+    one = drill(lab)
+    token = one.operation_token("paris")
+    body = {"dr_operation_token": token, "token": one.activation("paris", primary="tokyo")}
+    answer = one.open_post("paris", "secondary/update-primary", body)
+
+    assert answer.status == 503
+    assert "upgrade the downstream cluster first" in answer.errors[0]
+    assert one.status("paris")["state"] == "idle"
+
+
+# ---- a successful one
+
+
+def test_success_wipes_everything_and_takes_over_the_primarys(issued):
+    answer = enable(issued, token=issued.token)
+    assert (answer.status, answer.data, len(answer.warnings)) == (200, None, 1)
+    issued.lab.run("5s")
+    kept = [key for key in issued.stored("tokyo") if not key.startswith("node/")]
+
+    assert sorted(kept) == sorted(key for key in issued.stored("paris") if not key.startswith("node/"))
+    assert issued.status("tokyo")["cluster_id"] == issued.status("paris")["cluster_id"]
+
+
+def test_the_standbys_seal_themselves_and_only_the_primarys_shares_open_them(issued):
+    old_shares = issued["tokyo"].unseal_keys
+    enable(issued, token=issued.token)
+    issued.lab.run("5s")
+    told = [issued["tokyo"].request("GET", "sys/seal-status", node=node).body for node in issued["tokyo"].nodes]
+    assert [body["sealed"] for body in told] == [False, True, True]
+    for share in old_shares[:3]:
+        answer = issued["tokyo"].request("POST", "sys/unseal", {"key": share}, node="tokyo-2")
+    assert answer.status == 400
+    for share in issued["paris"].unseal_keys[:3]:
+        answer = issued["tokyo"].request("POST", "sys/unseal", {"key": share}, node="tokyo-2")
+
+    assert answer.body["sealed"] is False
+
+
+def test_a_bundle_sealed_to_a_public_key_needs_no_call_to_the_primarys_api(apart):
+    """The token holds everything: unwrapping is not asked for; the cluster port still is."""
+    apart.post("paris", "primary/enable")
+    public_key = apart.post("tokyo", "secondary/generate-public-key").data["secondary_public_key"]
+    answer = apart.post("paris", "primary/secondary-token", {"id": "tokyo", "secondary_public_key": public_key})
+    assert answer.wrap_info is None
+    at_ns = apart.lab.now
+    assert enable(apart, token=answer.data["token"]).status == 200
+    apart.lab.run("5s")
+    between = [e for e in apart.lab.trace.select("message") if e.source == "tokyo-1" and e.sent_ns >= at_ns]
+
+    assert apart.status("tokyo")["state"] == "stream-wals"
+    assert "request" not in {event.what for event in between}
+    assert "bootstrap_request" in {event.what for event in between}
+
+
+def test_a_bundle_opens_on_the_cluster_it_was_sealed_for_alone(apart):
+    apart.post("paris", "primary/enable")
+    public_key = apart.post("tokyo", "secondary/generate-public-key").data["secondary_public_key"]
+    body = {"id": "tokyo", "secondary_public_key": public_key}
+    token = apart.post("paris", "primary/secondary-token", body).data["token"]
+    apart.post("tokyo", "secondary/generate-public-key")  # a new pair: the old private half is gone
+
+    refused_and_unharmed(apart, 400, "no secondary activation token", token=token)
+
+
+def test_a_key_pair_serves_again_after_a_failure_until_it_succeeded(apart):
+    apart.post("paris", "primary/enable")
+    public_key = apart.post("tokyo", "secondary/generate-public-key").data["secondary_public_key"]
+    body = {"id": "tokyo", "secondary_public_key": public_key}
+    token = apart.post("paris", "primary/secondary-token", body).data["token"]
+    apart.lab.partition("paris", "tokyo")
+    assert enable(apart, token=token).status == 503
+    apart.lab.heal()
+
+    assert enable(apart, token=token).status == 200
+    assert "node/exchange-key" not in apart.stored("tokyo")
+
+
+# ---- update-primary
+
+
+@pytest.fixture
+def turned(together):
+    """Tokyo is the primary now, paris a newly demoted secondary that knows no primary."""
+    together["paris"].demote()
+    together.lab.run("1s")
+    together["tokyo"].promote()
+    return together
+
+
+def update(drill, cluster, **body):
+    body = {"dr_operation_token": drill.operation_token(cluster), **body}
+    return drill.open_post(cluster, "secondary/update-primary", body)
+
+
+def test_a_token_points_a_demoted_cluster_at_the_new_primary_and_wipes_nothing(turned):
+    before = {key for key in turned.stored("paris") if not key.startswith("node/")}
+    answer = update(turned, "paris", token=turned.activation("paris", primary="tokyo"))
+    assert {key for key in turned.stored("paris") if not key.startswith("node/")} == before
+    turned.lab.run("5s")
+
+    assert (answer.status, len(answer.warnings)) == (200, 1)
+    assert turned.status("paris")["state"] == "stream-wals"
+    assert turned["paris"].root == turned["tokyo"].root
+
+
+def test_addresses_are_refused_on_a_newly_demoted_cluster(turned):
+    before = turned.stored("paris")["node/mode"]
+    answer = update(turned, "paris", update_primary_addrs=["https://tokyo-1:8201"])
+
+    assert (answer.status, answer.errors) == (
+        400,
+        ["update_primary_addrs cannot be used on a newly demoted cluster; supply a secondary activation token"],
+    )
+    assert turned.stored("paris")["node/mode"] == before
+
+
+def test_a_token_and_addresses_are_refused_together(together):
+    before = together.stored("tokyo")["node/mode"]
+    answer = update(together, "tokyo", token="x", update_primary_addrs=["https://paris-1:8201"])
+
+    assert (answer.status, "mutually exclusive" in answer.errors[0]) == (400, True)
+    assert together.stored("tokyo")["node/mode"] == before
+
+
+def test_a_blank_token_makes_it_forget_its_primary_and_stay_promotable(together):
+    answer = update(together, "tokyo", token="")
+    told = together.status("tokyo")
+
+    assert answer.status == 200
+    assert (told["mode"], told["state"], told["primaries"]) == ("secondary", "idle", [])
+    assert "connection_state" not in told
+    seen = len(together.lab.trace)
+    together.lab.run("60s")
+    assert not [e for e in list(together.lab.trace)[seen:] if e.kind == "message" and e.source.startswith("tokyo-")]
+    assert together["tokyo"].promote() == "tokyo is the primary now"
+    assert together["tokyo"].get(MINE).data["data"] == {"of": "paris"}
+
+
+def test_addresses_are_tried_one_at_a_time_and_the_first_that_answers_is_taken(together):
+    """Paris-1 is gone for good, paris-2 leads; nothing has to be compared."""
+    lab = together.lab
+    lab.crash("paris-1")
+    lab.run("8s")
+    at_ns = lab.now
+    addresses = ["https://oslo-1:8201", "https://paris-1:8201", "https://paris-2:8201"]
+    number = together.operation_token()
+    body = {"dr_operation_token": number, "update_primary_addrs": addresses}
+    answer = together["tokyo"].request(
+        "POST", "sys/replication/dr/secondary/update-primary", body, timeout="60s"
+    )
+    assert answer.status == 204
+    lab.run("60s")
+    asked = [e.target for e in lab.trace.select("message", what="bootstrap_request") if e.sent_ns > at_ns]
+
+    assert asked == ["paris-1", "paris-2"], "nobody is at the first address"
+    assert together.status("tokyo")["connection_state"] == "ready"
+    assert together.status("tokyo")["state"] == "stream-wals"
+
+
+def test_when_no_address_answers_nothing_is_changed(together):
+    before = together.stored("tokyo")["node/mode"]
+    answer = update(together, "tokyo", update_primary_addrs=["https://tokyo-2:8201"])
+
+    assert answer.status == 503
+    assert "nothing was changed" in answer.errors[0]
+    assert together.stored("tokyo")["node/mode"] == before
+
+
+def test_a_token_of_another_set_is_refused_because_its_data_cannot_live_beside_these(drill):
+    lab = Lab(triangle())
+    lab.replicate("paris", "tokyo")
+    lab.work_through("enable-primary", cluster="lima")
+    one = drill(lab)
+    before = one.stored("tokyo")["node/mode"]
+    answer = update(one, "tokyo", token=one.activation("tokyo", primary="lima"))
+
+    assert answer.status == 400
+    assert "another replication set" in answer.errors[0]
+    assert one.stored("tokyo")["node/mode"] == before
+
+
+def test_what_opens_the_contents_is_never_shown():
+    from labkit.vault.replication.joining import Keys
+
+    assert repr(Keys(b"root", b"ring", b"config")) == "Keys(not shown)"
