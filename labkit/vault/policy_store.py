@@ -21,7 +21,7 @@ TEXTS = "policy/text/"
 INDEX = "policy/index"
 KEPT_ACLS = 1_024
 
-INTERNAL = {"response-wrapping": WRAPPING_POLICY, "control-group": ""}
+INTERNAL = {"response-wrapping": WRAPPING_POLICY}
 """Policies that are not stored, listed, read or given to a token by a caller."""
 
 
@@ -41,8 +41,17 @@ def acl_for(ctx: Context, names: tuple[str, ...]) -> Acl:
 
 
 def _rules(ctx: Context, names: tuple[str, ...]) -> list[tuple[Rule, ...]]:
-    texts = (INTERNAL.get(name) or read_text(ctx, name) for name in names)
-    return [parse_policy(text) for text in texts if text is not None]
+    whole = ctx.everything
+    found = (_internal(name) if name in INTERNAL else whole.decoded(TEXTS + name, _parse) for name in names)
+    return [rules for rules in found if rules is not None]
+
+
+def _parse(stored: bytes) -> tuple[Rule, ...]:
+    return parse_policy(stored.decode())
+
+
+def _internal(name: str) -> tuple[Rule, ...]:
+    return parse_policy(INTERNAL[name])
 
 
 def names(ctx: Context) -> list[str]:

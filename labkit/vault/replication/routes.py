@@ -171,7 +171,7 @@ def _move_addresses(ctx: Context, mode: Mode, addresses: tuple[str, ...]) -> Ask
 
 
 def _with_place(ctx: Context, mode: Mode) -> Mode:
-    """Write into the record how far the contents go: what is stored of that beside it holds for the old record alone."""
+    """Write into the record how far the contents go: what is stored beside it of that holds for this record alone."""
     return mode._replace(**position.read(ctx.core)._asdict())
 
 

@@ -12,6 +12,7 @@ from labkit.service import fields
 from labkit.service.errors import BadRequest, NotFound
 from labkit.service.routing import Route
 from labkit.vault import policy_store
+from labkit.vault.policies import why_not_deleted, why_not_written
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -57,10 +58,9 @@ def write_old(ctx: Context, name: str, policy: str | None, rules: str | None) ->
 def delete(ctx: Context, name: str) -> None:
     """Delete a policy; one that is not there is no error."""
     lowered = name.lower()
-    if lowered == "default":
-        raise BadRequest("cannot delete default policy")
-    if lowered == ROOT or policy_store.not_assignable(lowered):
-        raise BadRequest(f'cannot delete "{lowered}" policy')
+    why = why_not_deleted(lowered)
+    if why:
+        raise BadRequest(why)
     policy_store.delete(ctx, lowered)
 
 
@@ -79,8 +79,9 @@ def _write(ctx: Context, name: str, text: str | None) -> None:
         ctx.warn(f"policy name was converted to {lowered}")
     if not text:
         raise BadRequest("'policy' parameter not supplied or empty")
-    if lowered == ROOT or policy_store.not_assignable(lowered):
-        raise BadRequest(f'cannot update "{lowered}" policy')
+    why = why_not_written(lowered)
+    if why:
+        raise BadRequest(why)
     text = _from_base64(text)
     policy_store.check(text)
     policy_store.write_text(ctx, lowered, text)
