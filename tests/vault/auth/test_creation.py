@@ -68,7 +68,7 @@ class TestPolicies:
         response = service.post("auth/token/create", {"policies": ["nobody-wrote", "default"]})
         assert response.warnings == ['Policy "nobody-wrote" does not exist']
 
-    @pytest.mark.parametrize("name", ["response-wrapping", "control-group"])
+    @pytest.mark.parametrize("name", ["response-wrapping"])
     def test_internal_ones_are_not_given(self, service, name: str) -> None:
         assert refused(service, {"policies": [name]}) == f'cannot assign policy "{name}"'
 
