@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from labkit.lab.desk import Finished, PendingAsk
     from labkit.lab.host import NodeHost
     from labkit.scenario.running import Run
+    from labkit.views.dashboard import Dashboard
     from labkit.views.picture import Picture
 
 RUNBOOK_PATIENCE = "10m"
@@ -193,13 +194,26 @@ class Lab(Verbs):
         if before[0] != mode:
             self.invariants.on_change()
 
+    def note_following(self, node: NodeHost, upstream: str, demoted: bool) -> None:
+        """A secondary follows a cluster from now on; with none to follow it still holds the history of the last.
+
+        A demoted primary holds its own.
+        """
+        cluster = node.plan.name
+        if upstream or demoted:
+            if upstream != self.followed.get(cluster):
+                self.held.pop(cluster, None)
+            self.followed[cluster] = upstream
+
     def note_stopping(self, node: NodeHost, mode: str) -> None:
         """A secondary is about to give its upstream up; when it becomes primary, that is a promotion."""
+        survivor, sync = node.plan.name, node.vault.core.sync
+        if sync.position is not None:
+            self.held[survivor] = sync.position
         if mode != "primary":
             return
-        survivor, sync = node.plan.name, node.vault.core.sync
         upstream = self.followed.get(survivor, "")
-        applied = sync.position if sync.position is not None else 0
+        applied = self.held.get(survivor, 0) if sync.complete else 0
         reign = self.reigns.get(upstream, 0)
         planned = self.modes.get(upstream, ("", ""))[0] == "secondary"
         self.ledger.promoted(Promotion(self.now, survivor, upstream, reign, applied, self.now, planned))
@@ -223,6 +237,12 @@ class Lab(Verbs):
         from labkit.views import timeline
 
         return timeline.of(self)
+
+    def dashboard(self) -> Dashboard:
+        """Show buttons for time and faults, and beside them map, timeline and the last of the trace."""
+        from labkit.views import dashboard
+
+        return dashboard.dashboard(self)
 
     def watch(self, name: str, check: Callable[[Lab], Any]) -> None:
         """Add an invariant of one's own: ``check(lab)`` returns something false, or text, when it is broken."""

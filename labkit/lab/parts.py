@@ -45,6 +45,7 @@ class Parts:
     reigns: dict[str, int]
     modes: dict[str, tuple[str, str]]
     followed: dict[str, str]
+    held: dict[str, int]
 
     @property
     def now(self) -> int:

@@ -54,6 +54,7 @@ class Shipping:
         self.told: tuple[str, str] = state.get("told", ("", ""))
         self.connected: dict[str, str] = dict(state.get("connected", {}))
         self.streams: dict[str, Stream] = {sid: Stream(*row) for sid, row in state.get("streams", ())}
+        node.vault.core.peers = {row[0]: activation.Peer(*row) for row in state.get("peers", ())}
         if state.get("sync") is not None:
             node.vault.core.sync = from_plain(state["sync"])
 
@@ -117,6 +118,7 @@ class Shipping:
             "told": self.told,
             "connected": dict(self.connected),
             "streams": tuple((sid, tuple(stream)) for sid, stream in self.streams.items()),
+            "peers": tuple(tuple(peer) for peer in self._node.vault.core.peers.values()),
             "sync": None if sync is None else plain(sync),
         }
 
@@ -147,7 +149,7 @@ class Shipping:
         )
         core.sync = core.sync or State()
         upstream = node.lab.host_at(start.addresses[0]) if start.addresses else None
-        node.lab.followed[node.plan.name] = node.lab.cluster_of(upstream) if upstream else ""
+        node.lab.note_following(node, node.lab.cluster_of(upstream) if upstream else "", mode.newly_demoted)
         self._drive(start)
 
     # ---- the secondary's side

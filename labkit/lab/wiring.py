@@ -89,6 +89,7 @@ def state(lab: Lab) -> dict[str, Any]:
         "reigns": dict(lab.reigns),
         "modes": dict(lab.modes),
         "followed": dict(lab.followed),
+        "held": dict(lab.held),
         "scenario": lab.scenario.state() if lab.scenario is not None else None,
     }
 
@@ -139,7 +140,7 @@ def _join(lab: Lab, kept: dict[str, Any]) -> None:
     lab.epoch_ns = lab.blueprint.epoch_ns
     lab.faults = Faults(lab.network, lab.clock, lab.trace)
     lab.reigns, lab.modes = dict(kept.get("reigns", {})), dict(kept.get("modes", {}))
-    lab.followed = dict(kept.get("followed", {}))
+    lab.followed, lab.held = dict(kept.get("followed", {})), dict(kept.get("held", {}))
     plans = lab.blueprint.clusters
     lab.files = {plan.name: Files(kept.get("files", {}).get(plan.name)) for plan in plans}
     lab.desk = Desk(lab, kept.get("desk"))

@@ -9,7 +9,7 @@ from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, circle, li
 if TYPE_CHECKING:
     from labkit.lab.lab import Lab
 
-WIDTH, HEIGHT = 720, 420
+WIDTH, HEIGHT, ROW = 720, 420, 44
 MILLISECOND_NS = 1_000_000
 
 # where sites stand, as parts of width and height, by how many there are
@@ -21,6 +21,7 @@ PLACES = {
 }
 
 LEGEND = "A active · s standby · # sealed · × down · dashed: cut"
+ROLES = {"disabled": "not replicating", "unknown": "without an active node"}
 LETTERS = {"active": "A", "standby": "s", "sealed": "#", "down": "×"}
 
 
@@ -31,14 +32,21 @@ class NodeMark(NamedTuple):
     is_what: str
 
 
+class ClusterMark(NamedTuple):
+    """One cluster: its name, mode and nodes."""
+
+    name: str
+    mode: str
+    nodes: tuple[NodeMark, ...]
+
+
 class SiteMark(NamedTuple):
-    """One site: where it is drawn, its cluster's nodes and mode, and its clients."""
+    """One site: where it is drawn, the clusters that stand there, and how many clients."""
 
     name: str
     x: float
     y: float
-    mode: str
-    nodes: tuple[NodeMark, ...]
+    clusters: tuple[ClusterMark, ...]
     clients: int
 
 
@@ -68,10 +76,17 @@ def layout(lab: Lab) -> MapLayout:
     )
     sites = []
     for name, (x, y) in zip(names, places, strict=True):
-        plan = next((plan for plan in lab.blueprint.clusters if plan.site == name), None)
-        nodes = tuple(NodeMark(node, _is_what(lab, node)) for node in plan.node_names) if plan else ()
+        here = (plan for plan in lab.blueprint.clusters if plan.site == name)
+        clusters = tuple(
+            ClusterMark(
+                plan.name,
+                lab.mode_of(plan.name),
+                tuple(NodeMark(node, _is_what(lab, node)) for node in plan.node_names),
+            )
+            for plan in here
+        )
         clients = sum(group.count for group in lab.blueprint.clients if group.site == name)
-        sites.append(SiteMark(name, x * WIDTH, y * HEIGHT, lab.mode_of(plan.name) if plan else "", nodes, clients))
+        sites.append(SiteMark(name, x * WIDTH, y * HEIGHT, clusters, clients))
     links = tuple(
         LinkMark(*link.between, _latency(link.latency_ns), not lab.network.reachable(*link.between))
         for link in lab.blueprint.links
@@ -108,20 +123,33 @@ def draw(marks: MapLayout) -> Picture:
 
 
 def _draw_site(site: SiteMark) -> list[str]:
-    colour = COLOURS.get(site.mode, FAINT)
-    elements = [circle(site.x, site.y, 58, fill="#f5f7fa", border=colour, note=site.name)]
-    role = {"": "clients only" if site.clients else "", "unknown": "no active node"}.get(site.mode, site.mode)
-    elements.append(text(site.x, site.y - 22, site.name, size=15, anchor="middle"))
-    elements.append(text(site.x, site.y - 7, role, size=11, colour=colour, anchor="middle"))
-    for number, node in enumerate(site.nodes):
-        x = site.x + (number - (len(site.nodes) - 1) / 2) * 30
-        fill = COLOURS.get({"active": site.mode}.get(node.is_what, node.is_what), COLOURS["disabled"])
-        elements.append(circle(x, site.y + 16, 11, fill=fill, note=f"{node.name}: {node.is_what}"))
-        ink = INK if node.is_what == "standby" else PAPER
-        elements.append(text(x, site.y + 20, LETTERS[node.is_what], size=12, colour=ink, anchor="middle"))
+    """Draw a site's circle, and in it a row for its name, two for each cluster, one for its clients."""
+    colour = COLOURS.get(site.clusters[0].mode, FAINT) if len(site.clusters) == 1 else FAINT
+    spare = max(0, len(site.clusters) - 1) * ROW
+    elements = [circle(site.x, site.y, 58 + spare // 2, fill="#f5f7fa", border=colour, note=site.name)]
+    top = site.y - spare / 2
+    elements.append(text(site.x, top - 22, site.name, size=15, anchor="middle"))
+    if not site.clusters and site.clients:
+        elements.append(text(site.x, top - 7, "clients only", size=11, colour=FAINT, anchor="middle"))
+    for number, cluster in enumerate(site.clusters):
+        elements += _draw_cluster(cluster, site, top + number * ROW)
     if site.clients:
         words = f"{site.clients} client{'s' if site.clients != 1 else ''}"
-        elements.append(text(site.x, site.y + 46, words, size=11, colour=FAINT, anchor="middle"))
+        elements.append(text(site.x, site.y + spare / 2 + 46, words, size=11, colour=FAINT, anchor="middle"))
+    return elements
+
+
+def _draw_cluster(cluster: ClusterMark, site: SiteMark, y: float) -> list[str]:
+    """Draw a cluster's role, with its name where that is not the site's, and its nodes in a row."""
+    role = ROLES.get(cluster.mode, cluster.mode)
+    words = role if cluster.name == site.name else f"{cluster.name}: {role}"
+    elements = [text(site.x, y - 7, words, size=11, colour=COLOURS.get(cluster.mode, FAINT), anchor="middle")]
+    for number, node in enumerate(cluster.nodes):
+        x = site.x + (number - (len(cluster.nodes) - 1) / 2) * 30
+        fill = COLOURS.get({"active": cluster.mode}.get(node.is_what, node.is_what), COLOURS["disabled"])
+        elements.append(circle(x, y + 16, 11, fill=fill, note=f"{node.name}: {node.is_what}"))
+        ink = INK if node.is_what == "standby" else PAPER
+        elements.append(text(x, y + 20, LETTERS[node.is_what], size=12, colour=ink, anchor="middle"))
     return elements
 
 
@@ -129,11 +157,12 @@ def describe(marks: MapLayout) -> str:
     """Say in words what a map shows."""
     parts = []
     for site in marks.sites:
-        if site.nodes:
-            nodes = ", ".join(f"{node.name} {node.is_what}" for node in site.nodes)
-            parts.append(f"{site.name} is {site.mode}: {nodes}")
-        elif site.clients:
-            parts.append(f"{site.name} has {site.clients} clients")
+        for cluster in site.clusters:
+            nodes = ", ".join(f"{node.name} {node.is_what}" for node in cluster.nodes)
+            where = "" if cluster.name == site.name else f" at {site.name}"
+            parts.append(f"{cluster.name}{where} is {ROLES.get(cluster.mode, cluster.mode)}: {nodes}")
+        if site.clients:
+            parts.append(f"{site.name} has {site.clients} client{'s' if site.clients != 1 else ''}")
     parts += [f"{primary} ships to {secondary}" for primary, secondary in marks.streams]
     parts += [f"the link between {link.a} and {link.b} is cut" for link in marks.links if link.cut]
     return "; ".join(parts) + "."

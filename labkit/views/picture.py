@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from html import escape
 from typing import NamedTuple
+from zlib import crc32
 
 FONT = "ui-sans-serif, system-ui, sans-serif"
 
@@ -36,13 +37,14 @@ class Picture(NamedTuple):
     @property
     def svg(self) -> str:
         """The picture as an SVG document."""
+        # ids must be one of a kind in a page that shows many pictures
+        mark = f"{crc32(f'{self.title} {self.description}'.encode()):08x}"
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" width="{self.width}" '
-            f'height="{self.height}" role="img" font-family="{FONT}" aria-labelledby="title description">'
+            f'height="{self.height}" role="img" font-family="{FONT}" aria-labelledby="title-{mark} words-{mark}">'
         )
-        words = (
-            f'<title id="title">{escape(self.title)}</title><desc id="description">{escape(self.description)}</desc>'
-        )
+        title = f'<title id="title-{mark}">{escape(self.title)}</title>'
+        words = f'{title}<desc id="words-{mark}">{escape(self.description)}</desc>'
         paper = f'<rect width="{self.width}" height="{self.height}" fill="{PAPER}"/>'
         return "\n".join((head, words, paper, *self.elements, "</svg>"))
 

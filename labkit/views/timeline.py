@@ -9,7 +9,7 @@ from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, line, rect
 if TYPE_CHECKING:
     from labkit.lab.lab import Lab
     from labkit.lab.ledger import Ledger
-    from labkit.trace import Trace
+    from labkit.trace import LeaderEvent, Trace
 
 SECOND_NS = 1_000_000_000
 WIDTH, LEFT, RIGHT, ROW = 900, 110, 20, 34
@@ -69,16 +69,9 @@ def _spans(trace: Trace, cluster: str, end_ns: int) -> list[Span]:
     """Cut a cluster's time where its mode changed, its nodes crashed, or a node took over."""
     changes = [(0, "disabled", "")]
     changes += [(event.at_ns, event.mode, event.state) for event in trace.select("mode", cluster=cluster)]
-    crashed = [event for event in trace.select("fault") if event.target.rpartition("-")[0] == cluster]
-    down: set[str] = set()
-    for event in crashed:
-        if event.verb == "crash":
-            down.add(event.target)
-            changes.append((event.at_ns, "down", f"{len(down)} node{'s' if len(down) != 1 else ''} down"))
-        elif event.verb == "restart":
-            down.discard(event.target)
     leaders = trace.select("leader", cluster=cluster)
     changes += [(event.at_ns, "", event.node) for event in leaders if event.at_ns]
+    changes += _outages(trace, cluster, leaders)
     spans: list[Span] = []
     mode = "disabled"
     ordered = sorted(changes, key=lambda change: change[0])
@@ -88,6 +81,22 @@ def _spans(trace: Trace, cluster: str, end_ns: int) -> list[Span]:
         if until_ns > at_ns:
             spans.append(Span(cluster, at_ns, until_ns, what or mode, detail))
     return spans
+
+
+def _outages(trace: Trace, cluster: str, leaders: list[LeaderEvent]) -> list[tuple[int, str, str]]:
+    """Find the instants at which the node that led crashed, and how many of its cluster's were down then."""
+    faults = [event for event in trace.select("fault") if event.target.rpartition("-")[0] == cluster]
+    struck: dict[int, None] = {}
+    for event in faults:
+        led = next((leader.node for leader in reversed(leaders) if leader.at_ns <= event.at_ns), "")
+        if event.verb == "crash" and event.target == led:
+            struck[event.at_ns] = None
+    found = []
+    for at_ns in struck:
+        up_to_then = {event.target: event.verb for event in faults if event.at_ns <= at_ns}
+        count = sum(verb == "crash" for verb in up_to_then.values())
+        found.append((at_ns, "down", f"{count} node{'s' if count != 1 else ''} down"))
+    return found
 
 
 def _columns(trace: Trace, ledger: Ledger, end_ns: int) -> tuple[Column, ...]:
@@ -145,7 +154,8 @@ def draw(marks: TimelineLayout) -> Picture:
 
 def _axis(marks: TimelineLayout, scale: float, y: float) -> list[str]:
     seconds = marks.end_ns / SECOND_NS
-    step = next((step for step in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 3600) if seconds / step <= 12), 7200)
+    step = next((step for step in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 3600) if seconds / step <= 12), 0)
+    step = step or 3_600 * -(-int(seconds) // (12 * 3_600))
     elements = [line(LEFT, y, WIDTH - RIGHT, y, colour=INK)]
     for number in range(int(seconds // step) + 1):
         x = LEFT + number * step * SECOND_NS * scale

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from labkit import Lab
 from labkit.lab.cluster import Silence
 from labkit.lab.ledger import Ledger, Promotion, RecoveryPoint, RecoveryTime
+from labkit.vault.replication.otp import decode
 
 SECOND_NS = 1_000_000_000
 
@@ -267,6 +268,37 @@ def test_writes_after_the_promotion_on_a_primary_that_was_never_told_are_lost_to
     calm["paris"].post("secret/data/split", {"data": {"a": 1}})
 
     assert calm.ledger.rpo().writes == 1
+
+
+def test_a_survivor_that_was_told_to_forget_its_primary_is_measured_by_what_it_held_then(calm):
+    for name in ("one", "two"):
+        calm["paris"].post(f"secret/data/{name}", {"data": {}})
+    calm.run("1s").partition("paris", "tokyo")
+    calm["paris"].post("secret/data/three", {"data": {}})
+    body = {"dr_operation_token": operation_token(calm["tokyo"]), "token": ""}
+    calm["tokyo"].post("sys/replication/dr/secondary/update-primary", body, token="").raise_for_status()
+    calm = Lab.restore(calm.snapshot())
+    calm["tokyo"].promote()
+
+    assert [write.path for write in calm.ledger.lost()] == ["secret/data/three"]
+
+
+def operation_token(cluster) -> str:
+    """Go through the ceremony by hand."""
+    path = "sys/replication/dr/secondary/generate-operation-token/"
+    started = cluster.post(path + "attempt", {}, token="").body
+    for share in cluster.unseal_keys[:3]:
+        given = cluster.post(path + "update", {"key": share, "nonce": started["nonce"]}, token="").body
+    return decode(given["encoded_token"], started["otp"])
+
+
+def test_a_demoted_primary_that_is_promoted_again_lost_nothing(calm):
+    calm["paris"].post("secret/data/one", {"data": {}})
+    calm["paris"].demote()
+    calm["paris"].promote()
+
+    assert calm.ledger.rpo().writes == 0
+    assert calm.ledger.promotions[-1].old_primary == ""
 
 
 def test_a_silent_write_that_happened_is_not_in_the_ledger(calm):

@@ -88,6 +88,13 @@ def test_secrets_tokens_policies_and_keys_all_arrive(calm):
     assert tokyo.post("transit/decrypt/orders", {"ciphertext": ciphertext}).data["plaintext"] == "aGVsbG8="
 
 
+def test_what_heartbeats_told_is_still_known_after_a_restore(calm):
+    again = Lab.restore(calm.snapshot())
+
+    assert [again[name].status() for name in ("paris", "tokyo")] == [calm[name].status() for name in ("paris", "tokyo")]
+    assert again["paris"].status()["secondaries"][0]["connection_status"] == "connected"
+
+
 # ---- interruptions
 
 

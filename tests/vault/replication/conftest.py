@@ -310,7 +310,7 @@ def together(together_snapshot: Any) -> Drill:
     return Drill(Lab.restore(together_snapshot))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def drill() -> Callable[[Lab], Drill]:
     """How to make a drill of any lab."""
     return Drill

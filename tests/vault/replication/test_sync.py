@@ -455,7 +455,9 @@ def test_what_a_secondary_wrote_by_itself_is_found_and_undone(make_world: Callab
     stray = {key: b"stray %d" % dice.randrange(9) for key in dice.sample(KEYS, 2)}
     world.secondary.commit(stray, 0)
     assert world.secondary.index.root() != world.primary.index.root()
+    compared = len(world.observed("missing_guard"))
     world.settle()
 
-    assert world.observed("contents_differ")
+    # by the heartbeat's guard, or by the first question of a new stream when the upstream forgot the old one
+    assert len(world.observed("missing_guard")) > compared
     assert world.secondary.index.root() == world.primary.index.root()

@@ -1,0 +1,60 @@
+"""Trace lines: what happened last, one compact line of text an event.
+
+What goes well and happens all the time is left out: messages that arrive, operations that are answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from labkit.trace import VIEWS, Trace
+
+SECOND_NS = 1_000_000_000
+LEFT_OUT = {"message": ("fate", "delivered"), "outcome": ("outcome", "answered")}
+
+
+def last_lines(trace: Trace, count: int = 12) -> list[str]:
+    """Return the lines of the last events worth telling, oldest first; looks at no more of the trace than it needs."""
+    found: list[str] = []
+    for chunk in reversed(trace.state()[1]):
+        for row in reversed(chunk):
+            event = VIEWS[row[0]]._make(row)
+            if _worth_telling(event):
+                found.append(line_of(event))
+                if len(found) == count:
+                    return found[::-1]
+    return found[::-1]
+
+
+def line_of(event: Any) -> str:
+    """Return one event as a line: when, and what in words."""
+    return f"{event.at_ns / SECOND_NS:9.3f} s  {SAYINGS[event.kind](event)}"
+
+
+def _worth_telling(event: Any) -> bool:
+    field, usual = LEFT_OUT.get(event.kind, ("kind", ""))
+    return bool(getattr(event, field) != usual)
+
+
+def _observed(event: Any) -> str:
+    said = ", ".join(f"{name} {value}" for name, value in event.fields)
+    return f"{event.node}: {event.what.replace('_', ' ')}{f' ({said})' if said else ''}"
+
+
+def _outcome(event: Any) -> str:
+    status = f" {event.status}" if event.status else ""
+    return f"{event.client}: {event.operation} {event.path} {event.outcome}{status}, tries: {event.attempts}"
+
+
+SAYINGS: dict[str, Callable[[Any], str]] = {
+    "message": lambda event: f"{event.source} to {event.target}: {event.what} {event.fate}",
+    "fault": lambda event: " ".join(filter(None, ("fault:", event.verb, event.target, event.detail))),
+    "observed": _observed,
+    "leader": lambda event: f"{event.node} leads {event.cluster}, term {event.term}",
+    "mode": lambda event: f"{event.cluster} is {' · '.join(filter(None, (event.mode, event.state)))}",
+    "outcome": _outcome,
+    "step": lambda event: f"step {event.number}: {event.text} {event.status}",
+    "invariant": lambda event: f"rule {event.verdict}: {event.name}: {event.detail}",
+    "note": lambda event: event.text,
+}

@@ -1,0 +1,112 @@
+"""Position: how far a secondary's contents are, stored beside them, and outdated by any change of the mode record."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.vault.replication import position
+from labkit.vault.replication.mode import MODE_KEY
+from labkit.vault.replication.position import ADDRESSES, POSITION, Place
+
+
+@pytest.fixture
+def core(together):
+    """The inside of the secondary's active node."""
+    return together.lab.nodes["tokyo-1"].vault.core
+
+
+def test_it_is_the_entry_that_was_applied_last(together, core):
+    together["paris"].post("secret/data/app", {"data": {}})
+    together.lab.run("1s")
+
+    assert position.read(core) == Place(True, together.lab.last_entry("paris"), together.lab.last_entry("paris"))
+    assert core.sync.position == position.read(core).position
+
+
+def test_contents_and_position_are_written_together(together, core):
+    """At no instant does one speak of an entry that the other does not hold."""
+    together["paris"].post("secret/data/app", {"data": {}})
+    entry = together.lab.last_entry("paris")
+    before = together.lab.contents("tokyo")
+    together.lab.run(until=lambda lab: lab.contents("tokyo") != before)
+
+    assert position.read(core).position == entry
+
+
+def test_it_survives_the_active_node(together):
+    together["paris"].post("secret/data/app", {"data": {}})
+    together.lab.run("1s").crash("tokyo-1")
+    together.lab.run("6s")
+    taken_over = together.lab.nodes["tokyo-2"].vault.core
+
+    assert position.read(taken_over).position == together.lab.last_entry("paris")
+
+
+def test_a_secondary_that_never_had_a_state_of_its_primary_has_no_position(apart):
+    apart.post("paris", "primary/enable")
+    apart.lab.slow("paris", "tokyo", latency="2s")
+    apart.post("tokyo", "secondary/enable", {"token": apart.activation("tokyo")})
+
+    assert position.read(apart.lab.nodes["tokyo-1"].vault.core) == Place(False, None, 0)
+
+
+def test_another_mode_record_outdates_it_and_the_record_itself_holds(together, core):
+    old = position.read(core)
+    mode = core.mode()
+    core.commit({MODE_KEY: core.close(MODE_KEY, mode._replace(corrupted=True).to_bytes(), core.entropy)})
+
+    assert old.position is not None
+    assert position.read(core) == Place(mode.complete, mode.position, mode.last_remote_wal)
+
+
+def test_writes_bring_back_what_they_were_given(core):
+    for place in (Place(), Place(True, 7, 5), Place(False, None, 3)):
+        core.commit(position.write(core, place))
+        assert position.read(core) == place
+
+
+def test_both_records_are_this_clusters_own_and_encrypted(together, core):
+    for key in (POSITION, ADDRESSES):
+        assert key not in together.stored("paris")
+        assert b"https" not in together.stored("tokyo")[key]
+
+
+def test_the_addresses_that_served_last_come_first(together, core):
+    assert position.addresses(core)[0] == "https://paris-1:8201"
+    assert set(position.addresses(core)) == {f"https://paris-{number}:8201" for number in (1, 2, 3)}
+    core.commit(position.write_addresses(core, ("https://paris-3:8201", "https://paris-2:8201")))
+
+    assert position.addresses(core) == ("https://paris-3:8201", "https://paris-2:8201", "https://paris-1:8201")
+
+
+def test_without_an_upstream_there_are_none(together, core):
+    token = together.operation_token()
+    together.open_post("tokyo", "secondary/update-primary", {"dr_operation_token": token, "token": ""})
+
+    assert position.addresses(core) == ()
+    assert position.addresses(together.lab.nodes["paris-1"].vault.core) == ()
+
+
+def test_forgetting_the_primary_keeps_that_the_contents_are_complete(together, core):
+    token = together.operation_token()
+    together.open_post("tokyo", "secondary/update-primary", {"dr_operation_token": token, "token": ""})
+
+    assert position.read(core) == Place(True, None, 0)
+
+
+def test_new_addresses_of_the_same_primary_keep_the_position(together, core):
+    before = position.read(core)
+    token = together.operation_token()
+    body = {"dr_operation_token": token, "update_primary_addrs": ["https://paris-1:8201"]}
+    assert together.open_post("tokyo", "secondary/update-primary", body).status == 204
+
+    assert position.read(core) == before
+    assert before.position is not None
+
+
+def test_a_token_forgets_the_position_because_it_may_name_another_primary(together, core):
+    token = together.operation_token()
+    body = {"dr_operation_token": token, "token": together.activation("again")}
+    together.open_post("tokyo", "secondary/update-primary", body).raise_for_status()
+
+    assert position.read(core) == Place(True, None, 0)
