@@ -26,6 +26,4 @@ def shipped(name: str, package: Path) -> Path:
     # The project file tells a checkout from a stranger's folder of that name beside an installed package.
     if checkout.is_dir() and (package.parent / "pyproject.toml").is_file():
         return checkout
-    raise FileNotFoundError(
-        f"no folder of {name} at {installed} or {checkout}; install a wheel or run from a checkout"
-    )
+    raise FileNotFoundError(f"no folder of {name} at {installed} or {checkout}; install a wheel or run from a checkout")

@@ -236,7 +236,9 @@ class Shipping:
             return f"not a primary but {core.mode().mode}", ()
         if rpc == "guard_hash":
             why = activation.check_connection(core, sid, message["serial"], credentials)
-            if not why:
+            if why:
+                core.observe("connection_refused", secondary=sid, reason=why)
+            else:
                 self.connected[sid] = source
             return why, ()
         if self.connected.get(sid) != source:

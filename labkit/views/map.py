@@ -9,7 +9,7 @@ from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, circle, li
 if TYPE_CHECKING:
     from labkit.lab.lab import Lab
 
-WIDTH, HEIGHT, ROW = 720, 420, 44
+WIDTH, HEIGHT, ROW = 720, 420, 50
 MILLISECOND_NS = 1_000_000
 
 # where sites stand, as parts of width and height, by how many there are
@@ -21,7 +21,7 @@ PLACES = {
 }
 
 LEGEND = "A active · s standby · # sealed · × down · dashed: cut"
-ROLES = {"disabled": "not replicating", "unknown": "without an active node"}
+ROLES = {"disabled": "not replicating", "unknown": "no active node"}
 LETTERS = {"active": "A", "standby": "s", "sealed": "#", "down": "×"}
 
 
@@ -160,7 +160,8 @@ def describe(marks: MapLayout) -> str:
         for cluster in site.clusters:
             nodes = ", ".join(f"{node.name} {node.is_what}" for node in cluster.nodes)
             where = "" if cluster.name == site.name else f" at {site.name}"
-            parts.append(f"{cluster.name}{where} is {ROLES.get(cluster.mode, cluster.mode)}: {nodes}")
+            role = "has no active node" if cluster.mode == "unknown" else f"is {ROLES.get(cluster.mode, cluster.mode)}"
+            parts.append(f"{cluster.name}{where} {role}: {nodes}")
         if site.clients:
             parts.append(f"{site.name} has {site.clients} client{'s' if site.clients != 1 else ''}")
     parts += [f"{primary} ships to {secondary}" for primary, secondary in marks.streams]

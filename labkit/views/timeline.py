@@ -189,18 +189,25 @@ def _draw_columns(marks: TimelineLayout, scale: float, bottom: float) -> list[st
 
 
 def _draw_marks(marks: TimelineLayout, scale: float, bottom: float) -> list[str]:
-    """Draw a line a mark, and its words in the first of the rows above where there is room for them."""
+    """Draw a line a mark, and its words in the first of the rows above where there is room for them.
+
+    Words that would run over the right edge stand on the left of their line.
+    """
     lines, words = [], []
     free_from = [0.0] * LABEL_ROWS
     for mark in marks.marks:
         x = LEFT + mark.at_ns * scale
         colour = COLOURS["down"] if mark.what == "fault" else INK
-        row = next((row for row, free in enumerate(free_from) if x >= free), None)
+        width = 6 * len(mark.words) + 10
+        turned = x + width > WIDTH
+        start = x - width if turned else x
+        row = next((row for row, free in enumerate(free_from) if start >= free), None)
         top = TOP - 4
         if row is not None:
-            free_from[row] = x + 6 * len(mark.words) + 10
+            free_from[row] = start + width
             top = 14 + 13 * row
-            words.append(text(x + 3, top, mark.words, size=10, colour=colour))
+            where, anchor = (x - 3, "end") if turned else (x + 3, "start")
+            words.append(text(where, top, mark.words, size=10, colour=colour, anchor=anchor))
         lines.append(line(x, top, x, bottom + 62, colour=colour, dash="" if mark.what == "fault" else "3 3"))
     return [*lines, *words]
 

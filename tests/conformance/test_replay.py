@@ -1,4 +1,4 @@
-"""The recorded answers of a real server, sent again, in process and through a lab: every case matches but those listed with a reason."""
+"""Recorded answers of a real server, asked again in process and through a lab: all match but those on a list."""
 
 from __future__ import annotations
 

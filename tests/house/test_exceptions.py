@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 # The directives of ruff, mypy and coverage that switch something off.
-DIRECTIVE = re.compile(
-    r"#\s*(?P<kind>noqa|type:\s*ignore|ruff:|mypy:|flake8:|fmt:|pragma:|pyright:)(?P<rest>.*)"
-)
+DIRECTIVE = re.compile(r"#\s*(?P<kind>noqa|type:\s*ignore|ruff:|mypy:|flake8:|fmt:|pragma:|pyright:)(?P<rest>.*)")
 
 # The rules, then the reason.
 RULES = {
@@ -22,11 +20,7 @@ RULES = {
 
 
 def test_every_exception_has_its_reason(python_files: list[Path], checkout: Path) -> None:
-    bare = [
-        f"{path.relative_to(checkout)}:{line}"
-        for path in python_files
-        for line in unreasoned(path.read_text())
-    ]
+    bare = [f"{path.relative_to(checkout)}:{line}" for path in python_files for line in unreasoned(path.read_text())]
 
     assert bare == [], "\n".join(bare)
 

@@ -29,9 +29,7 @@ PYENV = "home/.pyenv/versions"
         ),
     ],
 )
-def test_the_first_that_runs_is_chosen(
-    chosen: str, found: dict[str, str], checkout: Path, tmp_path: Path
-) -> None:
+def test_the_first_that_runs_is_chosen(chosen: str, found: dict[str, str], checkout: Path, tmp_path: Path) -> None:
     told = make(checkout, tmp_path, found)
 
     assert told.returncode == 0, told.stdout
@@ -55,9 +53,7 @@ def test_a_named_python_is_taken(checkout: Path, tmp_path: Path) -> None:
     assert (tmp_path / "environment/bin/python").read_text().strip() == f"{tmp_path}/own/py"
 
 
-def make(
-    checkout: Path, folder: Path, found: dict[str, str], *settings: str
-) -> subprocess.CompletedProcess[str]:
+def make(checkout: Path, folder: Path, found: dict[str, str], *settings: str) -> subprocess.CompletedProcess[str]:
     """Make the environment on a machine that has the given files as its Pythons and nothing else on PATH."""
     for name, text in found.items():
         place = folder / name

@@ -31,9 +31,7 @@ def test_a_module_imports_only_the_libraries_of_its_row(modules: list[Path], che
     strangers = []
     for path in modules:
         name = dotted(path.relative_to(checkout))
-        strangers += [
-            f"{name} imports {library}" for library in sorted(libraries(path.read_text()) - allowed(name))
-        ]
+        strangers += [f"{name} imports {library}" for library in sorted(libraries(path.read_text()) - allowed(name))]
 
     assert strangers == [], "\n".join(strangers)
 

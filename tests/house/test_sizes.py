@@ -13,9 +13,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def test_nothing_in_the_package_is_too_large(modules: list[Path], checkout: Path) -> None:
-    found = [
-        f"{path.relative_to(checkout)}:{said}" for path in modules for said in too_large(path.read_text())
-    ]
+    found = [f"{path.relative_to(checkout)}:{said}" for path in modules for said in too_large(path.read_text())]
 
     assert found == [], "\n".join(found)
 
@@ -30,9 +28,7 @@ def test_a_long_function_is_found() -> None:
 
     assert too_large("def f():\n" + body * 39) == []
     assert too_large("def f():\n" + body * 40) == ["1 f has 41 lines, limit 40"]
-    assert too_large("class C:\n    async def f(self):\n" + ("    " + body) * 40) == [
-        "2 f has 41 lines, limit 40"
-    ]
+    assert too_large("class C:\n    async def f(self):\n" + ("    " + body) * 40) == ["2 f has 41 lines, limit 40"]
 
 
 def test_too_many_parameters_are_found() -> None:

@@ -80,9 +80,7 @@ def test_the_demo_runs(installed: Path, tmp_path: Path) -> None:
 def test_the_lessons_hold_and_are_named(installed: Path, checkout: Path, tmp_path: Path) -> None:
     told = run(installed / "labkit", "lessons", at=tmp_path)
 
-    assert [
-        lesson.stem for lesson in (checkout / "notebooks").glob("*.ipynb") if lesson.stem not in told
-    ] == []
+    assert [lesson.stem for lesson in (checkout / "notebooks").glob("*.ipynb") if lesson.stem not in told] == []
 
 
 def files(folder: Path, pattern: str) -> list[str]:

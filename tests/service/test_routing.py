@@ -91,5 +91,5 @@ def test_fields_must_be_the_handlers_parameters():
         Route("write", "keys/<name>/config", write_key, (COUNT, NAME))
     with pytest.raises(AssertionError):
         Route("fly", "keys", read_key, (NAME,))
-    with pytest.raises(AssertionError, match="no such flags: .'opne'"):
+    with pytest.raises(AssertionError, match=r"no such flags: .'opne'"):
         Route("read", "keys/<name>", read_key, (NAME,), "opne")

@@ -44,9 +44,17 @@ def test_a_patch_is_marked_as_a_merge_patch():
     assert recorder.sent == [("PATCH", "secret/a", {"b": 1}, {"Content-Type": "application/merge-patch+json"})]
 
 
-def test_a_class_that_does_not_say_how_is_told_so():
-    class Dumb(ShortForms):
-        root_token = ""
+def test_what_else_is_given_goes_on_to_request():
+    class Patient(Recorder):
+        """Takes a timeout."""
 
-    with pytest.raises(TypeError, match="Dumb does not say how"):
-        Dumb().get("a")
+        def request(self, method, path, json=None, headers=None, *, timeout="30s"):
+            self.sent.append(timeout)
+            return respond(200)
+
+    patient = Patient()
+    patient.get("secret/a", timeout="2s")
+
+    assert patient.sent == ["2s"]
+    with pytest.raises(TypeError, match="timeout"):
+        Recorder().get("secret/a", timeout="2s")

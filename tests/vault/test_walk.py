@@ -135,8 +135,8 @@ def test_a_denied_request_costs_a_use_and_the_last_one_revokes(service):
 def test_the_community_edition_refuses_the_enterprise_parts():
     vault = Vault.dev(edition="community")
 
-    for method, path in (("POST", "primary/enable"), ("POST", "secondary/promote"), ("POST", "primary/secondary-token")):
-        answer = vault.request(method, f"sys/replication/dr/{path}", {}, {"X-Vault-Token": vault.root_token})
+    for path in ("primary/enable", "secondary/promote", "primary/secondary-token"):
+        answer = vault.post(f"sys/replication/dr/{path}", {})
         assert (answer.status, answer.errors) == (400, ["enterprise-only feature"])
     assert vault.get("sys/replication/dr/status", token="").data == {"mode": "disabled"}
 

@@ -132,7 +132,7 @@ def test_it_says_in_words_what_it_shows(lab):
 def test_a_cluster_without_an_active_node_is_said_to_be_that(lab):
     lab.crash("tokyo")
 
-    assert "tokyo is without an active node: tokyo-1 down" in describe(layout(lab))
+    assert "tokyo has no active node: tokyo-1 down" in describe(layout(lab))
 
 
 def test_two_clusters_may_stand_at_one_site_under_their_own_names():

@@ -188,6 +188,14 @@ def test_everything_stays_inside_the_picture(drilled):
         assert x + width <= picture.width + 0.1
 
 
+def test_words_of_a_mark_at_the_end_stand_left_of_it():
+    trace = recorded(("fault", 99, "restart", "paris-1", ""), ("fault", 10, "crash", "paris-1", ""))
+    root = ElementTree.fromstring(draw(layout(trace, Ledger(), 100, ("paris",))).svg)
+    anchors = {node.text: node.attrib["text-anchor"] for node in root.iter(SVG + "text")}
+
+    assert (anchors["crash paris"], anchors["restart paris"]) == ("start", "end")
+
+
 @pytest.mark.parametrize("seconds", [1, 7, 59, 3_600, 86_400, 10_000_000])
 def test_the_axis_has_a_reasonable_number_of_ticks_however_long_it_is(seconds):
     root = ElementTree.fromstring(draw(layout(Trace(), Ledger(), seconds * SECOND_NS, ("paris",))).svg)

@@ -15,8 +15,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from typing import Any, NamedTuple
+from typing import Any
 
+from labkit.service.record import NamedTuple
 from labkit.vault.replication.merkle import (
     DIGEST_BYTES,
     FAN_OUT,

@@ -17,12 +17,14 @@
 
 from __future__ import annotations
 
+from binascii import crc32
 from collections.abc import Container, Iterable, Mapping
 from functools import reduce
-from hashlib import sha256
 from operator import xor
-from typing import Any, NamedTuple
-from zlib import crc32
+from typing import Any
+
+from labkit.service.record import NamedTuple
+from labkit.vault.identifiers import sha256
 
 DIGEST_BYTES = 20
 FAN_OUT = 256

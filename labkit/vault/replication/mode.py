@@ -15,8 +15,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
+from labkit.service.record import NamedTuple
 from labkit.vault.storage.records import decode_record, encode_record
 
 MODE_KEY = "node/mode"

@@ -120,6 +120,7 @@ def promote_secondary(ctx: Context, dr_operation_token: str, primary_cluster_add
     _store(ctx, _advanced(ctx, "promote", primary_cluster_addr=primary_cluster_addr))
     activation.make_authority(ctx)
     ctx.everything.delete(activation.CREDENTIALS)
+    operation_token.cancel(ctx)
     ctx.warn(f"This cluster is being promoted to a replication primary. {BRIEFLY}")
 
 
@@ -148,6 +149,8 @@ def update_primary(
         raise BadRequest("token and update_primary_addrs are mutually exclusive: give one of them")
     if update_primary_addrs:
         return (yield from _move_addresses(ctx, mode, tuple(update_primary_addrs)))
+    if token is None:
+        raise BadRequest("give token (blank: forget the primary) or update_primary_addrs")
     if not token:
         _store(ctx, forgetting(_with_place(ctx, mode)))
         ctx.warn("This secondary knows no primary any more.")
@@ -263,7 +266,7 @@ ROUTES = (
         "sudo",
     ),
     Route("write", DR + "primary/revoke-secondary", revoke_secondary, (ID,), *PRIMARY),
-    Route("write", DR + "secondary/generate-public-key", generate_public_key, (), *SECONDARY),
+    Route("write", DR + "secondary/generate-public-key", generate_public_key, (), *PRIMARY),
     Route(
         "write",
         DR + "secondary/enable",

@@ -107,11 +107,11 @@ def test_public_keys_need_version_1_3(drill, version, status):
 
 def test_a_public_key_can_be_made_on_a_secondary_too(together):
     before = together.stored("tokyo").keys()
-    key = together.open_post("tokyo", "secondary/generate-public-key").data["secondary_public_key"]
+    key = together.post("tokyo", "secondary/generate-public-key").data["secondary_public_key"]
 
     assert len(key) == 44
     assert together.stored("tokyo").keys() - before == {"node/exchange-key"}
-    assert together.open_post("tokyo", "secondary/generate-public-key").data["secondary_public_key"] != key
+    assert together.post("tokyo", "secondary/generate-public-key").data["secondary_public_key"] != key
 
 
 # ---- revoking

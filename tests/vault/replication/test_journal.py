@@ -76,7 +76,7 @@ def test_the_store_gets_everything_in_one_transaction() -> None:
     applied: list[dict[str, bytes | None]] = []
 
     class Watched(MemoryStorage):
-        def apply(self, writes: dict[str, bytes | None], term: int) -> None:  # type: ignore[override]  # dict is what this test looks at
+        def apply(self, writes: dict[str, bytes | None], term: int) -> None:  # type: ignore[override]  # a dict will do
             applied.append(dict(writes))
             super().apply(writes, term)
 
