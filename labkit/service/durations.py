@@ -154,13 +154,19 @@ def _decimal(amount: int, unit: int) -> str:
 def format_instant(nanoseconds: int) -> str:
     """Write nanoseconds since the epoch as RFC 3339 in UTC, for the years 0 to 9999."""
     seconds, fraction = divmod(nanoseconds, SECOND_NS)
+    if fraction:
+        digits = str(SECOND_NS + fraction)[1:].rstrip("0")
+        return f"{_second(seconds)}.{digits}Z"
+    return _second(seconds) + "Z"
+
+
+@lru_cache(maxsize=256)
+def _second(seconds: int) -> str:
+    """Write seconds since the epoch as date and time; instants that are told together lie close together."""
     days, seconds = divmod(seconds, DAY_S)
     minutes, second = divmod(seconds, 60)
     hour, minute = divmod(minutes, 60)
-    if fraction:
-        digits = str(SECOND_NS + fraction)[1:].rstrip("0")
-        return f"{_date(days)}T{_TWO_DIGITS[hour]}:{_TWO_DIGITS[minute]}:{_TWO_DIGITS[second]}.{digits}Z"
-    return f"{_date(days)}T{_TWO_DIGITS[hour]}:{_TWO_DIGITS[minute]}:{_TWO_DIGITS[second]}Z"
+    return f"{_date(days)}T{_TWO_DIGITS[hour]}:{_TWO_DIGITS[minute]}:{_TWO_DIGITS[second]}"
 
 
 @lru_cache(maxsize=64)

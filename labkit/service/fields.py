@@ -9,9 +9,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from labkit.service.durations import parse_duration
+from labkit.service.record import NamedTuple
 
 SECOND_NS = 1_000_000_000
 

@@ -8,7 +8,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from labkit.service.record import NamedTuple
 
 Body = dict[str, Any]
 

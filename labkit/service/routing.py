@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from importlib import import_module
+from typing import Any
 
 from labkit.service.errors import BadRequest, NotFound, Redirect, ServiceError, Unsupported, one_error
 from labkit.service.fields import Field
 from labkit.service.message import Response, respond
+from labkit.service.record import NamedTuple
 
 OPERATIONS = ("read", "write", "patch", "delete", "list")
 
@@ -43,7 +45,7 @@ class Route:
     ``flags`` are those of ``FLAGS``.
     """
 
-    __slots__ = ("by_name", "exists", "fields", "flags", "handler", "operation", "pattern", "regex")
+    __slots__ = ("_regex", "by_name", "exists", "fields", "flags", "handler", "operation", "pattern")
 
     def __init__(
         self,
@@ -64,7 +66,16 @@ class Route:
         self.flags = frozenset(flags)
         self.exists = exists
         self.by_name = {field.name: field for field in fields}
-        self.regex = re.compile(_pattern_to_regex(pattern, self.by_name), re.ASCII | re.DOTALL)
+        unknown = set(re.findall(r"<(\w+)>", pattern)) - self.by_name.keys()
+        assert not unknown, f"{pattern}: no field is called {sorted(unknown)}"
+        self._regex: re.Pattern[str] | None = None
+
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """What the whole of a path must match; compiled for the first path that comes."""
+        if self._regex is None:
+            self._regex = re.compile(_pattern_to_regex(self.pattern, self.by_name), re.ASCII | re.DOTALL)
+        return self._regex
 
     def __repr__(self) -> str:
         return f"Route({self.operation} {self.pattern})"
@@ -84,7 +95,7 @@ class Match(NamedTuple):
 
     route: Route
     values: dict[str, Any]
-    captured: tuple[str, ...]
+    captured: dict[str, Any]
 
 
 class Table:
@@ -105,13 +116,39 @@ class Table:
             if route.operation != operation:
                 known = True
                 continue
-            captures = found.groupdict()
-            values = {field.name: field.default for field in route.fields}
-            values.update((name, route.by_name[name].convert(text)) for name, text in captures.items())
-            return Match(route, values, tuple(captures))
+            captured = {name: route.by_name[name].convert(text) for name, text in found.groupdict().items()}
+            defaults = {field.name: field.default for field in route.fields}
+            return Match(route, {**defaults, **captured}, captured)
         if known:
             raise Unsupported
         raise NotFound(one_error("unsupported path"))
+
+
+class Groups:
+    """A table whose routes lie in several modules, each loaded when the first segment of a path asks for it (R24).
+
+    ``modules`` maps first segments to names of modules with ``ROUTES``; routes ``otherwise`` come after all of them.
+    """
+
+    __slots__ = ("modules", "otherwise")
+
+    def __init__(self, modules: Mapping[str, tuple[str, ...]], otherwise: Iterable[Route] = ()) -> None:
+        self.modules, self.otherwise = modules, tuple(otherwise)
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """All routes, in the order of their modules' names: for manuals."""
+        names = sorted({name for names in self.modules.values() for name in names})
+        return (*_routes(names), *self.otherwise)
+
+    def match(self, operation: str, path: str) -> Match:
+        """Find the route of an operation on a path; raise Unsupported (405) or NotFound (404)."""
+        names = self.modules.get(path.partition("/")[0], ())
+        return Table((*_routes(names), *self.otherwise)).match(operation, path)
+
+
+def _routes(modules: Iterable[str]) -> list[Route]:
+    return [route for module in modules for route in import_module(module).ROUTES]
 
 
 def parse_fields(match: Match, body: Mapping[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:

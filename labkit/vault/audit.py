@@ -7,11 +7,11 @@ A request that no device can record is refused; as long as one can, it goes on.
 
 from __future__ import annotations
 
-import hmac
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import format_instant
 from labkit.service.errors import Internal, one_error
+from labkit.service.record import NamedTuple
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ def write_devices(ctx: Context, devices: tuple[Device, ...]) -> None:
 
 def digest(device: Device, text: str) -> str:
     """Return the keyed digest that stands for a text in the device's records."""
+    import hmac  # it loads OpenSSL once more, and few vaults have a device
+
     return "hmac-sha256:" + hmac.digest(bytes.fromhex(device.salt), text.encode(), "sha256").hex()
 
 

@@ -9,10 +9,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import Unavailable
 from labkit.service.message import Body, Fetch, Request, Response
+from labkit.service.record import NamedTuple
 from labkit.vault.files import Files
 from labkit.vault.replication.mode import MODE_KEY, Mode
 from labkit.vault.storage import Names, Storage
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from labkit.vault.tokens import Token
 
 STANDALONE = Mode()
+KEPT_RECORDS = 65_536
+NONCES_A_DRAW = 4
 
 Observe = Callable[..., None]
 Entropy = Callable[[int], bytes]
@@ -73,6 +76,7 @@ class Core:
         "acls",
         "audit_line",
         "barrier",
+        "callers",
         "commits",
         "duty",
         "entropy",
@@ -118,7 +122,14 @@ class Core:
         self.records: dict[str, tuple[bytes, Any]] = {}
         self.lookups: dict[str, Any] = {}
         self.acls: dict[tuple[str, ...], Any] = {}
+        self.callers: dict[str, tuple[bytes, bytes | None, Caller]] = {}
         self.live: dict[int, Any] = {}
+
+    def keep_record(self, key: str, stored: bytes, record: Any) -> None:
+        """Keep what a key's stored bytes say: valid while they are the same object (R22)."""
+        if len(self.records) >= KEPT_RECORDS:
+            self.records.clear()
+        self.records[key] = (stored, record)
 
     def open(self, key: str, stored: bytes) -> bytes:
         """Decrypt a stored value; raise Unavailable while sealed."""
@@ -181,6 +192,8 @@ class Context:
     """One request's view of the service."""
 
     __slots__ = (
+        "_nonces",
+        "_storage",
         "body",
         "caller",
         "core",
@@ -212,6 +225,8 @@ class Context:
         self.wrap_ttl_ns = 0
         self.caller: Caller | None = None
         self.found: Resolved | None = None
+        self._nonces = b""
+        self._storage: Subtree | None = None
 
     @property
     def mount(self) -> Mount:
@@ -223,7 +238,9 @@ class Context:
     @property
     def storage(self) -> Subtree:
         """The mount's own part of the store."""
-        return Subtree(self, self.mount.prefix)
+        if self._storage is None:
+            self._storage = Subtree(self, self.mount.prefix)
+        return self._storage
 
     @property
     def everything(self) -> Subtree:
@@ -256,6 +273,13 @@ class Context:
     def entropy(self, count: int) -> bytes:
         """Draw random bytes."""
         return self.core.entropy(count)
+
+    def nonce(self, count: int) -> bytes:
+        """Draw the nonce of a write; a step draws several at once, as each draw costs as much as a cipher."""
+        if not self._nonces:
+            self._nonces = self.entropy(NONCES_A_DRAW * count)
+        nonce, self._nonces = self._nonces[:count], self._nonces[count:]
+        return nonce
 
     def warn(self, text: str) -> None:
         """Add a warning to the answer."""

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from labkit.service.errors import BadRequest
 from labkit.service.message import Request
+from labkit.service.record import NamedTuple
 from labkit.vault import policy_store, tokens
 from labkit.vault.context import Context
 from labkit.vault.identifiers import uuid_text

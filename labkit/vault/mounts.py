@@ -8,10 +8,11 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest
-from labkit.service.routing import Match, Table
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Groups, Match, Table
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ RESERVED = ("sys/", "auth/", "audit/", "cubbyhole/", "identity/")
 
 # kind of engine → (module, name of its table); imported at its first request
 ENGINES: dict[tuple[str, str], tuple[str, str]] = {
-    ("kv", "1"): ("labkit.vault.engines.kv.table", "TABLE_V1"),
-    ("kv", "2"): ("labkit.vault.engines.kv.table", "TABLE_V2"),
+    ("kv", "1"): ("labkit.vault.engines.kv.passthrough", "TABLE"),
+    ("kv", "2"): ("labkit.vault.engines.kv.table", "TABLE"),
     ("transit", ""): ("labkit.vault.engines.transit.table", "TABLE"),
     ("token", ""): ("labkit.vault.auth.token", "TABLE"),
     ("system", ""): ("labkit.vault.system", "TABLE"),
@@ -131,10 +132,10 @@ def new_mount(path: str, kind: str, entropy: Any, **settings: Any) -> Mount:
     return Mount(path, kind, uuid_text(entropy), f"{prefix}{kind}_{entropy(4).hex()}", **settings)
 
 
-def table_of(mount: Mount) -> Table:
+def table_of(mount: Mount) -> Table | Groups:
     """Return the routes of a mount's engine, importing it at its first use."""
     module, name = ENGINES[mount.kind, mount.version]
-    table: Table = getattr(import_module(module), name)
+    table: Table | Groups = getattr(import_module(module), name)
     return table
 
 

@@ -6,10 +6,10 @@ every change of a policy, so a compiled access list is valid while the stored in
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 from labkit.service.errors import BadRequest
+from labkit.vault.identifiers import sha256
 from labkit.vault.policies import DEFAULT_POLICY, WRAPPING_POLICY, Acl, Rule, parse_policy
 from labkit.vault.policy_language import PolicyError
 from labkit.vault.storage.records import decode_record, encode_record
@@ -86,7 +86,7 @@ def read_text(ctx: Context, name: str) -> str | None:
 def write_text(ctx: Context, name: str, text: str) -> None:
     """Store a policy that has been parsed already."""
     index = _index(ctx)
-    index[name] = hashlib.sha256(text.encode()).hexdigest()[:16]
+    index[name] = sha256(text.encode()).hexdigest()[:16]
     ctx.everything.put(TEXTS + name, text.encode())
     ctx.everything.put(INDEX, encode_record(dict(sorted(index.items()))))
 

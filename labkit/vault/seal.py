@@ -10,9 +10,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from labkit.service.errors import BadRequest
+from labkit.service.record import NamedTuple
 from labkit.vault.context import Core
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.shamir import combine

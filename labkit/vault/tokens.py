@@ -8,12 +8,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from binascii import a2b_base64, b2a_base64
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest, Forbidden
-from labkit.vault.identifiers import base62
+from labkit.service.record import NamedTuple
+from labkit.vault.identifiers import base62, sha256
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Token(NamedTuple):
 
 def digest_of(text: str) -> str:
     """Return the hash that a token is stored under."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return sha256(text.encode()).hexdigest()
 
 
 def encode_token(token: Token) -> bytes:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from labkit.service.errors import ServiceError
 from labkit.service.message import Body, Fetch, Request, Response, Suspended, respond, silence
+from labkit.service.record import NamedTuple
 from labkit.service.short_forms import ShortForms
 from labkit.vault import due, walk
 from labkit.vault.context import Context, Core, Duty, Settings, Surroundings, TapedContext

@@ -23,12 +23,12 @@ from labkit.service.errors import (
 from labkit.service.limits import measure
 from labkit.service.message import Reply, Response, Suspended, respond
 from labkit.service.routing import Match, parse_fields, refusal
-from labkit.vault import audit, tokens, wrapping
+from labkit.vault import audit, tokens
 from labkit.vault.context import Caller, Context, Core, TapedContext
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import MOUNTS, MountTable, Resolved, decode_table, table_of
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
-from labkit.vault.policy_store import acl_for
+from labkit.vault.policy_store import INDEX, acl_for
 
 METHODS = {
     "GET": "read",
@@ -43,6 +43,9 @@ CAPABILITIES = {"read": READ, "list": LIST, "patch": PATCH, "delete": DELETE}
 
 MERGE_PATCH = "application/merge-patch+json"
 KEPT_LOOKUPS = 8_192
+
+PLAIN = Reply()
+"""What an answer that is data alone leaves unsaid."""
 
 SEALED = "Vault is sealed"
 DENIED = "permission denied"
@@ -68,6 +71,8 @@ def receive(ctx: Context) -> None:
 def _receive_header(ctx: Context, name: str, value: str) -> None:
     ctx.headers[name] = value
     if name == "x-vault-wrap-ttl":
+        from labkit.vault import wrapping
+
         ctx.wrap_ttl_ns = wrapping.parse_wrap_ttl(value)
 
 
@@ -185,15 +190,36 @@ def identify(ctx: Context) -> None:
     text = tokens.sent_token(ctx)
     if not text:
         raise Forbidden(DENIED)
-    known = tokens.find(ctx, text)
-    if known is None or known[0].uses < 0:
+    caller = _caller(ctx, text)
+    if caller is None or caller.token.uses < 0:
         if "wrapping" in ctx.found.flags:
+            from labkit.vault import wrapping
+
             raise BadRequest(wrapping.INVALID)
         raise Forbidden(tokens.INVALID_TOKEN)
-    token, digest = known
+    token = caller.token
     if token.bound_cidrs and not (token.is_root and not token.expires_ns):
         tokens.check_address(token, ctx.request.remote_address)
-    ctx.caller = Caller(token, digest, acl_for(ctx, token.policies))
+    ctx.caller = caller
+
+
+def _caller(ctx: Context, text: str) -> Caller | None:
+    """Return whose token it is, through a memo that the stored token and the policies' index keep valid (R21)."""
+    core, digest = ctx.core, tokens.digest_of(text)
+    stored, index = core.storage.get(tokens.IDS + digest), core.storage.get(INDEX)
+    kept = core.callers.get(digest)
+    if kept is not None and kept[0] is stored and kept[1] is index:
+        ends_ns = kept[2].token.expires_ns
+        return None if ends_ns and ctx.now >= ends_ns else kept[2]
+    known = tokens.find(ctx, text)
+    if known is None:
+        return None
+    caller = Caller(*known, acl_for(ctx, known[0].policies))
+    if stored is not None:
+        if len(core.callers) >= KEPT_LOOKUPS:
+            core.callers.clear()
+        core.callers[digest] = (stored, index, caller)
+    return caller
 
 
 def authorise(ctx: Context) -> dict[str, Any]:
@@ -205,14 +231,15 @@ def authorise(ctx: Context) -> dict[str, Any]:
     capability = CAPABILITIES.get(ctx.operation, UPDATE)
     if isinstance(match, Match) and match.route.exists is not None:
         arguments = parse_fields(match, ctx.body, ctx.warn)
-        captured = {name: match.values[name] for name in match.captured}
-        if not match.route.exists(ctx, **captured):
+        if not match.route.exists(ctx, **match.captured):
             ctx.creating, capability = True, CREATE
     if ctx.caller is not None:
         _check_policies(ctx, ctx.caller, capability, found.flags)
     if isinstance(match, Exception):
         raise match.with_traceback(None)  # it is kept in the memo: frames must not pile up on it
-    return parse_fields(match, ctx.body, ctx.warn) if arguments is None else arguments
+    if arguments is not None:
+        return arguments
+    return parse_fields(match, ctx.body, ctx.warn) if ctx.body else dict(match.values)
 
 
 def _check_policies(ctx: Context, caller: Caller, capability: int, flags: frozenset[str]) -> None:
@@ -242,12 +269,14 @@ def _end_last_use(ctx: Context) -> None:
 
 def audit_request(ctx: Context) -> None:
     """Write the request's audit record where devices are enabled."""
-    audit.record_request(ctx)
+    if ctx.core.storage.get(audit.DEVICES) is not None:
+        audit.record_request(ctx)
 
 
 def audit_response(ctx: Context, response: Response) -> None:
     """Write the response's audit record where devices are enabled."""
-    audit.record_response(ctx, response)
+    if ctx.core.storage.get(audit.DEVICES) is not None:
+        audit.record_response(ctx, response)
 
 
 def asks(ctx: Context) -> bool:
@@ -280,15 +309,17 @@ def respond_with(ctx: Context, answer: Any) -> Response:
         return respond(204)
     if "bare" in flags:
         return respond(200, answer)
-    reply = answer if isinstance(answer, Reply) else Reply(answer)
-    if ctx.wrap_ttl_ns and reply.status == 200 and (reply.data is not None or reply.auth is not None):
-        reply = wrapping.wrap_reply(ctx, reply)
+    reply, data = (answer, answer.data) if isinstance(answer, Reply) else (PLAIN, answer)
+    if ctx.wrap_ttl_ns and reply.status == 200 and (data is not None or reply.auth is not None):
+        from labkit.vault import wrapping
+
+        reply, data = wrapping.wrap_reply(ctx, reply._replace(data=data)), None
     _end_last_use(ctx)
-    return respond(reply.status, envelope(ctx, reply, "flat" in flags))
+    return respond(reply.status, envelope(ctx, data, reply, "flat" in flags))
 
 
-def envelope(ctx: Context, reply: Reply, flat: bool = False) -> dict[str, Any]:
-    """Lay a reply out as the API's envelope; ``flat`` copies the data's members to the top level as well."""
+def envelope(ctx: Context, data: Any, reply: Reply, flat: bool) -> dict[str, Any]:
+    """Lay data out as the API's envelope, the rest as a reply says; ``flat`` copies the data to the top level too."""
     assert ctx.found is not None
     mount = ctx.found.mount
     body = {
@@ -296,14 +327,14 @@ def envelope(ctx: Context, reply: Reply, flat: bool = False) -> dict[str, Any]:
         "lease_id": "",
         "renewable": False,
         "lease_duration": reply.lease_duration_s,
-        "data": reply.data,
+        "data": data,
         "wrap_info": reply.wrap_info,
         "warnings": ctx.warnings or None,
         "auth": reply.auth,
         "mount_type": mount.kind if mount is not None else "",
     }
-    if flat and reply.data:
-        body.update(reply.data)
+    if flat and data:
+        body.update(data)
     return body
 
 

@@ -7,11 +7,12 @@ token's text travels as the claim ``jti`` beside the address at which it can be 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import format_instant, parse_duration
 from labkit.service.errors import BadRequest
 from labkit.service.message import Reply
+from labkit.service.record import NamedTuple
 from labkit.vault import tokens
 from labkit.vault.storage.records import decode_record, encode_record
 

@@ -181,8 +181,10 @@ def tidy(ctx: Context) -> Reply:
 def _own(ctx: Context) -> Found:
     """Return the caller's token as stored now: this request's use is off it already."""
     assert ctx.caller is not None
-    digest = ctx.caller.digest
-    return ctx.everything.decoded(tokens.IDS + digest, tokens.decode_token) or ctx.caller.token, digest
+    token, digest = ctx.caller.token, ctx.caller.digest
+    if token.uses == 0:
+        return token, digest
+    return ctx.everything.decoded(tokens.IDS + digest, tokens.decode_token) or token, digest
 
 
 def _existing(ctx: Context, text: str | None) -> Found:

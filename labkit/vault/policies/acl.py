@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from labkit.service.record import NamedTuple
 from labkit.vault.policies.rules import ANY, CAPABILITIES, CREATE, DENY, PATCH, READ, SUDO, UPDATE, Parameters, Rule
 
 JUDGED_BY_PARAMETERS = CREATE | READ | UPDATE | PATCH

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from labkit.service.durations import parse_duration
+from labkit.service.record import NamedTuple
 from labkit.vault.policy_language import Block, Item, Listing, Literal, PolicyError, Source, Value, parse
 
 CREATE, READ, UPDATE, PATCH, DELETE, LIST, SUDO, DENY = (1 << bit for bit in range(8))

@@ -24,7 +24,7 @@ from operator import xor
 from typing import Any
 
 from labkit.service.record import NamedTuple
-from labkit.vault.identifiers import sha256
+from labkit.vault.identifiers import long_sha256, sha256
 
 DIGEST_BYTES = 20
 FAN_OUT = 256
@@ -64,7 +64,7 @@ def bucket(key: str) -> int:
 
 def leaf_digest(key: str, stored: bytes) -> bytes:
     """Return the 20 bytes that stand for a key and its stored ciphertext."""
-    return sha256(key.encode() + b"\xff" + stored).digest()[:DIGEST_BYTES]
+    return long_sha256()(key.encode() + b"\xff" + stored).digest()[:DIGEST_BYTES]
 
 
 def page_digest(subpages: bytes) -> bytes:
@@ -107,7 +107,7 @@ class Index:
         """Make the index of (key, stored ciphertext) pairs, in any order; keys of no tree are passed over."""
         index = cls()
         leaves, sums = index._leaves[REPLICATED], [0] * (FAN_OUT * FAN_OUT)
-        digest, number, set_apart = sha256, int.from_bytes, tuple(CLASSES)
+        digest, number, set_apart = long_sha256(), int.from_bytes, tuple(CLASSES)
         for key, stored in items:
             if key.startswith(set_apart):
                 index.change(key, stored)
@@ -271,7 +271,7 @@ class Index:
         """Bring what was noted into leaves, guard and pending subpages."""
         if not self._noted:
             return
-        digest, number = sha256, int.from_bytes
+        digest, number = long_sha256(), int.from_bytes
         guard = self._guard
         for key, after in self._noted.items():
             tree = classify(key)
@@ -378,7 +378,7 @@ def _composite(subtrees: Mapping[int, bytes]) -> bytes:
 
 
 def _node(kind: bytes, below: bytes) -> bytes:
-    return sha256(kind + below).digest()[:DIGEST_BYTES]
+    return long_sha256()(kind + below).digest()[:DIGEST_BYTES]
 
 
 def _part(digests: bytes, number: int) -> bytes:
@@ -390,6 +390,6 @@ def _damaged(digests: bytes, number: int) -> bytes:
     return digests[:at] + _node(_DAMAGE, _part(digests, number)) + digests[at + DIGEST_BYTES :]
 
 
-_EMPTY_PAGE = page_digest(_EMPTY)
+_EMPTY_PAGE = sha256(_PAGE + _EMPTY).digest()[:DIGEST_BYTES]
 _EMPTY_PAGES = _EMPTY_PAGE * FAN_OUT
-_EMPTY_SUBTREE = _node(_SUBTREE, _EMPTY_PAGES)
+_EMPTY_SUBTREE = sha256(_SUBTREE + _EMPTY_PAGES).digest()[:DIGEST_BYTES]

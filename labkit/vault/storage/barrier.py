@@ -9,11 +9,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from labkit.service.record import NamedTuple
 from labkit.vault.storage.records import decode_record, encode_record
 
 KEYRING = "core/keyring"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
 
 Record = TypeVar("Record")
 Names = list[str]
-
-KEPT_RECORDS = 65_536
 
 
 class Subtree:
@@ -43,16 +41,20 @@ class Subtree:
         if kept is not None and kept[0] is stored:
             return kept[1]  # type: ignore[no-any-return]  # what decode made of these very bytes
         record = decode(core.open(full, stored))
-        if len(core.records) >= KEPT_RECORDS:
-            core.records.clear()
-        core.records[full] = (stored, record)
+        core.keep_record(full, stored, record)
         return record
 
-    def put(self, key: str, value: bytes) -> None:
-        """Encrypt and write a value when the step commits."""
+    def put(self, key: str, value: bytes, record: Any = None) -> None:
+        """Encrypt and write a value when the step commits.
+
+        ``record`` is what ``decoded`` would make of the value; where it is given, nobody has to decode it again.
+        """
         full = self.prefix + key
         context = self._context
-        context.write(full, context.core.close(full, value, context.entropy))
+        stored = context.core.close(full, value, context.nonce)
+        context.write(full, stored)
+        if record is not None:
+            context.core.keep_record(full, stored, record)
 
     def note_due(self, when_ns: int) -> None:
         """Say that something that was put here falls due then; 0 for never."""

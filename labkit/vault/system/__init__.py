@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
-from labkit.service.errors import NotFound, one_error
-from labkit.service.routing import Match, Route, Table
+from labkit.service.routing import Groups
 
 # first segment of the path → module with ROUTES; nothing but what is asked for is loaded (R24)
 GROUPS = {
@@ -31,29 +28,4 @@ GROUPS = {
     "wrapping": "labkit.vault.system.wrapping",
 }
 
-
-class Groups:
-    """A table of routes that is put together group by group, as they are asked for."""
-
-    __slots__ = ()
-
-    @property
-    def routes(self) -> tuple[Route, ...]:
-        """All routes of all groups, in the order of their modules' names: for manuals."""
-        modules = sorted(set(GROUPS.values()))
-        return tuple(route for module in modules for route in _routes(module))
-
-    def match(self, operation: str, path: str) -> Match:
-        """Find the route of an operation on a path; raise Unsupported (405) or NotFound (404)."""
-        module = GROUPS.get(path.partition("/")[0])
-        if module is None:
-            raise NotFound(one_error("unsupported path"))
-        return Table(_routes(module)).match(operation, path)
-
-
-def _routes(module: str) -> tuple[Route, ...]:
-    routes: tuple[Route, ...] = import_module(module).ROUTES
-    return routes
-
-
-TABLE = Groups()
+TABLE = Groups({segment: (module,) for segment, module in GROUPS.items()})

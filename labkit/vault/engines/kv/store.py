@@ -55,7 +55,7 @@ def _decode_key(stored: bytes) -> Key:
 
 def write_key(storage: Subtree, path: str, key: Key) -> None:
     """Store a key's record."""
-    storage.put(KEYS + path, encode_record(key))
+    storage.put(KEYS + path, encode_record(key), key)
 
 
 def key_exists(ctx: Context, path: str) -> bool:
@@ -76,7 +76,7 @@ def _decode_version(stored: bytes) -> Version:
 
 def write_version(storage: Subtree, path: str, number: int, version: Version) -> None:
     """Store the facts of a version."""
-    storage.put(f"{VERSIONS}{path}/{number}", encode_record(version))
+    storage.put(f"{VERSIONS}{path}/{number}", encode_record(version), version)
 
 
 def find_version(storage: Subtree, path: str, number: int | None) -> tuple[Key, int, Version]:
@@ -121,8 +121,8 @@ def append(storage: Subtree, path: str, key: Key, config: Config, data: bytes, n
         storage.delete(f"{folder}{number}")
         storage.delete(f"{folder}{number}{DATA}")
     storage.put(f"{folder}{grown.current}{DATA}", data)
-    storage.put(f"{folder}{grown.current}", encode_record(version))
-    storage.put(KEYS + path, encode_record(grown))
+    write_version(storage, path, grown.current, version)
+    write_key(storage, path, grown)
     return describe(grown, grown.current, version)
 
 

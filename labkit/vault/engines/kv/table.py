@@ -1,4 +1,4 @@
-"""The routes of both versions of the engine, and the answer to paths that version 2 does not have."""
+"""The routes of version 2 of the engine, and the answer to paths that it does not have."""
 
 from __future__ import annotations
 
@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 from labkit.service.errors import NotFound
 from labkit.service.fields import Field, to_text
 from labkit.service.message import Reply
-from labkit.service.routing import OPERATIONS, Route, Table
-from labkit.vault.engines.kv.config import ROUTES as CONFIG_ROUTES
-from labkit.vault.engines.kv.data import ROUTES as DATA_ROUTES
-from labkit.vault.engines.kv.metadata import ROUTES as METADATA_ROUTES
-from labkit.vault.engines.kv.passthrough import ROUTES as PASSTHROUGH_ROUTES
-from labkit.vault.engines.kv.subkeys import ROUTES as SUBKEYS_ROUTES
-from labkit.vault.engines.kv.versions import ROUTES as VERSIONS_ROUTES
+from labkit.service.routing import OPERATIONS, Groups, Route
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -29,7 +23,17 @@ VERBS = {"read": "get", "write": "put", "patch": "patch", "delete": "delete", "l
 
 ANY_PATH = Field("path", "path", to_text, "a path that the engine does not have", pattern=".*")
 
-ENDPOINTS = Table((*DATA_ROUTES, *METADATA_ROUTES, *VERSIONS_ROUTES, *SUBKEYS_ROUTES, *CONFIG_ROUTES))
+# first segment of the path → modules with ROUTES; nothing but what is asked for is loaded
+GROUPS = {
+    "config": ("labkit.vault.engines.kv.config",),
+    "data": ("labkit.vault.engines.kv.data",),
+    "delete": ("labkit.vault.engines.kv.versions",),
+    "destroy": ("labkit.vault.engines.kv.versions",),
+    "metadata": ("labkit.vault.engines.kv.metadata",),
+    "subkeys": ("labkit.vault.engines.kv.subkeys",),
+    "undelete": ("labkit.vault.engines.kv.versions",),
+}
+ENDPOINTS = Groups(GROUPS)
 
 
 def explain_path(ctx: Context, path: str) -> Reply:
@@ -43,10 +47,4 @@ def explain_path(ctx: Context, path: str) -> Reply:
     return Reply(None, 404)
 
 
-TABLE_V2 = Table(
-    (
-        *ENDPOINTS.routes,
-        *(Route(operation, "<path>", explain_path, (ANY_PATH,)) for operation in OPERATIONS),
-    )
-)
-TABLE_V1 = Table(PASSTHROUGH_ROUTES)
+TABLE = Groups(GROUPS, [Route(operation, "<path>", explain_path, (ANY_PATH,)) for operation in OPERATIONS])

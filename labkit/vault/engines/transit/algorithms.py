@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
+
+from labkit.service.record import NamedTuple
 
 DEFAULT_TYPE = "aes256-gcm96"
 

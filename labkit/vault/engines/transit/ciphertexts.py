@@ -10,11 +10,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from cryptography.exceptions import InvalidTag
 
 from labkit.service.errors import BadRequest
+from labkit.service.record import NamedTuple
 from labkit.vault.engines.transit.algorithms import Cipher
 from labkit.vault.engines.transit.derivation import NONCE_BYTES, NONCE_KEY_BYTES, convergent_nonce, derive
 from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, split_envelope, to_base64

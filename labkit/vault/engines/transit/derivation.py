@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import hmac
 import re
 
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -54,12 +53,16 @@ def hkdf(key: bytes, info: bytes, length: int) -> bytes:
 
 def counter_mode(key: bytes, context: bytes) -> bytes:
     """Derive 32 bytes in counter mode: one block, whose counter is 0, and no label (cf. SP 800-108)."""
+    import hmac  # it loads OpenSSL once more: not for keys that are not derived
+
     counter, bits = (0).to_bytes(4, "big"), (8 * COUNTER_BYTES).to_bytes(4, "big")
     return hmac.digest(key, counter + context + bits, "sha256")
 
 
 def convergent_nonce(key: bytes, plaintext: bytes) -> bytes:
     """Return the nonce that a plaintext has under a nonce key (versions 2 and 3)."""
+    import hmac
+
     return hmac.digest(key, plaintext, "sha256")[:NONCE_BYTES]
 
 

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from labkit.service.routing import Table
-from labkit.vault.engines.transit import decrypt, encrypt, key_config, keys, rewrap, settings
+from labkit.service.routing import Groups
 
-TABLE = Table((*encrypt.ROUTES, *decrypt.ROUTES, *rewrap.ROUTES, *keys.ROUTES, *key_config.ROUTES, *settings.ROUTES))
+# first segment of the path → modules with ROUTES; nothing but what is asked for is loaded
+GROUPS = {
+    "config": ("labkit.vault.engines.transit.settings",),
+    "decrypt": ("labkit.vault.engines.transit.decrypt",),
+    "encrypt": ("labkit.vault.engines.transit.encrypt",),
+    "keys": ("labkit.vault.engines.transit.keys", "labkit.vault.engines.transit.key_config"),
+    "rewrap": ("labkit.vault.engines.transit.rewrap",),
+}
+
+TABLE = Groups(GROUPS)
