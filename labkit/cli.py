@@ -36,7 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser().parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = given.command
     try:
-        return command(given)
+        code = command(given)
+        sys.stdout.flush()  # a reader who has left is noticed here, not while the interpreter ends
+        return code
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return STOPPED

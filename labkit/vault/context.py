@@ -15,7 +15,7 @@ from labkit.service.errors import Unavailable
 from labkit.service.message import Body, Fetch, Request, Response
 from labkit.service.record import NamedTuple
 from labkit.vault.files import Files
-from labkit.vault.replication.mode import MODE_KEY, Mode
+from labkit.vault.replication import MODE_KEY
 from labkit.vault.storage import Names, Storage
 from labkit.vault.storage.barrier import Barrier
 from labkit.vault.storage.views import Subtree
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from labkit.vault.mounts import Mount, Resolved
     from labkit.vault.policies import Acl
     from labkit.vault.replication.journal import Journal
+    from labkit.vault.replication.mode import Mode
     from labkit.vault.seal import SealState
     from labkit.vault.tokens import Token
 
-STANDALONE = Mode()
 KEPT_RECORDS = 65_536
 NONCES_A_DRAW = 4
 
@@ -155,14 +155,21 @@ class Core:
 
     def mode(self) -> Mode:
         """Return the cluster's replication mode."""
+        from labkit.vault.replication.mode import Mode  # few clusters replicate
+
         stored = self.storage.get(MODE_KEY)
         if stored is None:
-            return STANDALONE
+            return Mode()
         kept = self.records.get(MODE_KEY)
         if kept is None or kept[0] is not stored:
             kept = self.records[MODE_KEY] = (stored, Mode.from_bytes(self.open(MODE_KEY, stored)))
         mode: Mode = kept[1]
         return mode
+
+    @property
+    def is_secondary(self) -> bool:
+        """Whether the cluster is a disaster-recovery secondary: what every request asks first."""
+        return self.storage.get(MODE_KEY) is not None and self.mode().mode == "secondary"
 
     def follow_mode(self) -> None:
         """Keep journal and index while this node is the active one of a cluster that replicates, else none.
@@ -170,7 +177,8 @@ class Core:
         What falls due is worked out anew: a secondary does nothing of it, and a promoted one all (R5).
         """
         self.next_due_ns = None
-        replicates = self.duty.active and self.barrier is not None and self.mode().mode != "disabled"
+        known = self.barrier is not None and self.storage.get(MODE_KEY) is not None
+        replicates = self.duty.active and known and self.mode().mode != "disabled"
         if replicates and not self.journal.on:
             self.journal.switch_on()
         elif not replicates and self.journal.on:

@@ -28,7 +28,7 @@ def next_due(core: Core) -> int | None:
     if core.barrier is None or not core.duty.active:
         return None
     if core.next_due_ns is None:
-        core.next_due_ns = 0 if core.mode().mode == "secondary" else _earliest(_context(core))
+        core.next_due_ns = 0 if core.is_secondary else _earliest(_context(core))
     return core.next_due_ns or None
 
 

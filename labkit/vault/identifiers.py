@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -44,17 +45,15 @@ def uuid_text(entropy: Entropy) -> str:
 
 
 def _small_sha256() -> Hashing:
-    """Take SHA-256 from Python's own small module (3.12 and later; 3.11), as the standard library's own modules do.
+    """Take SHA-256 from Python's own small module, as the standard library's own modules do.
 
     hashlib's loads the whole of OpenSSL once more, a tenth of a fresh process's start.
     """
-    for name in ("_sha2", "_sha256"):
-        try:
-            found: Hashing = import_module(name).sha256
-        except ImportError:
-            continue
-        return found
-    return long_sha256()
+    try:
+        found: Hashing = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
+    except ImportError:  # a Python without it
+        return long_sha256()
+    return found
 
 
 @cache

@@ -256,7 +256,7 @@ def _wrong_item(kind: str, shown: list[str]) -> str:
 def _token_pattern() -> re.Pattern[str]:
     """Blanks and comments, then a token, or none where a rare one follows; made when the first policy is read."""
     return re.compile(
-        r"""(?: [ \t\n\r]+ | \#[^\n]* | //[^\n]* | /\*[^*]*+ (?: \*(?!/) [^*]*+ )*+ \*/ )*+
+        r"""(?: [ \t\n\r]+ | \#[^\n]* | //[^\n]* | /\*[^*]* (?: \*(?!/) [^*]* )* \*/ )*
         (?: (?P<word> [^\W\d][\w.-]* )
           | (?P<string> "[^"\\\n$]*" )
           | (?P<number> -?(?: 0[xX][0-9a-fA-F]+ | [0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)? ) | \.[0-9]+ )

@@ -167,7 +167,7 @@ def admit(ctx: Context) -> None:
     flags = found.flags
     if core.barrier is None and "sealed" not in flags:
         raise Unavailable(SEALED)
-    if core.barrier is not None and "any_mode" not in flags and ctx.core.mode().mode == "secondary":
+    if core.barrier is not None and "any_mode" not in flags and core.is_secondary:
         raise BadRequest(PATH_DISABLED)  # right after sealed: a standby of a secondary says so as well
     if not core.duty.active and "standby" not in flags:
         if not core.duty.leader:

@@ -41,8 +41,12 @@ def keeper() -> Iterator[Keeper]:
 
 
 @pytest.fixture
-def play(keeper: Keeper, pytester: pytest.Pytester, pytestconfig: pytest.Config) -> Play:
+def play(
+    keeper: Keeper, pytester: pytest.Pytester, pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+) -> Play:
     """Run pytest over some files; the plugin is there by its entry point, or named where labkit is not installed."""
+    for name in ("CI", "BUILD_NUMBER"):  # with them pytest repeats whole failures in its summary
+        monkeypatch.delenv(name, raising=False)
     named = [] if pytestconfig.pluginmanager.has_plugin("labkit") else ["-p", "labkit.scenario.plugin"]
 
     def run(*arguments: str, **files: str) -> pytest.RunResult:

@@ -18,10 +18,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from labkit.service.record import NamedTuple
+from labkit.vault.replication import MODE_KEY as MODE_KEY
 from labkit.vault.storage.records import decode_record, encode_record
-
-MODE_KEY = "node/mode"
-"""Where the record is stored; it is this cluster's own, and in no tree."""
 
 TRANSITIONS: dict[str, dict[str, str]] = {
     "disabled": {

@@ -11,9 +11,6 @@ from __future__ import annotations
 
 import re
 
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
 from labkit.service.errors import BadRequest
 from labkit.vault.engines.transit.refusals import Wrapped
 
@@ -48,6 +45,9 @@ def derive(kdf: int, key: bytes, context: bytes, length: int) -> bytes:
 
 def hkdf(key: bytes, info: bytes, length: int) -> bytes:
     """Derive bytes with HKDF-SHA256 and no salt (RFC 5869)."""
+    from cryptography.hazmat.primitives.hashes import SHA256  # loaded for the first derived key, not for any key
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
     return HKDF(SHA256(), length, None, info).derive(key)
 
 
