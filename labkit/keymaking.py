@@ -42,6 +42,7 @@ P521_DRAW_BYTES = 74
 
 JWT_HEADER = b'{"alg":"ES512","typ":"JWT"}'
 LONGEST_TOKEN = 16_384
+MOST_BRACKETS = 256
 
 
 # ---- certificates: Ed25519 (RFC 8410) in X.509 (RFC 5280) --------------------------------------------------
@@ -350,6 +351,8 @@ def _from_json(raw: bytes, what: str) -> dict[str, Any]:
     """Read a JSON object that can be written again: no NaN, no half of a surrogate pair."""
     import json
 
+    if raw.count(b"[") + raw.count(b"{") > MOST_BRACKETS:  # how deep a parser goes differs between Pythons
+        raise ValueError(f"{what} is not JSON that nests as little as a token's does")
     try:
         value = json.loads(raw.decode())
         _to_json(value)

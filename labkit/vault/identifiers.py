@@ -25,6 +25,10 @@ _DROPPED = bytes(range(_UNBIASED, 256))
 _SPARE = 8
 
 
+# The four digits that say the variant keep the two random bits of the digit they replace.
+_VARIANT = {f"{digit:x}": "89ab"[digit & 3] for digit in range(16)}
+
+
 def base62(entropy: Entropy, length: int) -> str:
     """Draw a text of ``length`` base62 digits, each equally likely; ValueError when no draw holds a digit."""
     digits = entropy(length + _SPARE).translate(_DIGIT, _DROPPED)
@@ -38,10 +42,8 @@ def base62(entropy: Entropy, length: int) -> str:
 
 def uuid_text(entropy: Entropy) -> str:
     """Draw a random UUID (RFC 9562, version 4) as text: 36 characters."""
-    drawn = entropy(16)
-    text = drawn.hex()
-    variant = "89ab"[drawn[8] >> 4 & 3]
-    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:]}"
+    text = entropy(16).hex()
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{_VARIANT[text[16]]}{text[17:20]}-{text[20:]}"
 
 
 def _small_sha256() -> Hashing:

@@ -353,8 +353,9 @@ def _read_json(source: Source) -> Block:
     hooks: dict[str, Any] = {"parse_int": number, "parse_float": number, "parse_constant": number}
     try:
         document = json.loads(source.text, object_pairs_hook=_Members, **hooks)
-    except json.JSONDecodeError as error:
-        raise source.error(error.pos, f"the text begins like JSON: {error.msg}") from None
+    except json.JSONDecodeError:
+        # Without the parser's own words and place: those differ from one Python to the next.
+        raise PolicyError("the text begins like JSON, but is none") from None
     except RecursionError:
         raise PolicyError(f"nested deeper than {DEEPEST} levels") from None
     # All strings stand in the text in the order in which the document is walked: so each key's place is found.

@@ -180,6 +180,12 @@ class Vault(ShortForms):
         self.calls.append(Call(method, path, response.status))
         return response
 
+    def close(self) -> None:
+        """Close the file of a vault that was opened from one; a vault in memory needs no closing."""
+        close = getattr(self.core.storage, "close", None)
+        if close is not None:
+            close()
+
     def unseal_with(self, shares: tuple[str, ...]) -> None:
         """Give key shares (hex) to this node."""
         from labkit.vault.seal import unseal

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
 import pytest
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest, NotFound, Unsupported
-from labkit.service.routing import Match, Route, Table, parse_fields
+from labkit.service.routing import Groups, Match, Route, Table, parse_fields
 
 NAME = fields.name("name", "name")
 PATH = fields.path("path", "path")
@@ -93,3 +96,39 @@ def test_fields_must_be_the_handlers_parameters():
         Route("fly", "keys", read_key, (NAME,))
     with pytest.raises(AssertionError, match=r"no such flags: .'opne'"):
         Route("read", "keys/<name>", read_key, (NAME,), "opne")
+
+
+def test_a_pattern_names_fields_alone():
+    with pytest.raises(AssertionError, match=r"keys/<nmae>: no field is called .'nmae'."):
+        Route("read", "keys/<nmae>", read_key, (NAME,))
+
+
+@pytest.fixture
+def groups(monkeypatch):
+    """Two modules of routes under three first segments, and one route otherwise."""
+    for module, routes in {"group_a": TABLE.routes[:2], "group_b": TABLE.routes[2:]}.items():
+        monkeypatch.setitem(sys.modules, module, SimpleNamespace(ROUTES=routes))
+    modules = {"keys": ("group_a",), "data": ("group_b",), "both": ("group_a", "group_b")}
+    return Groups(modules, [Route("read", "data/<path>/more", read_path, (PATH,))])
+
+
+def test_a_group_is_loaded_by_its_segment(groups, monkeypatch):
+    assert groups.match("read", "keys/a") == TABLE.match("read", "keys/a")
+    monkeypatch.delitem(sys.modules, "group_b")
+    assert groups.match("read", "keys/a").values == {"name": "a"}
+    with pytest.raises(ModuleNotFoundError):
+        groups.match("read", "data/a")
+
+
+def test_a_group_refuses_as_a_table_does(groups):
+    with pytest.raises(Unsupported):
+        groups.match("patch", "keys/a")
+    for path in ("keys", "data/", "other/a", ""):
+        with pytest.raises(NotFound, match="unsupported path"):
+            groups.match("read", path)
+
+
+def test_groups_know_all_their_routes_once(groups):
+    assert groups.routes[:3] == TABLE.routes
+    assert [route.pattern for route in groups.routes[3:]] == ["data/<path>/more"]
+    assert groups.match("read", "data/a/more").values == {"path": "a/more"}  # a group's own routes come first

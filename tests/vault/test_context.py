@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labkit.service.message import Request
-from labkit.vault.context import Context, TapedContext
+from labkit.vault.context import KEPT_RECORDS, NONCES_A_DRAW, Context, TapedContext
 
 REQUEST = Request("GET", "")
 
@@ -63,3 +63,31 @@ def test_a_step_begins_with_no_writes(service):
     ctx.begin(2)
 
     assert (ctx.writes, ctx.kept) == ({}, {})
+
+
+def test_no_two_writes_have_the_same_nonce(service):
+    ctx = Context(service.core, REQUEST, 0)
+    nonces = [ctx.nonce(12) for _ in range(3 * NONCES_A_DRAW)]
+
+    assert len(set(nonces)) == len(nonces)
+    assert {len(nonce) for nonce in nonces} == {12}
+    assert ctx.nonce(12) != Context(service.core, REQUEST, 0).nonce(12)
+
+
+def test_nonces_are_on_the_tape(service):
+    first = TapedContext(service.core, REQUEST, 0)
+    first.begin(5)
+    drawn = [first.nonce(12) for _ in range(NONCES_A_DRAW + 1)]
+
+    again = TapedContext(service.core, REQUEST, 0, tuple(first.tape))
+    again.begin(5)
+    assert [again.nonce(12) for _ in drawn] == drawn
+
+
+def test_kept_records_are_bounded(service):
+    core = service.core
+    core.drop_caches()
+    for number in range(KEPT_RECORDS + 1):
+        core.keep_record(str(number), b"", number)
+
+    assert len(core.records) == 1

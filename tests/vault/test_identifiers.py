@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 import uuid
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.vault.identifiers import BASE62, base62, uuid_text
+from labkit.vault import identifiers
+from labkit.vault.identifiers import BASE62, base62, long_sha256, sha256, uuid_text
 
 
 def entropy(label: str) -> Callable[[int], bytes]:
@@ -94,3 +98,24 @@ def test_digits_come_evenly() -> None:
     # Twelve standard deviations: the draw is fixed, and a favoured digit would have 1,200 or more.
     assert all(620 < count < 1380 for count in counts.values())
     assert sum((count - 1000) ** 2 / 1000 for count in counts.values()) < 110  # chi-squared, 61 degrees, 0.9999
+
+
+@given(st.binary(max_size=300))
+def test_both_digests_are_the_published_one(value: bytes) -> None:
+    assert sha256(value).hexdigest() == long_sha256()(value).hexdigest() == hashlib.sha256(value).hexdigest()
+
+
+def test_a_python_without_the_small_module_has_the_large_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_sha2", "_sha256"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+    assert identifiers._small_sha256()(b"abc").hexdigest() == hashlib.sha256(b"abc").hexdigest()
+
+
+def test_a_first_answer_does_without_openssls_digests(checkout: Path) -> None:
+    code = (
+        "import sys\nfrom labkit import Vault\nvault = Vault.dev()\nvault.post('secret/data/a', {'data': {}})\n"
+        "vault.post('transit/encrypt/a', {'plaintext': ''})\nprint('_hashlib' in sys.modules)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["False"]

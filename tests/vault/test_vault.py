@@ -95,7 +95,7 @@ def test_a_file_keeps_what_was_acknowledged(tmp_path):
     assert again.unseal_keys == first.unseal_keys
     assert again.get("secret/data/app").data["data"] == {"user": "ada"}
     for vault in (first, again):
-        vault.core.storage.close()
+        vault.close()
 
 
 CHILD = """
@@ -117,7 +117,7 @@ def test_what_was_acknowledged_survives_a_killed_process(tmp_path):
 
     for number in range(int(run.stdout.split()[-1]) + 1):
         assert vault.get(f"secret/data/{number}").data["data"] == {"n": number}
-    vault.core.storage.close()
+    vault.close()
 
 
 def test_state_and_store_are_all_there_is(service, clock):

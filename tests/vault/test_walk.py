@@ -6,6 +6,7 @@ import pytest
 
 from labkit import Vault
 from labkit.service.errors import BadRequest
+from labkit.service.message import Request
 from labkit.vault.walk import split_path
 
 
@@ -146,3 +147,39 @@ def test_every_answer_has_an_id_of_its_own(service):
 
     assert first.body["request_id"] != second.body["request_id"]
     assert len(first.body["request_id"]) == 36
+
+
+def test_who_asks_is_found_anew_when_the_token_changes(service, clock):
+    made = service.post("auth/token/create", {"policies": ["default"], "ttl": "1h"}).auth
+    token, accessor = made["client_token"], {"accessor": made["accessor"]}
+    for _ in range(2):
+        assert service.get("auth/token/lookup-self", token=token).data["ttl"] == 3_600
+    clock.now_ns += 1_800 * 1_000_000_000
+    assert service.get("auth/token/lookup-self", token=token).data["ttl"] == 1_800
+    assert service.post("auth/token/renew-accessor", accessor).ok
+    assert service.get("auth/token/lookup-self", token=token).data["ttl"] == 3_600
+
+    service.post("auth/token/revoke-accessor", accessor)
+    assert service.get("auth/token/lookup-self", token=token).status == 403
+
+
+def test_a_caller_that_is_known_ends_at_its_time(service, clock):
+    token = service.post("auth/token/create", {"policies": ["default"], "ttl": "1h"}).auth["client_token"]
+    assert service.get("auth/token/lookup-self", token=token).ok
+    clock.now_ns += 3_600 * 1_000_000_000
+
+    request = Request("GET", "/v1/auth/token/lookup-self", {"X-Vault-Token": token})
+    assert service.handle(request).status == 403  # though nothing has ended it in the store
+
+
+def test_known_callers_are_bounded_and_no_tokens(service, monkeypatch):
+    monkeypatch.setattr("labkit.vault.walk.KEPT_LOOKUPS", 3)
+    texts = [service.post("auth/token/create", {}).auth["client_token"] for _ in range(5)]
+    for text in texts:
+        assert service.get("auth/token/lookup-self", token=text).ok
+    callers = service.core.callers
+
+    assert len(callers) <= 3
+    assert not any(text in key for text in texts for key in callers)
+    service.post("sys/seal")
+    assert service.core.callers == {}

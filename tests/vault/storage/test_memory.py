@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, closing
+
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from labkit.vault.storage import StaleTerm
@@ -15,9 +17,14 @@ KEYS = st.lists(PARTS, min_size=1, max_size=4).map("/".join)
 WRITES = st.lists(st.dictionaries(KEYS, st.one_of(st.none(), st.binary(max_size=4)), max_size=4), max_size=12)
 
 
-MAKERS = pytest.mark.parametrize(
-    "new_storage", [MemoryStorage, lambda: SqliteStorage(":memory:")], ids=["memory", "sqlite"]
-)
+@pytest.fixture(params=["memory", "sqlite"])
+def new_storage(request):
+    """A maker of empty stores of one kind; they are closed when the test is over."""
+    if request.param == "memory":
+        yield MemoryStorage
+        return
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(closing(SqliteStorage(":memory:")))
 
 
 def children(model, prefix):
@@ -26,8 +33,7 @@ def children(model, prefix):
     return sorted({rest[: rest.find("/") + 1] or rest for rest in rests})
 
 
-@MAKERS
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(WRITES)
 def test_any_sequence_of_transactions_agrees_with_a_dict(new_storage, steps):
     """get, keys and list of every folder agree with a plain dict after every transaction."""
@@ -46,7 +52,6 @@ def test_any_sequence_of_transactions_agrees_with_a_dict(new_storage, steps):
                     assert storage.list(key[:cut]) == children(model, key[:cut])
 
 
-@MAKERS
 def test_get_returns_the_same_object_until_the_key_is_written_again(new_storage):
     """Caches of decoded records rest on this identity."""
     storage = new_storage()
@@ -59,7 +64,6 @@ def test_get_returns_the_same_object_until_the_key_is_written_again(new_storage)
     assert storage.get("a") is not first
 
 
-@MAKERS
 def test_a_stale_term_changes_nothing(new_storage):
     """A commit under an older term than the newest claimed one is refused whole."""
     storage = new_storage()
@@ -73,7 +77,6 @@ def test_a_stale_term_changes_nothing(new_storage):
     assert (storage.get("a"), storage.get("b")) == (b"2", None)
 
 
-@MAKERS
 def test_listing_hands_out_no_inner_list(new_storage):
     """Changing what a listing returned changes nothing."""
     storage = new_storage()

@@ -74,3 +74,32 @@ def test_deleting_all_of_a_folder(ctx):
 
     assert part.delete_all("f/") == 2
     assert part.list() == ["a"]
+
+
+def test_a_record_that_came_with_its_bytes_is_not_decoded(ctx):
+    part = ctx.everything.under("logical/x/")
+    record = ("one",)
+    part.put("a", b'["one"]', record)
+    assert part.decoded("a", never) is record
+    ctx.core.commit(ctx.writes)
+    ctx.writes = {}
+
+    assert part.decoded("a", never) is record
+    assert part.get("a") == b'["one"]'
+
+
+def never(stored):
+    raise AssertionError(f"{stored} was decoded")
+
+
+def test_a_record_goes_with_its_bytes(ctx):
+    part = ctx.everything.under("logical/x/")
+    part.put("a", b'["one"]', ("one",))
+    ctx.core.commit(ctx.writes)
+    ctx.writes = {}
+    part.put("a", b'["two"]', ("two",))
+    ctx.writes = {}  # as after a refusal
+
+    assert part.decoded("a", bytes.decode) == '["one"]'
+    part.put("a", b"three")
+    assert part.decoded("a", bytes.decode) == "three"

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.service.errors import BadRequest
+from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.engines.kv import store
 from labkit.vault.engines.kv.history import Config, Key, Version
@@ -134,3 +135,22 @@ def test_data_is_kept_exactly(data: dict[str, Any]) -> None:
 def test_what_json_cannot_carry_is_refused(value: Any) -> None:
     with pytest.raises(BadRequest, match="failed to decode JSON input"):
         store.encode_data({"deep": [value]})
+
+
+def test_what_is_kept_decoded_is_what_the_bytes_say(service: Any) -> None:
+    service.post("secret/metadata/a", {"custom_metadata": {"z": "1", "b": "2"}, "delete_version_after": "1h"})
+    for _ in range(12):
+        service.post("secret/data/a", {"data": {"x": [1]}})
+    service.delete("secret/data/a")
+    service.put("secret/destroy/a", {"versions": [11]})
+    service.post("secret/undelete/a", {"versions": [12]})
+    core = service.core
+    kept = {key: record for key, (_, record) in core.records.items() if isinstance(record, (Key, Version))}
+    core.drop_caches()
+
+    assert {type(record) for record in kept.values()} == {Key, Version}
+    ctx = Context(core, Request("GET", ""), service.now())
+    for key, record in kept.items():
+        if core.storage.get(key) is not None:  # some were pruned
+            decode = store._decode_key if isinstance(record, Key) else store._decode_version
+            assert repr(ctx.everything.decoded(key, decode)) == repr(record)
