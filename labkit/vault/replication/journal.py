@@ -21,7 +21,6 @@ from labkit.service.record import NamedTuple
 from labkit.vault.replication.merkle import (
     DIGEST_BYTES,
     FAN_OUT,
-    TREES,
     Index,
     bucket,
     classify,
@@ -259,10 +258,6 @@ class Generation:
     def value(self, key: str) -> bytes | None:
         """Return a key's ciphertext as it was."""
         return self._before[key] if key in self._before else self._journal.storage.get(key)
-
-    def subtree_roots(self) -> list[bytes]:
-        """Return the roots of both trees as they are now; of use for the newest generation alone."""
-        return [self._index.subtree_root(tree) for tree in TREES]
 
     def pages(self, tree: int) -> bytes:
         """Return the 256 page hashes of a tree as they were."""
