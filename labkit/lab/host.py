@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from labkit.lab.lab import Lab
 
 HEADER_BYTES = 160
+READS = ("GET", "HEAD", "LIST")
 API_PORT, CLUSTER_PORT = 8200, 8201
 
 
@@ -158,7 +159,7 @@ class NodeHost:
         request = request._replace(remote_address=source)
         commits = self.vault.core.commits
         outcome = self.vault.handle(request)
-        self._note_commit(correlation, commits)
+        self._note_commit(correlation, request, commits)
         self._hand_over(outcome, source, correlation)
 
     def _hand_over(self, outcome: Response | Suspended, source: str, correlation: str) -> None:
@@ -188,7 +189,7 @@ class NodeHost:
         suspended, source, correlation = waiting
         commits = self.vault.core.commits
         outcome = self.vault.resume(suspended, answer)
-        self._note_commit(correlation, commits)
+        self._note_commit(correlation, suspended.request, commits)
         self._hand_over(outcome, source, correlation)
 
     def resume_fetch(self, number: int, answer: Response) -> None:
@@ -199,9 +200,10 @@ class NodeHost:
         """Send a message to another host."""
         self.lab.network.send(self.name, target, what, payload, size_bytes + HEADER_BYTES)
 
-    def _note_commit(self, correlation: str, commits_before: int) -> None:
+    def _note_commit(self, correlation: str, request: Request, commits_before: int) -> None:
+        """Tell the ledger of a write; a read that cost its token a use is none."""
         core = self.vault.core
-        if core.commits != commits_before:
+        if core.commits != commits_before and request.method not in READS:
             self.lab.note_commit(correlation, self.plan.name, core.journal.last)
 
     def _keep_lease(self) -> None:

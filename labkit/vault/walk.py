@@ -26,9 +26,10 @@ from labkit.service.routing import Match, parse_fields, refusal
 from labkit.vault import audit, tokens
 from labkit.vault.context import Caller, Context, Core, TapedContext
 from labkit.vault.identifiers import uuid_text
-from labkit.vault.mounts import MOUNTS, MountTable, Resolved, decode_table, table_of
+from labkit.vault.mounts import MOUNTS, Mount, MountTable, Resolved, decode_table, table_of
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
 from labkit.vault.policy_store import INDEX, acl_for
+from labkit.vault.storage import StaleTerm
 
 METHODS = {
     "GET": "read",
@@ -350,8 +351,10 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
             audit.record_refusal(ctx, response)
         except ServiceError as failed:
             response = refusal(failed)
-    if ctx.writes:
+    try:
         core.commit(ctx.writes)
+    except StaleTerm:
+        return step_down(ctx)
     return response
 
 
@@ -383,10 +386,5 @@ def replay(ctx: TapedContext, suspended: Suspended) -> Generator[Any, Any, Any]:
     return generator
 
 
-def _system_mounts() -> MountTable:
-    from labkit.vault.mounts import Mount
-
-    return MountTable((Mount("sys/", "system", "system", "system"),))
-
-
-_SYSTEM = _system_mounts()
+# Where the system's own endpoints are found while the stored table cannot be read.
+_SYSTEM = MountTable((Mount("sys/", "system", "system", "system"),))

@@ -309,3 +309,14 @@ def test_a_silent_write_that_happened_is_not_in_the_ledger(calm):
 
     assert calm.ledger.writes == []
     assert calm.ledger.unknown == 1
+
+
+def test_a_read_that_costs_its_token_a_use_is_no_write(calm):
+    made = {"policies": ["root"], "num_uses": 3}
+    token = calm["paris"].post("auth/token/create", made).auth["client_token"]
+    writes = len(calm.ledger.writes)
+
+    assert calm["paris"].get("sys/mounts", token=token).ok
+    assert len(calm.ledger.writes) == writes
+    assert calm["paris"].post("secret/data/a", {"data": {}}, token=token).ok
+    assert len(calm.ledger.writes) == writes + 1

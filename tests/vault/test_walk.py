@@ -142,6 +142,16 @@ def test_the_community_edition_refuses_the_enterprise_parts():
     assert vault.get("sys/replication/dr/status", token="").data == {"mode": "disabled"}
 
 
+def test_a_refusal_of_a_node_that_was_overtaken_is_still_an_answer(service):
+    token = service.post("auth/token/create", {"policies": ["default"], "num_uses": 5}).auth["client_token"]
+    service.core.storage.claim(9)
+
+    answer = service.get("secret/data/a", token=token)
+    assert answer.status == 503
+    assert "no longer the active one" in answer.errors[0]
+    assert not service.core.duty.active
+
+
 def test_every_answer_has_an_id_of_its_own(service):
     first, second = service.get("sys/mounts"), service.get("sys/mounts")
 
