@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from labkit.service.errors import BadRequest, ServiceError, Unavailable
+from labkit.service.errors import BadRequest, Unavailable
 from labkit.service.message import Fetch, Request, Response
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.replication import activation
@@ -13,6 +13,7 @@ from labkit.vault.replication.activation import Bundle
 from labkit.vault.replication.mode import Mode, WrongMode, advance, by_token
 from labkit.vault.seal import SEAL_CONFIG
 from labkit.vault.storage.barrier import KEYRING, Barrier, BarrierError, open_ring
+from labkit.vault.storage.records import decode_record
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -83,16 +84,12 @@ def _unwrap(token: str, primary_api_addr: str) -> Generator[Fetch, Response, Bun
     sent = {"X-Vault-Token": str(claims.get("jti", ""))}  # the wrapping token is the caller's own
     answer = yield Fetch(address, Request("POST", "/v1/sys/wrapping/unwrap", sent))
     if answer.status == 0:
-        raise _failed(f'error unwrapping secondary token: Post "{address}/v1/sys/wrapping/unwrap": {_told(answer)}')
+        raise Unavailable(f'error unwrapping secondary token: Post "{address}/v1/sys/wrapping/unwrap": {_told(answer)}')
     if not answer.ok:
         raise BadRequest(
             f"error response unwrapping secondary token; status code is {answer.status}, message is {_told(answer)}"
         )
     return activation.read_bundle(answer)
-
-
-def _failed(text: str) -> ServiceError:
-    return Unavailable(text)
 
 
 def _told(answer: Response) -> str:
@@ -125,8 +122,6 @@ def first_that_answers(ctx: Context, addresses: tuple[str, ...]) -> Generator[Fe
     stored = ctx.everything.get(activation.CREDENTIALS)
     if stored is None:
         raise BadRequest("this secondary has no credentials of a primary; use a secondary activation token")
-    from labkit.vault.storage.records import decode_record
-
     shown = activation.show(Bundle(*decode_record(stored)), 0, ctx.core.settings.version)
     for address in addresses:
         answer = yield Fetch(address, Request("POST", "bootstrap", {}, shown), channel="cluster")
