@@ -16,7 +16,7 @@ from labkit.lab.lease import LEASE_NS, RENEW_NS, Lease, read_lease, write_lease
 from labkit.lab.shipping import Shipping
 from labkit.service.limits import measure
 from labkit.service.message import Fetch, Request, Response, Suspended, silence
-from labkit.vault.context import Duty, Settings, Surroundings
+from labkit.vault.core import Environment, Leadership, Settings
 from labkit.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class NodeHost:
     @property
     def active(self) -> bool:
         """Whether this node serves: up, unsealed, and holding the lease."""
-        return self.lab.network.up(self.name) and not self.vault.sealed and self.vault.core.duty.active
+        return self.lab.network.up(self.name) and not self.vault.sealed and self.vault.core.leadership.active
 
     def boot(self, stagger_ns: int) -> None:
         """Set the node's own timer going; those of one cluster look at the lease one after another."""
@@ -126,7 +126,7 @@ class NodeHost:
         return SeededEntropy(self.lab.seed, *label, counter=counter)
 
     def _build(self, state: dict[str, Any] | None) -> Vault:
-        surroundings = Surroundings(
+        environment = Environment(
             lambda: self.lab.epoch_ns + self.lab.now,
             self.entropy,
             self._observer(),
@@ -142,9 +142,9 @@ class NodeHost:
             ring_entries=self.plan.ring_entries,
         )
         files = self.lab.files[self.plan.name]
-        vault = Vault(self.lab.stores[self.plan.name], surroundings, settings, state, files)
+        vault = Vault(self.lab.stores[self.plan.name], environment, settings, state, files)
         if state is None:
-            vault.set_duty(Duty(active=False))
+            vault.set_leadership(Leadership(active=False))
         return vault
 
     def _observer(self) -> Callable[..., None]:
@@ -204,16 +204,16 @@ class NodeHost:
         """Tell the ledger of a write; a read that cost its token a use is none."""
         core = self.vault.core
         if core.commits != commits_before and request.method not in READS:
-            self.lab.note_commit(correlation, self.plan.name, core.journal.last)
+            self.lab.note_commit(correlation, self.plan.name, core.replica.journal.last)
 
     def _keep_lease(self) -> None:
         """Renew the lease, take it when it has run out, or look who holds it."""
         vault, store = self.vault, self.lab.stores[self.plan.name]
-        vault.check_seal()
-        duty = vault.core.duty
+        vault.reload_keyring()
+        duty = vault.core.leadership
         if vault.sealed:
             if duty.active or duty.leader:
-                vault.set_duty(Duty(active=False))
+                vault.set_leadership(Leadership(active=False))
             return
         now, lease = self.lab.now, read_lease(store)
         if duty.active and lease is not None and lease.holder == self.name and lease.term == duty.term:
@@ -221,12 +221,12 @@ class NodeHost:
         elif lease is None or lease.until_ns <= now:
             term = 1 if lease is None else lease.term + 1
             write_lease(store, Lease(self.name, term, now + LEASE_NS))
-            vault.set_duty(Duty(True, term, self.lab.epoch_ns + now, self.address, self.address))
+            vault.set_leadership(Leadership(True, term, self.lab.epoch_ns + now, self.address, self.address))
             self.lab.note_leader(self, term)
         else:
             leader = f"http://{lease.holder}:{API_PORT}"
             if duty.active or duty.leader != leader:
-                vault.set_duty(Duty(False, lease.term, 0, leader, f"https://{lease.holder}:{CLUSTER_PORT}"))
+                vault.set_leadership(Leadership(False, lease.term, 0, leader, f"https://{lease.holder}:{CLUSTER_PORT}"))
 
 
 def size_of(body: dict[str, Any] | None) -> int:

@@ -207,7 +207,7 @@ class Lab(Verbs):
 
     def note_stopping(self, node: NodeHost, mode: str) -> None:
         """A secondary is about to give its upstream up; when it becomes primary, that is a promotion."""
-        survivor, sync = node.plan.name, node.vault.core.sync
+        survivor, sync = node.plan.name, node.vault.core.replica.sync
         if sync.position is not None:
             self.held[survivor] = sync.position
         if mode != "primary":

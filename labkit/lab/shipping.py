@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.message import Fetch, Response
+from labkit.vault.context import own_work
 from labkit.vault.replication import activation, position
 from labkit.vault.replication.events import (
     Apply,
@@ -54,9 +55,9 @@ class Shipping:
         self.told: tuple[str, str] = state.get("told", ("", ""))
         self.connected: dict[str, str] = dict(state.get("connected", {}))
         self.streams: dict[str, Stream] = {sid: Stream(*row) for sid, row in state.get("streams", ())}
-        node.vault.core.peers = {row[0]: activation.Peer(*row) for row in state.get("peers", ())}
+        node.vault.core.replica.secondaries = {row[0]: activation.Peer(*row) for row in state.get("peers", ())}
         if state.get("sync") is not None:
-            node.vault.core.sync = from_plain(state["sync"])
+            node.vault.core.replica.sync = from_plain(state["sync"])
 
     def receive(self, source: str, what: str, payload: tuple[Any, ...]) -> None:
         """Take a message of the cluster port."""
@@ -68,7 +69,7 @@ class Shipping:
             self._bootstrap(source, first, rest[0])
         elif kind == "bootstrapped":
             self._node.resume_fetch(first, rest[0])
-        elif self._node.vault.core.sync is None:
+        elif self._node.vault.core.replica.sync is None:
             return
         elif kind == "reply":
             self._drive(Reply(first, self._heard(first, rest[0]), at))
@@ -79,7 +80,7 @@ class Shipping:
 
     def on_timer(self, kind: str, rest: list[Any]) -> None:
         """A timer of the sync came back."""
-        if self._node.vault.core.sync is None or not self._node.active:
+        if self._node.vault.core.replica.sync is None or not self._node.active:
             return
         if kind == "sync":
             self._drive(Timer(rest[0], rest[1], self._moment()))
@@ -91,7 +92,7 @@ class Shipping:
         node = self._node
         core = node.vault.core
         if not node.active:
-            self.started, core.sync = None, None
+            self.started, core.replica.sync = None, None
             self.streams, self.connected = {}, {}
             return
         stored = core.storage.get(MODE_KEY)
@@ -99,8 +100,11 @@ class Shipping:
             self._follow_mode(stored)
         if self.streams or self.connected:
             self._follow_streams()
-        mode = core.mode().mode
-        told = (mode, core.sync.state if core.sync is not None else "running" if mode == "primary" else "")
+        mode = core.replica.mode.mode
+        told = (
+            mode,
+            core.replica.sync.state if core.replica.sync is not None else "running" if mode == "primary" else "",
+        )
         if told != self.told:
             self.told = told
             node.lab.note_mode(node, *told)
@@ -112,13 +116,13 @@ class Shipping:
 
     def state(self) -> dict[str, Any]:
         """Return what is shipped as plain values."""
-        sync = self._node.vault.core.sync
+        sync = self._node.vault.core.replica.sync
         return {
             "started": self.started,
             "told": self.told,
             "connected": dict(self.connected),
             "streams": tuple((sid, tuple(stream)) for sid, stream in self.streams.items()),
-            "peers": tuple(tuple(peer) for peer in self._node.vault.core.peers.values()),
+            "peers": tuple(tuple(peer) for peer in self._node.vault.core.replica.secondaries.values()),
             "sync": None if sync is None else plain(sync),
         }
 
@@ -127,18 +131,18 @@ class Shipping:
 
     def _follow_mode(self, stored: bytes | None) -> None:
         node, core = self._node, self._node.vault.core
-        mode = core.mode()
+        mode = core.replica.mode
         self.started = stored
-        if core.sync is not None:
+        if core.replica.sync is not None:
             shut = mode.mode != "secondary"
             node.lab.note_stopping(node, mode.mode)
             self._drive(Stop(f"the cluster is {mode.mode} now", self._moment(), shut))
         if mode.mode != "secondary":
-            core.sync = None
+            core.replica.sync = None
             return
-        place = position.read(core)
+        place = position.read(own_work(core))
         start = Start(
-            addresses=position.addresses(core),
+            addresses=position.addresses(own_work(core)),
             at=self._moment(),
             primary_cluster_addr=mode.primary_cluster_addr,
             secondary_id=mode.secondary_id,
@@ -147,7 +151,7 @@ class Shipping:
             last_remote_wal=place.last_remote_wal,
             serial=node.incarnation << 32,
         )
-        core.sync = core.sync or State()
+        core.replica.sync = core.replica.sync or State()
         upstream = node.lab.host_at(start.addresses[0]) if start.addresses else None
         node.lab.note_following(node, node.lab.cluster_of(upstream) if upstream else "", mode.newly_demoted)
         self._drive(start)
@@ -156,12 +160,12 @@ class Shipping:
 
     def _drive(self, event: Event) -> None:
         core = self._node.vault.core
-        core.sync, effects = on(core.sync, event)
+        core.replica.sync, effects = on(core.replica.sync, event)
         for effect in effects:
             self._carry_out(effect)
 
     def _heard(self, rpc: str, answer: dict[str, Any]) -> dict[str, Any]:
-        index = self._node.vault.core.journal.index
+        index = self._node.vault.core.replica.journal.index
         assert index is not None
         return heard(rpc, answer, index)
 
@@ -175,11 +179,11 @@ class Shipping:
         elif isinstance(effect, Apply):
             for number, changes in effect.entries:
                 own = position.write(core, position.Place(True, number, number))
-                core.journal.apply(changes, own, core.duty.term)
+                core.replica.journal.apply(changes, own, core.leadership.term)
         elif isinstance(effect, Replace):
-            last_remote_wal = core.sync.last_remote_wal
+            last_remote_wal = core.replica.sync.last_remote_wal
             own = position.write(core, position.Place(effect.complete, effect.position, last_remote_wal))
-            core.journal.apply(effect.changes, own, core.duty.term)
+            core.replica.journal.apply(effect.changes, own, core.leadership.term)
         elif isinstance(effect, Remember):
             core.commit(position.write_addresses(core, effect.addresses))
         elif isinstance(effect, Observe):
@@ -187,7 +191,7 @@ class Shipping:
 
     def _send(self, send: Send) -> None:
         node, core = self._node, self._node.vault.core
-        index = core.journal.index
+        index = core.replica.journal.index
         assert index is not None
         message = ask(send, index)
         target = node.lab.host_at(send.to)
@@ -197,7 +201,7 @@ class Shipping:
         if target is None:
             return
         credentials = activation.credentials(core, message["serial"]) if send.rpc == "guard_hash" else {}
-        payload = ("rpc", send.rpc, core.mode().secondary_id, message, credentials)
+        payload = ("rpc", send.rpc, core.replica.mode.secondary_id, message, credentials)
         node.send(target, send.rpc, payload, size_bytes(message) + size_bytes(credentials))
 
     def _spread(self, wait: Wait) -> int:
@@ -216,7 +220,7 @@ class Shipping:
             payload = ("refused", rpc, message["serial"], refused, addresses)
             self._node.send(source, rpc, payload, 64)
             return
-        journal = self._node.vault.core.journal
+        journal = self._node.vault.core.replica.journal
         answer = self._echo(sid, message) if rpc == "echo" else QUESTIONS[rpc](journal, message)
         if rpc == "stream_wals":
             stream = opened(answer)
@@ -230,10 +234,14 @@ class Shipping:
         """Say why a question is refused, and where to ask instead; an empty text is welcome."""
         core = self._node.vault.core
         if not self._node.active:
-            known = (core.duty.leader_cluster,) if core.duty.leader_cluster and not self._node.vault.sealed else ()
+            known = (
+                (core.leadership.leader_cluster,)
+                if core.leadership.leader_cluster and not self._node.vault.sealed
+                else ()
+            )
             return ("sealed" if self._node.vault.sealed else "not the active node"), known
-        if core.mode().mode != "primary":
-            return f"not a primary but {core.mode().mode}", ()
+        if core.replica.mode.mode != "primary":
+            return f"not a primary but {core.replica.mode.mode}", ()
         if rpc == "guard_hash":
             why = activation.check_connection(core, sid, message["serial"], credentials)
             if why:
@@ -255,13 +263,13 @@ class Shipping:
             cluster_addrs=tuple(f"https://{name}:8201" for name in node.plan.node_names),
             stream=self.streams.get(sid),
         )
-        return echo(core.journal, message, here)
+        return echo(core.replica.journal, message, here)
 
     def _follow_streams(self) -> None:
         """Cut off who was revoked, and push what was committed since."""
         node, core = self._node, self._node.vault.core
         for sid in sorted(self.connected):
-            why = "" if core.mode().mode == "primary" else f"not a primary but {core.mode().mode}"
+            why = "" if core.replica.mode.mode == "primary" else f"not a primary but {core.replica.mode.mode}"
             if not why and not activation.is_known(core, sid):
                 why = "the activation of this id was revoked"
             if why:
@@ -269,7 +277,7 @@ class Shipping:
                 self.streams.pop(sid, None)
                 node.send(host, "disconnect", ("refused", "", 0, why, ()), 64)
         for sid in sorted(self.streams):
-            while (pushed := push(core.journal, self.streams[sid])) is not None:
+            while (pushed := push(core.replica.journal, self.streams[sid])) is not None:
                 self.streams[sid], message = pushed
                 node.send(self.connected[sid], "stream", ("push", message), size_bytes(message))
 

@@ -33,12 +33,12 @@ class Survey(Parts):
     def mode_of(self, cluster: str) -> str:
         """Return a cluster's replication mode as its active node knows it; ``unknown`` without one."""
         node = self.active_node(cluster)
-        return self.nodes[node].vault.core.mode().mode if node else "unknown"
+        return self.nodes[node].vault.core.replica.mode.mode if node else "unknown"
 
     def root(self, cluster: str) -> str:
         """Return a cluster's Merkle root, forty hex digits; empty while its active node keeps no index."""
         node = self.active_node(cluster)
-        index = self.nodes[node].vault.core.journal.index if node else None
+        index = self.nodes[node].vault.core.replica.journal.index if node else None
         return index.root() if index is not None else ""
 
     def contents(self, cluster: str) -> dict[str, bytes]:
@@ -55,7 +55,7 @@ class Survey(Parts):
             node = self.active_node(plan.name)
             if not node:
                 continue
-            mode = self.nodes[node].vault.core.mode()
+            mode = self.nodes[node].vault.core.replica.mode
             if mode.mode == "primary" and self._clients_reach(plan.site):
                 found.setdefault(mode.cluster_id, []).append(plan.name)
         return found
@@ -71,12 +71,12 @@ class Survey(Parts):
         pairs = []
         for plan in self.blueprint.clusters:
             node = self.active_node(plan.name)
-            sync = self.nodes[node].vault.core.sync if node else None
+            sync = self.nodes[node].vault.core.replica.sync if node else None
             if sync is None or sync.state != STREAMING:
                 continue
             upstream = self.followed.get(plan.name, "")
             leader = self.active_node(upstream) if upstream else ""
-            if leader and self.nodes[leader].vault.core.journal.last == sync.position:
+            if leader and self.nodes[leader].vault.core.replica.journal.last == sync.position:
                 pairs.append((upstream, plan.name))
         return pairs
 

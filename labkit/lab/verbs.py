@@ -78,9 +78,9 @@ class Verbs(Survey):
             if stored is None:
                 raise ValueError(f"{cluster} stores nothing under {chosen}")
             damaged = stored[:-1] + bytes([stored[-1] ^ 1])
-            self.stores[cluster].apply({chosen: damaged}, node.vault.core.duty.term)
+            self.stores[cluster].apply({chosen: damaged}, node.vault.core.leadership.term)
         else:
-            index = node.vault.core.journal.index
+            index = node.vault.core.replica.journal.index
             if index is None:
                 raise ValueError(f"{cluster} keeps no Merkle index: replication is disabled there")
             index.corrupt(layer, key)

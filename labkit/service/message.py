@@ -111,21 +111,19 @@ class Fetch(NamedTuple):
 
 
 class Suspended(NamedTuple):
-    """A request that waits for the answer to ``fetch``: plain data, from which the handler can be played again.
+    """A request that waits for the answer to ``fetch``: plain data, from which it can be played again.
 
-    ``tape`` is everything that the context gave so far, ``answers`` what earlier fetches brought; a live generator is
-    only a cache of the two.
+    ``tape`` is everything that the context gave so far, each with its kind, ``answers`` what earlier fetches brought,
+    ``keys`` a fingerprint of the keys that the node had; a live generator is only a cache of them.
     """
 
     number: int
     request: Request
     fetch: Fetch
-    arguments: dict[str, Any]
-    tape: tuple[Any, ...] = ()
+    tape: tuple[tuple[str, Any], ...] = ()
     answers: tuple[Response, ...] = ()
     request_id: str = ""
-    warnings: tuple[str, ...] = ()
-    caller: str = ""
+    keys: str = ""
 
     def __repr__(self) -> str:
         return f"Suspended({self.request!r}, waits for {self.fetch.address})"

@@ -71,21 +71,20 @@ def record_response(ctx: Context, response: Response) -> None:
 
 
 def record_refusal(ctx: Context, response: Response) -> None:
-    """Write both records of a request that was refused."""
+    """Write the response's record of a request that was refused; its request's record is there when it got so far."""
     if ctx.request_id:
         _record(ctx, "response", response)
 
 
 def _record(ctx: Context, kind: str, response: Response | None) -> None:
-    core = ctx.core
-    if core.barrier is None or core.storage.get(DEVICES) is None or ctx.path in UNRECORDED:
+    if ctx.keys.sealed or ctx.path in UNRECORDED or ctx.source.read(DEVICES) is None:
         return
     failed: list[str] = []
     devices = read_devices(ctx)
     for device in devices:
         line = {"time": format_instant(ctx.now), "type": kind, **_members(ctx, device, response)}
         try:
-            core.audit_line(device.file_path, encode_record(line))
+            ctx.source.append_line(device.file_path, encode_record(line))
         except OSError as error:
             failed.append(f"audit device {device.path} failed: {error}")
             ctx.observe("audit device failed", device=device.path)

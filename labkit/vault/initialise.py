@@ -7,21 +7,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from labkit.service.errors import BadRequest
 from labkit.service.message import Request
 from labkit.service.record import NamedTuple
-from labkit.vault import policy_store, tokens
+from labkit.vault import policy_store, token_record, tokens
 from labkit.vault.context import Context
+from labkit.vault.core import Core, SealKeys
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import MOUNTS, MountTable, encode_table, new_mount
-from labkit.vault.seal import SEAL_CONFIG, SealConfig, encode_config, seal_state
+from labkit.vault.seal import SEAL_CONFIG, SealConfig, check_event, encode_config
 from labkit.vault.shamir import split
-from labkit.vault.storage.barrier import KEY_BYTES, KEYRING, Barrier, close_ring, new_ring
-
-if TYPE_CHECKING:
-    from labkit.vault.context import Core
+from labkit.vault.storage.barrier import KEY_BYTES, KEYRING, close_ring, new_ring
 
 CLUSTER = "core/cluster"
 
@@ -53,17 +49,13 @@ def prepare(
     core: Core, shares: int, threshold: int, engines: Iterable[Wanted] = ()
 ) -> tuple[Initialised, dict[str, bytes | None]]:
     """Make everything that a new cluster starts with; return what is told of it, and what is to be written."""
-    if seal_state(core) != "uninitialised":
-        raise BadRequest("Vault is already initialized")
+    check_event(core, "init")
     entropy, now = core.entropy, core.now()
     root_key = entropy(KEY_BYTES)
     ring = new_ring(entropy, now)
     ctx = Context(core, Request("", ""), now)
-    core.barrier = Barrier(ring)
-    try:
-        root_token = _fill(ctx, engines)
-    finally:
-        core.barrier = None
+    ctx.keys = SealKeys.opened(root_key, ring)
+    root_token = _fill(ctx, engines)
     ctx.write(KEYRING, close_ring(ring, root_key, entropy))
     ctx.write(SEAL_CONFIG, encode_config(SealConfig(shares, threshold)))
     return Initialised(tuple(split(root_key, shares, threshold, entropy)), root_token), ctx.writes
@@ -80,7 +72,7 @@ def _fill(ctx: Context, engines: Iterable[Wanted]) -> str:
     whole.put(MOUNTS, encode_table(MountTable(tuple(sorted(mounts)))))
     whole.put(CLUSTER, uuid_text(entropy).encode())
     policy_store.write_default(ctx)
-    text, _ = tokens.issue(ctx, tokens.Token("", ("root",), "auth/token/root", "root", orphan=True))
+    text, _ = tokens.issue(ctx, token_record.Token("", ("root",), "auth/token/root", "root", orphan=True))
     return text
 
 

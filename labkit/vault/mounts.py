@@ -8,28 +8,46 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Groups, Match, Table
 from labkit.vault.storage.records import decode_record, encode_record
-
-if TYPE_CHECKING:
-    from labkit.vault.context import Context
+from labkit.vault.storage.storage_view import StorageView
 
 MOUNTS = "core/mounts"
 
 RESERVED = ("sys/", "auth/", "audit/", "cubbyhole/", "identity/")
 
-# kind of engine → (module, name of its table); imported at its first request
-ENGINES: dict[tuple[str, str], tuple[str, str]] = {
-    ("kv", "1"): ("labkit.vault.engines.kv.passthrough", "TABLE"),
-    ("kv", "2"): ("labkit.vault.engines.kv.table", "TABLE"),
-    ("transit", ""): ("labkit.vault.engines.transit.table", "TABLE"),
-    ("token", ""): ("labkit.vault.auth.token", "TABLE"),
-    ("system", ""): ("labkit.vault.system", "TABLE"),
-}
+
+class EngineKind(NamedTuple):
+    """One row of the catalogue: a kind and version, where its table is (``module:name``), and what else it has.
+
+    ``due_work`` names the module that does what falls due (``earliest``, ``due_names``, ``carry_out``), needed only where
+    ``due_folder`` of the mount's storage is not empty.  Modules are imported at the first use (R24).
+    """
+
+    kind: str
+    version: str
+    table: str
+    due_work: str = ""
+    due_folder: str = ""
+    is_auth: bool = False
+
+
+_ROWS = (
+    EngineKind("kv", "1", "labkit.vault.engines.kv.passthrough:TABLE"),
+    EngineKind("kv", "2", "labkit.vault.engines.kv.table:TABLE"),
+    EngineKind(
+        "transit", "", "labkit.vault.engines.transit.table:TABLE", "labkit.vault.engines.transit.rotation", "key/"
+    ),
+    EngineKind("token", "", "labkit.vault.auth.token:TABLE", is_auth=True),
+    EngineKind("system", "", "labkit.vault.system:TABLE"),
+)
+
+CATALOGUE = {(row.kind, row.version): row for row in _ROWS}
+"""{(kind, version): row} of every engine and auth method that can be mounted."""
 
 
 class Mount(NamedTuple):
@@ -114,14 +132,14 @@ def encode_table(table: MountTable) -> bytes:
     return encode_record([list(mount) for mount in table.mounts])
 
 
-def read_table(ctx: Context) -> MountTable:
-    """Return the mount table as this step sees it."""
-    return ctx.everything.decoded(MOUNTS, decode_table) or MountTable(())
+def read_table(storage: StorageView) -> MountTable:
+    """Return the mount table as the step of this view of the whole store sees it."""
+    return storage.decoded(MOUNTS, decode_table) or MountTable(())
 
 
-def write_table(ctx: Context, table: MountTable) -> None:
+def write_table(storage: StorageView, table: MountTable) -> None:
     """Store a new mount table when the step commits."""
-    ctx.everything.put(MOUNTS, encode_table(table))
+    storage.put(MOUNTS, encode_table(table))
 
 
 def new_mount(path: str, kind: str, entropy: Any, **settings: Any) -> Mount:
@@ -132,9 +150,9 @@ def new_mount(path: str, kind: str, entropy: Any, **settings: Any) -> Mount:
     return Mount(path, kind, uuid_text(entropy), f"{prefix}{kind}_{entropy(4).hex()}", **settings)
 
 
-def table_of(mount: Mount) -> Table | Groups:
+def routes_of(mount: Mount) -> Table | Groups:
     """Return the routes of a mount's engine, importing it at its first use."""
-    module, name = ENGINES[mount.kind, mount.version]
+    module, _, name = CATALOGUE[mount.kind, mount.version].table.partition(":")
     table: Table | Groups = getattr(import_module(module), name)
     return table
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TEXTS = "policy/text/"
 INDEX = "policy/index"
-KEPT_ACLS = 1_024
+MAX_CACHED_ACLS = 1_024
 
 INTERNAL = {"response-wrapping": WRAPPING_POLICY}
 """Policies that are not stored, listed, read or given to a token by a caller."""
@@ -27,16 +27,16 @@ INTERNAL = {"response-wrapping": WRAPPING_POLICY}
 
 def acl_for(ctx: Context, names: tuple[str, ...]) -> Acl:
     """Return what a token with these policies may do, compiled once for as long as no policy changes."""
-    core = ctx.core
+    cached_lists = ctx.core.caches.access_lists
     stored = ctx.read(INDEX)
-    kept = core.acls.get(names)
-    if kept is not None and kept[0] is stored:
-        acl: Acl = kept[1]
+    cached = cached_lists.get(names)
+    if cached is not None and cached[0] is stored and not ctx.is_taped:
+        acl: Acl = cached[1]
         return acl
     acl = Acl((), root=True) if names == ("root",) else Acl(_rules(ctx, names))
-    if len(core.acls) >= KEPT_ACLS:
-        core.acls.clear()
-    core.acls[names] = (stored, acl)
+    if len(cached_lists) >= MAX_CACHED_ACLS:
+        cached_lists.clear()
+    cached_lists[names] = (stored, acl)
     return acl
 
 

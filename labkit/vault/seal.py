@@ -1,6 +1,6 @@
 """Sealed and unsealed: key shares open the root key, the root key opens the key ring.
 
-1. Sealed is the start: the node holds no key.  ``SEAL`` is the whole table of states.
+1. Sealed is the start: the node holds no key.  ``SEAL`` is the whole table of states, and ``check_event`` runs on it.
 2. A share given twice does not count twice; the share that completes the threshold either opens the key ring or sets
    the progress back to nothing.
 3. Sealing drops the root key, the key ring and every cache.
@@ -14,20 +14,29 @@ from typing import Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
-from labkit.vault.context import Core
+from labkit.vault.core import Core
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.shamir import combine
-from labkit.vault.storage.barrier import KEYRING, Barrier, BarrierError, open_ring
+from labkit.vault.storage.barrier import KEYRING, BarrierError, open_ring
 from labkit.vault.storage.records import decode_record, encode_record
 
 SEAL: dict[str, dict[str, str]] = {
     "uninitialised": {"init": "sealed"},
-    "sealed": {"share": "sealed", "threshold": "unsealed", "wrong": "sealed", "reset": "sealed"},
+    "sealed": {"share": "sealed", "threshold": "unsealed", "wrong share": "sealed", "reset": "sealed"},
     "unsealed": {"seal": "sealed", "share": "unsealed", "stranger": "sealed"},
 }
+"""{state: {event: state}}."""
+
+REFUSALS = {
+    "init": "Vault is already initialized",
+    "reset": "vault is unsealed",
+}
+"""What an event that the table does not have is refused with; before initialisation all are refused alike."""
+
+NOT_INITIALISED = "Vault is not initialized"
 
 SEAL_CONFIG = "node/seal-config"
-SHORTEST_SHARE, LONGEST_SHARE = 16, 33
+MIN_SHARE_BYTES, MAX_SHARE_BYTES = 16, 33
 
 
 class SealConfig(NamedTuple):
@@ -37,23 +46,18 @@ class SealConfig(NamedTuple):
     threshold: int
 
 
-class SealState:
-    """What a node knows about its seal in memory: shares given so far, and the root key while unsealed."""
-
-    __slots__ = ("nonce", "progress", "root_key")
-
-    def __init__(self, root_key: bytes | None = None, progress: tuple[bytes, ...] = (), nonce: str = "") -> None:
-        self.root_key, self.progress, self.nonce = root_key, progress, nonce
-
-    def __repr__(self) -> str:
-        return f"SealState(progress={len(self.progress)})"
-
-
 def seal_state(core: Core) -> str:
     """Name the node's state: one of the keys of ``SEAL``."""
-    if core.barrier is not None:
+    if not core.keys.sealed:
         return "unsealed"
     return "sealed" if core.storage.get(SEAL_CONFIG) is not None else "uninitialised"
+
+
+def check_event(core: Core, event: str) -> None:
+    """Raise BadRequest for an event that the table does not have in the node's state."""
+    state = seal_state(core)
+    if event not in SEAL[state]:
+        raise BadRequest(NOT_INITIALISED if state == "uninitialised" else REFUSALS[event])
 
 
 def read_config(core: Core) -> SealConfig | None:
@@ -72,15 +76,15 @@ def parse_share(text: Any) -> bytes:
     if not isinstance(text, str) or not text:
         raise BadRequest("'key' must be specified in request body as JSON")
     share = _from_hex(text)
-    if share is None or not SHORTEST_SHARE <= len(share) <= LONGEST_SHARE:
+    if share is None or not MIN_SHARE_BYTES <= len(share) <= MAX_SHARE_BYTES:
         decoded = _from_base64(text)
         share = decoded if decoded is not None else share
     if share is None:
         raise BadRequest("'key' must be a valid hex or base64 string")
-    if len(share) < SHORTEST_SHARE:
-        raise BadRequest(f"invalid key: key is shorter than minimum {SHORTEST_SHARE} bytes")
-    if len(share) > LONGEST_SHARE:
-        raise BadRequest(f"invalid key: key is longer than maximum {LONGEST_SHARE} bytes")
+    if len(share) < MIN_SHARE_BYTES:
+        raise BadRequest(f"invalid key: key is shorter than minimum {MIN_SHARE_BYTES} bytes")
+    if len(share) > MAX_SHARE_BYTES:
+        raise BadRequest(f"invalid key: key is longer than maximum {MAX_SHARE_BYTES} bytes")
     return share
 
 
@@ -102,23 +106,27 @@ def _from_base64(text: str) -> bytes | None:
 
 def unseal(core: Core, share: bytes) -> bool:
     """Take one key share; return whether the node is unsealed now; raise BadRequest when the shares do not fit."""
-    config = read_config(core)
-    if config is None:
-        raise BadRequest("Vault is not initialized")
-    if core.barrier is not None:
+    check_event(core, "share")
+    config, keys = read_config(core), core.keys
+    assert config is not None
+    if not keys.sealed:
         return True
-    state = core.seal
-    if share in state.progress:
+    if share in keys.progress:
         return False
-    if not state.progress:
-        state.nonce = uuid_text(core.entropy)
-    given = (*state.progress, share)
+    nonce = keys.nonce if keys.progress else uuid_text(core.entropy)
+    given = (*keys.progress, share)
     if len(given) < config.threshold:
-        state.progress = given
+        keys.add_share(given, nonce)
         return False
-    state.progress, state.nonce = (), ""
-    open_with(core, combine_shares(given, lambda why: f"invalid key: {why}"))
+    keys.add_share((), "")
+    unseal_with_root_key(core, combine_shares(given, lambda why: f"invalid key: {why}"))
     return True
+
+
+def reset(core: Core) -> None:
+    """Forget the key shares given so far; raise BadRequest when the node is unsealed or not initialised."""
+    check_event(core, "reset")
+    core.keys.add_share((), "")
 
 
 def combine_shares(shares: tuple[bytes, ...], text: Callable[[str], str]) -> bytes:
@@ -131,11 +139,10 @@ def combine_shares(shares: tuple[bytes, ...], text: Callable[[str], str]) -> byt
         raise BadRequest(text(str(error))) from None
 
 
-def open_with(core: Core, root_key: bytes) -> None:
+def unseal_with_root_key(core: Core, root_key: bytes) -> None:
     """Unseal with the root key itself; raise BadRequest when it does not open the stored key ring."""
-    core.barrier = Barrier(check_root_key(core, root_key, "invalid key: "))
-    core.seal.root_key = root_key
-    core.drop_caches()
+    core.keys.install(root_key, check_root_key(core, root_key, "invalid key: "))
+    core.caches.clear()
     core.next_due_ns = None
     core.observe("unsealed")
 
@@ -155,26 +162,25 @@ def check_root_key(core: Core, root_key: bytes, prefix: str) -> tuple[Any, ...]:
 
 def seal(core: Core, reason: str = "asked") -> None:
     """Drop the keys and every cache."""
-    core.barrier = None
-    core.seal.root_key, core.seal.progress, core.seal.nonce = None, (), ""
-    core.drop_caches()
+    core.keys.drop()
+    core.caches.clear()
     core.observe("sealed", reason=reason)
 
 
-def refresh_ring(core: Core) -> None:
+def reload_keyring(core: Core) -> None:
     """Take up a key ring that changed under this node; seal when its root key does not open it (rule 4)."""
-    stored = core.storage.get(KEYRING)
-    if core.barrier is None or stored is None:
+    stored, keys = core.storage.get(KEYRING), core.keys
+    if keys.barrier is None or stored is None:
         return
-    kept = core.records.get(KEYRING)
-    if kept is not None and kept[0] is stored:
+    cached = core.caches.records.get(KEYRING)
+    if cached is not None and cached[0] is stored:
         return
-    assert core.seal.root_key is not None
+    assert keys.root_key is not None
     try:
-        ring = open_ring(stored, core.seal.root_key)
+        keyring = open_ring(stored, keys.root_key)
     except BarrierError:
         seal(core, reason="the cluster joined another replication set")
         return
-    if ring != core.barrier.ring:
-        core.barrier = Barrier(ring)
-    core.records[KEYRING] = (stored, None)
+    if keyring != keys.barrier.ring:
+        keys.install(keys.root_key, keyring)
+    core.caches.records.keep(KEYRING, stored, None)

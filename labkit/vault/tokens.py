@@ -12,72 +12,18 @@ from binascii import a2b_base64, b2a_base64
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest, Forbidden
-from labkit.service.record import NamedTuple
-from labkit.vault.identifiers import base62, sha256
-from labkit.vault.storage.records import decode_record, encode_record
+from labkit.vault.identifiers import base62
+from labkit.vault.token_record import ACCESSORS, CHILDREN, IDS, Token, decode_token, digest_of, encode_token
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
-    from labkit.vault.storage.views import Subtree
-
-IDS = "token/id/"
-ACCESSORS = "token/accessor/"
-CHILDREN = "token/child/"
+    from labkit.vault.core import Core
+    from labkit.vault.storage.storage_view import StorageView
 
 SECOND_NS = 1_000_000_000
 SYSTEM_TTL_S = 2_764_800
 
 INVALID_TOKEN = "2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n"
-
-
-class Token(NamedTuple):
-    """A token's record; times in nanoseconds since the epoch, lengths in seconds, 0 for none."""
-
-    accessor: str
-    policies: tuple[str, ...]
-    path: str
-    display_name: str
-    parent: str = ""
-    kind: str = "service"
-    meta: tuple[tuple[str, str], ...] | None = None
-    uses: int = 0
-    created_ns: int = 0
-    ttl_s: int = 0
-    explicit_max_ttl_s: int = 0
-    period_s: int = 0
-    renewable: bool = False
-    expires_ns: int = 0
-    renewed_ns: int = 0
-    orphan: bool = False
-    role: str = ""
-    bound_cidrs: tuple[str, ...] = ()
-    max_ttl_s: int = 0
-
-    def __repr__(self) -> str:
-        return f"Token({self.display_name}, policies={list(self.policies)})"
-
-    @property
-    def is_root(self) -> bool:
-        """Whether the token may do everything."""
-        return self.policies == ("root",)
-
-
-def digest_of(text: str) -> str:
-    """Return the hash that a token is stored under."""
-    return sha256(text.encode()).hexdigest()
-
-
-def encode_token(token: Token) -> bytes:
-    """Write a token's record."""
-    return encode_record(list(token))
-
-
-def decode_token(stored: bytes) -> Token:
-    """Read a token's record."""
-    row = decode_record(stored)
-    row[1], row[17] = tuple(row[1]), tuple(row[17])
-    row[6] = None if row[6] is None else tuple(map(tuple, row[6]))
-    return Token(*row)
 
 
 def sent_token(ctx: Context) -> str:
@@ -112,6 +58,18 @@ def find(ctx: Context, text: str) -> tuple[Token, str] | None:
     return token, digest
 
 
+def still_valid(core: Core, token: Token, digest: str) -> bool:
+    """Whether a caller's token is valid at this instant, asked of the node itself when a request goes on (R4)."""
+    if token.kind == "batch":
+        orphaned = bool(token.parent) and core.storage.get(IDS + token.parent) is None
+        return core.now() < token.expires_ns and not orphaned
+    stored = core.storage.get(IDS + digest)
+    if stored is None:
+        return False
+    expires_ns = decode_token(core.keys.decrypt(IDS + digest, stored)).expires_ns
+    return not expires_ns or core.now() < expires_ns
+
+
 def find_accessor(ctx: Context, accessor: str) -> tuple[Token, str] | None:
     """Return the record and hash of a living token by its accessor, or None."""
     stored = ctx.everything.get(ACCESSORS + accessor) if accessor else None
@@ -135,25 +93,24 @@ def issue(ctx: Context, token: Token, text: str = "") -> tuple[str, Token]:
         expires_ns=ctx.now + token.ttl_s * SECOND_NS if token.ttl_s else 0,
     )
     whole, digest = ctx.everything, digest_of(text)
-    whole.put(IDS + digest, encode_token(token))
+    whole.put(IDS + digest, encode_token(token), due_ns=token.expires_ns)
     whole.put(ACCESSORS + token.accessor, digest.encode())
     if token.parent:
         whole.put(f"{CHILDREN}{token.parent}/{digest}", b"")
-    ctx.note_due(token.expires_ns)
     return text, token
 
 
 def save(ctx: Context, digest: str, token: Token) -> None:
     """Store a changed record of a token."""
-    ctx.everything.put(IDS + digest, encode_token(token))
-    ctx.note_due(token.expires_ns)
+    ctx.everything.put(IDS + digest, encode_token(token), due_ns=token.expires_ns)
 
 
 def spend(ctx: Context, token: Token, digest: str) -> None:
     """Take one use off a token that counts them: kept even when the request is refused (rule 3)."""
     left = token._replace(uses=token.uses - 1 if token.uses > 1 else -1)
     key = IDS + digest
-    ctx.keep(key, ctx.core.close(key, encode_token(left), ctx.entropy))
+    ctx.keep(key, ctx.keys.encrypt(key, encode_token(left), ctx.entropy))
+    ctx.use_spent = True
 
 
 def revoke(ctx: Context, digest: str, *, descendants: bool = True) -> None:
@@ -184,19 +141,19 @@ def revoke(ctx: Context, digest: str, *, descendants: bool = True) -> None:
             save(ctx, child, orphan._replace(parent="", orphan=True))
 
 
-def earliest_expiry(whole: Subtree) -> int:
+def earliest_expiry(whole: StorageView) -> int:
     """Return when the next stored token ends, in nanoseconds since the epoch; 0 for never."""
     ends = (_stored(whole, digest) for digest in whole.list(IDS))
     return min((token.expires_ns for token in ends if token is not None and token.expires_ns), default=0)
 
 
-def expired(whole: Subtree, now_ns: int) -> list[str]:
+def expired(whole: StorageView, now_ns: int) -> list[str]:
     """Return the hashes of the stored tokens that have ended, in the order of their ends."""
     found = [(token.expires_ns, digest) for digest in whole.list(IDS) if (token := _stored(whole, digest)) is not None]
     return [digest for ends_ns, digest in sorted(found) if ends_ns and ends_ns <= now_ns]
 
 
-def _stored(whole: Subtree, digest: str) -> Token | None:
+def _stored(whole: StorageView, digest: str) -> Token | None:
     return whole.decoded(IDS + digest, decode_token)
 
 
@@ -244,7 +201,7 @@ def _seal_batch(ctx: Context, token: Token) -> tuple[str, Token]:
     token = token._replace(
         accessor="", created_ns=ctx.now, expires_ns=ctx.now + token.ttl_s * SECOND_NS, renewable=False
     )
-    sealed = ctx.core.close("token/batch", encode_token(token), ctx.entropy)
+    sealed = ctx.keys.encrypt("token/batch", encode_token(token), ctx.entropy)
     text = b2a_base64(sealed, newline=False).decode().translate(_TO_URL).rstrip("=")
     return "hvb." + text, token
 
@@ -256,7 +213,7 @@ _FROM_URL = str.maketrans("-_", "+/")
 def _open_batch(ctx: Context, text: str) -> tuple[Token, str] | None:
     try:
         sealed = a2b_base64(text[4:].translate(_FROM_URL) + "=" * (-len(text[4:]) % 4))
-        token = decode_token(ctx.core.open("token/batch", sealed))
+        token = decode_token(ctx.decrypt("token/batch", sealed))
     except ValueError:
         return None
     if ctx.now >= token.expires_ns:

@@ -17,12 +17,12 @@ from labkit.service.message import Body, Fetch, Request, Response, Suspended, re
 from labkit.service.record import NamedTuple
 from labkit.service.short_forms import ShortForms
 from labkit.vault import due, walk
-from labkit.vault.context import Context, Core, Duty, Settings, Surroundings, TapedContext
+from labkit.vault.context import Context
+from labkit.vault.core import Core, Environment, Leadership, SealKeys, Settings
 from labkit.vault.files import Files
 from labkit.vault.replication.journal import Journal
-from labkit.vault.seal import SealState, refresh_ring
+from labkit.vault.seal import reload_keyring
 from labkit.vault.storage import StaleTerm, Storage
-from labkit.vault.storage.barrier import Barrier, KeyringTerm
 
 
 class ShiftedClock:
@@ -58,53 +58,54 @@ class Vault(ShortForms):
     def __init__(
         self,
         storage: Storage,
-        surroundings: Surroundings,
+        environment: Environment,
         settings: Settings | None = None,
         state: Mapping[str, Any] | None = None,
         files: Files | None = None,
     ) -> None:
         settings = settings or Settings()
-        self.surroundings = surroundings
-        seal = SealState(*(state or {}).get("seal", ()))
+        self.environment = environment
+        keys = SealKeys.from_state(state["keys"]) if state else None
         journal = Journal.from_state(storage, state["journal"]) if state else Journal(storage, settings.ring_entries)
-        self.core = Core(storage, journal, surroundings, settings, seal)
+        self.core = Core(storage, journal, environment, settings, keys)
         self.serial = 0
         self.root_token = ""
         self.files = files or Files()
-        self.core.audit_line = self.files.append
+        self.core.append_line = self.files.append
         self.unseal_keys: tuple[str, ...] = ()
         self.calls: deque[Call] = deque(maxlen=KEPT_CALLS)
         self._failures: list[int] = []
         if state:
-            self._restore(state)
+            self.core.leadership = Leadership(*state["leadership"])
+            self.serial = state["serial"]
 
     def __repr__(self) -> str:
         return f"Vault({self.core.settings.node}, {'sealed' if self.sealed else 'unsealed'})"
 
     def now(self) -> int:
         """Return this node's wall clock in nanoseconds since the epoch."""
-        return self.surroundings.now()
+        return self.environment.now()
 
     @property
     def sealed(self) -> bool:
         """Whether the node holds no keys."""
-        return self.core.barrier is None
+        return self.core.keys.sealed
 
     def handle(self, request: Request) -> Response | Suspended:
         """Answer a request, or hand back what it waits for."""
         core = self.core
-        refresh_ring(core)
+        reload_keyring(core)
         ctx = Context(core, request, core.now())
         try:
             walk.receive(ctx)
             walk.find_route(ctx)
             walk.admit(ctx)
+            if walk.asks(ctx):
+                return self._start(ctx)
             walk.identify(ctx)
             arguments = walk.authorise(ctx)
             walk.spend_use(ctx)
             walk.audit_request(ctx)
-            if walk.asks(ctx):
-                return self._start(ctx, arguments)
             answer = walk.call(ctx, arguments)
             response = walk.respond_with(ctx, answer)
             walk.audit_response(ctx, response)
@@ -117,18 +118,10 @@ class Vault(ShortForms):
 
     def resume(self, suspended: Suspended, answer: Response) -> Response | Suspended:
         """Go on with a suspended request, now that its fetch was answered (status 0: silence)."""
-        core = self.core
-        refresh_ring(core)
-        ctx = TapedContext(core, suspended.request, core.now())
-        try:
-            ctx, generator = core.live.pop(suspended.number, None) or self._replay(suspended)
-            ctx.begin(core.now())
-            walk.admit_again(ctx, suspended)
-            return self._advance(ctx, generator, suspended._replace(answers=(*suspended.answers, answer)))
-        except ServiceError as error:
-            return walk.refuse(ctx, error)
-        except StaleTerm:
-            return walk.step_down(ctx)
+        from labkit.vault import suspension
+
+        reload_keyring(self.core)
+        return suspension.resume(self.core, suspended, answer)
 
     @classmethod
     def dev(cls, *, clock: Callable[[], int] | None = None, **settings: Any) -> Vault:
@@ -175,7 +168,7 @@ class Vault(ShortForms):
         else:
             outcome = self.handle(Request(method, path, headers or {}, json))
             while isinstance(outcome, Suspended):
-                outcome = self.resume(outcome, self.surroundings.fetch(outcome.fetch))
+                outcome = self.resume(outcome, self.environment.fetch(outcome.fetch))
             response = outcome
         self.calls.append(Call(method, path, response.status))
         return response
@@ -201,7 +194,7 @@ class Vault(ShortForms):
         """Move this vault's clock forward by a duration such as ``2h``, and do what falls due on the way."""
         from labkit.service.durations import parse_duration
 
-        clock = self.surroundings.now
+        clock = self.environment.now
         if not isinstance(clock, ShiftedClock):
             raise ValueError("this vault's clock is its lab's: let time pass with lab.run(duration)")
         clock.shift_ns += parse_duration(duration)
@@ -215,85 +208,30 @@ class Vault(ShortForms):
         """Do what is due, each item a step of its own; return how many items that were."""
         return due.tick(self.core)
 
-    def set_duty(self, duty: Duty) -> None:
-        """Tell the node whether it is the active one, and under which leadership term."""
-        core = self.core
-        core.duty = duty
-        core.next_due_ns = None
-        core.sync, core.peers = None, {}
-        core.journal.switch_off()
-        core.follow_mode()
+    def set_leadership(self, leadership: Leadership) -> None:
+        """Make the node the active one, or a standby, under a leadership term."""
+        self.core.set_leadership(leadership)
 
-    def check_seal(self) -> None:
+    def reload_keyring(self) -> None:
         """Take up a changed key ring; seal when this node's root key no longer opens it."""
-        refresh_ring(self.core)
+        reload_keyring(self.core)
 
     def state(self) -> dict[str, Any]:
         """Return what is not in storage as plain values (R3)."""
-        seal = self.core.seal
+        core = self.core
         return {
-            "seal": (seal.root_key, seal.progress, seal.nonce),
-            "ring": None if self.core.barrier is None else self.core.barrier.ring,
-            "duty": tuple(self.core.duty),
-            "journal": self.core.journal.state(),
+            "keys": core.keys.state(),
+            "leadership": tuple(core.leadership),
+            "journal": core.replica.journal.state(),
             "serial": self.serial,
         }
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
-        """Take up a saved state; the key ring is the one this node had, whatever the store holds by now."""
-        core = self.core
-        core.duty = Duty(*state["duty"])
-        self.serial = state["serial"]
-        if state["ring"] is not None:
-            core.barrier = Barrier(tuple(KeyringTerm(*row) for row in state["ring"]))
+    def _start(self, ctx: Context) -> Response | Suspended:
+        """Begin a request whose handler fetches."""
+        from labkit.vault import suspension  # few requests do (R24)
 
-    def _start(self, plain: Context, arguments: dict[str, Any]) -> Response | Suspended:
-        """Begin a handler that asks the outside: its warnings so far and its arguments go into what is suspended."""
         self.serial += 1
-        ctx = TapedContext(self.core, plain.request, plain.now)
-        for name in ("found", "operation", "path", "body", "request_id", "caller", "headers", "kept", "creating"):
-            setattr(ctx, name, getattr(plain, name))
-        ctx.warnings.extend(plain.warnings)
-        ctx.begin(plain.now)
-        ctx.writes.update(plain.writes)
-        waiting = Suspended(
-            self.serial,
-            plain.request,
-            NOTHING,
-            arguments,
-            request_id=plain.request_id,
-            warnings=tuple(plain.warnings),
-            caller=plain.caller.digest if plain.caller else "",
-        )
-        return self._advance(ctx, walk.call(ctx, arguments), waiting)
-
-    def _advance(self, ctx: TapedContext, generator: Any, waiting: Suspended) -> Response | Suspended:
-        """Run a handler to its next fetch or its end, and commit that step."""
-        try:
-            fetch = generator.send(waiting.answers[-1] if waiting.answers else None)
-        except StopIteration as end:
-            response = walk.respond_with(ctx, end.value)
-            walk.audit_response(ctx, response)
-            self.core.commit(ctx.writes)
-            return response
-        self.core.commit(ctx.writes)
-        self.core.live[waiting.number] = (ctx, generator)
-        return waiting._replace(fetch=fetch, tape=tuple(ctx.tape))
-
-    def _replay(self, suspended: Suspended) -> tuple[TapedContext, Any]:
-        """Bring a handler back to where it waits, from its tape and the answers it had."""
-        ctx = TapedContext(self.core, suspended.request, 0, suspended.tape)
-        generator = walk.replay(ctx, suspended)
-        ctx.begin(0)
-        generator.send(None)
-        for answer in suspended.answers:
-            ctx.begin(0)
-            generator.send(answer)
-        ctx.replaying = False
-        return ctx, generator
-
-
-NOTHING = Fetch("", Request("", ""))
+        return suspension.start(self.core, ctx, self.serial)
 
 
 def no_outside(fetch: Fetch) -> Response:
@@ -301,10 +239,10 @@ def no_outside(fetch: Fetch) -> Response:
     return silence(f"{fetch.address} is not reachable: this vault stands alone")
 
 
-def _outside(clock: Callable[[], int] | None) -> Surroundings:
+def _outside(clock: Callable[[], int] | None) -> Environment:
     from labkit import real
 
-    return Surroundings(ShiftedClock(clock or real.now), real.entropy, _unwatched, no_outside)
+    return Environment(ShiftedClock(clock or real.now), real.entropy, _unwatched, no_outside)
 
 
 def _unwatched(kind: str, **fields: Any) -> None:

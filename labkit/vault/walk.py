@@ -21,12 +21,12 @@ from labkit.service.errors import (
     one_error,
 )
 from labkit.service.limits import measure
-from labkit.service.message import Reply, Response, Suspended, respond
+from labkit.service.message import Fetch, Reply, Response, respond
 from labkit.service.routing import Match, parse_fields, refusal
-from labkit.vault import audit, tokens
-from labkit.vault.context import Caller, Context, Core, TapedContext
+from labkit.vault import audit, token_record, tokens
+from labkit.vault.context import Caller, Context
 from labkit.vault.identifiers import uuid_text
-from labkit.vault.mounts import MOUNTS, Mount, MountTable, Resolved, decode_table, table_of
+from labkit.vault.mounts import MOUNTS, Mount, MountTable, Resolved, decode_table, routes_of
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
 from labkit.vault.policy_store import INDEX, acl_for
 from labkit.vault.storage import StaleTerm
@@ -43,7 +43,7 @@ METHODS = {
 CAPABILITIES = {"read": READ, "list": LIST, "patch": PATCH, "delete": DELETE}
 
 MERGE_PATCH = "application/merge-patch+json"
-KEPT_LOOKUPS = 8_192
+MAX_CACHED_ROUTES = MAX_CACHED_CALLERS = 8_192
 
 PLAIN = Reply()
 """What an answer that is data alone leaves unsaid."""
@@ -62,14 +62,19 @@ def receive(ctx: Context) -> None:
             raise BadRequest("failed to decode JSON input: the body is not an object")
         measure(body, ctx.core.settings.max_body_bytes)
     ctx.request_id = uuid_text(ctx.core.entropy)
-    for name, value in request.headers.items():
-        if name != "X-Vault-Token":
-            _receive_header(ctx, name.lower(), value)
+    read_headers(ctx)
     if request.method == "PATCH":
         _check_merge_patch(ctx)
 
 
-def _receive_header(ctx: Context, name: str, value: str) -> None:
+def read_headers(ctx: Context) -> None:
+    """Take over the headers, their names in lower case, and what they ask for."""
+    for name, value in ctx.request.headers.items():
+        if name != "X-Vault-Token":
+            _read_header(ctx, name.lower(), value)
+
+
+def _read_header(ctx: Context, name: str, value: str) -> None:
     ctx.headers[name] = value
     if name == "x-vault-wrap-ttl":
         from labkit.vault import wrapping
@@ -88,41 +93,41 @@ def _check_merge_patch(ctx: Context) -> None:
 
 def find_route(ctx: Context) -> None:
     """Find out what (method, path) means, through the memo that the stored mount table keeps valid (R21)."""
-    core, request = ctx.core, ctx.request
+    routes, request = ctx.core.caches.routes, ctx.request
     key = request.method + " " + request.path
-    table = core.storage.get(MOUNTS) if core.barrier is not None else None
-    kept = core.lookups.get(key)
-    if kept is None or kept[0] is not table:
-        kept = (table, resolve(core, request.method, request.path, table))
-        if len(core.lookups) >= KEPT_LOOKUPS:
-            core.lookups.clear()
-        core.lookups[key] = kept
-    found: Resolved = kept[1]
+    table = ctx.source.read(MOUNTS) if ctx.keys.barrier is not None else None
+    cached = routes.get(key)
+    if cached is None or cached[0] is not table:
+        cached = (table, resolve(ctx, table))
+        if len(routes) >= MAX_CACHED_ROUTES:
+            routes.clear()
+        routes[key] = cached
+    found: Resolved = cached[1]
     ctx.found = found
     ctx.operation, ctx.path = found.operation, found.path
     ctx.body = (request.body or {}) if found.operation in ("write", "patch") else found.query
 
 
-def resolve(core: Core, method: str, raw: str, stored: bytes | None) -> Resolved:
+def resolve(ctx: Context, stored: bytes | None) -> Resolved:
     """Split a path into mount and route; what is wrong with it is kept as the exception to raise in its turn."""
-    operation = METHODS.get(method, "")
+    operation = METHODS.get(ctx.request.method, "")
     if not operation:
         raise Unsupported
-    path, query = split_path(raw)
+    path, query = split_path(ctx.request.path)
     if operation == "read" and "list" in query:
         operation = "list" if _go_flag(str(query.pop("list"))) else "read"
     if any(part in (".", "..") for part in path.split("/")):
         raise BadRequest("relative paths not supported")
     if operation == "list" and not path.endswith("/"):
         path += "/"
-    table = decode_table(core.open(MOUNTS, stored)) if stored is not None else MountTable(())
+    table = decode_table(ctx.decrypt(MOUNTS, stored)) if stored is not None else MountTable(())
     mount = table.find(path) or _SYSTEM.find(path)
     if mount is None:
         return Resolved(operation, path, query, None, _no_route(path))
     if operation in ("write", "patch") and path.endswith("/"):
         return Resolved(operation, path, query, mount, BadRequest("cannot write to a path ending in '/'"))
     try:
-        match: Match | Exception = table_of(mount).match(operation, path[len(mount.path) :])
+        match: Match | Exception = routes_of(mount).match(operation, path[len(mount.path) :])
     except ServiceError as error:
         match = error
     flags = match.route.flags if isinstance(match, Match) else frozenset()
@@ -166,14 +171,14 @@ def admit(ctx: Context) -> None:
     core, found = ctx.core, ctx.found
     assert found is not None
     flags = found.flags
-    if core.barrier is None and "sealed" not in flags:
+    if core.keys.sealed and "sealed" not in flags:
         raise Unavailable(SEALED)
-    if core.barrier is not None and "any_mode" not in flags and core.is_secondary:
+    if not core.keys.sealed and "any_mode" not in flags and core.replica.is_secondary:
         raise BadRequest(PATH_DISABLED)  # right after sealed: a standby of a secondary says so as well
-    if not core.duty.active and "standby" not in flags:
-        if not core.duty.leader:
+    if not core.leadership.active and "standby" not in flags:
+        if not core.leadership.leader:
             raise Unavailable("no active node of this cluster is known; try again soon")
-        raise Redirect(f"{core.duty.leader}/v1/{ctx.path}")
+        raise Redirect(f"{core.leadership.leader}/v1/{ctx.path}")
     if "enterprise" in flags and core.settings.edition == "community":
         raise BadRequest("enterprise-only feature")
     namespace = ctx.headers.get("x-vault-namespace", "").strip("/")
@@ -206,20 +211,20 @@ def identify(ctx: Context) -> None:
 
 def _caller(ctx: Context, text: str) -> Caller | None:
     """Return whose token it is, through a memo that the stored token and the policies' index keep valid (R21)."""
-    core, digest = ctx.core, tokens.digest_of(text)
-    stored, index = core.storage.get(tokens.IDS + digest), core.storage.get(INDEX)
-    kept = core.callers.get(digest)
-    if kept is not None and kept[0] is stored and kept[1] is index:
-        ends_ns = kept[2].token.expires_ns
-        return None if ends_ns and ctx.now >= ends_ns else kept[2]
+    callers, source, digest = ctx.core.caches.callers, ctx.source, token_record.digest_of(text)
+    stored, index = source.read(token_record.IDS + digest), source.read(INDEX)
+    cached = callers.get(digest)
+    if cached is not None and cached[0] is stored and cached[1] is index and source is ctx.core:
+        ends_ns = cached[2].token.expires_ns
+        return None if ends_ns and ctx.now >= ends_ns else cached[2]
     known = tokens.find(ctx, text)
     if known is None:
         return None
     caller = Caller(*known, acl_for(ctx, known[0].policies))
     if stored is not None:
-        if len(core.callers) >= KEPT_LOOKUPS:
-            core.callers.clear()
-        core.callers[digest] = (stored, index, caller)
+        if len(callers) >= MAX_CACHED_CALLERS:
+            callers.clear()
+        callers[digest] = (stored, index, caller)
     return caller
 
 
@@ -259,24 +264,24 @@ def _check_policies(ctx: Context, caller: Caller, capability: int, flags: frozen
 
 def spend_use(ctx: Context) -> None:
     """Take one use off a token that counts them."""
-    if ctx.caller is not None and ctx.caller.token.uses > 0 and not ctx.kept:
+    if ctx.caller is not None and ctx.caller.token.uses > 0 and not ctx.use_spent:
         tokens.spend(ctx, ctx.caller.token, ctx.caller.digest)
 
 
 def _end_last_use(ctx: Context) -> None:
-    if ctx.caller is not None and ctx.caller.token.uses == 1 and ctx.core.barrier is not None:
+    if ctx.caller is not None and ctx.caller.token.uses == 1 and not ctx.keys.sealed:
         tokens.revoke(ctx, ctx.caller.digest)
 
 
 def audit_request(ctx: Context) -> None:
     """Write the request's audit record where devices are enabled."""
-    if ctx.core.storage.get(audit.DEVICES) is not None:
+    if ctx.source.read(audit.DEVICES) is not None:
         audit.record_request(ctx)
 
 
 def audit_response(ctx: Context, response: Response) -> None:
     """Write the response's audit record where devices are enabled."""
-    if ctx.core.storage.get(audit.DEVICES) is not None:
+    if ctx.source.read(audit.DEVICES) is not None:
         audit.record_response(ctx, response)
 
 
@@ -291,11 +296,32 @@ def call(ctx: Context, arguments: dict[str, Any]) -> Any:
     assert ctx.found is not None
     match = ctx.found.match
     assert isinstance(match, Match)
-    told = len(ctx.warnings)
+    warned = len(ctx.warnings)
     answer = match.route.handler(ctx, **arguments)
-    if answer is None and len(ctx.warnings) == told:
-        ctx.warnings.clear()  # what the fields warned of is told beside an answer, and makes none
+    if answer is None:
+        _drop_field_warnings(ctx, warned)
     return answer
+
+
+def _drop_field_warnings(ctx: Context, warned: int) -> None:
+    """Forget what the fields warned of when the handler answers nothing: it stands beside an answer, and makes none."""
+    if len(ctx.warnings) == warned:
+        ctx.warnings.clear()
+
+
+def fetching(ctx: Context) -> Generator[Fetch, Response, Response]:
+    """Walk on from the route, for a request whose handler fetches: live run and replay are this one generator (R2)."""
+    identify(ctx)
+    arguments = authorise(ctx)
+    spend_use(ctx)
+    audit_request(ctx)
+    warned = len(ctx.warnings)
+    answer = yield from call(ctx, arguments)
+    if answer is None:
+        _drop_field_warnings(ctx, warned)
+    response = respond_with(ctx, answer)
+    audit_response(ctx, response)
+    return response
 
 
 def respond_with(ctx: Context, answer: Any) -> Response:
@@ -341,18 +367,18 @@ def envelope(ctx: Context, data: Any, reply: Reply, flat: bool) -> dict[str, Any
 
 def refuse(ctx: Context, error: ServiceError) -> Response:
     """Turn a refusal into its Response; of the request only what was kept on purpose stays behind (R4)."""
-    core = ctx.core
     ctx.writes = dict(ctx.kept)
-    if ctx.kept and core.barrier is not None:
+    ctx.keys = ctx.core.keys
+    if ctx.use_spent:
         _end_last_use(ctx)
     response = refusal(error)
-    if ctx.found is not None and core.barrier is not None:
+    if ctx.found is not None:
         try:
             audit.record_refusal(ctx, response)
         except ServiceError as failed:
             response = refusal(failed)
     try:
-        core.commit(ctx.writes)
+        ctx.core.commit(ctx.writes)
     except StaleTerm:
         return step_down(ctx)
     return response
@@ -360,30 +386,24 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
 
 def step_down(ctx: Context) -> Response:
     """Answer for a node that found out, when it committed, that another one leads."""
-    ctx.core.duty = ctx.core.duty._replace(active=False, leader="", leader_cluster="")
+    ctx.core.leadership = ctx.core.leadership._replace(active=False, leader="", leader_cluster="")
     ctx.observe("stepped down", reason="a newer leader holds the lease")
     return refusal(Unavailable("this node is no longer the active one; nothing was changed, try again"))
 
 
-def admit_again(ctx: TapedContext, suspended: Suspended) -> None:
-    """Judge seal, duty, mode and token again before a suspended request goes on (R4)."""
-    core = ctx.core
-    if core.barrier is None:
-        raise Unavailable(SEALED)
-    if not core.duty.active:
+def check_again(ctx: Context) -> None:
+    """Judge mode, leadership and token again before a request that fetched goes on (R4).
+
+    The node itself is asked, not the tape.  Policies are not judged again: they held when the request began.
+    """
+    core, found, caller = ctx.core, ctx.found, ctx.caller
+    assert found is not None
+    if "any_mode" not in found.flags and core.replica.is_secondary:
+        raise BadRequest(PATH_DISABLED)
+    if not core.leadership.active:
         raise Unavailable("this node is no longer the active one; ask again")
-    if suspended.caller and core.storage.get(tokens.IDS + suspended.caller) is None:
+    if caller is not None and not tokens.still_valid(core, caller.token, caller.digest):
         raise Forbidden(tokens.INVALID_TOKEN)
-
-
-def replay(ctx: TapedContext, suspended: Suspended) -> Generator[Any, Any, Any]:
-    """Make a suspended request's handler anew, for it to be played to where it waits."""
-    ctx.request_id = suspended.request_id
-    ctx.headers = {name.lower(): value for name, value in suspended.request.headers.items()}
-    find_route(ctx)
-    ctx.warnings.extend(suspended.warnings)
-    generator: Generator[Any, Any, Any] = call(ctx, suspended.arguments)
-    return generator
 
 
 # Where the system's own endpoints are found while the stored table cannot be read.

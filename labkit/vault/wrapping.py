@@ -13,7 +13,7 @@ from labkit.service.durations import format_instant, parse_duration
 from labkit.service.errors import BadRequest
 from labkit.service.message import Reply
 from labkit.service.record import NamedTuple
-from labkit.vault import tokens
+from labkit.vault import token_record, tokens
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
@@ -68,10 +68,10 @@ def put_away(
     ``path`` is where the answer came from, this request's own unless told otherwise.
     """
     path = path or ctx.path
-    token = tokens.Token("", (POLICY,), path, "", ttl_s=ttl_s, uses=1, orphan=True)
+    token = token_record.Token("", (POLICY,), path, "", ttl_s=ttl_s, uses=1, orphan=True)
     text, issued = tokens.issue(ctx, token)
     row = [body, status, path, ttl_s, ctx.now]
-    ctx.everything.put(f"{WRAPPED}{tokens.digest_of(text)}/response", encode_record(row))
+    ctx.everything.put(f"{WRAPPED}{token_record.digest_of(text)}/response", encode_record(row))
     info = {
         "accessor": issued.accessor,
         "ttl": ttl_s,
@@ -96,7 +96,7 @@ def look(ctx: Context, text: str) -> Wrapped:
 def unwrap(ctx: Context, text: str) -> Wrapped:
     """Return what a wrapping token holds, and use the token up."""
     wrapped = look(ctx, text)
-    tokens.revoke(ctx, tokens.digest_of(token_of(text)))
+    tokens.revoke(ctx, token_record.digest_of(token_of(text)))
     return wrapped
 
 

@@ -7,7 +7,7 @@ import pytest
 from labkit import Lab
 from labkit.lab.desk import LOOK_AGAIN_NS, Finished
 from labkit.lab.runbooks import Ask, RunbookError
-from labkit.vault.context import Duty
+from labkit.vault.core import Leadership
 
 SECOND_NS = 1_000_000_000
 
@@ -75,7 +75,7 @@ def test_it_looks_for_a_node_until_there_is_one(calm):
 def test_a_standby_that_was_asked_as_the_active_node_is_asked_again_elsewhere(calm):
     """The node that is asked steps down while the request travels."""
     number = calm.desk.ask(Ask("paris", "POST", "secret/data/app", {"data": {"a": 1}}))
-    calm.nodes["paris-1"].vault.set_duty(Duty(False))
+    calm.nodes["paris-1"].vault.set_leadership(Leadership(False))
     calm.run("10s")
 
     assert calm.desk.answers[number].ok

@@ -125,7 +125,7 @@ def test_a_ring_that_is_too_short_for_a_cut_forces_a_comparison(short_ring):
     lab = short_ring
     lab.run("2s").partition("paris", "tokyo")
     lab.run("5s")
-    assert lab.last_entry("paris") > lab.nodes["tokyo-1"].vault.core.sync.position + 8
+    assert lab.last_entry("paris") > lab.nodes["tokyo-1"].vault.core.replica.sync.position + 8
     at_ns = lab.now
     lab.heal()
     lab.run("2m")
@@ -398,7 +398,7 @@ def test_a_forced_promotion_in_the_middle_of_a_comparison_keeps_what_had_been_ap
     lab.slow("paris", "tokyo", latency="2s")
     lab.heal()
     lab.run(until=lambda one: one.modes["tokyo"][1] == "merkle-sync")
-    applied = lab.nodes["tokyo-1"].vault.core.sync.position
+    applied = lab.nodes["tokyo-1"].vault.core.replica.sync.position
     lab.crash("paris")
     lab["tokyo"].promote(force=True)
 

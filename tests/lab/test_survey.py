@@ -108,7 +108,7 @@ def test_three_clusters_are_two_pairs(trio):
 
 
 def test_the_newest_entry_is_read_from_the_store(calm):
-    assert calm.last_entry("paris") == calm.nodes["paris-1"].vault.core.journal.last
+    assert calm.last_entry("paris") == calm.nodes["paris-1"].vault.core.replica.journal.last
     before = calm.last_entry("paris")
     calm["paris"].post("secret/data/app", {"data": {"a": 1}})
     assert calm.last_entry("paris") == before + 1

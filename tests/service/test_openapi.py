@@ -17,7 +17,7 @@ from openapi_spec_validator import validate
 from labkit.service import fields
 from labkit.service.openapi import SCHEMAS, document, markdown
 from labkit.service.routing import OPERATIONS, Route
-from labkit.vault.mounts import ENGINES, Mount, table_of
+from labkit.vault.mounts import CATALOGUE, Mount, routes_of
 
 NAME = fields.name("name", "name of the thing")
 PATH = fields.path("path", "path of the thing")
@@ -29,9 +29,9 @@ METHODS = {"read": "get", "list": "get", "write": "post", "patch": "patch", "del
 COLLECT = """
 import json
 from labkit.service.openapi import document
-from labkit.vault.mounts import ENGINES, Mount, table_of
-mounted = [(f"{kind}{version}/", kind, table_of(Mount("", kind, "", "", options=(("version", version),))).routes)
-           for kind, version in ENGINES]
+from labkit.vault.mounts import CATALOGUE, Mount, routes_of
+mounted = [(f"{kind}{version}/", kind, routes_of(Mount("", kind, "", "", options=(("version", version),))).routes)
+           for kind, version in CATALOGUE]
 print(json.dumps(document("t", "1", mounted)))
 """
 
@@ -75,8 +75,8 @@ def of(*routes: Route, prefix: str = "things/") -> dict:
 
 def everything() -> list[tuple[str, str, tuple[Route, ...]]]:
     """Every engine and auth method that can be mounted."""
-    mounts = [Mount("", kind, "", "", options=(("version", version),)) for kind, version in ENGINES]
-    return [(f"{mount.kind}{mount.version}/", mount.kind, table_of(mount).routes) for mount in mounts]
+    mounts = [Mount("", kind, "", "", options=(("version", version),)) for kind, version in CATALOGUE]
+    return [(f"{mount.kind}{mount.version}/", mount.kind, routes_of(mount).routes) for mount in mounts]
 
 
 MOUNTED = everything()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labkit.vault.context import Duty
+from labkit.vault.core import Leadership
 
 
 def test_the_earliest_of_all_is_next(service):
@@ -14,9 +14,9 @@ def test_the_earliest_of_all_is_next(service):
 
 def test_nothing_is_due_on_a_standby_or_while_sealed(service):
     service.post("transit/keys/k", {"auto_rotate_period": "2h"})
-    service.set_duty(Duty(active=False))
+    service.set_leadership(Leadership(active=False))
     assert service.next_due() is None
-    service.set_duty(Duty())
+    service.set_leadership(Leadership())
     assert service.next_due() is not None
     service.post("sys/seal")
     assert (service.next_due(), service.tick()) == (None, 0)

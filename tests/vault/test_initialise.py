@@ -8,19 +8,17 @@ import pytest
 
 from labkit.service.errors import BadRequest
 from labkit.vault.initialise import initialise, prepare
-from labkit.vault.seal import open_with, seal, unseal
+from labkit.vault.seal import seal, unseal, unseal_with_root_key
 from labkit.vault.shamir import combine
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.vault import Surroundings, Vault
+from labkit.vault.vault import Environment, Vault
 
 
 @pytest.fixture
 def blank(clock) -> Vault:
     """A node whose store is empty."""
     numbers = iter(range(10**9))
-    outside = Surroundings(
-        clock, lambda count: _bytes(next(numbers), count), lambda kind, **_: None, lambda fetch: None
-    )
+    outside = Environment(clock, lambda count: _bytes(next(numbers), count), lambda kind, **_: None, lambda fetch: None)
     return Vault(MemoryStorage(), outside)
 
 
@@ -42,7 +40,7 @@ def test_any_three_of_five_shares_open_it(blank: Vault) -> None:
 def test_a_lone_share_is_the_key_itself(blank: Vault) -> None:
     made = initialise(blank.core, 1, 1)
     assert [len(share) for share in made.keys] == [32]
-    open_with(blank.core, made.keys[0])
+    unseal_with_root_key(blank.core, made.keys[0])
     assert not blank.sealed
 
 
@@ -80,7 +78,7 @@ def test_nothing_of_what_is_told_is_stored_or_shown(blank: Vault) -> None:
 
 def test_what_a_new_cluster_has(blank: Vault) -> None:
     made = initialise(blank.core, 1, 1)
-    open_with(blank.core, made.keys[0])
+    unseal_with_root_key(blank.core, made.keys[0])
     token = {"X-Vault-Token": made.root_token}
 
     def get(path: str):

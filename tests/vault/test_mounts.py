@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.service.errors import BadRequest
-from labkit.vault.mounts import ENGINES, Mount, MountTable, check_free, decode_table, encode_table, table_of
+from labkit.vault.mounts import CATALOGUE, Mount, MountTable, check_free, decode_table, encode_table, routes_of
 
 NAMES = st.text("abc-_", min_size=1, max_size=6)
 MOUNTS = st.builds(
@@ -75,8 +75,8 @@ def test_local_mounts_are_stored_apart():
     assert Mount("a/", "kv", "u", "x", local=True).prefix == "local/u/"
 
 
-@pytest.mark.parametrize(("kind", "version"), ENGINES)
+@pytest.mark.parametrize(("kind", "version"), CATALOGUE)
 def test_every_engine_has_its_table(kind, version):
     options = (("version", version),) if version else ()
 
-    assert hasattr(table_of(Mount("x/", kind, "u", "x", options=options)), "match")
+    assert hasattr(routes_of(Mount("x/", kind, "u", "x", options=options)), "match")

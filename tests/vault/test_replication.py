@@ -17,8 +17,8 @@ def test_the_mode_is_the_clusters_own() -> None:
 
 def test_a_cluster_that_stored_no_mode_never_replicated(service) -> None:
     assert service.core.storage.get(MODE_KEY) is None
-    assert service.core.mode() == Mode()
-    assert not service.core.is_secondary
+    assert service.core.replica.mode == Mode()
+    assert not service.core.replica.is_secondary
 
 
 def test_a_cluster_that_does_not_replicate_does_not_load_what_a_mode_is(checkout: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from labkit import Vault
 from labkit.real import entropy
 from labkit.service.errors import BadRequest
-from labkit.vault.seal import SEAL, parse_share, refresh_ring, seal_state
+from labkit.vault.seal import SEAL, parse_share, reload_keyring, seal_state
 from labkit.vault.storage.barrier import KEYRING, close_ring, new_ring
 
 
@@ -77,34 +77,34 @@ def test_sealing_drops_everything(service):
     service.post("sys/seal")
     core = service.core
 
-    assert (core.barrier, core.seal.root_key, core.records, core.lookups) == (None, None, {}, {})
+    assert (core.keys.barrier, core.keys.root_key, core.caches.records, core.caches.routes) == (None, None, {}, {})
 
 
 def test_a_node_whose_key_no_longer_fits_seals_itself(service):
     ring = new_ring(entropy, 0)
     service.core.commit({KEYRING: close_ring(ring, entropy(32), entropy)})
-    refresh_ring(service.core)
+    reload_keyring(service.core)
 
     assert service.sealed
 
 
 def test_a_node_takes_up_a_changed_ring(service):
     core = service.core
-    ring = (*core.barrier.ring, new_ring(entropy, 9)[0]._replace(term=2))
-    core.commit({KEYRING: close_ring(ring, core.seal.root_key, entropy)})
-    refresh_ring(core)
+    ring = (*core.keys.barrier.ring, new_ring(entropy, 9)[0]._replace(term=2))
+    core.commit({KEYRING: close_ring(ring, core.keys.root_key, entropy)})
+    reload_keyring(core)
 
-    assert core.barrier.ring == ring
+    assert core.keys.barrier.ring == ring
     assert service.get("sys/mounts").ok
 
 
 @pytest.mark.parametrize(("shares", "threshold"), [(1, 1), (2, 2), (5, 3), (7, 7)])
 def test_any_split_opens(shares, threshold):
-    from labkit.vault.context import Surroundings
+    from labkit.vault.core import Environment
     from labkit.vault.storage.memory import MemoryStorage
     from labkit.vault.vault import no_outside, set_up
 
-    vault = Vault(MemoryStorage(), Surroundings(lambda: 0, entropy, lambda kind, **fields: None, no_outside))
+    vault = Vault(MemoryStorage(), Environment(lambda: 0, entropy, lambda kind, **fields: None, no_outside))
     _, keys = set_up(vault.core, shares, threshold)
 
     assert len(keys) == shares

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from labkit.service.errors import Forbidden
 from labkit.service.message import Request
-from labkit.vault import tokens
+from labkit.vault import token_record, tokens
 from labkit.vault.context import Context
-from labkit.vault.tokens import SECOND_NS, Token
+from labkit.vault.token_record import Token
+from labkit.vault.tokens import SECOND_NS
 
 PLAIN = Token("", ("default",), "auth/token/create", "token")
 
@@ -50,14 +51,16 @@ whole = st.integers(0, 2**62)
     )
 )
 def test_a_record_comes_back_as_it_was(token: Token) -> None:
-    assert tokens.decode_token(tokens.encode_token(token)) == token
+    assert token_record.decode_token(token_record.encode_token(token)) == token
 
 
 def test_a_token_is_found_by_text_and_by_accessor_and_its_text_is_not_stored(service, step) -> None:
     text, token = tokens.issue(step, PLAIN._replace(ttl_s=60))
     service.core.commit(step.writes)
 
-    assert tokens.find(step, text) == tokens.find_accessor(step, token.accessor) == (token, tokens.digest_of(text))
+    assert (
+        tokens.find(step, text) == tokens.find_accessor(step, token.accessor) == (token, token_record.digest_of(text))
+    )
     assert not any(text in key for key in step.writes)
     assert repr(token) == "Token(token, policies=['default'])"
 
@@ -87,7 +90,7 @@ def test_remaining_seconds_are_rounded_up() -> None:
 
 def test_the_last_use_leaves_a_token_that_is_spent(service, step) -> None:
     text, token = tokens.issue(step, PLAIN._replace(uses=2))
-    digest = tokens.digest_of(text)
+    digest = token_record.digest_of(text)
     tokens.spend(step, token, digest)
     once = tokens.find(step, text)
     assert once is not None
@@ -103,7 +106,7 @@ def test_a_family_leaves_nothing_behind_however_deep_it_is(service, step) -> Non
     family = [""]
     for _ in range(1_200):
         text, _token = tokens.issue(step, PLAIN._replace(parent=family[-1]))
-        family.append(tokens.digest_of(text))
+        family.append(token_record.digest_of(text))
     service.core.commit(step.writes)
     later = Context(service.core, Request("GET", "x"), service.core.now())
     tokens.revoke(later, family[1])
@@ -118,7 +121,7 @@ def test_those_that_ended_come_in_the_order_of_their_ends(service) -> None:
     now = service.core.now()
     assert tokens.earliest_expiry(whole) == now + 10 * SECOND_NS
     ended = tokens.expired(whole, now + 30 * SECOND_NS)
-    ends = [whole.decoded(tokens.IDS + digest, tokens.decode_token).expires_ns - now for digest in ended]
+    ends = [whole.decoded(token_record.IDS + digest, token_record.decode_token).expires_ns - now for digest in ended]
     assert ends == [10 * SECOND_NS, 20 * SECOND_NS, 30 * SECOND_NS]
 
 
@@ -128,7 +131,7 @@ def test_many_that_end_at_once_are_each_a_step_of_their_own(service) -> None:
     commits = service.core.commits
     service.advance("1h")
     assert service.core.commits == commits + 50
-    assert len(service.core.storage.list(tokens.IDS)) == 1
+    assert len(service.core.storage.list(token_record.IDS)) == 1
     assert service.next_due() is None
 
 

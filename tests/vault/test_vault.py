@@ -122,7 +122,7 @@ def test_what_was_acknowledged_survives_a_killed_process(tmp_path):
 
 def test_state_and_store_are_all_there_is(service, clock):
     service.post("secret/data/app", {"data": {"user": "ada"}})
-    again = Vault(service.core.storage, service.surroundings, service.core.settings, service.state())
+    again = Vault(service.core.storage, service.environment, service.core.settings, service.state())
     again.root_token = service.root_token
 
     assert again.get("secret/data/app").data["data"] == {"user": "ada"}
@@ -147,7 +147,7 @@ def test_what_waits_can_be_played_again(service):
     assert isinstance(waiting, Suspended)
 
     unwrapped = service.handle(waiting.fetch.request)
-    other.core.live.clear()
+    other.core.caches.generators.clear()
     further = other.resume(waiting, unwrapped)
     assert isinstance(further, Suspended)
     assert further.fetch.channel == "cluster"

@@ -149,7 +149,7 @@ def test_a_refusal_of_a_node_that_was_overtaken_is_still_an_answer(service):
     answer = service.get("secret/data/a", token=token)
     assert answer.status == 503
     assert "no longer the active one" in answer.errors[0]
-    assert not service.core.duty.active
+    assert not service.core.leadership.active
 
 
 def test_every_answer_has_an_id_of_its_own(service):
@@ -183,13 +183,13 @@ def test_a_caller_that_is_known_ends_at_its_time(service, clock):
 
 
 def test_known_callers_are_bounded_and_no_tokens(service, monkeypatch):
-    monkeypatch.setattr("labkit.vault.walk.KEPT_LOOKUPS", 3)
+    monkeypatch.setattr("labkit.vault.walk.MAX_CACHED_CALLERS", 3)
     texts = [service.post("auth/token/create", {}).auth["client_token"] for _ in range(5)]
     for text in texts:
         assert service.get("auth/token/lookup-self", token=text).ok
-    callers = service.core.callers
+    callers = service.core.caches.callers
 
     assert len(callers) <= 3
     assert not any(text in key for text in texts for key in callers)
     service.post("sys/seal")
-    assert service.core.callers == {}
+    assert service.core.caches.callers == {}

@@ -16,12 +16,12 @@ from labkit.service import fields
 from labkit.service.errors import BadRequest
 from labkit.service.message import Reply
 from labkit.service.routing import Route
-from labkit.vault import tokens
+from labkit.vault import token_record, tokens
 from labkit.vault.auth.lifetime import asked_seconds, grant_s, mount_bounds
 from labkit.vault.auth.roles import ROLE_NAME, Role, find_role
 from labkit.vault.policies import SUDO
 from labkit.vault.policy_store import is_known, not_assignable
-from labkit.vault.tokens import Token
+from labkit.vault.token_record import Token
 
 if TYPE_CHECKING:
     from labkit.vault.context import Caller, Context
@@ -187,7 +187,7 @@ def _check_text(ctx: Context, text: str | None, sudo: bool) -> None:
         raise BadRequest("root or sudo privileges required to specify token id")
     if text.startswith(("hvs.", "hvb.", "s.")) or "." in text:
         raise BadRequest("custom token ID cannot have the 'hvs.' or 's.' prefix, nor the '.' character")
-    if ctx.read(tokens.IDS + tokens.digest_of(text)) is not None:
+    if ctx.read(token_record.IDS + token_record.digest_of(text)) is not None:
         raise BadRequest("cannot create a token with a duplicate ID")
 
 

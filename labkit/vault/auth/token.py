@@ -12,10 +12,11 @@ from labkit.service.durations import format_instant
 from labkit.service.errors import BadRequest, Forbidden, one_error
 from labkit.service.message import Reply
 from labkit.service.routing import Route, Table
-from labkit.vault import tokens
+from labkit.vault import token_record, tokens
 from labkit.vault.auth import creation, roles
 from labkit.vault.auth.lifetime import asked_seconds, grant_s, mount_bounds
-from labkit.vault.tokens import SECOND_NS, Token
+from labkit.vault.token_record import Token
+from labkit.vault.tokens import SECOND_NS
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -168,7 +169,7 @@ def _revoke(ctx: Context, found: Found) -> None:
 
 def list_accessors(ctx: Context) -> dict[str, Any]:
     """List the accessors of all tokens."""
-    return {"keys": ctx.everything.list(tokens.ACCESSORS)}
+    return {"keys": ctx.everything.list(token_record.ACCESSORS)}
 
 
 def tidy(ctx: Context) -> Reply:
@@ -184,7 +185,7 @@ def _own(ctx: Context) -> Found:
     token, digest = ctx.caller.token, ctx.caller.digest
     if token.uses == 0:
         return token, digest
-    return ctx.everything.decoded(tokens.IDS + digest, tokens.decode_token) or token, digest
+    return ctx.everything.decoded(token_record.IDS + digest, token_record.decode_token) or token, digest
 
 
 def _existing(ctx: Context, text: str | None) -> Found:

@@ -22,7 +22,8 @@ from labkit.vault.storage.barrier import KEYRING
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
-    from labkit.vault.context import Context, Core
+    from labkit.vault.context import Context
+    from labkit.vault.core import Core
 
 AUTHORITY = "node/authority"
 SECONDARIES = "node/secondaries/"
@@ -153,12 +154,12 @@ def check_connection(core: Core, sid: str, serial: int, shown: dict[str, Any]) -
     stored = core.storage.get(key)
     if stored is None:
         return "the activation of this id was revoked, or never issued"
-    record = decode_record(core.open(key, stored))
+    record = decode_record(core.keys.decrypt(key, stored))
     authority = core.storage.get(AUTHORITY)
     if authority is None or record[1] != shown.get("certificate"):
         return "the certificate is not the one that was issued for this id"
-    anchor = decode_record(core.open(AUTHORITY, authority))[1]
-    if shown.get("cluster_id") != core.mode().cluster_id:
+    anchor = decode_record(core.keys.decrypt(AUTHORITY, authority))[1]
+    if shown.get("cluster_id") != core.replica.mode.cluster_id:
         return "the cluster belongs to another replication set"
     try:
         check_client_certificate(shown["certificate"], anchor, core.now())
@@ -175,7 +176,7 @@ def check_connection(core: Core, sid: str, serial: int, shown: dict[str, Any]) -
 
 def note_heartbeat(core: Core, sid: str, message: dict[str, Any], address: str) -> None:
     """Remember what a secondary's heartbeat told, for the status."""
-    core.peers[sid] = Peer(
+    core.replica.secondaries[sid] = Peer(
         sid,
         address,
         core.now(),
@@ -187,14 +188,14 @@ def note_heartbeat(core: Core, sid: str, message: dict[str, Any], address: str) 
 
 def bootstrap(core: Core, shown: dict[str, Any]) -> Response:
     """Answer a secondary's bootstrap request: the keys that its new contents will be read with."""
-    if core.barrier is None or core.mode().mode != "primary":
+    if core.keys.sealed or core.replica.mode.mode != "primary":
         return respond(503, {"errors": ["this cluster is not a primary now"]})
     why = check_connection(core, str(shown.get("secondary_id", "")), 0, shown)
     ring, config = core.storage.get(KEYRING), core.storage.get(SEAL_CONFIG)
-    assert core.seal.root_key is not None
+    assert core.keys.root_key is not None
     if why or ring is None or config is None:
         return respond(403, {"errors": [f"bootstrap refused: {why}"]})
-    answer = {"root_key": core.seal.root_key.hex(), "keyring": ring.hex(), "seal_config": config.hex()}
+    answer = {"root_key": core.keys.root_key.hex(), "keyring": ring.hex(), "seal_config": config.hex()}
     return respond(200, {"data": answer})
 
 
@@ -241,7 +242,7 @@ def credentials(core: Core, serial: int) -> dict[str, Any]:
     stored = core.storage.get(CREDENTIALS)
     if stored is None:
         return {}
-    return show(Bundle(*decode_record(core.open(CREDENTIALS, stored))), serial, core.settings.version)
+    return show(Bundle(*decode_record(core.keys.decrypt(CREDENTIALS, stored))), serial, core.settings.version)
 
 
 def show(bundle: Bundle, serial: int, version: str) -> dict[str, Any]:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.service.errors import BadRequest, Unavailable
 from labkit.service.message import Fetch, Request, Response
+from labkit.vault.core import SealKeys
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.replication import activation
 from labkit.vault.replication.activation import Bundle
 from labkit.vault.replication.mode import Mode, WrongMode, advance, by_token
 from labkit.vault.seal import SEAL_CONFIG
-from labkit.vault.storage.barrier import KEYRING, Barrier, BarrierError, open_ring
+from labkit.vault.storage.barrier import KEYRING, BarrierError, open_ring
 from labkit.vault.storage.records import decode_record
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def new_set(ctx: Context, primary_cluster_addr: str) -> Mode:
     """Return the mode of a cluster that becomes the primary of a new replication set."""
     try:
         return advance(
-            ctx.core.mode(),
+            ctx.mode,
             "enable_primary",
             cluster_id=uuid_text(ctx.entropy),
             primary_cluster_addr=primary_cluster_addr,
@@ -109,7 +110,7 @@ def fields_of(bundle: Bundle) -> dict[str, Any]:
 
 def repointed(ctx: Context, mode: Mode, bundle: Bundle, keys: Keys) -> Mode:
     """Return the mode of a secondary that follows another primary of its own replication set."""
-    if bundle.cluster_id != mode.cluster_id or keys.root_key != ctx.core.seal.root_key:
+    if bundle.cluster_id != mode.cluster_id or not ctx.source.has_root_key(keys.root_key):
         raise BadRequest(
             "the token is of another replication set, whose data this cluster cannot hold beside its own: "
             "disable this secondary, then enable it with the token (that wipes it)"
@@ -131,23 +132,16 @@ def first_that_answers(ctx: Context, addresses: tuple[str, ...]) -> Generator[Fe
 
 
 def wipe(ctx: Context, keys: Keys) -> None:
-    """Clear the cluster and take over the primary's seal and key ring; the other nodes seal themselves by that."""
-    core = ctx.core
-    for key in _all_keys(ctx, ""):
+    """Clear the cluster and take over the primary's seal and key ring; the other nodes seal themselves by that.
+
+    The step carries the new keys: what it writes from here on is encrypted under them, and they hold once it commits.
+    """
+    for key in ctx.everything.keys():
         if key not in UNTOUCHED:
             ctx.write(key, None)
-    core.barrier = Barrier(open_ring(keys.keyring, keys.root_key))
-    core.seal.root_key = keys.root_key
-    core.drop_caches()
+    ctx.keys = SealKeys.opened(keys.root_key, open_ring(keys.keyring, keys.root_key))
     ctx.write(KEYRING, keys.keyring)
     ctx.write(SEAL_CONFIG, keys.seal_config)
-
-
-def _all_keys(ctx: Context, folder: str) -> list[str]:
-    found = []
-    for name in ctx.list(folder):
-        found += _all_keys(ctx, folder + name) if name.endswith("/") else [folder + name]
-    return found
 
 
 def store_credentials(ctx: Context, bundle: Bundle) -> None:

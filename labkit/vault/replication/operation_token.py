@@ -15,7 +15,7 @@ import hmac
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.service.errors import BadRequest, Forbidden
-from labkit.vault import tokens
+from labkit.vault import token_record, tokens
 from labkit.vault.identifiers import base62, uuid_text
 from labkit.vault.policies import UPDATE
 from labkit.vault.policy_store import acl_for
@@ -125,7 +125,7 @@ def update(ctx: Context, key: Any, nonce: str | None) -> dict[str, Any]:
     _prove(ctx, given)
     ctx.everything.delete(RECORD)
     token = "hvs." + base62(ctx.entropy, 24)
-    ctx.everything.put(TOKEN, tokens.digest_of(token).encode())
+    ctx.everything.put(TOKEN, token_record.digest_of(token).encode())
     ctx.observe("operation token issued")
     return describe(ctx, given, encoded_token=encode(token, given.otp))
 
@@ -138,7 +138,7 @@ def _prove(ctx: Context, given: Attempt) -> None:
         check_root_key(ctx.core, root_key, f"{prefix}invalid key: ")
     except BadRequest:
         emptied = encode_record(list(given._replace(shares=())))
-        ctx.keep(RECORD, ctx.core.close(RECORD, emptied, ctx.entropy))
+        ctx.keep(RECORD, ctx.keys.encrypt(RECORD, emptied, ctx.entropy))
         raise
 
 
@@ -146,7 +146,7 @@ def check(ctx: Context, token: str | None) -> None:
     """Raise Forbidden unless the token is the operation token, or a batch token whose policies allow the path."""
     text = token or ""
     stored = ctx.everything.get(TOKEN)
-    if stored is not None and hmac.compare_digest(stored, tokens.digest_of(text).encode()):
+    if stored is not None and hmac.compare_digest(stored, token_record.digest_of(text).encode()):
         return
     if text.startswith("hvb."):
         known = tokens.find(ctx, text)

@@ -14,7 +14,8 @@ from labkit.vault.replication.mode import MODE_KEY
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
-    from labkit.vault.context import Core
+    from labkit.vault.context import Context
+    from labkit.vault.core import Core
 
 POSITION = "node/position"
 ADDRESSES = "node/upstream-addresses"
@@ -30,10 +31,10 @@ class Place(NamedTuple):
     last_remote_wal: int = 0
 
 
-def read(core: Core) -> Place:
+def read(ctx: Context) -> Place:
     """Return the place that holds now."""
-    kept = _tagged(core, POSITION)
-    mode = core.mode()
+    kept = _tagged(ctx, POSITION)
+    mode = ctx.mode
     return Place(*kept) if kept is not None else Place(mode.complete, mode.position, mode.last_remote_wal)
 
 
@@ -42,12 +43,12 @@ def write(core: Core, place: Place) -> Writes:
     return _tag(core, POSITION, list(place))
 
 
-def addresses(core: Core) -> tuple[str, ...]:
+def addresses(ctx: Context) -> tuple[str, ...]:
     """Return the upstream's cluster addresses, those that served last first; empty without an upstream."""
-    mode = core.mode()
+    mode = ctx.mode
     if not mode.has_upstream:
         return ()
-    kept = _tagged(core, ADDRESSES)
+    kept = _tagged(ctx, ADDRESSES)
     return tuple(dict.fromkeys((*(kept or ()), *mode.upstream_cluster_addrs)))
 
 
@@ -56,17 +57,18 @@ def write_addresses(core: Core, known: tuple[str, ...]) -> Writes:
     return _tag(core, ADDRESSES, list(known))
 
 
-def _tag_of(core: Core) -> str:
-    return sha256(core.storage.get(MODE_KEY) or b"").hexdigest()[:16]
+def _tag_of(stored_mode: bytes | None) -> str:
+    return sha256(stored_mode or b"").hexdigest()[:16]
 
 
 def _tag(core: Core, key: str, row: list[Any]) -> Writes:
-    return {key: core.close(key, encode_record([_tag_of(core), *row]), core.entropy)}
+    tag = _tag_of(core.storage.get(MODE_KEY))
+    return {key: core.keys.encrypt(key, encode_record([tag, *row]), core.entropy)}
 
 
-def _tagged(core: Core, key: str) -> list[Any] | None:
-    stored = core.storage.get(key)
-    if stored is None:
+def _tagged(ctx: Context, key: str) -> list[Any] | None:
+    value = ctx.everything.get(key)
+    if value is None:
         return None
-    tag, *row = decode_record(core.open(key, stored))
-    return row if tag == _tag_of(core) else None
+    tag, *row = decode_record(value)
+    return row if tag == _tag_of(ctx.read(MODE_KEY)) else None

@@ -31,25 +31,25 @@ DEAD_NS = 15 * SECOND_NS
 
 def status(ctx: Context) -> dict[str, Any]:
     """Return the status of this cluster, as this node knows it."""
-    mode = ctx.core.mode()
+    mode = ctx.mode
     if mode.mode == "disabled":
         return status_disabled()
     checked = ctx.everything.get(CHECK)
     if checked is not None:
         corrupted, at_s = decode_record(checked)
         mode = mode._replace(corrupted=corrupted, last_check_s=at_s)
-    index = ctx.core.journal.index
+    index = ctx.core.replica.journal.index
     tree = Tree(index.root() if index is not None else "")
     if mode.mode == "primary":
         known = activation.secondary_ids(ctx)
         peers = [_secondary(ctx, sid) for sid in known]
-        return status_primary(mode, known, peers, ctx.core.journal.last, tree)
-    sync: State = ctx.core.sync or State()
+        return status_primary(mode, known, peers, ctx.core.replica.journal.last, tree)
+    sync: State = ctx.core.replica.sync or State()
     return status_secondary(mode._replace(last_remote_wal=sync.last_remote_wal), _link(ctx, mode, sync), tree)
 
 
 def _secondary(ctx: Context, sid: str) -> Peer:
-    heard = ctx.core.peers.get(sid)
+    heard = ctx.core.replica.secondaries.get(sid)
     if heard is None:
         return Peer(node_id=sid)
     return Peer(
@@ -89,7 +89,7 @@ def _link(ctx: Context, mode: Mode, sync: State) -> Link:
 def merkle_check(ctx: Context) -> dict[str, Any]:
     """Compare the kept tree with one computed afresh, node by node, and keep the finding for the status."""
     core = ctx.core
-    index = core.journal.index
+    index = core.replica.journal.index
     if index is None:
         raise BadRequest("this node keeps no Merkle index: it is not the active node of a replicating cluster")
     report = index.check(format_instant(ctx.now))

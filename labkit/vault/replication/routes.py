@@ -88,7 +88,7 @@ def revoke_secondary(ctx: Context, id: str) -> None:  # noqa: A002 - the API's n
 
 def generate_public_key(ctx: Context) -> dict[str, str]:
     """Make the key that an activation can be sealed to."""
-    if ctx.core.mode().mode == "primary":
+    if ctx.mode.mode == "primary":
         _require(ctx, "secondary", "generate a public key")
     if activation.version_numbers(ctx.core.settings.version) < (1, 3):
         raise BadRequest("generate-public-key needs service version 1.3 or later")
@@ -113,7 +113,7 @@ def promote_secondary(ctx: Context, dr_operation_token: str, primary_cluster_add
     """Make this secondary the primary; ``force`` goes past the safety check, never past the token."""
     _require(ctx, "secondary", "promote")
     operation_token.check(ctx, dr_operation_token)
-    sync = ctx.core.sync
+    sync = ctx.core.replica.sync
     why = ready_to_promote(sync) if sync is not None else "replication has not started on this node yet"
     if why and not force:
         raise Unavailable(NOT_READY.format(why))
@@ -148,7 +148,7 @@ def update_primary(
     if token and update_primary_addrs:
         raise BadRequest("token and update_primary_addrs are mutually exclusive: give one of them")
     if update_primary_addrs:
-        return (yield from _move_addresses(ctx, mode, tuple(update_primary_addrs)))
+        return (yield from _move_addresses(ctx, mode, tuple(update_primary_addrs), dr_operation_token))
     if token is None:
         raise BadRequest("give token (blank: forget the primary) or update_primary_addrs")
     if not token:
@@ -156,26 +156,32 @@ def update_primary(
         ctx.warn("This secondary knows no primary any more.")
         return None
     bundle, keys = yield from joining.fetch_bundle(ctx, token, primary_api_addr, (ca_file, ca_path))
-    mode = _with_place(ctx, _require(ctx, "secondary", "update the primary"))
+    mode = _still_allowed(ctx, dr_operation_token)
     _store(ctx, joining.repointed(ctx, mode, bundle, keys))
     joining.store_credentials(ctx, bundle)
     ctx.warn(f"This secondary is being pointed at another primary. {BRIEFLY}")
     return None
 
 
-def _move_addresses(ctx: Context, mode: Mode, addresses: tuple[str, ...]) -> Asking:
+def _move_addresses(ctx: Context, mode: Mode, addresses: tuple[str, ...], dr_operation_token: str) -> Asking:
     try:
         by_addresses(mode, addresses)
     except ValueError as error:
         raise BadRequest(str(error)) from None
     serving = yield from joining.first_that_answers(ctx, addresses)
-    mode = _with_place(ctx, _require(ctx, "secondary", "update the primary"))
-    _store(ctx, by_addresses(mode, serving))
+    _store(ctx, by_addresses(_still_allowed(ctx, dr_operation_token), serving))
+
+
+def _still_allowed(ctx: Context, dr_operation_token: str) -> Mode:
+    """Judge mode and operation token again after a fetch (R4); return the mode record with how far the contents go."""
+    mode = _require(ctx, "secondary", "update the primary")
+    operation_token.check(ctx, dr_operation_token)
+    return _with_place(ctx, mode)
 
 
 def _with_place(ctx: Context, mode: Mode) -> Mode:
     """Write into the record how far the contents go: what is stored beside it of that holds for this record alone."""
-    return mode._replace(**position.read(ctx.core)._asdict())
+    return mode._replace(**position.read(ctx)._asdict())
 
 
 def read_attempt(ctx: Context) -> dict[str, Any]:
@@ -223,13 +229,13 @@ def check_primary(ctx: Context) -> dict[str, Any]:
 
 def _advanced(ctx: Context, event: str, **known: Any) -> Mode:
     try:
-        return advance(ctx.core.mode(), event, **known)
+        return advance(ctx.mode, event, **known)
     except WrongMode as error:
         raise BadRequest(str(error)) from None
 
 
 def _require(ctx: Context, wanted: str, verb: str) -> Mode:
-    mode = ctx.core.mode()
+    mode = ctx.mode
     try:
         require(mode, wanted, verb)
     except WrongMode as error:

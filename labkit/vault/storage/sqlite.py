@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from labkit.vault.storage import Names, StaleTerm, Writes
 
 if TYPE_CHECKING:
-    from os import PathLike
+    from pathlib import Path
 
 KEPT_VALUES = 65_536
 
@@ -29,7 +29,7 @@ class SqliteStorage:
 
     kind = "sqlite"
 
-    def __init__(self, path: str | PathLike[str]) -> None:
+    def __init__(self, path: str | Path) -> None:
         # served doors call in from their own thread, one at a time (they hold the Vault's lock)
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._connection.execute("PRAGMA journal_mode = WAL")

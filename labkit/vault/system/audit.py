@@ -65,7 +65,7 @@ def _try(ctx: Context, device: Device) -> None:
     request = {"id": ctx.request_id, "operation": "update", "path": "sys/audit/test"}
     line = {"time": format_instant(ctx.now), "type": "request", "request": request}
     try:
-        ctx.core.audit_line(device.file_path, encode_record(line))
+        ctx.source.append_line(device.file_path, encode_record(line))
     except OSError as error:
         raise BadRequest(f"sanity check failed; unable to open {device.file_path} for writing: {error}") from None
 

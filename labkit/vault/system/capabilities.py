@@ -13,7 +13,7 @@ from labkit.vault.policy_store import acl_for
 if TYPE_CHECKING:
     from labkit.vault.context import Context
     from labkit.vault.policies import Acl
-    from labkit.vault.tokens import Token
+    from labkit.vault.token_record import Token
 
 
 def of_token(ctx: Context, token: str | None, paths: list[str] | None, path: list[str] | None) -> dict[str, Any]:

@@ -67,9 +67,9 @@ def how_is(ctx: Context) -> str:
     state = seal_state(ctx.core)
     if state != "unsealed":
         return state
-    if ctx.core.mode().mode == "secondary":
+    if ctx.core.replica.mode.mode == "secondary":
         return "secondary"
-    return "active" if ctx.core.duty.active else "standby"
+    return "active" if ctx.core.leadership.active else "standby"
 
 
 def _switch(name: str, sent: str | None) -> bool:
@@ -82,14 +82,14 @@ def _switch(name: str, sent: str | None) -> bool:
 
 def _describe(ctx: Context, how: str) -> dict[str, Any]:
     core = ctx.core
-    sealed = core.barrier is None
+    sealed = core.keys.sealed
     body: dict[str, Any] = {
         "initialized": how != "uninitialised",
         "sealed": sealed,
-        "standby": sealed or not core.duty.active,
+        "standby": sealed or not core.leadership.active,
         "performance_standby": False,
         "replication_performance_mode": "unknown" if sealed else "disabled",
-        "replication_dr_mode": "unknown" if sealed else ctx.core.mode().mode,
+        "replication_dr_mode": "unknown" if sealed else ctx.core.replica.mode.mode,
         "server_time_utc": ctx.now // SECOND_NS,
         "version": core.settings.version,
     }
@@ -101,7 +101,7 @@ def _describe(ctx: Context, how: str) -> dict[str, Any]:
 def leader(ctx: Context) -> dict[str, Any]:
     """Tell which node of the cluster is the active one."""
     core = ctx.core
-    duty, settings = core.duty, core.settings
+    duty, settings = core.leadership, core.settings
     body: dict[str, Any] = {
         "ha_enabled": settings.high_availability,
         "is_self": False,
@@ -113,7 +113,7 @@ def leader(ctx: Context) -> dict[str, Any]:
     }
     if not settings.high_availability:
         return body
-    if core.barrier is None:
+    if core.keys.sealed:
         raise Unavailable("Vault is sealed")
     if duty.active:
         since = format_instant(duty.since_ns) if duty.since_ns else NEVER

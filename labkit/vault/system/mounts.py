@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.service import fields
 from labkit.service.errors import BadRequest
 from labkit.service.routing import Route
-from labkit.vault.mounts import ENGINES, check_free, new_mount, read_table, write_table
+from labkit.vault.mounts import CATALOGUE, check_free, new_mount, read_table, write_table
 from labkit.vault.system import tuning
 from labkit.vault.system.mounted import AUTH, PATH, SINGLETONS, area_of, describe, find_mount, full_path, in_area
 
@@ -25,7 +25,7 @@ ALIASES = {"kv-v1": ("kv", "1"), "kv-v2": ("kv", "2"), "generic": ("kv", "1"), "
 def list_mounts(ctx: Context) -> dict[str, Any]:
     """List the mounts with their settings."""
     area = area_of(ctx)
-    return {mount.path.removeprefix(area): describe(mount) for mount in in_area(read_table(ctx), area)}
+    return {mount.path.removeprefix(area): describe(mount) for mount in in_area(read_table(ctx.everything), area)}
 
 
 def read_mount(ctx: Context, path: str) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def enable(
     if external_entropy_access:
         ctx.warn("external_entropy_access was ignored: there is one source of entropy")
     tuning.tell_ignored(ctx, config or {})
-    table = read_table(ctx)
+    table = read_table(ctx.everything)
     check_free(table, full)
     mount = new_mount(
         full,
@@ -63,21 +63,21 @@ def enable(
         local=bool(local),
         seal_wrap=bool(seal_wrap),
     )
-    write_table(ctx, table.with_mount(tuning.configured(mount, config or {})))
+    write_table(ctx.everything, table.with_mount(tuning.configured(mount, config or {})))
     ctx.observe("mounted", path=full, type=kind)
 
 
 def disable(ctx: Context, path: str) -> None:
     """Unmount an engine or auth method and delete its data; nothing mounted there is no error."""
     full = full_path(ctx, path)
-    table = read_table(ctx)
+    table = read_table(ctx.everything)
     mount = table.at(full)
     if mount is None:
         return
     if mount.kind in SINGLETONS:
         raise BadRequest("token auth method cannot be disabled" if area_of(ctx) else f'cannot unmount "{full}"')
     ctx.everything.delete_all(mount.prefix)
-    write_table(ctx, table.without(full))
+    write_table(ctx.everything, table.without(full))
     ctx.observe("unmounted", path=full)
 
 
@@ -88,21 +88,21 @@ def _kind(area: str, kind: str | None, options: dict[str, str]) -> tuple[str, tu
     name, version = ALIASES.get(kind, (kind, ""))
     if name in SINGLETONS:
         raise BadRequest(f'mount type of "{name}" is not mountable')
-    if not any(name == known and is_auth(known) == bool(area) for known, _ in ENGINES):
+    if not any(name == known and is_auth(known) == bool(area) for known, _ in CATALOGUE):
         raise BadRequest(f"plugin not found in the catalog: {kind}")
     if version:
         options = {**options, "version": version}
     asked = options.get("version", "")
     if asked and name != "kv":
         raise BadRequest(f'secrets engine "{name}" does not allow setting a version')
-    if asked and (name, asked) not in ENGINES:
+    if asked and (name, asked) not in CATALOGUE:
         raise BadRequest(f'there is no version "{asked}" of {name}; versions are 1 and 2')
     return name, tuple(sorted(options.items()))
 
 
 def is_auth(kind: str) -> bool:
     """Whether a kind is an auth method's."""
-    return any(module.startswith("labkit.vault.auth") for (known, _), (module, _) in ENGINES.items() if known == kind)
+    return any(row.is_auth for row in CATALOGUE.values() if row.kind == kind)
 
 
 ENABLE_FIELDS = (

@@ -29,7 +29,7 @@ def reload(ctx: Context, plugin: str | None, mounts: list[str] | None, scope: st
 
 
 def _named(ctx: Context, paths: list[str]) -> list[Mount]:
-    table = read_table(ctx)
+    table = read_table(ctx.everything)
     found = []
     for path in paths:
         mount = table.at(path.strip("/") + "/")
@@ -40,7 +40,7 @@ def _named(ctx: Context, paths: list[str]) -> list[Mount]:
 
 
 def _of_kind(ctx: Context, kind: str) -> list[Mount]:
-    found = [mount for mount in read_table(ctx).mounts if mount.kind == kind]
+    found = [mount for mount in read_table(ctx.everything).mounts if mount.kind == kind]
     if not found:
         raise BadRequest(f"no mount of type {kind!r} to reload")
     return found
@@ -48,7 +48,7 @@ def _of_kind(ctx: Context, kind: str) -> list[Mount]:
 
 def _forget(ctx: Context, mount: Mount) -> None:
     """Drop the decoded records of a mount: they are read from storage again."""
-    records = ctx.core.records
+    records = ctx.core.caches.records
     for key in [key for key in records if key.startswith(mount.prefix)]:
         del records[key]
 

@@ -28,18 +28,18 @@ def seal_status(ctx: Context) -> dict[str, Any]:
     body = {
         "type": "shamir",
         "initialized": config is not None,
-        "sealed": core.barrier is None,
+        "sealed": core.keys.sealed,
         "t": config.threshold if config else 0,
         "n": config.shares if config else 0,
-        "progress": len(core.seal.progress),
-        "nonce": core.seal.nonce,
+        "progress": len(core.keys.progress),
+        "nonce": core.keys.nonce,
         "version": core.settings.version,
         "build_date": MADE_AT,
         "migration": False,
         "recovery_seal": False,
         "storage_type": core.settings.storage_type,
     }
-    return body if core.barrier is None else body | read_cluster(ctx)
+    return body if core.keys.sealed else body | read_cluster(ctx)
 
 
 def unseal(ctx: Context, key: str | None, reset: bool | None, migrate: bool | None) -> dict[str, Any]:
@@ -48,11 +48,7 @@ def unseal(ctx: Context, key: str | None, reset: bool | None, migrate: bool | No
     if migrate:
         raise BadRequest("can't perform a seal migration: the only type of seal here is shamir")
     if reset:
-        if seals.read_config(core) is None:
-            raise BadRequest("Vault is not initialized")
-        if core.barrier is not None:
-            raise BadRequest("vault is unsealed")
-        core.seal.progress, core.seal.nonce = (), ""
+        seals.reset(core)
     elif not key:
         raise BadRequest(KEY_MISSING)
     else:
@@ -82,8 +78,7 @@ def init(
     stored_shares: int | None,
 ) -> dict[str, Any]:
     """Initialise the cluster; the answer is the only place where key shares and root token are ever told."""
-    if seals.read_config(ctx.core) is not None:
-        raise BadRequest("Vault is already initialized")
+    seals.check_event(ctx.core, "init")
     if recovery_shares or recovery_threshold or recovery_pgp_keys or stored_shares:
         raise BadRequest(
             "parameters recovery_shares,recovery_threshold,recovery_pgp_keys,stored_shares "

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.routing import Route
-from labkit.vault.mounts import read_table, table_of
+from labkit.vault.mounts import read_table, routes_of
 from labkit.vault.system import interface
 from labkit.vault.system.mounted import AUTH, SINGLETONS
 
@@ -25,8 +25,8 @@ def describe_api(ctx: Context) -> dict[str, Any]:
 
     told = interface.list_mounts(ctx)
     shown = {*told["secret"], *(AUTH + path for path in told["auth"])}
-    mounts = (mount for mount in read_table(ctx).mounts if mount.path in shown or mount.kind in SINGLETONS)
-    mounted = [(mount.path, mount.kind, table_of(mount).routes) for mount in mounts]
+    mounts = (mount for mount in read_table(ctx.everything).mounts if mount.path in shown or mount.kind in SINGLETONS)
+    mounted = [(mount.path, mount.kind, routes_of(mount).routes) for mount in mounts]
     return document(TITLE, ctx.core.settings.version, mounted)
 
 

@@ -9,7 +9,7 @@ from labkit.service.durations import parse_duration
 from labkit.service.errors import BadRequest
 from labkit.service.routing import Route
 from labkit.vault.mounts import Mount, read_table, write_table
-from labkit.vault.storage.views import Subtree
+from labkit.vault.storage.storage_view import StorageView
 from labkit.vault.system.mounted import AUTH, PATH, find_mount
 from labkit.vault.tokens import SYSTEM_TTL_S
 
@@ -80,7 +80,7 @@ def write_tuning(
         changed = changed._replace(description=description)
     if options:
         changed = _with_options(ctx, changed, options)
-    write_table(ctx, read_table(ctx).with_mount(changed))
+    write_table(ctx.everything, read_table(ctx.everything).with_mount(changed))
 
 
 def configured(mount: Mount, config: dict[str, Any]) -> Mount:
@@ -158,7 +158,7 @@ def _upgrade(ctx: Context, mount: Mount, wanted: str) -> None:
         raise BadRequest(f'there is no version "{wanted}" of kv; versions are 1 and 2')
     from labkit.vault.engines.kv.upgrade import upgrade
 
-    upgrade(Subtree(ctx, mount.prefix), ctx.now)
+    upgrade(StorageView(ctx, mount.prefix), ctx.now)
     ctx.warn(UPGRADED)
 
 

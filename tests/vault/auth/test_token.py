@@ -188,7 +188,7 @@ def test_accessors_are_listed(service) -> None:
 def test_tidying_takes_away_what_is_left_of_tokens(service) -> None:
     before = service.core.storage.keys()
     core, key = service.core, "token/accessor/gone"
-    core.commit({key: core.close(key, b"none", core.entropy), "token/child/none/gone": b""})
+    core.commit({key: core.keys.encrypt(key, b"none", core.entropy), "token/child/none/gone": b""})
     tidied = service.post("auth/token/tidy")
 
     assert (tidied.status, len(tidied.warnings)) == (202, 1)

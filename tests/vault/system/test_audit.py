@@ -30,7 +30,7 @@ class Files:
 def files(service) -> Files:
     """The files of the service's node."""
     files = Files()
-    service.core.audit_line = files.append
+    service.core.append_line = files.append
     return files
 
 

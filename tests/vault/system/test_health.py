@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit import Vault
-from labkit.vault.context import Duty
+from labkit.vault.core import Leadership
 from labkit.vault.storage.memory import MemoryStorage
 
 
@@ -42,13 +42,13 @@ def test_a_sealed_node(service) -> None:
 
 
 def test_a_node_that_was_never_initialised(service) -> None:
-    blank = Vault(MemoryStorage(), service.surroundings)
+    blank = Vault(MemoryStorage(), service.environment)
     assert blank.request("GET", "sys/health").status == 501
     assert blank.request("GET", "sys/health?uninitcode=299").status == 299
 
 
 def test_a_standby(service) -> None:
-    service.set_duty(Duty(active=False, leader="http://two:8200", leader_cluster="https://two:8201"))
+    service.set_leadership(Leadership(active=False, leader="http://two:8200", leader_cluster="https://two:8201"))
     health = service.get("sys/health")
     assert (health.status, health.body["standby"]) == (429, True)
     for on in ("standbyok", "standbyok=true", "standbyok=1"):
@@ -85,19 +85,19 @@ def test_leader_without_high_availability(service) -> None:
 
 def test_leader_of_several_nodes(clock) -> None:
     vault = Vault.dev(clock=clock, high_availability=True)
-    vault.set_duty(Duty(term=1, since_ns=clock()))
+    vault.set_leadership(Leadership(term=1, since_ns=clock()))
     told = vault.get("sys/leader").body
     assert (told["ha_enabled"], told["is_self"], told["active_time"]) == (True, True, "2030-01-01T00:00:00Z")
     assert told["leader_address"] == "http://127.0.0.1:8200"
 
-    vault.set_duty(Duty(active=False, leader="http://two:8200", leader_cluster="https://two:8201"))
+    vault.set_leadership(Leadership(active=False, leader="http://two:8200", leader_cluster="https://two:8201"))
     told = vault.get("sys/leader").body
     assert (told["is_self"], told["leader_address"], told["leader_cluster_address"]) == (
         False,
         "http://two:8200",
         "https://two:8201",
     )
-    vault.set_duty(Duty())
+    vault.set_leadership(Leadership())
     vault.put("sys/seal")
     assert vault.get("sys/leader").status == 503
 

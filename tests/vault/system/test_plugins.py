@@ -10,11 +10,11 @@ def test_what_was_kept_in_memory_is_dropped_and_all_goes_on(service, body) -> No
     service.post("transit/keys/k")
     sealed = service.post("transit/encrypt/k", {"plaintext": "aGk="}).data["ciphertext"]
     prefix = f"logical/{service.get('sys/mounts/transit').data['uuid']}/"
-    assert any(key.startswith(prefix) for key in service.core.records)
+    assert any(key.startswith(prefix) for key in service.core.caches.records)
 
     reloaded = service.put("sys/plugins/reload/backend", body)
     assert (reloaded.status, reloaded.data) == (200, {"reload_id": reloaded.body["request_id"]})
-    assert not any(key.startswith(prefix) for key in service.core.records)
+    assert not any(key.startswith(prefix) for key in service.core.caches.records)
     assert service.post("transit/decrypt/k", {"ciphertext": sealed}).data["plaintext"] == "aGk="
 
 

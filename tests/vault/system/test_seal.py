@@ -15,7 +15,7 @@ SEALED = ["Vault is sealed"]
 @pytest.fixture
 def blank(service) -> Vault:
     """A node that was never initialised."""
-    return Vault(MemoryStorage(), service.surroundings)
+    return Vault(MemoryStorage(), service.environment)
 
 
 def send(vault: Vault, method: str, path: str, body=None, token: str = ""):

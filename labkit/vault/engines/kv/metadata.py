@@ -33,7 +33,7 @@ from labkit.vault.engines.kv.store import (
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
-    from labkit.vault.storage.views import Subtree
+    from labkit.vault.storage.storage_view import StorageView
 
 CAS_MANDATED = '"cas_required" set to false, but is mandated by backend config. This value will be ignored.'
 
@@ -65,7 +65,7 @@ def read_metadata(ctx: Context, path: str) -> dict[str, Any]:
     }
 
 
-def _versions(storage: Subtree, path: str, key: Key) -> dict[str, Any]:
+def _versions(storage: StorageView, path: str, key: Key) -> dict[str, Any]:
     facts = ((number, read_version(storage, path, key, number)) for number in key.numbers)
     return {
         str(number): {
@@ -116,7 +116,7 @@ def patch_metadata(
     return None
 
 
-def _store(ctx: Context, storage: Subtree, path: str, key: Key, settings: dict[str, Any]) -> None:
+def _store(ctx: Context, storage: StorageView, path: str, key: Key, settings: dict[str, Any]) -> None:
     if settings.get("cas_required") is False and read_config(storage).cas_required:
         ctx.warn(CAS_MANDATED)
     write_key(storage, path, key._replace(**settings))

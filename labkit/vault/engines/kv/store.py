@@ -18,7 +18,7 @@ from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
-    from labkit.vault.storage.views import Subtree
+    from labkit.vault.storage.storage_view import StorageView
 
 CONFIG = "config"
 KEYS = "keys/"
@@ -28,7 +28,7 @@ DATA = ".data"
 UNSET = Config()
 
 
-def read_config(storage: Subtree) -> Config:
+def read_config(storage: StorageView) -> Config:
     """Return the engine's settings; all zero until somebody writes them."""
     return storage.decoded(CONFIG, _decode_config) or UNSET
 
@@ -37,12 +37,12 @@ def _decode_config(stored: bytes) -> Config:
     return Config(*decode_record(stored))
 
 
-def write_config(storage: Subtree, config: Config) -> None:
+def write_config(storage: StorageView, config: Config) -> None:
     """Store the engine's settings."""
     storage.put(CONFIG, encode_record(config))
 
 
-def read_key(storage: Subtree, path: str) -> Key | None:
+def read_key(storage: StorageView, path: str) -> Key | None:
     """Return a key's record, or None."""
     return storage.decoded(KEYS + path, _decode_key)
 
@@ -53,7 +53,7 @@ def _decode_key(stored: bytes) -> Key:
     return Key(*values)
 
 
-def write_key(storage: Subtree, path: str, key: Key) -> None:
+def write_key(storage: StorageView, path: str, key: Key) -> None:
     """Store a key's record."""
     storage.put(KEYS + path, encode_record(key), key)
 
@@ -63,7 +63,7 @@ def key_exists(ctx: Context, path: str) -> bool:
     return read_key(ctx.storage, path) is not None
 
 
-def read_version(storage: Subtree, path: str, key: Key, number: int) -> Version | None:
+def read_version(storage: StorageView, path: str, key: Key, number: int) -> Version | None:
     """Return the facts of a key's version; None for one that never was or is pruned."""
     if number not in key.numbers:
         return None
@@ -74,12 +74,12 @@ def _decode_version(stored: bytes) -> Version:
     return Version(*decode_record(stored))
 
 
-def write_version(storage: Subtree, path: str, number: int, version: Version) -> None:
+def write_version(storage: StorageView, path: str, number: int, version: Version) -> None:
     """Store the facts of a version."""
     storage.put(f"{VERSIONS}{path}/{number}", encode_record(version), version)
 
 
-def find_version(storage: Subtree, path: str, number: int | None) -> tuple[Key, int, Version]:
+def find_version(storage: StorageView, path: str, number: int | None) -> tuple[Key, int, Version]:
     """Return a key, and number and facts of its version; None, 0 or less is the current one; raise NotFound."""
     key = read_key(storage, path)
     if key is None:
@@ -92,7 +92,7 @@ def find_version(storage: Subtree, path: str, number: int | None) -> tuple[Key, 
     return key, number, version
 
 
-def read_data(storage: Subtree, path: str, number: int) -> Any:
+def read_data(storage: StorageView, path: str, number: int) -> Any:
     """Return the data of a version, decoded for this caller alone; raise Internal when the store lost it."""
     stored = storage.get(f"{VERSIONS}{path}/{number}{DATA}")
     if stored is None:
@@ -100,7 +100,7 @@ def read_data(storage: Subtree, path: str, number: int) -> Any:
     return decode_record(stored)
 
 
-def drop_data(storage: Subtree, path: str, number: int) -> None:
+def drop_data(storage: StorageView, path: str, number: int) -> None:
     """Delete the data of a version for good; its facts stay."""
     storage.delete(f"{VERSIONS}{path}/{number}{DATA}")
 
@@ -113,7 +113,7 @@ def encode_data(data: Any) -> bytes:
         raise BadRequest("failed to decode JSON input: a number or text of the data is none that JSON has") from None
 
 
-def append(storage: Subtree, path: str, key: Key, config: Config, data: bytes, now_ns: int) -> dict[str, Any]:
+def append(storage: StorageView, path: str, key: Key, config: Config, data: bytes, now_ns: int) -> dict[str, Any]:
     """Store a new version of a key, prune what it pushes out, and return the new version as answers tell it."""
     grown, version, pruned = add_version(key, config, now_ns)
     folder = f"{VERSIONS}{path}/"
@@ -126,7 +126,7 @@ def append(storage: Subtree, path: str, key: Key, config: Config, data: bytes, n
     return describe(grown, grown.current, version)
 
 
-def remove(storage: Subtree, path: str) -> None:
+def remove(storage: StorageView, path: str) -> None:
     """Delete a key with all of its versions; no other secret loses anything, not even one below this one's path."""
     folder = f"{VERSIONS}{path}/"
     for name in storage.list(folder):

@@ -9,10 +9,10 @@ from labkit.vault.engines.kv.passthrough import VALUES
 from labkit.vault.engines.kv.store import append, read_config
 
 if TYPE_CHECKING:
-    from labkit.vault.storage.views import Subtree
+    from labkit.vault.storage.storage_view import StorageView
 
 
-def upgrade(storage: Subtree, now_ns: int) -> int:
+def upgrade(storage: StorageView, now_ns: int) -> int:
     """Turn a mount's plain values into secrets with one version, written now; return how many that were."""
     paths = _paths(storage, "")
     config = read_config(storage)
@@ -24,7 +24,7 @@ def upgrade(storage: Subtree, now_ns: int) -> int:
     return len(paths)
 
 
-def _paths(storage: Subtree, folder: str) -> list[str]:
+def _paths(storage: StorageView, folder: str) -> list[str]:
     found = []
     for name in storage.list(VALUES + folder):
         found += _paths(storage, folder + name) if name.endswith("/") else [folder + name]

@@ -27,7 +27,7 @@ from labkit.vault.engines.transit.derivation import (
     convergent_version_made_by,
 )
 from labkit.vault.storage.records import decode_record, encode_record
-from labkit.vault.storage.views import Subtree
+from labkit.vault.storage.storage_view import StorageView
 
 FOLDER = "key/"
 HMAC_KEY_BYTES = 32
@@ -199,12 +199,12 @@ def decode_ring(stored: bytes) -> KeyRing:
     return KeyRing(versions=versions, **record)
 
 
-def read_ring(storage: Subtree, name: str) -> KeyRing | None:
+def read_ring(storage: StorageView, name: str) -> KeyRing | None:
     """Return the ring of a name, or None."""
     return storage.decoded(FOLDER + name, decode_ring)
 
 
-def existing_ring(storage: Subtree, name: str) -> KeyRing:
+def existing_ring(storage: StorageView, name: str) -> KeyRing:
     """Return the ring of a key that data is to be worked on with; raise BadRequest when there is none."""
     ring = read_ring(storage, name)
     if ring is None:
@@ -212,10 +212,9 @@ def existing_ring(storage: Subtree, name: str) -> KeyRing:
     return ring
 
 
-def write_ring(storage: Subtree, name: str, ring: KeyRing) -> None:
+def write_ring(storage: StorageView, name: str, ring: KeyRing) -> None:
     """Store a ring when the step commits, and say when it rotates by itself."""
-    storage.put(FOLDER + name, encode_ring(ring))
-    storage.note_due(ring.next_rotation_ns or 0)
+    storage.put(FOLDER + name, encode_ring(ring), due_ns=ring.next_rotation_ns or 0)
 
 
 def describe(name: str, ring: KeyRing) -> dict[str, Any]:

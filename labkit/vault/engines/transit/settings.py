@@ -8,12 +8,12 @@ from labkit.service.fields import flag
 from labkit.service.routing import Route
 from labkit.vault.context import Context
 from labkit.vault.storage.records import decode_record, encode_record
-from labkit.vault.storage.views import Subtree
+from labkit.vault.storage.storage_view import StorageView
 
 STORED_AT = "config/keys"
 
 
-def upsert_disabled(storage: Subtree) -> bool:
+def upsert_disabled(storage: StorageView) -> bool:
     """Whether encrypt must not make keys that are missing."""
     return bool(storage.decoded(STORED_AT, _decode))
 

@@ -9,7 +9,7 @@ import pytest
 from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.mounts import read_table
-from labkit.vault.storage.views import Subtree
+from labkit.vault.storage.storage_view import StorageView
 
 
 @pytest.fixture
@@ -19,8 +19,8 @@ def context(service: Any) -> Context:
 
 
 @pytest.fixture
-def storage(context: Context) -> Subtree:
+def storage(context: Context) -> StorageView:
     """The part of the store that belongs to ``secret/``, as the step ``context`` sees it."""
-    mount = read_table(context).at("secret/")
+    mount = read_table(context.everything).at("secret/")
     assert mount is not None
-    return Subtree(context, mount.prefix)
+    return StorageView(context, mount.prefix)

@@ -14,12 +14,12 @@ from labkit.vault.context import Context
 from labkit.vault.engines.kv import store
 from labkit.vault.engines.kv.history import Config, Key, Version
 from labkit.vault.storage.records import decode_record
-from labkit.vault.storage.views import Subtree
+from labkit.vault.storage.storage_view import StorageView
 
 NOW = 1_893_456_000 * 1_000_000_000
 
 
-def test_a_version_is_three_values(context: Context, storage: Subtree) -> None:
+def test_a_version_is_three_values(context: Context, storage: StorageView) -> None:
     told = store.append(storage, "a/b", Key(NOW, NOW), Config(max_versions=1), b'{"x":1}', NOW)
 
     assert sorted(key.removeprefix(storage.prefix) for key in context.writes) == [
@@ -37,7 +37,7 @@ def test_a_version_is_three_values(context: Context, storage: Subtree) -> None:
     assert storage.get("versions/a/b/1.data") == b'{"x":1}'
 
 
-def test_what_is_pruned_leaves_nothing_behind(context: Context, storage: Subtree) -> None:
+def test_what_is_pruned_leaves_nothing_behind(context: Context, storage: StorageView) -> None:
     key: Key | None = Key(NOW, NOW)
     for _ in range(4):
         assert key is not None
@@ -50,7 +50,7 @@ def test_what_is_pruned_leaves_nothing_behind(context: Context, storage: Subtree
     assert store.read_version(storage, "a", key, 3) == Version(NOW)
 
 
-def test_what_is_destroyed_is_out_of_the_store(service: Any, storage: Subtree) -> None:
+def test_what_is_destroyed_is_out_of_the_store(service: Any, storage: StorageView) -> None:
     for number in (1, 2):
         service.post("secret/data/app", {"data": {"v": number}})
 
@@ -59,7 +59,7 @@ def test_what_is_destroyed_is_out_of_the_store(service: Any, storage: Subtree) -
     assert storage.list("versions/app/") == ["1", "2", "2.data"]
 
 
-def test_removing_a_secret_touches_nothing_below_it(context: Context, storage: Subtree, service: Any) -> None:
+def test_removing_a_secret_touches_nothing_below_it(context: Context, storage: StorageView, service: Any) -> None:
     for path in ("a", "a/1"):
         service.post(f"secret/data/{path}", {"data": {}})
 
@@ -72,7 +72,7 @@ def test_removing_a_secret_touches_nothing_below_it(context: Context, storage: S
     }
 
 
-def test_a_keys_record_does_not_grow_with_its_versions(service: Any, storage: Subtree) -> None:
+def test_a_keys_record_does_not_grow_with_its_versions(service: Any, storage: StorageView) -> None:
     service.post("secret/metadata/app", {"max_versions": 9})
     sizes = set()
     for number in range(1, 10):
@@ -82,7 +82,7 @@ def test_a_keys_record_does_not_grow_with_its_versions(service: Any, storage: Su
     assert len(sizes) == 1
 
 
-def test_records_come_back_as_they_were_put(storage: Subtree) -> None:
+def test_records_come_back_as_they_were_put(storage: StorageView) -> None:
     key = Key(NOW, NOW + 1, 12, 3, 10, True, 60, (("a", "1"), ("ü", "2")))
     version = Version(NOW, NOW + 5, True)
     config = Config(7, True, -1)
@@ -104,7 +104,9 @@ def test_records_come_back_as_they_were_put(storage: Subtree) -> None:
 
 
 @pytest.mark.parametrize("endpoint", ["data", "subkeys"])
-def test_data_that_the_store_lost_is_a_fault(service: Any, context: Context, storage: Subtree, endpoint: str) -> None:
+def test_data_that_the_store_lost_is_a_fault(
+    service: Any, context: Context, storage: StorageView, endpoint: str
+) -> None:
     service.post("secret/data/app", {"data": {}})
     store.drop_data(storage, "app", 1)
     service.core.commit(context.writes)
@@ -145,8 +147,8 @@ def test_what_is_kept_decoded_is_what_the_bytes_say(service: Any) -> None:
     service.put("secret/destroy/a", {"versions": [11]})
     service.post("secret/undelete/a", {"versions": [12]})
     core = service.core
-    kept = {key: record for key, (_, record) in core.records.items() if isinstance(record, (Key, Version))}
-    core.drop_caches()
+    kept = {key: record for key, (_, record) in core.caches.records.items() if isinstance(record, (Key, Version))}
+    core.caches.clear()
 
     assert {type(record) for record in kept.values()} == {Key, Version}
     ctx = Context(core, Request("GET", ""), service.now())

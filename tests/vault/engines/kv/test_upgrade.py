@@ -6,7 +6,7 @@ from typing import Any
 
 from labkit.vault.context import Context
 from labkit.vault.engines.kv.upgrade import upgrade
-from labkit.vault.storage.views import Subtree
+from labkit.vault.storage.storage_view import StorageView
 
 NOW = 1_893_456_000 * 1_000_000_000
 
@@ -31,7 +31,7 @@ def test_every_value_becomes_version_1(service: Any) -> None:
     assert service.post("plain/data/a", {"data": {}, "options": {"cas": 1}}).data["version"] == 2
 
 
-def test_nothing_plain_is_left(context: Context, storage: Subtree) -> None:
+def test_nothing_plain_is_left(context: Context, storage: StorageView) -> None:
     storage.put("values/a", b'{"x":1}')
     storage.put("values/a/b", b"{}")
 

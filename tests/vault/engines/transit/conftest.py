@@ -12,7 +12,7 @@ from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.engines.transit.keyring import KeyRing, KeyVersion, write_ring
 from labkit.vault.mounts import MOUNTS, decode_table
-from labkit.vault.storage.views import Subtree
+from labkit.vault.storage.storage_view import StorageView
 
 MADE_NS = 1_704_164_645_000_000_000
 
@@ -41,10 +41,10 @@ def put_ring(service: Any) -> Callable[[str, KeyRing], None]:
 
     def put(name: str, ring: KeyRing) -> None:
         core = service.core
-        mount = decode_table(core.open(MOUNTS, core.storage.get(MOUNTS))).at("transit/")
+        mount = decode_table(core.keys.decrypt(MOUNTS, core.storage.get(MOUNTS))).at("transit/")
         assert mount is not None
         ctx = Context(core, Request("POST", ""), core.now())
-        write_ring(Subtree(ctx, mount.prefix), name, ring)
+        write_ring(StorageView(ctx, mount.prefix), name, ring)
         core.commit(ctx.writes)
 
     return put

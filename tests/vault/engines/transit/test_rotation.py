@@ -29,7 +29,7 @@ def test_a_key_rotates_when_its_period_is_over(service):
 def test_what_is_due_is_known_after_unsealing(service):
     service.post("transit/keys/k", {"auto_rotate_period": "2h"})
     service.post("transit/keys/soon", {"auto_rotate_period": "1h"})
-    again = Vault(service.core.storage, service.surroundings, service.core.settings, service.state())
+    again = Vault(service.core.storage, service.environment, service.core.settings, service.state())
 
     assert again.next_due() == service.next_due() == service.now() + HOUR_NS
 

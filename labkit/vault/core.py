@@ -1,0 +1,280 @@
+"""Core: what one node holds in memory — its keys, its part in replication, its caches — around its store.
+
+1. Only ``SealKeys`` assigns key ring and root key.  Sealing, unsealing and a reloaded key ring write nothing and act at
+   once; a step that joins a replication set carries the new keys itself until it commits.
+2. A commit acts in this order: store, keys, caches, mode, journal.  One that the store refuses changes nothing (R4).
+3. Nothing in ``Caches`` is state: it may be dropped at any time, and sealing drops all of it (R3, R21, R22).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from labkit.service.errors import Unavailable
+from labkit.service.message import Fetch, Response
+from labkit.service.record import NamedTuple
+from labkit.vault.files import Files
+from labkit.vault.identifiers import sha256
+from labkit.vault.replication import MODE_KEY
+from labkit.vault.storage import Storage
+from labkit.vault.storage.barrier import Barrier, KeyringTerm
+from labkit.vault.storage.storage_view import CachedRecords
+
+if TYPE_CHECKING:
+    from labkit.vault.replication.journal import Journal
+    from labkit.vault.replication.mode import Mode
+
+SEALED = "Vault is sealed"
+
+Observe = Callable[..., None]
+Entropy = Callable[[int], bytes]
+
+
+class Settings(NamedTuple):
+    """How a node is set up: names, version, edition and addresses; never changes while it runs."""
+
+    version: str = "1.16.3+ent"
+    edition: str = "enterprise"
+    cluster_name: str = "labkit"
+    node: str = "node-1"
+    api_address: str = "http://127.0.0.1:8200"
+    cluster_address: str = "https://127.0.0.1:8201"
+    storage_type: str = "inmem"
+    max_body_bytes: int = 33_554_432
+    high_availability: bool = False
+    ring_entries: int = 16_384
+
+
+class Environment(NamedTuple):
+    """Where a node's time, entropy, observer and answers from outside come from."""
+
+    now: Callable[[], int]
+    entropy: Entropy
+    observe: Observe
+    fetch: Callable[[Fetch], Response]
+
+
+class Leadership(NamedTuple):
+    """Whether this node is the active one, under which term and since when, and who is if it is not."""
+
+    active: bool = True
+    term: int = 0
+    since_ns: int = 0
+    leader: str = ""
+    leader_cluster: str = ""
+
+
+class SealKeys:
+    """The open key ring and the root key while unsealed, else None; and how far an unseal is."""
+
+    __slots__ = ("barrier", "nonce", "progress", "root_key")
+
+    def __init__(self, root_key: bytes | None = None, progress: tuple[bytes, ...] = (), nonce: str = "") -> None:
+        self.barrier: Barrier | None = None
+        self.root_key, self.progress, self.nonce = root_key, progress, nonce
+
+    @classmethod
+    def opened(cls, root_key: bytes, keyring: tuple[KeyringTerm, ...]) -> SealKeys:
+        """Return keys that are open."""
+        keys = cls()
+        keys.install(root_key, keyring)
+        return keys
+
+    def __repr__(self) -> str:
+        return f"SealKeys({'sealed' if self.sealed else 'unsealed'}, progress={len(self.progress)})"
+
+    @property
+    def sealed(self) -> bool:
+        """Whether there are no keys."""
+        return self.barrier is None
+
+    def install(self, root_key: bytes, keyring: tuple[KeyringTerm, ...]) -> None:
+        """Open: from now on values are encrypted under this key ring."""
+        self.barrier, self.root_key = Barrier(keyring), root_key
+        self.progress, self.nonce = (), ""
+
+    def drop(self) -> None:
+        """Seal: forget the keys and the shares given so far."""
+        self.barrier, self.root_key = None, None
+        self.progress, self.nonce = (), ""
+
+    def adopt(self, other: SealKeys) -> None:
+        """Take over the keys of a step that joined a replication set."""
+        self.barrier, self.root_key = other.barrier, other.root_key
+
+    def add_share(self, progress: tuple[bytes, ...], nonce: str) -> None:
+        """Remember the key shares given so far, under the nonce of this unseal; none of them resets it."""
+        self.progress, self.nonce = progress, nonce
+
+    def decrypt(self, key: str, stored: bytes) -> bytes:
+        """Decrypt a stored value; raise Unavailable while sealed."""
+        if self.barrier is None:
+            raise Unavailable(SEALED)
+        return self.barrier.open(key, stored)
+
+    def encrypt(self, key: str, value: bytes, entropy: Entropy) -> bytes:
+        """Encrypt a value for its key; raise Unavailable while sealed."""
+        if self.barrier is None:
+            raise Unavailable(SEALED)
+        return self.barrier.close(key, value, entropy)
+
+    def fingerprint(self) -> str:
+        """Return a digest that stands for the root key: equal while it was not replaced; empty while sealed."""
+        return "" if self.root_key is None else sha256(b"labkit root key " + self.root_key).hexdigest()[:16]
+
+    def state(self) -> tuple[Any, ...]:
+        """Return the keys as plain values: root key, progress, nonce, key ring."""
+        return self.root_key, self.progress, self.nonce, None if self.barrier is None else self.barrier.ring
+
+    @classmethod
+    def from_state(cls, state: tuple[Any, ...]) -> SealKeys:
+        """Return the keys that a node had, whatever key ring the store holds by now."""
+        root_key, progress, nonce, keyring = state
+        keys = cls(root_key, progress, nonce)
+        if keyring is not None:
+            keys.barrier = Barrier(tuple(KeyringTerm(*row) for row in keyring))
+        return keys
+
+
+class Caches:
+    """What was decoded or decided once and holds while the stored bytes it came from are the same objects."""
+
+    __slots__ = ("access_lists", "callers", "generators", "records", "routes")
+
+    def __init__(self) -> None:
+        self.records = CachedRecords()
+        self.routes: dict[str, Any] = {}
+        self.access_lists: dict[tuple[str, ...], Any] = {}
+        self.callers: dict[str, tuple[bytes, bytes | None, Any]] = {}
+        self.generators: dict[int, Any] = {}
+
+    def clear(self) -> None:
+        """Forget every decoded record, memo and live generator."""
+        for cache in (self.records, self.routes, self.access_lists, self.callers, self.generators):
+            cache.clear()
+
+
+class Replica:
+    """The node's part in disaster-recovery replication: mode, journal, sync as a secondary, secondaries as a primary."""
+
+    __slots__ = ("_caches", "_keys", "journal", "secondaries", "storage", "sync")
+
+    def __init__(self, storage: Storage, journal: Journal, keys: SealKeys, caches: Caches) -> None:
+        self.storage, self.journal = storage, journal
+        self._keys, self._caches = keys, caches
+        self.sync: Any = None
+        self.secondaries: dict[str, Any] = {}
+
+    @property
+    def mode(self) -> Mode:
+        """The cluster's replication mode, as stored; raises Unavailable while sealed."""
+        from labkit.vault.replication.mode import Mode  # few clusters replicate
+
+        stored = self.storage.get(MODE_KEY)
+        if stored is None:
+            return Mode()
+        cached = self._caches.records.get(MODE_KEY)
+        if cached is None or cached[0] is not stored:
+            self._caches.records.keep(MODE_KEY, stored, Mode.from_bytes(self._keys.decrypt(MODE_KEY, stored)))
+            cached = self._caches.records[MODE_KEY]
+        mode: Mode = cached[1]
+        return mode
+
+    @property
+    def is_secondary(self) -> bool:
+        """Whether the cluster is a disaster-recovery secondary: what every request asks first."""
+        return self.storage.get(MODE_KEY) is not None and self.mode.mode == "secondary"
+
+    def apply_mode(self, leadership: Leadership) -> None:
+        """Keep the journal on while this node is the active one of a cluster that replicates, else off."""
+        known = not self._keys.sealed and self.storage.get(MODE_KEY) is not None
+        replicates = leadership.active and known and self.mode.mode != "disabled"
+        if replicates and not self.journal.on:
+            self.journal.switch_on()
+        elif not replicates and self.journal.on:
+            self.journal.switch_off()
+
+    def leave(self) -> None:
+        """Forget sync, secondaries and journal: the node's leadership begins or ends."""
+        self.sync, self.secondaries = None, {}
+        self.journal.switch_off()
+
+
+class Core:
+    """One node's inside: store, keys, replica and caches."""
+
+    __slots__ = (
+        "append_line",
+        "caches",
+        "commits",
+        "entropy",
+        "keys",
+        "leadership",
+        "names",
+        "next_due_ns",
+        "now",
+        "observe",
+        "read",
+        "replica",
+        "settings",
+        "storage",
+    )
+
+    def __init__(
+        self,
+        storage: Storage,
+        journal: Journal,
+        environment: Environment,
+        settings: Settings,
+        keys: SealKeys | None = None,
+    ) -> None:
+        self.storage, self.settings = storage, settings
+        self.read, self.names = storage.get, storage.list
+        self.now, self.entropy, self.observe = environment.now, environment.entropy, environment.observe
+        self.append_line: Callable[[str, bytes], None] = Files().append
+        self.keys, self.caches = keys or SealKeys(), Caches()
+        self.replica = Replica(storage, journal, self.keys, self.caches)
+        self.leadership = Leadership()
+        self.next_due_ns: int | None = None
+        self.commits = 0
+
+    def __repr__(self) -> str:
+        return f"Core({self.settings.node}, {'sealed' if self.keys.sealed else 'unsealed'})"
+
+    def commit(self, writes: Mapping[str, bytes | None], joined: SealKeys | None = None) -> int | None:
+        """Write one step through the journal under this node's leadership term; return the entry's number.
+
+        ``joined``: the keys that hold from then on, of a step that joined a replication set (rule 2).
+        """
+        if not writes:
+            return None
+        number = self.replica.journal.commit(writes, self.leadership.term)
+        self.commits += 1
+        if joined is not None:
+            self.keys.adopt(joined)
+            self.caches.clear()
+        if MODE_KEY in writes:
+            self.apply_mode()
+        return number
+
+    def note_due(self, when_ns: int) -> None:
+        """Bring the node's timer forward: something falls due then."""
+        due = self.next_due_ns
+        if due is not None and (due == 0 or when_ns < due):
+            self.next_due_ns = when_ns
+
+    def has_root_key(self, root_key: bytes) -> bool:
+        """Whether this is the node's root key."""
+        return self.keys.root_key == root_key
+
+    def apply_mode(self) -> None:
+        """Follow a changed mode or leadership; what falls due is derived again (R5)."""
+        self.next_due_ns = None
+        self.replica.apply_mode(self.leadership)
+
+    def set_leadership(self, leadership: Leadership) -> None:
+        """Begin or end this node's leadership, under a term."""
+        self.leadership = leadership
+        self.replica.leave()
+        self.apply_mode()

@@ -1,0 +1,121 @@
+"""Storage view: the part of the store under a prefix, decrypted, as one step sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from labkit.vault.storage import Names
+
+Record = TypeVar("Record")
+
+MAX_CACHED_RECORDS = 65_536
+
+
+class CachedRecords(dict[str, tuple[bytes, Any]]):
+    """Decoded records by key, each with the stored bytes it came from: valid while they are the same object (R22)."""
+
+    __slots__ = ()
+
+    def keep(self, key: str, stored: bytes, record: Any) -> None:
+        """Keep what a key's stored bytes mean."""
+        if len(self) >= MAX_CACHED_RECORDS:
+            self.clear()
+        self[key] = (stored, record)
+
+
+class StepSource(Protocol):
+    """What a view needs of the step that it belongs to; keys are full storage keys."""
+
+    @property
+    def records(self) -> CachedRecords:
+        """The node's decoded records."""
+
+    def read(self, key: str) -> bytes | None:
+        """Return the stored bytes of a key as the step sees them."""
+
+    def write(self, key: str, stored: bytes | None, due_ns: int = 0) -> None:
+        """Put stored bytes (None deletes) when the step commits; something of them falls due then (0 for never)."""
+
+    def list(self, prefix: str) -> Names:
+        """Return the names directly under a prefix as the step sees them, sorted."""
+
+    def encrypt(self, key: str, value: bytes) -> bytes:
+        """Encrypt a value for its key."""
+
+    def decrypt(self, key: str, stored: bytes) -> bytes:
+        """Decrypt a key's stored bytes."""
+
+
+class StorageView:
+    """A step's view of everything under a prefix; its keys are relative to the prefix, nothing else can be reached."""
+
+    __slots__ = ("_step", "prefix")
+
+    def __init__(self, step: StepSource, prefix: str) -> None:
+        self._step = step
+        self.prefix = prefix
+
+    def get(self, key: str) -> bytes | None:
+        """Return the decrypted value of a key, or None."""
+        full = self.prefix + key
+        stored = self._step.read(full)
+        return None if stored is None else self._step.decrypt(full, stored)
+
+    def decoded(self, key: str, decode: Callable[[bytes], Record]) -> Record | None:
+        """Return a key's value as an immutable record, decoded once while the stored bytes are the same object.
+
+        One key has one ``decode``: the record is cached under the key only.  It must be immutable, as it is shared.
+        """
+        full = self.prefix + key
+        step = self._step
+        stored = step.read(full)
+        if stored is None:
+            return None
+        cached = step.records.get(full)
+        if cached is not None and cached[0] is stored:
+            return cached[1]  # type: ignore[no-any-return]  # what decode made of these very bytes
+        record = decode(step.decrypt(full, stored))
+        step.records.keep(full, stored, record)
+        return record
+
+    def put(self, key: str, value: bytes, record: Any = None, due_ns: int = 0) -> None:
+        """Encrypt and write a value when the step commits.
+
+        ``record`` is what ``decoded`` would make of the value; where it is given, nobody has to decode it again.
+        ``due_ns`` is when something of it falls due, 0 for never.
+        """
+        full = self.prefix + key
+        step = self._step
+        stored = step.encrypt(full, value)
+        step.write(full, stored, due_ns)
+        if record is not None:
+            step.records.keep(full, stored, record)
+
+    def delete(self, key: str) -> None:
+        """Delete a key when the step commits; one that is not there is no error."""
+        self._step.write(self.prefix + key, None)
+
+    def list(self, folder: str = "") -> Names:
+        """Return the names directly under a folder (empty, or ending in ``/``), sorted; sub-folders end in ``/``."""
+        return self._step.list(self.prefix + folder)
+
+    def folder(self, folder: str) -> StorageView:
+        """Return the view of a folder (ending in ``/``) of this view."""
+        return StorageView(self._step, self.prefix + folder)
+
+    def delete_all(self, folder: str = "") -> int:
+        """Delete everything under a folder when the step commits; return how many keys that were."""
+        keys = self.keys(folder)
+        for key in keys:
+            self.delete(key)
+        return len(keys)
+
+    def keys(self, folder: str = "") -> Names:
+        """Return all keys under a folder, at any depth, the nearer ones first."""
+        found: Names = []
+        folders = [folder]
+        for inside in folders:
+            for name in self.list(inside):
+                (folders if name.endswith("/") else found).append(inside + name)
+        return found

@@ -1,0 +1,181 @@
+"""Suspension: a request that fetches waits as plain data, and is played again from its tape (R2).
+
+1. A tape holds, in order, everything that the context gave: stored bytes, names, entropy, instants, the comparison with
+   the root key, and a mark for each effect (observation, audit line, timer).  A replay gives the same again and repeats
+   no effect; where the tape ends, the node is asked again and the tape grows.
+2. The live generator is only a cache: dropped at any time, the request goes on from its tape.
+3. Whether a request may go on is judged of the node as it is now, never of the tape.
+4. A request that waits while the node's keys are replaced, or that node is sealed, is refused before anything is played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+from labkit.service.errors import ServiceError, Unavailable
+from labkit.service.message import Fetch, Request, Response, Suspended
+from labkit.vault import walk
+from labkit.vault.context import Context
+from labkit.vault.core import SEALED, Core
+from labkit.vault.storage import Names, StaleTerm
+
+Walk = Generator[Fetch, Response, Response]
+Entry = tuple[str, Any]
+
+NOT_FETCHED_YET = Fetch("", Request("", ""))
+KEYS_REPLACED = "the keys of this node were replaced while the request waited; nothing was changed, ask again"
+
+
+class Tape:
+    """A source over the node: what it gives is written down, and given again in a replay."""
+
+    __slots__ = ("_core", "_position", "entries")
+
+    def __init__(self, core: Core, entries: tuple[Entry, ...] = ()) -> None:
+        self._core = core
+        self.entries = [*entries]
+        self._position = 0
+
+    def __repr__(self) -> str:
+        return f"Tape({len(self.entries)} entries, at {self._position})"
+
+    def read(self, key: str) -> bytes | None:
+        """Return the stored bytes of a key."""
+        value: bytes | None = self._give("read", lambda: self._core.storage.get(key))
+        return value
+
+    def names(self, prefix: str) -> Names:
+        """Return the names stored directly under a prefix, sorted."""
+        return [*self._give("names", lambda: tuple(self._core.storage.list(prefix)))]
+
+    def entropy(self, count: int) -> bytes:
+        """Draw random bytes."""
+        drawn: bytes = self._give("entropy", lambda: self._core.entropy(count))
+        return drawn
+
+    def now(self, now_ns: int) -> int:
+        """Return the instant at which a step begins: in a replay the one at which it began."""
+        instant: int = self._give("now", lambda: now_ns)
+        return instant
+
+    def has_root_key(self, root_key: bytes) -> bool:
+        """Whether this is the node's root key; the tape holds yes or no, never a key."""
+        same: bool = self._give("root key", lambda: self._core.has_root_key(root_key))
+        return same
+
+    def observe(self, kind: str, **fields: Any) -> None:
+        """Report to whoever watches the node, once."""
+        self._give("observe", lambda: self._core.observe(kind, **fields))
+
+    def note_due(self, when_ns: int) -> None:
+        """Bring the node's timer forward, once."""
+        self._give("due", lambda: self._core.note_due(when_ns))
+
+    def append_line(self, path: str, line: bytes) -> None:
+        """Append a line to one of the node's files, once; raise OSError again where it could not be written."""
+
+        def append() -> str | None:
+            try:
+                self._core.append_line(path, line)
+            except OSError as error:
+                return str(error)
+            return None
+
+        failure = self._give("line", append)
+        if failure is not None:
+            raise OSError(failure)
+
+    def _give(self, kind: str, make: Callable[[], Any]) -> Any:
+        position, self._position = self._position, self._position + 1
+        if position < len(self.entries):
+            written, value = self.entries[position]
+            assert written == kind, f"the replay asks for {kind} where the live run had {written}"
+            return value
+        value = make()
+        self.entries.append((kind, value))
+        return value
+
+
+def start(core: Core, plain: Context, number: int) -> Response | Suspended:
+    """Begin a request whose handler fetches, once the node admits it."""
+    waiting = Suspended(
+        number, plain.request, NOT_FETCHED_YET, request_id=plain.request_id, keys=core.keys.fingerprint()
+    )
+    ctx = _context(core, waiting)
+    return _advance(ctx, walk.fetching(ctx), waiting)
+
+
+def resume(core: Core, suspended: Suspended, answer: Response) -> Response | Suspended:
+    """Go on with a suspended request, now that its fetch was answered (status 0: silence)."""
+    running = core.caches.generators.pop(suspended.number, None)
+    refused = _why_refused(core, suspended)
+    if refused is not None:
+        return walk.refuse(_context(core, suspended._replace(tape=())), refused)
+    ctx, generator = running or _replay(core, suspended)
+    _begin(ctx, core.now())
+    try:
+        walk.check_again(ctx)
+    except ServiceError as error:
+        return walk.refuse(ctx, error)
+    return _advance(ctx, generator, suspended._replace(answers=(*suspended.answers, answer)))
+
+
+def _why_refused(core: Core, suspended: Suspended) -> ServiceError | None:
+    if core.keys.sealed:
+        return Unavailable(SEALED)
+    return None if core.keys.fingerprint() == suspended.keys else Unavailable(KEYS_REPLACED)
+
+
+def _context(core: Core, suspended: Suspended) -> Context:
+    """Return the request's context up to its route, over its tape."""
+    tape = Tape(core, suspended.tape)
+    ctx = Context(core, suspended.request, core.now(), tape)
+    ctx.request_id = suspended.request_id
+    _begin(ctx, ctx.now)
+    walk.read_headers(ctx)
+    walk.find_route(ctx)
+    return ctx
+
+
+def _begin(ctx: Context, now_ns: int) -> None:
+    """Begin a step: its instant is on the tape too, so that a replay goes through the same instants."""
+    assert isinstance(ctx.source, Tape)
+    ctx.begin(ctx.source.now(now_ns))
+
+
+def _advance(ctx: Context, generator: Walk, waiting: Suspended) -> Response | Suspended:
+    """Run to the next fetch or the end, and commit that step."""
+    core, tape = ctx.core, ctx.source
+    assert isinstance(tape, Tape)
+    try:
+        fetch = generator.send(waiting.answers[-1]) if waiting.answers else next(generator)
+    except StopIteration as end:
+        return _commit(ctx) or end.value
+    except ServiceError as error:
+        return walk.refuse(ctx, error)
+    overtaken = _commit(ctx)
+    if overtaken is not None:
+        return overtaken
+    core.caches.generators[waiting.number] = (ctx, generator)
+    return waiting._replace(fetch=fetch, tape=tuple(tape.entries))
+
+
+def _commit(ctx: Context) -> Response | None:
+    """Commit a step; return the answer of a node that was overtaken, else None."""
+    try:
+        ctx.core.commit(ctx.writes, ctx.joined)
+    except StaleTerm:
+        return walk.step_down(ctx)
+    return None
+
+
+def _replay(core: Core, suspended: Suspended) -> tuple[Context, Walk]:
+    """Bring a request back to where it waits, from its tape and the answers it had."""
+    ctx = _context(core, suspended)
+    generator = walk.fetching(ctx)
+    next(generator)
+    for answer in suspended.answers:
+        _begin(ctx, 0)
+        generator.send(answer)
+    return ctx, generator

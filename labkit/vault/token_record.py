@@ -1,0 +1,61 @@
+"""The record of a token, where it is stored, and the hash that it is stored under."""
+
+from __future__ import annotations
+
+from labkit.service.record import NamedTuple
+from labkit.vault.identifiers import sha256
+from labkit.vault.storage.records import decode_record, encode_record
+
+IDS = "token/id/"
+ACCESSORS = "token/accessor/"
+CHILDREN = "token/child/"
+
+
+class Token(NamedTuple):
+    """A token's record; times in nanoseconds since the epoch, lengths in seconds, 0 for none."""
+
+    accessor: str
+    policies: tuple[str, ...]
+    path: str
+    display_name: str
+    parent: str = ""
+    kind: str = "service"
+    meta: tuple[tuple[str, str], ...] | None = None
+    uses: int = 0
+    created_ns: int = 0
+    ttl_s: int = 0
+    explicit_max_ttl_s: int = 0
+    period_s: int = 0
+    renewable: bool = False
+    expires_ns: int = 0
+    renewed_ns: int = 0
+    orphan: bool = False
+    role: str = ""
+    bound_cidrs: tuple[str, ...] = ()
+    max_ttl_s: int = 0
+
+    def __repr__(self) -> str:
+        return f"Token({self.display_name}, policies={list(self.policies)})"
+
+    @property
+    def is_root(self) -> bool:
+        """Whether the token may do everything."""
+        return self.policies == ("root",)
+
+
+def digest_of(text: str) -> str:
+    """Return the hash that a token is stored under."""
+    return sha256(text.encode()).hexdigest()
+
+
+def encode_token(token: Token) -> bytes:
+    """Write a token's record."""
+    return encode_record(list(token))
+
+
+def decode_token(stored: bytes) -> Token:
+    """Read a token's record."""
+    row = decode_record(stored)
+    row[1], row[17] = tuple(row[1]), tuple(row[17])
+    row[6] = None if row[6] is None else tuple(map(tuple, row[6]))
+    return Token(*row)

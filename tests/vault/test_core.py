@@ -1,0 +1,131 @@
+"""Core: one writer of the keys, the order of a commit, and caches that hold no state."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from labkit.real import entropy
+from labkit.service.errors import Unavailable
+from labkit.vault.core import Leadership, SealKeys
+from labkit.vault.replication import MODE_KEY
+from labkit.vault.replication.mode import Mode, advance
+from labkit.vault.storage import StaleTerm
+from labkit.vault.storage.barrier import new_ring
+from labkit.vault.storage.storage_view import CachedRecords
+
+PRIMARY = advance(Mode(), "enable_primary", cluster_id="set")
+
+
+def other_keys():
+    """The keys of another replication set, open."""
+    return SealKeys.opened(entropy(32), new_ring(entropy, 0))
+
+
+def test_only_the_keys_part_assigns_key_ring_and_root_key(checkout):
+    assigned = []
+    for path in sorted((checkout / "labkit" / "vault").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                if node.attr in ("barrier", "root_key", "progress"):
+                    assigned.append(path.name)
+
+    assert set(assigned) == {"core.py"}
+
+
+def test_sealed_keys_neither_encrypt_nor_decrypt():
+    keys = other_keys()
+    stored = keys.encrypt("a", b"1", entropy)
+    keys.drop()
+
+    assert keys.sealed
+    assert keys.root_key is None
+    with pytest.raises(Unavailable):
+        keys.decrypt("a", stored)
+    with pytest.raises(Unavailable):
+        keys.encrypt("a", b"1", entropy)
+
+
+def test_keys_come_back_from_their_state():
+    keys = other_keys()
+    again = SealKeys.from_state(keys.state())
+
+    assert again.decrypt("a", keys.encrypt("a", b"1", entropy)) == b"1"
+    assert again.fingerprint() == keys.fingerprint() != other_keys().fingerprint()
+    assert SealKeys.from_state(SealKeys(None, (b"share",), "n").state()).progress == (b"share",)
+
+
+def test_no_representation_shows_a_key():
+    keys = other_keys()
+
+    assert keys.root_key.hex() not in repr(keys)
+    assert repr(keys.root_key) not in repr(keys)
+    assert repr(keys) == "SealKeys(unsealed, progress=0)"
+
+
+def test_a_commit_takes_keys_then_mode_then_journal(service):
+    """The mode that a joining step writes is encrypted under the new keys: it opens once they hold."""
+    core, joined = service.core, other_keys()
+    core.caches.routes["old"] = None
+    writes = {MODE_KEY: joined.encrypt(MODE_KEY, PRIMARY.to_bytes(), entropy)}
+    core.commit(writes, joined)
+
+    assert core.keys.root_key == joined.root_key
+    assert core.caches.routes == {}
+    assert core.replica.mode == PRIMARY
+    assert core.replica.journal.on
+
+
+def test_a_refused_commit_changes_nothing(service):
+    core, joined = service.core, other_keys()
+    core.storage.claim(9)
+    core.caches.routes["kept"] = None
+    before = (core.keys.state(), core.commits)
+    with pytest.raises(StaleTerm):
+        core.commit({MODE_KEY: joined.encrypt(MODE_KEY, PRIMARY.to_bytes(), entropy)}, joined)
+
+    assert (core.keys.state(), core.commits) == before
+    assert "kept" in core.caches.routes
+    assert not core.replica.journal.on
+    assert core.replica.mode == Mode()
+
+
+def test_what_falls_due_comes_earlier_but_never_later(service):
+    core = service.core
+    core.next_due_ns = None
+    core.note_due(5)
+    assert core.next_due_ns is None  # not derived yet: all of it will be found then
+    core.next_due_ns = 0
+    for when_ns, due_ns in ((9, 9), (7, 7), (8, 7)):
+        core.note_due(when_ns)
+        assert core.next_due_ns == due_ns
+
+
+def test_a_new_leadership_begins_without_streams(service):
+    core = service.core
+    core.commit({MODE_KEY: core.keys.encrypt(MODE_KEY, PRIMARY.to_bytes(), entropy)})
+    core.replica.sync, core.replica.secondaries = object(), {"a": 1}
+    core.set_leadership(Leadership(active=False))
+
+    assert (core.replica.sync, core.replica.secondaries, core.replica.journal.on) == (None, {}, False)
+    core.set_leadership(Leadership(active=True, term=1))
+    assert core.replica.journal.on
+
+
+def test_cached_records_are_bounded(monkeypatch):
+    monkeypatch.setattr("labkit.vault.storage.storage_view.MAX_CACHED_RECORDS", 3)
+    records = CachedRecords()
+    for number in range(4):
+        records.keep(str(number), b"", number)
+
+    assert dict(records) == {"3": (b"", 3)}
+
+
+def test_clearing_the_caches_keeps_the_objects_that_steps_hold(service):
+    records = service.core.caches.records
+    records.keep("a", b"", 1)
+    service.core.caches.clear()
+
+    assert service.core.caches.records is records
+    assert not records
