@@ -24,14 +24,15 @@ def other_keys():
 
 
 def test_only_the_keys_part_assigns_key_ring_and_root_key(checkout):
-    assigned = []
-    for path in sorted((checkout / "labkit" / "vault").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                if node.attr in ("barrier", "root_key", "progress"):
-                    assigned.append(path.name)
+    parts = ("barrier", "root_key", "progress")
+    assigned = {
+        path.name
+        for path in (checkout / "labkit" / "vault").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr in parts
+    }
 
-    assert set(assigned) == {"core.py"}
+    assert assigned == {"core.py"}
 
 
 def test_sealed_keys_neither_encrypt_nor_decrypt():

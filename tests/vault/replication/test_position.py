@@ -20,7 +20,9 @@ def test_it_is_the_entry_that_was_applied_last(together, core):
     together["paris"].post("secret/data/app", {"data": {}})
     together.lab.run("1s")
 
-    assert position.read(own_work(core)) == Place(True, together.lab.last_entry("paris"), together.lab.last_entry("paris"))
+    assert position.read(own_work(core)) == Place(
+        True, together.lab.last_entry("paris"), together.lab.last_entry("paris")
+    )
     assert core.replica.sync.position == position.read(own_work(core)).position
 
 
@@ -77,7 +79,11 @@ def test_the_addresses_that_served_last_come_first(together, core):
     assert set(position.addresses(own_work(core))) == {f"https://paris-{number}:8201" for number in (1, 2, 3)}
     core.commit(position.write_addresses(core, ("https://paris-3:8201", "https://paris-2:8201")))
 
-    assert position.addresses(own_work(core)) == ("https://paris-3:8201", "https://paris-2:8201", "https://paris-1:8201")
+    assert position.addresses(own_work(core)) == (
+        "https://paris-3:8201",
+        "https://paris-2:8201",
+        "https://paris-1:8201",
+    )
 
 
 def test_without_an_upstream_there_are_none(together, core):

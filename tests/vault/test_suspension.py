@@ -1,0 +1,499 @@
+"""Suspension: a request that fetches, cut at any of its fetches and played again, is the uncut one.
+
+A world is a vault on seeded entropy with a test-only engine, whose routes fetch, answer data, wrap, create and update;
+it can be rebuilt from its state and store at any instant.  Compared are answer, stored bytes, observations and audit
+files.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labkit.lab.chance import SeededEntropy
+from labkit.service import fields
+from labkit.service.errors import BadRequest
+from labkit.service.message import Fetch, Reply, Request, Suspended, respond, silence
+from labkit.service.routing import Route, Table
+from labkit.vault.core import Environment, Leadership, Settings
+from labkit.vault.files import Files
+from labkit.vault.mounts import CATALOGUE, EngineKind
+from labkit.vault.replication import MODE_KEY, activation
+from labkit.vault.replication.mode import Mode, advance
+from labkit.vault.storage.memory import MemoryStorage
+from labkit.vault.vault import Vault, set_up
+
+SECOND_NS = 1_000_000_000
+START_NS = 1_893_456_000 * SECOND_NS
+DR = "/v1/sys/replication/dr/"
+
+# ---- the test-only engine
+
+
+def exists(ctx, name):
+    return ctx.storage.get(name) is not None
+
+
+def relay(ctx, name, value):
+    """Fetch twice; what was read, drawn and stored in each step is told by the answer."""
+    seen = [ctx.storage.list(), ctx.entropy(4).hex(), ctx.now, ctx.creating]
+    ctx.storage.put("attempt", b"1")
+    ctx.observe("relay asked", name=name)
+    first = yield Fetch("http://outside", Request("POST", "/one"))
+    seen += [ctx.storage.list(), first.status, ctx.now]
+    ctx.storage.put(name, str(value).encode())
+    second = yield Fetch("http://outside", Request("POST", "/two"))
+    if second.status == 400:
+        raise BadRequest("the outside refused")
+    ctx.warn("relayed")
+    ctx.storage.put(f"{name}/done", ctx.entropy(8))
+    return Reply({"seen": seen, "second": second.status, "creating": ctx.creating})
+
+
+def nothing(ctx, name):
+    """Fetch once and answer nothing."""
+    yield Fetch("http://outside", Request("GET", f"/{name}"))
+
+
+NAME = fields.name()
+probe = ModuleType("probe_engine")
+probe.TABLE = Table(
+    (
+        Route("write", "relay/<name>", relay, (NAME, fields.text("value", "what is stored")), "asks", exists=exists),
+        Route("read", "nothing/<name>", nothing, (NAME,), "asks"),
+        Route("read", "anywhere/<name>", nothing, (NAME,), "asks", "any_mode"),
+    )
+)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def catalogued():
+    """The test-only engine, mountable as kind probe."""
+    sys.modules["probe_engine"] = probe
+    CATALOGUE["probe", ""] = EngineKind("probe", "", "probe_engine:TABLE")
+    yield
+    del CATALOGUE["probe", ""], sys.modules["probe_engine"]
+
+
+# ---- the world
+
+
+class World:
+    """A vault, its files and what it reported; ``cut`` rebuilds all of it from plain state."""
+
+    def __init__(self, seed=1, name="node-1"):
+        self.now_ns, self.seed, self.reported = START_NS, seed, []
+        self.entropy = SeededEntropy(seed, name)
+        self.store, self.files = MemoryStorage(), Files()
+        self.settings = Settings(node=name, cluster_name=name, cluster_address=f"https://{name}:8201")
+        self.vault = Vault(self.store, self._environment(), self.settings, files=self.files)
+        self.root_token, _ = set_up(self.vault.core)
+        self.send("POST", "sys/mounts/probe", {"type": "probe"})
+        self.send("PUT", "sys/audit/file", {"type": "file", "options": {"file_path": "/audit.log"}})
+
+    def _environment(self):
+        def observe(kind, **reported):
+            self.reported.append((kind, tuple(sorted(reported.items()))))
+
+        return Environment(lambda: self.now_ns, self.entropy, observe, lambda fetch: silence("nobody"))
+
+    def cut(self):
+        """Drop everything live and go on from store, files and state."""
+        state, counter = self.vault.state(), self.entropy.counter
+        self.entropy = SeededEntropy(self.seed, self.settings.node, counter=counter)
+        self.store = MemoryStorage.from_state(self.store.state())
+        self.files = Files(self.files.state())
+        self.vault = Vault(self.store, self._environment(), self.settings, state, self.files)
+
+    def send(self, method, path, body=None, **headers):
+        """Send one request with the root token unless another is given."""
+        sent = {"X-Vault-Token": headers.pop("token", self.root_token)}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.vault.handle(Request(method, path if path[0] == "/" else f"/v1/{path}", sent, body))
+
+    def all_that_is(self):
+        """Return stored bytes, audit files, observations and how far entropy was drawn."""
+        return self.store.state(), self.files.state(), self.reported, self.entropy.counter
+
+
+def play(world, outcome, answers, cuts=(), between=None):
+    """Go through a suspended request's fetches, cut before those that are named; return its answer."""
+    fetched = 0
+    while isinstance(outcome, Suspended):
+        if between is not None:
+            between(world, fetched)
+        if fetched in cuts:
+            world.cut()
+        answer = answers(outcome.fetch) if callable(answers) else answers[fetched]
+        outcome = world.vault.resume(outcome, answer)
+        fetched += 1
+    return outcome
+
+
+def both(begin, answers, cuts, between=None):
+    """Play a request live and cut; hold all that is left of the two against each other; return the answer."""
+    ends = []
+    for chosen in ((), cuts):
+        world = World()
+        answer = play(world, begin(world), answers, chosen, between)
+        ends.append((answer, world.all_that_is()))
+    assert ends[0] == ends[1]
+    return ends[0][0]
+
+
+def token(world, **asked):
+    """Make a token that may do anything under probe/."""
+    rules = {"policy": 'path "probe/*" { capabilities = ["create", "update", "read"] }'}
+    world.send("PUT", "sys/policies/acl/relay", rules)
+    made = world.send("POST", "auth/token/create", {"policies": ["relay"], **asked})
+    return made.auth["client_token"]
+
+
+def token_seen_before(world):
+    """A token whose record, policies and access list the node has in its caches."""
+    text = token(world)
+    world.send("GET", "secret/data/nothing", token=text)
+    return text
+
+
+KINDS = {
+    "root": lambda world: world.root_token,
+    "service": token,
+    "seen before": token_seen_before,
+    "last use": lambda world: token(world, num_uses=1),
+    "one of three": lambda world: token(world, num_uses=3),
+    "batch": lambda world: token(world, type="batch", ttl="1h"),
+}
+FETCHED = {"ok": respond(200, {"data": {}}), "silence": silence("nobody"), "refused": respond(400, {"errors": ["no"]})}
+
+
+def meanwhile_nothing(world, fetched):
+    pass
+
+
+def meanwhile_time(world, fetched):
+    world.now_ns += SECOND_NS
+
+
+def meanwhile_writes(world, fetched):
+    world.send("POST", "secret/data/other", {"data": {"fetched": fetched}})
+    world.vault.core.commit({"logical/unread": b"1"})
+
+
+def meanwhile_mounts(world, fetched):
+    world.send("POST", f"sys/mounts/another-{fetched}", {"type": "kv"})
+
+
+MEANWHILE = [meanwhile_nothing, meanwhile_time, meanwhile_writes, meanwhile_mounts]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    kind=st.sampled_from(list(KINDS)),
+    updates=st.booleans(),
+    wrap=st.sampled_from(["", "60s"]),
+    fetched=st.tuples(*[st.sampled_from(list(FETCHED))] * 2),
+    cuts=st.sets(st.integers(0, 1), min_size=1),
+    between=st.sampled_from(MEANWHILE),
+)
+def test_a_request_cut_at_any_fetch_is_the_uncut_one(kind, updates, wrap, fetched, cuts, between):
+    def begin(world):
+        if updates:
+            play(world, world.send("POST", "probe/relay/a", {"value": "old"}), [FETCHED["ok"]] * 2)
+        headers = {"X_Vault_Wrap_TTL": wrap} if wrap else {}
+        return world.send("POST", "probe/relay/a", {"value": "new", "x": 1}, token=KINDS[kind](world), **headers)
+
+    answer = both(begin, [FETCHED[name] for name in fetched], cuts, between)
+
+    if fetched[1] == "refused":
+        assert answer.errors == ["the outside refused"]
+    elif wrap:
+        assert answer.wrap_info["token"]
+    else:
+        assert answer.data["creating"] is not updates
+        assert len(answer.warnings) == 2  # the unknown field's, and the handler's
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_caller_is_the_same_cut_and_uncut(kind):
+    answer = both(
+        lambda world: world.send("POST", "probe/relay/a", {}, token=KINDS[kind](world)), [FETCHED["ok"]] * 2, (0, 1)
+    )
+
+    assert answer.ok
+
+
+@pytest.mark.parametrize("cuts", [(), (0,), (1,), (0, 1)])
+def test_a_last_use_ends_the_token_even_when_a_later_step_is_refused(cuts):
+    world = World()
+    text = token(world, num_uses=1)
+    answer = play(world, world.send("POST", "probe/relay/a", {}, token=text), [FETCHED["ok"], FETCHED["refused"]], cuts)
+
+    assert answer.errors == ["the outside refused"]
+    assert len(world.store.list("token/id/")) == 1  # the root token's
+
+
+@pytest.mark.parametrize("cuts", [(), (0,)])
+def test_an_answer_of_nothing_has_no_field_warnings(cuts):
+    world = World()
+    assert play(world, world.send("GET", "probe/nothing/a?x=1"), [FETCHED["ok"]], cuts).status == 204
+
+
+def test_the_audit_lines_of_a_replay_are_written_once():
+    world = World()
+    before = len(world.files.state()["/audit.log"])
+    play(world, world.send("POST", "probe/relay/a", {}), [FETCHED["ok"]] * 2, (0, 1))
+
+    assert len(world.files.state()["/audit.log"]) == before + 2
+
+
+# ---- what is judged again
+
+
+def seal(world, fetched):
+    world.send("PUT", "sys/seal")
+
+
+def become_secondary(world, fetched):
+    core, mode = world.vault.core, advance(Mode(), "enable_secondary", cluster_id="set")
+    core.commit({MODE_KEY: core.keys.encrypt(MODE_KEY, mode.to_bytes(), core.entropy)})
+
+
+def lose_the_lead(world, fetched):
+    world.vault.set_leadership(Leadership(active=False))
+
+
+def revoke(world, fetched):
+    for accessor in world.send("LIST", "auth/token/accessors").data["keys"]:
+        known = world.send("POST", "auth/token/lookup-accessor", {"accessor": accessor}).data
+        if known["display_name"] == "token":
+            world.send("POST", "auth/token/revoke-accessor", {"accessor": accessor})
+
+
+def pass_an_hour(world, fetched):
+    world.now_ns += 3_600 * SECOND_NS
+
+
+def be_overtaken(world, fetched):
+    world.store.claim(9)
+
+
+def child_batch(world):
+    """A batch token whose parent can be revoked."""
+    world.send("PUT", "sys/policies/acl/parent", {"policy": 'path "*" { capabilities = ["create", "update", "sudo"] }'})
+    parent = world.send("POST", "auth/token/create", {"policies": ["parent", "relay"]}).auth["client_token"]
+    token(world)
+    made = world.send("POST", "auth/token/create", {"policies": ["relay"], "type": "batch", "ttl": "2h"}, token=parent)
+    return made.auth["client_token"]
+
+
+JUDGED = {
+    "sealed": (KINDS["service"], seal, 503, "Vault is sealed"),
+    "a secondary": (KINDS["service"], become_secondary, 400, "path disabled in replication DR secondary mode"),
+    "not the leader": (KINDS["service"], lose_the_lead, 503, "no longer the active one"),
+    "revoked": (KINDS["service"], revoke, 403, "invalid token"),
+    "expired": (lambda world: token(world, ttl="1h"), pass_an_hour, 403, "invalid token"),
+    "batch expired": (KINDS["batch"], pass_an_hour, 403, "invalid token"),
+    "batch without its parent": (child_batch, revoke, 403, "invalid token"),
+}
+
+
+@pytest.mark.parametrize("what", JUDGED)
+def test_what_changed_while_a_request_waited_is_judged_again(what):
+    make, between, status, text = JUDGED[what]
+    answer = both(lambda world: world.send("GET", "probe/nothing/a", token=make(world)), [FETCHED["ok"]], (0,), between)
+
+    assert answer.status == status
+    assert text in answer.errors[0]
+
+
+def test_a_node_that_was_overtaken_while_a_request_waited_steps_down():
+    answer = both(lambda world: world.send("POST", "probe/relay/a", {}), [FETCHED["ok"]] * 2, (0,), be_overtaken)
+
+    assert (answer.status, "no longer the active one" in answer.errors[0]) == (503, True)
+
+
+def test_a_route_for_any_mode_goes_on_when_the_cluster_becomes_a_secondary():
+    answer = both(lambda world: world.send("GET", "probe/anywhere/a"), [FETCHED["ok"]], (0,), become_secondary)
+
+    assert answer.status == 204
+
+
+def test_a_request_that_waits_while_the_keys_are_replaced_is_refused_before_it_is_played():
+    def replace_keys(world, fetched):
+        stranger = World(seed=2).vault.core
+        world.vault.core.commit(
+            {key: stranger.storage.get(key) for key in ("core/keyring", "core/mounts", "core/audit")}, stranger.keys
+        )
+
+    answer = both(lambda world: world.send("GET", "probe/nothing/a"), [FETCHED["ok"]], (0,), replace_keys)
+
+    assert (answer.status, "keys of this node were replaced" in answer.errors[0]) == (503, True)
+
+
+# ---- the service's own endpoints that fetch
+
+
+class Pair:
+    """A primary, and the answers that a secondary's fetches get from it."""
+
+    def __init__(self):
+        self.primary = World(seed=3, name="paris-1")
+        self.primary.send("POST", DR + "primary/enable", {})
+        self.silent = ()
+
+    def activation(self, name="b", **asked):
+        issued = self.primary.send("POST", DR + "primary/secondary-token", {"id": name, **asked})
+        return issued.wrap_info["token"] if issued.wrap_info else issued.data["token"]
+
+    def answer(self, fetch):
+        if fetch.address in self.silent:
+            return silence("nobody")
+        if fetch.channel == "cluster":
+            return activation.bootstrap(self.primary.vault.core, fetch.request.body)
+        return self.primary.vault.handle(fetch.request)
+
+
+def join(world, pair, body):
+    return play(world, world.send("POST", DR + "secondary/enable", body), pair.answer)
+
+
+def operation_token(world):
+    """Store an operation token as its ceremony does."""
+    from labkit.vault.token_record import digest_of
+
+    core, text = world.vault.core, "hvs.operation"
+    key = "node/operation-token"
+    core.commit({key: core.keys.encrypt(key, digest_of(text).encode(), core.entropy)})
+    return text
+
+
+def enable_by_token(world, pair):
+    return world.send("POST", DR + "secondary/enable", {"token": pair.activation()})
+
+
+def enable_by_key(world, pair):
+    public = world.send("POST", DR + "secondary/generate-public-key").data["secondary_public_key"]
+    return world.send("POST", DR + "secondary/enable", {"token": pair.activation(secondary_public_key=public)})
+
+
+def update_by_token(world, pair):
+    join(world, pair, {"token": pair.activation("a")})
+    body = {"dr_operation_token": operation_token(world), "token": pair.activation("b")}
+    return world.send("POST", DR + "secondary/update-primary", body)
+
+
+def update_by_addresses(world, pair):
+    join(world, pair, {"token": pair.activation("a")})
+    pair.silent = ("https://gone:8201",)
+    addresses = ["https://gone:8201", "https://paris-1:8201"]
+    body = {"dr_operation_token": operation_token(world), "update_primary_addrs": addresses}
+    return world.send("POST", DR + "secondary/update-primary", body)
+
+
+def enable_in_vain(world, pair):
+    pair.silent = ("https://paris-1:8201",)
+    return world.send("POST", DR + "secondary/enable", {"token": pair.activation()})
+
+
+@pytest.mark.parametrize(
+    ("begin", "status"),
+    [
+        (enable_by_token, 200),
+        (enable_by_key, 200),
+        (update_by_token, 200),
+        (update_by_addresses, 204),
+        (enable_in_vain, 503),
+    ],
+)
+@pytest.mark.parametrize("cuts", [(0,), (1,), (0, 1)])
+def test_every_endpoint_that_fetches_is_the_same_cut_and_uncut(begin, status, cuts):
+    ends = []
+    for chosen in ((), cuts):
+        pair, world = Pair(), World()
+        answer = play(world, begin(world, pair), pair.answer, chosen)
+        ends.append((answer, world.all_that_is()))
+
+    assert ends[0][0].status == status, ends[0][0].errors
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("cuts", [(), (0,), (1,)])
+def test_a_mode_that_changes_while_enable_waits_is_seen_cut_and_uncut(cuts):
+    def become_primary(world, fetched):
+        if fetched == 1:
+            world.send("POST", DR + "primary/enable", {})
+
+    pair, world = Pair(), World()
+    answer = play(world, enable_by_token(world, pair), pair.answer, cuts, become_primary)
+
+    assert answer.status == 400
+    assert "this cluster is a DR primary" in answer.errors[0]
+
+
+@pytest.mark.parametrize("begin", [update_by_token, update_by_addresses])
+@pytest.mark.parametrize("cuts", [(), (0,), (1,)])
+def test_an_operation_token_that_is_deleted_while_update_primary_waits_is_refused(begin, cuts):
+    def delete_it(world, fetched):
+        body = {"dr_operation_token": "hvs.operation"}
+        world.send("POST", DR + "secondary/operation-token/delete", body)
+
+    pair, world = Pair(), World()
+    answer = play(world, begin(world, pair), pair.answer, cuts, delete_it)
+
+    assert (answer.status, answer.errors) == (403, ["dr operation token is missing or invalid"])
+
+
+def test_a_join_whose_commit_is_stale_leaves_the_keys_as_they_were():
+    pair, world = Pair(), World()
+    suspended = enable_by_token(world, pair)
+    further = world.vault.resume(suspended, pair.answer(suspended.fetch))
+    keys = world.vault.core.keys.state()
+    world.store.claim(9)
+    answer = world.vault.resume(further, pair.answer(further.fetch))
+
+    assert answer.status == 503
+    assert world.vault.core.keys.state() == keys
+
+
+class Unreachable:
+    """A core of which a fetching handler may reach nothing but settings: the context gives it all the rest."""
+
+    def __init__(self, core):
+        self.settings, self.caches, self.keys = core.settings, core.caches, core.keys
+
+    def __getattr__(self, name):
+        raise AssertionError(f"a handler that fetches reached core.{name} past its context")
+
+
+@pytest.mark.parametrize("begin", [enable_by_token, enable_by_key, update_by_token, update_by_addresses])
+def test_a_handler_that_fetches_reaches_nothing_past_its_context(begin, monkeypatch):
+    from labkit.vault import walk
+
+    call = walk.call
+
+    def guarded(ctx, arguments):
+        handler = call(ctx, arguments)
+        if not walk.asks(ctx):
+            return handler
+        return guard(ctx, handler)
+
+    def guard(ctx, handler):
+        core, answer = ctx.core, None
+        while True:
+            ctx.core = Unreachable(core)
+            try:
+                fetch = handler.send(answer)
+            except StopIteration as end:
+                return end.value
+            finally:
+                ctx.core = core
+            answer = yield fetch
+
+    monkeypatch.setattr("labkit.vault.walk.call", guarded)
+    pair, world = Pair(), World()
+    assert play(world, begin(world, pair), pair.answer, (0,)).ok
