@@ -37,7 +37,7 @@ class ClusterPlan:
     shares: int = 5
     threshold: int = 3
     version: str = "1.16.3+ent"
-    ring_entries: int = 16_384
+    backlog_entries: int = 16_384
 
     @property
     def node_names(self) -> tuple[str, ...]:

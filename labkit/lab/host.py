@@ -139,7 +139,7 @@ class NodeHost:
             api_address=self.address,
             cluster_address=f"https://{self.name}:{CLUSTER_PORT}",
             high_availability=True,
-            ring_entries=self.plan.ring_entries,
+            backlog_entries=self.plan.backlog_entries,
         )
         files = self.lab.files[self.plan.name]
         vault = Vault(self.lab.stores[self.plan.name], environment, settings, state, files)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service.message import Fetch, Response
 from labkit.vault.context import own_work
-from labkit.vault.replication import activation, position
+from labkit.vault.replication import activation, applied_position
 from labkit.vault.replication.events import (
     Apply,
+    AskUpstream,
     Effect,
     Event,
     Moment,
@@ -23,16 +24,15 @@ from labkit.vault.replication.events import (
     Refused,
     Remember,
     Replace,
-    Reply,
-    Send,
-    Silence,
+    ReplyArrived,
+    ReplyTimedOut,
     Start,
+    StartTimer,
     Stop,
-    Timer,
-    Wait,
+    TimerFired,
 )
 from labkit.vault.replication.mode import MODE_KEY
-from labkit.vault.replication.serving import QUESTIONS, Here, Stream, echo, opened, push, size_bytes
+from labkit.vault.replication.serving import QUESTIONS, Here, SecondaryStream, echo, opened, push, size_bytes
 from labkit.vault.replication.state import State, from_plain, plain
 from labkit.vault.replication.sync import ask, heard, on
 
@@ -54,8 +54,12 @@ class Shipping:
         self.started: bytes | None = state.get("started")
         self.told: tuple[str, str] = state.get("told", ("", ""))
         self.connected: dict[str, str] = dict(state.get("connected", {}))
-        self.streams: dict[str, Stream] = {sid: Stream(*row) for sid, row in state.get("streams", ())}
-        node.vault.core.replica.secondaries = {row[0]: activation.Peer(*row) for row in state.get("peers", ())}
+        self.streams: dict[str, SecondaryStream] = {
+            secondary_id: SecondaryStream(*row) for secondary_id, row in state.get("streams", ())
+        }
+        node.vault.core.replica.secondaries = {
+            row[0]: activation.SecondaryHeartbeat(*row) for row in state.get("peers", ())
+        }
         if state.get("sync") is not None:
             node.vault.core.replica.sync = from_plain(state["sync"])
 
@@ -72,7 +76,7 @@ class Shipping:
         elif self._node.vault.core.replica.sync is None:
             return
         elif kind == "reply":
-            self._drive(Reply(first, self._heard(first, rest[0]), at))
+            self._drive(ReplyArrived(first, self._heard(first, rest[0]), at))
         elif kind == "refused":
             self._drive(Refused(first, rest[0], rest[1], at, rest[2]))
         elif kind == "push":
@@ -83,9 +87,9 @@ class Shipping:
         if self._node.vault.core.replica.sync is None or not self._node.active:
             return
         if kind == "sync":
-            self._drive(Timer(rest[0], rest[1], self._moment()))
+            self._drive(TimerFired(rest[0], rest[1], self._moment()))
         elif kind == "silence":
-            self._drive(Silence(rest[0], rest[1], self._moment()))
+            self._drive(ReplyTimedOut(rest[0], rest[1], self._moment()))
 
     def follow(self) -> None:
         """After any step: start or stop by the mode, cut revoked ids off, push what was committed, tell of changes."""
@@ -121,7 +125,7 @@ class Shipping:
             "started": self.started,
             "told": self.told,
             "connected": dict(self.connected),
-            "streams": tuple((sid, tuple(stream)) for sid, stream in self.streams.items()),
+            "streams": tuple((secondary_id, tuple(stream)) for secondary_id, stream in self.streams.items()),
             "peers": tuple(tuple(peer) for peer in self._node.vault.core.replica.secondaries.values()),
             "sync": None if sync is None else plain(sync),
         }
@@ -140,9 +144,9 @@ class Shipping:
         if mode.mode != "secondary":
             core.replica.sync = None
             return
-        place = position.read(own_work(core))
+        place = applied_position.read(own_work(core))
         start = Start(
-            addresses=position.addresses(own_work(core)),
+            addresses=applied_position.addresses(own_work(core)),
             at=self._moment(),
             primary_cluster_addr=mode.primary_cluster_addr,
             secondary_id=mode.secondary_id,
@@ -165,33 +169,35 @@ class Shipping:
             self._carry_out(effect)
 
     def _heard(self, rpc: str, answer: dict[str, Any]) -> dict[str, Any]:
-        index = self._node.vault.core.replica.journal.index
+        index = self._node.vault.core.replica.journal.tree
         assert index is not None
         return heard(rpc, answer, index)
 
     def _carry_out(self, effect: Effect) -> None:
         node, core = self._node, self._node.vault.core
-        if isinstance(effect, Send):
+        if isinstance(effect, AskUpstream):
             self._send(effect)
-        elif isinstance(effect, Wait):
+        elif isinstance(effect, StartTimer):
             delay_ns = self._spread(effect)
             node.lab.clock.after(delay_ns, ("timer", node.name, ("sync", node.incarnation, effect.name, effect.serial)))
         elif isinstance(effect, Apply):
             for number, changes in effect.entries:
-                own = position.write(core, position.Place(True, number, number))
+                own = applied_position.write(core, applied_position.AppliedPosition(True, number, number))
                 core.replica.journal.apply(changes, own, core.leadership.term)
         elif isinstance(effect, Replace):
             last_remote_wal = core.replica.sync.last_remote_wal
-            own = position.write(core, position.Place(effect.complete, effect.position, last_remote_wal))
+            own = applied_position.write(
+                core, applied_position.AppliedPosition(effect.complete, effect.position, last_remote_wal)
+            )
             core.replica.journal.apply(effect.changes, own, core.leadership.term)
         elif isinstance(effect, Remember):
-            core.commit(position.write_addresses(core, effect.addresses))
+            core.commit(applied_position.write_addresses(core, effect.addresses))
         elif isinstance(effect, Observe):
             core.observe(effect.kind, **effect.fields)
 
-    def _send(self, send: Send) -> None:
+    def _send(self, send: AskUpstream) -> None:
         node, core = self._node, self._node.vault.core
-        index = core.replica.journal.index
+        index = core.replica.journal.tree
         assert index is not None
         message = ask(send, index)
         target = node.lab.host_at(send.to)
@@ -204,7 +210,7 @@ class Shipping:
         payload = ("rpc", send.rpc, core.replica.mode.secondary_id, message, credentials)
         node.send(target, send.rpc, payload, size_bytes(message) + size_bytes(credentials))
 
-    def _spread(self, wait: Wait) -> int:
+    def _spread(self, wait: StartTimer) -> int:
         """Draw a timer's delay from its spread; one without a spread draws nothing."""
         if not wait.spread_ppm:
             return wait.delay_ns
@@ -214,22 +220,24 @@ class Shipping:
 
     # ---- the primary's side
 
-    def _answer(self, source: str, rpc: str, sid: str, message: dict[str, Any], credentials: dict[str, Any]) -> None:
-        refused, addresses = self._judge(source, rpc, sid, message, credentials)
+    def _answer(
+        self, source: str, rpc: str, secondary_id: str, message: dict[str, Any], credentials: dict[str, Any]
+    ) -> None:
+        refused, addresses = self._judge(source, rpc, secondary_id, message, credentials)
         if refused:
             payload = ("refused", rpc, message["serial"], refused, addresses)
             self._node.send(source, rpc, payload, 64)
             return
         journal = self._node.vault.core.replica.journal
-        answer = self._echo(sid, message) if rpc == "echo" else QUESTIONS[rpc](journal, message)
+        answer = self._echo(secondary_id, message) if rpc == "echo" else QUESTIONS[rpc](journal, message)
         if rpc == "stream_wals":
             stream = opened(answer)
             if stream is not None:
-                self.streams[sid] = stream
+                self.streams[secondary_id] = stream
         self._node.send(source, rpc, ("reply", rpc, answer), size_bytes(answer))
 
     def _judge(
-        self, source: str, rpc: str, sid: str, message: dict[str, Any], credentials: dict[str, Any]
+        self, source: str, rpc: str, secondary_id: str, message: dict[str, Any], credentials: dict[str, Any]
     ) -> tuple[str, tuple[str, ...]]:
         """Say why a question is refused, and where to ask instead; an empty text is welcome."""
         core = self._node.vault.core
@@ -243,43 +251,43 @@ class Shipping:
         if core.replica.mode.mode != "primary":
             return f"not a primary but {core.replica.mode.mode}", ()
         if rpc == "guard_hash":
-            why = activation.check_connection(core, sid, message["serial"], credentials)
+            why = activation.check_connection(core, secondary_id, message["serial"], credentials)
             if why:
-                core.observe("connection_refused", secondary=sid, reason=why)
+                core.observe("connection_refused", secondary=secondary_id, reason=why)
             else:
-                self.connected[sid] = source
+                self.connected[secondary_id] = source
             return why, ()
-        if self.connected.get(sid) != source:
+        if self.connected.get(secondary_id) != source:
             return "no connection of that id is open", ()
         return "", ()
 
-    def _echo(self, sid: str, message: dict[str, Any]) -> dict[str, Any]:
+    def _echo(self, secondary_id: str, message: dict[str, Any]) -> dict[str, Any]:
         node, core = self._node, self._node.vault.core
-        activation.note_heartbeat(core, sid, message, self.connected[sid])
+        activation.note_heartbeat(core, secondary_id, message, self.connected[secondary_id])
         here = Here(
             wall_ns=node.vault.now(),
             api_addr=core.settings.api_address,
             cluster_addr=core.settings.cluster_address,
             cluster_addrs=tuple(f"https://{name}:8201" for name in node.plan.node_names),
-            stream=self.streams.get(sid),
+            stream=self.streams.get(secondary_id),
         )
         return echo(core.replica.journal, message, here)
 
     def _follow_streams(self) -> None:
         """Cut off who was revoked, and push what was committed since."""
         node, core = self._node, self._node.vault.core
-        for sid in sorted(self.connected):
+        for secondary_id in sorted(self.connected):
             why = "" if core.replica.mode.mode == "primary" else f"not a primary but {core.replica.mode.mode}"
-            if not why and not activation.is_known(core, sid):
+            if not why and not activation.is_known(core, secondary_id):
                 why = "the activation of this id was revoked"
             if why:
-                host = self.connected.pop(sid)
-                self.streams.pop(sid, None)
+                host = self.connected.pop(secondary_id)
+                self.streams.pop(secondary_id, None)
                 node.send(host, "disconnect", ("refused", "", 0, why, ()), 64)
-        for sid in sorted(self.streams):
-            while (pushed := push(core.replica.journal, self.streams[sid])) is not None:
-                self.streams[sid], message = pushed
-                node.send(self.connected[sid], "stream", ("push", message), size_bytes(message))
+        for secondary_id in sorted(self.streams):
+            while (pushed := push(core.replica.journal, self.streams[secondary_id])) is not None:
+                self.streams[secondary_id], message = pushed
+                node.send(self.connected[secondary_id], "stream", ("push", message), size_bytes(message))
 
     def _bootstrap(self, source: str, number: int, body: dict[str, Any]) -> None:
         node = self._node

@@ -38,7 +38,7 @@ class Survey(Parts):
     def root(self, cluster: str) -> str:
         """Return a cluster's Merkle root, forty hex digits; empty while its active node keeps no index."""
         node = self.active_node(cluster)
-        index = self.nodes[node].vault.core.replica.journal.index if node else None
+        index = self.nodes[node].vault.core.replica.journal.tree if node else None
         return index.root() if index is not None else ""
 
     def contents(self, cluster: str) -> dict[str, bytes]:

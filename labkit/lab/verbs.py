@@ -80,7 +80,7 @@ class Verbs(Survey):
             damaged = stored[:-1] + bytes([stored[-1] ^ 1])
             self.stores[cluster].apply({chosen: damaged}, node.vault.core.leadership.term)
         else:
-            index = node.vault.core.replica.journal.index
+            index = node.vault.core.replica.journal.tree
             if index is None:
                 raise ValueError(f"{cluster} keeps no Merkle index: replication is disabled there")
             index.corrupt(layer, key)

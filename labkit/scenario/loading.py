@@ -281,7 +281,7 @@ def blueprint_of(lab: LabPart) -> Blueprint:
                 shares=plan.shares,
                 threshold=plan.threshold,
                 version=plan.version,
-                ring_entries=plan.ring,
+                backlog_entries=plan.ring,
             )
             for name, plan in lab.clusters.items()
         ),

@@ -45,12 +45,12 @@ def decode_devices(stored: bytes) -> tuple[Device, ...]:
 
 def read_devices(ctx: Context) -> tuple[Device, ...]:
     """Return the enabled devices, sorted by path."""
-    return ctx.everything.decoded(DEVICES, decode_devices) or ()
+    return ctx.full_storage.decoded(DEVICES, decode_devices) or ()
 
 
 def write_devices(ctx: Context, devices: tuple[Device, ...]) -> None:
     """Store the list of devices when the step commits."""
-    ctx.everything.put(DEVICES, encode_record([list(device) for device in sorted(devices)]))
+    ctx.full_storage.put(DEVICES, encode_record([list(device) for device in sorted(devices)]))
 
 
 def digest(device: Device, text: str) -> str:
@@ -116,8 +116,8 @@ def _members(ctx: Context, device: Device, response: Response | None) -> dict[st
 
 
 def _request(ctx: Context, device: Device) -> dict[str, Any]:
-    mount = ctx.found.mount if ctx.found is not None else None
-    operation = ("create" if ctx.creating else "update") if ctx.operation == "write" else ctx.operation
+    mount = ctx.resolved.mount if ctx.resolved is not None else None
+    operation = ("create" if ctx.is_create else "update") if ctx.operation == "write" else ctx.operation
     members: dict[str, Any] = {
         "id": ctx.request_id,
         "operation": operation,

@@ -1,7 +1,7 @@
 """Context: all that a handler may touch — storage, now, entropy, caller, mount — in one request.
 
 1. A step buffers its writes; they reach the store in one transaction when it commits (R4), or not at all.
-2. What a refused request leaves behind is only what was put with ``keep``: a spent use, a reset attempt.
+2. A refused request leaves only what was put with ``write_even_if_refused``: a spent use, a reset attempt.
 3. What a context gives comes from its source: the node, or a tape over it (``suspension``), from which a request that
    fetches is played again.  Its handler reaches nothing of the node past its context (R2).
 4. Engines are written against ``EngineContext``: no whole store, no core, no other mounts.
@@ -18,7 +18,7 @@ from labkit.vault.storage.storage_view import StorageView
 
 if TYPE_CHECKING:
     from labkit.vault.core import Core, SealKeys
-    from labkit.vault.mounts import Mount, Resolved
+    from labkit.vault.mounts import Mount, ResolvedRoute
     from labkit.vault.policies import Acl
     from labkit.vault.replication.mode import Mode
     from labkit.vault.storage import Names
@@ -72,7 +72,7 @@ class EngineContext(Protocol):
     path: str
     body: Body
     now: int
-    creating: bool
+    is_create: bool
     caller: Caller | None
     warnings: list[str]
 
@@ -107,17 +107,17 @@ class Context:
         "body",
         "caller",
         "core",
-        "creating",
-        "found",
         "headers",
-        "kept",
+        "is_create",
         "keys",
         "now",
         "operation",
         "path",
         "records",
+        "refused_writes",
         "request",
         "request_id",
+        "resolved",
         "source",
         "use_spent",
         "warnings",
@@ -131,27 +131,27 @@ class Context:
         self.keys: SealKeys = core.keys
         self.records = core.caches.records
         self.writes: dict[str, bytes | None] = {}
-        self.kept: dict[str, bytes | None] = {}
+        self.refused_writes: dict[str, bytes | None] = {}
         self.warnings: list[str] = []
         self.body: Body = {}
         self.headers: dict[str, str] = {}
         self.operation = ""
         self.path = ""
         self.request_id = ""
-        self.creating = False
+        self.is_create = False
         self.use_spent = False
         self.wrap_ttl_ns = 0
         self.caller: Caller | None = None
-        self.found: Resolved | None = None
+        self.resolved: ResolvedRoute | None = None
         self._nonces = b""
         self._storage: StorageView | None = None
 
     @property
     def mount(self) -> Mount:
         """The mount whose engine answers."""
-        assert self.found is not None
-        assert self.found.mount is not None
-        return self.found.mount
+        assert self.resolved is not None
+        assert self.resolved.mount is not None
+        return self.resolved.mount
 
     @property
     def storage(self) -> StorageView:
@@ -161,7 +161,7 @@ class Context:
         return self._storage
 
     @property
-    def everything(self) -> StorageView:
+    def full_storage(self) -> StorageView:
         """The whole decrypted store: for the system's own endpoints and tokens."""
         return StorageView(self, "")
 
@@ -175,7 +175,7 @@ class Context:
         """The cluster's replication mode as this step sees it."""
         from labkit.vault.replication.mode import Mode  # few clusters replicate
 
-        return self.everything.decoded(MODE_KEY, Mode.from_bytes) or Mode()
+        return self.full_storage.decoded(MODE_KEY, Mode.from_bytes) or Mode()
 
     @property
     def joined(self) -> SealKeys | None:
@@ -190,7 +190,7 @@ class Context:
     def begin(self, now: int) -> None:
         """Begin another step of a request that fetched: nothing is buffered."""
         self.now = now
-        self.writes, self.kept = {}, {}
+        self.writes, self.refused_writes = {}, {}
 
     def read(self, key: str) -> bytes | None:
         """Return the stored bytes of a key as this step sees them."""
@@ -205,9 +205,9 @@ class Context:
         if due_ns:
             self.source.note_due(due_ns)
 
-    def keep(self, key: str, stored: bytes | None) -> None:
+    def write_even_if_refused(self, key: str, stored: bytes | None) -> None:
         """Put stored bytes that stay even when the request is refused."""
-        self.kept[key] = stored
+        self.refused_writes[key] = stored
         self.writes[key] = stored
 
     def list(self, prefix: str) -> Names:

@@ -1,6 +1,6 @@
 """Core: what one node holds in memory — its keys, its part in replication, its caches — around its store.
 
-1. Only ``SealKeys`` assigns key ring and root key.  Sealing, unsealing and a reloaded key ring write nothing and act at
+1. Only ``SealKeys`` assigns keyring and root key.  Sealing, unsealing and a reloaded keyring write nothing and act at
    once; a step that joins a replication set carries the new keys itself until it commits.
 2. A commit acts in this order: store, keys, caches, mode, journal.  One that the store refuses changes nothing (R4).
 3. Nothing in ``Caches`` is state: it may be dropped at any time, and sealing drops all of it (R3, R21, R22).
@@ -43,7 +43,7 @@ class Settings(NamedTuple):
     storage_type: str = "inmem"
     max_body_bytes: int = 33_554_432
     high_availability: bool = False
-    ring_entries: int = 16_384
+    backlog_entries: int = 16_384
 
 
 class Environment(NamedTuple):
@@ -66,7 +66,7 @@ class Leadership(NamedTuple):
 
 
 class SealKeys:
-    """The open key ring and the root key while unsealed, else None; and how far an unseal is."""
+    """The open keyring and the root key while unsealed, else None; and how far an unseal is."""
 
     __slots__ = ("barrier", "nonce", "progress", "root_key")
 
@@ -90,7 +90,7 @@ class SealKeys:
         return self.barrier is None
 
     def install(self, root_key: bytes, keyring: tuple[KeyringTerm, ...]) -> None:
-        """Open: from now on values are encrypted under this key ring."""
+        """Open: from now on values are encrypted under this keyring."""
         self.barrier, self.root_key = Barrier(keyring), root_key
         self.progress, self.nonce = (), ""
 
@@ -111,25 +111,25 @@ class SealKeys:
         """Decrypt a stored value; raise Unavailable while sealed."""
         if self.barrier is None:
             raise Unavailable(SEALED)
-        return self.barrier.open(key, stored)
+        return self.barrier.decrypt(key, stored)
 
     def encrypt(self, key: str, value: bytes, entropy: Entropy) -> bytes:
         """Encrypt a value for its key; raise Unavailable while sealed."""
         if self.barrier is None:
             raise Unavailable(SEALED)
-        return self.barrier.close(key, value, entropy)
+        return self.barrier.encrypt(key, value, entropy)
 
     def fingerprint(self) -> str:
         """Return a digest that stands for the root key: equal while it was not replaced; empty while sealed."""
         return "" if self.root_key is None else sha256(b"labkit root key " + self.root_key).hexdigest()[:16]
 
     def state(self) -> tuple[Any, ...]:
-        """Return the keys as plain values: root key, progress, nonce, key ring."""
-        return self.root_key, self.progress, self.nonce, None if self.barrier is None else self.barrier.ring
+        """Return the keys as plain values: root key, progress, nonce, keyring."""
+        return self.root_key, self.progress, self.nonce, None if self.barrier is None else self.barrier.keyring
 
     @classmethod
     def from_state(cls, state: tuple[Any, ...]) -> SealKeys:
-        """Return the keys that a node had, whatever key ring the store holds by now."""
+        """Return the keys that a node had, whatever keyring the store holds by now."""
         root_key, progress, nonce, keyring = state
         keys = cls(root_key, progress, nonce)
         if keyring is not None:
@@ -156,7 +156,7 @@ class Caches:
 
 
 class Replica:
-    """The node's part in disaster-recovery replication: mode, journal, sync as a secondary, secondaries as a primary."""
+    """The node's part in DR replication: mode, journal, sync as a secondary, secondaries as a primary."""
 
     __slots__ = ("_caches", "_keys", "journal", "secondaries", "storage", "sync")
 

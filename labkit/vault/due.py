@@ -39,7 +39,7 @@ def tick(core: Core) -> int:
 
 
 def _earliest(ctx: Context) -> int:
-    found = [tokens.earliest_expiry(ctx.everything)]
+    found = [tokens.earliest_expiry(ctx.full_storage)]
     found += [work.earliest(storage) for work, storage in _engines(ctx)]
     return min((when for when in found if when), default=0)
 
@@ -47,7 +47,7 @@ def _earliest(ctx: Context) -> int:
 def _engines(ctx: Context) -> list[tuple[Any, StorageView]]:
     """Return (due work, storage) of the mounts where anything may fall due; their engines are imported only then."""
     found = []
-    for mount in read_table(ctx.everything).mounts:
+    for mount in read_table(ctx.full_storage).mounts:
         kind, storage = CATALOGUE[mount.kind, mount.version], StorageView(ctx, mount.prefix)
         if kind.due_work and storage.list(kind.due_folder):
             found.append((import_module(kind.due_work), storage))
@@ -56,7 +56,7 @@ def _engines(ctx: Context) -> list[tuple[Any, StorageView]]:
 
 def _end_tokens(core: Core) -> int:
     done = 0
-    for digest in tokens.expired(own_work(core).everything, core.now()):
+    for digest in tokens.expired(own_work(core).full_storage, core.now()):
         ctx = own_work(core)
         tokens.revoke(ctx, digest)  # nothing, when it went with its parent already
         core.commit(ctx.writes)

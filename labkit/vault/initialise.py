@@ -1,4 +1,4 @@
-"""Initialising a cluster: root key and its shares, key ring, mounts, the default policy and the first root token.
+"""Initialising a cluster: root key and its shares, keyring, mounts, the default policy and the first root token.
 
 1. Everything is written in one transaction; before it there is nothing, after it a sealed cluster.
 2. Key shares and root token are told once, by whoever called; nothing of them is kept here.
@@ -17,7 +17,7 @@ from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import MOUNTS, MountTable, encode_table, new_mount
 from labkit.vault.seal import SEAL_CONFIG, SealConfig, check_event, encode_config
 from labkit.vault.shamir import split
-from labkit.vault.storage.barrier import KEY_BYTES, KEYRING, close_ring, new_ring
+from labkit.vault.storage.barrier import KEY_BYTES, KEYRING, encrypt_keyring, new_keyring
 
 CLUSTER = "core/cluster"
 
@@ -52,18 +52,18 @@ def prepare(
     check_event(core, "init")
     entropy, now = core.entropy, core.now()
     root_key = entropy(KEY_BYTES)
-    ring = new_ring(entropy, now)
+    keyring = new_keyring(entropy, now)
     ctx = Context(core, Request("", ""), now)
-    ctx.keys = SealKeys.opened(root_key, ring)
+    ctx.keys = SealKeys.opened(root_key, keyring)
     root_token = _fill(ctx, engines)
-    ctx.write(KEYRING, close_ring(ring, root_key, entropy))
+    ctx.write(KEYRING, encrypt_keyring(keyring, root_key, entropy))
     ctx.write(SEAL_CONFIG, encode_config(SealConfig(shares, threshold)))
     return Initialised(tuple(split(root_key, shares, threshold, entropy)), root_token), ctx.writes
 
 
 def _fill(ctx: Context, engines: Iterable[Wanted]) -> str:
-    """Write the first records under the new key ring; return the root token."""
-    whole, entropy = ctx.everything, ctx.entropy
+    """Write the first records under the new keyring; return the root token."""
+    whole, entropy = ctx.full_storage, ctx.entropy
     mounts = [
         new_mount("sys/", "system", entropy, description=SYSTEM_TEXT),
         new_mount("auth/token/", "token", entropy, description=TOKEN_TEXT),
@@ -78,7 +78,7 @@ def _fill(ctx: Context, engines: Iterable[Wanted]) -> str:
 
 def read_cluster(ctx: Context) -> dict[str, str]:
     """Return the cluster's name, which is this node's setting, and its id, which is stored."""
-    stored = ctx.everything.get(CLUSTER)
+    stored = ctx.full_storage.get(CLUSTER)
     return {
         "cluster_name": ctx.core.settings.cluster_name,
         "cluster_id": "" if stored is None else stored.decode(),

@@ -24,8 +24,8 @@ RESERVED = ("sys/", "auth/", "audit/", "cubbyhole/", "identity/")
 class EngineKind(NamedTuple):
     """One row of the catalogue: a kind and version, where its table is (``module:name``), and what else it has.
 
-    ``due_work`` names the module that does what falls due (``earliest``, ``due_names``, ``carry_out``), needed only where
-    ``due_folder`` of the mount's storage is not empty.  Modules are imported at the first use (R24).
+    ``due_work`` names the module that does what falls due (``earliest``, ``due_names``, ``carry_out``); it is needed
+    only where ``due_folder`` of the mount's storage is not empty.  Modules are imported at the first use (R24).
     """
 
     kind: str
@@ -105,7 +105,7 @@ class MountTable(NamedTuple):
         return MountTable(tuple(mount for mount in self.mounts if mount.path != path))
 
 
-class Resolved(NamedTuple):
+class ResolvedRoute(NamedTuple):
     """What a (method, path) means: the clean path, its mount, and the route within it (or why there is none)."""
 
     operation: str

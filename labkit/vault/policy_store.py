@@ -41,7 +41,7 @@ def acl_for(ctx: Context, names: tuple[str, ...]) -> Acl:
 
 
 def _rules(ctx: Context, names: tuple[str, ...]) -> list[tuple[Rule, ...]]:
-    whole = ctx.everything
+    whole = ctx.full_storage
     found = (_internal(name) if name in INTERNAL else whole.decoded(TEXTS + name, _parse) for name in names)
     return [rules for rules in found if rules is not None]
 
@@ -79,7 +79,7 @@ def check(text: str) -> None:
 
 def read_text(ctx: Context, name: str) -> str | None:
     """Return a policy's text, or None."""
-    stored = ctx.everything.get(TEXTS + name)
+    stored = ctx.full_storage.get(TEXTS + name)
     return None if stored is None else stored.decode()
 
 
@@ -87,16 +87,16 @@ def write_text(ctx: Context, name: str, text: str) -> None:
     """Store a policy that has been parsed already."""
     index = _index(ctx)
     index[name] = sha256(text.encode()).hexdigest()[:16]
-    ctx.everything.put(TEXTS + name, text.encode())
-    ctx.everything.put(INDEX, encode_record(dict(sorted(index.items()))))
+    ctx.full_storage.put(TEXTS + name, text.encode())
+    ctx.full_storage.put(INDEX, encode_record(dict(sorted(index.items()))))
 
 
 def delete(ctx: Context, name: str) -> None:
     """Delete a policy; one that is not there is no error."""
     index = _index(ctx)
     if index.pop(name, None) is not None:
-        ctx.everything.delete(TEXTS + name)
-        ctx.everything.put(INDEX, encode_record(index))
+        ctx.full_storage.delete(TEXTS + name)
+        ctx.full_storage.put(INDEX, encode_record(index))
 
 
 def write_default(ctx: Context) -> None:
@@ -105,6 +105,6 @@ def write_default(ctx: Context) -> None:
 
 
 def _index(ctx: Context) -> dict[str, str]:
-    stored = ctx.everything.get(INDEX)
+    stored = ctx.full_storage.get(INDEX)
     index: dict[str, str] = {} if stored is None else decode_record(stored)
     return index

@@ -1,10 +1,10 @@
-"""Sealed and unsealed: key shares open the root key, the root key opens the key ring.
+"""Sealed and unsealed: key shares open the root key, the root key opens the keyring.
 
 1. Sealed is the start: the node holds no key.  ``SEAL`` is the whole table of states, and ``check_event`` runs on it.
-2. A share given twice does not count twice; the share that completes the threshold either opens the key ring or sets
+2. A share given twice does not count twice; the share that completes the threshold either opens the keyring or sets
    the progress back to nothing.
-3. Sealing drops the root key, the key ring and every cache.
-4. A node whose root key no longer opens the stored key ring (its cluster joined another replication set) seals itself.
+3. Sealing drops the root key, the keyring and every cache.
+4. A node whose root key no longer opens the stored keyring (its cluster joined another replication set) seals itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from labkit.service.record import NamedTuple
 from labkit.vault.core import Core
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.shamir import combine
-from labkit.vault.storage.barrier import KEYRING, BarrierError, open_ring
+from labkit.vault.storage.barrier import KEYRING, BarrierError, decrypt_keyring
 from labkit.vault.storage.records import decode_record, encode_record
 
 SEAL: dict[str, dict[str, str]] = {
@@ -140,7 +140,7 @@ def combine_shares(shares: tuple[bytes, ...], text: Callable[[str], str]) -> byt
 
 
 def unseal_with_root_key(core: Core, root_key: bytes) -> None:
-    """Unseal with the root key itself; raise BadRequest when it does not open the stored key ring."""
+    """Unseal with the root key itself; raise BadRequest when it does not open the stored keyring."""
     core.keys.install(root_key, check_root_key(core, root_key, "invalid key: "))
     core.caches.clear()
     core.next_due_ns = None
@@ -148,11 +148,11 @@ def unseal_with_root_key(core: Core, root_key: bytes) -> None:
 
 
 def check_root_key(core: Core, root_key: bytes, prefix: str) -> tuple[Any, ...]:
-    """Open the stored key ring with a root key and return it; raise BadRequest with the API's text."""
+    """Open the stored keyring with a root key and return it; raise BadRequest with the API's text."""
     stored = core.storage.get(KEYRING)
     try:
         if stored is not None:
-            return open_ring(stored, root_key)
+            return decrypt_keyring(stored, root_key)
     except BarrierError:
         pass
     raise BadRequest(
@@ -168,7 +168,7 @@ def seal(core: Core, reason: str = "asked") -> None:
 
 
 def reload_keyring(core: Core) -> None:
-    """Take up a key ring that changed under this node; seal when its root key does not open it (rule 4)."""
+    """Take up a keyring that changed under this node; seal when its root key does not open it (rule 4)."""
     stored, keys = core.storage.get(KEYRING), core.keys
     if keys.barrier is None or stored is None:
         return
@@ -177,10 +177,10 @@ def reload_keyring(core: Core) -> None:
         return
     assert keys.root_key is not None
     try:
-        keyring = open_ring(stored, keys.root_key)
+        keyring = decrypt_keyring(stored, keys.root_key)
     except BarrierError:
         seal(core, reason="the cluster joined another replication set")
         return
-    if keyring != keys.barrier.ring:
+    if keyring != keys.barrier.keyring:
         keys.install(keys.root_key, keyring)
     core.caches.records.keep(KEYRING, stored, None)

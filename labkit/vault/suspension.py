@@ -5,7 +5,7 @@
    no effect; where the tape ends, the node is asked again and the tape grows.
 2. The live generator is only a cache: dropped at any time, the request goes on from its tape.
 3. Whether a request may go on is judged of the node as it is now, never of the tape.
-4. A request that waits while the node's keys are replaced, or that node is sealed, is refused before anything is played.
+4. A request that waits while the node's keys are replaced is refused before anything is played, as on a sealed node.
 """
 
 from __future__ import annotations

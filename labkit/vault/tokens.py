@@ -3,7 +3,7 @@
 1. A token is stored under the SHA-256 of its text, never as text.
 2. A token ends at ``expires_ns`` whoever looks at it; ``due`` ends it and all of its descendants in storage (R5).
 3. Every authenticated request costs a use where uses are counted; the last one revokes the token when it is over.
-4. Batch tokens are not stored: the record itself, sealed under the key ring, is the token.
+4. Batch tokens are not stored: the record itself, sealed under the keyring, is the token.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def find(ctx: Context, text: str) -> tuple[Token, str] | None:
     if text.startswith("hvb."):
         return _open_batch(ctx, text)
     digest = digest_of(text)
-    token = ctx.everything.decoded(IDS + digest, decode_token)
+    token = ctx.full_storage.decoded(IDS + digest, decode_token)
     if token is None or (token.expires_ns and ctx.now >= token.expires_ns):
         return None
     return token, digest
@@ -72,11 +72,11 @@ def still_valid(core: Core, token: Token, digest: str) -> bool:
 
 def find_accessor(ctx: Context, accessor: str) -> tuple[Token, str] | None:
     """Return the record and hash of a living token by its accessor, or None."""
-    stored = ctx.everything.get(ACCESSORS + accessor) if accessor else None
+    stored = ctx.full_storage.get(ACCESSORS + accessor) if accessor else None
     if stored is None:
         return None
     digest = stored.decode()
-    token = ctx.everything.decoded(IDS + digest, decode_token)
+    token = ctx.full_storage.decoded(IDS + digest, decode_token)
     if token is None or (token.expires_ns and ctx.now >= token.expires_ns):
         return None
     return token, digest
@@ -92,7 +92,7 @@ def issue(ctx: Context, token: Token, text: str = "") -> tuple[str, Token]:
         created_ns=ctx.now,
         expires_ns=ctx.now + token.ttl_s * SECOND_NS if token.ttl_s else 0,
     )
-    whole, digest = ctx.everything, digest_of(text)
+    whole, digest = ctx.full_storage, digest_of(text)
     whole.put(IDS + digest, encode_token(token), due_ns=token.expires_ns)
     whole.put(ACCESSORS + token.accessor, digest.encode())
     if token.parent:
@@ -102,14 +102,14 @@ def issue(ctx: Context, token: Token, text: str = "") -> tuple[str, Token]:
 
 def save(ctx: Context, digest: str, token: Token) -> None:
     """Store a changed record of a token."""
-    ctx.everything.put(IDS + digest, encode_token(token), due_ns=token.expires_ns)
+    ctx.full_storage.put(IDS + digest, encode_token(token), due_ns=token.expires_ns)
 
 
-def spend(ctx: Context, token: Token, digest: str) -> None:
+def use(ctx: Context, token: Token, digest: str) -> None:
     """Take one use off a token that counts them: kept even when the request is refused (rule 3)."""
     left = token._replace(uses=token.uses - 1 if token.uses > 1 else -1)
     key = IDS + digest
-    ctx.keep(key, ctx.keys.encrypt(key, encode_token(left), ctx.entropy))
+    ctx.write_even_if_refused(key, ctx.keys.encrypt(key, encode_token(left), ctx.entropy))
     ctx.use_spent = True
 
 
@@ -119,7 +119,7 @@ def revoke(ctx: Context, digest: str, *, descendants: bool = True) -> None:
     All that is to go is gathered before anything is written: reading a step's own writes back costs more the more
     there are.
     """
-    whole = ctx.everything
+    whole = ctx.full_storage
     family = [digest]
     orphans: list[str] = []
     doomed: list[str] = []
@@ -159,7 +159,7 @@ def _stored(whole: StorageView, digest: str) -> Token | None:
 
 def tidy(ctx: Context) -> int:
     """Delete index entries of tokens that are gone; return how many that were."""
-    whole = ctx.everything
+    whole = ctx.full_storage
     gone = 0
     for accessor in whole.list(ACCESSORS):
         digest = whole.get(ACCESSORS + accessor)
@@ -218,7 +218,7 @@ def _open_batch(ctx: Context, text: str) -> tuple[Token, str] | None:
         return None
     if ctx.now >= token.expires_ns:
         return None
-    if token.parent and ctx.everything.get(IDS + token.parent) is None:
+    if token.parent and ctx.full_storage.get(IDS + token.parent) is None:
         return None
     return token, digest_of(text)
 

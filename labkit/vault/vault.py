@@ -66,7 +66,7 @@ class Vault(ShortForms):
         settings = settings or Settings()
         self.environment = environment
         keys = SealKeys.from_state(state["keys"]) if state else None
-        journal = Journal.from_state(storage, state["journal"]) if state else Journal(storage, settings.ring_entries)
+        journal = Journal.from_state(storage, state["journal"]) if state else Journal(storage, settings.backlog_entries)
         self.core = Core(storage, journal, environment, settings, keys)
         self.serial = 0
         self.root_token = ""
@@ -97,14 +97,14 @@ class Vault(ShortForms):
         reload_keyring(core)
         ctx = Context(core, request, core.now())
         try:
-            walk.receive(ctx)
+            walk.check_request(ctx)
             walk.find_route(ctx)
-            walk.admit(ctx)
+            walk.check_node(ctx)
             if walk.asks(ctx):
                 return self._start(ctx)
-            walk.identify(ctx)
+            walk.authenticate(ctx)
             arguments = walk.authorise(ctx)
-            walk.spend_use(ctx)
+            walk.use_token(ctx)
             walk.audit_request(ctx)
             answer = walk.call(ctx, arguments)
             response = walk.respond_with(ctx, answer)
@@ -213,7 +213,7 @@ class Vault(ShortForms):
         self.core.set_leadership(leadership)
 
     def reload_keyring(self) -> None:
-        """Take up a changed key ring; seal when this node's root key no longer opens it."""
+        """Take up a changed keyring; seal when this node's root key no longer opens it."""
         reload_keyring(self.core)
 
     def state(self) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from labkit.service.routing import Match, parse_fields, refusal
 from labkit.vault import audit, token_record, tokens
 from labkit.vault.context import Caller, Context
 from labkit.vault.identifiers import uuid_text
-from labkit.vault.mounts import MOUNTS, Mount, MountTable, Resolved, decode_table, routes_of
+from labkit.vault.mounts import MOUNTS, Mount, MountTable, ResolvedRoute, decode_table, routes_of
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
 from labkit.vault.policy_store import INDEX, acl_for
 from labkit.vault.storage import StaleTerm
@@ -53,7 +53,7 @@ DENIED = "permission denied"
 PATH_DISABLED = "path disabled in replication DR secondary mode"
 
 
-def receive(ctx: Context) -> None:
+def check_request(ctx: Context) -> None:
     """Judge what the door can see: method, headers and body."""
     request = ctx.request
     body = request.body
@@ -102,13 +102,13 @@ def find_route(ctx: Context) -> None:
         if len(routes) >= MAX_CACHED_ROUTES:
             routes.clear()
         routes[key] = cached
-    found: Resolved = cached[1]
-    ctx.found = found
+    found: ResolvedRoute = cached[1]
+    ctx.resolved = found
     ctx.operation, ctx.path = found.operation, found.path
     ctx.body = (request.body or {}) if found.operation in ("write", "patch") else found.query
 
 
-def resolve(ctx: Context, stored: bytes | None) -> Resolved:
+def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:
     """Split a path into mount and route; what is wrong with it is kept as the exception to raise in its turn."""
     operation = METHODS.get(ctx.request.method, "")
     if not operation:
@@ -123,15 +123,15 @@ def resolve(ctx: Context, stored: bytes | None) -> Resolved:
     table = decode_table(ctx.decrypt(MOUNTS, stored)) if stored is not None else MountTable(())
     mount = table.find(path) or _SYSTEM.find(path)
     if mount is None:
-        return Resolved(operation, path, query, None, _no_route(path))
+        return ResolvedRoute(operation, path, query, None, _no_route(path))
     if operation in ("write", "patch") and path.endswith("/"):
-        return Resolved(operation, path, query, mount, BadRequest("cannot write to a path ending in '/'"))
+        return ResolvedRoute(operation, path, query, mount, BadRequest("cannot write to a path ending in '/'"))
     try:
         match: Match | Exception = routes_of(mount).match(operation, path[len(mount.path) :])
     except ServiceError as error:
         match = error
     flags = match.route.flags if isinstance(match, Match) else frozenset()
-    return Resolved(operation, path, query, mount, match, flags)
+    return ResolvedRoute(operation, path, query, mount, match, flags)
 
 
 def _no_route(path: str) -> NotFound:
@@ -166,9 +166,9 @@ def _go_flag(text: str) -> bool:
         raise BadRequest from None
 
 
-def admit(ctx: Context) -> None:
+def check_node(ctx: Context) -> None:
     """Judge whether this node answers such a request now: seal, duty, mode, namespace."""
-    core, found = ctx.core, ctx.found
+    core, found = ctx.core, ctx.resolved
     assert found is not None
     flags = found.flags
     if core.keys.sealed and "sealed" not in flags:
@@ -188,17 +188,17 @@ def admit(ctx: Context) -> None:
         raise NotFound("namespace not found")
 
 
-def identify(ctx: Context) -> None:
+def authenticate(ctx: Context) -> None:
     """Find out who asks: raise Forbidden for no token, or one that is not valid; open routes ignore any token."""
-    assert ctx.found is not None
-    if "open" in ctx.found.flags:
+    assert ctx.resolved is not None
+    if "open" in ctx.resolved.flags:
         return
     text = tokens.sent_token(ctx)
     if not text:
         raise Forbidden(DENIED)
     caller = _caller(ctx, text)
     if caller is None or caller.token.uses < 0:
-        if "wrapping" in ctx.found.flags:
+        if "wrapping" in ctx.resolved.flags:
             from labkit.vault import wrapping
 
             raise BadRequest(wrapping.INVALID)
@@ -230,7 +230,7 @@ def _caller(ctx: Context, text: str) -> Caller | None:
 
 def authorise(ctx: Context) -> dict[str, Any]:
     """Judge the caller's policies, then return the handler's arguments; raise Forbidden, or the route's own refusal."""
-    found = ctx.found
+    found = ctx.resolved
     assert found is not None
     match = found.match
     arguments: dict[str, Any] | None = None
@@ -238,7 +238,7 @@ def authorise(ctx: Context) -> dict[str, Any]:
     if isinstance(match, Match) and match.route.exists is not None:
         arguments = parse_fields(match, ctx.body, ctx.warn)
         if not match.route.exists(ctx, **match.captured):
-            ctx.creating, capability = True, CREATE
+            ctx.is_create, capability = True, CREATE
     if ctx.caller is not None:
         _check_policies(ctx, ctx.caller, capability, found.flags)
     if isinstance(match, Exception):
@@ -258,14 +258,14 @@ def _check_policies(ctx: Context, caller: Caller, capability: int, flags: frozen
     if allowed and "sudo" in flags:
         allowed = acl.allows(SUDO, ctx.path, listing=listing, wrap_ttl_ns=ctx.wrap_ttl_ns)
     if not allowed:
-        spend_use(ctx)
+        use_token(ctx)
         raise Forbidden(one_error(DENIED))
 
 
-def spend_use(ctx: Context) -> None:
+def use_token(ctx: Context) -> None:
     """Take one use off a token that counts them."""
     if ctx.caller is not None and ctx.caller.token.uses > 0 and not ctx.use_spent:
-        tokens.spend(ctx, ctx.caller.token, ctx.caller.digest)
+        tokens.use(ctx, ctx.caller.token, ctx.caller.digest)
 
 
 def _end_last_use(ctx: Context) -> None:
@@ -287,14 +287,14 @@ def audit_response(ctx: Context, response: Response) -> None:
 
 def asks(ctx: Context) -> bool:
     """Whether the route's handler must ask the outside."""
-    assert ctx.found is not None
-    return "asks" in ctx.found.flags
+    assert ctx.resolved is not None
+    return "asks" in ctx.resolved.flags
 
 
 def call(ctx: Context, arguments: dict[str, Any]) -> Any:
     """Run the handler."""
-    assert ctx.found is not None
-    match = ctx.found.match
+    assert ctx.resolved is not None
+    match = ctx.resolved.match
     assert isinstance(match, Match)
     warned = len(ctx.warnings)
     answer = match.route.handler(ctx, **arguments)
@@ -311,9 +311,9 @@ def _drop_field_warnings(ctx: Context, warned: int) -> None:
 
 def fetching(ctx: Context) -> Generator[Fetch, Response, Response]:
     """Walk on from the route, for a request whose handler fetches: live run and replay are this one generator (R2)."""
-    identify(ctx)
+    authenticate(ctx)
     arguments = authorise(ctx)
-    spend_use(ctx)
+    use_token(ctx)
     audit_request(ctx)
     warned = len(ctx.warnings)
     answer = yield from call(ctx, arguments)
@@ -326,11 +326,11 @@ def fetching(ctx: Context) -> Generator[Fetch, Response, Response]:
 
 def respond_with(ctx: Context, answer: Any) -> Response:
     """Make the Response of a handler's answer: a dict, a Reply, a Response, or nothing."""
-    assert ctx.found is not None
+    assert ctx.resolved is not None
     if isinstance(answer, Response):
         _end_last_use(ctx)
         return answer
-    flags = ctx.found.flags
+    flags = ctx.resolved.flags
     if answer is None and not ctx.warnings:
         _end_last_use(ctx)
         return respond(204)
@@ -347,8 +347,8 @@ def respond_with(ctx: Context, answer: Any) -> Response:
 
 def envelope(ctx: Context, data: Any, reply: Reply, flat: bool) -> dict[str, Any]:
     """Lay data out as the API's envelope, the rest as a reply says; ``flat`` copies the data to the top level too."""
-    assert ctx.found is not None
-    mount = ctx.found.mount
+    assert ctx.resolved is not None
+    mount = ctx.resolved.mount
     body = {
         "request_id": "" if reply.wrap_info else ctx.request_id,
         "lease_id": "",
@@ -367,12 +367,12 @@ def envelope(ctx: Context, data: Any, reply: Reply, flat: bool) -> dict[str, Any
 
 def refuse(ctx: Context, error: ServiceError) -> Response:
     """Turn a refusal into its Response; of the request only what was kept on purpose stays behind (R4)."""
-    ctx.writes = dict(ctx.kept)
+    ctx.writes = dict(ctx.refused_writes)
     ctx.keys = ctx.core.keys
     if ctx.use_spent:
         _end_last_use(ctx)
     response = refusal(error)
-    if ctx.found is not None:
+    if ctx.resolved is not None:
         try:
             audit.record_refusal(ctx, response)
         except ServiceError as failed:
@@ -396,7 +396,7 @@ def check_again(ctx: Context) -> None:
 
     The node itself is asked, not the tape.  Policies are not judged again: they held when the request began.
     """
-    core, found, caller = ctx.core, ctx.found, ctx.caller
+    core, found, caller = ctx.core, ctx.resolved, ctx.caller
     assert found is not None
     if "any_mode" not in found.flags and core.replica.is_secondary:
         raise BadRequest(PATH_DISABLED)

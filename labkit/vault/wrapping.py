@@ -26,7 +26,7 @@ SECOND_NS = 1_000_000_000
 INVALID = "wrapping token is not valid or does not exist"
 
 
-class Wrapped(NamedTuple):
+class WrappedAnswer(NamedTuple):
     """An answer that was put away: what to return, and where it came from."""
 
     body: dict[str, Any]
@@ -53,14 +53,14 @@ def wrap_reply(ctx: Context, reply: Reply) -> Reply:
     body |= {"data": reply.data, "wrap_info": None, "warnings": ctx.warnings or None, "auth": reply.auth}
     body["mount_type"] = ctx.mount.kind
     accessor = reply.auth["accessor"] if reply.auth else ""
-    text, info = put_away(ctx, body, -(-ctx.wrap_ttl_ns // SECOND_NS))  # rounded up: 0 would mean for ever
+    text, info = wrap(ctx, body, -(-ctx.wrap_ttl_ns // SECOND_NS))  # rounded up: 0 would mean for ever
     ctx.warnings = []
     if accessor:
         info["wrapped_accessor"] = accessor
     return Reply(None, wrap_info={"token": text, **info})
 
 
-def put_away(
+def wrap(
     ctx: Context, body: dict[str, Any], ttl_s: int, path: str = "", status: int = 200
 ) -> tuple[str, dict[str, Any]]:
     """Store an answer under a fresh wrapping token; return the token and the rest of ``wrap_info``.
@@ -71,7 +71,7 @@ def put_away(
     token = token_record.Token("", (POLICY,), path, "", ttl_s=ttl_s, uses=1, orphan=True)
     text, issued = tokens.issue(ctx, token)
     row = [body, status, path, ttl_s, ctx.now]
-    ctx.everything.put(f"{WRAPPED}{token_record.digest_of(text)}/response", encode_record(row))
+    ctx.full_storage.put(f"{WRAPPED}{token_record.digest_of(text)}/response", encode_record(row))
     info = {
         "accessor": issued.accessor,
         "ttl": ttl_s,
@@ -81,21 +81,21 @@ def put_away(
     return text, info
 
 
-def look(ctx: Context, text: str) -> Wrapped:
+def read_wrapped(ctx: Context, text: str) -> WrappedAnswer:
     """Return what a wrapping token holds without using it up; raise BadRequest for a bad, used or expired one."""
     text = token_of(text)
     known = tokens.find(ctx, text) if text else None
     if known is None or known[0].policies != (POLICY,):
         raise BadRequest(INVALID)
-    stored = ctx.everything.get(f"{WRAPPED}{known[1]}/response")
+    stored = ctx.full_storage.get(f"{WRAPPED}{known[1]}/response")
     if stored is None:
         raise BadRequest(INVALID)
-    return Wrapped(*decode_record(stored))
+    return WrappedAnswer(*decode_record(stored))
 
 
-def unwrap(ctx: Context, text: str) -> Wrapped:
+def unwrap(ctx: Context, text: str) -> WrappedAnswer:
     """Return what a wrapping token holds, and use the token up."""
-    wrapped = look(ctx, text)
+    wrapped = read_wrapped(ctx, text)
     tokens.revoke(ctx, token_record.digest_of(token_of(text)))
     return wrapped
 

@@ -17,7 +17,7 @@ from time import perf_counter_ns
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from labkit.vault.replication.merkle import Index
+from labkit.vault.replication.merkle import MerkleTree
 
 KEYS = 100_000
 ROUNDS = 9
@@ -92,7 +92,7 @@ def ratios(measured: Callable[[], object], floor: Callable[[], object]) -> tuple
 def bytes_per_key(items: Items) -> float:
     """Return the memory that an index takes for each key, keys and ciphertexts apart."""
     tracemalloc.start()
-    index = Index.build(items)
+    index = MerkleTree.build(items)
     taken, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return taken / len(index)
@@ -102,7 +102,7 @@ def main() -> int:
     """Measure, print a line each, and return 1 when a goal is missed."""
     items = stored_items(KEYS)
     changes = [(key, value[:-1] + b"!") for key, value in items[:: KEYS // CHANGES]]
-    floor, index = FloorTree(items), Index.build(items)
+    floor, index = FloorTree(items), MerkleTree.build(items)
 
     def change_floor() -> None:
         for key, value in changes:
@@ -123,7 +123,7 @@ def main() -> int:
 
     index.root()
     measured = {
-        "index of 100,000 keys": (*ratios(lambda: Index.build(items), lambda: floor_build(items)), KEYS),
+        "index of 100,000 keys": (*ratios(lambda: MerkleTree.build(items), lambda: floor_build(items)), KEYS),
         "change of one key, written": (*ratios(change_written, change_floor), len(changes)),
         "the same, guard asked at the end": (*ratios(change_settled, change_floor), len(changes)),
         "change of one key, root asked": (*ratios(change_asked, change_floor), len(changes)),

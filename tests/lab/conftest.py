@@ -62,7 +62,7 @@ def short_ring_snapshot():
 def short_rings(clients: ClientPlan) -> Blueprint:
     """The pair with journals of eight entries."""
     blueprint = pair().with_clients(clients)
-    return replace(blueprint, clusters=tuple(replace(plan, ring_entries=8) for plan in blueprint.clusters))
+    return replace(blueprint, clusters=tuple(replace(plan, backlog_entries=8) for plan in blueprint.clusters))
 
 
 @pytest.fixture(scope="session")

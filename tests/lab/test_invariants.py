@@ -136,7 +136,7 @@ def test_measured_losses_stay_within_the_measured_lag(lab, cut_s):
 
 
 def test_equal_contents_under_unequal_roots_are_found(calm):
-    calm.nodes["tokyo-1"].vault.core.replica.journal.index.corrupt("root")
+    calm.nodes["tokyo-1"].vault.core.replica.journal.tree.corrupt("root")
     calm.invariants.on_rest()
 
     assert broken(calm) == [ROOTS]

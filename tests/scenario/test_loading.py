@@ -69,7 +69,7 @@ def test_a_good_file_becomes_a_scenario(vary: Vary, scenario_of: ScenarioOf) -> 
     )
     assert scenario.blueprint.clusters == (
         ClusterPlan(name="paris", site="paris", nodes=1),
-        ClusterPlan(name="tokyo", site="tokyo", nodes=2, shares=1, threshold=1, version="1.15.0", ring_entries=64),
+        ClusterPlan(name="tokyo", site="tokyo", nodes=2, shares=1, threshold=1, version="1.15.0", backlog_entries=64),
     )
     assert scenario.timeline == (
         Step(1, "replicate", (("primary", "paris"), ("secondary", "tokyo")), "replicate paris to tokyo", SECOND_NS),

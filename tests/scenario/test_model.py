@@ -104,7 +104,7 @@ def test_what_is_left_out_is_what_a_blueprint_takes() -> None:
     workload = WorkloadPlan(operation="encrypt", every_ns=10**9)
 
     assert (cluster.nodes, cluster.shares, cluster.threshold, cluster.version, cluster.ring) == (
-        *(plan.nodes, plan.shares, plan.threshold, plan.version, plan.ring_entries),
+        *(plan.nodes, plan.shares, plan.threshold, plan.version, plan.backlog_entries),
     )
     assert (clients.count, clients.timeout, clients.retries, clients.backoff) == (
         *(group.count, group.timeout_ns, group.retries, group.backoff_ns),

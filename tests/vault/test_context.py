@@ -32,10 +32,10 @@ def test_a_step_is_one_transaction(service):
 def test_a_step_begins_with_no_writes(service):
     ctx = Context(service.core, REQUEST, 0)
     ctx.write("node/x", b"1")
-    ctx.keep("node/y", b"1")
+    ctx.write_even_if_refused("node/y", b"1")
     ctx.begin(2)
 
-    assert (ctx.writes, ctx.kept) == ({}, {})
+    assert (ctx.writes, ctx.refused_writes) == ({}, {})
 
 
 def test_no_two_writes_have_the_same_nonce(service):

@@ -12,7 +12,7 @@ from labkit.vault.core import Leadership, SealKeys
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.mode import Mode, advance
 from labkit.vault.storage import StaleTerm
-from labkit.vault.storage.barrier import new_ring
+from labkit.vault.storage.barrier import new_keyring
 from labkit.vault.storage.storage_view import CachedRecords
 
 PRIMARY = advance(Mode(), "enable_primary", cluster_id="set")
@@ -20,7 +20,7 @@ PRIMARY = advance(Mode(), "enable_primary", cluster_id="set")
 
 def other_keys():
     """The keys of another replication set, open."""
-    return SealKeys.opened(entropy(32), new_ring(entropy, 0))
+    return SealKeys.opened(entropy(32), new_keyring(entropy, 0))
 
 
 def test_only_the_keys_part_assigns_key_ring_and_root_key(checkout):

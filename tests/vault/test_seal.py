@@ -1,4 +1,4 @@
-"""Sealed and unsealed: shares, the threshold, wrong shares, and a ring that changed under a node."""
+"""Sealed and unsealed: shares, the threshold, wrong shares, and a keyring that changed under a node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from labkit import Vault
 from labkit.real import entropy
 from labkit.service.errors import BadRequest
 from labkit.vault.seal import SEAL, parse_share, reload_keyring, seal_state
-from labkit.vault.storage.barrier import KEYRING, close_ring, new_ring
+from labkit.vault.storage.barrier import KEYRING, encrypt_keyring, new_keyring
 
 
 @pytest.fixture
@@ -81,8 +81,8 @@ def test_sealing_drops_everything(service):
 
 
 def test_a_node_whose_key_no_longer_fits_seals_itself(service):
-    ring = new_ring(entropy, 0)
-    service.core.commit({KEYRING: close_ring(ring, entropy(32), entropy)})
+    keyring = new_keyring(entropy, 0)
+    service.core.commit({KEYRING: encrypt_keyring(keyring, entropy(32), entropy)})
     reload_keyring(service.core)
 
     assert service.sealed
@@ -90,11 +90,11 @@ def test_a_node_whose_key_no_longer_fits_seals_itself(service):
 
 def test_a_node_takes_up_a_changed_ring(service):
     core = service.core
-    ring = (*core.keys.barrier.ring, new_ring(entropy, 9)[0]._replace(term=2))
-    core.commit({KEYRING: close_ring(ring, core.keys.root_key, entropy)})
+    keyring = (*core.keys.barrier.keyring, new_keyring(entropy, 9)[0]._replace(term=2))
+    core.commit({KEYRING: encrypt_keyring(keyring, core.keys.root_key, entropy)})
     reload_keyring(core)
 
-    assert core.keys.barrier.ring == ring
+    assert core.keys.barrier.keyring == keyring
     assert service.get("sys/mounts").ok
 
 

@@ -40,7 +40,7 @@ def exists(ctx, name):
 
 def relay(ctx, name, value):
     """Fetch twice; what was read, drawn and stored in each step is told by the answer."""
-    seen = [ctx.storage.list(), ctx.entropy(4).hex(), ctx.now, ctx.creating]
+    seen = [ctx.storage.list(), ctx.entropy(4).hex(), ctx.now, ctx.is_create]
     ctx.storage.put("attempt", b"1")
     ctx.observe("relay asked", name=name)
     first = yield Fetch("http://outside", Request("POST", "/one"))
@@ -51,7 +51,7 @@ def relay(ctx, name, value):
         raise BadRequest("the outside refused")
     ctx.warn("relayed")
     ctx.storage.put(f"{name}/done", ctx.entropy(8))
-    return Reply({"seen": seen, "second": second.status, "creating": ctx.creating})
+    return Reply({"seen": seen, "second": second.status, "creating": ctx.is_create})
 
 
 def nothing(ctx, name):

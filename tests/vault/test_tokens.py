@@ -91,11 +91,11 @@ def test_remaining_seconds_are_rounded_up() -> None:
 def test_the_last_use_leaves_a_token_that_is_spent(service, step) -> None:
     text, token = tokens.issue(step, PLAIN._replace(uses=2))
     digest = token_record.digest_of(text)
-    tokens.spend(step, token, digest)
+    tokens.use(step, token, digest)
     once = tokens.find(step, text)
     assert once is not None
     assert once[0].uses == 1
-    tokens.spend(step, once[0], digest)
+    tokens.use(step, once[0], digest)
     twice = tokens.find(step, text)
     assert twice is not None
     assert twice[0].uses == -1
@@ -117,7 +117,7 @@ def test_a_family_leaves_nothing_behind_however_deep_it_is(service, step) -> Non
 def test_those_that_ended_come_in_the_order_of_their_ends(service) -> None:
     for ttl_s in (30, 10, 20, 40):
         service.post("auth/token/create", {"policies": ["default"], "ttl": ttl_s})
-    whole = Context(service.core, Request("GET", "x"), 0).everything
+    whole = Context(service.core, Request("GET", "x"), 0).full_storage
     now = service.core.now()
     assert tokens.earliest_expiry(whole) == now + 10 * SECOND_NS
     ended = tokens.expired(whole, now + 30 * SECOND_NS)

@@ -1,4 +1,4 @@
-"""Wrapped answers in the store: found by their token alone, with any time to live."""
+"""WrappedAnswer answers in the store: found by their token alone, with any time to live."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def step(service):
 
 
 def test_what_is_put_away_is_found_and_used_up(step) -> None:
-    text, info = wrapping.put_away(step, BODY, 60)
+    text, info = wrapping.wrap(step, BODY, 60)
     assert (info["ttl"], info["creation_path"]) == (60, "some/path")
-    assert wrapping.look(step, text) == wrapping.Wrapped(BODY, 200, "some/path", 60, step.now)
+    assert wrapping.read_wrapped(step, text) == wrapping.WrappedAnswer(BODY, 200, "some/path", 60, step.now)
     assert wrapping.unwrap(step, text).body == BODY
     with pytest.raises(BadRequest, match="wrapping token is not valid"):
-        wrapping.look(step, text)
+        wrapping.read_wrapped(step, text)
 
 
 def test_where_it_came_from_can_be_told(step) -> None:
-    text, info = wrapping.put_away(step, BODY, 60, "another/path", 404)
+    text, info = wrapping.wrap(step, BODY, 60, "another/path", 404)
     assert info["creation_path"] == "another/path"
-    assert wrapping.look(step, text)[1:3] == (404, "another/path")
+    assert wrapping.read_wrapped(step, text)[1:3] == (404, "another/path")
 
 
 @pytest.mark.parametrize("text", ["", "none", "a.b.c", "hvs.a.b"])
@@ -43,7 +43,7 @@ def test_what_is_no_wrapping_token(step, text: str) -> None:
 
 def test_an_ordinary_token_opens_nothing(service, step) -> None:
     with pytest.raises(BadRequest, match="wrapping token is not valid"):
-        wrapping.look(step, service.root_token)
+        wrapping.read_wrapped(step, service.root_token)
 
 
 @pytest.mark.parametrize(("text", "ttl_ns"), [("0", 0), ("90", 90 * 10**9), ("1m", 60 * 10**9), ("200ms", 2 * 10**8)])

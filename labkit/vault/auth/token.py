@@ -169,7 +169,7 @@ def _revoke(ctx: Context, found: Found) -> None:
 
 def list_accessors(ctx: Context) -> dict[str, Any]:
     """List the accessors of all tokens."""
-    return {"keys": ctx.everything.list(token_record.ACCESSORS)}
+    return {"keys": ctx.full_storage.list(token_record.ACCESSORS)}
 
 
 def tidy(ctx: Context) -> Reply:
@@ -185,7 +185,7 @@ def _own(ctx: Context) -> Found:
     token, digest = ctx.caller.token, ctx.caller.digest
     if token.uses == 0:
         return token, digest
-    return ctx.everything.decoded(token_record.IDS + digest, token_record.decode_token) or token, digest
+    return ctx.full_storage.decoded(token_record.IDS + digest, token_record.decode_token) or token, digest
 
 
 def _existing(ctx: Context, text: str | None) -> Found:

@@ -4,7 +4,7 @@
 2. An activation token stands for a bundle: who may connect (a certificate for one id), to whom, and by what the other
    side is known.  It travels as a wrapping token in JWT form, or sealed to a public key of the secondary.
 3. A connection shows the certificate and a signature over its own serial; it stands while the id is not revoked.
-4. The bootstrap answer carries the root key and the key ring: what the replicated ciphertexts are read with.
+4. The bootstrap answer carries the root key and the keyring: what the replicated ciphertexts are read with.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Bundle(NamedTuple):
         return f"Bundle({self.secondary_id})"
 
 
-class Peer(NamedTuple):
+class SecondaryHeartbeat(NamedTuple):
     """What a primary knows of a secondary from its heartbeats."""
 
     node_id: str
@@ -84,35 +84,37 @@ def make_authority(ctx: Context) -> None:
     identity = make(f"labkit DR {uuid_text(ctx.entropy)}", ctx.entropy, ctx.now, LIFETIME_S)
     token_private, token_public = make_signing_key(ctx.entropy)
     row = [identity.private.hex(), identity.certificate, token_private.hex(), token_public]
-    ctx.everything.put(AUTHORITY, encode_record(row))
+    ctx.full_storage.put(AUTHORITY, encode_record(row))
 
 
-def issue(ctx: Context, mode: Mode, sid: str, ttl_s: int, public_key: str) -> dict[str, Any]:
+def issue(ctx: Context, mode: Mode, secondary_id: str, ttl_s: int, public_key: str) -> dict[str, Any]:
     """Issue an activation for a secondary's id; return ``wrap_info``, or ``data`` where a public key was given."""
     from labkit.keymaking import Identity, issue_client_certificate, sign_es512
 
-    known = ctx.everything
-    if known.get(SECONDARIES + _as_key(sid)) is not None:
-        raise BadRequest(f"a secondary with id {sid} is known already; ids are unique: revoke it, or choose another id")
+    known = ctx.full_storage
+    if known.get(SECONDARIES + _as_key(secondary_id)) is not None:
+        raise BadRequest(
+            f"a secondary with id {secondary_id} is known already; ids are unique: revoke it, or choose another id"
+        )
     authority = _authority(ctx)
     holder = issue_client_certificate(
-        Identity(authority.private, authority.certificate), sid, ctx.entropy, ctx.now, LIFETIME_S
+        Identity(authority.private, authority.certificate), secondary_id, ctx.entropy, ctx.now, LIFETIME_S
     )
     settings = ctx.core.settings
     bundle = Bundle(
         mode.cluster_id,
-        sid,
+        secondary_id,
         authority.certificate,
         holder.certificate,
         holder.private.hex(),
         mode.primary_cluster_addr or settings.cluster_address,
         settings.api_address,
     )
-    known.put(SECONDARIES + _as_key(sid), encode_record([sid, holder.certificate, ctx.now]))
+    known.put(SECONDARIES + _as_key(secondary_id), encode_record([secondary_id, holder.certificate, ctx.now]))
     if public_key:
         return {"data": {"token": _seal(ctx, bundle, public_key)}}
     body = {"data": {"bundle": list(bundle)}, "auth": None, "warnings": None}
-    text, info = wrapping.put_away(ctx, body, ttl_s)
+    text, info = wrapping.wrap(ctx, body, ttl_s)
     issued_s = ctx.now // SECOND_NS
     claims = {
         "addr": settings.api_address,
@@ -126,31 +128,31 @@ def issue(ctx: Context, mode: Mode, sid: str, ttl_s: int, public_key: str) -> di
     return {"wrap_info": {"token": sign_es512(authority.token_private, claims), **info}}
 
 
-def revoke(ctx: Context, sid: str) -> None:
+def revoke(ctx: Context, secondary_id: str) -> None:
     """Take an id's activation back; its connection breaks at once."""
-    key = SECONDARIES + _as_key(sid)
-    if ctx.everything.get(key) is None:
-        raise BadRequest(f"no secondary with id {sid} is known")
-    ctx.everything.delete(key)
+    key = SECONDARIES + _as_key(secondary_id)
+    if ctx.full_storage.get(key) is None:
+        raise BadRequest(f"no secondary with id {secondary_id} is known")
+    ctx.full_storage.delete(key)
 
 
 def secondary_ids(ctx: Context) -> list[str]:
     """Return the ids of all activations that were not revoked, used or not, sorted."""
-    whole = ctx.everything
+    whole = ctx.full_storage
     rows = (whole.get(SECONDARIES + name) for name in whole.list(SECONDARIES))
     return sorted(decode_record(row)[0] for row in rows if row is not None)
 
 
-def is_known(core: Core, sid: str) -> bool:
+def is_known(core: Core, secondary_id: str) -> bool:
     """Whether an id's activation stands."""
-    return core.storage.get(SECONDARIES + _as_key(sid)) is not None
+    return core.storage.get(SECONDARIES + _as_key(secondary_id)) is not None
 
 
-def check_connection(core: Core, sid: str, serial: int, shown: dict[str, Any]) -> str:
+def check_connection(core: Core, secondary_id: str, serial: int, shown: dict[str, Any]) -> str:
     """Say why a secondary's connection is refused; an empty text is welcome."""
     from labkit.keymaking import check_client_certificate, verify
 
-    key = SECONDARIES + _as_key(sid)
+    key = SECONDARIES + _as_key(secondary_id)
     stored = core.storage.get(key)
     if stored is None:
         return "the activation of this id was revoked, or never issued"
@@ -163,7 +165,7 @@ def check_connection(core: Core, sid: str, serial: int, shown: dict[str, Any]) -
         return "the cluster belongs to another replication set"
     try:
         check_client_certificate(shown["certificate"], anchor, core.now())
-        verify(shown["certificate"], _proof(sid, serial), shown["signature"])
+        verify(shown["certificate"], _proof(secondary_id, serial), shown["signature"])
     except ValueError as error:
         return str(error)
     if _is_newer(core.settings.version, shown["version"]):
@@ -174,10 +176,10 @@ def check_connection(core: Core, sid: str, serial: int, shown: dict[str, Any]) -
     return ""
 
 
-def note_heartbeat(core: Core, sid: str, message: dict[str, Any], address: str) -> None:
+def note_heartbeat(core: Core, secondary_id: str, message: dict[str, Any], address: str) -> None:
     """Remember what a secondary's heartbeat told, for the status."""
-    core.replica.secondaries[sid] = Peer(
-        sid,
+    core.replica.secondaries[secondary_id] = SecondaryHeartbeat(
+        secondary_id,
         address,
         core.now(),
         message["last_heartbeat_duration_ms"],
@@ -207,7 +209,7 @@ def make_exchange_key(ctx: Context) -> str:
     from labkit.sealed_box import make_exchange_key as make
 
     private, public = make(ctx.entropy)
-    ctx.everything.put(EXCHANGE_KEY, private)
+    ctx.full_storage.put(EXCHANGE_KEY, private)
     return b2a_base64(public, newline=False).decode()
 
 
@@ -215,7 +217,7 @@ def open_sealed_bundle(ctx: Context, token: str) -> Bundle | None:
     """Open a bundle that was sealed to this cluster's public key; None when the token is no such thing."""
     from labkit.sealed_box import open_sealed
 
-    private = ctx.everything.get(EXCHANGE_KEY)
+    private = ctx.full_storage.get(EXCHANGE_KEY)
     if private is None:
         return None
     try:
@@ -259,7 +261,7 @@ def show(bundle: Bundle, serial: int, version: str) -> dict[str, Any]:
 
 
 def _authority(ctx: Context) -> Authority:
-    stored = ctx.everything.get(AUTHORITY)
+    stored = ctx.full_storage.get(AUTHORITY)
     assert stored is not None, "a primary has an authority from the moment it is one"
     private, certificate, token_private, token_public = decode_record(stored)
     return Authority(bytes.fromhex(private), certificate, bytes.fromhex(token_private), token_public)
@@ -276,13 +278,13 @@ def _seal(ctx: Context, bundle: Bundle, public_key: str) -> str:
     return b2a_base64(box, newline=False).decode()
 
 
-def _proof(sid: str, serial: int) -> bytes:
-    return f"labkit replication connection {serial} of {sid}".encode()
+def _proof(secondary_id: str, serial: int) -> bytes:
+    return f"labkit replication connection {serial} of {secondary_id}".encode()
 
 
-def _as_key(sid: str) -> str:
+def _as_key(secondary_id: str) -> str:
     """Return an id as a storage key without slashes: any text may be an id."""
-    return sid.encode().hex()
+    return secondary_id.encode().hex()
 
 
 def _is_newer(one: str, other: str) -> bool:

@@ -1,7 +1,7 @@
 """What can happen to a secondary's replication, and what it can ask for in turn: plain records.
 
 An event carries the ``Moment`` it happened at.  Effects are carried out in their order, all before the next
-event: ``Send`` and ``Wait`` come back as events, the others are for the node itself.
+event: ``AskUpstream`` and ``StartTimer`` come back as events, the others are for the node itself.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Stop(NamedTuple):
     shut: bool = False
 
 
-class Reply(NamedTuple):
+class ReplyArrived(NamedTuple):
     """An answer came, as ``heard`` made it."""
 
     rpc: str
@@ -63,7 +63,7 @@ class Refused(NamedTuple):
     addresses: tuple[str, ...] = ()
 
 
-class Silence(NamedTuple):
+class ReplyTimedOut(NamedTuple):
     """No answer came in time."""
 
     rpc: str
@@ -78,18 +78,18 @@ class Pushed(NamedTuple):
     at: Moment
 
 
-class Timer(NamedTuple):
-    """A timer that ``Wait`` asked for rang."""
+class TimerFired(NamedTuple):
+    """A timer that ``StartTimer`` asked for rang."""
 
     name: str
     serial: int
     at: Moment
 
 
-Event = Start | Stop | Reply | Refused | Silence | Pushed | Timer
+Event = Start | Stop | ReplyArrived | Refused | ReplyTimedOut | Pushed | TimerFired
 
 
-class Send(NamedTuple):
+class AskUpstream(NamedTuple):
     """Ask the upstream at an address what ``ask`` makes of the payload; timeout 0: no silence is told."""
 
     rpc: str
@@ -98,7 +98,7 @@ class Send(NamedTuple):
     timeout_ns: int
 
 
-class Wait(NamedTuple):
+class StartTimer(NamedTuple):
     """Ring a timer after a delay, to be spread evenly by ± ``spread_ppm`` millionths of it."""
 
     name: str
@@ -137,4 +137,4 @@ class Observe(NamedTuple):
     fields: Mapping[str, Any]
 
 
-Effect = Send | Wait | Apply | Replace | Remember | Observe
+Effect = AskUpstream | StartTimer | Apply | Replace | Remember | Observe

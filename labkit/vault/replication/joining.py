@@ -13,7 +13,7 @@ from labkit.vault.replication import activation
 from labkit.vault.replication.activation import Bundle
 from labkit.vault.replication.mode import Mode, WrongMode, advance, by_token
 from labkit.vault.seal import SEAL_CONFIG
-from labkit.vault.storage.barrier import KEYRING, BarrierError, open_ring
+from labkit.vault.storage.barrier import KEYRING, BarrierError, decrypt_keyring
 from labkit.vault.storage.records import decode_record
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 UNTOUCHED = ("node/lease", "node/wal")
 
 
-class Keys(NamedTuple):
+class BootstrapKeys(NamedTuple):
     """What a primary's contents are read with."""
 
     root_key: bytes
@@ -31,7 +31,7 @@ class Keys(NamedTuple):
     seal_config: bytes
 
     def __repr__(self) -> str:
-        return "Keys(not shown)"
+        return "BootstrapKeys(not shown)"
 
 
 def new_set(ctx: Context, primary_cluster_addr: str) -> Mode:
@@ -49,7 +49,7 @@ def new_set(ctx: Context, primary_cluster_addr: str) -> Mode:
 
 def fetch_bundle(
     ctx: Context, token: str, primary_api_addr: str, trusted: tuple[str, str]
-) -> Generator[Fetch, Response, tuple[Bundle, Keys]]:
+) -> Generator[Fetch, Response, tuple[Bundle, BootstrapKeys]]:
     """Turn an activation token into its bundle and the primary's keys; a failure changes nothing (decision D4)."""
     if not token:
         raise BadRequest("token must be specified: the activation token that the primary issued for this secondary")
@@ -66,11 +66,11 @@ def fetch_bundle(
     if not answer.ok:
         raise Unavailable(f"error fetching secondary bootstrap package from {bundle.cluster_address}: {_told(answer)}")
     data = answer.data
-    keys = Keys(*(bytes.fromhex(data[name]) for name in ("root_key", "keyring", "seal_config")))
+    keys = BootstrapKeys(*(bytes.fromhex(data[name]) for name in ("root_key", "keyring", "seal_config")))
     try:
-        open_ring(keys.keyring, keys.root_key)
+        decrypt_keyring(keys.keyring, keys.root_key)
     except BarrierError:
-        raise Unavailable("the bootstrap package's root key does not open its key ring; nothing was changed") from None
+        raise Unavailable("the bootstrap package's root key does not open its keyring; nothing was changed") from None
     return bundle, keys
 
 
@@ -108,7 +108,7 @@ def fields_of(bundle: Bundle) -> dict[str, Any]:
     }
 
 
-def repointed(ctx: Context, mode: Mode, bundle: Bundle, keys: Keys) -> Mode:
+def repointed(ctx: Context, mode: Mode, bundle: Bundle, keys: BootstrapKeys) -> Mode:
     """Return the mode of a secondary that follows another primary of its own replication set."""
     if bundle.cluster_id != mode.cluster_id or not ctx.source.has_root_key(keys.root_key):
         raise BadRequest(
@@ -120,7 +120,7 @@ def repointed(ctx: Context, mode: Mode, bundle: Bundle, keys: Keys) -> Mode:
 
 def first_that_answers(ctx: Context, addresses: tuple[str, ...]) -> Generator[Fetch, Response, tuple[str, ...]]:
     """Ping addresses one at a time; return them with the first that answered in front."""
-    stored = ctx.everything.get(activation.CREDENTIALS)
+    stored = ctx.full_storage.get(activation.CREDENTIALS)
     if stored is None:
         raise BadRequest("this secondary has no credentials of a primary; use a secondary activation token")
     shown = activation.show(Bundle(*decode_record(stored)), 0, ctx.core.settings.version)
@@ -131,28 +131,28 @@ def first_that_answers(ctx: Context, addresses: tuple[str, ...]) -> Generator[Fe
     raise Unavailable(f"none of {', '.join(addresses)} answered as this secondary's primary; nothing was changed")
 
 
-def wipe(ctx: Context, keys: Keys) -> None:
-    """Clear the cluster and take over the primary's seal and key ring; the other nodes seal themselves by that.
+def wipe(ctx: Context, keys: BootstrapKeys) -> None:
+    """Clear the cluster and take over the primary's seal and keyring; the other nodes seal themselves by that.
 
     The step carries the new keys: what it writes from here on is encrypted under them, and they hold once it commits.
     """
-    for key in ctx.everything.keys():
+    for key in ctx.full_storage.keys(""):
         if key not in UNTOUCHED:
             ctx.write(key, None)
-    ctx.keys = SealKeys.opened(keys.root_key, open_ring(keys.keyring, keys.root_key))
+    ctx.keys = SealKeys.opened(keys.root_key, decrypt_keyring(keys.keyring, keys.root_key))
     ctx.write(KEYRING, keys.keyring)
     ctx.write(SEAL_CONFIG, keys.seal_config)
 
 
 def store_credentials(ctx: Context, bundle: Bundle) -> None:
     """Store what this secondary connects with; the key it may have been sealed to is used up."""
-    ctx.everything.put(activation.CREDENTIALS, activation.encode_credentials(bundle))
-    ctx.everything.delete(activation.EXCHANGE_KEY)
+    ctx.full_storage.put(activation.CREDENTIALS, activation.encode_credentials(bundle))
+    ctx.full_storage.delete(activation.EXCHANGE_KEY)
 
 
 def forget(ctx: Context) -> None:
     """Drop authority, activations, credentials and operation token: the cluster stands alone."""
-    whole = ctx.everything
+    whole = ctx.full_storage
     for key in (activation.AUTHORITY, activation.CREDENTIALS, activation.EXCHANGE_KEY):
         whole.delete(key)
     whole.delete("node/operation-token")

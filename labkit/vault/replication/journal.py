@@ -1,15 +1,15 @@
 """The journal: between barrier and store, it numbers what is shipped and remembers the last of it.
 
 1. While the journal is off, a commit goes straight to the store.  While it is on, a step's writes and the
-   number of its entry reach the store in one transaction; tree and ring follow once the store took them.
+   number of its entry reach the store in one transaction; tree and backlog follow once the store took them.
 2. A step that writes keys of no tree alone makes no entry.  Those keys are never part of an entry.
 3. Entries are numbered without a gap, by this cluster alone: the number says nothing about another cluster.
-4. The ring holds the newest entries, bounded by count and by bytes (ciphertexts from before the change count
+4. The backlog holds the newest entries, bounded by count and by bytes (ciphertexts from before the change count
    too); the newest one always stays, so that a stream that keeps pace never breaks.
 5. What the other side holds is found by its guard, the set digest of its leaves: from the newest state
    backwards, changes are taken out of the guard entry by entry, and each guard so found is kept (R16).
 6. An answer about generation n is what it was right after entry n, however many entries came later: their
-   ``before`` undoes them.  When the ring no longer reaches n there is no answer.
+   ``before`` undoes them.  When the backlog no longer reaches n there is no answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from labkit.service.record import NamedTuple
 from labkit.vault.replication.merkle import (
     DIGEST_BYTES,
     FAN_OUT,
-    Index,
+    MerkleTree,
     bucket,
     classify,
     leaf_digest,
@@ -33,9 +33,9 @@ from labkit.vault.storage import Storage, Writes
 WAL_KEY = "node/wal"
 """Where the number of the newest entry is stored, 8 bytes, big-endian."""
 
-LIMIT_ENTRIES = 16_384
-LIMIT_BYTES = 1 << 30
-KEPT_GENERATIONS = 4
+MAX_ENTRIES = 16_384
+MAX_BYTES = 1 << 30
+MAX_CACHED_GENERATIONS = 4
 
 Change = tuple[str, bytes | None, bytes | None]
 """Key, stored ciphertext before and after; None where the key was absent."""
@@ -50,48 +50,48 @@ class Entry(NamedTuple):
 
 
 class Journal:
-    """The write path of one node; ``index`` is the Merkle index, None while the journal is off."""
+    """The write path of one node; ``tree`` is the Merkle tree, None while the journal is off."""
 
     __slots__ = (
+        "_backlog",
         "_generations",
         "_guards",
-        "_ring",
-        "index",
         "last",
         "limit_bytes",
         "limit_entries",
         "oldest",
         "size_bytes",
         "storage",
+        "tree",
     )
 
-    def __init__(self, storage: Storage, limit_entries: int = LIMIT_ENTRIES, limit_bytes: int = LIMIT_BYTES) -> None:
+    def __init__(self, storage: Storage, limit_entries: int = MAX_ENTRIES, limit_bytes: int = MAX_BYTES) -> None:
         self.storage = storage
         self.limit_entries, self.limit_bytes = limit_entries, limit_bytes
-        self.index: Index | None = None
+        self.tree: MerkleTree | None = None
         self.last = 0  # number of the newest entry ever made
-        self._empty_ring()
+        self._empty_backlog()
 
     @classmethod
     def from_state(cls, storage: Storage, state: Mapping[str, Any]) -> Journal:
         """Make a journal of what ``state`` gave, over a store that was restored to the same instant."""
         journal = cls(storage, state["limit_entries"], state["limit_bytes"])
         journal.last, journal.oldest = state["last"], state["oldest"]
-        journal.size_bytes, journal._ring = state["size_bytes"], dict(state["ring"])
-        if state["index"] is not None:
-            journal.index = Index.from_state(state["index"])
+        journal.size_bytes, journal._backlog = state["size_bytes"], dict(state["backlog"])
+        if state["tree"] is not None:
+            journal.tree = MerkleTree.from_state(state["tree"])
         return journal
 
     def __len__(self) -> int:
-        return len(self._ring)
+        return len(self._backlog)
 
     def __repr__(self) -> str:
-        return f"Journal({'off' if self.index is None else 'on'}, last={self.last}, {len(self)} entries)"
+        return f"Journal({'off' if self.tree is None else 'on'}, last={self.last}, {len(self)} entries)"
 
     @property
     def on(self) -> bool:
         """Whether entries are made."""
-        return self.index is not None
+        return self.tree is not None
 
     def state(self) -> dict[str, Any]:
         """Return everything but the store as plain values; entries are shared, not copied."""
@@ -101,33 +101,33 @@ class Journal:
             "last": self.last,
             "oldest": self.oldest,
             "size_bytes": self.size_bytes,
-            "ring": dict(self._ring),
-            "index": None if self.index is None else self.index.state(),
+            "backlog": dict(self._backlog),
+            "tree": None if self.tree is None else self.tree.state(),
         }
 
     def switch_on(self) -> None:
-        """Make the index from storage and begin to make entries: at takeover and at a change of mode."""
+        """Make the tree from storage and begin to make entries: at takeover and at a change of mode."""
         number = self.storage.get(WAL_KEY)
         self.last = 0 if number is None else int.from_bytes(number, "big")
-        self._empty_ring()
-        self.index = Index.build(self._stored())
+        self._empty_backlog()
+        self.tree = MerkleTree.build(self._stored())
 
     def switch_off(self) -> None:
-        """Forget index and ring: replication is disabled, the node steps down, or it is sealed."""
-        self.index = None
-        self._empty_ring()
+        """Forget tree and backlog: replication is disabled, the node steps down, or it is sealed."""
+        self.tree = None
+        self._empty_backlog()
 
-    def adopt(self, index: Index) -> bool:
-        """Put a reindexed tree in the place of the index; return whether its leaves were others.
+    def adopt(self, tree: MerkleTree) -> bool:
+        """Put a reindexed tree in the place of the tree; return whether its leaves were others.
 
-        When they were, the ring is dropped: its entries start from states that never were, and a secondary
+        When they were, the backlog is dropped: its entries start from states that never were, and a secondary
         that asks by guard must find none of them.
         """
-        assert self.index is not None, "the journal is off: there is no index to replace"
-        other = index.guard() != self.index.guard()
-        self.index = index
+        assert self.tree is not None, "the journal is off: there is no index to replace"
+        other = tree.guard() != self.tree.guard()
+        self.tree = tree
         if other:
-            self._empty_ring()
+            self._empty_backlog()
         return other
 
     def commit(self, writes: Writes, term: int) -> int | None:
@@ -137,9 +137,9 @@ class Journal:
         """
         if not writes:
             return None
-        index = self.index
-        names = [] if index is None else [key for key in writes if classify(key)]
-        if index is None or not names:
+        tree = self.tree
+        names = [] if tree is None else [key for key in writes if classify(key)]
+        if tree is None or not names:
             self.storage.apply(writes, term)
             return None
         assert WAL_KEY not in writes, f"{WAL_KEY} is the journal's own"
@@ -148,7 +148,7 @@ class Journal:
         number = self.last + 1
         self.storage.apply({**writes, WAL_KEY: number.to_bytes(8, "big")}, term)
         for key, _, after in changes:
-            index.change(key, after)
+            tree.change(key, after)
         self.last = number
         self._keep(Entry(number, changes, sum(map(_size, changes))))
         return number
@@ -166,35 +166,35 @@ class Journal:
             assert not classify(key), f"{key} would be shipped; only keys of no tree ride along"
         return self.commit({**received, **own}, term)
 
-    def since(self, index: int) -> tuple[Entry, ...] | None:
-        """Return the entries after a number, oldest first; None when the ring does not reach it."""
-        if not self.oldest <= index <= self.last:
+    def since(self, entry_number: int) -> tuple[Entry, ...] | None:
+        """Return the entries after a number, oldest first; None when the backlog does not reach it."""
+        if not self.oldest <= entry_number <= self.last:
             return None
-        ring = self._ring
-        return tuple([ring[number] for number in range(index + 1, self.last + 1)])
+        backlog = self._backlog
+        return tuple([backlog[number] for number in range(entry_number + 1, self.last + 1)])
 
     def find(self, guard: bytes) -> int | None:
-        """Return the newest generation that has a guard; None when no state that the ring reaches has it."""
-        if self.index is None:
+        """Return the newest generation that has a guard; None when no state that the backlog reaches has it."""
+        if self.tree is None:
             return None
-        wanted, number = int.from_bytes(guard, "big"), int.from_bytes(self.index.guard(), "big")
+        wanted, number = int.from_bytes(guard, "big"), int.from_bytes(self.tree.guard(), "big")
         guards = self._guards
         for generation in range(self.last, self.oldest - 1, -1):
             number = guards.setdefault(generation, number)
             if number == wanted:
                 return generation
             if generation > self.oldest and generation - 1 not in guards:
-                number ^= _difference(self._ring[generation])
+                number ^= _difference(self._backlog[generation])
         return None
 
     def as_of(self, generation: int) -> Generation | None:
-        """Return tree and values as they were right after an entry; None when the ring does not reach it."""
-        if self.index is None or not self.oldest <= generation <= self.last:
+        """Return tree and values as they were right after an entry; None when the backlog does not reach it."""
+        if self.tree is None or not self.oldest <= generation <= self.last:
             self._generations.pop(generation, None)
             return None
         seen = self._generations.pop(generation, None) or Generation(self, generation)
         self._generations[generation] = seen
-        while len(self._generations) > KEPT_GENERATIONS:
+        while len(self._generations) > MAX_CACHED_GENERATIONS:
             del self._generations[next(iter(self._generations))]
         seen.catch_up()
         return seen
@@ -207,18 +207,18 @@ class Journal:
                 yield key, stored
 
     def _keep(self, entry: Entry) -> None:
-        ring = self._ring
-        ring[entry.number] = entry
+        backlog = self._backlog
+        backlog[entry.number] = entry
         self.size_bytes += entry.size_bytes
-        while len(ring) > 1 and (len(ring) > self.limit_entries or self.size_bytes > self.limit_bytes):
+        while len(backlog) > 1 and (len(backlog) > self.limit_entries or self.size_bytes > self.limit_bytes):
             self._guards.pop(self.oldest, None)
             self.oldest += 1
-            self.size_bytes -= ring.pop(self.oldest).size_bytes
+            self.size_bytes -= backlog.pop(self.oldest).size_bytes
 
-    def _empty_ring(self) -> None:
-        self.oldest = self.last  # the oldest generation that the ring still reaches
+    def _empty_backlog(self) -> None:
+        self.oldest = self.last  # the oldest generation that the backlog still reaches
         self.size_bytes = 0
-        self._ring: dict[int, Entry] = {}
+        self._backlog: dict[int, Entry] = {}
         self._guards: dict[int, int] = {}
         self._generations: dict[int, Generation] = {}
 
@@ -238,10 +238,10 @@ class Generation:
         self._undo: dict[int, dict[int, dict[int, int]]] = {}
 
     @property
-    def _index(self) -> Index:
-        index = self._journal.index
-        assert index is not None
-        return index
+    def _tree(self) -> MerkleTree:
+        tree = self._journal.tree
+        assert tree is not None
+        return tree
 
     def catch_up(self) -> None:
         """Undo the entries made since the last question; the first ``before`` of a key is what it held."""
@@ -261,7 +261,7 @@ class Generation:
 
     def pages(self, tree: int) -> bytes:
         """Return the 256 page hashes of a tree as they were."""
-        pages = bytearray(self._index.pages(tree))
+        pages = bytearray(self._tree.pages(tree))
         for page in self._undoing(tree):
             at = page * DIGEST_BYTES
             pages[at : at + DIGEST_BYTES] = page_digest(self.subpages(tree, page))
@@ -269,7 +269,7 @@ class Generation:
 
     def subpages(self, tree: int, page: int) -> bytes:
         """Return the 256 subpages of a page as they were."""
-        subpages = bytearray(self._index.subpages(tree, page))
+        subpages = bytearray(self._tree.subpages(tree, page))
         for number, difference in self._undoing(tree).get(page, {}).items():
             at = number * DIGEST_BYTES
             now = int.from_bytes(subpages[at : at + DIGEST_BYTES], "big")
@@ -294,7 +294,7 @@ class Generation:
                 if classify(key) == tree:
                     page, number = divmod(bucket(key), FAN_OUT)
                     subpages = pages.setdefault(page, {})
-                    difference = _number(then) ^ _number(self._index.leaf(key))
+                    difference = _number(then) ^ _number(self._tree.leaf(key))
                     subpages[number] = subpages.get(number, 0) ^ difference
             self._undo[tree] = pages
         return self._undo[tree]
@@ -303,7 +303,7 @@ class Generation:
         """List whole pages in one pass over the tree, and keep them: what was does not change again."""
         listed: dict[int, dict[str, bytes]] = {page: {} for page in pages}
         places = {page * FAN_OUT + number for page in pages for number in range(FAN_OUT)}
-        then = self._index.leaves(tree, places)
+        then = self._tree.leaves(tree, places)
         for key, leaf in self._leaves.items():
             then.pop(key, None)
             if leaf is not None and classify(key) == tree and bucket(key) in places:

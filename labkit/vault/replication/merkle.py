@@ -77,7 +77,7 @@ def to_bytes(digest: int) -> bytes:
     return digest.to_bytes(DIGEST_BYTES, "big")
 
 
-class Place(NamedTuple):
+class TreeNode(NamedTuple):
     """One node of the tree; numbers that do not apply are -1."""
 
     layer: str
@@ -86,7 +86,7 @@ class Place(NamedTuple):
     subpage: int = -1
 
 
-class Index:
+class MerkleTree:
     """The two trees of one cluster, kept in memory by its active node."""
 
     __slots__ = ("_guard", "_leaves", "_noted", "_pages", "_pending", "_root", "_subpages", "_subtrees")
@@ -103,42 +103,42 @@ class Index:
         self._guard = 0
 
     @classmethod
-    def build(cls, items: Iterable[tuple[str, bytes]]) -> Index:
+    def build(cls, items: Iterable[tuple[str, bytes]]) -> MerkleTree:
         """Make the index of (key, stored ciphertext) pairs, in any order; keys of no tree are passed over."""
-        index = cls()
-        leaves, sums = index._leaves[REPLICATED], [0] * (FAN_OUT * FAN_OUT)
+        made = cls()
+        leaves, sums = made._leaves[REPLICATED], [0] * (FAN_OUT * FAN_OUT)
         digest, number, set_apart = long_sha256(), int.from_bytes, tuple(CLASSES)
         for key, stored in items:
             if key.startswith(set_apart):
-                index.change(key, stored)
+                made.change(key, stored)
                 continue
             name = key.encode()
             leaves[key] = leaf = digest(name + b"\xff" + stored).digest()[:20]
             sums[crc32(name) & 0xFFFF] ^= number(leaf, "big")
-        index._guard ^= reduce(xor, sums)
-        index._subpages[REPLICATED], index._pages[REPLICATED], index._subtrees[REPLICATED] = _nodes(sums)
-        index._root = _composite(index._subtrees)
-        return index
+        made._guard ^= reduce(xor, sums)
+        made._subpages[REPLICATED], made._pages[REPLICATED], made._subtrees[REPLICATED] = _nodes(sums)
+        made._root = _composite(made._subtrees)
+        return made
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Index:
+    def from_state(cls, state: Mapping[str, Any]) -> MerkleTree:
         """Make an index of what ``state`` gave."""
-        index = cls()
-        index._noted = dict(state["noted"])
+        made = cls()
+        made._noted = dict(state["noted"])
         for tree in TREES:
-            index._leaves[tree] = dict(state["leaves"][tree])
-            index._pending[tree] = dict(state["pending"][tree])
-            index._subpages[tree] = dict(state["subpages"][tree])
-        index._pages, index._subtrees = dict(state["pages"]), dict(state["subtrees"])
-        index._root, index._guard = state["root"], state["guard"]
-        return index
+            made._leaves[tree] = dict(state["leaves"][tree])
+            made._pending[tree] = dict(state["pending"][tree])
+            made._subpages[tree] = dict(state["subpages"][tree])
+        made._pages, made._subtrees = dict(state["pages"]), dict(state["subtrees"])
+        made._root, made._guard = state["root"], state["guard"]
+        return made
 
     def __len__(self) -> int:
         self._settle()
         return sum(len(leaves) for leaves in self._leaves.values())
 
     def __repr__(self) -> str:
-        return f"Index({len(self)} keys)"
+        return f"MerkleTree({len(self)} keys)"
 
     def state(self) -> dict[str, Any]:
         """Return shallow copies of everything kept, plain values all of them."""
@@ -200,7 +200,7 @@ class Index:
         self._settle()
         return to_bytes(self._guard)
 
-    def differing_pages(self, other: Index) -> list[tuple[int, int]]:
+    def differing_pages(self, other: MerkleTree) -> list[tuple[int, int]]:
         """Return (tree, page) of every page whose hash, or any of its subpages, is not the other index's."""
         return [
             (tree, page)
@@ -210,7 +210,7 @@ class Index:
             or self.subpages(tree, page) != other.subpages(tree, page)
         ]
 
-    def differing_keys(self, other: Index) -> list[str]:
+    def differing_keys(self, other: MerkleTree) -> list[str]:
         """Return the keys, sorted, whose leaf is not the other index's, or that only one of the two has."""
         found = []
         for tree in TREES:
@@ -242,7 +242,7 @@ class Index:
             "last_corruption_check_epoch": checked_at,
         }
 
-    def corrupt(self, layer: str, key: str | None = None) -> Place:
+    def corrupt(self, layer: str, key: str | None = None) -> TreeNode:
         """Damage one kept node and mark nothing dirty; ``key`` chooses which, the first key unless told.
 
         Raises ValueError for an unknown layer, and for a key that is in no tree.
@@ -257,15 +257,15 @@ class Index:
         page, subpage = divmod(bucket(chosen), FAN_OUT)
         if layer == "root":
             self._root = _node(_DAMAGE, self._root)
-            return Place(layer)
+            return TreeNode(layer)
         if layer == "subtree":
             self._subtrees[tree] = _node(_DAMAGE, self._subtrees[tree])
-            return Place(layer, tree)
+            return TreeNode(layer, tree)
         if layer == "page":
             self._pages[tree] = _damaged(self._pages[tree], page)
-            return Place(layer, tree, page)
+            return TreeNode(layer, tree, page)
         self._subpages[tree][page] = _damaged(self._subpages[tree].get(page, _EMPTY), subpage)
-        return Place(layer, tree, page, subpage)
+        return TreeNode(layer, tree, page, subpage)
 
     def _settle(self) -> None:
         """Bring what was noted into leaves, guard and pending subpages."""
@@ -335,7 +335,7 @@ class Index:
 
 
 def is_corrupted(report: Mapping[str, Any]) -> bool:
-    """Return whether a report of ``Index.check`` found any node wrong."""
+    """Return whether a report of ``MerkleTree.check`` found any node wrong."""
     return bool(report["corrupted_root"]) or any(
         tree["corrupted_subtree_root"] or tree["corrupted_index_tuples_map"]
         for tree in report["corrupted_tree_map"].values()

@@ -141,7 +141,7 @@ def forgetting(mode: Mode) -> Mode:
 # ---- status -----------------------------------------------------------------------------------------------
 
 
-class Peer(NamedTuple):
+class PeerStatus(NamedTuple):
     """The other end of a link as the last heartbeat showed it; ``last_heartbeat``: RFC 3339, empty: never."""
 
     node_id: str = ""
@@ -162,21 +162,21 @@ class Reindex(NamedTuple):
     total: int = 0
 
 
-class Tree(NamedTuple):
+class TreeStatus(NamedTuple):
     """What a status says of the index: its composite root in hex, and the reindex under way, if any."""
 
     merkle_root: str
     reindex: Reindex | None = None
 
 
-class Link(NamedTuple):
+class UpstreamStatus(NamedTuple):
     """A secondary's end of replication: its states, and what it knows of the primary."""
 
     state: str
     connection_state: str = ""
     known_primary_cluster_addrs: tuple[str, ...] = ()
     last_start: str = ""
-    primaries: tuple[Peer, ...] = ()
+    primaries: tuple[PeerStatus, ...] = ()
     sync_total_keys: int = 0
     sync_progress: int = 0
 
@@ -187,7 +187,7 @@ def status_disabled() -> dict[str, Any]:
 
 
 def status_primary(
-    mode: Mode, known_secondaries: Iterable[str], secondaries: Iterable[Peer], last_wal: int, tree: Tree
+    mode: Mode, known_secondaries: Iterable[str], secondaries: Iterable[PeerStatus], last_wal: int, tree: TreeStatus
 ) -> dict[str, Any]:
     """Return the status of a primary; the WAL holds nothing but what DR ships, so both positions are one."""
     return {
@@ -203,7 +203,7 @@ def status_primary(
     }
 
 
-def status_secondary(mode: Mode, link: Link, tree: Tree) -> dict[str, Any]:
+def status_secondary(mode: Mode, link: UpstreamStatus, tree: TreeStatus) -> dict[str, Any]:
     """Return the status of a secondary; without an upstream it has no connection state."""
     body: dict[str, Any] = {"mode": "secondary", "state": link.state}
     if mode.has_upstream:
@@ -226,7 +226,7 @@ def status_secondary(mode: Mode, link: Link, tree: Tree) -> dict[str, Any]:
     return body
 
 
-def _tree(mode: Mode, tree: Tree) -> dict[str, Any]:
+def _tree(mode: Mode, tree: TreeStatus) -> dict[str, Any]:
     body: dict[str, Any] = {
         "merkle_root": tree.merkle_root,
         "corrupted_merkle_tree": mode.corrupted,
@@ -242,7 +242,7 @@ def _tree(mode: Mode, tree: Tree) -> dict[str, Any]:
     return body
 
 
-def _peer(peer: Peer) -> dict[str, Any]:
+def _peer(peer: PeerStatus) -> dict[str, Any]:
     body = {
         "api_address": peer.api_address,
         "cluster_address": peer.cluster_address,

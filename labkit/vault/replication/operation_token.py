@@ -62,7 +62,7 @@ def decode_attempt(stored: bytes) -> Attempt:
 
 def read_attempt(ctx: Context) -> Attempt | None:
     """Return the attempt under way, or None."""
-    return ctx.everything.decoded(RECORD, decode_attempt)
+    return ctx.full_storage.decoded(RECORD, decode_attempt)
 
 
 def describe(ctx: Context, attempt: Attempt | None, *, otp: str = "", encoded_token: str = "") -> dict[str, Any]:
@@ -97,14 +97,14 @@ def start(ctx: Context, otp: str | None, pgp_key: str | None) -> dict[str, Any]:
     if otp and not otp.isascii():
         raise BadRequest("OTP string holds characters that are not ASCII")
     attempt = Attempt(uuid_text(ctx.entropy), otp or base62(ctx.entropy, TOKEN_CHARACTERS))
-    ctx.everything.put(RECORD, encode_record(list(attempt)))
+    ctx.full_storage.put(RECORD, encode_record(list(attempt)))
     return describe(ctx, attempt, otp="" if otp else attempt.otp)
 
 
 def cancel(ctx: Context) -> None:
     """End the attempt under way; none is no error."""
     if read_attempt(ctx) is not None:
-        ctx.everything.delete(RECORD)
+        ctx.full_storage.delete(RECORD)
 
 
 def update(ctx: Context, key: Any, nonce: str | None) -> dict[str, Any]:
@@ -120,12 +120,12 @@ def update(ctx: Context, key: Any, nonce: str | None) -> dict[str, Any]:
         raise BadRequest("given key has already been provided during this generation operation")
     given = attempt._replace(shares=(*attempt.shares, share.hex()))
     if len(given.shares) < config.threshold:
-        ctx.everything.put(RECORD, encode_record(list(given)))
+        ctx.full_storage.put(RECORD, encode_record(list(given)))
         return describe(ctx, given)
     _prove(ctx, given)
-    ctx.everything.delete(RECORD)
+    ctx.full_storage.delete(RECORD)
     token = "hvs." + base62(ctx.entropy, 24)
-    ctx.everything.put(TOKEN, token_record.digest_of(token).encode())
+    ctx.full_storage.put(TOKEN, token_record.digest_of(token).encode())
     ctx.observe("operation token issued")
     return describe(ctx, given, encoded_token=encode(token, given.otp))
 
@@ -138,14 +138,14 @@ def _prove(ctx: Context, given: Attempt) -> None:
         check_root_key(ctx.core, root_key, f"{prefix}invalid key: ")
     except BadRequest:
         emptied = encode_record(list(given._replace(shares=())))
-        ctx.keep(RECORD, ctx.keys.encrypt(RECORD, emptied, ctx.entropy))
+        ctx.write_even_if_refused(RECORD, ctx.keys.encrypt(RECORD, emptied, ctx.entropy))
         raise
 
 
 def check(ctx: Context, token: str | None) -> None:
     """Raise Forbidden unless the token is the operation token, or a batch token whose policies allow the path."""
     text = token or ""
-    stored = ctx.everything.get(TOKEN)
+    stored = ctx.full_storage.get(TOKEN)
     if stored is not None and hmac.compare_digest(stored, token_record.digest_of(text).encode()):
         return
     if text.startswith("hvb."):
@@ -157,4 +157,4 @@ def check(ctx: Context, token: str | None) -> None:
 
 def delete(ctx: Context) -> None:
     """Take the operation token back."""
-    ctx.everything.delete(TOKEN)
+    ctx.full_storage.delete(TOKEN)

@@ -9,10 +9,10 @@ from labkit.service.errors import BadRequest
 from labkit.vault.replication import activation
 from labkit.vault.replication.merkle import is_corrupted
 from labkit.vault.replication.mode import (
-    Link,
     Mode,
-    Peer,
-    Tree,
+    PeerStatus,
+    TreeStatus,
+    UpstreamStatus,
     status_disabled,
     status_primary,
     status_secondary,
@@ -34,26 +34,26 @@ def status(ctx: Context) -> dict[str, Any]:
     mode = ctx.mode
     if mode.mode == "disabled":
         return status_disabled()
-    checked = ctx.everything.get(CHECK)
+    checked = ctx.full_storage.get(CHECK)
     if checked is not None:
         corrupted, at_s = decode_record(checked)
         mode = mode._replace(corrupted=corrupted, last_check_s=at_s)
-    index = ctx.core.replica.journal.index
-    tree = Tree(index.root() if index is not None else "")
+    kept = ctx.core.replica.journal.tree
+    tree = TreeStatus(kept.root() if kept is not None else "")
     if mode.mode == "primary":
         known = activation.secondary_ids(ctx)
-        peers = [_secondary(ctx, sid) for sid in known]
+        peers = [_secondary(ctx, secondary_id) for secondary_id in known]
         return status_primary(mode, known, peers, ctx.core.replica.journal.last, tree)
     sync: State = ctx.core.replica.sync or State()
     return status_secondary(mode._replace(last_remote_wal=sync.last_remote_wal), _link(ctx, mode, sync), tree)
 
 
-def _secondary(ctx: Context, sid: str) -> Peer:
-    heard = ctx.core.replica.secondaries.get(sid)
+def _secondary(ctx: Context, secondary_id: str) -> PeerStatus:
+    heard = ctx.core.replica.secondaries.get(secondary_id)
     if heard is None:
-        return Peer(node_id=sid)
-    return Peer(
-        node_id=sid,
+        return PeerStatus(node_id=secondary_id)
+    return PeerStatus(
+        node_id=secondary_id,
         api_address=f"http://{heard.address}:8200",
         cluster_address=f"https://{heard.address}:8201",
         connected=ctx.now - heard.wall_ns < DEAD_NS,
@@ -64,9 +64,9 @@ def _secondary(ctx: Context, sid: str) -> Peer:
     )
 
 
-def _link(ctx: Context, mode: Mode, sync: State) -> Link:
+def _link(ctx: Context, mode: Mode, sync: State) -> UpstreamStatus:
     beat = sync.heartbeat
-    primary = Peer(
+    primary = PeerStatus(
         api_address=beat.api_addr,
         cluster_address=beat.cluster_addr,
         connected=sync.connection_state == "ready",
@@ -75,7 +75,7 @@ def _link(ctx: Context, mode: Mode, sync: State) -> Link:
         clock_skew_ms=beat.clock_skew_ns // 1_000_000,
         canary_age_ms=canary_age_ms(sync, ctx.now),
     )
-    return Link(
+    return UpstreamStatus(
         state=sync.state,
         connection_state=sync.connection_state,
         known_primary_cluster_addrs=tuple(sorted(sync.addresses)),
@@ -89,9 +89,9 @@ def _link(ctx: Context, mode: Mode, sync: State) -> Link:
 def merkle_check(ctx: Context) -> dict[str, Any]:
     """Compare the kept tree with one computed afresh, node by node, and keep the finding for the status."""
     core = ctx.core
-    index = core.replica.journal.index
-    if index is None:
+    tree = core.replica.journal.tree
+    if tree is None:
         raise BadRequest("this node keeps no Merkle index: it is not the active node of a replicating cluster")
-    report = index.check(format_instant(ctx.now))
-    ctx.everything.put(CHECK, encode_record([is_corrupted(report), ctx.now // SECOND_NS]))
+    report = tree.check(format_instant(ctx.now))
+    ctx.full_storage.put(CHECK, encode_record([is_corrupted(report), ctx.now // SECOND_NS]))
     return {"merkle_corruption_report": report}

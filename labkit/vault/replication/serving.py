@@ -35,7 +35,7 @@ PUSH_BYTES = 1 << 18
 """About how much one push holds."""
 
 
-class Stream(NamedTuple):
+class SecondaryStream(NamedTuple):
     """What an upstream remembers of one secondary's stream: whose request it answers, and what was pushed."""
 
     serial: int
@@ -50,7 +50,7 @@ class Here(NamedTuple):
     api_addr: str = ""
     cluster_addr: str = ""
     cluster_addrs: tuple[str, ...] = ()
-    stream: Stream | None = None
+    stream: SecondaryStream | None = None
 
 
 def guard_hash(journal: Journal, question: Mapping[str, Any]) -> Message:
@@ -58,9 +58,9 @@ def guard_hash(journal: Journal, question: Mapping[str, Any]) -> Message:
     found = journal.find(question["guard"])
     if found is not None:
         return _answer(question, found=True, index=found, last=journal.last)
-    index = journal.index
-    assert index is not None, "replication is off: refuse the question before it gets here"
-    roots = [index.subtree_root(tree) for tree in TREES]
+    tree = journal.tree
+    assert tree is not None, "replication is off: refuse the question before it gets here"
+    roots = [tree.subtree_root(number) for number in TREES]
     return _answer(question, found=False, generation=journal.last, roots=roots)
 
 
@@ -129,9 +129,9 @@ def echo(journal: Journal, question: Mapping[str, Any], here: Here) -> Message:
 
     Clock and ``last_wal`` together are the canary: a secondary that applied that entry has seen this instant.
     """
-    stream = here.stream or Stream(0, 0)
-    index = journal.index
-    level = index is not None and not stream.broken and stream.sent == journal.last
+    stream = here.stream or SecondaryStream(0, 0)
+    tree = journal.tree
+    level = tree is not None and not stream.broken and stream.sent == journal.last
     return _answer(
         question,
         sent_ns=question["sent_ns"],
@@ -143,7 +143,7 @@ def echo(journal: Journal, question: Mapping[str, Any], here: Here) -> Message:
         last_wal=journal.last,
         stream=0 if stream.broken else stream.serial,
         sent=stream.sent,
-        guard=index.guard() if index is not None and level else b"",
+        guard=tree.guard() if tree is not None and level else b"",
     )
 
 
@@ -157,12 +157,14 @@ QUESTIONS: dict[str, Callable[[Journal, Mapping[str, Any]], Message]] = {
 """Every question that is answered from the journal alone; ``echo`` needs to know the answering node too."""
 
 
-def opened(answer: Mapping[str, Any]) -> Stream | None:
+def opened(answer: Mapping[str, Any]) -> SecondaryStream | None:
     """Return the record of the stream that an answer of ``stream_wals`` agreed to, None when it did not."""
-    return None if answer.get("gone") else Stream(answer["serial"], answer["from"])
+    return None if answer.get("gone") else SecondaryStream(answer["serial"], answer["from"])
 
 
-def push(journal: Journal, stream: Stream, limit_bytes: int = PUSH_BYTES) -> tuple[Stream, Message] | None:
+def push(
+    journal: Journal, stream: SecondaryStream, limit_bytes: int = PUSH_BYTES
+) -> tuple[SecondaryStream, Message] | None:
     """Return the next push of a stream and its record after it; None when there is nothing to push.
 
     Call it after each commit, until it returns None.  When the ring lost what comes next, the last push is

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from labkit.vault.replication.events import Effect, Observe, Send
+from labkit.vault.replication.events import AskUpstream, Effect, Observe
 
 TRANSITIONS: dict[str, dict[str, str]] = {
     "idle": {
@@ -159,10 +159,10 @@ def ask_guard(state: State) -> Step:
     return state, [sent]
 
 
-def send(state: State, rpc: str, **payload: Any) -> tuple[State, Send]:
+def send(state: State, rpc: str, **payload: Any) -> tuple[State, AskUpstream]:
     """Open a question under a serial of its own."""
     serial = state.serial + 1
-    sent = Send(rpc, state.addresses[0], {"serial": serial, **payload}, TIMEOUT_NS)
+    sent = AskUpstream(rpc, state.addresses[0], {"serial": serial, **payload}, TIMEOUT_NS)
     return state._replace(serial=serial, awaiting=rpc), sent
 
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from labkit.vault.replication.events import Apply, Changes, Effect, Moment, Observe, Pushed, Remember, Reply
+from labkit.vault.replication.events import Apply, Changes, Effect, Moment, Observe, Pushed, Remember, ReplyArrived
 from labkit.vault.replication.state import State, Step, ask_guard, backoff_ns, canary_age_ms
 
-KEPT_CANARIES = 64
+MAX_CANARIES = 64
 
 
 def heartbeat(state: State, at: Moment) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def _advanced(state: State, position: int) -> State:
     return state._replace(position=position, last_remote_wal=position, heartbeat=beat, loops=0, losses=0, owed=None)
 
 
-def echoed(state: State, event: Reply) -> Step:
+def echoed(state: State, event: ReplyArrived) -> Step:
     """Take in the answer of a heartbeat: clock, canary, addresses, and what was pushed."""
     answer, at = event.payload, event.at
     duration_ns = at.now_ns - answer["sent_ns"]
@@ -87,7 +87,7 @@ def echoed(state: State, event: Reply) -> Step:
     )
     if state.position is not None and answer["last_wal"] <= state.position:
         beat = beat._replace(canary_ns=answer["wall_ns"])
-    elif state.position is not None and len(beat.canaries) < KEPT_CANARIES:
+    elif state.position is not None and len(beat.canaries) < MAX_CANARIES:
         beat = beat._replace(canaries=(*beat.canaries, (answer["last_wal"], answer["wall_ns"])))
     state = state._replace(heartbeat=beat)
     if state.connection_state == "ready":

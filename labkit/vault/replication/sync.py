@@ -18,6 +18,7 @@ from typing import Any
 
 from labkit.vault.replication.events import (
     Apply,
+    AskUpstream,
     Changes,
     Effect,
     Event,
@@ -27,15 +28,14 @@ from labkit.vault.replication.events import (
     Refused,
     Remember,
     Replace,
-    Reply,
-    Send,
-    Silence,
+    ReplyArrived,
+    ReplyTimedOut,
     Start,
+    StartTimer,
     Stop,
-    Timer,
-    Wait,
+    TimerFired,
 )
-from labkit.vault.replication.merkle import PAGE_BYTES, TREES, Index
+from labkit.vault.replication.merkle import PAGE_BYTES, TREES, MerkleTree
 from labkit.vault.replication.state import (
     BACKOFF_SPREAD_PPM,
     DEAD_NS,
@@ -61,6 +61,7 @@ from labkit.vault.replication.stream import echoed, heartbeat, pushed
 __all__ = [
     "TRANSITIONS",
     "Apply",
+    "AskUpstream",
     "Effect",
     "Event",
     "Heartbeat",
@@ -70,14 +71,13 @@ __all__ = [
     "Refused",
     "Remember",
     "Replace",
-    "Reply",
-    "Send",
-    "Silence",
+    "ReplyArrived",
+    "ReplyTimedOut",
     "Start",
+    "StartTimer",
     "State",
     "Stop",
-    "Timer",
-    "Wait",
+    "TimerFired",
     "Work",
     "ask",
     "canary_age_ms",
@@ -100,27 +100,27 @@ def on(state: State, event: Event) -> Step:
     return _HANDLERS[type(event)](state, event)
 
 
-def ask(question: Send, index: Index) -> dict[str, Any]:
+def ask(question: AskUpstream, merkle_tree: MerkleTree) -> dict[str, Any]:
     """Return the message of a question, with this side's hashes in it."""
     message = dict(question.payload)
     if question.rpc == "guard_hash":
-        message["guard"] = index.guard()
+        message["guard"] = merkle_tree.guard()
     elif question.rpc == "conflicting_pages":
         theirs = zip(TREES, message.pop("roots"), strict=True)
-        differing = [tree for tree, root in theirs if index.subtree_root(tree) != root]
-        message["pages"] = [[tree, index.pages(tree)] for tree in differing]
+        differing = [tree for tree, root in theirs if merkle_tree.subtree_root(tree) != root]
+        message["pages"] = [[tree, merkle_tree.pages(tree)] for tree in differing]
     elif question.rpc == "sub_page_hashes":
         empty = bytes(PAGE_BYTES)
-        own = [(tree, page, index.subpages(tree, page)) for tree, page in message.pop("pages")]
+        own = [(tree, page, merkle_tree.subpages(tree, page)) for tree, page in message.pop("pages")]
         message["subpages"] = [[tree, page, b"" if held == empty else held] for tree, page, held in own]
     return message
 
 
-def heard(rpc: str, answer: Mapping[str, Any], index: Index) -> dict[str, Any]:
-    """Return an answer as ``Reply`` carries it: leaves compared with this side's, its guard beside theirs."""
+def heard(rpc: str, answer: Mapping[str, Any], merkle_tree: MerkleTree) -> dict[str, Any]:
+    """Return an answer as ``ReplyArrived`` carries it: leaves compared with this side's, its guard beside theirs."""
     message = dict(answer)
     if rpc == "echo":
-        message["own_guard"] = index.guard()
+        message["own_guard"] = merkle_tree.guard()
     elif rpc == "sub_page_hashes" and "leaves" in message:
         theirs: dict[str, bytes] = dict(message.pop("leaves"))
         places: dict[int, set[int]] = {tree: set() for tree in TREES}
@@ -129,7 +129,7 @@ def heard(rpc: str, answer: Mapping[str, Any], index: Index) -> dict[str, Any]:
         own: dict[str, bytes] = {}
         for tree in TREES:
             if places[tree]:
-                own.update(index.leaves(tree, places[tree]))
+                own.update(merkle_tree.leaves(tree, places[tree]))
         message["fetch"] = sorted(key for key in theirs if own.get(key) != theirs[key])
         message["delete"] = sorted(key for key in own if key not in theirs)
     return message
@@ -157,7 +157,7 @@ def _start(state: State, event: Start) -> Step:
     if not event.addresses:
         return begun, moves
     begun, effects = ask_guard(begun._replace(connection_state="connecting"))
-    return begun, [*moves, Wait("heartbeat", life, HEARTBEAT_NS), *effects]
+    return begun, [*moves, StartTimer("heartbeat", life, HEARTBEAT_NS), *effects]
 
 
 def _stop(state: State, event: Stop) -> Step:
@@ -174,7 +174,7 @@ def _stop(state: State, event: Stop) -> Step:
     return stopped, [*moves, Observe("replication_stopped", {"reason": event.reason})]
 
 
-def _silence(state: State, event: Silence) -> Step:
+def _silence(state: State, event: ReplyTimedOut) -> Step:
     if event.rpc != state.awaiting or event.serial != state.serial:
         return state, []
     return _lost(state, f"no answer to {event.rpc} in {TIMEOUT_NS // SECOND_NS} s", ())
@@ -208,27 +208,27 @@ def _lost(state: State, reason: str, active: tuple[str, ...]) -> Step:
         lost, effects = ask_guard(lost._replace(connection_state="connecting"))
         return lost, [told, *effects]
     delay_ns = backoff_ns(state.failures)
-    return lost, [told, Wait("backoff", lost.serial, delay_ns, BACKOFF_SPREAD_PPM)]
+    return lost, [told, StartTimer("backoff", lost.serial, delay_ns, BACKOFF_SPREAD_PPM)]
 
 
-def _timer(state: State, event: Timer) -> Step:
+def _timer(state: State, event: TimerFired) -> Step:
     if event.name == "backoff" and event.serial == state.serial and not state.awaiting:
         return ask_guard(state._replace(connection_state="connecting"))
     if event.name != "heartbeat" or event.serial != state.life or not state.addresses:
         return state, []
-    effects: list[Effect] = [Wait("heartbeat", state.life, HEARTBEAT_NS)]
+    effects: list[Effect] = [StartTimer("heartbeat", state.life, HEARTBEAT_NS)]
     if state.connection_state == "ready" and event.at.now_ns - state.heard_ns >= DEAD_NS:
         lost, more = _lost(state, f"nothing heard for {DEAD_NS // SECOND_NS} s", ())
         return lost, effects + more
     if state.connection_state in ("connecting", "ready"):
-        effects.append(Send("echo", state.addresses[0], heartbeat(state, event.at), 0))
+        effects.append(AskUpstream("echo", state.addresses[0], heartbeat(state, event.at), 0))
     return state, effects
 
 
 # ---- answers ----------------------------------------------------------------------------------------------
 
 
-def _reply(state: State, event: Reply) -> Step:
+def _reply(state: State, event: ReplyArrived) -> Step:
     answer = event.payload
     if event.rpc == "echo":
         return echoed(state, event) if answer["serial"] == state.life and state.addresses else (state, [])
@@ -337,11 +337,11 @@ def _streaming(state: State, answer: Mapping[str, Any]) -> Step:
 _HANDLERS: dict[type, Callable[[State, Any], Step]] = {
     Start: _start,
     Stop: _stop,
-    Reply: _reply,
+    ReplyArrived: _reply,
     Refused: _refused,
-    Silence: _silence,
+    ReplyTimedOut: _silence,
     Pushed: pushed,
-    Timer: _timer,
+    TimerFired: _timer,
 }
 
 _ANSWERS: dict[str, Callable[[State, Mapping[str, Any]], Step]] = {

@@ -1,9 +1,9 @@
-"""Encryption at rest: every value under a key ring, bound to the key it is stored under.
+"""Encryption at rest: every value under a keyring, bound to the key it is stored under.
 
 1. Stored form: term (4 bytes, big-endian), format byte 1, nonce (12 bytes), AES-256-GCM ciphertext and tag; the
    storage key is the associated data, so that no ciphertext can be moved to another place.
 2. New values are written under the newest term; older terms stay readable.
-3. The key ring itself is stored under the root key, in the same form with term 0.
+3. The keyring itself is stored under the root key, in the same form with term 0.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Entropy = Callable[[int], bytes]
 
 
 class BarrierError(ValueError):
-    """A stored value that this key ring cannot open: wrong key, wrong place, or altered bytes."""
+    """A stored value that this keyring cannot open: wrong key, wrong place, or altered bytes."""
 
 
 class KeyringTerm(NamedTuple):
-    """One data key of the ring: its term, the key, and when it was installed."""
+    """One data key of the keyring: its term, the key, and when it was installed."""
 
     term: int
     key: bytes
@@ -38,52 +38,52 @@ class KeyringTerm(NamedTuple):
 
 
 class Barrier:
-    """An open key ring: seals and opens stored values."""
+    """An open keyring: seals and opens stored values."""
 
-    __slots__ = ("_ciphers", "_head", "_newest", "ring")
+    __slots__ = ("_ciphers", "_head", "_newest", "keyring")
 
-    def __init__(self, ring: tuple[KeyringTerm, ...]) -> None:
-        self.ring = ring
-        self._ciphers = {item.term.to_bytes(4, "big") + b"\x01": AESGCM(item.key) for item in ring}
-        self._head = ring[-1].term.to_bytes(4, "big") + b"\x01"
+    def __init__(self, keyring: tuple[KeyringTerm, ...]) -> None:
+        self.keyring = keyring
+        self._ciphers = {item.term.to_bytes(4, "big") + b"\x01": AESGCM(item.key) for item in keyring}
+        self._head = keyring[-1].term.to_bytes(4, "big") + b"\x01"
         self._newest = self._ciphers[self._head]
 
     def __repr__(self) -> str:
-        return f"Barrier(terms={[item.term for item in self.ring]})"
+        return f"Barrier(terms={[item.term for item in self.keyring]})"
 
-    def close(self, key: str, value: bytes, entropy: Entropy) -> bytes:
+    def encrypt(self, key: str, value: bytes, entropy: Entropy) -> bytes:
         """Encrypt a value for the storage key it is put under."""
         nonce = entropy(12)
         return self._head + nonce + self._newest.encrypt(nonce, value, key.encode())
 
-    def open(self, key: str, stored: bytes) -> bytes:
+    def decrypt(self, key: str, stored: bytes) -> bytes:
         """Decrypt what is stored under a key; raise BarrierError when it does not fit."""
         cipher = self._ciphers.get(stored[:5])
         if cipher is None:
-            raise BarrierError(f"{key} is stored under a key-ring term that this node does not have")
+            raise BarrierError(f"{key} is stored under a key-keyring term that this node does not have")
         try:
             return cipher.decrypt(stored[5:17], stored[17:], key.encode())
         except InvalidTag:
-            raise BarrierError(f"{key} does not open: wrong key ring or altered bytes") from None
+            raise BarrierError(f"{key} does not open: wrong keyring or altered bytes") from None
 
 
-def new_ring(entropy: Entropy, now_ns: int) -> tuple[KeyringTerm, ...]:
-    """Make a key ring of one fresh term."""
+def new_keyring(entropy: Entropy, now_ns: int) -> tuple[KeyringTerm, ...]:
+    """Make a keyring of one fresh term."""
     return (KeyringTerm(1, entropy(KEY_BYTES), now_ns),)
 
 
-def close_ring(ring: tuple[KeyringTerm, ...], root_key: bytes, entropy: Entropy) -> bytes:
-    """Encrypt a key ring under the root key, as it is stored at ``core/keyring``."""
-    rows = [[item.term, item.key.hex(), item.installed_ns] for item in ring]
+def encrypt_keyring(keyring: tuple[KeyringTerm, ...], root_key: bytes, entropy: Entropy) -> bytes:
+    """Encrypt a keyring under the root key, as it is stored at ``core/keyring``."""
+    rows = [[item.term, item.key.hex(), item.installed_ns] for item in keyring]
     nonce = entropy(12)
     sealed = AESGCM(root_key).encrypt(nonce, encode_record(rows), KEYRING.encode())
     return b"\x00\x00\x00\x00\x01" + nonce + sealed
 
 
-def open_ring(stored: bytes, root_key: bytes) -> tuple[KeyringTerm, ...]:
-    """Decrypt the stored key ring; raise BarrierError when the root key is not the right one."""
+def decrypt_keyring(stored: bytes, root_key: bytes) -> tuple[KeyringTerm, ...]:
+    """Decrypt the stored keyring; raise BarrierError when the root key is not the right one."""
     try:
         rows = AESGCM(root_key).decrypt(stored[5:17], stored[17:], KEYRING.encode())
     except (InvalidTag, ValueError):
-        raise BarrierError("the key ring does not open with this root key") from None
+        raise BarrierError("the keyring does not open with this root key") from None
     return tuple(KeyringTerm(term, bytes.fromhex(key), installed) for term, key, installed in decode_record(rows))

@@ -21,7 +21,7 @@ GROUPS = {
     "policies": "labkit.vault.system.policies",
     "policy": "labkit.vault.system.policies",
     "remount": "labkit.vault.system.remount",
-    "replication": "labkit.vault.replication.routes",
+    "replication": "labkit.vault.replication.endpoints",
     "seal": "labkit.vault.system.seal",
     "seal-status": "labkit.vault.system.seal",
     "unseal": "labkit.vault.system.seal",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def list_mounts(ctx: Context) -> dict[str, Any]:
     """List the mounts that the caller may know of."""
     acl = _acl(ctx)
-    table = read_table(ctx.everything)
+    table = read_table(ctx.full_storage)
     told: dict[str, dict[str, Any]] = {"secret": {}, "auth": {}}
     for name, area in (("secret", ""), ("auth", AUTH)):
         for mount in in_area(table, area):
@@ -38,7 +38,7 @@ def list_mounts(ctx: Context) -> dict[str, Any]:
 
 def read_mount(ctx: Context, path: str) -> dict[str, Any]:
     """Tell which mount a path lies in, to a caller who may do anything there: 403 otherwise, and for no mount."""
-    mount = read_table(ctx.everything).find(path)
+    mount = read_table(ctx.full_storage).find(path)
     acl = _acl(ctx)
     if acl is None or mount is None or not reaches(acl, mount.path):
         raise Forbidden(

@@ -25,7 +25,7 @@ ALIASES = {"kv-v1": ("kv", "1"), "kv-v2": ("kv", "2"), "generic": ("kv", "1"), "
 def list_mounts(ctx: Context) -> dict[str, Any]:
     """List the mounts with their settings."""
     area = area_of(ctx)
-    return {mount.path.removeprefix(area): describe(mount) for mount in in_area(read_table(ctx.everything), area)}
+    return {mount.path.removeprefix(area): describe(mount) for mount in in_area(read_table(ctx.full_storage), area)}
 
 
 def read_mount(ctx: Context, path: str) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def enable(
     if external_entropy_access:
         ctx.warn("external_entropy_access was ignored: there is one source of entropy")
     tuning.tell_ignored(ctx, config or {})
-    table = read_table(ctx.everything)
+    table = read_table(ctx.full_storage)
     check_free(table, full)
     mount = new_mount(
         full,
@@ -63,21 +63,21 @@ def enable(
         local=bool(local),
         seal_wrap=bool(seal_wrap),
     )
-    write_table(ctx.everything, table.with_mount(tuning.configured(mount, config or {})))
+    write_table(ctx.full_storage, table.with_mount(tuning.configured(mount, config or {})))
     ctx.observe("mounted", path=full, type=kind)
 
 
 def disable(ctx: Context, path: str) -> None:
     """Unmount an engine or auth method and delete its data; nothing mounted there is no error."""
     full = full_path(ctx, path)
-    table = read_table(ctx.everything)
+    table = read_table(ctx.full_storage)
     mount = table.at(full)
     if mount is None:
         return
     if mount.kind in SINGLETONS:
         raise BadRequest("token auth method cannot be disabled" if area_of(ctx) else f'cannot unmount "{full}"')
-    ctx.everything.delete_all(mount.prefix)
-    write_table(ctx.everything, table.without(full))
+    ctx.full_storage.delete_all(mount.prefix)
+    write_table(ctx.full_storage, table.without(full))
     ctx.observe("unmounted", path=full)
 
 

@@ -22,7 +22,7 @@ def remount(ctx: Context) -> dict[str, Any]:
     """Move a mount; the body's members are ``from`` and ``to``, which no parameter of Python can be called."""
     ctx.warnings.clear()  # of members that no field names
     old, new = _path(ctx.body.get("from"), "from"), _path(ctx.body.get("to"), "to")
-    table = read_table(ctx.everything)
+    table = read_table(ctx.full_storage)
     mount = table.at(old)
     if mount is None:
         raise BadRequest(f'no matching mount at "{old}"')
@@ -32,16 +32,16 @@ def remount(ctx: Context) -> dict[str, Any]:
         raise BadRequest(f"cannot remount {'auth' if old.startswith(AUTH) else 'secret'} mount to {new}")
     left = table.without(old)
     check_free(left, new)
-    write_table(ctx.everything, left.with_mount(mount._replace(path=new)))
+    write_table(ctx.full_storage, left.with_mount(mount._replace(path=new)))
     number = uuid_text(ctx.entropy)
-    ctx.everything.put(MIGRATIONS + number, encode_record([old, new]))
+    ctx.full_storage.put(MIGRATIONS + number, encode_record([old, new]))
     ctx.observe("mount moved", source=old, target=new)
     return {"migration_id": number}
 
 
 def read_status(ctx: Context, migration_id: str) -> dict[str, Any]:
     """Tell how a move went: a move that was answered is over."""
-    stored = ctx.everything.get(MIGRATIONS + migration_id)
+    stored = ctx.full_storage.get(MIGRATIONS + migration_id)
     if stored is None:
         raise BadRequest(f"no migration with the id {migration_id}; POST sys/remount tells the id of each move")
     old, new = decode_record(stored)

@@ -25,7 +25,7 @@ def describe_api(ctx: Context) -> dict[str, Any]:
 
     told = interface.list_mounts(ctx)
     shown = {*told["secret"], *(AUTH + path for path in told["auth"])}
-    mounts = (mount for mount in read_table(ctx.everything).mounts if mount.path in shown or mount.kind in SINGLETONS)
+    mounts = (mount for mount in read_table(ctx.full_storage).mounts if mount.path in shown or mount.kind in SINGLETONS)
     mounted = [(mount.path, mount.kind, routes_of(mount).routes) for mount in mounts]
     return document(TITLE, ctx.core.settings.version, mounted)
 

@@ -80,7 +80,7 @@ def write_tuning(
         changed = changed._replace(description=description)
     if options:
         changed = _with_options(ctx, changed, options)
-    write_table(ctx.everything, read_table(ctx.everything).with_mount(changed))
+    write_table(ctx.full_storage, read_table(ctx.full_storage).with_mount(changed))
 
 
 def configured(mount: Mount, config: dict[str, Any]) -> Mount:

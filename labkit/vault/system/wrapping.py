@@ -27,7 +27,7 @@ def wrap(ctx: Context) -> dict[str, Any]:
 
 def lookup(ctx: Context, token: str | None) -> dict[str, Any]:
     """Tell when and where a wrapping token was made, without using it up."""
-    wrapped = wrapping.look(ctx, token or tokens.sent_token(ctx))
+    wrapped = wrapping.read_wrapped(ctx, token or tokens.sent_token(ctx))
     return {
         "creation_ttl": wrapped.ttl_s,
         "creation_time": format_instant(wrapped.created_ns),
@@ -44,7 +44,7 @@ def unwrap(ctx: Context, token: str | None) -> Response:
 def rewrap(ctx: Context, token: str | None) -> Reply:
     """Put what a token holds under a new one, with the same time to live and path; the old one is used up."""
     wrapped = wrapping.unwrap(ctx, token or tokens.sent_token(ctx))
-    text, info = wrapping.put_away(ctx, wrapped.body, wrapped.ttl_s, wrapped.path)
+    text, info = wrapping.wrap(ctx, wrapped.body, wrapped.ttl_s, wrapped.path)
     return Reply(wrap_info={"token": text, **info})
 
 

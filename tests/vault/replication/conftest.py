@@ -36,7 +36,7 @@ class World:
         self.secondary = Journal(MemoryStorage(), limit_entries)
         self.secondary.switch_on()
         self.state = State()
-        self.stream: serving.Stream | None = None
+        self.stream: serving.SecondaryStream | None = None
         self.flights: dict[str, list[tuple[str, Any]]] = {"questions": [], "answers": [], "pushes": []}
         self.timers: list[tuple[int, int, Any]] = []
         self.rung = 0
@@ -136,17 +136,17 @@ class World:
         return {key: journal.storage.get(key) or b"" for key in names if merkle.classify(key)}
 
     def carry_out(self, effect: sync.Effect) -> None:
-        if isinstance(effect, sync.Send):
-            assert self.secondary.index is not None
-            question = sync.ask(effect, self.secondary.index)
+        if isinstance(effect, sync.AskUpstream):
+            assert self.secondary.tree is not None
+            question = sync.ask(effect, self.secondary.tree)
             self.fly("questions", effect.rpc, question)
             if effect.timeout_ns:
-                silence = sync.Silence(effect.rpc, question["serial"], self.at())
+                silence = sync.ReplyTimedOut(effect.rpc, question["serial"], self.at())
                 self.set_timer(effect.timeout_ns, silence)
-        elif isinstance(effect, sync.Wait):
+        elif isinstance(effect, sync.StartTimer):
             spread = effect.delay_ns * effect.spread_ppm // 1_000_000
             delay_ns = effect.delay_ns + self.dice.randint(-spread, spread)
-            self.set_timer(delay_ns, sync.Timer(effect.name, effect.serial, self.at()))
+            self.set_timer(delay_ns, sync.TimerFired(effect.name, effect.serial, self.at()))
         elif isinstance(effect, sync.Apply):
             for number, changes in effect.entries:
                 self.keep(changes, complete=True, position=number, last_remote_wal=number)
@@ -190,8 +190,8 @@ class World:
         elif channel == "pushes":
             self.happen(sync.Pushed(message, self.at()))
         else:
-            assert self.secondary.index is not None
-            self.happen(sync.Reply(name, sync.heard(name, message, self.secondary.index), self.at()))
+            assert self.secondary.tree is not None
+            self.happen(sync.ReplyArrived(name, sync.heard(name, message, self.secondary.tree), self.at()))
 
     def answer(self, rpc: str, question: dict[str, Any]) -> None:
         """The upstream's side, as it would be carried by a network."""
@@ -254,9 +254,9 @@ class Drill:
         """The replication status."""
         return dict(self.lab[cluster].get(DR + "status", token="").data)
 
-    def activation(self, sid: str, primary: str = "paris", **body: Any) -> str:
+    def activation(self, secondary_id: str, primary: str = "paris", **body: Any) -> str:
         """An activation token of the primary."""
-        answer = self.post(primary, "primary/secondary-token", {"id": sid, **body}).raise_for_status()
+        answer = self.post(primary, "primary/secondary-token", {"id": secondary_id, **body}).raise_for_status()
         return str(answer.wrap_info["token"])
 
     def start(self, cluster: str = "tokyo", **body: Any) -> dict[str, Any]:

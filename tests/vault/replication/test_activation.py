@@ -43,14 +43,14 @@ def test_an_id_is_known_from_then_on_used_or_not(together):
     assert peers == {"lima": "disconnected", "tokyo": "connected"}
 
 
-@pytest.mark.parametrize("sid", ["tokyo", "lima"])
-def test_ids_are_unique(together, sid):
+@pytest.mark.parametrize("secondary_id", ["tokyo", "lima"])
+def test_ids_are_unique(together, secondary_id):
     issue(together, id="lima")
     before = together.stored("paris")
-    answer = issue(together, id=sid)
+    answer = issue(together, id=secondary_id)
 
     assert answer.status == 400
-    assert f"a secondary with id {sid} is known already" in answer.errors[0]
+    assert f"a secondary with id {secondary_id} is known already" in answer.errors[0]
     assert together.stored("paris") == before
 
 
@@ -59,11 +59,11 @@ def test_an_id_is_wanted(together, body):
     assert issue(together, **body).status == 400
 
 
-@pytest.mark.parametrize("sid", ["a/b/../c", "ü", " ", "x" * 300, "node/mode"])
-def test_any_text_may_be_an_id_and_stays_in_its_place(together, sid):
-    assert issue(together, id=sid).status == 200
-    assert sid in together.status("paris")["known_secondaries"]
-    assert together.post("paris", "primary/revoke-secondary", {"id": sid}).status == 204
+@pytest.mark.parametrize("secondary_id", ["a/b/../c", "ü", " ", "x" * 300, "node/mode"])
+def test_any_text_may_be_an_id_and_stays_in_its_place(together, secondary_id):
+    assert issue(together, id=secondary_id).status == 200
+    assert secondary_id in together.status("paris")["known_secondaries"]
+    assert together.post("paris", "primary/revoke-secondary", {"id": secondary_id}).status == 204
     assert together.status("paris")["known_secondaries"] == ["tokyo"]
     assert together.status("paris")["mode"] == "primary"
 

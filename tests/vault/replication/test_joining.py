@@ -10,7 +10,7 @@ from labkit import Lab
 from labkit.keymaking import make_signing_key, read_claims, sign_es512
 from labkit.lab.blueprint import pair, triangle
 from labkit.lab.runbooks import Ask
-from labkit.vault.replication.joining import Keys
+from labkit.vault.replication.joining import BootstrapKeys
 
 SECOND_NS = 1_000_000_000
 MINE = "secret/data/mine"
@@ -355,4 +355,4 @@ def test_a_token_of_another_set_is_refused_because_its_data_cannot_live_beside_t
 
 
 def test_what_opens_the_contents_is_never_shown():
-    assert repr(Keys(b"root", b"ring", b"config")) == "Keys(not shown)"
+    assert repr(BootstrapKeys(b"root", b"ring", b"config")) == "BootstrapKeys(not shown)"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from labkit.vault.replication import merkle
 from labkit.vault.replication.journal import Entry, Journal
-from labkit.vault.replication.merkle import FAN_OUT, TREES, Index
+from labkit.vault.replication.merkle import FAN_OUT, TREES, MerkleTree
 from labkit.vault.storage import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 
@@ -59,8 +59,8 @@ def test_a_write_is_only_noted_in_the_tree() -> None:
     journal = running()
     journal.commit({"logical/a": b"1"}, 0)
 
-    assert journal.index is not None
-    assert journal.index.state()["noted"] == {"logical/a": b"1"}
+    assert journal.tree is not None
+    assert journal.tree.state()["noted"] == {"logical/a": b"1"}
 
 
 def test_a_step_of_keys_of_no_tree_makes_no_entry() -> None:
@@ -111,9 +111,9 @@ def test_numbers_go_on_at_a_takeover() -> None:
     successor.switch_on()
 
     assert (successor.last, successor.oldest, len(successor)) == (5, 5, 0)
-    assert successor.index is not None
-    assert journal.index is not None
-    assert successor.index.root() == journal.index.root()
+    assert successor.tree is not None
+    assert journal.tree is not None
+    assert successor.tree.root() == journal.tree.root()
     assert successor.commit({"logical/a": b"x"}, 0) == 6
 
 
@@ -164,10 +164,10 @@ def test_switched_off_it_forgets() -> None:
 def test_a_reindexed_tree_of_other_leaves_drops_the_ring() -> None:
     journal = running()
     journal.commit({"logical/a": b"1"}, 0)
-    guard = journal.index.guard() if journal.index else b""
+    guard = journal.tree.guard() if journal.tree else b""
     journal.storage.apply({"logical/a": b"rotten"}, 0)
 
-    assert journal.adopt(Index.build(shipped(journal).items()))
+    assert journal.adopt(MerkleTree.build(shipped(journal).items()))
     assert journal.find(guard) is None
     assert (journal.last, journal.oldest) == (1, 1)
     assert journal.commit({"logical/b": b"2"}, 0) == 2
@@ -176,11 +176,11 @@ def test_a_reindexed_tree_of_other_leaves_drops_the_ring() -> None:
 def test_a_reindexed_tree_of_the_same_leaves_keeps_the_ring() -> None:
     journal = running()
     journal.commit({"logical/a": b"1"}, 0)
-    assert journal.index is not None
-    journal.index.corrupt("subpage", "logical/a")
+    assert journal.tree is not None
+    journal.tree.corrupt("subpage", "logical/a")
 
-    assert not journal.adopt(Index.build(shipped(journal).items()))
-    assert not merkle.is_corrupted(journal.index.check(""))
+    assert not journal.adopt(MerkleTree.build(shipped(journal).items()))
+    assert not merkle.is_corrupted(journal.tree.check(""))
     assert len(journal) == 1
 
 
@@ -199,12 +199,12 @@ def test_every_generation_in_reach_is_found_and_answered_as_it_was(
     steps: list[dict[str, bytes | None]], limit: int, data: st.DataObject
 ) -> None:
     journal = running(limit_entries=limit)
-    history = {0: Index()}
+    history = {0: MerkleTree()}
     values: dict[int, dict[str, bytes]] = {0: {}}
     for step in steps:
         if journal.commit(step, 0):
             values[journal.last] = shipped(journal)
-            history[journal.last] = Index.build(values[journal.last].items())
+            history[journal.last] = MerkleTree.build(values[journal.last].items())
         if data.draw(st.booleans()):  # questions in between leave caches behind
             ask_about(journal, data.draw(st.integers(0, journal.last)), history, values)
         if data.draw(st.booleans()):
@@ -214,7 +214,7 @@ def test_every_generation_in_reach_is_found_and_answered_as_it_was(
 
 
 def ask_about(
-    journal: Journal, generation: int, history: dict[int, Index], values: dict[int, dict[str, bytes]]
+    journal: Journal, generation: int, history: dict[int, MerkleTree], values: dict[int, dict[str, bytes]]
 ) -> None:
     """Compare every answer about a generation with the index that was built from storage then."""
     then, was = journal.as_of(generation), history[generation]
@@ -266,5 +266,5 @@ def test_a_state_shares_entries_and_is_not_touched_afterwards() -> None:
 
     assert restored.last == 1
     assert (restored.since(0) or ())[0] is entry
-    assert restored.index is not None
-    assert restored.index.root() == Index.build([("logical/a", b"1")]).root()
+    assert restored.tree is not None
+    assert restored.tree.root() == MerkleTree.build([("logical/a", b"1")]).root()

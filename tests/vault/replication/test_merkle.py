@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.vault.replication import merkle
-from labkit.vault.replication.merkle import FAN_OUT, LAYERS, LOCAL, NO_TREE, REPLICATED, TREES, Index
+from labkit.vault.replication.merkle import FAN_OUT, LAYERS, LOCAL, NO_TREE, REPLICATED, TREES, MerkleTree
 
 CHECKED_AT = "2026-01-02T03:04:05Z"
 
@@ -42,15 +42,15 @@ def contents(writes: list[tuple[str, bytes | None]]) -> dict[str, bytes]:
     return held
 
 
-def written(writes: list[tuple[str, bytes | None]]) -> Index:
-    index = Index()
+def written(writes: list[tuple[str, bytes | None]]) -> MerkleTree:
+    index = MerkleTree()
     for key, value in writes:
         index.change(key, value)
     return index
 
 
-def many(count: int = 2_000) -> Index:
-    return Index.build((f"logical/u/{n}", b"%d" % n) for n in range(count))
+def many(count: int = 2_000) -> MerkleTree:
+    return MerkleTree.build((f"logical/u/{n}", b"%d" % n) for n in range(count))
 
 
 def subtree_by_hand(leaves: dict[str, bytes]) -> bytes:
@@ -90,7 +90,7 @@ def test_the_first_folder_tells_the_class(key: str, tree: int) -> None:
 def test_the_root_is_what_the_rules_say() -> None:
     replicated = {f"logical/u/{n}": b"value %d" % n for n in range(700)}
     local = {f"token/id/{n}": b"token %d" % n for n in range(300)}
-    index = Index.build([*replicated.items(), *local.items(), ("node/mode", b"mine alone")])
+    index = MerkleTree.build([*replicated.items(), *local.items(), ("node/mode", b"mine alone")])
 
     roots = [subtree_by_hand(replicated), subtree_by_hand(local)]
     assert [index.subtree_root(tree) for tree in TREES] == roots
@@ -101,13 +101,13 @@ def test_the_root_is_what_the_rules_say() -> None:
 def test_the_empty_index_has_the_root_of_two_empty_trees() -> None:
     empty = subtree_by_hand({})
 
-    assert Index().root() == sha256(b"\xfe\x03" + empty + empty).hexdigest()[:40] == Index.build([]).root()
-    assert Index().guard() == bytes(20)
+    assert MerkleTree().root() == sha256(b"\xfe\x03" + empty + empty).hexdigest()[:40] == MerkleTree.build([]).root()
+    assert MerkleTree().guard() == bytes(20)
 
 
 def test_the_guard_is_the_xor_of_all_leaves() -> None:
     one, two = merkle.leaf_digest("logical/a", b"1"), merkle.leaf_digest("token/b", b"2")
-    index = Index.build([("logical/a", b"1"), ("token/b", b"2")])
+    index = MerkleTree.build([("logical/a", b"1"), ("token/b", b"2")])
 
     assert index.guard() == bytes(a ^ b for a, b in zip(one, two, strict=True))
 
@@ -137,17 +137,17 @@ def test_roots_and_guards_are_equal_exactly_when_contents_are(
 @settings(max_examples=60)
 @given(WRITES, st.data())
 def test_asking_in_between_changes_nothing(writes: list[tuple[str, bytes | None]], data: st.DataObject) -> None:
-    asked = Index()
+    asked = MerkleTree()
     for key, value in writes:
         asked.change(key, value)
         question = data.draw(st.sampled_from(["root", "guard", "leaf", "state", "none"]))
         if question == "state":
-            asked = Index.from_state(asked.state())
+            asked = MerkleTree.from_state(asked.state())
         elif question == "leaf":
             asked.leaf(key)
         elif question != "none":
             getattr(asked, question)()
-    built = Index.build(contents(writes).items())
+    built = MerkleTree.build(contents(writes).items())
 
     assert asked.root() == built.root()
     assert asked.guard() == built.guard()
@@ -158,17 +158,17 @@ def test_asking_in_between_changes_nothing(writes: list[tuple[str, bytes | None]
 
 def test_more_changes_than_are_noted_are_settled_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(merkle, "NOTED_KEYS", 10)
-    index = Index()
+    index = MerkleTree()
     for n in range(100):
         index.change(f"logical/{n}", b"%d" % n)
         assert len(index.state()["noted"]) <= 10
 
-    assert index.root() == Index.build((f"logical/{n}", b"%d" % n) for n in range(100)).root()
+    assert index.root() == MerkleTree.build((f"logical/{n}", b"%d" % n) for n in range(100)).root()
     mixed = [(f"{folder}/{n}", b"%d" % n) for n in range(30) for folder in ("logical", "token")]
-    one_by_one = Index()
+    one_by_one = MerkleTree()
     for key, value in mixed:
         one_by_one.change(key, value)
-    assert Index.build(mixed).guard() == one_by_one.guard()
+    assert MerkleTree.build(mixed).guard() == one_by_one.guard()
 
 
 def test_an_index_emptied_again_keeps_no_page() -> None:
@@ -176,18 +176,18 @@ def test_an_index_emptied_again_keeps_no_page() -> None:
     for n in range(50):
         index.change(f"logical/u/{n}", None)
 
-    assert index.root() == Index().root()
+    assert index.root() == MerkleTree().root()
     assert index.state()["subpages"] == {1: {}, 2: {}}
 
 
 def test_a_state_is_not_touched_by_what_comes_after_it() -> None:
     index = many(20)
     saved = index.state()
-    before = Index.from_state(saved).root()
+    before = MerkleTree.from_state(saved).root()
     index.change("logical/u/3", b"other")
     index.corrupt("subpage", "logical/u/3")
 
-    assert Index.from_state(saved).root() == before != index.root()
+    assert MerkleTree.from_state(saved).root() == before != index.root()
 
 
 def test_a_bucket_is_stable() -> None:
@@ -345,14 +345,14 @@ def test_damage_is_state() -> None:
     index = many()
     index.corrupt("subpage", "token/x")
 
-    assert faults(Index.from_state(index.state()).check(CHECKED_AT))["pages"]["2"] is not None
+    assert faults(MerkleTree.from_state(index.state()).check(CHECKED_AT))["pages"]["2"] is not None
 
 
 def test_without_a_key_the_first_one_is_chosen_and_an_empty_index_can_be_damaged() -> None:
-    index = Index.build([("policy/b", b"1"), ("core/a", b"2")])
+    index = MerkleTree.build([("policy/b", b"1"), ("core/a", b"2")])
 
     assert index.corrupt("subpage")[1:] == (REPLICATED, *divmod(merkle.bucket("core/a"), FAN_OUT))
-    assert Index().corrupt("subtree") == ("subtree", REPLICATED, -1, -1)
+    assert MerkleTree().corrupt("subtree") == ("subtree", REPLICATED, -1, -1)
 
 
 def test_damage_needs_a_layer_and_a_key_of_a_tree() -> None:

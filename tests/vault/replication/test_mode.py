@@ -9,7 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.vault.replication import merkle, mode
-from labkit.vault.replication.mode import MODE_KEY, TRANSITIONS, Link, Mode, Peer, Reindex, Tree, WrongMode
+from labkit.vault.replication.mode import (
+    MODE_KEY,
+    TRANSITIONS,
+    Mode,
+    PeerStatus,
+    Reindex,
+    TreeStatus,
+    UpstreamStatus,
+    WrongMode,
+)
 
 ROOT = "d4c2ef6d9f0b2ae0b6ad1f8f3b8e3e0a5f5c9a11"
 EVENTS = sorted({event for events in TRANSITIONS.values() for event in events})
@@ -139,7 +148,7 @@ def test_other_calls_ask_for_the_mode_they_need() -> None:
 
 # ---- status -----------------------------------------------------------------------------------------------
 
-PEER = Peer("tokyo", "https://t:8200", "https://t:8201", True, "2026-01-02T03:04:05Z", 12, -1, 454)
+PEER = PeerStatus("tokyo", "https://t:8200", "https://t:8201", True, "2026-01-02T03:04:05Z", 12, -1, 454)
 PEER_BODY = {
     "api_address": "https://t:8200",
     "cluster_address": "https://t:8201",
@@ -163,8 +172,8 @@ def test_a_cluster_that_does_not_replicate_says_nothing_else() -> None:
 
 
 def test_the_status_of_a_primary() -> None:
-    never = Peer("lima")
-    body = mode.status_primary(PRIMARY, ["lima", "tokyo"], [never, PEER], 223, Tree(ROOT))
+    never = PeerStatus("lima")
+    body = mode.status_primary(PRIMARY, ["lima", "tokyo"], [never, PEER], 223, TreeStatus(ROOT))
 
     assert body == {
         "mode": "primary",
@@ -185,9 +194,9 @@ def test_the_status_of_a_primary() -> None:
 def test_the_status_of_a_secondary() -> None:
     streaming = SECONDARY._replace(last_remote_wal=223, last_reindex_s=1_700_000_000, generation_counter=2)
     known = ("https://p2:8201", "https://p:8201")
-    link = Link("stream-wals", "ready", known, "2026-01-02T03:00:00Z", (PEER,))
+    link = UpstreamStatus("stream-wals", "ready", known, "2026-01-02T03:00:00Z", (PEER,))
 
-    assert mode.status_secondary(streaming, link, Tree(ROOT)) == {
+    assert mode.status_secondary(streaming, link, TreeStatus(ROOT)) == {
         "mode": "secondary",
         "state": "stream-wals",
         "connection_state": "ready",
@@ -206,14 +215,14 @@ def test_the_status_of_a_secondary() -> None:
 
 def test_a_sync_shows_its_progress() -> None:
     body = mode.status_secondary(
-        SECONDARY, Link("merkle-sync", "ready", sync_total_keys=40, sync_progress=12), Tree(ROOT)
+        SECONDARY, UpstreamStatus("merkle-sync", "ready", sync_total_keys=40, sync_progress=12), TreeStatus(ROOT)
     )
 
     assert body["merkle_sync_progress"] == {"sync_total_keys": 40, "sync_progress": 12}
 
 
 def test_a_demoted_cluster_is_idle_with_nobody_to_connect_to() -> None:
-    body = mode.status_secondary(mode.advance(PRIMARY, "demote"), Link("idle", "idle"), Tree(ROOT))
+    body = mode.status_secondary(mode.advance(PRIMARY, "demote"), UpstreamStatus("idle", "idle"), TreeStatus(ROOT))
 
     assert (body["mode"], body["state"], body["primaries"]) == ("secondary", "idle", [])
     assert "connection_state" not in body
@@ -221,7 +230,7 @@ def test_a_demoted_cluster_is_idle_with_nobody_to_connect_to() -> None:
 
 def test_a_reindex_and_a_found_corruption_show() -> None:
     checked = PRIMARY._replace(corrupted=True, last_check_s=1_700_000_001)
-    body = mode.status_primary(checked, [], [], 0, Tree(ROOT, Reindex("building", 26_838, 305_443)))
+    body = mode.status_primary(checked, [], [], 0, TreeStatus(ROOT, Reindex("building", 26_838, 305_443)))
 
     assert (body["corrupted_merkle_tree"], body["last_corruption_check_epoch"]) == (True, "1700000001")
     assert body["reindex_in_progress"] is True

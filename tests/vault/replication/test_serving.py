@@ -8,11 +8,11 @@ import pytest
 
 from labkit.vault.replication import merkle, serving
 from labkit.vault.replication.journal import Journal
-from labkit.vault.replication.merkle import FAN_OUT, LOCAL, REPLICATED, Index
-from labkit.vault.replication.serving import Here, Stream
+from labkit.vault.replication.merkle import FAN_OUT, LOCAL, REPLICATED, MerkleTree
+from labkit.vault.replication.serving import Here, SecondaryStream
 from labkit.vault.storage.memory import MemoryStorage
 
-EMPTY = Index()
+EMPTY = MerkleTree()
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def place(key: str) -> list[int]:
 
 
 def test_the_guard_of_a_known_generation_is_found(journal: Journal) -> None:
-    guard = Index.build([("logical/1", b"v1"), ("logical/2", b"v2"), ("token/t", b"t2")]).guard()
+    guard = MerkleTree.build([("logical/1", b"v1"), ("logical/2", b"v2"), ("token/t", b"t2")]).guard()
 
     assert serving.guard_hash(journal, {"serial": 7, "guard": guard}) == {
         "serial": 7,
@@ -41,13 +41,13 @@ def test_the_guard_of_a_known_generation_is_found(journal: Journal) -> None:
 
 
 def test_a_missed_guard_is_answered_with_generation_and_subtree_roots(journal: Journal) -> None:
-    assert journal.index is not None
+    assert journal.tree is not None
 
     assert serving.guard_hash(journal, {"serial": 7, "guard": b"\1" * 20}) == {
         "serial": 7,
         "found": False,
         "generation": 4,
-        "roots": [journal.index.subtree_root(REPLICATED), journal.index.subtree_root(LOCAL)],
+        "roots": [journal.tree.subtree_root(REPLICATED), journal.tree.subtree_root(LOCAL)],
     }
 
 
@@ -82,9 +82,9 @@ def test_pages_subpages_and_values_are_those_of_the_generation(journal: Journal)
 
 
 def test_equal_subpages_are_not_listed(journal: Journal) -> None:
-    assert journal.index is not None
+    assert journal.tree is not None
     page = merkle.bucket("logical/1") // FAN_OUT
-    asked = {"serial": 1, "generation": 4, "subpages": [[1, page, journal.index.subpages(1, page)]]}
+    asked = {"serial": 1, "generation": 4, "subpages": [[1, page, journal.tree.subpages(1, page)]]}
 
     assert serving.sub_page_hashes(journal, asked) == {"serial": 1, "done": 1, "buckets": [], "leaves": []}
 
@@ -119,17 +119,17 @@ def test_a_stream_is_pushed_in_parts_and_ends_level(journal: Journal) -> None:
     agreed = serving.stream_wals(journal, {"serial": 8, "from": 1})
     assert agreed == {"serial": 8, "from": 1, "last": 4}
     stream = serving.opened(agreed)
-    assert stream == Stream(8, 1)
+    assert stream == SecondaryStream(8, 1)
     pushes = []
     while stream is not None and (pushed := serving.push(journal, stream, 1)):
         stream, message = pushed
         pushes.append(message)
 
-    assert stream == Stream(8, 4)
+    assert stream == SecondaryStream(8, 4)
     assert [[entry[0] for entry in message["entries"]] for message in pushes] == [[2], [3], [4]]
     assert pushes[0] == {"serial": 8, "entries": [[2, [["logical/2", b"v2"], ["token/t", b"t2"]]]]}
-    assert serving.push(journal, Stream(8, 1)) == (
-        Stream(8, 4),
+    assert serving.push(journal, SecondaryStream(8, 1)) == (
+        SecondaryStream(8, 4),
         {"serial": 8, "entries": [entry for message in pushes for entry in message["entries"]]},
     )
 
@@ -139,17 +139,17 @@ def test_a_stream_behind_the_ring_is_told_once() -> None:
     journal.switch_on()
     for number in range(5):
         journal.commit({"logical/a": b"%d" % number}, 0)
-    pushed = serving.push(journal, Stream(8, 1))
+    pushed = serving.push(journal, SecondaryStream(8, 1))
 
-    assert pushed == (Stream(8, 1, broken=True), {"serial": 8, "gone": True})
+    assert pushed == (SecondaryStream(8, 1, broken=True), {"serial": 8, "gone": True})
     assert serving.push(journal, pushed[0]) is None
     assert serving.opened({"serial": 8, "gone": True}) is None
 
 
 def test_a_heartbeat_is_answered_with_clock_addresses_and_positions(journal: Journal) -> None:
-    assert journal.index is not None
+    assert journal.tree is not None
     asked = {"serial": 2, "sent_ns": 55, "stream": 8}
-    here = Here(1_000, "http://api", "a", ("a", "b"), Stream(8, 4))
+    here = Here(1_000, "http://api", "a", ("a", "b"), SecondaryStream(8, 4))
 
     assert serving.echo(journal, asked, here) == {
         "serial": 2,
@@ -162,20 +162,20 @@ def test_a_heartbeat_is_answered_with_clock_addresses_and_positions(journal: Jou
         "last_wal": 4,
         "stream": 8,
         "sent": 4,
-        "guard": journal.index.guard(),
+        "guard": journal.tree.guard(),
     }
-    behind = serving.echo(journal, asked, here._replace(stream=Stream(8, 3)))
+    behind = serving.echo(journal, asked, here._replace(stream=SecondaryStream(8, 3)))
     assert (behind["sent"], behind["guard"]) == (3, b"")
-    for unknown in (None, Stream(8, 3, broken=True)):
+    for unknown in (None, SecondaryStream(8, 3, broken=True)):
         assert serving.echo(journal, asked, here._replace(stream=unknown))["stream"] == 0
 
 
 def test_asking_changes_nothing_of_the_upstream(journal: Journal) -> None:
-    before = journal.index.root() if journal.index else ""
+    before = journal.tree.root() if journal.tree else ""
     serving.guard_hash(journal, {"serial": 1, "guard": bytes(20)})
     serving.sub_page_hashes(journal, question(2, ["logical/1"]))
-    assert journal.index is not None
-    assert (journal.last, journal.index.root()) == (4, before)
+    assert journal.tree is not None
+    assert (journal.last, journal.tree.root()) == (4, before)
 
 
 def test_the_size_of_a_message_grows_with_its_contents() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.vault.replication import state as states
-from labkit.vault.replication.events import Observe, Send
+from labkit.vault.replication.events import AskUpstream, Observe
 from labkit.vault.replication.state import TRANSITIONS, Heartbeat, State, Work
 
 NUMBERS = st.integers(0, 2**63)
@@ -54,7 +54,7 @@ def test_a_move_that_the_table_does_not_have_is_a_bug() -> None:
 def test_each_question_has_a_serial_of_its_own() -> None:
     state, sent = states.send(State(addresses=("a", "b"), serial=7), "fetch_keys", generation=3)
 
-    assert sent == Send("fetch_keys", "a", {"serial": 8, "generation": 3}, 15_000_000_000)
+    assert sent == AskUpstream("fetch_keys", "a", {"serial": 8, "generation": 3}, 15_000_000_000)
     assert (state.serial, state.awaiting) == (8, "fetch_keys")
 
 
@@ -64,7 +64,7 @@ def test_asking_by_guard_forgets_stream_and_comparison() -> None:
     )
 
     assert (state.stream, state.owed, state.work, state.position) == (0, None, Work(), 9)
-    assert [effect.rpc for effect in effects if isinstance(effect, Send)] == ["guard_hash"]
+    assert [effect.rpc for effect in effects if isinstance(effect, AskUpstream)] == ["guard_hash"]
 
 
 def test_backoff_doubles_from_two_seconds_to_a_minute() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from labkit.vault.replication import stream, sync
-from labkit.vault.replication.events import Apply, Moment, Observe, Pushed, Remember, Reply, Send
+from labkit.vault.replication.events import Apply, AskUpstream, Moment, Observe, Pushed, Remember, ReplyArrived
 from labkit.vault.replication.state import Heartbeat, State
 from labkit.vault.replication.sync import Stop
 
@@ -25,7 +25,7 @@ def push(*numbers: int, serial: int = 9) -> Pushed:
     return Pushed({"serial": serial, "entries": entries}, AT)
 
 
-def echo(**said: Any) -> Reply:
+def echo(**said: Any) -> ReplyArrived:
     """The answer of a heartbeat sent four seconds ago, everything pushed and applied."""
     answer = {
         "serial": 2,
@@ -41,11 +41,11 @@ def echo(**said: Any) -> Reply:
         "guard": b"same",
         "own_guard": b"same",
     }
-    return Reply("echo", {**answer, **said}, AT)
+    return ReplyArrived("echo", {**answer, **said}, AT)
 
 
 def asks(effects: list[Any]) -> list[str]:
-    return [effect.rpc for effect in effects if isinstance(effect, Send)]
+    return [effect.rpc for effect in effects if isinstance(effect, AskUpstream)]
 
 
 def kinds(effects: list[Any]) -> list[str]:
@@ -160,7 +160,7 @@ def test_canaries_on_their_way_are_bounded() -> None:
     for number in range(200):
         state, _ = stream.echoed(state, echo(last_wal=5 + number, wall_ns=number))
 
-    assert len(state.heartbeat.canaries) == stream.KEPT_CANARIES
+    assert len(state.heartbeat.canaries) == stream.MAX_CANARIES
 
 
 def test_addresses_are_learned_and_the_one_in_use_stays_first() -> None:

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from labkit.vault.replication import serving, sync
 from labkit.vault.replication.state import TRANSITIONS
 from labkit.vault.replication.sync import (
+    AskUpstream,
     Moment,
     Observe,
     Refused,
     Replace,
-    Send,
-    Silence,
+    ReplyTimedOut,
     Start,
+    StartTimer,
     State,
     Stop,
-    Wait,
 )
 
 SECOND_NS = 1_000_000_000
@@ -69,29 +69,29 @@ def test_with_the_guard_in_the_ring_nothing_is_compared(world: Any) -> None:
 
 def test_damaged_nodes_of_the_primary_do_not_hinder_the_guard(world: Any) -> None:
     for layer in ("subpage", "page", "subtree", "root"):
-        world.primary.index.corrupt(layer, "logical/u/1")
+        world.primary.tree.corrupt(layer, "logical/u/1")
     world.start()
     world.settle()
 
     assert world.states() == ["stream-wals"]
-    assert world.secondary.index.root() != world.primary.index.root()
+    assert world.secondary.tree.root() != world.primary.tree.root()
 
 
 def test_damaged_nodes_of_the_primary_make_an_empty_comparison_when_the_guard_is_missed(world: Any) -> None:
     world.start()
     world.settle()
-    world.primary.index.corrupt("subpage", "logical/u/1")
-    world.primary.index.corrupt("page", "logical/u/1")
-    world.primary.index.corrupt("subtree", "logical/u/1")
+    world.primary.tree.corrupt("subpage", "logical/u/1")
+    world.primary.tree.corrupt("page", "logical/u/1")
+    world.primary.tree.corrupt("subtree", "logical/u/1")
     state, effects = sync.on(
         world.state._replace(awaiting="guard_hash"),
-        sync.Reply(
+        sync.ReplyArrived(
             "guard_hash",
             {
                 "serial": world.state.serial,
                 "found": False,
                 "generation": 30,
-                "roots": [world.primary.index.subtree_root(tree) for tree in (1, 2)],
+                "roots": [world.primary.tree.subtree_root(tree) for tree in (1, 2)],
             },
             world.at(),
         ),
@@ -139,7 +139,7 @@ def test_what_the_primary_lacks_is_deleted_and_what_differs_is_overwritten(world
     world.settle()
 
     assert world.contents(world.secondary) == world.contents(world.primary)
-    assert world.secondary.index.root() == world.primary.index.root()
+    assert world.secondary.tree.root() == world.primary.tree.root()
     assert world.observed("merkle_sync")[0]["delete"] == 2
 
 
@@ -261,12 +261,12 @@ def test_backoff_doubles_to_a_minute_with_spread_and_addresses_take_turns(world:
     waits: list[tuple[int, int]] = []
     for _ in range(8):
         state, effects = sync.on(world.state, Refused("guard_hash", world.state.serial, world.refusing, world.at()))
-        wait = next(effect for effect in effects if isinstance(effect, Wait))
+        wait = next(effect for effect in effects if isinstance(effect, StartTimer))
         waits.append((wait.delay_ns // SECOND_NS, wait.spread_ppm))
         assert state.last_error == world.refusing
         assert state.connection_state == "transient_failure"
-        world.state, effects = sync.on(state, sync.Timer("backoff", wait.serial, world.at()))
-        asked = next(effect for effect in effects if isinstance(effect, Send))
+        world.state, effects = sync.on(state, sync.TimerFired("backoff", wait.serial, world.at()))
+        asked = next(effect for effect in effects if isinstance(effect, AskUpstream))
         assert asked.rpc == "guard_hash"
         assert asked.to == "ba"[(len(waits) - 1) % 2]
 
@@ -278,10 +278,10 @@ def test_a_standby_that_names_the_active_node_is_believed_once() -> None:
     state, effects = sync.on(state, Refused("guard_hash", state.serial, "standby", AT, ("c",)))
 
     assert state.addresses == ("c", "a", "b")
-    assert [effect.to for effect in effects if isinstance(effect, Send)] == ["c"]
+    assert [effect.to for effect in effects if isinstance(effect, AskUpstream)] == ["c"]
     state, effects = sync.on(state, Refused("guard_hash", state.serial, "standby", AT, ("a",)))
     assert state.addresses == ("a", "c", "b")
-    assert [type(effect) for effect in effects] == [Observe, Wait]
+    assert [type(effect) for effect in effects] == [Observe, StartTimer]
 
 
 def test_what_comes_too_late_is_ignored(world: Any) -> None:
@@ -289,14 +289,14 @@ def test_what_comes_too_late_is_ignored(world: Any) -> None:
     before = world.state
     stale = before.life - 1
     for event in (
-        sync.Reply("guard_hash", {"serial": stale, "found": True, "index": 0, "last": 0}, AT),
-        sync.Reply("fetch_keys", {"serial": before.serial, "values": []}, AT),
-        sync.Reply("echo", {"serial": stale}, AT),
+        sync.ReplyArrived("guard_hash", {"serial": stale, "found": True, "index": 0, "last": 0}, AT),
+        sync.ReplyArrived("fetch_keys", {"serial": before.serial, "values": []}, AT),
+        sync.ReplyArrived("echo", {"serial": stale}, AT),
         sync.Pushed({"serial": stale, "entries": [[1, []]]}, AT),
-        Silence("guard_hash", stale, AT),
+        ReplyTimedOut("guard_hash", stale, AT),
         Refused("guard_hash", stale, "no", AT),
-        sync.Timer("backoff", stale, AT),
-        sync.Timer("heartbeat", stale, AT),
+        sync.TimerFired("backoff", stale, AT),
+        sync.TimerFired("heartbeat", stale, AT),
     ):
         assert sync.on(before, event) == (before, [])
 
@@ -352,11 +352,11 @@ def test_no_effect_but_the_last_of_a_batch_claims_a_position(world: Any) -> None
     state = State("merkle-sync", "ready", ("a",), awaiting="fetch_keys", serial=9)
     work = sync.Work(generation=5, fetch=("logical/a", "logical/b"), delete=("logical/c",))
     answer = {"serial": 9, "values": [["logical/a", b"1"]]}
-    state, effects = sync.on(state._replace(work=work), sync.Reply("fetch_keys", answer, AT))
+    state, effects = sync.on(state._replace(work=work), sync.ReplyArrived("fetch_keys", answer, AT))
 
     assert effects[0] == Replace((("logical/a", b"1"),), complete=False, position=None)
     answer = {"serial": state.serial, "values": [["logical/b", None]]}
-    state, effects = sync.on(state, sync.Reply("fetch_keys", answer, AT))
+    state, effects = sync.on(state, sync.ReplyArrived("fetch_keys", answer, AT))
     assert effects[0] == Replace((("logical/b", None), ("logical/c", None)), complete=True, position=5)
 
 
@@ -424,8 +424,8 @@ def test_contents_are_a_prefix_and_the_end_is_reached(make_world: Callable[..., 
     world.settle()
 
     assert world.contents(world.secondary) == world.contents(world.primary) == world.history[world.primary.last]
-    assert world.secondary.index.root() == world.primary.index.root()
-    assert world.secondary.index.guard() == world.primary.index.guard()
+    assert world.secondary.tree.root() == world.primary.tree.root()
+    assert world.secondary.tree.guard() == world.primary.tree.guard()
     assert world.secondary.storage.get("node/primary-alone") is None
     assert not any("node/" in str(message) for message in world.wire)
 
@@ -454,10 +454,10 @@ def test_what_a_secondary_wrote_by_itself_is_found_and_undone(make_world: Callab
     world.settle()
     stray = {key: b"stray %d" % dice.randrange(9) for key in dice.sample(KEYS, 2)}
     world.secondary.commit(stray, 0)
-    assert world.secondary.index.root() != world.primary.index.root()
+    assert world.secondary.tree.root() != world.primary.tree.root()
     compared = len(world.observed("missing_guard"))
     world.settle()
 
     # by the heartbeat's guard, or by the first question of a new stream when the upstream forgot the old one
     assert len(world.observed("missing_guard")) > compared
-    assert world.secondary.index.root() == world.primary.index.root()
+    assert world.secondary.tree.root() == world.primary.tree.root()

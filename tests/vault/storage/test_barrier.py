@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.real import entropy
-from labkit.vault.storage.barrier import Barrier, BarrierError, KeyringTerm, close_ring, new_ring, open_ring
+from labkit.vault.storage.barrier import (
+    Barrier,
+    BarrierError,
+    KeyringTerm,
+    decrypt_keyring,
+    encrypt_keyring,
+    new_keyring,
+)
 
 RING = (KeyringTerm(1, bytes(32), 5), KeyringTerm(2, bytes(range(32)), 9))
 
@@ -16,47 +23,47 @@ RING = (KeyringTerm(1, bytes(32), 5), KeyringTerm(2, bytes(range(32)), 9))
 def test_what_is_closed_opens_again_in_its_place(key, value):
     barrier = Barrier(RING)
 
-    assert barrier.open(key, barrier.close(key, value, entropy)) == value
+    assert barrier.decrypt(key, barrier.encrypt(key, value, entropy)) == value
 
 
 def test_a_ciphertext_cannot_be_moved_or_altered():
     barrier = Barrier(RING)
-    stored = barrier.close("a", b"value", entropy)
+    stored = barrier.encrypt("a", b"value", entropy)
 
     with pytest.raises(BarrierError, match="b does not open"):
-        barrier.open("b", stored)
+        barrier.decrypt("b", stored)
     for position in range(5, len(stored)):
         altered = stored[:position] + bytes([stored[position] ^ 1]) + stored[position + 1 :]
         with pytest.raises(BarrierError):
-            barrier.open("a", altered)
+            barrier.decrypt("a", altered)
 
 
 def test_new_values_take_the_newest_term_and_old_ones_stay_readable():
     old, both = Barrier(RING[:1]), Barrier(RING)
-    stored = old.close("a", b"value", entropy)
+    stored = old.encrypt("a", b"value", entropy)
 
-    assert both.open("a", stored) == b"value"
-    assert both.close("a", b"value", entropy)[:4] == (2).to_bytes(4, "big")
+    assert both.decrypt("a", stored) == b"value"
+    assert both.encrypt("a", b"value", entropy)[:4] == (2).to_bytes(4, "big")
     with pytest.raises(BarrierError, match="term that this node does not have"):
-        old.open("a", both.close("a", b"value", entropy))
+        old.decrypt("a", both.encrypt("a", b"value", entropy))
 
 
 def test_the_ring_opens_with_its_root_key_only():
     root = entropy(32)
-    stored = close_ring(RING, root, entropy)
+    stored = encrypt_keyring(RING, root, entropy)
 
-    assert open_ring(stored, root) == RING
+    assert decrypt_keyring(stored, root) == RING
     for wrong in (entropy(32), b"short", root[:-1] + bytes([root[-1] ^ 1])):
         with pytest.raises(BarrierError, match="does not open with this root key"):
-            open_ring(stored, wrong)
+            decrypt_keyring(stored, wrong)
 
 
 def test_the_same_entropy_makes_the_same_bytes():
     def drawn(count):
         return bytes(range(count))
 
-    assert new_ring(drawn, 3) == new_ring(drawn, 3)
-    assert Barrier(RING).close("a", b"v", drawn) == Barrier(RING).close("a", b"v", drawn)
+    assert new_keyring(drawn, 3) == new_keyring(drawn, 3)
+    assert Barrier(RING).encrypt("a", b"v", drawn) == Barrier(RING).encrypt("a", b"v", drawn)
 
 
 def test_no_key_shows():

@@ -15,7 +15,7 @@ def ctx(service):
 
 
 def test_a_step_sees_its_own_writes(ctx):
-    part = ctx.everything.folder("logical/x/")
+    part = ctx.full_storage.folder("logical/x/")
     part.put("a", b"1")
     part.put("f/b", b"2")
 
@@ -28,7 +28,7 @@ def test_a_step_sees_its_own_writes(ctx):
 
 
 def test_what_was_committed_is_listed_with_what_was_not(ctx):
-    part = ctx.everything.folder("logical/x/")
+    part = ctx.full_storage.folder("logical/x/")
     for key in ("a", "f/b", "f/c"):
         part.put(key, b"1")
     ctx.core.commit(ctx.writes)
@@ -43,15 +43,15 @@ def test_what_was_committed_is_listed_with_what_was_not(ctx):
 
 
 def test_a_view_cannot_leave_its_prefix(ctx):
-    part = ctx.everything.folder("logical/x/")
+    part = ctx.full_storage.folder("logical/x/")
     part.put("a", b"1")
 
-    assert ctx.everything.folder("logical/y/").get("a") is None
+    assert ctx.full_storage.folder("logical/y/").get("a") is None
     assert set(ctx.writes) == {"logical/x/a"}
 
 
 def test_a_record_is_decoded_once_while_its_bytes_are_the_same(ctx):
-    part, decoded = ctx.everything.folder("logical/x/"), []
+    part, decoded = ctx.full_storage.folder("logical/x/"), []
 
     def decode(stored):
         decoded.append(stored)
@@ -68,7 +68,7 @@ def test_a_record_is_decoded_once_while_its_bytes_are_the_same(ctx):
 
 
 def test_deleting_all_of_a_folder(ctx):
-    part = ctx.everything.folder("logical/x/")
+    part = ctx.full_storage.folder("logical/x/")
     for key in ("a", "f/b", "f/g/c"):
         part.put(key, b"1")
 
@@ -77,7 +77,7 @@ def test_deleting_all_of_a_folder(ctx):
 
 
 def test_a_record_that_came_with_its_bytes_is_not_decoded(ctx):
-    part = ctx.everything.folder("logical/x/")
+    part = ctx.full_storage.folder("logical/x/")
     record = ("one",)
     part.put("a", b'["one"]', record)
     assert part.decoded("a", never) is record
@@ -93,7 +93,7 @@ def never(stored):
 
 
 def test_a_record_goes_with_its_bytes(ctx):
-    part = ctx.everything.folder("logical/x/")
+    part = ctx.full_storage.folder("logical/x/")
     part.put("a", b'["one"]', ("one",))
     ctx.core.commit(ctx.writes)
     ctx.writes = {}

@@ -1,4 +1,4 @@
-"""Ciphertexts: made from one plaintext under a key ring, and turned back into it.
+"""Ciphertexts: made from one plaintext under a keyring, and turned back into it.
 
 1. The payload is nonce (12 bytes), ciphertext and tag (16 bytes); of convergent version 1 without the nonce, which
    the caller keeps.  Key name and version are not bound in, associated data is.

@@ -118,7 +118,7 @@ def _encrypt_plain_items(keyed: ciphertexts.Keyed, items: list[batch.Item], nonc
 
 def _new_ring(ctx: Context, items: list[batch.Item], wanted: str | None, convergent: bool) -> KeyRing:
     """Return the ring of the key that a request makes, not stored yet; raise BadRequest where it may not."""
-    assert ctx.creating, "the request's policies were judged for a key that exists"
+    assert ctx.is_create, "the request's policies were judged for a key that exists"
     with_context = bool(items[0].get("context"))
     if convergent or any(to_flag(item.get("convergent_encryption")) for item in items):
         convergent = True

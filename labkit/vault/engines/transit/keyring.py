@@ -1,4 +1,4 @@
-"""The key ring: a named key's versions and settings, and the rules which version may do what.
+"""The keyring: a named key's versions and settings, and the rules which version may do what.
 
 1. A ring is immutable: to change it, make another and write it.
 2. Versions are numbered from 1 without gaps.  Those below ``min_available_version`` are destroyed; of the rest, the

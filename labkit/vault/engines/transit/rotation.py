@@ -1,4 +1,4 @@
-"""Automatic rotation: which key rings are due, and their next version (spec, ``auto_rotate_period``)."""
+"""Automatic rotation: which keyrings are due, and their next version (spec, ``auto_rotate_period``)."""
 
 from __future__ import annotations
 

@@ -21,6 +21,6 @@ def context(service: Any) -> Context:
 @pytest.fixture
 def storage(context: Context) -> StorageView:
     """The part of the store that belongs to ``secret/``, as the step ``context`` sees it."""
-    mount = read_table(context.everything).at("secret/")
+    mount = read_table(context.full_storage).at("secret/")
     assert mount is not None
     return StorageView(context, mount.prefix)

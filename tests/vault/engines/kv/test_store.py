@@ -155,4 +155,4 @@ def test_what_is_kept_decoded_is_what_the_bytes_say(service: Any) -> None:
     for key, record in kept.items():
         if core.storage.get(key) is not None:  # some were pruned
             decode = store._decode_key if isinstance(record, Key) else store._decode_version
-            assert repr(ctx.everything.decoded(key, decode)) == repr(record)
+            assert repr(ctx.full_storage.decoded(key, decode)) == repr(record)

@@ -1,4 +1,4 @@
-"""The key ring: versions, which of them may do what, and its stored form."""
+"""The keyring: versions, which of them may do what, and its stored form."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ RingOf = Callable[..., KeyRing]
 HOUR_NS = 3_600_000_000_000
 
 
-def new_ring(key_type: str = "aes256-gcm96", *, derived: bool = False, convergent: bool = False) -> KeyRing:
+def new_keyring(key_type: str = "aes256-gcm96", *, derived: bool = False, convergent: bool = False) -> KeyRing:
     return empty_ring(key_type, derived=derived, convergent=convergent, service_version="1.16.3+ent")
 
 
 @pytest.mark.parametrize(("key_type", "size"), [("aes128-gcm96", 16), ("aes256-gcm96", 32), ("chacha20-poly1305", 32)])
 def test_a_version_has_a_key_of_its_types_size_and_another_for_hmac(key_type: str, size: int, entropy: Entropy) -> None:
-    ring = rotate(new_ring(key_type), entropy, 5)
+    ring = rotate(new_keyring(key_type), entropy, 5)
 
     (entry,) = ring.versions
     assert entry.convergent_version == 0
@@ -46,12 +46,12 @@ def test_a_version_has_a_key_of_its_types_size_and_another_for_hmac(key_type: st
 
 
 def test_only_a_derived_ring_names_a_derivation() -> None:
-    assert (new_ring().kdf, new_ring().convergent_version) == (0, 0)
-    assert (new_ring(derived=True).kdf, new_ring(derived=True).convergent_version) == (1, 0)
+    assert (new_keyring().kdf, new_keyring().convergent_version) == (0, 0)
+    assert (new_keyring(derived=True).kdf, new_keyring(derived=True).convergent_version) == (1, 0)
 
 
 def test_a_rotated_hmac_key_keeps_its_size_and_is_its_own_hmac_key(entropy: Entropy) -> None:
-    ring = rotate(rotate(new_ring("hmac")._replace(key_size=48), entropy, 1), entropy, 2)
+    ring = rotate(rotate(new_keyring("hmac")._replace(key_size=48), entropy, 1), entropy, 2)
 
     assert [len(entry.key) for entry in ring.versions] == [48, 48]
     assert all(entry.key == entry.hmac_key for entry in ring.versions)
@@ -59,7 +59,7 @@ def test_a_rotated_hmac_key_keeps_its_size_and_is_its_own_hmac_key(entropy: Entr
 
 
 def test_an_hmac_key_of_no_said_size_has_32_bytes(entropy: Entropy) -> None:
-    assert len(rotate(new_ring("hmac"), entropy, 1).versions[0].key) == 32
+    assert len(rotate(new_keyring("hmac"), entropy, 1).versions[0].key) == 32
 
 
 @pytest.mark.parametrize(("service_version", "policy", "entries"), [("1.16.3+ent", -1, [3, 3]), ("0.6.1", 1, [0, 0])])
@@ -265,7 +265,7 @@ class RingLife(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.drawn = 0
-        self.ring = rotate(new_ring(), self.entropy, 0)
+        self.ring = rotate(new_keyring(), self.entropy, 0)
         self.keys = {1: self.ring.versions[0].key}
         self.texts = {1: self.encrypted(0)}
 

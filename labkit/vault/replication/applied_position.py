@@ -23,7 +23,7 @@ ADDRESSES = "node/upstream-addresses"
 Writes = dict[str, bytes | None]
 
 
-class Place(NamedTuple):
+class AppliedPosition(NamedTuple):
     """Whether the contents are a whole state of the upstream, which entry's, and the last entry that was streamed."""
 
     complete: bool = False
@@ -31,14 +31,18 @@ class Place(NamedTuple):
     last_remote_wal: int = 0
 
 
-def read(ctx: Context) -> Place:
+def read(ctx: Context) -> AppliedPosition:
     """Return the place that holds now."""
     kept = _tagged(ctx, POSITION)
     mode = ctx.mode
-    return Place(*kept) if kept is not None else Place(mode.complete, mode.position, mode.last_remote_wal)
+    return (
+        AppliedPosition(*kept)
+        if kept is not None
+        else AppliedPosition(mode.complete, mode.position, mode.last_remote_wal)
+    )
 
 
-def write(core: Core, place: Place) -> Writes:
+def write(core: Core, place: AppliedPosition) -> Writes:
     """Return the writes that store a place."""
     return _tag(core, POSITION, list(place))
 
@@ -67,7 +71,7 @@ def _tag(core: Core, key: str, row: list[Any]) -> Writes:
 
 
 def _tagged(ctx: Context, key: str) -> list[Any] | None:
-    value = ctx.everything.get(key)
+    value = ctx.full_storage.get(key)
     if value is None:
         return None
     tag, *row = decode_record(value)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from labkit.vault.context import own_work
-from labkit.vault.replication import position
+from labkit.vault.replication import applied_position
+from labkit.vault.replication.applied_position import ADDRESSES, POSITION, AppliedPosition
 from labkit.vault.replication.mode import MODE_KEY
-from labkit.vault.replication.position import ADDRESSES, POSITION, Place
 
 
 @pytest.fixture
@@ -20,10 +20,10 @@ def test_it_is_the_entry_that_was_applied_last(together, core):
     together["paris"].post("secret/data/app", {"data": {}})
     together.lab.run("1s")
 
-    assert position.read(own_work(core)) == Place(
+    assert applied_position.read(own_work(core)) == AppliedPosition(
         True, together.lab.last_entry("paris"), together.lab.last_entry("paris")
     )
-    assert core.replica.sync.position == position.read(own_work(core)).position
+    assert core.replica.sync.position == applied_position.read(own_work(core)).position
 
 
 def test_contents_and_position_are_written_together(together, core):
@@ -33,7 +33,7 @@ def test_contents_and_position_are_written_together(together, core):
     before = together.lab.contents("tokyo")
     together.lab.run(until=lambda lab: lab.contents("tokyo") != before)
 
-    assert position.read(own_work(core)).position == entry
+    assert applied_position.read(own_work(core)).position == entry
 
 
 def test_it_survives_the_active_node(together):
@@ -42,7 +42,7 @@ def test_it_survives_the_active_node(together):
     together.lab.run("6s")
     taken_over = together.lab.nodes["tokyo-2"].vault.core
 
-    assert position.read(own_work(taken_over)).position == together.lab.last_entry("paris")
+    assert applied_position.read(own_work(taken_over)).position == together.lab.last_entry("paris")
 
 
 def test_a_secondary_that_never_had_a_state_of_its_primary_has_no_position(apart):
@@ -50,22 +50,22 @@ def test_a_secondary_that_never_had_a_state_of_its_primary_has_no_position(apart
     apart.lab.slow("paris", "tokyo", latency="2s")
     apart.post("tokyo", "secondary/enable", {"token": apart.activation("tokyo")})
 
-    assert position.read(own_work(apart.lab.nodes["tokyo-1"].vault.core)) == Place(False, None, 0)
+    assert applied_position.read(own_work(apart.lab.nodes["tokyo-1"].vault.core)) == AppliedPosition(False, None, 0)
 
 
 def test_another_mode_record_outdates_it_and_the_record_itself_holds(together, core):
-    old = position.read(own_work(core))
+    old = applied_position.read(own_work(core))
     mode = core.replica.mode
     core.commit({MODE_KEY: core.keys.encrypt(MODE_KEY, mode._replace(corrupted=True).to_bytes(), core.entropy)})
 
     assert old.position is not None
-    assert position.read(own_work(core)) == Place(mode.complete, mode.position, mode.last_remote_wal)
+    assert applied_position.read(own_work(core)) == AppliedPosition(mode.complete, mode.position, mode.last_remote_wal)
 
 
 def test_writes_bring_back_what_they_were_given(core):
-    for place in (Place(), Place(True, 7, 5), Place(False, None, 3)):
-        core.commit(position.write(core, place))
-        assert position.read(own_work(core)) == place
+    for place in (AppliedPosition(), AppliedPosition(True, 7, 5), AppliedPosition(False, None, 3)):
+        core.commit(applied_position.write(core, place))
+        assert applied_position.read(own_work(core)) == place
 
 
 def test_both_records_are_this_clusters_own_and_encrypted(together, core):
@@ -75,11 +75,11 @@ def test_both_records_are_this_clusters_own_and_encrypted(together, core):
 
 
 def test_the_addresses_that_served_last_come_first(together, core):
-    assert position.addresses(own_work(core))[0] == "https://paris-1:8201"
-    assert set(position.addresses(own_work(core))) == {f"https://paris-{number}:8201" for number in (1, 2, 3)}
-    core.commit(position.write_addresses(core, ("https://paris-3:8201", "https://paris-2:8201")))
+    assert applied_position.addresses(own_work(core))[0] == "https://paris-1:8201"
+    assert set(applied_position.addresses(own_work(core))) == {f"https://paris-{number}:8201" for number in (1, 2, 3)}
+    core.commit(applied_position.write_addresses(core, ("https://paris-3:8201", "https://paris-2:8201")))
 
-    assert position.addresses(own_work(core)) == (
+    assert applied_position.addresses(own_work(core)) == (
         "https://paris-3:8201",
         "https://paris-2:8201",
         "https://paris-1:8201",
@@ -90,24 +90,24 @@ def test_without_an_upstream_there_are_none(together, core):
     token = together.operation_token()
     together.open_post("tokyo", "secondary/update-primary", {"dr_operation_token": token, "token": ""})
 
-    assert position.addresses(own_work(core)) == ()
-    assert position.addresses(own_work(together.lab.nodes["paris-1"].vault.core)) == ()
+    assert applied_position.addresses(own_work(core)) == ()
+    assert applied_position.addresses(own_work(together.lab.nodes["paris-1"].vault.core)) == ()
 
 
 def test_forgetting_the_primary_keeps_that_the_contents_are_complete(together, core):
     token = together.operation_token()
     together.open_post("tokyo", "secondary/update-primary", {"dr_operation_token": token, "token": ""})
 
-    assert position.read(own_work(core)) == Place(True, None, 0)
+    assert applied_position.read(own_work(core)) == AppliedPosition(True, None, 0)
 
 
 def test_new_addresses_of_the_same_primary_keep_the_position(together, core):
-    before = position.read(own_work(core))
+    before = applied_position.read(own_work(core))
     token = together.operation_token()
     body = {"dr_operation_token": token, "update_primary_addrs": ["https://paris-1:8201"]}
     assert together.open_post("tokyo", "secondary/update-primary", body).status == 204
 
-    assert position.read(own_work(core)) == before
+    assert applied_position.read(own_work(core)) == before
     assert before.position is not None
 
 
@@ -116,4 +116,4 @@ def test_a_token_forgets_the_position_because_it_may_name_another_primary(togeth
     body = {"dr_operation_token": token, "token": together.activation("again")}
     together.open_post("tokyo", "secondary/update-primary", body).raise_for_status()
 
-    assert position.read(own_work(core)) == Place(True, None, 0)
+    assert applied_position.read(own_work(core)) == AppliedPosition(True, None, 0)

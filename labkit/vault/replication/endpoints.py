@@ -13,7 +13,7 @@ from labkit.service import fields
 from labkit.service.errors import BadRequest, Unavailable
 from labkit.service.message import Fetch, Reply, Response
 from labkit.service.routing import Route
-from labkit.vault.replication import activation, joining, operation_token, position, reports
+from labkit.vault.replication import activation, applied_position, joining, operation_token, reports
 from labkit.vault.replication.mode import MODE_KEY, Mode, WrongMode, advance, by_addresses, forgetting, require
 from labkit.vault.replication.state import ready_to_promote
 
@@ -55,7 +55,7 @@ def enable_primary(ctx: Context, primary_cluster_addr: str) -> None:
 def demote_primary(ctx: Context) -> None:
     """Make this primary a secondary that knows no primary; data and cluster id stay."""
     _store(ctx, _advanced(ctx, "demote"))
-    ctx.everything.delete(activation.AUTHORITY)
+    ctx.full_storage.delete(activation.AUTHORITY)
     ctx.warn(f"This cluster is being demoted to a replication secondary. {BRIEFLY}")
 
 
@@ -119,7 +119,7 @@ def promote_secondary(ctx: Context, dr_operation_token: str, primary_cluster_add
         raise Unavailable(NOT_READY.format(why))
     _store(ctx, _advanced(ctx, "promote", primary_cluster_addr=primary_cluster_addr))
     activation.make_authority(ctx)
-    ctx.everything.delete(activation.CREDENTIALS)
+    ctx.full_storage.delete(activation.CREDENTIALS)
     operation_token.cancel(ctx)
     ctx.warn(f"This cluster is being promoted to a replication primary. {BRIEFLY}")
 
@@ -181,7 +181,7 @@ def _still_allowed(ctx: Context, dr_operation_token: str) -> Mode:
 
 def _with_place(ctx: Context, mode: Mode) -> Mode:
     """Write into the record how far the contents go: what is stored beside it of that holds for this record alone."""
-    return mode._replace(**position.read(ctx)._asdict())
+    return mode._replace(**applied_position.read(ctx)._asdict())
 
 
 def read_attempt(ctx: Context) -> dict[str, Any]:
@@ -244,7 +244,7 @@ def _require(ctx: Context, wanted: str, verb: str) -> Mode:
 
 
 def _store(ctx: Context, mode: Mode) -> None:
-    ctx.everything.put(MODE_KEY, mode.to_bytes())
+    ctx.full_storage.put(MODE_KEY, mode.to_bytes())
 
 
 DR = "replication/dr/"
