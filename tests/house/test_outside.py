@@ -20,6 +20,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.scenario": frozenset({"yaml", "pydantic"}),
     "labkit.scenario.plugin": frozenset({"pytest"}),
     "labkit.views": frozenset({"ipywidgets"}),
+    "labkit.reference": frozenset({"pydantic"}),
     "labkit.cli": frozenset({"tqdm"}),
 }
 
