@@ -5,7 +5,7 @@
 #   make quick      the everyday part of it: all but the tests marked slow
 #   make lint       ruff, mypy and the import contracts: what the suite checks too, without running a test
 #   make fix        what ruff can put right by itself
-#   make lessons    the lessons, checked from the command line
+#   make lessons    list the lessons, and how to open one
 #   make bench      the speed measurements of tests/bench
 #
 # PYTHON=/path/to/python3 chooses the interpreter, VENV=folder another place for the environment.
