@@ -1,8 +1,11 @@
-# Four commands; each sets up .venv by itself on a machine that has Python 3.11 or newer, make and a package index.
+# Each command sets up .venv by itself on a machine that has Python 3.11 or newer, make and a package index.
 #
-#   make demo       a first look: installs the core alone
+#   make demo       a first look: installs only the core
 #   make test       the whole suite; ARGS goes to pytest:  make test ARGS="tests/house -q"
-#   make lessons    the lessons, checked from the command line
+#   make quick      the everyday part of it: all but the tests marked slow
+#   make lint       ruff, mypy and the import contracts: what the suite checks too, without running a test
+#   make fix        what ruff can put right by itself
+#   make lessons    list the lessons, and how to open one
 #   make bench      the speed measurements of tests/bench
 #
 # PYTHON=/path/to/python3 chooses the interpreter, VENV=folder another place for the environment.
@@ -16,13 +19,26 @@ unexport PYTHONDONTWRITEBYTECODE
 
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lessons bench
+.PHONY: demo test quick lint fix lessons bench
 
 demo: $(VENV)/core
 	@$(VENV)/bin/labkit demo $(ARGS)
 
 test: $(VENV)/dev
 	@$(VENV)/bin/python -m pytest -n 2 --dist loadgroup $(ARGS) < /dev/null
+
+quick: $(VENV)/dev
+	@$(VENV)/bin/python -m pytest -n 2 --dist loadgroup -m "not slow" $(ARGS) < /dev/null
+
+lint: $(VENV)/dev
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/mypy
+	@$(VENV)/bin/lint-imports
+
+fix: $(VENV)/dev
+	@$(VENV)/bin/ruff check --fix .
+	@$(VENV)/bin/ruff format .
 
 lessons: $(VENV)/core
 	@$(VENV)/bin/labkit lessons $(ARGS)

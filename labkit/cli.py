@@ -71,6 +71,10 @@ def parser() -> argparse.ArgumentParser:
     made.set_defaults(command=check)
     made = commands.add_parser("lessons", help="list the lessons, and how to open them")
     made.set_defaults(command=lessons)
+    made = commands.add_parser("help", help="show a page: architecture, rules, api, scenario or verbs")
+    made.add_argument("topic", nargs="?", metavar="TOPIC", help="the page; the list of pages unless given")
+    made.add_argument("entry", nargs="?", metavar="ENTRY", help="one entry of it: help rules R4, help verbs crash")
+    made.set_defaults(command=help_topic)
     return top
 
 
@@ -133,6 +137,20 @@ def lessons(given: argparse.Namespace) -> int:
         if first:
             print(f"    {first}")
     print(f"\nto open one: jupyter lab {folder}/NAME.ipynb (the notebook extra brings jupyterlab)")
+    return AS_EXPECTED
+
+
+def help_topic(given: argparse.Namespace) -> int:
+    """Show a reference page or one entry of it; the list of pages when no topic is given."""
+    from labkit import reference
+
+    if given.topic is None:
+        print(*(f"labkit help {topic:<12}  {about}" for topic, about in reference.TOPICS.items()), sep="\n")
+        return AS_EXPECTED
+    try:
+        print(reference.entry(given.topic, given.entry) if given.entry else reference.page(given.topic))
+    except reference.UnknownTopic as error:
+        return _complain(str(error))
     return AS_EXPECTED
 
 

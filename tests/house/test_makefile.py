@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -51,6 +53,48 @@ def test_a_named_python_is_taken(checkout: Path, tmp_path: Path) -> None:
 
     assert told.returncode == 0, told.stdout
     assert (tmp_path / "environment/bin/python").read_text().strip() == f"{tmp_path}/own/py"
+
+
+@pytest.mark.parametrize(
+    ("target", "commands"),
+    [
+        ("test", ["python -m pytest -n 2 --dist loadgroup"]),
+        ("quick", ['python -m pytest -n 2 --dist loadgroup -m "not slow"']),
+        ("lint", ["ruff check .", "ruff format --check .", "mypy", "lint-imports"]),
+        ("fix", ["ruff check --fix .", "ruff format ."]),
+    ],
+)
+def test_a_command_sets_up_its_environment_first(target: str, commands: list[str], checkout: Path) -> None:
+    steps = planned(checkout, target)
+    run = [step.removeprefix("unused/bin/").split(" < ")[0].strip() for step in steps]
+
+    first = run.index(commands[0])
+    assert run[first:] == commands
+    assert any("-m venv" in step for step in steps[:first])
+    assert any("pip install" in step and "--editable '.[dev]'" in step for step in steps[:first])
+
+
+def test_the_header_names_every_command(checkout: Path) -> None:
+    text = (checkout / "Makefile").read_text()
+    named = re.findall(r"^#   make (\w+)", text, re.MULTILINE)
+    (declared,) = re.findall(r"^\.PHONY: (.*)", text, re.MULTILINE)
+
+    assert named == declared.split()
+
+
+def planned(checkout: Path, target: str) -> list[str]:
+    """The commands that a target would run on a machine where nothing is set up."""
+    plan = subprocess.run(
+        [shutil.which("make") or "make", "--dry-run", "VENV=unused", target],
+        cwd=checkout,
+        env={"PATH": os.environ["PATH"]},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert plan.returncode == 0, plan.stderr
+    return plan.stdout.splitlines()
 
 
 def make(checkout: Path, folder: Path, found: dict[str, str], *settings: str) -> subprocess.CompletedProcess[str]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import json
+import re
 import sys
+import tomllib
 from pathlib import Path
 
 # The longest name that fits a module decides.  A name that is not here may import the standard library alone.
@@ -11,19 +14,31 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.trace": frozenset({"pandas"}),
     "labkit.keymaking": frozenset({"cryptography", "jwt"}),
     "labkit.sealed_box": frozenset({"cryptography"}),
-    "labkit.vault": frozenset({"cryptography", "jwt", "pysequoia"}),
-    "labkit.cloud": frozenset({"cryptography", "jwt", "pysequoia"}),
+    "labkit.vault": frozenset({"cryptography"}),
     "labkit.sim": frozenset({"networkx"}),
     "labkit.sim.clock": frozenset({"simpy"}),
-    "labkit.lab": frozenset({"networkx"}),
     "labkit.scenario": frozenset({"yaml", "pydantic"}),
     "labkit.scenario.plugin": frozenset({"pytest"}),
-    "labkit.scenario.sweep": frozenset({"joblib", "dask", "distributed", "pandas", "pyarrow"}),
-    "labkit.scenario.shrink": frozenset({"hypothesis"}),
-    "labkit.views": frozenset({"ipywidgets", "anywidget", "pandas"}),
-    "labkit.lessons": frozenset({"ipywidgets", "anywidget", "pandas", "IPython"}),
-    "labkit.doors": frozenset({"requests", "httpx", "hvac", "uvicorn", "h11"}),
+    "labkit.views": frozenset({"ipywidgets"}),
+    "labkit.reference": frozenset({"pydantic"}),
     "labkit.cli": frozenset({"tqdm"}),
+}
+
+# The distributions whose import has another name.
+IMPORTED_AS = {"pyjwt": "jwt", "pyyaml": "yaml"}
+
+# What is run or read by a tool and imported by no file, and by what.
+TOOLS = {
+    "jupyterlab": "labkit lessons names the command that opens one",
+    "ipykernel": "nbclient starts it",
+    "pytest-xdist": "make test runs on two processes",
+    "ruff": "tests/house/test_tools.py runs it",
+    "mypy": "tests/house/test_tools.py runs it",
+    "import-linter": "tests/house/test_imports.py runs it",
+    "pandas-stubs": "mypy reads it",
+    "types-networkx": "mypy reads it",
+    "types-pyyaml": "mypy reads it",
+    "types-tqdm": "mypy reads it",
 }
 
 
@@ -34,6 +49,33 @@ def test_a_module_imports_only_the_libraries_of_its_row(modules: list[Path], che
         strangers += [f"{name} imports {library}" for library in sorted(libraries(path.read_text()) - allowed(name))]
 
     assert strangers == [], "\n".join(strangers)
+
+
+def test_a_row_allows_nothing_that_is_not_used(modules: list[Path], checkout: Path) -> None:
+    used: dict[str, set[str]] = {row: set() for row in MAY_IMPORT}
+    for path in modules:
+        name = dotted(path.relative_to(checkout))
+        if rows(name):
+            used[max(rows(name), key=len)] |= libraries(path.read_text())
+
+    assert [(row, idle) for row, names in MAY_IMPORT.items() if (idle := sorted(names - used[row]))] == []
+
+
+def test_what_is_installed_is_imported_or_run(
+    python_files: list[Path], project_files: list[Path], checkout: Path
+) -> None:
+    project = tomllib.loads((checkout / "pyproject.toml").read_text())["project"]
+    wanted = [
+        *project["dependencies"],
+        *(name for extra in project["optional-dependencies"].values() for name in extra),
+    ]
+    imported = {library for path in python_files for library in libraries(path.read_text())}
+    imported |= {library for path in project_files if path.suffix == ".ipynb" for library in cells_import(path)}
+
+    installed = {re.split(r"[^\w.-]", requirement)[0].lower() for requirement in wanted}
+    idle = {name for name in installed - set(TOOLS) if IMPORTED_AS.get(name, name).replace("-", "_") not in imported}
+    assert sorted(idle) == []
+    assert sorted(set(TOOLS) - installed) == []
 
 
 def test_the_longest_name_decides() -> None:
@@ -55,8 +97,17 @@ def dotted(path: Path) -> str:
 
 
 def allowed(name: str) -> frozenset[str]:
-    rows = [row for row in MAY_IMPORT if name == row or name.startswith(row + ".")]
-    return MAY_IMPORT[max(rows, key=len)] if rows else frozenset()
+    return MAY_IMPORT[max(rows(name), key=len)] if rows(name) else frozenset()
+
+
+def rows(name: str) -> list[str]:
+    return [row for row in MAY_IMPORT if name == row or name.startswith(row + ".")]
+
+
+def cells_import(path: Path) -> set[str]:
+    """The libraries that the code cells of a notebook import."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return {name for cell in cells if cell["cell_type"] == "code" for name in libraries("".join(cell["source"]))}
 
 
 def libraries(source: str) -> set[str]:

@@ -77,6 +77,11 @@ def test_the_demo_runs(installed: Path, tmp_path: Path) -> None:
     assert run(installed / "labkit", "demo", at=tmp_path).strip()
 
 
+def test_the_pages_are_shown(installed: Path, tmp_path: Path) -> None:
+    assert run(installed / "labkit", "help", "rules", "R4", at=tmp_path).startswith("R4 ")
+    assert run(installed / "labkit", "help", "verbs", at=tmp_path).strip()
+
+
 def test_the_lessons_hold_and_are_named(installed: Path, checkout: Path, tmp_path: Path) -> None:
     told = run(installed / "labkit", "lessons", at=tmp_path)
 

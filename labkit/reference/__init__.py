@@ -1,0 +1,119 @@
+"""Reference: the pages that `labkit help` shows, written in Markdown beside this file or generated from tables.
+
+1. A page is named by its topic and has entries: the rules by number, the verbs by name, the others by section.
+2. What code and tests cite (`R4`, `decision D14`, `spec, Limits`) is an entry of such a page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from labkit.scenario.verbs import Parameter, Verb
+
+_FOLDER = Path(__file__).resolve().parent
+
+TOPICS = {
+    "architecture": "the map: packages, the walk of a request, where things are",
+    "rules": "rules R1 to R25 and the decisions C, K, T, A and D; `rules R4` shows one",
+    "api": "the API in brief: what the code cites as `spec`",
+    "scenario": "the keys of a scenario file",
+    "verbs": "what a step of a timeline can do; `verbs crash` shows one",
+}
+
+
+class UnknownTopic(LookupError):
+    """A topic or entry that does not exist; its text says which ones do."""
+
+
+def page(topic: str) -> str:
+    """Return the whole page of a topic; raise UnknownTopic."""
+    if topic not in TOPICS:
+        raise UnknownTopic(_unknown("topic", topic, TOPICS))
+    if topic == "verbs":
+        return "\n\n".join(_verbs().values())
+    if topic == "scenario":
+        return "\n".join(_scenario())
+    return (_FOLDER / f"{topic}.md").read_text(encoding="utf-8").rstrip()
+
+
+def entry(topic: str, name: str) -> str:
+    """Return one entry of a page, such as R4 of the rules; raise UnknownTopic."""
+    known = entries(topic)
+    by_spelling = {key.lower(): text for key, text in known.items()}
+    if name.lower() not in by_spelling:
+        raise UnknownTopic(_unknown(f"entry of {topic}", name, known))
+    return by_spelling[name.lower()]
+
+
+def entries(topic: str) -> dict[str, str]:
+    """Return the entries of a page by name, in its order: R4 of the rules, a section of the others."""
+    if topic == "verbs":
+        return _verbs()
+    found: dict[str, str] = {}
+    for part in re.split(r"(?m)^(?=##)", page(topic))[1:]:
+        heading, _, body = part.partition("\n")
+        title = heading.lstrip("# ")
+        name = title.split(" ")[0] if heading.startswith("### ") else title
+        if body.strip():
+            found[name] = f"{title}\n\n{body.strip()}"
+    return found
+
+
+def _verbs() -> dict[str, str]:
+    from labkit.scenario.verbs import VERBS
+
+    return {name: "\n".join(_describe(verb)) for name, verb in VERBS.items()}
+
+
+def _describe(verb: Verb) -> Iterator[str]:
+    yield f"{verb.name}: {verb.about}"
+    for parameter in verb.parameters:
+        yield f"    {parameter.name}: {parameter.wanted}{_default(parameter)}"
+    if verb.undo:
+        yield f"    (undone by {verb.undo})"
+
+
+def _default(parameter: Parameter) -> str:
+    if parameter.required:
+        return ""
+    return "; may be left out" if parameter.default in (None, "", False) else f"; {parameter.default} unless given"
+
+
+def _scenario() -> Iterator[str]:
+    from labkit.scenario.model import FilePart
+
+    yield "A scenario file, *.lab.yaml, is a mapping with these keys; those with * are required."
+    yield from _keys(FilePart, "")
+    yield ""
+    yield "A step of the timeline has do, a verb, with the verb's parameters (labkit help verbs), and may have:"
+    yield "    at: when it begins at the earliest, such as 20s"
+    yield "    after: how long after the step before ended, such as 2s"
+    yield "    fails: true, or words that the refusal says; for a step that the service is to refuse"
+
+
+def _keys(model: type[BaseModel], indent: str) -> Iterator[str]:
+    from labkit.scenario.model import INNER, ExpectPart, LabPart, fields_of
+
+    required = {field.alias or name for name, field in model.model_fields.items() if field.is_required()}
+    sections: dict[str, type[BaseModel]] = {"lab": LabPart, "expect": ExpectPart} if not indent else {}
+    for key, wanted in fields_of(model).items():
+        yield f"{indent}{key}{'*' if key in required else ''}: {wanted}"
+        inner = INNER.get((model, key))
+        below = sections.get(key) or (inner.model if inner is not None and inner.many else None)
+        if below is not None:
+            yield from _keys(below, indent + "    ")
+
+
+def _unknown(what: str, name: str, known: dict[str, str]) -> str:
+    spelling = {key.lower(): key for key in known}
+    near = get_close_matches(name.lower(), spelling, n=1)
+    listed = ", ".join(known) or "none"
+    hint = f"did you mean {spelling[near[0]]}?" if near else f"known: {listed}"
+    return f"no {what} is called {name!r}; {hint}"

@@ -1,0 +1,86 @@
+"""The reference pages: every rule and decision has its entry, every verb and key of a scenario file is described."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit import reference
+from labkit.reference import TOPICS, UnknownTopic, entries, entry, page
+from labkit.scenario.model import ClusterPart, FilePart, WorkPart, fields_of
+from labkit.scenario.verbs import VERBS
+
+NUMBERED = {"R": 25, "C": 18, "K": 6, "T": 17, "A": 11, "D": 23}
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_every_topic_is_a_page_of_plain_lines(topic: str) -> None:
+    text = page(topic)
+
+    assert len(text.splitlines()) > 10
+    assert all(line == line.rstrip() for line in text.splitlines())
+    assert [line for line in text.splitlines() if len(line) > 130 and not line.startswith("|")] == []
+
+
+def test_every_rule_and_decision_has_an_entry_and_no_other_is_there() -> None:
+    expected = {f"{letter}{number}" for letter, last in NUMBERED.items() for number in range(1, last + 1)}
+    numbered = {name for name in entries("rules") if name[1:].isdigit()}
+
+    assert numbered == expected
+
+
+def test_an_entry_ends_where_the_next_heading_begins() -> None:
+    assert entry("rules", "R25").startswith("R25 Only a bug ends a run\n\n")
+    assert "#" not in entry("rules", "R25")
+    assert "D23" not in entry("rules", "D22")
+
+
+@pytest.mark.parametrize(("topic", "name"), [("rules", "r4"), ("api", "limits"), ("verbs", "Crash")])
+def test_an_entry_is_found_in_any_case(topic: str, name: str) -> None:
+    assert entry(topic, name).lower().startswith(name.lower())
+
+
+@pytest.mark.parametrize(
+    ("topic", "name", "said"),
+    [
+        ("rule", None, "no topic is called 'rule'; did you mean rules?"),
+        ("nothing", None, "no topic is called 'nothing'; known: architecture, rules, api, scenario, verbs"),
+        ("verbs", "crsh", "no entry of verbs is called 'crsh'; did you mean crash?"),
+        ("scenario", "xyz", "no entry of scenario is called 'xyz'; known: none"),
+    ],
+)
+def test_what_does_not_exist_is_refused_with_a_hint(topic: str, name: str | None, said: str) -> None:
+    with pytest.raises(UnknownTopic) as refused:
+        entry(topic, name) if name else page(topic)
+
+    assert str(refused.value) == said
+
+
+def test_every_verb_is_described_with_its_parameters() -> None:
+    described = entries("verbs")
+
+    assert list(described) == list(VERBS)
+    for name, verb in VERBS.items():
+        assert verb.about in described[name]
+        assert all(f"\n    {parameter.name}: {parameter.wanted}" in described[name] for parameter in verb.parameters)
+    assert "(undone by restart)" in described["crash"]
+    assert described["corrupt"].count("unless given") == 2
+    assert "by force" not in described["promote"]
+
+
+def test_every_key_of_a_scenario_file_is_described() -> None:
+    lines = page("scenario").splitlines()
+
+    assert [
+        key for key in fields_of(FilePart) if not any(line.startswith((f"{key}:", f"{key}*:")) for line in lines)
+    ] == []
+    for model in (ClusterPart, WorkPart):
+        for key, wanted in fields_of(model).items():
+            assert any(line.lstrip().startswith((f"{key}: {wanted}", f"{key}*: {wanted}")) for line in lines), key
+    assert "scenario*: a title" in lines
+    assert "about: a paragraph" in lines
+
+
+def test_no_page_is_forgotten() -> None:
+    written = {path.stem for path in reference._FOLDER.glob("*.md")}
+
+    assert written <= set(TOPICS)
