@@ -41,8 +41,8 @@ P521_BYTES = 66
 P521_DRAW_BYTES = 74
 
 JWT_HEADER = b'{"alg":"ES512","typ":"JWT"}'
-LONGEST_TOKEN = 16_384
-MOST_BRACKETS = 256
+MAX_TOKEN_CHARACTERS = 16_384
+MAX_BRACKETS = 256
 
 
 # ---- certificates: Ed25519 (RFC 8410) in X.509 (RFC 5280) --------------------------------------------------
@@ -315,9 +315,9 @@ def read_claims(token: str) -> dict[str, Any]:
 
 def _token_payload(token: str) -> bytes:
     """Take a token apart: three segments, each in its one spelling, the first an ES512 header."""
-    segments = token.split(".", 3) if len(token) <= LONGEST_TOKEN else []
+    segments = token.split(".", 3) if len(token) <= MAX_TOKEN_CHARACTERS else []
     if len(segments) != 3:
-        raise ValueError(f"a token is three segments with dots between, at most {LONGEST_TOKEN} characters")
+        raise ValueError(f"a token is three segments with dots between, at most {MAX_TOKEN_CHARACTERS} characters")
     head, payload, _ = (_from_base64url(segment) for segment in segments)
     header = _from_json(head, "the token's header")
     if header.get("alg") != "ES512" or header.get("typ", "JWT") != "JWT":
@@ -351,7 +351,7 @@ def _from_json(raw: bytes, what: str) -> dict[str, Any]:
     """Read a JSON object that can be written again: no NaN, no half of a surrogate pair."""
     import json
 
-    if raw.count(b"[") + raw.count(b"{") > MOST_BRACKETS:  # how deep a parser goes differs between Pythons
+    if raw.count(b"[") + raw.count(b"{") > MAX_BRACKETS:  # how deep a parser goes differs between Pythons
         raise ValueError(f"{what} is not JSON that nests as little as a token's does")
     try:
         value = json.loads(raw.decode())

@@ -10,11 +10,12 @@ from collections.abc import Iterable
 
 from labkit.service.message import Request
 from labkit.service.record import NamedTuple
-from labkit.vault import policy_store, token_record, tokens
+from labkit.vault import token_record, tokens
 from labkit.vault.context import Context
 from labkit.vault.core import Core, SealKeys
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import MOUNTS, MountTable, encode_table, new_mount
+from labkit.vault.policies import store as policy_store
 from labkit.vault.seal import SEAL_CONFIG, SealConfig, check_event, encode_config
 from labkit.vault.shamir import split
 from labkit.vault.storage.barrier import KEY_BYTES, KEYRING, encrypt_keyring, new_keyring

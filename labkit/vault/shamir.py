@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-MOST_SHARES = 255
+MAX_SHARES = 255
 
 _ZERO = 255  # stands for the logarithm of 0, which has none; those of other values end at 254
 
@@ -43,9 +43,9 @@ def split(secret: bytes, shares: int, threshold: int, entropy: Callable[[int], b
         raise ValueError("cannot split an empty secret")
     if shares == 1 == threshold:
         return [bytes(secret)]
-    if not 2 <= threshold <= shares <= MOST_SHARES:
+    if not 2 <= threshold <= shares <= MAX_SHARES:
         raise ValueError(
-            f"shares and threshold lie between 2 and {MOST_SHARES}, shares no fewer than threshold; "
+            f"shares and threshold lie between 2 and {MAX_SHARES}, shares no fewer than threshold; "
             f"{shares} and {threshold} came"
         )
     size = len(secret)

@@ -46,7 +46,7 @@ class Call(NamedTuple):
     status: int
 
 
-KEPT_CALLS = 10_000
+MAX_CALLS = 10_000
 
 # path, kind and options of what is mounted in development mode
 DEV_MOUNTS = (("secret/", "kv", (("version", "2"),)), ("transit/", "transit", ()))
@@ -73,7 +73,7 @@ class Vault(ShortForms):
         self.files = files or Files()
         self.core.append_line = self.files.append
         self.unseal_keys: tuple[str, ...] = ()
-        self.calls: deque[Call] = deque(maxlen=KEPT_CALLS)
+        self.calls: deque[Call] = deque(maxlen=MAX_CALLS)
         self._failures: list[int] = []
         if state:
             self.core.leadership = Leadership(*state["leadership"])

@@ -28,7 +28,7 @@ from labkit.vault.context import Caller, Context
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import MOUNTS, Mount, MountTable, ResolvedRoute, decode_table, routes_of
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
-from labkit.vault.policy_store import INDEX, acl_for
+from labkit.vault.policies.store import INDEX, acl_for
 from labkit.vault.storage import StaleTerm
 
 METHODS = {

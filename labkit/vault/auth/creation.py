@@ -20,7 +20,7 @@ from labkit.vault import token_record, tokens
 from labkit.vault.auth.lifetime import asked_seconds, grant_s, mount_bounds
 from labkit.vault.auth.roles import ROLE_NAME, Role, find_role
 from labkit.vault.policies import SUDO
-from labkit.vault.policy_store import is_known, not_assignable
+from labkit.vault.policies.store import is_known, not_assignable
 from labkit.vault.token_record import Token
 
 if TYPE_CHECKING:

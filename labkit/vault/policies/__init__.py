@@ -6,7 +6,8 @@ service brings, and the names that are its own.  Language and messages: the prod
 
 from __future__ import annotations
 
-from labkit.vault.policies.acl import Acl
+from labkit.vault.policies.access_list import Acl
+from labkit.vault.policies.language import PolicyError
 from labkit.vault.policies.rules import (
     CAPABILITIES,
     CREATE,
@@ -20,7 +21,6 @@ from labkit.vault.policies.rules import (
     Rule,
     parse_policy,
 )
-from labkit.vault.policy_language import PolicyError
 
 __all__ = [
     "CAPABILITIES",

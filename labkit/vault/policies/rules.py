@@ -17,7 +17,7 @@ from typing import Any
 
 from labkit.service.durations import parse_duration
 from labkit.service.record import NamedTuple
-from labkit.vault.policy_language import Block, Item, Listing, Literal, PolicyError, Source, Value, parse
+from labkit.vault.policies.language import Block, Item, Listing, Literal, PolicyError, Source, Value, parse
 
 CREATE, READ, UPDATE, PATCH, DELETE, LIST, SUDO, DENY = (1 << bit for bit in range(8))
 

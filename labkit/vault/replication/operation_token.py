@@ -18,7 +18,7 @@ from labkit.service.errors import BadRequest, Forbidden
 from labkit.vault import token_record, tokens
 from labkit.vault.identifiers import base62, uuid_text
 from labkit.vault.policies import UPDATE
-from labkit.vault.policy_store import acl_for
+from labkit.vault.policies.store import acl_for
 from labkit.vault.replication.otp import encode
 from labkit.vault.seal import check_root_key, combine_shares, parse_share, read_config
 from labkit.vault.storage.records import decode_record, encode_record

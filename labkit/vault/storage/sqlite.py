@@ -14,7 +14,7 @@ from labkit.vault.storage import Names, StaleTerm, Writes
 if TYPE_CHECKING:
     from pathlib import Path
 
-KEPT_VALUES = 65_536
+MAX_CACHED_VALUES = 65_536
 
 SCHEMA = """
     CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -110,7 +110,7 @@ class SqliteStorage:
             raise StaleTerm(f"term {term} is over: a newer leader claimed term {newest}")
 
     def _keep(self, key: str, value: bytes) -> None:
-        if len(self._kept) >= KEPT_VALUES:
+        if len(self._kept) >= MAX_CACHED_VALUES:
             self._kept.clear()
         self._kept[key] = value
 

@@ -8,7 +8,7 @@ from labkit.service import fields
 from labkit.service.errors import BadRequest, one_error
 from labkit.service.routing import Route
 from labkit.vault import tokens
-from labkit.vault.policy_store import acl_for
+from labkit.vault.policies.store import acl_for
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context

@@ -14,7 +14,7 @@ from labkit.service.routing import Route
 from labkit.vault import tokens
 from labkit.vault.mounts import read_table
 from labkit.vault.policies import CAPABILITIES, DENY
-from labkit.vault.policy_store import acl_for
+from labkit.vault.policies.store import acl_for
 from labkit.vault.system.mounted import AUTH, describe, in_area
 
 if TYPE_CHECKING:

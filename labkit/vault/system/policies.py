@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.service import fields
 from labkit.service.errors import BadRequest, NotFound
 from labkit.service.routing import Route
-from labkit.vault import policy_store
+from labkit.vault.policies import store as policy_store
 from labkit.vault.policies import why_not_deleted, why_not_written
 
 if TYPE_CHECKING:

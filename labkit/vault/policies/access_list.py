@@ -21,8 +21,8 @@ from labkit.vault.policies.rules import ANY, CAPABILITIES, CREATE, DENY, PATCH, 
 
 JUDGED_BY_PARAMETERS = CREATE | READ | UPDATE | PATCH
 
-KEPT_CHOICES = 1_024  # paths whose rule an access list remembers, each of at most this many characters:
-LONGEST_KEPT = 1_024
+MAX_CACHED_CHOICES = 1_024  # paths whose rule an access list remembers, each of at most this many characters:
+MAX_CACHED_PATH_CHARACTERS = 1_024
 
 
 class _Ranked(NamedTuple):
@@ -145,9 +145,9 @@ class Acl:
         if choice is None:
             rule = self.rule_for(path, listing)
             choice = (0, None) if rule is None else (rule.capabilities, rule if rule.needs_parameters else None)
-            if len(kept) >= KEPT_CHOICES:
+            if len(kept) >= MAX_CACHED_CHOICES:
                 kept.clear()
-            if len(path) <= LONGEST_KEPT:
+            if len(path) <= MAX_CACHED_PATH_CHARACTERS:
                 kept[path] = choice
         return choice
 

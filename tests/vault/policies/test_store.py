@@ -6,9 +6,9 @@ import pytest
 
 from labkit.service.errors import BadRequest
 from labkit.service.message import Request
-from labkit.vault import policy_store
 from labkit.vault.context import Context
 from labkit.vault.policies import READ, UPDATE
+from labkit.vault.policies import store as policy_store
 
 READ_X = 'path "x" { capabilities = ["read"] }'
 

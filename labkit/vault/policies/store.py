@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from labkit.service.errors import BadRequest
 from labkit.vault.identifiers import sha256
 from labkit.vault.policies import DEFAULT_POLICY, WRAPPING_POLICY, Acl, Rule, parse_policy
-from labkit.vault.policy_language import PolicyError
+from labkit.vault.policies.language import PolicyError
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:

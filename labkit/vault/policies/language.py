@@ -18,7 +18,7 @@ from typing import Any
 
 from labkit.service.record import NamedTuple
 
-DEEPEST = 64
+MAX_DEPTH = 64
 
 _KINDS = ("LBRACE", "RBRACE", "LBRACK", "RBRACK", "COMMA", "ASSIGN", "ADD", "SUB", "PERIOD")
 _SIGNS = dict(zip("{}[],=+-.", _KINDS, strict=True))
@@ -237,8 +237,8 @@ class _Reader:
     def _deeper(self) -> int:
         """Count a level; return where it begins."""
         self.depth += 1
-        if self.depth > DEEPEST:
-            raise self.source.error(self.at, f"nested deeper than {DEEPEST} levels")
+        if self.depth > MAX_DEPTH:
+            raise self.source.error(self.at, f"nested deeper than {MAX_DEPTH} levels")
         return self.at
 
 
@@ -357,7 +357,7 @@ def _read_json(source: Source) -> Block:
         # Without the parser's own words and place: those differ from one Python to the next.
         raise PolicyError("the text begins like JSON, but is none") from None
     except RecursionError:
-        raise PolicyError(f"nested deeper than {DEEPEST} levels") from None
+        raise PolicyError(f"nested deeper than {MAX_DEPTH} levels") from None
     # All strings stand in the text in the order in which the document is walked: so each key's place is found.
     strings = (found.start() for found in re.finditer(r'"(?:[^"\\]|\\.)*"', source.text))
     items: list[Item] = []
@@ -385,8 +385,8 @@ def _json_block(source: Source, members: _Members, strings: Iterator[int], at: i
 
 def _json_value(source: Source, value: Any, strings: Iterator[int], at: int, depth: int) -> Value:
     """Make the value of what was read; ``at`` is where the key before it stands, for lack of a place of its own."""
-    if depth > DEEPEST:
-        raise source.error(at, f"nested deeper than {DEEPEST} levels")
+    if depth > MAX_DEPTH:
+        raise source.error(at, f"nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, _Members):
         return _json_block(source, value, strings, at, depth + 1)
     if isinstance(value, Literal):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from labkit.vault.policy_language import DEEPEST, Block, Item, Listing, Literal, PolicyError, Source, Value, parse
+from labkit.vault.policies.language import MAX_DEPTH, Block, Item, Listing, Literal, PolicyError, Source, Value, parse
 
 NAMES = st.from_regex(r"[a-z_][a-z0-9_.-]{0,8}", fullmatch=True).filter(lambda name: name not in ("true", "false"))
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=10)
@@ -140,11 +140,11 @@ def test_what_is_no_hcl_is_refused_with_its_place(text, message) -> None:
         ("a =", "Unknown token"),
         ("a\0b", "At 1:2: unexpected null character (0x00)"),
         ("a = '\ud800'", "illegal UTF-8 encoding"),
-        ("a = " + "[" * (DEEPEST + 1), f"nested deeper than {DEEPEST} levels"),
-        ("a {" * (DEEPEST + 1), f"nested deeper than {DEEPEST} levels"),
-        ("a = [" + "[" * 100_000, f"nested deeper than {DEEPEST} levels"),
-        ('{"a": ' * (DEEPEST + 1) + "1" + "}" * (DEEPEST + 1), f"nested deeper than {DEEPEST} levels"),
-        ('{"a":' + "[" * 100_000, f"nested deeper than {DEEPEST} levels"),
+        ("a = " + "[" * (MAX_DEPTH + 1), f"nested deeper than {MAX_DEPTH} levels"),
+        ("a {" * (MAX_DEPTH + 1), f"nested deeper than {MAX_DEPTH} levels"),
+        ("a = [" + "[" * 100_000, f"nested deeper than {MAX_DEPTH} levels"),
+        ('{"a": ' * (MAX_DEPTH + 1) + "1" + "}" * (MAX_DEPTH + 1), f"nested deeper than {MAX_DEPTH} levels"),
+        ('{"a":' + "[" * 100_000, f"nested deeper than {MAX_DEPTH} levels"),
         ('{"a": 1,}', "the text begins like JSON, but is none"),
         ('{\n"a": b}', "the text begins like JSON, but is none"),
         ('{"a": "\\ud800"}', "At 1:7: illegal UTF-8 encoding"),
@@ -159,8 +159,8 @@ def test_what_cannot_be_is_refused(text, message) -> None:
 
 
 def test_as_deep_as_allowed_is_read() -> None:
-    assert refusal("a {" * DEEPEST + "}" * DEEPEST) == ""
-    assert refusal("a = " + "[" * DEEPEST + "]" * DEEPEST) == ""
+    assert refusal("a {" * MAX_DEPTH + "}" * MAX_DEPTH) == ""
+    assert refusal("a = " + "[" * MAX_DEPTH + "]" * MAX_DEPTH) == ""
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from labkit.vault.policies import CAPABILITIES, CREATE, DELETE, DENY, LIST, PATCH, READ, SUDO, UPDATE, Acl, parse_policy
-from labkit.vault.policies.acl import KEPT_CHOICES, LONGEST_KEPT
+from labkit.vault.policies.access_list import MAX_CACHED_CHOICES, MAX_CACHED_PATH_CHARACTERS
 from labkit.vault.policies.rules import Rule
 
 SECOND = 1_000_000_000
@@ -292,12 +292,12 @@ def test_a_remembered_choice_is_the_same_choice() -> None:
     acl = acl_of('path "a/*" { capabilities = ["read"] }\npath "m" { capabilities = ["list"] }')
 
     for _ in range(2):
-        for number in range(KEPT_CHOICES + 10):
+        for number in range(MAX_CACHED_CHOICES + 10):
             assert acl.allows(READ, f"a/{number}")
             assert not acl.allows(UPDATE, f"a/{number}")
         assert acl.allows(LIST, "m/", listing=True)
         assert not acl.allows(LIST, "m/")
-        assert acl.allows(READ, "a/" + "b" * LONGEST_KEPT)
+        assert acl.allows(READ, "a/" + "b" * MAX_CACHED_PATH_CHARACTERS)
 
 
 # What the rules of several policies add up to.
