@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
-from labkit.service.errors import ServiceError, Unavailable
+from labkit.service.errors import BadRequest, Forbidden, ServiceError, Unavailable
 from labkit.service.message import Fetch, Request, Response, Suspended
-from labkit.vault import walk
+from labkit.vault import tokens, walk
 from labkit.vault.context import Context
 from labkit.vault.core import SEALED, Core
 from labkit.vault.storage import Names, StaleTerm
@@ -103,7 +103,7 @@ def start(core: Core, plain: Context, number: int) -> Response | Suspended:
         number, plain.request, NOT_FETCHED_YET, request_id=plain.request_id, keys=core.keys.fingerprint()
     )
     ctx = _context(core, waiting)
-    return _advance(ctx, walk.fetching(ctx), waiting)
+    return _advance(ctx, walk_on(ctx), waiting)
 
 
 def resume(core: Core, suspended: Suspended, answer: Response) -> Response | Suspended:
@@ -115,10 +115,40 @@ def resume(core: Core, suspended: Suspended, answer: Response) -> Response | Sus
     ctx, generator = running or _replay(core, suspended)
     _begin(ctx, core.now())
     try:
-        walk.check_again(ctx)
+        _check_again(ctx)
     except ServiceError as error:
         return walk.refuse(ctx, error)
     return _advance(ctx, generator, suspended._replace(answers=(*suspended.answers, answer)))
+
+
+def walk_on(ctx: Context) -> Generator[Fetch, Response, Response]:
+    """Walk on from the route, for a request whose handler fetches: live run and replay are this one generator (R2)."""
+    walk.authenticate(ctx)
+    arguments = walk.authorise(ctx)
+    walk.use_token(ctx)
+    walk.audit_request(ctx)
+    warned = len(ctx.warnings)
+    answer = yield from walk.call(ctx, arguments)
+    if answer is None:
+        walk.drop_field_warnings(ctx, warned)
+    response = walk.respond_with(ctx, answer)
+    walk.audit_response(ctx, response)
+    return response
+
+
+def _check_again(ctx: Context) -> None:
+    """Judge mode, leadership and token again before a request that fetched goes on (R4).
+
+    The node itself is asked, not the tape.  Policies are not judged again: they held when the request began.
+    """
+    core, found, caller = ctx.core, ctx.resolved, ctx.caller
+    assert found is not None
+    if "any_mode" not in found.flags and core.replica.is_secondary:
+        raise BadRequest(walk.PATH_DISABLED)
+    if not core.leadership.active:
+        raise Unavailable("this node is no longer the active one; ask again")
+    if caller is not None and not tokens.still_valid(core, caller.token, caller.digest):
+        raise Forbidden(tokens.INVALID_TOKEN)
 
 
 def _why_refused(core: Core, suspended: Suspended) -> ServiceError | None:
@@ -173,7 +203,7 @@ def _commit(ctx: Context) -> Response | None:
 def _replay(core: Core, suspended: Suspended) -> tuple[Context, Walk]:
     """Bring a request back to where it waits, from its tape and the answers it had."""
     ctx = _context(core, suspended)
-    generator = walk.fetching(ctx)
+    generator = walk_on(ctx)
     next(generator)
     for answer in suspended.answers:
         _begin(ctx, 0)

@@ -6,7 +6,6 @@ policies, the parameters, and only then the handler.
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
 from labkit.service.errors import (
@@ -21,7 +20,7 @@ from labkit.service.errors import (
     one_error,
 )
 from labkit.service.limits import measure
-from labkit.service.message import Fetch, Reply, Response, respond
+from labkit.service.message import Reply, Response, respond
 from labkit.service.routing import Match, parse_fields, refusal
 from labkit.vault import audit, token_record, tokens
 from labkit.vault.context import Caller, Context
@@ -299,29 +298,14 @@ def call(ctx: Context, arguments: dict[str, Any]) -> Any:
     warned = len(ctx.warnings)
     answer = match.route.handler(ctx, **arguments)
     if answer is None:
-        _drop_field_warnings(ctx, warned)
+        drop_field_warnings(ctx, warned)
     return answer
 
 
-def _drop_field_warnings(ctx: Context, warned: int) -> None:
+def drop_field_warnings(ctx: Context, warned: int) -> None:
     """Forget what the fields warned of when the handler answers nothing: it stands beside an answer, and makes none."""
     if len(ctx.warnings) == warned:
         ctx.warnings.clear()
-
-
-def fetching(ctx: Context) -> Generator[Fetch, Response, Response]:
-    """Walk on from the route, for a request whose handler fetches: live run and replay are this one generator (R2)."""
-    authenticate(ctx)
-    arguments = authorise(ctx)
-    use_token(ctx)
-    audit_request(ctx)
-    warned = len(ctx.warnings)
-    answer = yield from call(ctx, arguments)
-    if answer is None:
-        _drop_field_warnings(ctx, warned)
-    response = respond_with(ctx, answer)
-    audit_response(ctx, response)
-    return response
 
 
 def respond_with(ctx: Context, answer: Any) -> Response:
@@ -389,21 +373,6 @@ def step_down(ctx: Context) -> Response:
     ctx.core.leadership = ctx.core.leadership._replace(active=False, leader="", leader_cluster="")
     ctx.observe("stepped down", reason="a newer leader holds the lease")
     return refusal(Unavailable("this node is no longer the active one; nothing was changed, try again"))
-
-
-def check_again(ctx: Context) -> None:
-    """Judge mode, leadership and token again before a request that fetched goes on (R4).
-
-    The node itself is asked, not the tape.  Policies are not judged again: they held when the request began.
-    """
-    core, found, caller = ctx.core, ctx.resolved, ctx.caller
-    assert found is not None
-    if "any_mode" not in found.flags and core.replica.is_secondary:
-        raise BadRequest(PATH_DISABLED)
-    if not core.leadership.active:
-        raise Unavailable("this node is no longer the active one; ask again")
-    if caller is not None and not tokens.still_valid(core, caller.token, caller.digest):
-        raise Forbidden(tokens.INVALID_TOKEN)
 
 
 # Where the system's own endpoints are found while the stored table cannot be read.
