@@ -1,4 +1,4 @@
-"""Route tables: match a path, parse its fields, and turn refusals into responses.
+"""Route tables: match a path and parse its fields.
 
 1. A table is data; the first route whose pattern matches the whole path answers, anchored at both ends.
 2. A path that matches for another operation is 405; one that matches nothing is 404.
@@ -14,25 +14,24 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
-from labkit.service.errors import BadRequest, NotFound, Redirect, ServiceError, Unsupported, one_error
+from labkit.service.errors import BadRequest, NotFound, Unsupported, one_error
 from labkit.service.fields import Field
-from labkit.service.message import Response, respond
 from labkit.service.record import NamedTuple
 
 OPERATIONS = ("read", "write", "patch", "delete", "list")
 
 FLAGS = {
-    "open": "needs no token; any that is sent is ignored",
+    "unauthenticated": "needs no token; any that is sent is ignored",
     "sudo": "wants the capability sudo too",
-    "sealed": "answers while sealed",
-    "standby": "answers on a node that is not the active one",
+    "while_sealed": "answers while sealed",
+    "on_standby": "answers on a node that is not the active one",
     "any_mode": "answers on a disaster-recovery secondary",
     "any_namespace": "answers in any namespace",
     "enterprise": "is refused by the community edition",
-    "asks": "its handler is a generator that yields Fetches",
-    "bare": "answers without the envelope",
-    "flat": "copies the data's members to the top level of the envelope",
-    "wrapping": "a token that is not valid is 400, not 403",
+    "fetches": "its handler is a generator that yields Fetches",
+    "no_envelope": "answers without the envelope",
+    "top_level_data": "copies the data's members to the top level of the envelope",
+    "invalid_token_is_400": "a token that is not valid is 400, not 403",
 }
 
 Handler = Callable[..., Any]
@@ -94,7 +93,7 @@ class Match(NamedTuple):
     """A route that a path matched, with defaults and captures laid out as the handler's arguments."""
 
     route: Route
-    values: dict[str, Any]
+    arguments: dict[str, Any]
     captured: dict[str, Any]
 
 
@@ -153,7 +152,7 @@ def _routes(modules: Iterable[str]) -> list[Route]:
 
 def parse_fields(match: Match, body: Mapping[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:
     """Convert a body's members into the handler's arguments; raise BadRequest that names the field."""
-    values = dict(match.values)
+    values = dict(match.arguments)
     unknown: list[str] = []
     replaced: list[str] = []
     fields = match.route.by_name
@@ -177,14 +176,3 @@ def parse_fields(match: Match, body: Mapping[str, Any], warn: Callable[[str], No
             f"[{' '.join(sorted(replaced))}]"
         )
     return values
-
-
-def refusal(error: ServiceError) -> Response:
-    """Make the Response of a refusal: the only place where that happens."""
-    body: dict[str, Any] = {"errors": list(error.errors)}
-    if error.data is not None:
-        body["data"] = error.data
-    response = respond(error.status, body)
-    if isinstance(error, Redirect):
-        response.headers["Location"] = error.location
-    return response

@@ -103,7 +103,7 @@ class Vault(ShortForms):
             arguments = walk.authorise(ctx)
             walk.spend_use(ctx)
             walk.audit_request(ctx)
-            if walk.asks(ctx):
+            if walk.fetches(ctx):
                 return self._start(ctx, arguments)
             answer = walk.call(ctx, arguments)
             response = walk.respond_with(ctx, answer)

@@ -19,10 +19,11 @@ from labkit.service.errors import (
     Unsupported,
     WrongMediaType,
     one_error,
+    to_response,
 )
-from labkit.service.limits import measure
+from labkit.service.limits import check_body
 from labkit.service.message import Reply, Response, Suspended, respond
-from labkit.service.routing import Match, parse_fields, refusal
+from labkit.service.routing import Match, parse_fields
 from labkit.vault import audit, tokens
 from labkit.vault.context import Caller, Context, Core, TapedContext
 from labkit.vault.identifiers import uuid_text
@@ -60,7 +61,7 @@ def receive(ctx: Context) -> None:
     if body:
         if type(body) is not dict:
             raise BadRequest("failed to decode JSON input: the body is not an object")
-        measure(body, ctx.core.settings.max_body_bytes)
+        check_body(body, ctx.core.settings.max_body_bytes)
     ctx.request_id = uuid_text(ctx.core.entropy)
     for name, value in request.headers.items():
         if name != "X-Vault-Token":
@@ -166,11 +167,11 @@ def admit(ctx: Context) -> None:
     core, found = ctx.core, ctx.found
     assert found is not None
     flags = found.flags
-    if core.barrier is None and "sealed" not in flags:
+    if core.barrier is None and "while_sealed" not in flags:
         raise Unavailable(SEALED)
     if core.barrier is not None and "any_mode" not in flags and core.is_secondary:
         raise BadRequest(PATH_DISABLED)  # right after sealed: a standby of a secondary says so as well
-    if not core.duty.active and "standby" not in flags:
+    if not core.duty.active and "on_standby" not in flags:
         if not core.duty.leader:
             raise Unavailable("no active node of this cluster is known; try again soon")
         raise Redirect(f"{core.duty.leader}/v1/{ctx.path}")
@@ -186,14 +187,14 @@ def admit(ctx: Context) -> None:
 def identify(ctx: Context) -> None:
     """Find out who asks: raise Forbidden for no token, or one that is not valid; open routes ignore any token."""
     assert ctx.found is not None
-    if "open" in ctx.found.flags:
+    if "unauthenticated" in ctx.found.flags:
         return
     text = tokens.sent_token(ctx)
     if not text:
         raise Forbidden(DENIED)
     caller = _caller(ctx, text)
     if caller is None or caller.token.uses < 0:
-        if "wrapping" in ctx.found.flags:
+        if "invalid_token_is_400" in ctx.found.flags:
             from labkit.vault import wrapping
 
             raise BadRequest(wrapping.INVALID)
@@ -240,7 +241,7 @@ def authorise(ctx: Context) -> dict[str, Any]:
         raise match.with_traceback(None)  # it is kept in the memo: frames must not pile up on it
     if arguments is not None:
         return arguments
-    return parse_fields(match, ctx.body, ctx.warn) if ctx.body else dict(match.values)
+    return parse_fields(match, ctx.body, ctx.warn) if ctx.body else dict(match.arguments)
 
 
 def _check_policies(ctx: Context, caller: Caller, capability: int, flags: frozenset[str]) -> None:
@@ -280,10 +281,10 @@ def audit_response(ctx: Context, response: Response) -> None:
         audit.record_response(ctx, response)
 
 
-def asks(ctx: Context) -> bool:
+def fetches(ctx: Context) -> bool:
     """Whether the route's handler must ask the outside."""
     assert ctx.found is not None
-    return "asks" in ctx.found.flags
+    return "fetches" in ctx.found.flags
 
 
 def call(ctx: Context, arguments: dict[str, Any]) -> Any:
@@ -308,7 +309,7 @@ def respond_with(ctx: Context, answer: Any) -> Response:
     if answer is None and not ctx.warnings:
         _end_last_use(ctx)
         return respond(204)
-    if "bare" in flags:
+    if "no_envelope" in flags:
         return respond(200, answer)
     reply, data = (answer, answer.data) if isinstance(answer, Reply) else (PLAIN, answer)
     if ctx.wrap_ttl_ns and reply.status == 200 and (data is not None or reply.auth is not None):
@@ -316,7 +317,7 @@ def respond_with(ctx: Context, answer: Any) -> Response:
 
         reply, data = wrapping.wrap_reply(ctx, reply._replace(data=data)), None
     _end_last_use(ctx)
-    return respond(reply.status, envelope(ctx, data, reply, "flat" in flags))
+    return respond(reply.status, envelope(ctx, data, reply, "top_level_data" in flags))
 
 
 def envelope(ctx: Context, data: Any, reply: Reply, flat: bool) -> dict[str, Any]:
@@ -345,12 +346,12 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
     ctx.writes = dict(ctx.kept)
     if ctx.kept and core.barrier is not None:
         _end_last_use(ctx)
-    response = refusal(error)
+    response = to_response(error)
     if ctx.found is not None and core.barrier is not None:
         try:
             audit.record_refusal(ctx, response)
         except ServiceError as failed:
-            response = refusal(failed)
+            response = to_response(failed)
     try:
         core.commit(ctx.writes)
     except StaleTerm:
@@ -362,7 +363,7 @@ def step_down(ctx: Context) -> Response:
     """Answer for a node that found out, when it committed, that another one leads."""
     ctx.core.duty = ctx.core.duty._replace(active=False, leader="", leader_cluster="")
     ctx.observe("stepped down", reason="a newer leader holds the lease")
-    return refusal(Unavailable("this node is no longer the active one; nothing was changed, try again"))
+    return to_response(Unavailable("this node is no longer the active one; nothing was changed, try again"))
 
 
 def admit_again(ctx: TapedContext, suspended: Suspended) -> None:

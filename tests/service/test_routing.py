@@ -40,7 +40,7 @@ TABLE = Table(
 def test_a_route_captures_from_the_path():
     match = TABLE.match("read", "data/a/b c/ü")
 
-    assert match.route.handler(None, **match.values) == "a/b c/ü"
+    assert match.route.handler(None, **match.arguments) == "a/b c/ü"
 
 
 @pytest.mark.parametrize("path", ["keys/", "keys/a/b", "keys/a-", "keys/-a", "keys/a b", "other", "data/", "data/a/"])
@@ -86,7 +86,7 @@ def test_matching_never_shares_its_values():
     match = TABLE.match("write", "keys/a/config")
     parse_fields(match, {"count": 9}, lambda text: None)
 
-    assert match.values == {"name": "a", "count": 1}
+    assert match.arguments == {"name": "a", "count": 1}
 
 
 def test_fields_must_be_the_handlers_parameters():
@@ -115,7 +115,7 @@ def groups(monkeypatch):
 def test_a_group_is_loaded_by_its_segment(groups, monkeypatch):
     assert groups.match("read", "keys/a") == TABLE.match("read", "keys/a")
     monkeypatch.delitem(sys.modules, "group_b")
-    assert groups.match("read", "keys/a").values == {"name": "a"}
+    assert groups.match("read", "keys/a").arguments == {"name": "a"}
     with pytest.raises(ModuleNotFoundError):
         groups.match("read", "data/a")
 
@@ -131,4 +131,4 @@ def test_a_group_refuses_as_a_table_does(groups):
 def test_groups_know_all_their_routes_once(groups):
     assert groups.routes[:3] == TABLE.routes
     assert [route.pattern for route in groups.routes[3:]] == ["data/<path>/more"]
-    assert groups.match("read", "data/a/more").values == {"path": "a/more"}  # a group's own routes come first
+    assert groups.match("read", "data/a/more").arguments == {"path": "a/more"}  # a group's own routes come first

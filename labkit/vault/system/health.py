@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SECOND_NS = 1_000_000_000
 
 NEVER = "0001-01-01T00:00:00Z"
-ALWAYS = ("open", "sealed", "standby", "any_mode", "any_namespace")
+ALWAYS = ("unauthenticated", "while_sealed", "on_standby", "any_mode", "any_namespace")
 
 CODES = {
     "uninitialised": ("uninitcode", 501),
@@ -138,7 +138,7 @@ ROUTES = (
             fields.text("perfstandbyok", "taken, but there are no performance standbys"),
         ),
         *ALWAYS,
-        "bare",
+        "no_envelope",
     ),
-    Route("read", "leader", leader, (), *ALWAYS, "bare"),
+    Route("read", "leader", leader, (), *ALWAYS, "no_envelope"),
 )

@@ -118,12 +118,12 @@ ENABLE_FIELDS = (
 
 ROUTES = (
     *tuning.ROUTES,
-    Route("read", "mounts", list_mounts, (), "flat"),
-    Route("read", "mounts/<path>", read_mount, (PATH,), "flat"),
+    Route("read", "mounts", list_mounts, (), "top_level_data"),
+    Route("read", "mounts/<path>", read_mount, (PATH,), "top_level_data"),
     Route("write", "mounts/<path>", enable, ENABLE_FIELDS),
     Route("delete", "mounts/<path>", disable, (PATH,)),
-    Route("read", "auth", list_mounts, (), "flat"),
-    Route("read", "auth/<path>", read_mount, (PATH,), "flat", "sudo"),
+    Route("read", "auth", list_mounts, (), "top_level_data"),
+    Route("read", "auth/<path>", read_mount, (PATH,), "top_level_data", "sudo"),
     Route("write", "auth/<path>", enable, ENABLE_FIELDS, "sudo"),
     Route("delete", "auth/<path>", disable, (PATH,), "sudo"),
 )

@@ -106,9 +106,9 @@ ROUTES = (
     Route("read", "policies/acl/<name>", read_acl, (NAME,)),
     Route("write", "policies/acl/<name>", write_acl, (NAME, POLICY)),
     Route("delete", "policies/acl/<name>", delete, (NAME,)),
-    Route("list", "policy/", list_old, (), "flat"),
-    Route("read", "policy", list_old, (), "flat"),
-    Route("read", "policy/<name>", read_old, (NAME,), "flat"),
+    Route("list", "policy/", list_old, (), "top_level_data"),
+    Route("read", "policy", list_old, (), "top_level_data"),
+    Route("read", "policy/<name>", read_old, (NAME,), "top_level_data"),
     Route("write", "policy/<name>", write_old, (NAME, POLICY, RULES)),
     Route("delete", "policy/<name>", delete, (NAME,)),
 )

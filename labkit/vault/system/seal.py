@@ -13,7 +13,7 @@ from labkit.vault.initialise import prepare, read_cluster
 if TYPE_CHECKING:
     from labkit.vault.context import Context
 
-ALWAYS = ("open", "sealed", "standby", "any_mode")
+ALWAYS = ("unauthenticated", "while_sealed", "on_standby", "any_mode")
 
 MADE_AT = "1970-01-01T00:00:00Z"
 """Shown as the date of the build: there is no build, but clients read a date here."""
@@ -144,9 +144,9 @@ UNSEAL_FIELDS = (
 )
 
 ROUTES = (
-    Route("read", "seal-status", seal_status, (), *ALWAYS, "any_namespace", "bare"),
-    Route("write", "unseal", unseal, UNSEAL_FIELDS, *ALWAYS, "bare"),
+    Route("read", "seal-status", seal_status, (), *ALWAYS, "any_namespace", "no_envelope"),
+    Route("write", "unseal", unseal, UNSEAL_FIELDS, *ALWAYS, "no_envelope"),
     Route("write", "seal", seal, (), "sudo"),
-    Route("read", "init", read_init, (), *ALWAYS, "bare"),
-    Route("write", "init", init, INIT_FIELDS, *ALWAYS, "bare"),
+    Route("read", "init", read_init, (), *ALWAYS, "no_envelope"),
+    Route("write", "init", init, INIT_FIELDS, *ALWAYS, "no_envelope"),
 )

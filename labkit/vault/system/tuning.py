@@ -172,8 +172,8 @@ FIELDS = (
 )
 
 ROUTES = (
-    Route("read", "mounts/<path>/tune", read_tuning, (PATH,), "flat"),
+    Route("read", "mounts/<path>/tune", read_tuning, (PATH,), "top_level_data"),
     Route("write", "mounts/<path>/tune", write_tuning, (PATH, *FIELDS)),
-    Route("read", "auth/<path>/tune", read_tuning, (PATH,), "flat", "sudo"),
+    Route("read", "auth/<path>/tune", read_tuning, (PATH,), "top_level_data", "sudo"),
     Route("write", "auth/<path>/tune", write_tuning, (PATH, *FIELDS), "sudo"),
 )
