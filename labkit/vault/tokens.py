@@ -11,6 +11,7 @@ from __future__ import annotations
 from binascii import a2b_base64, b2a_base64
 from typing import TYPE_CHECKING, Any
 
+from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest, Forbidden
 from labkit.service.record import NamedTuple
 from labkit.vault.identifiers import base62, sha256
@@ -24,7 +25,6 @@ IDS = "token/id/"
 ACCESSORS = "token/accessor/"
 CHILDREN = "token/child/"
 
-SECOND_NS = 1_000_000_000
 SYSTEM_TTL_S = 2_764_800
 
 INVALID_TOKEN = "2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n"

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labkit.service.durations import SECOND_NS
 from labkit.service.errors import Forbidden
 from labkit.service.message import Request
 from labkit.vault import tokens
 from labkit.vault.context import Context
-from labkit.vault.tokens import SECOND_NS, Token
+from labkit.vault.tokens import Token
 
 PLAIN = Token("", ("default",), "auth/token/create", "token")
 

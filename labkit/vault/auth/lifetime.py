@@ -12,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from labkit.service.durations import format_short, parse_duration
+from labkit.service.durations import SECOND_NS, format_short, parse_duration
 from labkit.service.errors import BadRequest
 from labkit.vault.tokens import SYSTEM_TTL_S
 
 if TYPE_CHECKING:
     from labkit.vault.mounts import Mount
 
-SECOND_NS = 1_000_000_000
 
 PAST_THE_MAX = "past the max TTL, cannot renew"
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
-from labkit.service.durations import format_instant
+from labkit.service.durations import SECOND_NS, format_instant
 from labkit.service.errors import BadRequest, Forbidden, one_error
 from labkit.service.message import Reply
 from labkit.service.routing import Route, Table
 from labkit.vault import tokens
 from labkit.vault.auth import creation, roles
 from labkit.vault.auth.lifetime import asked_seconds, grant_s, mount_bounds
-from labkit.vault.tokens import SECOND_NS, Token
+from labkit.vault.tokens import Token
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context

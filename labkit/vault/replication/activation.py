@@ -12,6 +12,7 @@ from __future__ import annotations
 from binascii import a2b_base64, b2a_base64
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
 from labkit.service.message import Response, respond
 from labkit.vault import wrapping
@@ -29,7 +30,6 @@ SECONDARIES = "node/secondaries/"
 CREDENTIALS = "node/credentials"
 EXCHANGE_KEY = "node/exchange-key"
 
-SECOND_NS = 1_000_000_000
 LIFETIME_S = 10 * 365 * 86_400
 DEFAULT_TTL_S = 1_800
 

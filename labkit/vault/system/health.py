@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
-from labkit.service.durations import format_instant
+from labkit.service.durations import SECOND_NS, format_instant
 from labkit.service.errors import BadRequest, Unavailable
 from labkit.service.message import Response, respond
 from labkit.service.routing import Route
@@ -15,7 +15,6 @@ from labkit.vault.seal import seal_state
 if TYPE_CHECKING:
     from labkit.vault.context import Context
 
-SECOND_NS = 1_000_000_000
 
 NEVER = "0001-01-01T00:00:00Z"
 ALWAYS = ("unauthenticated", "while_sealed", "on_standby", "any_mode", "any_namespace")

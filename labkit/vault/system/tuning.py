@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
-from labkit.service.durations import parse_duration
+from labkit.service.durations import SECOND_NS, parse_duration
 from labkit.service.errors import BadRequest
 from labkit.service.routing import Route
 from labkit.vault.mounts import Mount, read_table, write_table
@@ -16,7 +16,6 @@ from labkit.vault.tokens import SYSTEM_TTL_S
 if TYPE_CHECKING:
     from labkit.vault.context import Context
 
-SECOND_NS = 1_000_000_000
 
 TOKEN_TYPES = ("service", "batch", "default-service", "default-batch")
 VISIBILITIES = ("", "hidden", "unauth")

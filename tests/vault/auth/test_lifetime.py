@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
-from labkit.vault.auth.lifetime import SECOND_NS, Bounds, asked_seconds, grant_s, mount_bounds
+from labkit.vault.auth.lifetime import Bounds, asked_seconds, grant_s, mount_bounds
 from labkit.vault.mounts import Mount
 
 HOUR = 3_600

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
-from labkit.service.durations import format_duration
+from labkit.service.durations import SECOND_NS, format_duration
 from labkit.service.routing import Route
 from labkit.vault.engines.kv import store
-from labkit.vault.engines.kv.history import SECOND_NS
 from labkit.vault.engines.kv.parameters import CAS_REQUIRED, LIMIT, lifetime, settings_sent
 
 if TYPE_CHECKING:

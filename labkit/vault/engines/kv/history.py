@@ -19,11 +19,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
 from labkit.service.fields import to_integer
 from labkit.service.record import NamedTuple
 
-SECOND_NS = 1_000_000_000
 DEFAULT_LIMIT = 10
 NOTHING = range(0)
 

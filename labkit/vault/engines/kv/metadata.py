@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from labkit.service.durations import format_duration, format_instant
+from labkit.service.durations import SECOND_NS, format_duration, format_instant
 from labkit.service.errors import NotFound
 from labkit.service.message import Response, respond
 from labkit.service.routing import Route
 from labkit.vault.engines.kv import custom_metadata as custom
-from labkit.vault.engines.kv.history import SECOND_NS, Key
+from labkit.vault.engines.kv.history import Key
 from labkit.vault.engines.kv.parameters import (
     CAS_REQUIRED,
     CLEANED_PATH,

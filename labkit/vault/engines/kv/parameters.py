@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.service import fields
+from labkit.service.durations import MAX_DURATION_NS, SECOND_NS
 
 MOST_VERSIONS = 2**32 - 1
-LONGEST_LIFETIME_S = (2**63 - 1) // fields.SECOND_NS
+LONGEST_LIFETIME_S = MAX_DURATION_NS // SECOND_NS
 SWITCHED_OFF_S = -1
 
 

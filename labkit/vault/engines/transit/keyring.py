@@ -15,8 +15,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
-from labkit.service.fields import SECOND_NS
 from labkit.service.record import NamedTuple
 from labkit.vault.engines.transit.algorithms import KEY_TYPES, SMALLEST_HMAC_KEY_BYTES, KeyType
 from labkit.vault.engines.transit.derivation import (
