@@ -8,10 +8,10 @@
 
 from __future__ import annotations
 
-from binascii import a2b_base64, b2a_base64
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import SECOND_NS
+from labkit.service.encoding import from_base64url, to_base64url
 from labkit.service.errors import BadRequest, Forbidden
 from labkit.service.record import NamedTuple
 from labkit.vault.identifiers import base62, sha256
@@ -245,18 +245,12 @@ def _seal_batch(ctx: Context, token: Token) -> tuple[str, Token]:
         accessor="", created_ns=ctx.now, expires_ns=ctx.now + token.ttl_s * SECOND_NS, renewable=False
     )
     sealed = ctx.core.close("token/batch", encode_token(token), ctx.entropy)
-    text = b2a_base64(sealed, newline=False).decode().translate(_TO_URL).rstrip("=")
-    return "hvb." + text, token
-
-
-_TO_URL = str.maketrans("+/", "-_")
-_FROM_URL = str.maketrans("-_", "+/")
+    return "hvb." + to_base64url(sealed), token
 
 
 def _open_batch(ctx: Context, text: str) -> tuple[Token, str] | None:
     try:
-        sealed = a2b_base64(text[4:].translate(_FROM_URL) + "=" * (-len(text[4:]) % 4))
-        token = decode_token(ctx.core.open("token/batch", sealed))
+        token = decode_token(ctx.core.open("token/batch", from_base64url(text[4:])))
     except ValueError:
         return None
     if ctx.now >= token.expires_ns:

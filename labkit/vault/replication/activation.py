@@ -9,10 +9,10 @@
 
 from __future__ import annotations
 
-from binascii import a2b_base64, b2a_base64
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.service.durations import SECOND_NS
+from labkit.service.encoding import from_base64, to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.message import Response, respond
 from labkit.vault import wrapping
@@ -207,7 +207,7 @@ def make_exchange_key(ctx: Context) -> str:
 
     private, public = make(ctx.entropy)
     ctx.everything.put(EXCHANGE_KEY, private)
-    return b2a_base64(public, newline=False).decode()
+    return to_base64(public)
 
 
 def open_sealed_bundle(ctx: Context, token: str) -> Bundle | None:
@@ -218,7 +218,7 @@ def open_sealed_bundle(ctx: Context, token: str) -> Bundle | None:
     if private is None:
         return None
     try:
-        return Bundle(*decode_record(open_sealed(private, a2b_base64(token, strict_mode=True))))
+        return Bundle(*decode_record(open_sealed(private, from_base64(token))))
     except ValueError:
         return None
 
@@ -268,11 +268,11 @@ def _seal(ctx: Context, bundle: Bundle, public_key: str) -> str:
     from labkit.sealed_box import seal_to
 
     try:
-        public = a2b_base64(public_key, strict_mode=True)
+        public = from_base64(public_key)
         box = seal_to(public, encode_record(list(bundle)), ctx.entropy)
     except ValueError as error:
         raise BadRequest(f"secondary_public_key is not what generate-public-key returns: {error}") from None
-    return b2a_base64(box, newline=False).decode()
+    return to_base64(box)
 
 
 def _proof(sid: str, serial: int) -> bytes:

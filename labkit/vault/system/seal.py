@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
+from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.routing import Route
 from labkit.vault import seal as seals
@@ -97,7 +98,7 @@ def init(
     ctx.writes.update(writes)
     return {
         "keys": [share.hex() for share in made.keys],
-        "keys_base64": [_base64(share) for share in made.keys],
+        "keys_base64": [to_base64(share) for share in made.keys],
         "root_token": made.root_token,
     }
 
@@ -118,12 +119,6 @@ def _check_shares(shares: int, threshold: int, pgp_keys: list[str] | None) -> No
             raise BadRequest(f"invalid seal configuration: {text}")
     if pgp_keys:
         raise BadRequest("error parsing PGP key: key shares cannot be encrypted here; leave pgp_keys out")
-
-
-def _base64(value: bytes) -> str:
-    from binascii import b2a_base64
-
-    return b2a_base64(value, newline=False).decode()
 
 
 INIT_FIELDS = (

@@ -14,11 +14,12 @@ from typing import Any
 
 from cryptography.exceptions import InvalidTag
 
+from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.vault.engines.transit.algorithms import Cipher
 from labkit.vault.engines.transit.derivation import NONCE_BYTES, NONCE_KEY_BYTES, convergent_nonce, derive
-from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, split_envelope, to_base64
+from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, split_envelope
 from labkit.vault.engines.transit.keyring import KeyRing, KeyVersion
 from labkit.vault.engines.transit.refusals import Wrapped
 

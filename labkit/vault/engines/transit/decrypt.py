@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.message import Reply
 from labkit.service.routing import Route
 from labkit.vault.context import Context
 from labkit.vault.engines.transit import batch, ciphertexts
-from labkit.vault.engines.transit.encoding import to_base64
 from labkit.vault.engines.transit.keyring import existing_ring
 from labkit.vault.engines.transit.parameters import (
     ASSOCIATED_DATA,

@@ -1,4 +1,4 @@
-"""Base64 and the ``vault:vN:`` envelope, read as strictly and refused in the same words as by the API.
+"""Base64 and the ``vault:vN:`` envelope as callers send them, read and refused as the API does.
 
 1. Base64 is the standard alphabet with padding (RFC 4648 section 4).  CR and LF are skipped wherever they stand;
    spaces and the URL alphabet are refused; unused bits of the last character may be set (section 3.5 allows it).
@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import re
-from binascii import a2b_base64, b2a_base64
+from binascii import a2b_base64
 
 from labkit.service.errors import BadRequest
 
@@ -21,11 +21,6 @@ _LARGEST_VERSION = 2**63 - 1
 _ALPHABET_RUN = re.compile(rb"[A-Za-z0-9+/\r\n]*")
 _NEWLINES = re.compile(rb"[\r\n]*")
 _VERSION = re.compile(r"([+-]?)0*([0-9]{1,19})")
-
-
-def to_base64(value: bytes) -> str:
-    """Write bytes as base64 with padding."""
-    return b2a_base64(value, newline=False).decode()
 
 
 def from_base64(text: str) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.fields import text, to_flag
 from labkit.service.message import Reply
@@ -17,7 +18,7 @@ from labkit.vault.context import Context
 from labkit.vault.engines.transit import batch, ciphertexts
 from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES
 from labkit.vault.engines.transit.derivation import NONCE_BYTES
-from labkit.vault.engines.transit.encoding import from_base64, to_base64
+from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.keyring import KEY_NOT_FOUND, KeyRing, empty_ring, read_ring, rotate, write_ring
 from labkit.vault.engines.transit.parameters import (
     ASSOCIATED_DATA,

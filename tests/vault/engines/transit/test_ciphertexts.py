@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.vault.engines.transit import ciphertexts
 from labkit.vault.engines.transit.derivation import MISSING_CONTEXT
-from labkit.vault.engines.transit.encoding import from_base64, to_base64
+from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.keyring import KeyRing, KeyVersion
 
 VECTORS = json.loads((Path(__file__).parents[3] / "vectors" / "transit_symmetric.json").read_text())["vectors"]

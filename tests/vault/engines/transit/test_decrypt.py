@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from labkit.vault.engines.transit.encoding import to_base64
+from labkit.service.encoding import to_base64
 from labkit.vault.engines.transit.keyring import KeyRing
 
 VECTORS = json.loads((Path(__file__).parents[3] / "vectors" / "transit_symmetric.json").read_text())["vectors"]

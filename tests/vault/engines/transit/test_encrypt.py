@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from labkit import Vault
+from labkit.service.encoding import to_base64
 from labkit.vault.engines.transit.derivation import MISSING_CONTEXT
-from labkit.vault.engines.transit.encoding import from_base64, to_base64
+from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.keyring import KeyRing
 
 VECTORS = json.loads((Path(__file__).parents[3] / "vectors" / "transit_symmetric.json").read_text())["vectors"]
