@@ -2,9 +2,10 @@
 
 1. A table is data; the first route whose pattern matches the whole path answers, anchored at both ends.
 2. A path that matches for another operation is 405; one that matches nothing is 404.
-3. A route's fields are exactly its handler's parameters after ``ctx``: checked when the table is made.
-4. Values captured from the path override members of the body; members that no field names are ignored.  Both are told
-   in a warning.
+3. A route's fields are exactly its handler's parameters after ``ctx``, or the fields of the one record that the
+   handler takes instead (``Form``: more than six): checked when the table is made.
+4. Values captured from the path override members of the body; members that no field names are ignored.  Both make a
+   warning.
 """
 
 from __future__ import annotations
@@ -37,6 +38,16 @@ FLAGS = {
 Handler = Callable[..., Any]
 
 
+class Form(NamedTuple):
+    """The fields of a route whose handler takes one record: a NamedTuple, made of the arguments by name.
+
+    Fields with defaults at the record's end may be missing here.
+    """
+
+    record: Any
+    fields: tuple[Field, ...]
+
+
 class Route:
     """One operation on one pattern: handler, fields, and who may call it.
 
@@ -44,22 +55,24 @@ class Route:
     ``flags`` are those of ``FLAGS``.
     """
 
-    __slots__ = ("_regex", "by_name", "exists", "fields", "flags", "handler", "operation", "pattern")
+    __slots__ = ("_regex", "by_name", "exists", "fields", "flags", "handler", "operation", "pattern", "record")
 
     def __init__(
         self,
         operation: str,
         pattern: str,
         handler: Handler,
-        fields: tuple[Field, ...] = (),
+        fields: tuple[Field, ...] | Form = (),
         *flags: str,
         exists: Handler | None = None,
     ) -> None:
         assert operation in OPERATIONS, operation
         assert set(flags) <= set(FLAGS), f"{pattern}: no such flags: {sorted(set(flags) - set(FLAGS))}"
+        self.record: Any = None
+        if isinstance(fields, Form):
+            self.record, fields = fields
         names = [field.name for field in fields]
-        code = handler.__code__
-        declared = list(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
+        declared = _parameters(handler) if self.record is None else _members(handler, self.record, len(names))
         assert declared == names, f"{pattern}: the handler takes {declared}, the fields are {names}"
         self.operation, self.pattern, self.handler, self.fields = operation, pattern, handler, fields
         self.flags = frozenset(flags)
@@ -78,6 +91,19 @@ class Route:
 
     def __repr__(self) -> str:
         return f"Route({self.operation} {self.pattern})"
+
+
+def _parameters(handler: Handler) -> list[str]:
+    """Return the names of a handler's parameters after ``ctx``."""
+    code = handler.__code__
+    return list(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
+
+
+def _members(handler: Handler, record: Any, count: int) -> list[str]:
+    """Return the names of a record's fields that a route with ``count`` fields fills."""
+    parameters = _parameters(handler)
+    assert len(parameters) == 1, f"the handler takes {parameters}, not one {record.__name__}"
+    return [name for place, name in enumerate(record._fields) if place < count or name not in record._field_defaults]
 
 
 def _pattern_to_regex(pattern: str, fields: Mapping[str, Field]) -> str:

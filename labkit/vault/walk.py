@@ -290,10 +290,10 @@ def fetches(ctx: Context) -> bool:
 def call(ctx: Context, arguments: dict[str, Any]) -> Any:
     """Run the handler."""
     assert ctx.found is not None
-    match = ctx.found.match
-    assert isinstance(match, Match)
+    assert isinstance(ctx.found.match, Match)
+    route = ctx.found.match.route
     told = len(ctx.warnings)
-    answer = match.route.handler(ctx, **arguments)
+    answer = route.handler(ctx, **arguments) if route.record is None else route.handler(ctx, route.record(**arguments))
     if answer is None and len(ctx.warnings) == told:
         ctx.warnings.clear()  # what the fields warned of is told beside an answer, and makes none
     return answer

@@ -9,7 +9,8 @@ import pytest
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest, NotFound, Unsupported
-from labkit.service.routing import Groups, Match, Route, Table, parse_fields
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Groups, Match, Route, Table, parse_fields
 
 NAME = fields.name("name", "name")
 PATH = fields.path("path", "path")
@@ -96,6 +97,35 @@ def test_fields_must_be_the_handlers_parameters():
         Route("fly", "keys", read_key, (NAME,))
     with pytest.raises(AssertionError, match=r"no such flags: .'opne'"):
         Route("read", "keys/<name>", read_key, (NAME,), "opne")
+
+
+class KeyRequest(NamedTuple):
+    """Two fields, and one that only some routes fill."""
+
+    name: str
+    count: int
+    note: str = ""
+
+
+def write_record(ctx, asked):
+    return asked
+
+
+def test_a_record_is_declared_in_place_of_parameters():
+    table = Table((Route("write", "keys/<name>", write_record, Form(KeyRequest, (NAME, COUNT))),))
+    match = table.match("write", "keys/a")
+    arguments = parse_fields(match, {"count": "7"}, lambda text: None)
+
+    assert match.route.record(**arguments) == KeyRequest("a", 7, "")
+
+
+@pytest.mark.parametrize(
+    ("handler", "names"),
+    [(write_record, (COUNT, NAME)), (write_record, (NAME,)), (write_key, (NAME, COUNT))],
+)
+def test_fields_must_be_those_of_the_record(handler, names):
+    with pytest.raises(AssertionError, match="the handler takes"):
+        Route("write", "keys/<name>", handler, Form(KeyRequest, names))
 
 
 def test_a_pattern_names_fields_alone():

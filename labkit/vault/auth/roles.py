@@ -7,11 +7,12 @@ A role is written field by field: what is not sent stays as it was.  The fields 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest, NotFound
-from labkit.service.routing import Route
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
@@ -51,6 +52,29 @@ class Role(NamedTuple):
             or self.allowed_policies_glob
             or self.disallowed_policies_glob
         )
+
+
+class RoleRequest(NamedTuple):
+    """What a request says of a role: None where it says nothing; the last three are old names."""
+
+    role_name: str
+    allowed_policies: list[str] | None
+    disallowed_policies: list[str] | None
+    allowed_policies_glob: list[str] | None
+    disallowed_policies_glob: list[str] | None
+    orphan: bool | None
+    renewable: bool | None
+    path_suffix: str | None
+    allowed_entity_aliases: list[str] | None
+    token_explicit_max_ttl: int | None
+    token_period: int | None
+    token_bound_cidrs: list[str] | None
+    token_type: str | None
+    token_no_default_policy: bool | None
+    token_num_uses: int | None
+    period: int | None
+    explicit_max_ttl: int | None
+    bound_cidrs: list[str] | None
 
 
 OLD_NAMES = {
@@ -110,29 +134,10 @@ def read_role(ctx: Context, role_name: str) -> dict[str, Any]:
     return shown
 
 
-def write_role(
-    ctx: Context,
-    role_name: str,
-    allowed_policies: list[str] | None,
-    disallowed_policies: list[str] | None,
-    allowed_policies_glob: list[str] | None,
-    disallowed_policies_glob: list[str] | None,
-    orphan: bool | None,
-    renewable: bool | None,
-    path_suffix: str | None,
-    allowed_entity_aliases: list[str] | None,
-    token_explicit_max_ttl: int | None,
-    token_period: int | None,
-    token_bound_cidrs: list[str] | None,
-    token_type: str | None,
-    token_no_default_policy: bool | None,
-    token_num_uses: int | None,
-    period: int | None,
-    explicit_max_ttl: int | None,
-    bound_cidrs: list[str] | None,
-) -> None:
+def write_role(ctx: Context, asked: RoleRequest) -> None:
     """Create a role, or change what is sent of it."""
-    sent = {name: value for name, value in locals().items() if name not in ("ctx", "role_name") and value is not None}
+    sent = {name: value for name, value in asked._asdict().items() if value is not None}
+    role_name = sent.pop("role_name")
     role = find_role(ctx, role_name) or Role()
     old_names = list(role.old_names)
     for old, name in OLD_NAMES.items():
@@ -204,6 +209,6 @@ def list_roles(ctx: Context) -> dict[str, Any]:
 ROUTES = (
     Route("list", "roles/", list_roles),
     Route("read", "roles/<role_name>", read_role, (ROLE_NAME,)),
-    Route("write", "roles/<role_name>", write_role, (ROLE_NAME, *FIELDS)),
+    Route("write", "roles/<role_name>", write_role, Form(RoleRequest, (ROLE_NAME, *FIELDS))),
     Route("delete", "roles/<role_name>", delete_role, (ROLE_NAME,)),
 )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from labkit.service import fields
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
-from labkit.service.routing import Route
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
 from labkit.vault import seal as seals
 from labkit.vault.initialise import prepare, read_cluster
 
@@ -20,6 +21,19 @@ MADE_AT = "1970-01-01T00:00:00Z"
 """Shown as the date of the build: there is no build, but clients read a date here."""
 
 KEY_MISSING = "'key' must be specified in request body as JSON, or 'reset' set to true"
+
+
+class InitRequest(NamedTuple):
+    """What a request to initialise brings."""
+
+    secret_shares: int | None
+    secret_threshold: int | None
+    pgp_keys: list[str] | None
+    root_token_pgp_key: str | None
+    recovery_shares: int | None
+    recovery_threshold: int | None
+    recovery_pgp_keys: list[str] | None
+    stored_shares: int | None
 
 
 def seal_status(ctx: Context) -> dict[str, Any]:
@@ -71,28 +85,18 @@ def read_init(ctx: Context) -> dict[str, Any]:
     return {"initialized": seals.read_config(ctx.core) is not None}
 
 
-def init(
-    ctx: Context,
-    secret_shares: int | None,
-    secret_threshold: int | None,
-    pgp_keys: list[str] | None,
-    root_token_pgp_key: str | None,
-    recovery_shares: int | None,
-    recovery_threshold: int | None,
-    recovery_pgp_keys: list[str] | None,
-    stored_shares: int | None,
-) -> dict[str, Any]:
+def init(ctx: Context, asked: InitRequest) -> dict[str, Any]:
     """Initialise the cluster; the answer is the only place where key shares and root token are ever told."""
     if seals.read_config(ctx.core) is not None:
         raise BadRequest("Vault is already initialized")
-    if recovery_shares or recovery_threshold or recovery_pgp_keys or stored_shares:
+    if asked.recovery_shares or asked.recovery_threshold or asked.recovery_pgp_keys or asked.stored_shares:
         raise BadRequest(
             "parameters recovery_shares,recovery_threshold,recovery_pgp_keys,stored_shares "
             "not applicable to seal type shamir"
         )
-    shares, threshold = secret_shares or 0, secret_threshold or 0
-    _check_shares(shares, threshold, pgp_keys)
-    if root_token_pgp_key:
+    shares, threshold = asked.secret_shares or 0, asked.secret_threshold or 0
+    _check_shares(shares, threshold, asked.pgp_keys)
+    if asked.root_token_pgp_key:
         raise BadRequest("error parsing PGP key: root tokens cannot be encrypted here; leave root_token_pgp_key out")
     made, writes = prepare(ctx.core, shares, threshold)
     ctx.writes.update(writes)
@@ -143,5 +147,5 @@ ROUTES = (
     Route("write", "unseal", unseal, UNSEAL_FIELDS, *ALWAYS, "no_envelope"),
     Route("write", "seal", seal, (), "sudo"),
     Route("read", "init", read_init, (), *ALWAYS, "no_envelope"),
-    Route("write", "init", init, INIT_FIELDS, *ALWAYS, "no_envelope"),
+    Route("write", "init", init, Form(InitRequest, INIT_FIELDS), *ALWAYS, "no_envelope"),
 )

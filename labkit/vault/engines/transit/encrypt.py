@@ -13,7 +13,8 @@ from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.fields import text, to_flag
 from labkit.service.message import Reply
-from labkit.service.routing import Route
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
 from labkit.vault.context import Context
 from labkit.vault.engines.transit import batch, ciphertexts
 from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES
@@ -39,45 +40,56 @@ MISSING_PLAINTEXT = "missing plaintext to encrypt"
 _PLAIN_MEMBERS = frozenset(("plaintext", "reference"))
 
 
+class EncryptRequest(NamedTuple):
+    """What an encrypt request brings, one plaintext or a batch."""
+
+    name: str
+    plaintext: str | None
+    associated_data: str | None
+    context: str | None
+    key_version: int
+    nonce: str | None
+    reference: str | None
+    batch_input: Any
+    partial_failure_response_code: int
+    type: str | None
+    convergent_encryption: bool
+
+    def __repr__(self) -> str:
+        return "EncryptRequest()"  # the plaintext is a secret
+
+
 def key_exists(ctx: Context, name: str) -> bool:
     """Whether an encrypt request works with a key that is there, or would make it."""
     return read_ring(ctx.storage, name) is not None
 
 
-def encrypt(
-    ctx: Context,
-    name: str,
-    plaintext: str | None,
-    associated_data: str | None,
-    context: str | None,
-    key_version: int,
-    nonce: str | None,
-    reference: str | None,
-    batch_input: Any,
-    partial_failure_response_code: int,
-    type: str | None,  # noqa: A002 - the API's name for it
-    convergent_encryption: bool,
-) -> dict[str, Any] | Reply:
+def encrypt(ctx: Context, asked: EncryptRequest) -> dict[str, Any] | Reply:
     """Encrypt one plaintext, or each item of a batch."""
     storage = ctx.storage
-    if batch_input is not None:
-        items = batch.read_items(batch_input, batch.ENCRYPT_MEMBERS)
+    if asked.batch_input is not None:
+        items = batch.read_items(asked.batch_input, batch.ENCRYPT_MEMBERS)
         batch.check_contexts(items)
-        ring = read_ring(storage, name)
-        used = ring or _new_ring(ctx, items, type, convergent_encryption)
+        ring = read_ring(storage, asked.name)
+        used = ring or _new_ring(ctx, items, asked.type, asked.convergent_encryption)
         results, failures = _encrypt_items(ctx, used, items)
         if ring is None and failures < len(items):
-            write_ring(storage, name, used)
-        return batch.answer(ctx, results, failures, partial_failure_response_code)
-    if plaintext is None:
+            write_ring(storage, asked.name, used)
+        return batch.answer(ctx, results, failures, asked.partial_failure_response_code)
+    if asked.plaintext is None:
         raise BadRequest(MISSING_PLAINTEXT)
-    item = {"context": context, "nonce": nonce, "associated_data": associated_data, "key_version": key_version}
-    ring = read_ring(storage, name)
-    used = ring or _new_ring(ctx, [item], type, convergent_encryption)
+    item = {
+        "context": asked.context,
+        "nonce": asked.nonce,
+        "associated_data": asked.associated_data,
+        "key_version": asked.key_version,
+    }
+    ring = read_ring(storage, asked.name)
+    used = ring or _new_ring(ctx, [item], asked.type, asked.convergent_encryption)
     random_nonce = b"" if used.convergent_encryption else ctx.entropy(NONCE_BYTES)
-    ciphertext, version = ciphertexts.encrypt(used, from_base64(plaintext), item, random_nonce)
+    ciphertext, version = ciphertexts.encrypt(used, from_base64(asked.plaintext), item, random_nonce)
     if ring is None:
-        write_ring(storage, name, used)
+        write_ring(storage, asked.name, used)
     return {"ciphertext": ciphertext, "key_version": version}
 
 
@@ -144,18 +156,21 @@ ROUTES = (
         "write",
         "encrypt/<name>",
         encrypt,
-        (
-            NAME,
-            PLAINTEXT,
-            ASSOCIATED_DATA,
-            CONTEXT,
-            KEY_VERSION,
-            NONCE,
-            REFERENCE,
-            BATCH_INPUT,
-            PARTIAL_FAILURE,
-            TYPE,
-            CONVERGENT,
+        Form(
+            EncryptRequest,
+            (
+                NAME,
+                PLAINTEXT,
+                ASSOCIATED_DATA,
+                CONTEXT,
+                KEY_VERSION,
+                NONCE,
+                REFERENCE,
+                BATCH_INPUT,
+                PARTIAL_FAILURE,
+                TYPE,
+                CONVERGENT,
+            ),
         ),
         exists=key_exists,
     ),

@@ -12,7 +12,8 @@ from typing import Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.fields import duration, flag, integer
-from labkit.service.routing import Route
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
 from labkit.vault.context import Context
 from labkit.vault.engines.transit.keyring import (
     KeyRing,
@@ -27,37 +28,40 @@ from labkit.vault.engines.transit.parameters import NAME
 from labkit.vault.engines.transit.refusals import Wrapped
 
 
-def configure_key(
-    ctx: Context,
-    name: str,
-    min_decryption_version: int | None,
-    min_encryption_version: int | None,
-    deletion_allowed: bool | None,
-    exportable: bool | None,
-    allow_plaintext_backup: bool | None,
-    auto_rotate_period: int | None,
-) -> dict[str, Any]:
+class KeyConfigRequest(NamedTuple):
+    """What a request says of a key's settings: None where it says nothing."""
+
+    name: str
+    min_decryption_version: int | None
+    min_encryption_version: int | None
+    deletion_allowed: bool | None
+    exportable: bool | None
+    allow_plaintext_backup: bool | None
+    auto_rotate_period: int | None
+
+
+def configure_key(ctx: Context, asked: KeyConfigRequest) -> dict[str, Any]:
     """Change the settings that were sent."""
-    ring = read_ring(ctx.storage, name)
+    ring = read_ring(ctx.storage, asked.name)
     if ring is None:
-        raise BadRequest(f"no existing key named {name} could be found")
-    if min_decryption_version == 0:
+        raise BadRequest(f"no existing key named {asked.name} could be found")
+    if asked.min_decryption_version == 0:
         ctx.warn("since Vault 0.3, transit key numbering starts at 1; forcing minimum to 1")
-    changed = with_minimums(ring, min_decryption_version, min_encryption_version)
-    if deletion_allowed is not None:
-        changed = changed._replace(deletion_allowed=deletion_allowed)
+    changed = with_minimums(ring, asked.min_decryption_version, asked.min_encryption_version)
+    if asked.deletion_allowed is not None:
+        changed = changed._replace(deletion_allowed=asked.deletion_allowed)
     # What leaves the service once cannot be called back: these two are only ever switched on.
     changed = changed._replace(
-        exportable=ring.exportable or bool(exportable),
-        allow_plaintext_backup=ring.allow_plaintext_backup or bool(allow_plaintext_backup),
+        exportable=ring.exportable or bool(asked.exportable),
+        allow_plaintext_backup=ring.allow_plaintext_backup or bool(asked.allow_plaintext_backup),
     )
-    if auto_rotate_period is not None:
-        check_rotation_period(auto_rotate_period)
-        changed = changed._replace(auto_rotate_period_s=auto_rotate_period)
+    if asked.auto_rotate_period is not None:
+        check_rotation_period(asked.auto_rotate_period)
+        changed = changed._replace(auto_rotate_period_s=asked.auto_rotate_period)
     if changed != ring:
         _check_against_trimmed(changed)
-        write_ring(ctx.storage, name, changed)
-    return describe(name, changed)
+        write_ring(ctx.storage, asked.name, changed)
+    return describe(asked.name, changed)
 
 
 def with_minimums(ring: KeyRing, decryption: int | None, encryption: int | None) -> KeyRing:
@@ -144,7 +148,7 @@ CONFIG = (
 MIN_AVAILABLE_VERSION = integer("min_available_version", "versions below this one are destroyed for good")
 
 ROUTES = (
-    Route("write", "keys/<name>/config", configure_key, CONFIG),
+    Route("write", "keys/<name>/config", configure_key, Form(KeyConfigRequest, CONFIG)),
     Route("write", "keys/<name>/rotate", rotate_key, (NAME,)),
     Route("write", "keys/<name>/trim", trim_key, (NAME, MIN_AVAILABLE_VERSION)),
 )

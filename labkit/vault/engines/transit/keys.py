@@ -6,7 +6,8 @@ from typing import Any
 
 from labkit.service.errors import BadRequest, NotFound
 from labkit.service.fields import duration, flag, integer, text
-from labkit.service.routing import Route
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
 from labkit.vault.context import Context
 from labkit.vault.engines.transit.algorithms import (
     DEFAULT_TYPE,
@@ -28,41 +29,47 @@ from labkit.vault.engines.transit.parameters import CONVERGENT, NAME
 from labkit.vault.engines.transit.refusals import Wrapped
 
 
-def create_key(
-    ctx: Context,
-    name: str,
-    convergent_encryption: bool,
-    derived: bool,
-    exportable: bool,
-    allow_plaintext_backup: bool,
-    type: str,  # noqa: A002 - the API's name for it
-    key_size: int,
-    auto_rotate_period: int | None,
-) -> dict[str, Any]:
+class KeyRequest(NamedTuple):
+    """What a request says of the key to be made."""
+
+    name: str
+    convergent_encryption: bool
+    derived: bool
+    exportable: bool
+    allow_plaintext_backup: bool
+    type: str
+    key_size: int
+    auto_rotate_period: int | None
+
+
+def create_key(ctx: Context, asked: KeyRequest) -> dict[str, Any]:
     """Make a key; one that is there already stays as it is, and a warning says so."""
-    period_s = auto_rotate_period or 0
+    period_s = asked.auto_rotate_period or 0
     check_rotation_period(period_s)
-    if convergent_encryption and not derived:
+    if asked.convergent_encryption and not asked.derived:
         raise BadRequest("convergent encryption requires derivation to be enabled")
-    key_type = _known_type(type)
-    _check_key_size(key_type, key_size)
-    existing = read_ring(ctx.storage, name)
+    key_type = _known_type(asked.type)
+    _check_key_size(key_type, asked.key_size)
+    existing = read_ring(ctx.storage, asked.name)
     if existing is not None:
-        ctx.warn(f"key {name} already existed")
-        return describe(name, existing)
-    if derived and not key_type.derives:
-        raise Wrapped(f"key derivation and convergent encryption not supported for keys of type {type}")
+        ctx.warn(f"key {asked.name} already existed")
+        return describe(asked.name, existing)
+    if asked.derived and not key_type.derives:
+        raise Wrapped(f"key derivation and convergent encryption not supported for keys of type {asked.type}")
     ring = empty_ring(
-        type, derived=derived, convergent=convergent_encryption, service_version=ctx.core.settings.version
+        asked.type,
+        derived=asked.derived,
+        convergent=asked.convergent_encryption,
+        service_version=ctx.core.settings.version,
     )._replace(
-        exportable=exportable,
-        allow_plaintext_backup=allow_plaintext_backup,
+        exportable=asked.exportable,
+        allow_plaintext_backup=asked.allow_plaintext_backup,
         auto_rotate_period_s=period_s,
-        key_size=0 if key_type.key_bytes else key_size or SMALLEST_HMAC_KEY_BYTES,
+        key_size=0 if key_type.key_bytes else asked.key_size or SMALLEST_HMAC_KEY_BYTES,
     )
     ring = rotate(ring, ctx.entropy, ctx.now)
-    write_ring(ctx.storage, name, ring)
-    return describe(name, ring)
+    write_ring(ctx.storage, asked.name, ring)
+    return describe(asked.name, ring)
 
 
 def _known_type(named: str) -> KeyType:
@@ -123,7 +130,7 @@ ROUTES = (
     Route("list", "keys/", list_keys),
     # Lists end in a slash: this one never lists, but makes other operations on the bare path 405.
     Route("list", "keys", list_keys),
-    Route("write", "keys/<name>", create_key, CREATE),
+    Route("write", "keys/<name>", create_key, Form(KeyRequest, CREATE)),
     Route("read", "keys/<name>", read_key, (NAME,)),
     Route("delete", "keys/<name>", delete_key, (NAME,)),
 )
