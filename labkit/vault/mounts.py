@@ -24,11 +24,11 @@ RESERVED = ("sys/", "auth/", "audit/", "cubbyhole/", "identity/")
 
 # kind of engine → (module, name of its table); imported at its first request
 ENGINES: dict[tuple[str, str], tuple[str, str]] = {
-    ("kv", "1"): ("labkit.vault.engines.kv.passthrough", "TABLE"),
+    ("kv", "1"): ("labkit.vault.engines.kv.table_v1", "TABLE"),
     ("kv", "2"): ("labkit.vault.engines.kv.table", "TABLE"),
     ("transit", ""): ("labkit.vault.engines.transit.table", "TABLE"),
-    ("token", ""): ("labkit.vault.auth.token", "TABLE"),
-    ("system", ""): ("labkit.vault.system", "TABLE"),
+    ("token", ""): ("labkit.vault.auth.token.table", "TABLE"),
+    ("system", ""): ("labkit.vault.system.table", "TABLE"),
 }
 
 

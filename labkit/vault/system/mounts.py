@@ -121,7 +121,6 @@ ENABLE_FIELDS = (
 )
 
 ROUTES = (
-    *tuning.ROUTES,
     Route("read", "mounts", list_mounts, (), "top_level_data"),
     Route("read", "mounts/<path>", read_mount, (PATH,), "top_level_data"),
     Route("write", "mounts/<path>", enable, Form(MountRequest, ENABLE_FIELDS)),

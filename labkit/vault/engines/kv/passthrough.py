@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.errors import BadRequest, NotFound
 from labkit.service.fields import to_signed_seconds
 from labkit.service.message import Reply
-from labkit.service.routing import Route, Table
+from labkit.service.routing import Route
 from labkit.vault.engines.kv.parameters import FOLDER, PATH
 from labkit.vault.engines.kv.store import encode_data
 from labkit.vault.storage.records import decode_record
@@ -70,5 +70,3 @@ ROUTES = (
     Route("write", "<path>", write_value, (PATH,), exists=value_exists),
     Route("delete", "<path>", delete_value, (ANY_PATH,)),
 )
-
-TABLE = Table(ROUTES)

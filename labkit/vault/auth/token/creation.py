@@ -19,7 +19,7 @@ from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault import tokens
 from labkit.vault.auth.lifetime import asked_seconds, grant_s, mount_bounds
-from labkit.vault.auth.roles import ROLE_NAME, Role, find_role
+from labkit.vault.auth.token.roles import ROLE_NAME, Role, find_role
 from labkit.vault.policies import SUDO
 from labkit.vault.policy_store import is_known, not_assignable
 from labkit.vault.tokens import Token
