@@ -251,6 +251,11 @@ class Context:
         return self._storage
 
     @property
+    def service_version(self) -> str:
+        """The version that the service reports."""
+        return self.core.settings.version
+
+    @property
     def everything(self) -> Subtree:
         """The whole decrypted store: for the system's own endpoints, never handed to an engine."""
         return Subtree(self, "")

@@ -18,8 +18,8 @@ from labkit.service.message import Reply
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault import tokens
-from labkit.vault.auth.lifetime import asked_seconds, grant_s, mount_bounds
-from labkit.vault.auth.token.roles import ROLE_NAME, Role, find_role
+from labkit.vault.auth.lifetime import asked_seconds, grant_s, mount_limits
+from labkit.vault.auth.token.roles import ROLE_NAME, TokenRole, find_role
 from labkit.vault.policies import SUDO
 from labkit.vault.policy_store import is_known, not_assignable
 from labkit.vault.tokens import Token
@@ -84,7 +84,7 @@ def create_for_role(ctx: Context, asked: TokenRequest) -> Reply:
     return _create(ctx, asked, role)
 
 
-def _create(ctx: Context, asked: TokenRequest, role: Role | None) -> Reply:
+def _create(ctx: Context, asked: TokenRequest, role: TokenRole | None) -> Reply:
     caller = ctx.caller
     assert caller is not None
     if caller.token.kind == "batch":
@@ -125,7 +125,7 @@ def _create(ctx: Context, asked: TokenRequest, role: Role | None) -> Reply:
     return Reply(auth=tokens.auth_block(text, token, token.ttl_s))
 
 
-def _kind(asked: TokenRequest, role: Role | None) -> str:
+def _kind(asked: TokenRequest, role: TokenRole | None) -> str:
     """Choose the kind: a role's ``service`` or ``batch`` is an order, its ``default-…`` fills in what is not asked."""
     kind = asked.type or "service"
     if role is not None and role.token_type in ("service", "batch"):
@@ -164,7 +164,7 @@ def _check_root(caller: Caller, kind: str) -> None:
         raise BadRequest("batch tokens cannot be root tokens")
 
 
-def _policies(asked: TokenRequest, role: Role | None, caller: Caller, sudo: bool) -> tuple[str, ...]:
+def _policies(asked: TokenRequest, role: TokenRole | None, caller: Caller, sudo: bool) -> tuple[str, ...]:
     """Decide on the token's policies (rules 2 and 3)."""
     own = caller.token.policies
     wanted = asked.policies
@@ -186,7 +186,7 @@ def _policies(asked: TokenRequest, role: Role | None, caller: Caller, sudo: bool
     return chosen
 
 
-def _role_policies(asked: TokenRequest, role: Role, own: tuple[str, ...]) -> tuple[str, ...]:
+def _role_policies(asked: TokenRequest, role: TokenRole, own: tuple[str, ...]) -> tuple[str, ...]:
     default = not (
         asked.no_default_policy
         or role.token_no_default_policy
@@ -227,7 +227,7 @@ def _quoted(names: tuple[str, ...]) -> str:
     return "[" + " ".join(f'"{name}"' for name in names) + "]"
 
 
-def _is_orphan(ctx: Context, asked: TokenRequest, role: Role | None, sudo: bool) -> bool:
+def _is_orphan(ctx: Context, asked: TokenRequest, role: TokenRole | None, sudo: bool) -> bool:
     if role is not None and role.orphan:
         return True
     if asked.no_parent:
@@ -237,7 +237,7 @@ def _is_orphan(ctx: Context, asked: TokenRequest, role: Role | None, sudo: bool)
     return ctx.path.endswith("/create-orphan")
 
 
-def _made_at(ctx: Context, role: Role | None) -> str:
+def _made_at(ctx: Context, role: TokenRole | None) -> str:
     return f"{ctx.path}/{role.path_suffix}" if role is not None and role.path_suffix else ctx.path
 
 
@@ -245,14 +245,14 @@ def _shown_name(name: str | None) -> str:
     return _NOT_IN_A_NAME.sub("-", f"token-{name}").removesuffix("-") if name else "token"
 
 
-def _uses(asked: TokenRequest, role: Role | None) -> int:
+def _uses(asked: TokenRequest, role: TokenRole | None) -> int:
     uses = asked.num_uses or 0
     bound = role.token_num_uses if role is not None else 0
     return min(uses, bound) if uses and bound else uses or bound
 
 
 def _life(
-    ctx: Context, asked: TokenRequest, role: Role | None, policies: tuple[str, ...], sudo: bool
+    ctx: Context, asked: TokenRequest, role: TokenRole | None, policies: tuple[str, ...], sudo: bool
 ) -> tuple[int, int, int, bool]:
     """Return life, explicit maximum and period in seconds, and whether the token can be renewed (rule 4)."""
     period_s = asked_seconds(asked.period, "period")
@@ -266,8 +266,8 @@ def _life(
         explicit_s = _lesser(ctx, "Explicit max TTL", explicit_s, role.token_explicit_max_ttl)
         renewable = renewable and role.renewable
     if period_s or ttl_s or policies != ("root",):
-        bounds = mount_bounds(ctx.mount)._replace(ttl_s=ttl_s, explicit_max_ttl_s=explicit_s, period_s=period_s)
-        ttl_s = grant_s(bounds, 0, 0, ctx.warn)
+        limits = mount_limits(ctx.mount)._replace(ttl_s=ttl_s, explicit_max_ttl_s=explicit_s, period_s=period_s)
+        ttl_s = grant_s(limits, 0, 0, ctx.warn)
     ttl_s = ttl_s or explicit_s
     if ttl_s:
         return ttl_s, explicit_s, period_s, renewable

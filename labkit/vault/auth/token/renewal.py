@@ -10,7 +10,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.message import Reply
 from labkit.service.routing import Route
 from labkit.vault import tokens
-from labkit.vault.auth.lifetime import asked_seconds, grant_s, mount_bounds
+from labkit.vault.auth.lifetime import asked_seconds, grant_s, mount_limits
 from labkit.vault.auth.token.named_token import ACCESSOR, TOKEN, Found, own_token, token_by_accessor, token_by_text
 from labkit.vault.auth.token.roles import find_role
 
@@ -48,13 +48,13 @@ def _renew(ctx: Context, found: Found, text: str, increment: Any) -> Reply:
         if role is None:
             raise BadRequest(f'original token role "{token.role}" could not be found, not renewing')
         period_s = role.token_period
-    bounds = mount_bounds(ctx.mount)._replace(
+    limits = mount_limits(ctx.mount)._replace(
         ttl_s=token.ttl_s,
         max_ttl_s=token.max_ttl_s,
         explicit_max_ttl_s=token.explicit_max_ttl_s,
         period_s=period_s,
     )
-    granted_s = grant_s(bounds, asked_seconds(increment, "increment"), ctx.now - token.created_ns, ctx.warn)
+    granted_s = grant_s(limits, asked_seconds(increment, "increment"), ctx.now - token.created_ns, ctx.warn)
     token = token._replace(expires_ns=ctx.now + granted_s * SECOND_NS, renewed_ns=ctx.now)
     tokens.save(ctx, digest, token)
     return Reply(auth=tokens.auth_block(text, token, granted_s))

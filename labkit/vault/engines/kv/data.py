@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.errors import BadRequest
 from labkit.service.message import Reply, Response, respond
 from labkit.service.routing import Route
-from labkit.vault.engines.kv.history import LIVE, Key, after, check_cas, state_of
 from labkit.vault.engines.kv.merge import merge_patch
 from labkit.vault.engines.kv.parameters import DATA, OPTIONS, PATH, VERSION
 from labkit.vault.engines.kv.store import (
@@ -22,6 +21,7 @@ from labkit.vault.engines.kv.store import (
     read_version,
     write_version,
 )
+from labkit.vault.engines.kv.versions import LIVE, Key, after, check_cas, state_of
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context

@@ -9,7 +9,6 @@ from labkit.service.errors import NotFound
 from labkit.service.message import Response, respond
 from labkit.service.routing import Route
 from labkit.vault.engines.kv import custom_metadata as custom
-from labkit.vault.engines.kv.history import Key
 from labkit.vault.engines.kv.parameters import (
     CAS_REQUIRED,
     CLEANED_PATH,
@@ -30,6 +29,7 @@ from labkit.vault.engines.kv.store import (
     remove,
     write_key,
 )
+from labkit.vault.engines.kv.versions import Key
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context

@@ -9,10 +9,10 @@ ENDPOINTS = Groups(
     {
         "config": ("labkit.vault.engines.kv.config",),
         "data": ("labkit.vault.engines.kv.data",),
-        "delete": ("labkit.vault.engines.kv.versions",),
-        "destroy": ("labkit.vault.engines.kv.versions",),
+        "delete": ("labkit.vault.engines.kv.version_endpoints",),
+        "destroy": ("labkit.vault.engines.kv.version_endpoints",),
         "metadata": ("labkit.vault.engines.kv.metadata",),
         "subkeys": ("labkit.vault.engines.kv.subkeys",),
-        "undelete": ("labkit.vault.engines.kv.versions",),
+        "undelete": ("labkit.vault.engines.kv.version_endpoints",),
     }
 )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import format_instant
 from labkit.service.errors import BadRequest, Internal, NotFound, one_error
-from labkit.vault.engines.kv.history import Config, Key, Version, add_version
+from labkit.vault.engines.kv.versions import Config, Key, Version, add_version
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from labkit.service import fields
 from labkit.service.message import Reply
 from labkit.service.routing import Route
-from labkit.vault.engines.kv.history import LIVE, state_of
 from labkit.vault.engines.kv.parameters import PATH, VERSION
 from labkit.vault.engines.kv.store import describe, find_version, read_data
+from labkit.vault.engines.kv.versions import LIVE, state_of
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context

@@ -11,7 +11,7 @@ from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.context import Context
 from labkit.vault.engines.transit import batch, ciphertexts
-from labkit.vault.engines.transit.keyring import existing_ring
+from labkit.vault.engines.transit.keyring import existing_keyring
 from labkit.vault.engines.transit.parameters import (
     ASSOCIATED_DATA,
     BATCH_INPUT,
@@ -42,10 +42,10 @@ def decrypt(ctx: Context, asked: DecryptRequest) -> dict[str, Any] | Reply:
     if asked.batch_input is not None:
         items = batch.read_items(asked.batch_input, batch.DECRYPT_MEMBERS)
         batch.check_contexts(items)
-        ring = existing_ring(ctx.storage, asked.name)
+        keyring = existing_keyring(ctx.storage, asked.name)
 
         def one(item: batch.Item, position: int) -> batch.Result:
-            return {"plaintext": to_base64(ciphertexts.decrypt(ring, item))}
+            return {"plaintext": to_base64(ciphertexts.decrypt(keyring, item))}
 
         results, failures = batch.work(items, one, {"plaintext": ""})
         return batch.answer(ctx, results, failures, asked.partial_failure_response_code)
@@ -57,7 +57,7 @@ def decrypt(ctx: Context, asked: DecryptRequest) -> dict[str, Any] | Reply:
         "nonce": asked.nonce,
         "associated_data": asked.associated_data,
     }
-    return {"plaintext": to_base64(ciphertexts.decrypt(existing_ring(ctx.storage, asked.name), item))}
+    return {"plaintext": to_base64(ciphertexts.decrypt(existing_keyring(ctx.storage, asked.name), item))}
 
 
 ROUTES = (

@@ -16,7 +16,7 @@ from labkit.service.errors import BadRequest
 
 ENVELOPE = "vault:v"
 
-_LARGEST_VERSION = 2**63 - 1
+_MAX_VERSION = 2**63 - 1
 
 _ALPHABET_RUN = re.compile(rb"[A-Za-z0-9+/\r\n]*")
 _NEWLINES = re.compile(rb"[\r\n]*")
@@ -78,7 +78,7 @@ def split_envelope(text: str, noun: str = "ciphertext") -> tuple[int, str]:
     if not colon:
         raise BadRequest(f"invalid {noun}: wrong number of fields")
     found = _VERSION.fullmatch(number)
-    version = int(found[1] + found[2]) if found is not None else _LARGEST_VERSION + 1
-    if version > _LARGEST_VERSION:
+    version = int(found[1] + found[2]) if found is not None else _MAX_VERSION + 1
+    if version > _MAX_VERSION:
         raise BadRequest(f"invalid {noun}: version number could not be decoded")
     return version or 1, payload

@@ -16,16 +16,16 @@ from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.context import Context
 from labkit.vault.engines.transit.keyring import (
-    KeyRing,
+    Keyring,
     check_rotation_period,
     describe,
-    read_ring,
+    read_keyring,
     rotate,
     trim,
-    write_ring,
+    write_keyring,
 )
 from labkit.vault.engines.transit.parameters import NAME
-from labkit.vault.engines.transit.refusals import Wrapped
+from labkit.vault.engines.transit.refusals import ListedRefusal
 
 
 class KeyConfigRequest(NamedTuple):
@@ -42,95 +42,95 @@ class KeyConfigRequest(NamedTuple):
 
 def configure_key(ctx: Context, asked: KeyConfigRequest) -> dict[str, Any]:
     """Change the settings that were sent."""
-    ring = read_ring(ctx.storage, asked.name)
-    if ring is None:
+    keyring = read_keyring(ctx.storage, asked.name)
+    if keyring is None:
         raise BadRequest(f"no existing key named {asked.name} could be found")
     if asked.min_decryption_version == 0:
         ctx.warn("since Vault 0.3, transit key numbering starts at 1; forcing minimum to 1")
-    changed = with_minimums(ring, asked.min_decryption_version, asked.min_encryption_version)
+    changed = with_minimums(keyring, asked.min_decryption_version, asked.min_encryption_version)
     if asked.deletion_allowed is not None:
         changed = changed._replace(deletion_allowed=asked.deletion_allowed)
     # What leaves the service once cannot be called back: these two are only ever switched on.
     changed = changed._replace(
-        exportable=ring.exportable or bool(asked.exportable),
-        allow_plaintext_backup=ring.allow_plaintext_backup or bool(asked.allow_plaintext_backup),
+        exportable=keyring.exportable or bool(asked.exportable),
+        allow_plaintext_backup=keyring.allow_plaintext_backup or bool(asked.allow_plaintext_backup),
     )
     if asked.auto_rotate_period is not None:
         check_rotation_period(asked.auto_rotate_period)
         changed = changed._replace(auto_rotate_period_s=asked.auto_rotate_period)
-    if changed != ring:
+    if changed != keyring:
         _check_against_trimmed(changed)
-        write_ring(ctx.storage, asked.name, changed)
+        write_keyring(ctx.storage, asked.name, changed)
     return describe(asked.name, changed)
 
 
-def with_minimums(ring: KeyRing, decryption: int | None, encryption: int | None) -> KeyRing:
-    """Return the ring with new minimum versions (None: as they are); raise BadRequest for an impossible pair."""
-    latest = ring.latest_version
+def with_minimums(keyring: Keyring, decryption: int | None, encryption: int | None) -> Keyring:
+    """Return the keyring with new minimum versions (None: as they are); raise BadRequest for an impossible pair."""
+    latest = keyring.latest_version
     if decryption is not None:
         if decryption < 0:
             raise BadRequest("min decryption version cannot be negative")
         decryption = decryption or 1
         if decryption > latest:
             raise BadRequest(f"cannot set min decryption version of {decryption}, latest key version is {latest}")
-        ring = ring._replace(min_decryption_version=decryption)
+        keyring = keyring._replace(min_decryption_version=decryption)
     if encryption is not None:
         if encryption < 0:
             raise BadRequest("min encryption version cannot be negative")
         if encryption > latest:
             raise BadRequest(f"cannot set min encryption version of {encryption}, latest key version is {latest}")
-        ring = ring._replace(min_encryption_version=encryption)
-    if 0 < ring.min_encryption_version < ring.min_decryption_version:
+        keyring = keyring._replace(min_encryption_version=encryption)
+    if 0 < keyring.min_encryption_version < keyring.min_decryption_version:
         raise BadRequest(
             "cannot set min encryption/decryption values; "
-            f"min encryption version of {ring.min_encryption_version} must be greater than or equal to "
-            f"min decryption version of {ring.min_decryption_version}"
+            f"min encryption version of {keyring.min_encryption_version} must be greater than or equal to "
+            f"min decryption version of {keyring.min_decryption_version}"
         )
-    return ring
+    return keyring
 
 
-def _check_against_trimmed(ring: KeyRing) -> None:
-    if ring.min_available_version > ring.min_encryption_version:
+def _check_against_trimmed(keyring: Keyring) -> None:
+    if keyring.min_available_version > keyring.min_encryption_version:
         raise BadRequest("min encryption version should not be less than min available version")
-    if ring.min_available_version > ring.min_decryption_version:
+    if keyring.min_available_version > keyring.min_decryption_version:
         raise BadRequest("min decryption version should not be less then min available version")
 
 
 def rotate_key(ctx: Context, name: str) -> dict[str, Any]:
     """Add a version, which is the latest from now on."""
-    ring = read_ring(ctx.storage, name)
-    if ring is None:
+    keyring = read_keyring(ctx.storage, name)
+    if keyring is None:
         raise BadRequest("key not found")
-    if ring.imported and not ring.allow_rotation:
-        raise Wrapped(f"imported key {name} does not allow rotation within Vault")
-    ring = rotate(ring, ctx.entropy, ctx.now)
-    write_ring(ctx.storage, name, ring)
-    return describe(name, ring)
+    if keyring.imported and not keyring.allow_rotation:
+        raise ListedRefusal(f"imported key {name} does not allow rotation within Vault")
+    keyring = rotate(keyring, ctx.entropy, ctx.now)
+    write_keyring(ctx.storage, name, keyring)
+    return describe(name, keyring)
 
 
 def trim_key(ctx: Context, name: str, min_available_version: int | None) -> dict[str, Any]:
     """Destroy the versions below a minimum."""
-    ring = read_ring(ctx.storage, name)
-    if ring is None:
+    keyring = read_keyring(ctx.storage, name)
+    if keyring is None:
         raise BadRequest("invalid key name")
     if min_available_version is None:
         raise BadRequest("missing min_available_version")
-    check_trim(ring, min_available_version)
-    if min_available_version != ring.min_available_version:
-        ring = trim(ring, min_available_version)
-        write_ring(ctx.storage, name, ring)
-    return describe(name, ring)
+    check_trim(keyring, min_available_version)
+    if min_available_version != keyring.min_available_version:
+        keyring = trim(keyring, min_available_version)
+        write_keyring(ctx.storage, name, keyring)
+    return describe(name, keyring)
 
 
-def check_trim(ring: KeyRing, minimum: int) -> None:
+def check_trim(keyring: Keyring, minimum: int) -> None:
     """Raise BadRequest when the versions below a minimum may not be destroyed."""
-    if minimum < ring.min_available_version:
+    if minimum < keyring.min_available_version:
         raise BadRequest("minimum available version cannot be decremented")
-    if ring.min_encryption_version == 0:
+    if keyring.min_encryption_version == 0:
         raise BadRequest("minimum available version cannot be set when minimum encryption version is not set")
-    if minimum > ring.min_encryption_version:
+    if minimum > keyring.min_encryption_version:
         raise BadRequest("minimum available version cannot be greater than minmum encryption version")
-    if minimum > ring.min_decryption_version:
+    if minimum > keyring.min_decryption_version:
         raise BadRequest("minimum available version cannot be greater than minimum decryption version")
     if minimum == 0:
         raise BadRequest("minimum available version should be positive")

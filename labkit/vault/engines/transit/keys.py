@@ -12,21 +12,21 @@ from labkit.vault.context import Context
 from labkit.vault.engines.transit.algorithms import (
     DEFAULT_TYPE,
     KEY_TYPES,
-    LARGEST_HMAC_KEY_BYTES,
-    SMALLEST_HMAC_KEY_BYTES,
+    MAX_HMAC_KEY_BYTES,
+    MIN_HMAC_KEY_BYTES,
     KeyType,
 )
 from labkit.vault.engines.transit.keyring import (
     FOLDER,
     check_rotation_period,
     describe,
-    empty_ring,
-    read_ring,
+    empty_keyring,
+    read_keyring,
     rotate,
-    write_ring,
+    write_keyring,
 )
 from labkit.vault.engines.transit.parameters import CONVERGENT, NAME
-from labkit.vault.engines.transit.refusals import Wrapped
+from labkit.vault.engines.transit.refusals import ListedRefusal
 
 
 class KeyRequest(NamedTuple):
@@ -50,26 +50,26 @@ def create_key(ctx: Context, asked: KeyRequest) -> dict[str, Any]:
         raise BadRequest("convergent encryption requires derivation to be enabled")
     key_type = _known_type(asked.type)
     _check_key_size(key_type, asked.key_size)
-    existing = read_ring(ctx.storage, asked.name)
+    existing = read_keyring(ctx.storage, asked.name)
     if existing is not None:
         ctx.warn(f"key {asked.name} already existed")
         return describe(asked.name, existing)
     if asked.derived and not key_type.derives:
-        raise Wrapped(f"key derivation and convergent encryption not supported for keys of type {asked.type}")
-    ring = empty_ring(
+        raise ListedRefusal(f"key derivation and convergent encryption not supported for keys of type {asked.type}")
+    keyring = empty_keyring(
         asked.type,
         derived=asked.derived,
         convergent=asked.convergent_encryption,
-        service_version=ctx.core.settings.version,
+        service_version=ctx.service_version,
     )._replace(
         exportable=asked.exportable,
         allow_plaintext_backup=asked.allow_plaintext_backup,
         auto_rotate_period_s=period_s,
-        key_size=0 if key_type.key_bytes else asked.key_size or SMALLEST_HMAC_KEY_BYTES,
+        key_size=0 if key_type.key_bytes else asked.key_size or MIN_HMAC_KEY_BYTES,
     )
-    ring = rotate(ring, ctx.entropy, ctx.now)
-    write_ring(ctx.storage, asked.name, ring)
-    return describe(asked.name, ring)
+    keyring = rotate(keyring, ctx.entropy, ctx.now)
+    write_keyring(ctx.storage, asked.name, keyring)
+    return describe(asked.name, keyring)
 
 
 def _known_type(named: str) -> KeyType:
@@ -84,16 +84,16 @@ def _check_key_size(key_type: KeyType, size_bytes: int) -> None:
         return
     if key_type.key_bytes:
         raise BadRequest(f"key_size is not valid for algorithm {key_type.name}")
-    if not SMALLEST_HMAC_KEY_BYTES <= size_bytes <= LARGEST_HMAC_KEY_BYTES:  # spec, Limits
+    if not MIN_HMAC_KEY_BYTES <= size_bytes <= MAX_HMAC_KEY_BYTES:  # spec, Limits
         raise BadRequest(f"invalid key_size {size_bytes}")
 
 
 def read_key(ctx: Context, name: str) -> dict[str, Any]:
     """Return what a key is: its type, settings and live versions, never key material."""
-    ring = read_ring(ctx.storage, name)
-    if ring is None:
+    keyring = read_keyring(ctx.storage, name)
+    if keyring is None:
         raise NotFound
-    return describe(name, ring)
+    return describe(name, keyring)
 
 
 def list_keys(ctx: Context) -> dict[str, Any]:
@@ -106,10 +106,10 @@ def list_keys(ctx: Context) -> dict[str, Any]:
 
 def delete_key(ctx: Context, name: str) -> None:
     """Delete a key with all its versions; its settings must allow that."""
-    ring = read_ring(ctx.storage, name)
-    if ring is None:
+    keyring = read_keyring(ctx.storage, name)
+    if keyring is None:
         raise BadRequest(f"error deleting policy {name}: could not delete key; not found")
-    if not ring.deletion_allowed:
+    if not keyring.deletion_allowed:
         raise BadRequest(f"error deleting policy {name}: deletion is not allowed for this key")
     ctx.storage.delete(FOLDER + name)
 

@@ -14,7 +14,7 @@ from labkit.service.routing import Form, Route
 from labkit.vault.context import Context
 from labkit.vault.engines.transit import batch, ciphertexts
 from labkit.vault.engines.transit.derivation import NONCE_BYTES
-from labkit.vault.engines.transit.keyring import KeyRing, existing_ring
+from labkit.vault.engines.transit.keyring import Keyring, existing_keyring
 from labkit.vault.engines.transit.parameters import (
     BATCH_INPUT,
     CIPHERTEXT,
@@ -42,10 +42,10 @@ def rewrap(ctx: Context, asked: RewrapRequest) -> dict[str, Any] | Reply:
     """Decrypt and encrypt anew one ciphertext, or each item of a batch."""
     if asked.batch_input is not None:
         items = batch.read_items(asked.batch_input, batch.REWRAP_MEMBERS)
-        ring = existing_ring(ctx.storage, asked.name)
+        keyring = existing_keyring(ctx.storage, asked.name)
 
         def one(item: batch.Item, position: int) -> batch.Result:
-            return _rewrap_item(ctx, ring, {member: item.get(member) for member in batch.REWRAP_MEMBERS})
+            return _rewrap_item(ctx, keyring, {member: item.get(member) for member in batch.REWRAP_MEMBERS})
 
         results, failures = batch.work(items, one, {})
         return batch.answer(ctx, results, failures)
@@ -57,14 +57,14 @@ def rewrap(ctx: Context, asked: RewrapRequest) -> dict[str, Any] | Reply:
         "nonce": asked.nonce,
         "key_version": asked.key_version,
     }
-    return _rewrap_item(ctx, existing_ring(ctx.storage, asked.name), item)
+    return _rewrap_item(ctx, existing_keyring(ctx.storage, asked.name), item)
 
 
-def _rewrap_item(ctx: Context, ring: KeyRing, item: batch.Item) -> batch.Result:
-    ciphertexts.check_nonce(ring, item)
-    message = ciphertexts.decrypt(ring, item)
-    random_nonce = b"" if ring.convergent_encryption else ctx.entropy(NONCE_BYTES)
-    ciphertext, version = ciphertexts.encrypt(ring, message, item, random_nonce)
+def _rewrap_item(ctx: Context, keyring: Keyring, item: batch.Item) -> batch.Result:
+    ciphertexts.check_nonce(keyring, item)
+    message = ciphertexts.decrypt(keyring, item)
+    random_nonce = b"" if keyring.convergent_encryption else ctx.entropy(NONCE_BYTES)
+    ciphertext, version = ciphertexts.encrypt(keyring, message, item, random_nonce)
     return {"ciphertext": ciphertext, "key_version": version}
 
 

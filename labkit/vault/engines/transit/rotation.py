@@ -1,10 +1,10 @@
-"""Automatic rotation: which key rings are due, and their next version (spec, ``auto_rotate_period``)."""
+"""Automatic rotation: which keyrings are due, and their next version (spec, ``auto_rotate_period``)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labkit.vault.engines.transit.keyring import FOLDER, read_ring, rotate, write_ring
+from labkit.vault.engines.transit.keyring import FOLDER, read_keyring, rotate, write_keyring
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -23,12 +23,16 @@ def due_names(storage: Subtree, now_ns: int) -> list[str]:
 
 def carry_out(ctx: Context, storage: Subtree, name: str) -> None:
     """Give a key that is due its next version."""
-    ring = read_ring(storage, name)
-    if ring is not None:
-        write_ring(storage, name, rotate(ring, ctx.entropy, ctx.now))
+    keyring = read_keyring(storage, name)
+    if keyring is not None:
+        write_keyring(storage, name, rotate(keyring, ctx.entropy, ctx.now))
         ctx.observe("key rotated", key=name)
 
 
 def _rotations(storage: Subtree) -> list[tuple[int, str]]:
-    rings = ((name, read_ring(storage, name)) for name in storage.list(FOLDER))
-    return [(when, name) for name, ring in rings if ring is not None and (when := ring.next_rotation_ns) is not None]
+    keyrings = ((name, read_keyring(storage, name)) for name in storage.list(FOLDER))
+    return [
+        (when, name)
+        for name, keyring in keyrings
+        if keyring is not None and (when := keyring.next_rotation_ns) is not None
+    ]
