@@ -9,10 +9,10 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from typing import Any, NamedTuple
 
 from labkit.lab.blueprint import ClientPlan, WorkloadPlan
+from labkit.service.encoding import to_base64
 from labkit.service.message import Request, Response
 
 PATH_DISABLED = "path disabled in replication DR secondary mode"
@@ -191,7 +191,7 @@ def _get_secret(client: str, work: WorkloadPlan, number: int, headers: dict[str,
 
 
 def _encrypt(client: str, work: WorkloadPlan, number: int, headers: dict[str, str]) -> Request:
-    plaintext = b64encode(number.to_bytes(8, "big").rjust(work.size_bytes, b"x")).decode()
+    plaintext = to_base64(number.to_bytes(8, "big").rjust(work.size_bytes, b"x"))
     return Request("POST", f"/v1/transit/encrypt/{client}", headers, {"plaintext": plaintext})
 
 

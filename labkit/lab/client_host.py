@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.lab.blueprint import ClientPlan
 from labkit.lab.client import Client, Effect, Outcome, Send
-from labkit.service.limits import measure
+from labkit.service.limits import wire_size
 
 if TYPE_CHECKING:
     from labkit.lab.lab import Lab
@@ -48,7 +48,7 @@ class ClientHost:
         for effect in effects:
             if isinstance(effect, Send):
                 body = effect.request.body
-                size_bytes = 160 + (measure(body) if body else 0)
+                size_bytes = 160 + (wire_size(body) if body else 0)
                 payload = ("ask", effect.correlation, effect.request)
                 lab.network.send(self.name, effect.node, "request", payload, size_bytes)
             elif isinstance(effect, Outcome):

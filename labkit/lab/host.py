@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.lab.chance import SeededEntropy
 from labkit.lab.lease import LEASE_NS, RENEW_NS, Lease, read_lease, write_lease
 from labkit.lab.shipping import Shipping
-from labkit.service.limits import measure
+from labkit.service.limits import wire_size
 from labkit.service.message import Fetch, Request, Response, Suspended, silence
 from labkit.vault.core import Environment, Leadership, Settings
 from labkit.vault.vault import Vault
@@ -231,4 +231,4 @@ class NodeHost:
 
 def size_of(body: dict[str, Any] | None) -> int:
     """Return how many bytes a body counts on the wire."""
-    return measure(body) if body else 0
+    return wire_size(body) if body else 0

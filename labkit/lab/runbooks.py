@@ -8,10 +8,10 @@
 
 from __future__ import annotations
 
-from binascii import a2b_base64
 from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
+from labkit.service.encoding import from_unpadded_base64
 from labkit.service.message import Body, Response
 
 DR = "sys/replication/dr/"
@@ -188,7 +188,7 @@ def operation_token(cluster: str) -> Generator[Ask | Pause | Keys | Adopt, Any, 
         answer = yield Ask(cluster, "POST", attempt + "update", {"key": share, "nonce": started["nonce"]})
         _check(answer, f"give a key share to {cluster}")
     encoded = (answer.body or {})["encoded_token"]
-    masked = a2b_base64(encoded + "=" * (-len(encoded) % 4))
+    masked = from_unpadded_base64(encoded)
     return bytes(a ^ b for a, b in zip(masked, started["otp"].encode(), strict=True)).decode()
 
 

@@ -13,7 +13,7 @@ from labkit.lab.host import HEADER_BYTES, NodeHost
 from labkit.lab.invariants import Invariants
 from labkit.lab.ledger import Ledger
 from labkit.lab.runbooks import Credentials
-from labkit.service.limits import measure
+from labkit.service.limits import wire_size
 from labkit.service.message import Request
 from labkit.sim.clock import Clock
 from labkit.sim.dice import Dice
@@ -112,7 +112,7 @@ def topology_of(blueprint: Blueprint) -> Topology:
 
 def request_size(request: Request) -> int:
     """Return how many bytes a request counts on the wire."""
-    return HEADER_BYTES + (measure(request.body) if request.body else 0)
+    return HEADER_BYTES + (wire_size(request.body) if request.body else 0)
 
 
 def _link(plan: LinkPlan) -> Link:

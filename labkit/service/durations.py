@@ -3,7 +3,7 @@
 1. A duration comes as a number of seconds, as numeric text, or as parts like ``1h30m``: signs and the units ns us µs ms
    s m h, and whole days, ``2d``, also before other parts.
 2. Arithmetic is exact: decimals are read digit by digit, never through floating point.
-3. What does not fit into 64 bits of nanoseconds (292 years) is no duration.
+3. What does not fit into 64 bits of nanoseconds (292 years) is not a duration.
 4. An instant is written as RFC 3339 in UTC with up to nine fractional digits, trailing zeros left out.
 """
 
@@ -12,24 +12,27 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+MILLISECOND_NS = 1_000_000
 SECOND_NS = 1_000_000_000
 DAY_S = 86_400
-LONGEST_NS = 2**63 - 1
+MAX_DURATION_NS = 2**63 - 1
 
 UNITS_NS = {
     "ns": 1,
     "us": 1_000,
     "µs": 1_000,  # U+00B5, the micro sign
     "μs": 1_000,  # U+03BC, the Greek letter
-    "ms": 1_000_000,
+    "ms": MILLISECOND_NS,
     "s": SECOND_NS,
     "m": 60 * SECOND_NS,
     "h": 3_600 * SECOND_NS,
     "d": DAY_S * SECOND_NS,
 }
 
-_LONGEST_TEXT = 200  # characters; the longest duration needs 27
+_MAX_TEXT = 200  # characters; the longest duration needs 27
 _DIGITS = "0123456789"
+_CYCLE_YEARS, _CYCLE_DAYS = 400, 146_097  # after which the calendar repeats
+_EPOCH_DAY = 719_162  # days from 0001-01-01 to 1970-01-01
 _TWO_DIGITS = tuple([str(100 + number)[1:] for number in range(60)])
 
 
@@ -48,14 +51,14 @@ def parse_duration(value: Any) -> int:
         nanoseconds = int(value) * SECOND_NS
     else:
         raise ValueError(f"time: missing unit in duration {_quote(str(value))}")
-    if not -LONGEST_NS <= nanoseconds <= LONGEST_NS:
+    if not -MAX_DURATION_NS <= nanoseconds <= MAX_DURATION_NS:
         raise _invalid(_digits_of(value))
     return nanoseconds
 
 
 def _read(text: str) -> int:
     digits = text[1:] if text[0] in "+-" else text
-    if not digits or len(digits) > _LONGEST_TEXT:
+    if not digits or len(digits) > _MAX_TEXT:
         raise _invalid(text)
     bare = digits.isascii() and digits.isdigit()
     nanoseconds = int(digits) * SECOND_NS if bare else _add_parts(digits, text)
@@ -95,18 +98,18 @@ def _end_of_digits(text: str, at: int) -> int:
 
 
 def _invalid(text: str) -> ValueError:
-    shown = text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "..."
+    shown = text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + "..."
     return ValueError(f"time: invalid duration {_quote(shown)}")
 
 
 def _digits_of(value: Any) -> str:
     """Write out a value that is too large; Python refuses to write whole numbers of some thousand digits."""
-    too_long = isinstance(value, int) and abs(value) >= 10**_LONGEST_TEXT
-    return f"a number of more than {_LONGEST_TEXT} digits" if too_long else str(value)
+    too_long = isinstance(value, int) and abs(value) >= 10**_MAX_TEXT
+    return f"a number of more than {_MAX_TEXT} digits" if too_long else str(value)
 
 
 def _quote(text: str) -> str:
-    """Put a text between quotation marks; what is no printable ASCII becomes the bytes of its UTF-8."""
+    """Put a text between quotation marks; what is not printable ASCII becomes the bytes of its UTF-8."""
     return '"' + "".join([_shown(character) for character in text]) + '"'
 
 
@@ -162,7 +165,7 @@ def format_instant(nanoseconds: int) -> str:
 
 @lru_cache(maxsize=256)
 def _second(seconds: int) -> str:
-    """Write seconds since the epoch as date and time; instants that are told together lie close together."""
+    """Write seconds since the epoch as date and time; instants of one answer lie close together."""
     days, seconds = divmod(seconds, DAY_S)
     minutes, second = divmod(seconds, 60)
     hour, minute = divmod(minutes, 60)
@@ -171,17 +174,12 @@ def _second(seconds: int) -> str:
 
 @lru_cache(maxsize=64)
 def _date(days: int) -> str:
-    """Write days since 1970-01-01 as a date of the proleptic Gregorian calendar.
+    """Write days since 1970-01-01 as a date of the proleptic Gregorian calendar, also of years that ``date`` lacks."""
+    from datetime import date  # 2 ms to load: not for a process that writes no instant
 
-    Years begin in March here, so that the leap day comes last; an era is 400 years, after which all repeats.
-    """
-    era, day_of_era = divmod(days + 719_468, 146_097)
-    year_of_era = (day_of_era - day_of_era // 1_460 + day_of_era // 36_524 - day_of_era // 146_096) // 365
-    day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
-    shifted = (5 * day_of_year + 2) // 153
-    day = day_of_year - (153 * shifted + 2) // 5 + 1
-    month = shifted + 3 if shifted < 10 else shifted - 9
-    return f"{year_of_era + era * 400 + (month <= 2):04d}-{month:02d}-{day:02d}"
+    cycles, day = divmod(days + _EPOCH_DAY, _CYCLE_DAYS)
+    found = date.fromordinal(day + 1)
+    return f"{found.year + _CYCLE_YEARS * cycles:04d}-{found.month:02d}-{found.day:02d}"
 
 
 def parse_instant(text: str) -> int:
@@ -189,9 +187,12 @@ def parse_instant(text: str) -> int:
     head, fraction, zone = _split_instant(text)
     year, month, day = int(head[:4]), int(head[5:7]), int(head[8:10])
     hour, minute, second = int(head[11:13]), int(head[14:16]), int(head[17:19])
-    days = _days(year, month, day)
-    if _date(days) != head[:10] or not (hour < 24 and minute < 60 and second < 60):
+    if not (hour < 24 and minute < 60 and second < 60):
         raise ValueError(f"there is no such instant: {text!r}")
+    try:
+        days = _days(year, month, day)
+    except ValueError:
+        raise ValueError(f"there is no such instant: {text!r}") from None
     seconds = days * DAY_S + hour * 3_600 + minute * 60 + second - _offset_s(zone, text)
     return seconds * SECOND_NS + int(fraction.ljust(9, "0"))
 
@@ -229,7 +230,9 @@ def _offset_s(zone: str, text: str) -> int:
 
 
 def _days(year: int, month: int, day: int) -> int:
-    """Return the days from 1970-01-01 to a date: the inverse of ``_date``; a day too many runs into the next month."""
-    era, year_of_era = divmod(year - (month <= 2), 400)
-    day_of_year = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + day - 1
-    return era * 146_097 + year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + day_of_year - 719_468
+    """Return the days from 1970-01-01 to a date; raise ValueError where there is none."""
+    from datetime import date
+
+    cycles, year_of_cycle = divmod(year, _CYCLE_YEARS)
+    found = date(year_of_cycle + _CYCLE_YEARS, month, day)  # of the cycle from the year 400 on
+    return found.toordinal() - 1 + (cycles - 1) * _CYCLE_DAYS - _EPOCH_DAY

@@ -1,23 +1,29 @@
-"""Refusals: a request that certainly had no effect, one class per meaning, each with its status.
+"""Refusals: a request that certainly had no effect, one class per meaning, each with its status; and their Responses.
 
 Texts are the API's own (clients match some of them); ``one_error`` gives the list shape in which the API wraps the
-refusals that come from behind a route rather than from an explicit answer.
+refusals that come from behind a route rather than from an explicit answer.  Nothing in labkit decides by a text: what
+a program must tell apart carries a reason code.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from labkit.service.message import Response, respond
+
 
 class ServiceError(Exception):
-    """A refusal with its HTTP status and texts; ``data`` rides along in the few bodies that carry both."""
+    """A refusal with its HTTP status, texts and reason code; the few bodies that also carry data have ``data``."""
 
     status = 400
+    code = ""
 
-    def __init__(self, *errors: str, data: dict[str, Any] | None = None) -> None:
+    def __init__(self, *errors: str, data: dict[str, Any] | None = None, code: str = "") -> None:
         super().__init__(*errors)
         self.errors = errors
         self.data = data
+        if code:
+            self.code = code
 
 
 class BadRequest(ServiceError):
@@ -85,3 +91,14 @@ def one_error(*texts: str) -> str:
     """Wrap refusal texts as the API lists them: ``1 error occurred:`` and a bullet each."""
     head = "1 error occurred:" if len(texts) == 1 else f"{len(texts)} errors occurred:"
     return head + "\n" + "".join(f"\t* {text}\n" for text in texts) + "\n"
+
+
+def to_response(error: ServiceError) -> Response:
+    """Make the Response of a refusal: the only place where that happens."""
+    body: dict[str, Any] = {"errors": list(error.errors)}
+    if error.data is not None:
+        body["data"] = error.data
+    response = respond(error.status, body, error.code)
+    if isinstance(error, Redirect):
+        response.headers["Location"] = error.location
+    return response

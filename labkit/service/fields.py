@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from labkit.service.durations import parse_duration
+from labkit.service.durations import SECOND_NS, parse_duration
 from labkit.service.record import NamedTuple
-
-SECOND_NS = 1_000_000_000
 
 NAME_PATTERN = r"\w(?:[\w.-]*\w)?"
 

@@ -31,11 +31,15 @@ class Request(NamedTuple):
 
 
 class Response(NamedTuple):
-    """One answer: HTTP status, headers and the parsed JSON body (None when the body is empty)."""
+    """One answer: HTTP status, headers, the parsed JSON body (None when empty) and a refusal's reason code.
+
+    The code is for programs in this process; it is not in the body and does not travel over HTTP.
+    """
 
     status: int
     headers: dict[str, str]
     body: Body | None = None
+    code: str = ""
 
     def __repr__(self) -> str:
         return f"Response({self.status})"
@@ -77,9 +81,9 @@ class Response(NamedTuple):
         raise RuntimeError(f"the service answered {self.status}: {'; '.join(self.errors) or 'no text'}")
 
 
-def respond(status: int, body: Body | None = None) -> Response:
+def respond(status: int, body: Body | None = None, code: str = "") -> Response:
     """Build a Response with the headers that every answer has."""
-    return Response(status, {"Content-Type": JSON_TYPE, "Cache-Control": "no-store"}, body)
+    return Response(status, {"Content-Type": JSON_TYPE, "Cache-Control": "no-store"}, body, code)
 
 
 def silence(why: str) -> Response:

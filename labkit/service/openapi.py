@@ -266,7 +266,9 @@ def _operation(meant: list[Endpoint]) -> Node:
         switch = [{**_copy(LIST), "required": listings == meant}] if listings else []
         operation["parameters"] = [*switch, *map(_in_query, apart)]
     operation["responses"] = _responses([endpoint.route for endpoint in meant])
-    operation["security"] = [] if all("open" in endpoint.route.flags for endpoint in meant) else [{"token": []}]
+    operation["security"] = (
+        [] if all("unauthenticated" in endpoint.route.flags for endpoint in meant) else [{"token": []}]
+    )
     return operation
 
 
@@ -314,7 +316,7 @@ def _responses(routes: list[Route]) -> Node:
 
 def _answer(route: Route) -> str:
     """Name the schema of a route's answer; empty for one that has no envelope."""
-    if "bare" in route.flags:
+    if "no_envelope" in route.flags:
         return ""
     return "Names" if route.operation == "list" else "Envelope"
 
@@ -367,7 +369,7 @@ def _section(endpoint: Endpoint) -> list[str]:
     """Write down one operation: what it does, and a table of what it takes."""
     route = endpoint.route
     method = "LIST" if route.operation == "list" else METHODS[route.operation].upper()
-    needed = " No token is needed." if "open" in route.flags else ""
+    needed = " No token is needed." if "unauthenticated" in route.flags else ""
     lines = [f"**{method}** – {summary(route)}{needed}"]
     for paragraph in _description(endpoint, True)[route.operation == "list" :]:
         lines += ["", paragraph]

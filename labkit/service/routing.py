@@ -1,10 +1,11 @@
-"""Route tables: match a path, parse its fields, and turn refusals into responses.
+"""Route tables: match a path and parse its fields.
 
 1. A table is data; the first route whose pattern matches the whole path answers, anchored at both ends.
 2. A path that matches for another operation is 405; one that matches nothing is 404.
-3. A route's fields are exactly its handler's parameters after ``ctx``: checked when the table is made.
-4. Values captured from the path override members of the body; members that no field names are ignored.  Both are told
-   in a warning.
+3. A route's fields are exactly its handler's parameters after ``ctx``, or the fields of the one record that the
+   handler takes instead (``Form``: more than six): checked when the table is made.
+4. Values captured from the path override members of the body; members that no field names are ignored.  Both make a
+   warning.
 """
 
 from __future__ import annotations
@@ -14,28 +15,37 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
-from labkit.service.errors import BadRequest, NotFound, Redirect, ServiceError, Unsupported, one_error
+from labkit.service.errors import BadRequest, NotFound, Unsupported, one_error
 from labkit.service.fields import Field
-from labkit.service.message import Response, respond
 from labkit.service.record import NamedTuple
 
 OPERATIONS = ("read", "write", "patch", "delete", "list")
 
 FLAGS = {
-    "open": "needs no token; any that is sent is ignored",
+    "unauthenticated": "needs no token; any that is sent is ignored",
     "sudo": "wants the capability sudo too",
-    "sealed": "answers while sealed",
-    "standby": "answers on a node that is not the active one",
+    "while_sealed": "answers while sealed",
+    "on_standby": "answers on a node that is not the active one",
     "any_mode": "answers on a disaster-recovery secondary",
     "any_namespace": "answers in any namespace",
     "enterprise": "is refused by the community edition",
-    "asks": "its handler is a generator that yields Fetches",
-    "bare": "answers without the envelope",
-    "flat": "copies the data's members to the top level of the envelope",
-    "wrapping": "a token that is not valid is 400, not 403",
+    "fetches": "its handler is a generator that yields Fetches",
+    "no_envelope": "answers without the envelope",
+    "top_level_data": "copies the data's members to the top level of the envelope",
+    "invalid_token_is_400": "a token that is not valid is 400, not 403",
 }
 
 Handler = Callable[..., Any]
+
+
+class Form(NamedTuple):
+    """The fields of a route whose handler takes one record: a NamedTuple, made of the arguments by name.
+
+    Fields with defaults at the record's end may be missing here.
+    """
+
+    record: Any
+    fields: tuple[Field, ...]
 
 
 class Route:
@@ -45,22 +55,24 @@ class Route:
     ``flags`` are those of ``FLAGS``.
     """
 
-    __slots__ = ("_regex", "by_name", "exists", "fields", "flags", "handler", "operation", "pattern")
+    __slots__ = ("_regex", "by_name", "exists", "fields", "flags", "handler", "operation", "pattern", "record")
 
     def __init__(
         self,
         operation: str,
         pattern: str,
         handler: Handler,
-        fields: tuple[Field, ...] = (),
+        fields: tuple[Field, ...] | Form = (),
         *flags: str,
         exists: Handler | None = None,
     ) -> None:
         assert operation in OPERATIONS, operation
         assert set(flags) <= set(FLAGS), f"{pattern}: no such flags: {sorted(set(flags) - set(FLAGS))}"
+        self.record: Any = None
+        if isinstance(fields, Form):
+            self.record, fields = fields
         names = [field.name for field in fields]
-        code = handler.__code__
-        declared = list(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
+        declared = _parameters(handler) if self.record is None else _members(handler, self.record, len(names))
         assert declared == names, f"{pattern}: the handler takes {declared}, the fields are {names}"
         self.operation, self.pattern, self.handler, self.fields = operation, pattern, handler, fields
         self.flags = frozenset(flags)
@@ -81,6 +93,19 @@ class Route:
         return f"Route({self.operation} {self.pattern})"
 
 
+def _parameters(handler: Handler) -> list[str]:
+    """Return the names of a handler's parameters after ``ctx``."""
+    code = handler.__code__
+    return list(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
+
+
+def _members(handler: Handler, record: Any, count: int) -> list[str]:
+    """Return the names of a record's fields that a route with ``count`` fields fills."""
+    parameters = _parameters(handler)
+    assert len(parameters) == 1, f"the handler takes {parameters}, not one {record.__name__}"
+    return [name for place, name in enumerate(record._fields) if place < count or name not in record._field_defaults]
+
+
 def _pattern_to_regex(pattern: str, fields: Mapping[str, Field]) -> str:
     parts = re.split(r"<(\w+)>", pattern)
     out = [re.escape(parts[0])]
@@ -94,7 +119,7 @@ class Match(NamedTuple):
     """A route that a path matched, with defaults and captures laid out as the handler's arguments."""
 
     route: Route
-    values: dict[str, Any]
+    arguments: dict[str, Any]
     captured: dict[str, Any]
 
 
@@ -153,7 +178,7 @@ def _routes(modules: Iterable[str]) -> list[Route]:
 
 def parse_fields(match: Match, body: Mapping[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:
     """Convert a body's members into the handler's arguments; raise BadRequest that names the field."""
-    values = dict(match.values)
+    values = dict(match.arguments)
     unknown: list[str] = []
     replaced: list[str] = []
     fields = match.route.by_name
@@ -177,14 +202,3 @@ def parse_fields(match: Match, body: Mapping[str, Any], warn: Callable[[str], No
             f"[{' '.join(sorted(replaced))}]"
         )
     return values
-
-
-def refusal(error: ServiceError) -> Response:
-    """Make the Response of a refusal: the only place where that happens."""
-    body: dict[str, Any] = {"errors": list(error.errors)}
-    if error.data is not None:
-        body["data"] = error.data
-    response = respond(error.status, body)
-    if isinstance(error, Redirect):
-        response.headers["Location"] = error.location
-    return response

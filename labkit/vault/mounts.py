@@ -37,13 +37,13 @@ class EngineKind(NamedTuple):
 
 
 _ROWS = (
-    EngineKind("kv", "1", "labkit.vault.engines.kv.passthrough:TABLE"),
+    EngineKind("kv", "1", "labkit.vault.engines.kv.table_v1:TABLE"),
     EngineKind("kv", "2", "labkit.vault.engines.kv.table:TABLE"),
     EngineKind(
         "transit", "", "labkit.vault.engines.transit.table:TABLE", "labkit.vault.engines.transit.rotation", "key/"
     ),
-    EngineKind("token", "", "labkit.vault.auth.token:TABLE", is_auth=True),
-    EngineKind("system", "", "labkit.vault.system:TABLE"),
+    EngineKind("token", "", "labkit.vault.auth.token.table:TABLE", is_auth=True),
+    EngineKind("system", "", "labkit.vault.system.table:TABLE"),
 )
 
 CATALOGUE = {(row.kind, row.version): row for row in _ROWS}

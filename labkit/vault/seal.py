@@ -96,11 +96,11 @@ def _from_hex(text: str) -> bytes | None:
 
 
 def _from_base64(text: str) -> bytes | None:
-    from binascii import Error, a2b_base64
+    from labkit.service.encoding import from_base64
 
     try:
-        return a2b_base64(text, strict_mode=True)
-    except (Error, ValueError):
+        return from_base64(text)
+    except ValueError:
         return None
 
 

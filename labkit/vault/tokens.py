@@ -8,9 +8,10 @@
 
 from __future__ import annotations
 
-from binascii import a2b_base64, b2a_base64
 from typing import TYPE_CHECKING, Any
 
+from labkit.service.durations import SECOND_NS
+from labkit.service.encoding import from_base64url, to_base64url
 from labkit.service.errors import BadRequest, Forbidden
 from labkit.vault.identifiers import base62
 from labkit.vault.token_record import ACCESSORS, CHILDREN, IDS, Token, decode_token, digest_of, encode_token
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from labkit.vault.core import Core
     from labkit.vault.storage.storage_view import StorageView
 
-SECOND_NS = 1_000_000_000
 SYSTEM_TTL_S = 2_764_800
 
 INVALID_TOKEN = "2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n"
@@ -202,18 +202,12 @@ def _seal_batch(ctx: Context, token: Token) -> tuple[str, Token]:
         accessor="", created_ns=ctx.now, expires_ns=ctx.now + token.ttl_s * SECOND_NS, renewable=False
     )
     sealed = ctx.keys.encrypt("token/batch", encode_token(token), ctx.entropy)
-    text = b2a_base64(sealed, newline=False).decode().translate(_TO_URL).rstrip("=")
-    return "hvb." + text, token
-
-
-_TO_URL = str.maketrans("+/", "-_")
-_FROM_URL = str.maketrans("-_", "+/")
+    return "hvb." + to_base64url(sealed), token
 
 
 def _open_batch(ctx: Context, text: str) -> tuple[Token, str] | None:
     try:
-        sealed = a2b_base64(text[4:].translate(_FROM_URL) + "=" * (-len(text[4:]) % 4))
-        token = decode_token(ctx.decrypt("token/batch", sealed))
+        token = decode_token(ctx.decrypt("token/batch", from_base64url(text[4:])))
     except ValueError:
         return None
     if ctx.now >= token.expires_ns:

@@ -100,7 +100,7 @@ class Vault(ShortForms):
             walk.check_request(ctx)
             walk.find_route(ctx)
             walk.check_node(ctx)
-            if walk.asks(ctx):
+            if walk.fetches(ctx):
                 return self._start(ctx)
             walk.authenticate(ctx)
             arguments = walk.authorise(ctx)

@@ -18,10 +18,11 @@ from labkit.service.errors import (
     Unsupported,
     WrongMediaType,
     one_error,
+    to_response,
 )
-from labkit.service.limits import measure
+from labkit.service.limits import check_body
 from labkit.service.message import Reply, Response, respond
-from labkit.service.routing import Match, parse_fields, refusal
+from labkit.service.routing import Match, parse_fields
 from labkit.vault import audit, token_record, tokens
 from labkit.vault.context import Caller, Context
 from labkit.vault.identifiers import uuid_text
@@ -59,7 +60,7 @@ def check_request(ctx: Context) -> None:
     if body:
         if type(body) is not dict:
             raise BadRequest("failed to decode JSON input: the body is not an object")
-        measure(body, ctx.core.settings.max_body_bytes)
+        check_body(body, ctx.core.settings.max_body_bytes)
     ctx.request_id = uuid_text(ctx.core.entropy)
     read_headers(ctx)
     if request.method == "PATCH":
@@ -170,11 +171,11 @@ def check_node(ctx: Context) -> None:
     core, found = ctx.core, ctx.resolved
     assert found is not None
     flags = found.flags
-    if core.keys.sealed and "sealed" not in flags:
+    if core.keys.sealed and "while_sealed" not in flags:
         raise Unavailable(SEALED)
     if not core.keys.sealed and "any_mode" not in flags and core.replica.is_secondary:
         raise BadRequest(PATH_DISABLED)  # right after sealed: a standby of a secondary says so as well
-    if not core.leadership.active and "standby" not in flags:
+    if not core.leadership.active and "on_standby" not in flags:
         if not core.leadership.leader:
             raise Unavailable("no active node of this cluster is known; try again soon")
         raise Redirect(f"{core.leadership.leader}/v1/{ctx.path}")
@@ -190,14 +191,14 @@ def check_node(ctx: Context) -> None:
 def authenticate(ctx: Context) -> None:
     """Find out who asks: raise Forbidden for no token, or one that is not valid; open routes ignore any token."""
     assert ctx.resolved is not None
-    if "open" in ctx.resolved.flags:
+    if "unauthenticated" in ctx.resolved.flags:
         return
     text = tokens.sent_token(ctx)
     if not text:
         raise Forbidden(DENIED)
     caller = _caller(ctx, text)
     if caller is None or caller.token.uses < 0:
-        if "wrapping" in ctx.resolved.flags:
+        if "invalid_token_is_400" in ctx.resolved.flags:
             from labkit.vault import wrapping
 
             raise BadRequest(wrapping.INVALID)
@@ -244,7 +245,7 @@ def authorise(ctx: Context) -> dict[str, Any]:
         raise match.with_traceback(None)  # it is kept in the memo: frames must not pile up on it
     if arguments is not None:
         return arguments
-    return parse_fields(match, ctx.body, ctx.warn) if ctx.body else dict(match.values)
+    return parse_fields(match, ctx.body, ctx.warn) if ctx.body else dict(match.arguments)
 
 
 def _check_policies(ctx: Context, caller: Caller, capability: int, flags: frozenset[str]) -> None:
@@ -284,19 +285,18 @@ def audit_response(ctx: Context, response: Response) -> None:
         audit.record_response(ctx, response)
 
 
-def asks(ctx: Context) -> bool:
+def fetches(ctx: Context) -> bool:
     """Whether the route's handler must ask the outside."""
     assert ctx.resolved is not None
-    return "asks" in ctx.resolved.flags
+    return "fetches" in ctx.resolved.flags
 
 
 def call(ctx: Context, arguments: dict[str, Any]) -> Any:
     """Run the handler."""
     assert ctx.resolved is not None
-    match = ctx.resolved.match
-    assert isinstance(match, Match)
-    warned = len(ctx.warnings)
-    answer = match.route.handler(ctx, **arguments)
+    assert isinstance(ctx.resolved.match, Match)
+    route, warned = ctx.resolved.match.route, len(ctx.warnings)
+    answer = route.handler(ctx, **arguments) if route.record is None else route.handler(ctx, route.record(**arguments))
     if answer is None:
         drop_field_warnings(ctx, warned)
     return answer
@@ -318,7 +318,7 @@ def respond_with(ctx: Context, answer: Any) -> Response:
     if answer is None and not ctx.warnings:
         _end_last_use(ctx)
         return respond(204)
-    if "bare" in flags:
+    if "no_envelope" in flags:
         return respond(200, answer)
     reply, data = (answer, answer.data) if isinstance(answer, Reply) else (PLAIN, answer)
     if ctx.wrap_ttl_ns and reply.status == 200 and (data is not None or reply.auth is not None):
@@ -326,7 +326,7 @@ def respond_with(ctx: Context, answer: Any) -> Response:
 
         reply, data = wrapping.wrap_reply(ctx, reply._replace(data=data)), None
     _end_last_use(ctx)
-    return respond(reply.status, envelope(ctx, data, reply, "flat" in flags))
+    return respond(reply.status, envelope(ctx, data, reply, "top_level_data" in flags))
 
 
 def envelope(ctx: Context, data: Any, reply: Reply, flat: bool) -> dict[str, Any]:
@@ -355,12 +355,12 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
     ctx.keys = ctx.core.keys
     if ctx.use_spent:
         _end_last_use(ctx)
-    response = refusal(error)
+    response = to_response(error)
     if ctx.resolved is not None:
         try:
             audit.record_refusal(ctx, response)
         except ServiceError as failed:
-            response = refusal(failed)
+            response = to_response(failed)
     try:
         ctx.core.commit(ctx.writes)
     except StaleTerm:
@@ -372,7 +372,7 @@ def step_down(ctx: Context) -> Response:
     """Answer for a node that found out, when it committed, that another one leads."""
     ctx.core.leadership = ctx.core.leadership._replace(active=False, leader="", leader_cluster="")
     ctx.observe("stepped down", reason="a newer leader holds the lease")
-    return refusal(Unavailable("this node is no longer the active one; nothing was changed, try again"))
+    return to_response(Unavailable("this node is no longer the active one; nothing was changed, try again"))
 
 
 # Where the system's own endpoints are found while the stored table cannot be read.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from labkit.service.durations import format_instant, parse_duration
+from labkit.service.durations import SECOND_NS, format_instant, parse_duration
 from labkit.service.errors import BadRequest
 from labkit.service.message import Reply
 from labkit.service.record import NamedTuple
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 POLICY = "response-wrapping"
 WRAPPED = "cubbyhole/"
-SECOND_NS = 1_000_000_000
 
 INVALID = "wrapping token is not valid or does not exist"
 

@@ -42,7 +42,7 @@ LEFT_OUT = {
 """Cases that ask for parts of the transit engine which do not exist, with the part that is missing."""
 
 
-OTHERWISE_IN_A_LAB = {"core.keys-status": "a cluster of a lab is highly available, the recorded server was not"}
+OTHERWISE_IN_A_LAB = {"core.seal-status": "a cluster of a lab is highly available, the recorded server was not"}
 
 
 def test_the_answers_are_those_recorded(case: dict[str, Any], where: str, replay: Callable[[Any], Any]) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from labkit.service.durations import (
     DAY_S,
-    LONGEST_NS,
+    MAX_DURATION_NS,
     SECOND_NS,
     UNITS_NS,
     format_duration,
@@ -27,7 +27,7 @@ MINUTE, HOUR, DAY = 60 * SECOND_NS, 3_600 * SECOND_NS, DAY_S * SECOND_NS
 EPOCH = datetime(1970, 1, 1)
 FIRST_NS, LAST_NS = -62_135_596_800 * SECOND_NS, 253_402_300_799 * SECOND_NS + 999_999_999
 
-NANOSECONDS = st.integers(-LONGEST_NS, LONGEST_NS)
+NANOSECONDS = st.integers(-MAX_DURATION_NS, MAX_DURATION_NS)
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ NANOSECONDS = st.integers(-LONGEST_NS, LONGEST_NS)
         ("0.000000001s", 1),
         ("1.9ns", 1),
         ("-1.9ns", -1),
-        ("9223372036.854775807s", LONGEST_NS),
-        ("-2562047h47m16.854775807s", -LONGEST_NS),
+        ("9223372036.854775807s", MAX_DURATION_NS),
+        ("-2562047h47m16.854775807s", -MAX_DURATION_NS),
     ],
 )
 def test_a_duration_is_read(value, nanoseconds) -> None:
@@ -122,7 +122,7 @@ def test_a_number_that_cannot_be_written_out_is_refused_too() -> None:
 def test_any_text_is_a_duration_or_a_value_error(text) -> None:
     nanoseconds, refusal = read(parse_duration, text)
 
-    assert refusal.startswith("time: ") if refusal else abs(nanoseconds) <= LONGEST_NS
+    assert refusal.startswith("time: ") if refusal else abs(nanoseconds) <= MAX_DURATION_NS
     assert refusal or parse_duration(format_duration(nanoseconds)) == nanoseconds
 
 
@@ -171,7 +171,7 @@ def test_decimals_are_exact(whole, fraction) -> None:
         (-SECOND_NS, "-1s"),
         (-1_500, "-1.5µs"),
         (-90 * MINUTE, "-1h30m0s"),
-        (LONGEST_NS, "2562047h47m16.854775807s"),
+        (MAX_DURATION_NS, "2562047h47m16.854775807s"),
     ],
 )
 def test_a_duration_is_written(nanoseconds, text) -> None:
@@ -217,9 +217,13 @@ def test_the_short_form_is_read_as_the_same(seconds) -> None:
         (951_782_400 * SECOND_NS, "2000-02-29T00:00:00Z"),
         (1_893_456_000_120_000_000, "2030-01-01T00:00:00.12Z"),
         (4_107_542_400 * SECOND_NS, "2100-03-01T00:00:00Z"),
-        (LONGEST_NS, "2262-04-11T23:47:16.854775807Z"),
+        (MAX_DURATION_NS, "2262-04-11T23:47:16.854775807Z"),
         (FIRST_NS, "0001-01-01T00:00:00Z"),
         (LAST_NS, "9999-12-31T23:59:59.999999999Z"),
+        # years that the standard library's dates lack: 0000 is a leap year
+        (FIRST_NS - DAY, "0000-12-31T00:00:00Z"),
+        (FIRST_NS - 307 * DAY, "0000-02-29T00:00:00Z"),
+        (FIRST_NS - 366 * DAY, "0000-01-01T00:00:00Z"),
     ],
 )
 def test_an_instant_is_written_and_read(nanoseconds, text) -> None:

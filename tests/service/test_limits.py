@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.service.errors import BadRequest, TooLarge
-from labkit.service.limits import DEEPEST, MOST_MEMBERS, measure
+from labkit.service.limits import MAX_DEPTH, MAX_MEMBERS, check_body, wire_size
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -25,30 +25,60 @@ def nested(levels):
 
 
 @given(JSON)
-def test_the_measure_is_near_the_length_on_the_wire(value):
-    assert measure(value) <= 3 * len(json.dumps(value, ensure_ascii=False)) + 16
+def test_the_weight_is_near_the_length_on_the_wire(value):
+    assert wire_size(value) <= 3 * len(json.dumps(value, ensure_ascii=False)) + 16
+
+
+@given(JSON)
+def test_the_weight_is_what_the_judgement_counts(value):
+    size = wire_size(value)
+    check_body(value, size)
+    if size > 9:  # a scalar is never too large
+        with pytest.raises(TooLarge):
+            check_body(value, size - 1)
+
+
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [
+        ("", 3),
+        (None, 8),
+        ("äb", 5),
+        ({}, 2),
+        ({"a": "bc", "d": [1, "x", {"e": None}]}, 2 + (1 + 4 + 2 + 3) + (1 + 4 + 2 + 8 + 4 + 2 + 1 + 4 + 8)),
+        ((1, 2), 18),
+    ],
+)
+def test_the_weight_of_a_value_is_fixed(value, size):
+    assert wire_size(value) == size
+
+
+def test_nothing_is_judged_by_its_weight():
+    assert wire_size(nested(100_000)) == 2 + 99_999 * 7
+    assert wire_size({"a": [1] * (MAX_MEMBERS + 1)}) == 9 + 8 * (MAX_MEMBERS + 1)
+    assert wire_size({"\ud800": "\ud800", 7: b"x", "s": {1}}) > 0
 
 
 def test_depth_is_limited():
-    assert measure(nested(DEEPEST)) > 0
+    check_body(nested(MAX_DEPTH))
     with pytest.raises(BadRequest, match="deeper than 300"):
-        measure(nested(DEEPEST + 1))
+        check_body(nested(MAX_DEPTH + 1))
     with pytest.raises(BadRequest, match="deeper than 300"):
-        measure(nested(100_000))
+        check_body(nested(100_000))
 
 
 def test_members_and_items_are_limited():
-    assert measure({str(number): 1 for number in range(MOST_MEMBERS)}) > 0
+    check_body({str(number): 1 for number in range(MAX_MEMBERS)})
     with pytest.raises(BadRequest, match="10001 members"):
-        measure({str(number): 1 for number in range(MOST_MEMBERS + 1)})
+        check_body({str(number): 1 for number in range(MAX_MEMBERS + 1)})
     with pytest.raises(BadRequest, match="10001 items"):
-        measure({"batch": [1] * (MOST_MEMBERS + 1)})
+        check_body({"batch": [1] * (MAX_MEMBERS + 1)})
 
 
 def test_size_is_limited():
-    measure({"a": "x" * 900}, 1_000)
+    check_body({"a": "x" * 900}, 1_000)
     with pytest.raises(TooLarge, match="limit is 1000 bytes"):
-        measure({"a": "x" * 1_001}, 1_000)
+        check_body({"a": "x" * 1_001}, 1_000)
 
 
 @pytest.mark.parametrize(
@@ -66,4 +96,4 @@ def test_size_is_limited():
 )
 def test_what_is_no_json_is_refused(value):
     with pytest.raises(BadRequest, match="failed to decode JSON input"):
-        measure(value)
+        check_body(value)

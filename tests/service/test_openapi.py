@@ -112,7 +112,7 @@ def test_every_route_and_every_declared_field_is_told(prefix: str, route: Route)
         else:
             (parameter,) = [told for told in operation["parameters"] if told["name"] == field.name]
             assert (parameter["in"], parameter["description"]) == ("query", field.help)
-    assert (operation["security"] == []) == ("open" in route.flags)
+    assert (operation["security"] == []) == ("unauthenticated" in route.flags)
 
 
 def test_the_parameters_of_a_path_are_those_in_its_braces() -> None:
@@ -188,7 +188,7 @@ def test_the_answers_are_those_that_a_handler_says_it_gives() -> None:
         Route("read", "<name>", read_thing, (NAME,)),
         Route("write", "<name>", write_thing, (NAME, SIZE, KIND)),
         Route("read", "at/<path>", read_path, (PATH,)),
-        Route("read", "bare", ping, (), "bare"),
+        Route("read", "bare", ping, (), "no_envelope"),
     )["paths"]
     thing, at, bare = told["/things/{name}"], told["/things/at/{path}"], told["/things/bare"]
     refusals = ["400", "403", "404", "default"]
@@ -254,7 +254,7 @@ def test_a_handler_of_all_operations_explains_and_is_left_out() -> None:
 
 
 def test_open_to_all_needs_no_token() -> None:
-    assert of(Route("read", "a", ping, (), "open"))["paths"]["/things/a"]["get"]["security"] == []
+    assert of(Route("read", "a", ping, (), "unauthenticated"))["paths"]["/things/a"]["get"]["security"] == []
 
 
 def test_braces_and_brackets_of_a_mount_are_no_parameters() -> None:
@@ -321,7 +321,7 @@ def test_the_page_lays_out_one_path() -> None:
                 "things/",
                 "thing",
                 (
-                    Route("list", "", ping, (), "open"),
+                    Route("list", "", ping, (), "unauthenticated"),
                     Route("write", "<name>", write_thing, (NAME, SIZE, KIND), "sudo"),
                 ),
             )

@@ -9,7 +9,8 @@ import pytest
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest, NotFound, Unsupported
-from labkit.service.routing import Groups, Match, Route, Table, parse_fields
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Groups, Match, Route, Table, parse_fields
 
 NAME = fields.name("name", "name")
 PATH = fields.path("path", "path")
@@ -40,7 +41,7 @@ TABLE = Table(
 def test_a_route_captures_from_the_path():
     match = TABLE.match("read", "data/a/b c/ü")
 
-    assert match.route.handler(None, **match.values) == "a/b c/ü"
+    assert match.route.handler(None, **match.arguments) == "a/b c/ü"
 
 
 @pytest.mark.parametrize("path", ["keys/", "keys/a/b", "keys/a-", "keys/-a", "keys/a b", "other", "data/", "data/a/"])
@@ -86,7 +87,7 @@ def test_matching_never_shares_its_values():
     match = TABLE.match("write", "keys/a/config")
     parse_fields(match, {"count": 9}, lambda text: None)
 
-    assert match.values == {"name": "a", "count": 1}
+    assert match.arguments == {"name": "a", "count": 1}
 
 
 def test_fields_must_be_the_handlers_parameters():
@@ -96,6 +97,35 @@ def test_fields_must_be_the_handlers_parameters():
         Route("fly", "keys", read_key, (NAME,))
     with pytest.raises(AssertionError, match=r"no such flags: .'opne'"):
         Route("read", "keys/<name>", read_key, (NAME,), "opne")
+
+
+class KeyRequest(NamedTuple):
+    """Two fields, and one that only some routes fill."""
+
+    name: str
+    count: int
+    note: str = ""
+
+
+def write_record(ctx, asked):
+    return asked
+
+
+def test_a_record_is_declared_in_place_of_parameters():
+    table = Table((Route("write", "keys/<name>", write_record, Form(KeyRequest, (NAME, COUNT))),))
+    match = table.match("write", "keys/a")
+    arguments = parse_fields(match, {"count": "7"}, lambda text: None)
+
+    assert match.route.record(**arguments) == KeyRequest("a", 7, "")
+
+
+@pytest.mark.parametrize(
+    ("handler", "names"),
+    [(write_record, (COUNT, NAME)), (write_record, (NAME,)), (write_key, (NAME, COUNT))],
+)
+def test_fields_must_be_those_of_the_record(handler, names):
+    with pytest.raises(AssertionError, match="the handler takes"):
+        Route("write", "keys/<name>", handler, Form(KeyRequest, names))
 
 
 def test_a_pattern_names_fields_alone():
@@ -115,7 +145,7 @@ def groups(monkeypatch):
 def test_a_group_is_loaded_by_its_segment(groups, monkeypatch):
     assert groups.match("read", "keys/a") == TABLE.match("read", "keys/a")
     monkeypatch.delitem(sys.modules, "group_b")
-    assert groups.match("read", "keys/a").values == {"name": "a"}
+    assert groups.match("read", "keys/a").arguments == {"name": "a"}
     with pytest.raises(ModuleNotFoundError):
         groups.match("read", "data/a")
 
@@ -131,4 +161,4 @@ def test_a_group_refuses_as_a_table_does(groups):
 def test_groups_know_all_their_routes_once(groups):
     assert groups.routes[:3] == TABLE.routes
     assert [route.pattern for route in groups.routes[3:]] == ["data/<path>/more"]
-    assert groups.match("read", "data/a/more").values == {"path": "a/more"}  # a group's own routes come first
+    assert groups.match("read", "data/a/more").arguments == {"path": "a/more"}  # a group's own routes come first

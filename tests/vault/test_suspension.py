@@ -63,9 +63,9 @@ NAME = fields.name()
 probe = ModuleType("probe_engine")
 probe.TABLE = Table(
     (
-        Route("write", "relay/<name>", relay, (NAME, fields.text("value", "what is stored")), "asks", exists=exists),
-        Route("read", "nothing/<name>", nothing, (NAME,), "asks"),
-        Route("read", "anywhere/<name>", nothing, (NAME,), "asks", "any_mode"),
+        Route("write", "relay/<name>", relay, (NAME, fields.text("value", "what is stored")), "fetches", exists=exists),
+        Route("read", "nothing/<name>", nothing, (NAME,), "fetches"),
+        Route("read", "anywhere/<name>", nothing, (NAME,), "fetches", "any_mode"),
     )
 )
 
@@ -478,7 +478,7 @@ def test_a_handler_that_fetches_reaches_nothing_past_its_context(begin, monkeypa
 
     def guarded(ctx, arguments):
         handler = call(ctx, arguments)
-        if not walk.asks(ctx):
+        if not walk.fetches(ctx):
             return handler
         return guard(ctx, handler)
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labkit.service.durations import SECOND_NS
 from labkit.service.errors import Forbidden
 from labkit.service.message import Request
 from labkit.vault import token_record, tokens
 from labkit.vault.context import Context
 from labkit.vault.token_record import Token
-from labkit.vault.tokens import SECOND_NS
 
 PLAIN = Token("", ("default",), "auth/token/create", "token")
 

@@ -4,7 +4,7 @@
 2. A periodic token gets its period again at each renewal; only an explicit maximum ends it.
 3. Any other token gets what was asked for, else the role's time, else the mount's default, and never lives beyond its
    issue plus the effective maximum.
-4. What is cut short is told in a warning.
+4. What is cut short is reported in a warning.
 """
 
 from __future__ import annotations
@@ -12,20 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from labkit.service.durations import format_short, parse_duration
+from labkit.service.durations import SECOND_NS, format_short, parse_duration
 from labkit.service.errors import BadRequest
 from labkit.vault.tokens import SYSTEM_TTL_S
 
 if TYPE_CHECKING:
     from labkit.vault.mounts import Mount
 
-SECOND_NS = 1_000_000_000
 
 PAST_THE_MAX = "past the max TTL, cannot renew"
 
 
-class Bounds(NamedTuple):
-    """What bounds a token's life, in seconds, 0 for none; the mount's two are never 0."""
+class TtlLimits(NamedTuple):
+    """What limits a token's life, in seconds, 0 for none; the mount's two are never 0."""
 
     mount_default_s: int = SYSTEM_TTL_S
     mount_max_s: int = SYSTEM_TTL_S
@@ -35,34 +34,34 @@ class Bounds(NamedTuple):
     period_s: int = 0
 
 
-def mount_bounds(mount: Mount) -> Bounds:
+def mount_limits(mount: Mount) -> TtlLimits:
     """Return what a mount says about the tokens that come from it, the system's values where it says nothing."""
-    longest = mount.max_lease_ttl_s or SYSTEM_TTL_S
-    return Bounds(min(mount.default_lease_ttl_s or SYSTEM_TTL_S, longest), longest)
+    max_s = mount.max_lease_ttl_s or SYSTEM_TTL_S
+    return TtlLimits(min(mount.default_lease_ttl_s or SYSTEM_TTL_S, max_s), max_s)
 
 
-def grant_s(bounds: Bounds, asked_s: int, age_ns: int, warn: Callable[[str], None]) -> int:
+def grant_s(limits: TtlLimits, asked_s: int, age_ns: int, warn: Callable[[str], None]) -> int:
     """Return how many seconds a token gets from now on; ``age_ns`` is the time since its issue, 0 for a new one.
 
     Raises BadRequest when its longest possible life is over already.
     """
-    limits = (bounds.mount_max_s, bounds.max_ttl_s, bounds.explicit_max_ttl_s)
-    longest_s = min(limit for limit in limits if limit)
-    if not bounds.period_s:
-        granted_s = asked_s or bounds.ttl_s or bounds.mount_default_s
-        return _cut(granted_s, longest_s, age_ns, warn)
-    granted_s = bounds.period_s
-    if granted_s > longest_s:
+    maxima_s = (limits.mount_max_s, limits.max_ttl_s, limits.explicit_max_ttl_s)
+    max_ttl_s = min(maximum_s for maximum_s in maxima_s if maximum_s)
+    if not limits.period_s:
+        granted_s = asked_s or limits.ttl_s or limits.mount_default_s
+        return _cut(granted_s, max_ttl_s, age_ns, warn)
+    granted_s = limits.period_s
+    if granted_s > max_ttl_s:
         warn(
-            f'period of "{format_short(granted_s)}" exceeded the effective max_ttl of "{format_short(longest_s)}"; '
+            f'period of "{format_short(granted_s)}" exceeded the effective max_ttl of "{format_short(max_ttl_s)}"; '
             "period value is capped accordingly"
         )
-        granted_s = longest_s
-    return _cut(granted_s, bounds.explicit_max_ttl_s, age_ns, warn) if bounds.explicit_max_ttl_s else granted_s
+        granted_s = max_ttl_s
+    return _cut(granted_s, limits.explicit_max_ttl_s, age_ns, warn) if limits.explicit_max_ttl_s else granted_s
 
 
-def _cut(granted_s: int, longest_s: int, age_ns: int, warn: Callable[[str], None]) -> int:
-    left_s = (longest_s * SECOND_NS - age_ns) // SECOND_NS
+def _cut(granted_s: int, max_ttl_s: int, age_ns: int, warn: Callable[[str], None]) -> int:
+    left_s = (max_ttl_s * SECOND_NS - age_ns) // SECOND_NS
     if left_s <= 0:
         raise BadRequest(PAST_THE_MAX)
     if granted_s <= left_s:

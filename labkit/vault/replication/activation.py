@@ -9,9 +9,10 @@
 
 from __future__ import annotations
 
-from binascii import a2b_base64, b2a_base64
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from labkit.service.durations import SECOND_NS
+from labkit.service.encoding import from_base64, to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.message import Response, respond
 from labkit.vault import wrapping
@@ -30,7 +31,6 @@ SECONDARIES = "node/secondaries/"
 CREDENTIALS = "node/credentials"
 EXCHANGE_KEY = "node/exchange-key"
 
-SECOND_NS = 1_000_000_000
 LIFETIME_S = 10 * 365 * 86_400
 DEFAULT_TTL_S = 1_800
 
@@ -210,7 +210,7 @@ def make_exchange_key(ctx: Context) -> str:
 
     private, public = make(ctx.entropy)
     ctx.full_storage.put(EXCHANGE_KEY, private)
-    return b2a_base64(public, newline=False).decode()
+    return to_base64(public)
 
 
 def open_sealed_bundle(ctx: Context, token: str) -> Bundle | None:
@@ -221,7 +221,7 @@ def open_sealed_bundle(ctx: Context, token: str) -> Bundle | None:
     if private is None:
         return None
     try:
-        return Bundle(*decode_record(open_sealed(private, a2b_base64(token, strict_mode=True))))
+        return Bundle(*decode_record(open_sealed(private, from_base64(token))))
     except ValueError:
         return None
 
@@ -271,11 +271,11 @@ def _seal(ctx: Context, bundle: Bundle, public_key: str) -> str:
     from labkit.sealed_box import seal_to
 
     try:
-        public = a2b_base64(public_key, strict_mode=True)
+        public = from_base64(public_key)
         box = seal_to(public, encode_record(list(bundle)), ctx.entropy)
     except ValueError as error:
         raise BadRequest(f"secondary_public_key is not what generate-public-key returns: {error}") from None
-    return b2a_base64(box, newline=False).decode()
+    return to_base64(box)
 
 
 def _proof(secondary_id: str, serial: int) -> bytes:

@@ -249,13 +249,13 @@ def _store(ctx: Context, mode: Mode) -> None:
 
 DR = "replication/dr/"
 ATTEMPT = DR + "secondary/generate-operation-token/"
-OPEN = ("open", "any_mode")
+OPEN = ("unauthenticated", "any_mode")
 PRIMARY = ("any_mode", "enterprise")
-SECONDARY = ("open", "any_mode", "enterprise")
+SECONDARY = ("unauthenticated", "any_mode", "enterprise")
 
 ROUTES = (
-    Route("read", "replication/status", read_both_statuses, (), "standby", "any_namespace", *OPEN),
-    Route("read", DR + "status", read_status, (), "standby", "any_namespace", *OPEN),
+    Route("read", "replication/status", read_both_statuses, (), "on_standby", "any_namespace", *OPEN),
+    Route("read", DR + "status", read_status, (), "on_standby", "any_namespace", *OPEN),
     Route("write", DR + "primary/enable", enable_primary, (CLUSTER_ADDR,), *PRIMARY),
     Route("write", DR + "primary/demote", demote_primary, (), *PRIMARY),
     Route("write", DR + "primary/disable", disable_primary, (), *PRIMARY),
@@ -279,7 +279,7 @@ ROUTES = (
         enable_secondary,
         (ACTIVATION, API_ADDR, CA_FILE, CA_PATH),
         *PRIMARY,
-        "asks",
+        "fetches",
     ),
     Route(
         "write",
@@ -301,10 +301,10 @@ ROUTES = (
             CA_PATH,
             fields.comma_list("update_primary_addrs", "cluster addresses, the first that answers is taken"),
         ),
-        "asks",
+        "fetches",
         *SECONDARY,
     ),
-    Route("read", ATTEMPT + "attempt", read_attempt, (), "bare", *SECONDARY),
+    Route("read", ATTEMPT + "attempt", read_attempt, (), "no_envelope", *SECONDARY),
     Route(
         "write",
         ATTEMPT + "attempt",
@@ -313,7 +313,7 @@ ROUTES = (
             fields.text("pgp_key", "PGP public key (base64) that the token is encrypted to"),
             fields.text("otp", "one-time pad of the token's length; made by the service when left out"),
         ),
-        "bare",
+        "no_envelope",
         *SECONDARY,
     ),
     Route("delete", ATTEMPT + "attempt", cancel_attempt, (), *SECONDARY),
@@ -322,7 +322,7 @@ ROUTES = (
         ATTEMPT + "update",
         update_attempt,
         (fields.text("key", "one root key share, hex or base64"), fields.text("nonce", "nonce of the attempt")),
-        "bare",
+        "no_envelope",
         *SECONDARY,
     ),
     Route("write", DR + "secondary/operation-token/delete", delete_operation_token, (TOKEN,), *SECONDARY),

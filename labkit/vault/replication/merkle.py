@@ -223,7 +223,7 @@ class MerkleTree:
 
         Returns the body of ``merkle_corruption_report``; ``checked_at`` is the time of the check in RFC 3339.
         """
-        from base64 import b64encode
+        from labkit.service.encoding import to_base64
 
         self._fold()
         fresh_subtrees: dict[int, bytes] = {}
@@ -233,7 +233,7 @@ class MerkleTree:
             trees[str(tree)] = {
                 "tree_type": TREE_TYPES[tree],
                 "corrupted_subtree_root": self._subtrees[tree] != fresh_subtrees[tree],
-                "root_hash": b64encode(self._subtrees[tree]).decode(),
+                "root_hash": to_base64(self._subtrees[tree]),
                 "corrupted_index_tuples_map": self._bad_pages(tree, subpages, pages) or None,
             }
         return {

@@ -7,18 +7,18 @@
 
 from __future__ import annotations
 
-from binascii import a2b_base64, b2a_base64
+from labkit.service.encoding import from_unpadded_base64, to_base64
 
 
 def encode(token: str, otp: str) -> str:
     """Mask a token with a pad of the same length; raise ValueError when the lengths differ."""
-    return b2a_base64(_masked(token.encode(), otp.encode()), newline=False).decode().rstrip("=")
+    return to_base64(_masked(token.encode(), otp.encode())).rstrip("=")
 
 
 def decode(encoded: str, otp: str) -> str:
     """Unmask a token, with base64 padding or without; raise ValueError when the pad has another length."""
     try:
-        masked = a2b_base64(encoded + "=" * (-len(encoded) % 4), strict_mode=True)
+        masked = from_unpadded_base64(encoded)
     except ValueError:
         raise ValueError("the encoded token is not base64: give it whole, as the last answer told it") from None
     # A wrong pad may leave bytes that are no UTF-8: every byte becomes one character.

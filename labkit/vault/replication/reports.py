@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from labkit.service.durations import format_instant
+from labkit.service.durations import SECOND_NS, format_instant
 from labkit.service.errors import BadRequest
 from labkit.vault.replication import activation
 from labkit.vault.replication.merkle import is_corrupted
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 CHECK = "node/check"
 
-SECOND_NS = 1_000_000_000
 DEAD_NS = 15 * SECOND_NS
 
 

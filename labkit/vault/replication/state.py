@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from labkit.service.durations import SECOND_NS
 from labkit.vault.replication.events import AskUpstream, Effect, Observe
 
 TRANSITIONS: dict[str, dict[str, str]] = {
@@ -50,7 +51,6 @@ TRANSITIONS: dict[str, dict[str, str]] = {
 
 CONNECTION_STATES = ("idle", "connecting", "ready", "transient_failure", "shutdown")
 
-SECOND_NS = 1_000_000_000
 HEARTBEAT_NS = SECOND_NS
 DEAD_NS = 15 * SECOND_NS
 TIMEOUT_NS = 15 * SECOND_NS

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from labkit.service.durations import SECOND_NS
 from labkit.vault.replication.events import (
     Apply,
     AskUpstream,
@@ -40,7 +41,6 @@ from labkit.vault.replication.state import (
     BACKOFF_SPREAD_PPM,
     DEAD_NS,
     HEARTBEAT_NS,
-    SECOND_NS,
     TIMEOUT_NS,
     TRANSITIONS,
     Heartbeat,

@@ -14,7 +14,7 @@ def _refuse(value: Any) -> Any:
 _encode: Any = encoder.c_make_encoder(  # type: ignore[attr-defined]  # the C half of json, which every CPython has
     None, _refuse, encoder.encode_basestring, None, ":", ",", False, False, False
 )
-_scan: Any = JSONDecoder().scan_once  # type: ignore[attr-defined]  # its parser of one value, without the white space
+_decode = JSONDecoder().raw_decode  # decodes one value, without the search for white space around it
 
 
 def encode_record(value: Any) -> bytes:
@@ -24,4 +24,4 @@ def encode_record(value: Any) -> bytes:
 
 def decode_record(stored: bytes) -> Any:
     """Read what ``encode_record`` wrote; tuples come back as lists."""
-    return _scan(stored.decode(), 0)[0]
+    return _decode(stored.decode())[0]

@@ -111,8 +111,10 @@ ENABLE_FIELDS = (
 )
 
 ROUTES = (
-    Route("read", "audit", list_devices, (), "flat", "sudo"),
+    Route("read", "audit", list_devices, (), "top_level_data", "sudo"),
     Route("write", "audit/<path>", enable, ENABLE_FIELDS, "sudo"),
     Route("delete", "audit/<path>", disable, (PATH,), "sudo"),
-    Route("write", "audit-hash/<path>", hash_input, (PATH, fields.text("input", "the value to hash")), "flat"),
+    Route(
+        "write", "audit-hash/<path>", hash_input, (PATH, fields.text("input", "the value to hash")), "top_level_data"
+    ),
 )

@@ -60,13 +60,13 @@ PATHS = (
 )
 
 ROUTES = (
-    Route("write", "capabilities", of_token, (fields.text("token", "the token"), *PATHS), "flat"),
-    Route("write", "capabilities-self", of_self, PATHS, "flat"),
+    Route("write", "capabilities", of_token, (fields.text("token", "the token"), *PATHS), "top_level_data"),
+    Route("write", "capabilities-self", of_self, PATHS, "top_level_data"),
     Route(
         "write",
         "capabilities-accessor",
         of_accessor,
         (fields.text("accessor", "accessor of the token"), *PATHS),
-        "flat",
+        "top_level_data",
     ),
 )

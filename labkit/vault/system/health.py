@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
-from labkit.service.durations import format_instant
+from labkit.service.durations import SECOND_NS, format_instant
 from labkit.service.errors import BadRequest, Unavailable
 from labkit.service.message import Response, respond
-from labkit.service.routing import Route
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
 from labkit.vault.initialise import read_cluster
 from labkit.vault.seal import seal_state
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
 
-SECOND_NS = 1_000_000_000
 
 NEVER = "0001-01-01T00:00:00Z"
-ALWAYS = ("open", "sealed", "standby", "any_mode", "any_namespace")
+ALWAYS = ("unauthenticated", "while_sealed", "on_standby", "any_mode", "any_namespace")
 
 CODES = {
     "uninitialised": ("uninitcode", 501),
@@ -30,35 +30,31 @@ CODES = {
 """{how a node is: (parameter that sets its status, status)}, the first that fits counts."""
 
 
-def health(
-    ctx: Context,
-    uninitcode: int | None,
-    sealedcode: int | None,
-    drsecondarycode: int | None,
-    performancestandbycode: int | None,
-    standbycode: int | None,
-    activecode: int | None,
-    standbyok: str | None,
-    perfstandbyok: str | None,
-) -> Response:
+class HealthRequest(NamedTuple):
+    """Which statuses a request wants in place of the usual ones."""
+
+    uninitcode: int | None
+    sealedcode: int | None
+    drsecondarycode: int | None
+    performancestandbycode: int | None
+    standbycode: int | None
+    activecode: int | None
+    standbyok: str | None
+    perfstandbyok: str | None
+
+
+def health(ctx: Context, asked: HealthRequest) -> Response:
     """Tell how the node is; the status alone says it too, and HEAD has no more."""
-    asked = {
-        "uninitcode": uninitcode,
-        "sealedcode": sealedcode,
-        "drsecondarycode": drsecondarycode,
-        "performancestandbycode": performancestandbycode,
-        "standbycode": standbycode,
-        "activecode": activecode,
-    }
-    for name, code in asked.items():
+    codes = {name: code for name, code in asked._asdict().items() if name.endswith("code")}
+    for name, code in codes.items():
         if code is not None and not 100 <= code <= 599:
             raise BadRequest(f"{name} is an HTTP status between 100 and 599, not {code}")
-    standby_will_do, _ = _switch("standbyok", standbyok), _switch("perfstandbyok", perfstandbyok)
+    standby_will_do, _ = _switch("standbyok", asked.standbyok), _switch("perfstandbyok", asked.perfstandbyok)
     how = how_is(ctx)
     parameter, status = CODES[how]
     if how == "standby" and standby_will_do:
         parameter, status = CODES["active"]
-    status = asked[parameter] or status
+    status = codes[parameter] or status
     return respond(status, None if ctx.request.method == "HEAD" else _describe(ctx, how))
 
 
@@ -127,18 +123,21 @@ ROUTES = (
         "read",
         "health",
         health,
-        (
-            fields.integer("uninitcode", "status of a node that is not initialised, in place of 501"),
-            fields.integer("sealedcode", "status of a sealed node, in place of 503"),
-            fields.integer("drsecondarycode", "status of a disaster-recovery secondary, in place of 472"),
-            fields.integer("performancestandbycode", "taken, but there are no performance standbys"),
-            fields.integer("standbycode", "status of a standby, in place of 429"),
-            fields.integer("activecode", "status of the active node, in place of 200"),
-            fields.text("standbyok", "whether a standby answers as the active node does"),
-            fields.text("perfstandbyok", "taken, but there are no performance standbys"),
+        Form(
+            HealthRequest,
+            (
+                fields.integer("uninitcode", "status of a node that is not initialised, in place of 501"),
+                fields.integer("sealedcode", "status of a sealed node, in place of 503"),
+                fields.integer("drsecondarycode", "status of a disaster-recovery secondary, in place of 472"),
+                fields.integer("performancestandbycode", "taken, but there are no performance standbys"),
+                fields.integer("standbycode", "status of a standby, in place of 429"),
+                fields.integer("activecode", "status of the active node, in place of 200"),
+                fields.text("standbyok", "whether a standby answers as the active node does"),
+                fields.text("perfstandbyok", "taken, but there are no performance standbys"),
+            ),
         ),
         *ALWAYS,
-        "bare",
+        "no_envelope",
     ),
-    Route("read", "leader", leader, (), *ALWAYS, "bare"),
+    Route("read", "leader", leader, (), *ALWAYS, "no_envelope"),
 )

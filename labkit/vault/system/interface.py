@@ -108,7 +108,7 @@ def _names(rule: Rule) -> list[str]:
 PATH = fields.path("path", "a mount's path, or one below it")._replace(pattern=r".*[^/]/?")
 
 ROUTES = (
-    Route("read", "internal/ui/mounts", list_mounts, (), "open"),
-    Route("read", "internal/ui/mounts/<path>", read_mount, (PATH,), "open"),
+    Route("read", "internal/ui/mounts", list_mounts, (), "unauthenticated"),
+    Route("read", "internal/ui/mounts/<path>", read_mount, (PATH,), "unauthenticated"),
     Route("read", "internal/ui/resultant-acl", resultant_acl),
 )

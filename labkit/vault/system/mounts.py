@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest
-from labkit.service.routing import Route
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
 from labkit.vault.mounts import CATALOGUE, check_free, new_mount, read_table, write_table
 from labkit.vault.system import tuning
 from labkit.vault.system.mounted import AUTH, PATH, SINGLETONS, area_of, describe, find_mount, full_path, in_area
@@ -20,6 +21,19 @@ if TYPE_CHECKING:
 
 ALIASES = {"kv-v1": ("kv", "1"), "kv-v2": ("kv", "2"), "generic": ("kv", "1"), "azure": ("cloud", "")}
 """{name: (kind, version)} of the names that clients use beside the kinds' own."""
+
+
+class MountRequest(NamedTuple):
+    """What a request says of the engine or auth method to be mounted."""
+
+    path: str
+    type: str | None
+    description: str | None
+    config: dict[str, Any] | None
+    options: dict[str, str] | None
+    local: bool | None
+    seal_wrap: bool | None
+    external_entropy_access: bool | None
 
 
 def list_mounts(ctx: Context) -> dict[str, Any]:
@@ -33,37 +47,27 @@ def read_mount(ctx: Context, path: str) -> dict[str, Any]:
     return describe(find_mount(ctx, path))
 
 
-def enable(
-    ctx: Context,
-    path: str,
-    type: str | None,  # noqa: A002 - the field's own name
-    description: str | None,
-    config: dict[str, Any] | None,
-    options: dict[str, str] | None,
-    local: bool | None,
-    seal_wrap: bool | None,
-    external_entropy_access: bool | None,
-) -> None:
+def enable(ctx: Context, asked: MountRequest) -> None:
     """Mount an engine or auth method at a path."""
-    area, full = area_of(ctx), full_path(ctx, path)
+    area, full = area_of(ctx), full_path(ctx, asked.path)
     if not area and full.startswith(AUTH):
         raise BadRequest(f'cannot mount "{full}"')
-    kind, chosen = _kind(area, type, options or {})
-    if external_entropy_access:
+    kind, chosen = _kind(area, asked.type, asked.options or {})
+    if asked.external_entropy_access:
         ctx.warn("external_entropy_access was ignored: there is one source of entropy")
-    tuning.tell_ignored(ctx, config or {})
+    tuning.tell_ignored(ctx, asked.config or {})
     table = read_table(ctx.full_storage)
     check_free(table, full)
     mount = new_mount(
         full,
         kind,
         ctx.entropy,
-        description=description or "",
+        description=asked.description or "",
         options=chosen,
-        local=bool(local),
-        seal_wrap=bool(seal_wrap),
+        local=bool(asked.local),
+        seal_wrap=bool(asked.seal_wrap),
     )
-    write_table(ctx.full_storage, table.with_mount(tuning.configured(mount, config or {})))
+    write_table(ctx.full_storage, table.with_mount(tuning.configured(mount, asked.config or {})))
     ctx.observe("mounted", path=full, type=kind)
 
 
@@ -117,13 +121,12 @@ ENABLE_FIELDS = (
 )
 
 ROUTES = (
-    *tuning.ROUTES,
-    Route("read", "mounts", list_mounts, (), "flat"),
-    Route("read", "mounts/<path>", read_mount, (PATH,), "flat"),
-    Route("write", "mounts/<path>", enable, ENABLE_FIELDS),
+    Route("read", "mounts", list_mounts, (), "top_level_data"),
+    Route("read", "mounts/<path>", read_mount, (PATH,), "top_level_data"),
+    Route("write", "mounts/<path>", enable, Form(MountRequest, ENABLE_FIELDS)),
     Route("delete", "mounts/<path>", disable, (PATH,)),
-    Route("read", "auth", list_mounts, (), "flat"),
-    Route("read", "auth/<path>", read_mount, (PATH,), "flat", "sudo"),
-    Route("write", "auth/<path>", enable, ENABLE_FIELDS, "sudo"),
+    Route("read", "auth", list_mounts, (), "top_level_data"),
+    Route("read", "auth/<path>", read_mount, (PATH,), "top_level_data", "sudo"),
+    Route("write", "auth/<path>", enable, Form(MountRequest, ENABLE_FIELDS), "sudo"),
     Route("delete", "auth/<path>", disable, (PATH,), "sudo"),
 )

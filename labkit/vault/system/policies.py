@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
+from labkit.service.encoding import from_base64
 from labkit.service.errors import BadRequest, NotFound
 from labkit.service.routing import Route
 from labkit.vault.policies import store as policy_store
@@ -82,18 +83,16 @@ def _write(ctx: Context, name: str, text: str | None) -> None:
     why = why_not_written(lowered)
     if why:
         raise BadRequest(why)
-    text = _from_base64(text)
+    text = _decoded(text)
     policy_store.check(text)
     policy_store.write_text(ctx, lowered, text)
 
 
-def _from_base64(text: str) -> str:
+def _decoded(text: str) -> str:
     """Return what a text says when it is base64 of UTF-8, else the text itself."""
-    from binascii import Error, a2b_base64
-
     try:
-        return a2b_base64(text, strict_mode=True).decode()
-    except (Error, ValueError):
+        return from_base64(text).decode()
+    except ValueError:
         return text
 
 
@@ -106,9 +105,9 @@ ROUTES = (
     Route("read", "policies/acl/<name>", read_acl, (NAME,)),
     Route("write", "policies/acl/<name>", write_acl, (NAME, POLICY)),
     Route("delete", "policies/acl/<name>", delete, (NAME,)),
-    Route("list", "policy/", list_old, (), "flat"),
-    Route("read", "policy", list_old, (), "flat"),
-    Route("read", "policy/<name>", read_old, (NAME,), "flat"),
+    Route("list", "policy/", list_old, (), "top_level_data"),
+    Route("read", "policy", list_old, (), "top_level_data"),
+    Route("read", "policy/<name>", read_old, (NAME,), "top_level_data"),
     Route("write", "policy/<name>", write_old, (NAME, POLICY, RULES)),
     Route("delete", "policy/<name>", delete, (NAME,)),
 )

@@ -56,6 +56,6 @@ def _path(sent: Any, name: str) -> str:
 
 
 ROUTES = (
-    Route("write", "remount", remount, (), "flat", "sudo"),
+    Route("write", "remount", remount, (), "top_level_data", "sudo"),
     Route("read", "remount/status/<migration_id>", read_status, (fields.segment("migration_id", "id of the move"),)),
 )

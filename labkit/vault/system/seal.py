@@ -5,20 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
+from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
-from labkit.service.routing import Route
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
 from labkit.vault import seal as seals
 from labkit.vault.initialise import prepare, read_cluster
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
 
-ALWAYS = ("open", "sealed", "standby", "any_mode")
+ALWAYS = ("unauthenticated", "while_sealed", "on_standby", "any_mode")
 
 MADE_AT = "1970-01-01T00:00:00Z"
 """Shown as the date of the build: there is no build, but clients read a date here."""
 
 KEY_MISSING = "'key' must be specified in request body as JSON, or 'reset' set to true"
+
+
+class InitRequest(NamedTuple):
+    """What a request to initialise brings."""
+
+    secret_shares: int | None
+    secret_threshold: int | None
+    pgp_keys: list[str] | None
+    root_token_pgp_key: str | None
+    recovery_shares: int | None
+    recovery_threshold: int | None
+    recovery_pgp_keys: list[str] | None
+    stored_shares: int | None
 
 
 def seal_status(ctx: Context) -> dict[str, Any]:
@@ -66,33 +81,23 @@ def read_init(ctx: Context) -> dict[str, Any]:
     return {"initialized": seals.read_config(ctx.core) is not None}
 
 
-def init(
-    ctx: Context,
-    secret_shares: int | None,
-    secret_threshold: int | None,
-    pgp_keys: list[str] | None,
-    root_token_pgp_key: str | None,
-    recovery_shares: int | None,
-    recovery_threshold: int | None,
-    recovery_pgp_keys: list[str] | None,
-    stored_shares: int | None,
-) -> dict[str, Any]:
+def init(ctx: Context, asked: InitRequest) -> dict[str, Any]:
     """Initialise the cluster; the answer is the only place where key shares and root token are ever told."""
     seals.check_event(ctx.core, "init")
-    if recovery_shares or recovery_threshold or recovery_pgp_keys or stored_shares:
+    if asked.recovery_shares or asked.recovery_threshold or asked.recovery_pgp_keys or asked.stored_shares:
         raise BadRequest(
             "parameters recovery_shares,recovery_threshold,recovery_pgp_keys,stored_shares "
             "not applicable to seal type shamir"
         )
-    shares, threshold = secret_shares or 0, secret_threshold or 0
-    _check_shares(shares, threshold, pgp_keys)
-    if root_token_pgp_key:
+    shares, threshold = asked.secret_shares or 0, asked.secret_threshold or 0
+    _check_shares(shares, threshold, asked.pgp_keys)
+    if asked.root_token_pgp_key:
         raise BadRequest("error parsing PGP key: root tokens cannot be encrypted here; leave root_token_pgp_key out")
     made, writes = prepare(ctx.core, shares, threshold)
     ctx.writes.update(writes)
     return {
         "keys": [share.hex() for share in made.keys],
-        "keys_base64": [_base64(share) for share in made.keys],
+        "keys_base64": [to_base64(share) for share in made.keys],
         "root_token": made.root_token,
     }
 
@@ -115,12 +120,6 @@ def _check_shares(shares: int, threshold: int, pgp_keys: list[str] | None) -> No
         raise BadRequest("error parsing PGP key: key shares cannot be encrypted here; leave pgp_keys out")
 
 
-def _base64(value: bytes) -> str:
-    from binascii import b2a_base64
-
-    return b2a_base64(value, newline=False).decode()
-
-
 INIT_FIELDS = (
     fields.integer("secret_shares", "how many key shares are made"),
     fields.integer("secret_threshold", "how many of them unseal"),
@@ -139,9 +138,9 @@ UNSEAL_FIELDS = (
 )
 
 ROUTES = (
-    Route("read", "seal-status", seal_status, (), *ALWAYS, "any_namespace", "bare"),
-    Route("write", "unseal", unseal, UNSEAL_FIELDS, *ALWAYS, "bare"),
+    Route("read", "seal-status", seal_status, (), *ALWAYS, "any_namespace", "no_envelope"),
+    Route("write", "unseal", unseal, UNSEAL_FIELDS, *ALWAYS, "no_envelope"),
     Route("write", "seal", seal, (), "sudo"),
-    Route("read", "init", read_init, (), *ALWAYS, "bare"),
-    Route("write", "init", init, INIT_FIELDS, *ALWAYS, "bare"),
+    Route("read", "init", read_init, (), *ALWAYS, "no_envelope"),
+    Route("write", "init", init, Form(InitRequest, INIT_FIELDS), *ALWAYS, "no_envelope"),
 )

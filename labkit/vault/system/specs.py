@@ -30,4 +30,4 @@ def describe_api(ctx: Context) -> dict[str, Any]:
     return document(TITLE, ctx.core.settings.version, mounted)
 
 
-ROUTES = (*interface.ROUTES, Route("read", "internal/specs/openapi", describe_api, (), "open", "bare"))
+ROUTES = (Route("read", "internal/specs/openapi", describe_api, (), "unauthenticated", "no_envelope"),)

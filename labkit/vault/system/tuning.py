@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
-from labkit.service.durations import parse_duration
+from labkit.service.durations import SECOND_NS, parse_duration
 from labkit.service.errors import BadRequest
-from labkit.service.routing import Route
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
 from labkit.vault.mounts import Mount, read_table, write_table
 from labkit.vault.storage.storage_view import StorageView
 from labkit.vault.system.mounted import AUTH, PATH, find_mount
@@ -16,7 +17,6 @@ from labkit.vault.tokens import SYSTEM_TTL_S
 if TYPE_CHECKING:
     from labkit.vault.context import Context
 
-SECOND_NS = 1_000_000_000
 
 TOKEN_TYPES = ("service", "batch", "default-service", "default-batch")
 VISIBILITIES = ("", "hidden", "unauth")
@@ -34,6 +34,18 @@ UPGRADED = (
     "Upgrading mount from version 1 to version 2. This mount will be unavailable for a brief period and will resume "
     "service shortly."
 )
+
+
+class TuningRequest(NamedTuple):
+    """What a request says of a mount's settings: None where it says nothing."""
+
+    path: str
+    default_lease_ttl: Any
+    max_lease_ttl: Any
+    description: str | None
+    options: dict[str, str] | None
+    listing_visibility: str | None
+    token_type: str | None
 
 
 def read_tuning(ctx: Context, path: str) -> dict[str, Any]:
@@ -54,32 +66,23 @@ def read_tuning(ctx: Context, path: str) -> dict[str, Any]:
     return data
 
 
-def write_tuning(
-    ctx: Context,
-    path: str,
-    default_lease_ttl: Any,
-    max_lease_ttl: Any,
-    description: str | None,
-    options: dict[str, str] | None,
-    listing_visibility: str | None,
-    token_type: str | None,
-) -> None:
+def write_tuning(ctx: Context, asked: TuningRequest) -> None:
     """Change the settings that are sent."""
-    mount = find_mount(ctx, path)
+    mount = find_mount(ctx, asked.path)
     if mount.kind == "system":
         raise BadRequest(f'tune of path "{mount.path}" not permitted')
     sent = {
-        "default_lease_ttl": default_lease_ttl,
-        "max_lease_ttl": max_lease_ttl,
-        "listing_visibility": listing_visibility,
-        "token_type": token_type,
+        "default_lease_ttl": asked.default_lease_ttl,
+        "max_lease_ttl": asked.max_lease_ttl,
+        "listing_visibility": asked.listing_visibility,
+        "token_type": asked.token_type,
     }
     changed = configured(mount, sent)
     tell_ignored(ctx, ctx.body)
-    if description is not None:
-        changed = changed._replace(description=description)
-    if options:
-        changed = _with_options(ctx, changed, options)
+    if asked.description is not None:
+        changed = changed._replace(description=asked.description)
+    if asked.options:
+        changed = _with_options(ctx, changed, asked.options)
     write_table(ctx.full_storage, read_table(ctx.full_storage).with_mount(changed))
 
 
@@ -172,8 +175,8 @@ FIELDS = (
 )
 
 ROUTES = (
-    Route("read", "mounts/<path>/tune", read_tuning, (PATH,), "flat"),
-    Route("write", "mounts/<path>/tune", write_tuning, (PATH, *FIELDS)),
-    Route("read", "auth/<path>/tune", read_tuning, (PATH,), "flat", "sudo"),
-    Route("write", "auth/<path>/tune", write_tuning, (PATH, *FIELDS), "sudo"),
+    Route("read", "mounts/<path>/tune", read_tuning, (PATH,), "top_level_data"),
+    Route("write", "mounts/<path>/tune", write_tuning, Form(TuningRequest, (PATH, *FIELDS))),
+    Route("read", "auth/<path>/tune", read_tuning, (PATH,), "top_level_data", "sudo"),
+    Route("write", "auth/<path>/tune", write_tuning, Form(TuningRequest, (PATH, *FIELDS)), "sudo"),
 )

@@ -52,8 +52,8 @@ TOKEN = fields.text("token", "wrapping token; the caller's own when left out")
 
 ROUTES = (
     Route("write", "wrapping/wrap", wrap),
-    Route("write", "wrapping/lookup", lookup, (TOKEN,), "open"),
-    Route("read", "wrapping/lookup", lookup, (TOKEN,), "open"),
-    Route("write", "wrapping/unwrap", unwrap, (TOKEN,), "wrapping"),
-    Route("write", "wrapping/rewrap", rewrap, (TOKEN,), "wrapping"),
+    Route("write", "wrapping/lookup", lookup, (TOKEN,), "unauthenticated"),
+    Route("read", "wrapping/lookup", lookup, (TOKEN,), "unauthenticated"),
+    Route("write", "wrapping/unwrap", unwrap, (TOKEN,), "invalid_token_is_400"),
+    Route("write", "wrapping/rewrap", rewrap, (TOKEN,), "invalid_token_is_400"),
 )

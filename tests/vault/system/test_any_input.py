@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from labkit import Vault
 from labkit.service.routing import Route
-from labkit.vault.auth.token import TABLE as TOKEN_TABLE
-from labkit.vault.system import TABLE as SYSTEM_TABLE
+from labkit.vault.auth.token.table import TABLE as TOKEN_TABLE
+from labkit.vault.system.table import TABLE as SYSTEM_TABLE
 
 METHODS = {"read": "GET", "write": "POST", "list": "LIST", "delete": "DELETE"}
 ROUTES = [("sys/", route) for route in SYSTEM_TABLE.routes if not route.pattern.startswith("replication/")]

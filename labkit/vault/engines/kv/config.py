@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
-from labkit.service.durations import format_duration
+from labkit.service.durations import SECOND_NS, format_duration
 from labkit.service.routing import Route
 from labkit.vault.engines.kv import store
-from labkit.vault.engines.kv.history import SECOND_NS
 from labkit.vault.engines.kv.parameters import CAS_REQUIRED, LIMIT, lifetime, settings_sent
 
 if TYPE_CHECKING:
-    from labkit.vault.context import Context
+    from labkit.vault.context import EngineContext
 
 ENGINE_DELETE_AFTER = lifetime(
     fields.signed_duration(
@@ -21,7 +20,7 @@ ENGINE_DELETE_AFTER = lifetime(
 )
 
 
-def read_config(ctx: Context) -> dict[str, Any]:
+def read_config(ctx: EngineContext) -> dict[str, Any]:
     """Read the engine's settings."""
     config = store.read_config(ctx.storage)
     return {
@@ -32,7 +31,7 @@ def read_config(ctx: Context) -> dict[str, Any]:
 
 
 def write_config(
-    ctx: Context, max_versions: int | None, cas_required: bool | None, delete_version_after: int | None
+    ctx: EngineContext, max_versions: int | None, cas_required: bool | None, delete_version_after: int | None
 ) -> None:
     """Change the engine's settings, those that are sent."""
     settings = settings_sent(max_versions, cas_required, delete_version_after)

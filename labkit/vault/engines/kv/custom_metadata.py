@@ -13,9 +13,9 @@ from typing import Any
 from labkit.service.errors import BadRequest, one_error
 from labkit.service.fields import to_text
 
-MOST_KEYS = 64
-LONGEST_KEY_BYTES = 128
-LONGEST_VALUE_BYTES = 512
+MAX_KEYS = 64
+MAX_KEY_BYTES = 128
+MAX_VALUE_BYTES = 512
 
 FAILED = "custom_metadata validation failed: "
 
@@ -42,8 +42,8 @@ def checked(sent: Mapping[str, Any]) -> dict[str, str]:
         texts = {name: to_text(value) for name, value in sent.items()}
     except ValueError as error:
         raise BadRequest(f"{FAILED}{error}") from None
-    if len(texts) > MOST_KEYS:
-        said = f"{FAILED}payload must contain at most {MOST_KEYS} keys, provided {len(texts)}"
+    if len(texts) > MAX_KEYS:
+        said = f"{FAILED}payload must contain at most {MAX_KEYS} keys, provided {len(texts)}"
         raise BadRequest(one_error(said))
     wrong = [said for name, value in texts.items() for said in _faults(name, value)]
     if wrong:
@@ -54,10 +54,10 @@ def checked(sent: Mapping[str, Any]) -> dict[str, str]:
 def _faults(name: str, value: str) -> list[str]:
     shown = _quoted(name)
     found = []
-    if not 0 < (size := _size_bytes(name)) <= LONGEST_KEY_BYTES:
-        found.append(f"length of key {shown} is {size} but must be 0 < len(key) <= {LONGEST_KEY_BYTES}")
-    if not 0 < (size := _size_bytes(value)) <= LONGEST_VALUE_BYTES:
-        found.append(f"length of value for key {shown} is {size} but must be 0 < len(value) <= {LONGEST_VALUE_BYTES}")
+    if not 0 < (size := _size_bytes(name)) <= MAX_KEY_BYTES:
+        found.append(f"length of key {shown} is {size} but must be 0 < len(key) <= {MAX_KEY_BYTES}")
+    if not 0 < (size := _size_bytes(value)) <= MAX_VALUE_BYTES:
+        found.append(f"length of value for key {shown} is {size} but must be 0 < len(value) <= {MAX_VALUE_BYTES}")
     if not name.isprintable():
         found.append(f"key {shown} contains unprintable characters")
     if not value.isprintable():

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.errors import BadRequest
 from labkit.service.message import Reply, Response, respond
 from labkit.service.routing import Route
-from labkit.vault.engines.kv.history import LIVE, Key, after, check_cas, state_of
 from labkit.vault.engines.kv.merge import merge_patch
 from labkit.vault.engines.kv.parameters import DATA, OPTIONS, PATH, VERSION
 from labkit.vault.engines.kv.store import (
@@ -22,14 +21,15 @@ from labkit.vault.engines.kv.store import (
     read_version,
     write_version,
 )
+from labkit.vault.engines.kv.versions import LIVE, Key, after, check_cas, state_of
 
 if TYPE_CHECKING:
-    from labkit.vault.context import Context
+    from labkit.vault.context import EngineContext
 
 NO_DATA = "no data provided"
 
 
-def read_secret(ctx: Context, path: str, version: int | None) -> dict[str, Any] | Reply:
+def read_secret(ctx: EngineContext, path: str, version: int | None) -> dict[str, Any] | Reply:
     """Read a version of a secret; one that is deleted or destroyed is 404, with its metadata and without its data."""
     storage = ctx.storage
     key, number, facts = find_version(storage, path, version)
@@ -40,7 +40,7 @@ def read_secret(ctx: Context, path: str, version: int | None) -> dict[str, Any] 
 
 
 def write_secret(
-    ctx: Context, path: str, data: dict[str, Any] | None, options: dict[str, Any] | None
+    ctx: EngineContext, path: str, data: dict[str, Any] | None, options: dict[str, Any] | None
 ) -> dict[str, Any]:
     """Write a new version of a secret."""
     if "data" not in ctx.body:
@@ -53,7 +53,7 @@ def write_secret(
 
 
 def patch_secret(
-    ctx: Context, path: str, data: dict[str, Any] | None, options: dict[str, Any] | None
+    ctx: EngineContext, path: str, data: dict[str, Any] | None, options: dict[str, Any] | None
 ) -> dict[str, Any] | Reply | Response:
     """Write a new version that is the current one with a merge patch laid over it (RFC 7396)."""
     if data is None:
@@ -73,7 +73,7 @@ def patch_secret(
     return append(storage, path, key, config, encode_data(merged), ctx.now)
 
 
-def delete_secret(ctx: Context, path: str) -> None:
+def delete_secret(ctx: EngineContext, path: str) -> None:
     """Delete the current version of a secret, so that it can be undeleted; nothing there is no error."""
     storage = ctx.storage
     key = read_key(storage, path)

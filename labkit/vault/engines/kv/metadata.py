@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from labkit.service.durations import format_duration, format_instant
+from labkit.service.durations import SECOND_NS, format_duration, format_instant
 from labkit.service.errors import NotFound
 from labkit.service.message import Response, respond
 from labkit.service.routing import Route
 from labkit.vault.engines.kv import custom_metadata as custom
-from labkit.vault.engines.kv.history import SECOND_NS, Key
 from labkit.vault.engines.kv.parameters import (
     CAS_REQUIRED,
     CLEANED_PATH,
@@ -30,15 +29,16 @@ from labkit.vault.engines.kv.store import (
     remove,
     write_key,
 )
+from labkit.vault.engines.kv.versions import Key
 
 if TYPE_CHECKING:
-    from labkit.vault.context import Context
+    from labkit.vault.context import EngineContext
     from labkit.vault.storage.storage_view import StorageView
 
 CAS_MANDATED = '"cas_required" set to false, but is mandated by backend config. This value will be ignored.'
 
 
-def list_secrets(ctx: Context, path: str) -> dict[str, Any]:
+def list_secrets(ctx: EngineContext, path: str) -> dict[str, Any]:
     """List the names in a folder, sorted; folders end in ``/``, and nothing there is 404."""
     names = ctx.storage.list(KEYS + path)
     if not names:
@@ -46,7 +46,7 @@ def list_secrets(ctx: Context, path: str) -> dict[str, Any]:
     return {"keys": names}
 
 
-def read_metadata(ctx: Context, path: str) -> dict[str, Any]:
+def read_metadata(ctx: EngineContext, path: str) -> dict[str, Any]:
     """Read what is kept of a secret beside its data: settings, times and the facts of each version."""
     storage = ctx.storage
     key = read_key(storage, path)
@@ -79,7 +79,7 @@ def _versions(storage: StorageView, path: str, key: Key) -> dict[str, Any]:
 
 
 def write_metadata(
-    ctx: Context,
+    ctx: EngineContext,
     path: str,
     max_versions: int | None,
     cas_required: bool | None,
@@ -96,7 +96,7 @@ def write_metadata(
 
 
 def patch_metadata(
-    ctx: Context,
+    ctx: EngineContext,
     path: str,
     max_versions: int | None,
     cas_required: bool | None,
@@ -116,13 +116,13 @@ def patch_metadata(
     return None
 
 
-def _store(ctx: Context, storage: StorageView, path: str, key: Key, settings: dict[str, Any]) -> None:
+def _store(ctx: EngineContext, storage: StorageView, path: str, key: Key, settings: dict[str, Any]) -> None:
     if settings.get("cas_required") is False and read_config(storage).cas_required:
         ctx.warn(CAS_MANDATED)
     write_key(storage, path, key._replace(**settings))
 
 
-def delete_metadata(ctx: Context, path: str) -> None:
+def delete_metadata(ctx: EngineContext, path: str) -> None:
     """Delete a secret with its metadata and all of its versions, for good; nothing there is no error."""
     storage = ctx.storage
     if read_key(storage, path) is not None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.service import fields
+from labkit.service.durations import MAX_DURATION_NS, SECOND_NS
 
-MOST_VERSIONS = 2**32 - 1
-LONGEST_LIFETIME_S = (2**63 - 1) // fields.SECOND_NS
+MAX_VERSIONS = 2**32 - 1
+MAX_LIFETIME_S = MAX_DURATION_NS // SECOND_NS
 SWITCHED_OFF_S = -1
 
 
 def to_limit(value: Any) -> int:
     """Convert to a number of versions; raise ValueError for one below zero or that needs more than 32 bits."""
     limit = fields.to_integer(value)
-    if not 0 <= limit <= MOST_VERSIONS:
-        raise ValueError(f"wanted 0 to {MOST_VERSIONS} versions; 0 leaves the number to the engine")
+    if not 0 <= limit <= MAX_VERSIONS:
+        raise ValueError(f"wanted 0 to {MAX_VERSIONS} versions; 0 leaves the number to the engine")
     return limit
 
 
@@ -26,8 +27,8 @@ def lifetime(field: fields.Field) -> fields.Field:
         seconds: int | None = field.convert(value)
         if seconds is None:
             return None
-        if seconds > LONGEST_LIFETIME_S:
-            raise ValueError(f'time: invalid duration "{value}"; at most {LONGEST_LIFETIME_S}s')
+        if seconds > MAX_LIFETIME_S:
+            raise ValueError(f'time: invalid duration "{value}"; at most {MAX_LIFETIME_S}s')
         return max(seconds, SWITCHED_OFF_S)
 
     return field._replace(convert=convert)

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.errors import BadRequest, NotFound
 from labkit.service.fields import to_signed_seconds
 from labkit.service.message import Reply
-from labkit.service.routing import Route, Table
+from labkit.service.routing import Route
 from labkit.vault.engines.kv.parameters import FOLDER, PATH
 from labkit.vault.engines.kv.store import encode_data
 from labkit.vault.storage.records import decode_record
 
 if TYPE_CHECKING:
-    from labkit.vault.context import Context
+    from labkit.vault.context import EngineContext
 
 VALUES = "values/"
 DEFAULT_LEASE_S = 2_764_800
 
 
-def read_value(ctx: Context, path: str) -> Reply:
+def read_value(ctx: EngineContext, path: str) -> Reply:
     """Read a secret; its ``ttl`` or ``lease`` member, if any, is told as how long the caller may keep it."""
     stored = ctx.storage.get(VALUES + path)
     if stored is None:
@@ -35,20 +35,20 @@ def _lease_s(value: dict[str, Any]) -> int:
         return DEFAULT_LEASE_S
 
 
-def write_value(ctx: Context, path: str) -> None:
+def write_value(ctx: EngineContext, path: str) -> None:
     """Write a secret in place of what was there: all members of the body."""
     if not ctx.body:
         raise BadRequest("missing data fields")
     ctx.storage.put(VALUES + path, encode_data(ctx.body))
 
 
-def delete_value(ctx: Context, path: str) -> None:
+def delete_value(ctx: EngineContext, path: str) -> None:
     """Delete a secret; nothing there is no error."""
     if value_exists(ctx, path):
         ctx.storage.delete(VALUES + path)
 
 
-def list_values(ctx: Context, path: str) -> dict[str, Any]:
+def list_values(ctx: EngineContext, path: str) -> dict[str, Any]:
     """List the names in a folder, sorted; folders end in ``/``, and nothing there is 404."""
     names = ctx.storage.list(VALUES + path)
     if not names:
@@ -56,7 +56,7 @@ def list_values(ctx: Context, path: str) -> dict[str, Any]:
     return {"keys": names}
 
 
-def value_exists(ctx: Context, path: str) -> bool:
+def value_exists(ctx: EngineContext, path: str) -> bool:
     """Whether a write updates."""
     return ctx.storage.get(VALUES + path) is not None
 
@@ -70,5 +70,3 @@ ROUTES = (
     Route("write", "<path>", write_value, (PATH,), exists=value_exists),
     Route("delete", "<path>", delete_value, (ANY_PATH,)),
 )
-
-TABLE = Table(ROUTES)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import format_instant
 from labkit.service.errors import BadRequest, Internal, NotFound, one_error
-from labkit.vault.engines.kv.history import Config, Key, Version, add_version
+from labkit.vault.engines.kv.versions import Config, Key, Version, add_version
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
-    from labkit.vault.context import Context
+    from labkit.vault.context import EngineContext
     from labkit.vault.storage.storage_view import StorageView
 
 CONFIG = "config"
@@ -58,7 +58,7 @@ def write_key(storage: StorageView, path: str, key: Key) -> None:
     storage.put(KEYS + path, encode_record(key), key)
 
 
-def key_exists(ctx: Context, path: str) -> bool:
+def key_exists(ctx: EngineContext, path: str) -> bool:
     """Whether a write updates: there is a record of the key, whatever became of its versions."""
     return read_key(ctx.storage, path) is not None
 

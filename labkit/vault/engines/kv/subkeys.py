@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 from labkit.service import fields
 from labkit.service.message import Reply
 from labkit.service.routing import Route
-from labkit.vault.engines.kv.history import LIVE, state_of
 from labkit.vault.engines.kv.parameters import PATH, VERSION
 from labkit.vault.engines.kv.store import describe, find_version, read_data
+from labkit.vault.engines.kv.versions import LIVE, state_of
 
 if TYPE_CHECKING:
-    from labkit.vault.context import Context
+    from labkit.vault.context import EngineContext
 
 DEPTH = fields.integer("depth", "how many levels of names are shown; 0 or none shows all")
 
 
-def read_subkeys(ctx: Context, path: str, version: int | None, depth: int | None) -> dict[str, Any] | Reply:
+def read_subkeys(ctx: EngineContext, path: str, version: int | None, depth: int | None) -> dict[str, Any] | Reply:
     """Read the names of a version's members, each value replaced by null."""
     storage = ctx.storage
     key, number, facts = find_version(storage, path, version)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labkit.vault.engines.kv.history import Key
 from labkit.vault.engines.kv.passthrough import VALUES
 from labkit.vault.engines.kv.store import append, read_config
+from labkit.vault.engines.kv.versions import Key
 
 if TYPE_CHECKING:
     from labkit.vault.storage.storage_view import StorageView

@@ -1,63 +1,139 @@
-"""Versions by number: delete, undelete, destroy (spec, KV v2 engine).
+"""A secret's history: its versions, the state of each, and what a write, a deletion or time does to them.
 
-Versions that there are not, and ones that an event leaves as they are, count as done.
+Pure functions over immutable records; nothing here reads a store or a clock.  Instants are nanoseconds since
+the epoch.
+
+1. Versions are numbered from 1 in the order of their writing; while the key's record lives no number comes twice.
+2. A version's state follows from its facts and the time: destroyed once marked so, else deleted once its
+   deletion time has come, else live.  Nothing has to run for a version to expire.
+3. STATES names every move of a version.  No event but pruning leads out of ``destroyed``, none out of ``pruned``.
+4. An event that leaves a version deleted or destroyed as it was leaves its deletion time as it was, too.
+5. Versions are pruned only when one is added; all below the window go then, in whatever state they are.
+6. Check-and-set looks at the number of the current version, never at its state.
+7. A key's limit on versions, where set, stands before the engine's (spec, KV engine configuration); its time to
+   deletion cannot exceed the engine's.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
+from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
-from labkit.service.routing import Route
-from labkit.vault.engines.kv.history import after, lifetime_s
-from labkit.vault.engines.kv.parameters import NUMBERS, PATH
-from labkit.vault.engines.kv.store import drop_data, read_config, read_key, read_version, write_version
+from labkit.service.fields import to_integer
+from labkit.service.record import NamedTuple
 
-if TYPE_CHECKING:
-    from labkit.vault.context import Context
+DEFAULT_LIMIT = 10
+NOTHING = range(0)
 
+LIVE, DELETED, DESTROYED, PRUNED = "live", "deleted", "destroyed", "pruned"
 
-def delete_versions(ctx: Context, path: str, versions: list[int] | None) -> None:
-    """Delete versions, so that they can be undeleted."""
-    if not versions:
-        raise BadRequest("No version number provided")
-    _change(ctx, "delete", path, versions)
-
-
-def undelete_versions(ctx: Context, path: str, versions: list[int] | None) -> None:
-    """Bring deleted versions back; each gets the time to deletion that a new version would get now."""
-    if not versions:
-        raise BadRequest("No version number provided")
-    _change(ctx, "undelete", path, versions)
-
-
-def destroy_versions(ctx: Context, path: str, versions: list[int] | None) -> None:
-    """Destroy versions: their data is gone for good."""
-    if not versions:
-        raise BadRequest("no version number provided")
-    _change(ctx, "destroy", path, versions)
+STATES = {
+    LIVE: {
+        "delete": DELETED,
+        "expire": DELETED,
+        "undelete": LIVE,  # sets the time to deletion anew
+        "destroy": DESTROYED,
+        "prune": PRUNED,
+    },
+    DELETED: {"delete": DELETED, "undelete": LIVE, "destroy": DESTROYED, "prune": PRUNED},
+    DESTROYED: {"delete": DESTROYED, "undelete": DESTROYED, "destroy": DESTROYED, "prune": PRUNED},
+    PRUNED: {},
+}
 
 
-def _change(ctx: Context, event: str, path: str, numbers: list[int]) -> None:
-    storage = ctx.storage
-    key = read_key(storage, path)
-    if key is None:
+class Config(NamedTuple):
+    """One engine's settings; ``delete_after_s`` below zero switches deletion by time off for all of its keys."""
+
+    max_versions: int = 0
+    cas_required: bool = False
+    delete_after_s: int = 0
+
+
+class Key(NamedTuple):
+    """What is kept of a secret beside its versions: of the same size however many versions there are."""
+
+    created_ns: int
+    updated_ns: int
+    current: int = 0
+    oldest: int = 0
+    max_versions: int = 0
+    cas_required: bool = False
+    delete_after_s: int = 0
+    custom_metadata: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the versions that are not pruned."""
+        return range(max(self.oldest, 1), self.current + 1)
+
+
+class Version(NamedTuple):
+    """The facts of one version, beside its data; ``deletion_ns`` is None where no deletion is due or done."""
+
+    created_ns: int
+    deletion_ns: int | None = None
+    destroyed: bool = False
+
+
+def state_of(version: Version, now_ns: int) -> str:
+    """Return the state that a version is in at an instant (rule 2)."""
+    if version.destroyed:
+        return DESTROYED
+    if version.deletion_ns is not None and version.deletion_ns <= now_ns:
+        return DELETED
+    return LIVE
+
+
+def after(event: str, version: Version, now_ns: int, lifetime_s: int = 0) -> Version:
+    """Return a version as ``delete``, ``undelete`` or ``destroy`` leaves it; the same object when nothing changes.
+
+    A version brought back to life gets the lifetime that a new one would get now; 0 is for good.
+    """
+    state = state_of(version, now_ns)
+    target = STATES[state][event]
+    if target == LIVE:
+        revived = version._replace(deletion_ns=deletion_time(now_ns, lifetime_s))
+        return version if revived == version else revived
+    if target == state:
+        return version
+    return version._replace(deletion_ns=now_ns) if target == DELETED else version._replace(destroyed=True)
+
+
+def add_version(key: Key, config: Config, now_ns: int) -> tuple[Key, Version, range]:
+    """Return the key with one version more, the facts of that version, and the numbers that are pruned for it."""
+    current, oldest, pruned = key.current + 1, key.oldest, NOTHING
+    last_pruned = current - (key.max_versions or config.max_versions or DEFAULT_LIMIT)
+    if last_pruned >= oldest:
+        pruned = range(oldest or 1, last_pruned + 1)
+        oldest = last_pruned + 1
+    grown = Key(key.created_ns, now_ns, current, oldest, *key[4:])
+    return grown, Version(now_ns, deletion_time(now_ns, lifetime_s(config, key))), pruned
+
+
+def lifetime_s(config: Config, key: Key) -> int:
+    """Return how long a new version of a key lives; 0 is for good (spec, KV v2 engine, ``delete_version_after``)."""
+    engines, keys = config.delete_after_s, key.delete_after_s
+    if engines < 0:
+        return 0
+    return min(engines, keys) if engines and keys else engines or keys
+
+
+def deletion_time(now_ns: int, lifetime_s: int) -> int | None:
+    """Return the instant at which a lifetime that begins now is over; None for one without end."""
+    return now_ns + lifetime_s * SECOND_NS if lifetime_s else None
+
+
+def check_cas(options: Mapping[str, Any] | None, *, required: bool, current: int) -> None:
+    """Raise BadRequest unless ``cas`` equals the current version's number, or is neither sent nor required."""
+    if not options or "cas" not in options:
+        if required:
+            raise BadRequest("check-and-set parameter required for this call")
         return
-    lifetime = lifetime_s(read_config(storage), key)
-    for number in dict.fromkeys(numbers):
-        facts = read_version(storage, path, key, number)
-        if facts is None:
-            continue
-        changed = after(event, facts, ctx.now, lifetime)
-        if changed is facts:
-            continue
-        write_version(storage, path, number, changed)
-        if changed.destroyed:
-            drop_data(storage, path, number)
-
-
-ROUTES = (
-    Route("write", "delete/<path>", delete_versions, (PATH, NUMBERS)),
-    Route("write", "undelete/<path>", undelete_versions, (PATH, NUMBERS)),
-    Route("write", "destroy/<path>", destroy_versions, (PATH, NUMBERS)),
-)
+    try:
+        cas = to_integer(options["cas"])
+    except ValueError:
+        raise BadRequest("error parsing check-and-set parameter") from None
+    if cas != current:
+        raise BadRequest("check-and-set parameter did not match the current version")

@@ -15,8 +15,8 @@ from labkit.service.record import NamedTuple
 
 DEFAULT_TYPE = "aes256-gcm96"
 
-SMALLEST_HMAC_KEY_BYTES = 32
-LARGEST_HMAC_KEY_BYTES = 512
+MIN_HMAC_KEY_BYTES = 32
+MAX_HMAC_KEY_BYTES = 512
 
 
 class Cipher(Protocol):

@@ -16,8 +16,8 @@ from typing import Any
 from labkit.service.errors import BadRequest
 from labkit.service.fields import to_flag
 from labkit.service.message import Reply
-from labkit.vault.context import Context
-from labkit.vault.engines.transit.refusals import Wrapped, item_text
+from labkit.vault.context import EngineContext
+from labkit.vault.engines.transit.refusals import ListedRefusal, item_text
 
 Item = dict[str, Any]
 Result = dict[str, Any]
@@ -56,7 +56,7 @@ def read_items(batch_input: Any, members: Mapping[str, type]) -> list[Item]:
     """Return the items of a batch, their members' types checked; raise BadRequest."""
     if type(batch_input) is not list:
         kind = {dict: "map", bool: "bool"}.get(type(batch_input), "string")
-        raise Wrapped(f"failed to parse batch input: source data must be an array or slice, got {kind}")
+        raise ListedRefusal(f"failed to parse batch input: source data must be an array or slice, got {kind}")
     faults: list[str] = []
     for position, item in enumerate(batch_input):
         if type(item) is not dict:
@@ -66,7 +66,7 @@ def read_items(batch_input: Any, members: Mapping[str, type]) -> list[Item]:
             if type(value) is not members.get(name, type(value)) and not _acceptable(members[name], name, value):
                 faults.append(_fault(members[name], f"[{position}].{name}", value))
     if faults:
-        raise Wrapped("failed to parse batch input: " + "\n".join(faults))
+        raise ListedRefusal("failed to parse batch input: " + "\n".join(faults))
     if not batch_input:
         raise BadRequest("missing batch input to process")
     return batch_input
@@ -122,7 +122,7 @@ def work(items: Sequence[Item], one: Callable[[Item, int], Result], empty: Resul
     return results, failures
 
 
-def answer(ctx: Context, results: list[Result], failures: int, partial_status: int = 400) -> Result | Reply:
+def answer(ctx: EngineContext, results: list[Result], failures: int, partial_status: int = 400) -> Result | Reply:
     """Return the answer to a batch, with the status that its outcomes give it (rule 3)."""
     data = {"batch_results": results}
     if not failures:

@@ -14,13 +14,14 @@ from typing import Any
 
 from cryptography.exceptions import InvalidTag
 
+from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.vault.engines.transit.algorithms import Cipher
 from labkit.vault.engines.transit.derivation import NONCE_BYTES, NONCE_KEY_BYTES, convergent_nonce, derive
-from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, split_envelope, to_base64
-from labkit.vault.engines.transit.keyring import KeyRing, KeyVersion
-from labkit.vault.engines.transit.refusals import Wrapped
+from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, split_envelope
+from labkit.vault.engines.transit.keyring import Keyring, KeyVersion
+from labkit.vault.engines.transit.refusals import ListedRefusal
 
 Item = Mapping[str, Any]
 
@@ -41,24 +42,24 @@ class Keyed(NamedTuple):
         return f"Keyed({self.head})"  # never the entry's keys
 
 
-def encrypt(ring: KeyRing, message: bytes, item: Item, random_nonce: bytes) -> tuple[str, int]:
+def encrypt(keyring: Keyring, message: bytes, item: Item, random_nonce: bytes) -> tuple[str, int]:
     """Encrypt a message as an item asks (context, nonce, key_version, associated_data); return text and version.
 
-    ``random_nonce`` is 12 fresh random bytes; a convergent ring does without.
+    ``random_nonce`` is 12 fresh random bytes; a convergent keyring does without.
     """
     context, nonce, associated = item.get("context"), item.get("nonce"), item.get("associated_data")
     context_bytes = from_base64(context) if context else b""
     nonce_bytes = from_base64(nonce) if nonce else b""
     if nonce:
-        check_nonce(ring, item)
+        check_nonce(keyring, item)
     wanted = item.get("key_version") or 0
-    keyed = ring.encryptors.get(wanted) or _encryptor(ring, wanted)
+    keyed = keyring.encryptors.get(wanted) or _encryptor(keyring, wanted)
     cipher = keyed.cipher
     if cipher is not None:
         associated_bytes = _associated(associated) if associated else None
         sealed = cipher.encrypt(random_nonce, message, associated_bytes)
         return keyed.head + to_base64(random_nonce + sealed), keyed.version
-    cipher, nonce_key = _derived(ring, keyed, context_bytes)
+    cipher, nonce_key = _derived(keyring, keyed, context_bytes)
     associated_bytes = _associated(associated) if associated else None
     if keyed.convergent_version == 1:
         if len(nonce_bytes) != NONCE_BYTES:
@@ -68,53 +69,55 @@ def encrypt(ring: KeyRing, message: bytes, item: Item, random_nonce: bytes) -> t
     return keyed.head + to_base64(used + cipher.encrypt(used, message, associated_bytes)), keyed.version
 
 
-def plain_encryptor(ring: KeyRing) -> Keyed | None:
+def plain_encryptor(keyring: Keyring) -> Keyed | None:
     """Return the latest version made ready where a message needs nothing else; None when it needs more."""
-    if ring.derived or not ring.key_type.encrypts:
+    if keyring.derived or not keyring.key_type.encrypts:
         return None
-    return ring.encryptors.get(0) or _encryptor(ring, 0)
+    return keyring.encryptors.get(0) or _encryptor(keyring, 0)
 
 
-def check_nonce(ring: KeyRing, item: Item) -> None:
-    """Raise BadRequest when an item brings a nonce and the ring takes none."""
-    if item.get("nonce") and not ring.takes_nonce:
+def check_nonce(keyring: Keyring, item: Item) -> None:
+    """Raise BadRequest when an item brings a nonce and the keyring takes none."""
+    if item.get("nonce") and not keyring.takes_nonce:
         raise BadRequest("provided nonce not allowed for this key")
 
 
-def _encryptor(ring: KeyRing, wanted: int) -> Keyed:
-    """Judge which version encrypts, make it ready, and keep it with the ring."""
-    if not ring.key_type.encrypts:
-        raise BadRequest(f"message encryption not supported for key type {ring.type}")
-    keyed = _keyed(ring, ring.version_to_encrypt(wanted))
-    ring.encryptors[wanted] = keyed
+def _encryptor(keyring: Keyring, wanted: int) -> Keyed:
+    """Judge which version encrypts, make it ready, and keep it with the keyring."""
+    if not keyring.key_type.encrypts:
+        raise BadRequest(f"message encryption not supported for key type {keyring.type}")
+    keyed = _keyed(keyring, keyring.version_to_encrypt(wanted))
+    keyring.encryptors[wanted] = keyed
     return keyed
 
 
-def _keyed(ring: KeyRing, version: int) -> Keyed:
-    entry = ring.live(version)
-    make = ring.key_type.cipher
-    cipher = make(entry.key) if make is not None and not ring.derived else None
-    return Keyed(f"{ENVELOPE}{version}:", version, entry, cipher, ring.convergent_version_of(entry))
+def _keyed(keyring: Keyring, version: int) -> Keyed:
+    entry = keyring.live(version)
+    make = keyring.key_type.cipher
+    cipher = make(entry.key) if make is not None and not keyring.derived else None
+    return Keyed(f"{ENVELOPE}{version}:", version, entry, cipher, keyring.convergent_version_of(entry))
 
 
-def _derived(ring: KeyRing, keyed: Keyed, context: bytes) -> tuple[Cipher, bytes]:
+def _derived(keyring: Keyring, keyed: Keyed, context: bytes) -> tuple[Cipher, bytes]:
     """Return the cipher of a context, and the key that its convergent nonces come from."""
-    make, size = ring.key_type.cipher, ring.key_type.key_bytes
+    make, size = keyring.key_type.cipher, keyring.key_type.key_bytes
     assert make is not None
     if keyed.convergent_version == 3:
-        material = derive(ring.kdf, keyed.entry.key, context, size + NONCE_KEY_BYTES)
+        material = derive(keyring.kdf, keyed.entry.key, context, size + NONCE_KEY_BYTES)
         return make(material[:size]), material[size:]
-    return make(derive(ring.kdf, keyed.entry.key, context, size)), context
+    return make(derive(keyring.kdf, keyed.entry.key, context, size)), context
 
 
 def _associated(text: str) -> bytes:
     try:
         return from_base64(text)
     except BadRequest as error:
-        raise Wrapped(f"unable to get associated_data/additional_data from factory[0]: {error.errors[0]}") from None
+        raise ListedRefusal(
+            f"unable to get associated_data/additional_data from factory[0]: {error.errors[0]}"
+        ) from None
 
 
-def decrypt(ring: KeyRing, item: Item) -> bytes:
+def decrypt(keyring: Keyring, item: Item) -> bytes:
     """Decrypt an item's ciphertext (with its context, nonce and associated_data); raise BadRequest."""
     text = item.get("ciphertext")
     if not text:
@@ -123,14 +126,14 @@ def decrypt(ring: KeyRing, item: Item) -> bytes:
     context_bytes = from_base64(context) if context else b""
     nonce_bytes = from_base64(nonce) if nonce else b""
     number, _, coded = text[len(ENVELOPE) :].partition(":")
-    keyed = ring.decryptors.get(number) if coded and text.startswith(ENVELOPE) else None
+    keyed = keyring.decryptors.get(number) if coded and text.startswith(ENVELOPE) else None
     if keyed is None:
-        keyed = _decryptor(ring, text, number)
+        keyed = _decryptor(keyring, text, number)
     without_nonce = keyed.convergent_version == 1
     if without_nonce and len(nonce_bytes) != NONCE_BYTES:
         raise BadRequest("invalid convergent nonce supplied")
     payload = _payload(coded)
-    cipher = keyed.cipher or _derived(ring, keyed, context_bytes)[0]
+    cipher = keyed.cipher or _derived(keyring, keyed, context_bytes)[0]
     associated_bytes = _associated(associated) if associated else None
     if not without_nonce:
         if len(payload) < NONCE_BYTES:
@@ -139,18 +142,18 @@ def decrypt(ring: KeyRing, item: Item) -> bytes:
     try:
         return cipher.decrypt(nonce_bytes, payload, associated_bytes)
     except InvalidTag:
-        raise BadRequest(ring.key_type.tampered) from None
+        raise BadRequest(keyring.key_type.tampered) from None
 
 
-def _decryptor(ring: KeyRing, text: str, number: str) -> Keyed:
-    """Judge what an envelope names, in the API's order, make its version ready, and keep it with the ring."""
-    if not ring.key_type.encrypts:
-        raise BadRequest(f"message decryption not supported for key type {ring.type}")
+def _decryptor(keyring: Keyring, text: str, number: str) -> Keyed:
+    """Judge what an envelope names, in the API's order, make its version ready, and keep it with the keyring."""
+    if not keyring.key_type.encrypts:
+        raise BadRequest(f"message decryption not supported for key type {keyring.type}")
     version, _ = split_envelope(text)
-    ring.check_decryption(version)
-    keyed = _keyed(ring, version)
+    keyring.check_decryption(version)
+    keyed = _keyed(keyring, version)
     if number == str(version):  # other spellings ("+1", "0") are judged anew: what is kept stays small
-        ring.decryptors[number] = keyed
+        keyring.decryptors[number] = keyed
     return keyed
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.message import Reply
-from labkit.service.routing import Route
-from labkit.vault.context import Context
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
+from labkit.vault.context import EngineContext
 from labkit.vault.engines.transit import batch, ciphertexts
-from labkit.vault.engines.transit.encoding import to_base64
-from labkit.vault.engines.transit.keyring import existing_ring
+from labkit.vault.engines.transit.keyring import existing_keyring
 from labkit.vault.engines.transit.parameters import (
     ASSOCIATED_DATA,
     BATCH_INPUT,
@@ -23,32 +24,40 @@ from labkit.vault.engines.transit.parameters import (
 )
 
 
-def decrypt(
-    ctx: Context,
-    name: str,
-    ciphertext: str | None,
-    associated_data: str | None,
-    context: str | None,
-    nonce: str | None,
-    reference: str | None,
-    batch_input: Any,
-    partial_failure_response_code: int,
-) -> dict[str, Any] | Reply:
+class DecryptRequest(NamedTuple):
+    """What a decrypt request brings, one ciphertext or a batch."""
+
+    name: str
+    ciphertext: str | None
+    associated_data: str | None
+    context: str | None
+    nonce: str | None
+    reference: str | None
+    batch_input: Any
+    partial_failure_response_code: int
+
+
+def decrypt(ctx: EngineContext, asked: DecryptRequest) -> dict[str, Any] | Reply:
     """Decrypt one ciphertext, or each item of a batch."""
-    if batch_input is not None:
-        items = batch.read_items(batch_input, batch.DECRYPT_MEMBERS)
+    if asked.batch_input is not None:
+        items = batch.read_items(asked.batch_input, batch.DECRYPT_MEMBERS)
         batch.check_contexts(items)
-        ring = existing_ring(ctx.storage, name)
+        keyring = existing_keyring(ctx.storage, asked.name)
 
         def one(item: batch.Item, position: int) -> batch.Result:
-            return {"plaintext": to_base64(ciphertexts.decrypt(ring, item))}
+            return {"plaintext": to_base64(ciphertexts.decrypt(keyring, item))}
 
         results, failures = batch.work(items, one, {"plaintext": ""})
-        return batch.answer(ctx, results, failures, partial_failure_response_code)
-    if not ciphertext:
+        return batch.answer(ctx, results, failures, asked.partial_failure_response_code)
+    if not asked.ciphertext:
         raise BadRequest(ciphertexts.MISSING_CIPHERTEXT)
-    item = {"ciphertext": ciphertext, "context": context, "nonce": nonce, "associated_data": associated_data}
-    return {"plaintext": to_base64(ciphertexts.decrypt(existing_ring(ctx.storage, name), item))}
+    item = {
+        "ciphertext": asked.ciphertext,
+        "context": asked.context,
+        "nonce": asked.nonce,
+        "associated_data": asked.associated_data,
+    }
+    return {"plaintext": to_base64(ciphertexts.decrypt(existing_keyring(ctx.storage, asked.name), item))}
 
 
 ROUTES = (
@@ -56,6 +65,8 @@ ROUTES = (
         "write",
         "decrypt/<name>",
         decrypt,
-        (NAME, CIPHERTEXT, ASSOCIATED_DATA, CONTEXT, NONCE, REFERENCE, BATCH_INPUT, PARTIAL_FAILURE),
+        Form(
+            DecryptRequest, (NAME, CIPHERTEXT, ASSOCIATED_DATA, CONTEXT, NONCE, REFERENCE, BATCH_INPUT, PARTIAL_FAILURE)
+        ),
     ),
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from labkit.service.errors import BadRequest
-from labkit.vault.engines.transit.refusals import Wrapped
+from labkit.vault.engines.transit.refusals import ListedRefusal
 
 COUNTER_MODE = 0
 HKDF_SHA256 = 1
@@ -22,7 +22,7 @@ COUNTER_BYTES = 32
 NONCE_BYTES = 12
 NONCE_KEY_BYTES = 32
 
-# What a convergent ring's own record says: today's rings name no version, each of their entries does.
+# What a convergent keyring's own record says: today's keyrings name no version, each of their entries does.
 CONVERGENT_BY_ENTRY = -1
 CONVERGENT_NEWEST = 3
 
@@ -39,7 +39,7 @@ def derive(kdf: int, key: bytes, context: bytes, length: int) -> bytes:
     if kdf == HKDF_SHA256:
         return hkdf(key, context, length)
     if length > COUNTER_BYTES:
-        raise Wrapped("could not derive key, length too small")
+        raise ListedRefusal("could not derive key, length too small")
     return counter_mode(key, context)[:length]
 
 
@@ -67,6 +67,6 @@ def convergent_nonce(key: bytes, plaintext: bytes) -> bytes:
 
 
 def convergent_version_made_by(service_version: str) -> int:
-    """Return what a new convergent ring's record says: 1 in a service up to 0.6.1 (spec, Versioning 3), else -1."""
+    """Return what a new convergent keyring's record says: 1 in a service up to 0.6.1 (spec, Versioning 3), else -1."""
     numbers = tuple(int(number) for number in re.findall(r"\d+", service_version.partition("+")[0])[:3])
     return 1 if numbers <= (0, 6, 1) else CONVERGENT_BY_ENTRY

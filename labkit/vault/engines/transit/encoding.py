@@ -1,4 +1,4 @@
-"""Base64 and the ``vault:vN:`` envelope, read as strictly and refused in the same words as by the API.
+"""Base64 and the ``vault:vN:`` envelope as callers send them, read and refused as the API does.
 
 1. Base64 is the standard alphabet with padding (RFC 4648 section 4).  CR and LF are skipped wherever they stand;
    spaces and the URL alphabet are refused; unused bits of the last character may be set (section 3.5 allows it).
@@ -10,22 +10,17 @@
 from __future__ import annotations
 
 import re
-from binascii import a2b_base64, b2a_base64
+from binascii import a2b_base64
 
 from labkit.service.errors import BadRequest
 
 ENVELOPE = "vault:v"
 
-_LARGEST_VERSION = 2**63 - 1
+_MAX_VERSION = 2**63 - 1
 
 _ALPHABET_RUN = re.compile(rb"[A-Za-z0-9+/\r\n]*")
 _NEWLINES = re.compile(rb"[\r\n]*")
 _VERSION = re.compile(r"([+-]?)0*([0-9]{1,19})")
-
-
-def to_base64(value: bytes) -> str:
-    """Write bytes as base64 with padding."""
-    return b2a_base64(value, newline=False).decode()
 
 
 def from_base64(text: str) -> bytes:
@@ -83,7 +78,7 @@ def split_envelope(text: str, noun: str = "ciphertext") -> tuple[int, str]:
     if not colon:
         raise BadRequest(f"invalid {noun}: wrong number of fields")
     found = _VERSION.fullmatch(number)
-    version = int(found[1] + found[2]) if found is not None else _LARGEST_VERSION + 1
-    if version > _LARGEST_VERSION:
+    version = int(found[1] + found[2]) if found is not None else _MAX_VERSION + 1
+    if version > _MAX_VERSION:
         raise BadRequest(f"invalid {noun}: version number could not be decoded")
     return version or 1, payload

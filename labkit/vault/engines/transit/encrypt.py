@@ -9,16 +9,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.fields import text, to_flag
 from labkit.service.message import Reply
-from labkit.service.routing import Route
-from labkit.vault.context import Context
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
+from labkit.vault.context import EngineContext
 from labkit.vault.engines.transit import batch, ciphertexts
 from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES
 from labkit.vault.engines.transit.derivation import NONCE_BYTES
-from labkit.vault.engines.transit.encoding import from_base64, to_base64
-from labkit.vault.engines.transit.keyring import KEY_NOT_FOUND, KeyRing, empty_ring, read_ring, rotate, write_ring
+from labkit.vault.engines.transit.encoding import from_base64
+from labkit.vault.engines.transit.keyring import (
+    KEY_NOT_FOUND,
+    Keyring,
+    empty_keyring,
+    read_keyring,
+    rotate,
+    write_keyring,
+)
 from labkit.vault.engines.transit.parameters import (
     ASSOCIATED_DATA,
     BATCH_INPUT,
@@ -38,52 +47,63 @@ MISSING_PLAINTEXT = "missing plaintext to encrypt"
 _PLAIN_MEMBERS = frozenset(("plaintext", "reference"))
 
 
-def key_exists(ctx: Context, name: str) -> bool:
+class EncryptRequest(NamedTuple):
+    """What an encrypt request brings, one plaintext or a batch."""
+
+    name: str
+    plaintext: str | None
+    associated_data: str | None
+    context: str | None
+    key_version: int
+    nonce: str | None
+    reference: str | None
+    batch_input: Any
+    partial_failure_response_code: int
+    type: str | None
+    convergent_encryption: bool
+
+    def __repr__(self) -> str:
+        return "EncryptRequest()"  # the plaintext is a secret
+
+
+def key_exists(ctx: EngineContext, name: str) -> bool:
     """Whether an encrypt request works with a key that is there, or would make it."""
-    return read_ring(ctx.storage, name) is not None
+    return read_keyring(ctx.storage, name) is not None
 
 
-def encrypt(
-    ctx: Context,
-    name: str,
-    plaintext: str | None,
-    associated_data: str | None,
-    context: str | None,
-    key_version: int,
-    nonce: str | None,
-    reference: str | None,
-    batch_input: Any,
-    partial_failure_response_code: int,
-    type: str | None,  # noqa: A002 - the API's name for it
-    convergent_encryption: bool,
-) -> dict[str, Any] | Reply:
+def encrypt(ctx: EngineContext, asked: EncryptRequest) -> dict[str, Any] | Reply:
     """Encrypt one plaintext, or each item of a batch."""
     storage = ctx.storage
-    if batch_input is not None:
-        items = batch.read_items(batch_input, batch.ENCRYPT_MEMBERS)
+    if asked.batch_input is not None:
+        items = batch.read_items(asked.batch_input, batch.ENCRYPT_MEMBERS)
         batch.check_contexts(items)
-        ring = read_ring(storage, name)
-        used = ring or _new_ring(ctx, items, type, convergent_encryption)
+        keyring = read_keyring(storage, asked.name)
+        used = keyring or _new_keyring(ctx, items, asked.type, asked.convergent_encryption)
         results, failures = _encrypt_items(ctx, used, items)
-        if ring is None and failures < len(items):
-            write_ring(storage, name, used)
-        return batch.answer(ctx, results, failures, partial_failure_response_code)
-    if plaintext is None:
+        if keyring is None and failures < len(items):
+            write_keyring(storage, asked.name, used)
+        return batch.answer(ctx, results, failures, asked.partial_failure_response_code)
+    if asked.plaintext is None:
         raise BadRequest(MISSING_PLAINTEXT)
-    item = {"context": context, "nonce": nonce, "associated_data": associated_data, "key_version": key_version}
-    ring = read_ring(storage, name)
-    used = ring or _new_ring(ctx, [item], type, convergent_encryption)
+    item = {
+        "context": asked.context,
+        "nonce": asked.nonce,
+        "associated_data": asked.associated_data,
+        "key_version": asked.key_version,
+    }
+    keyring = read_keyring(storage, asked.name)
+    used = keyring or _new_keyring(ctx, [item], asked.type, asked.convergent_encryption)
     random_nonce = b"" if used.convergent_encryption else ctx.entropy(NONCE_BYTES)
-    ciphertext, version = ciphertexts.encrypt(used, from_base64(plaintext), item, random_nonce)
-    if ring is None:
-        write_ring(storage, name, used)
+    ciphertext, version = ciphertexts.encrypt(used, from_base64(asked.plaintext), item, random_nonce)
+    if keyring is None:
+        write_keyring(storage, asked.name, used)
     return {"ciphertext": ciphertext, "key_version": version}
 
 
-def _encrypt_items(ctx: Context, ring: KeyRing, items: list[batch.Item]) -> tuple[list[batch.Result], int]:
+def _encrypt_items(ctx: EngineContext, keyring: Keyring, items: list[batch.Item]) -> tuple[list[batch.Result], int]:
     # One draw for all: an item has the nonce of its own position, whatever becomes of the others.
-    nonces = b"" if ring.convergent_encryption else ctx.entropy(NONCE_BYTES * len(items))
-    keyed = ciphertexts.plain_encryptor(ring)
+    nonces = b"" if keyring.convergent_encryption else ctx.entropy(NONCE_BYTES * len(items))
+    keyed = ciphertexts.plain_encryptor(keyring)
     if keyed is not None and _PLAIN_MEMBERS.issuperset(set().union(*items)):
         try:
             return _encrypt_plain_items(keyed, items, nonces), 0
@@ -95,7 +115,7 @@ def _encrypt_items(ctx: Context, ring: KeyRing, items: list[batch.Item]) -> tupl
             raise BadRequest(MISSING_PLAINTEXT)
         start = NONCE_BYTES * position
         random_nonce = nonces[start : start + NONCE_BYTES]
-        ciphertext, version = ciphertexts.encrypt(ring, from_base64(item["plaintext"]), item, random_nonce)
+        ciphertext, version = ciphertexts.encrypt(keyring, from_base64(item["plaintext"]), item, random_nonce)
         return {"ciphertext": ciphertext, "key_version": version}
 
     return batch.work(items, one, {})
@@ -116,8 +136,8 @@ def _encrypt_plain_items(keyed: ciphertexts.Keyed, items: list[batch.Item], nonc
     return results
 
 
-def _new_ring(ctx: Context, items: list[batch.Item], wanted: str | None, convergent: bool) -> KeyRing:
-    """Return the ring of the key that a request makes, not stored yet; raise BadRequest where it may not."""
+def _new_keyring(ctx: EngineContext, items: list[batch.Item], wanted: str | None, convergent: bool) -> Keyring:
+    """Return the keyring of the key that a request makes, not stored yet; raise BadRequest where it may not."""
     assert ctx.is_create, "the request's policies were judged for a key that exists"
     with_context = bool(items[0].get("context"))
     if convergent or any(to_flag(item.get("convergent_encryption")) for item in items):
@@ -130,9 +150,8 @@ def _new_ring(ctx: Context, items: list[batch.Item], wanted: str | None, converg
         raise BadRequest(f"unknown key type {chosen}")
     if upsert_disabled(ctx.storage):
         raise BadRequest(KEY_NOT_FOUND)
-    service_version = ctx.core.settings.version
-    ring = empty_ring(chosen, derived=with_context, convergent=convergent, service_version=service_version)
-    return rotate(ring, ctx.entropy, ctx.now)
+    keyring = empty_keyring(chosen, derived=with_context, convergent=convergent, service_version=ctx.service_version)
+    return rotate(keyring, ctx.entropy, ctx.now)
 
 
 _TYPES = tuple(sorted(name for name, key_type in KEY_TYPES.items() if key_type.symmetric))
@@ -143,18 +162,21 @@ ROUTES = (
         "write",
         "encrypt/<name>",
         encrypt,
-        (
-            NAME,
-            PLAINTEXT,
-            ASSOCIATED_DATA,
-            CONTEXT,
-            KEY_VERSION,
-            NONCE,
-            REFERENCE,
-            BATCH_INPUT,
-            PARTIAL_FAILURE,
-            TYPE,
-            CONVERGENT,
+        Form(
+            EncryptRequest,
+            (
+                NAME,
+                PLAINTEXT,
+                ASSOCIATED_DATA,
+                CONTEXT,
+                KEY_VERSION,
+                NONCE,
+                REFERENCE,
+                BATCH_INPUT,
+                PARTIAL_FAILURE,
+                TYPE,
+                CONVERGENT,
+            ),
         ),
         exists=key_exists,
     ),

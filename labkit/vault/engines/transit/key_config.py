@@ -12,121 +12,125 @@ from typing import Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.fields import duration, flag, integer
-from labkit.service.routing import Route
-from labkit.vault.context import Context
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
+from labkit.vault.context import EngineContext
 from labkit.vault.engines.transit.keyring import (
-    KeyRing,
+    Keyring,
     check_rotation_period,
     describe,
-    read_ring,
+    read_keyring,
     rotate,
     trim,
-    write_ring,
+    write_keyring,
 )
 from labkit.vault.engines.transit.parameters import NAME
-from labkit.vault.engines.transit.refusals import Wrapped
+from labkit.vault.engines.transit.refusals import ListedRefusal
 
 
-def configure_key(
-    ctx: Context,
-    name: str,
-    min_decryption_version: int | None,
-    min_encryption_version: int | None,
-    deletion_allowed: bool | None,
-    exportable: bool | None,
-    allow_plaintext_backup: bool | None,
-    auto_rotate_period: int | None,
-) -> dict[str, Any]:
+class KeyConfigRequest(NamedTuple):
+    """What a request says of a key's settings: None where it says nothing."""
+
+    name: str
+    min_decryption_version: int | None
+    min_encryption_version: int | None
+    deletion_allowed: bool | None
+    exportable: bool | None
+    allow_plaintext_backup: bool | None
+    auto_rotate_period: int | None
+
+
+def configure_key(ctx: EngineContext, asked: KeyConfigRequest) -> dict[str, Any]:
     """Change the settings that were sent."""
-    ring = read_ring(ctx.storage, name)
-    if ring is None:
-        raise BadRequest(f"no existing key named {name} could be found")
-    if min_decryption_version == 0:
+    keyring = read_keyring(ctx.storage, asked.name)
+    if keyring is None:
+        raise BadRequest(f"no existing key named {asked.name} could be found")
+    if asked.min_decryption_version == 0:
         ctx.warn("since Vault 0.3, transit key numbering starts at 1; forcing minimum to 1")
-    changed = with_minimums(ring, min_decryption_version, min_encryption_version)
-    if deletion_allowed is not None:
-        changed = changed._replace(deletion_allowed=deletion_allowed)
+    changed = with_minimums(keyring, asked.min_decryption_version, asked.min_encryption_version)
+    if asked.deletion_allowed is not None:
+        changed = changed._replace(deletion_allowed=asked.deletion_allowed)
     # What leaves the service once cannot be called back: these two are only ever switched on.
     changed = changed._replace(
-        exportable=ring.exportable or bool(exportable),
-        allow_plaintext_backup=ring.allow_plaintext_backup or bool(allow_plaintext_backup),
+        exportable=keyring.exportable or bool(asked.exportable),
+        allow_plaintext_backup=keyring.allow_plaintext_backup or bool(asked.allow_plaintext_backup),
     )
-    if auto_rotate_period is not None:
-        check_rotation_period(auto_rotate_period)
-        changed = changed._replace(auto_rotate_period_s=auto_rotate_period)
-    if changed != ring:
+    if asked.auto_rotate_period is not None:
+        check_rotation_period(asked.auto_rotate_period)
+        changed = changed._replace(auto_rotate_period_s=asked.auto_rotate_period)
+    if changed != keyring:
         _check_against_trimmed(changed)
-        write_ring(ctx.storage, name, changed)
-    return describe(name, changed)
+        write_keyring(ctx.storage, asked.name, changed)
+    return describe(asked.name, changed)
 
 
-def with_minimums(ring: KeyRing, decryption: int | None, encryption: int | None) -> KeyRing:
-    """Return the ring with new minimum versions (None: as they are); raise BadRequest for an impossible pair."""
-    latest = ring.latest_version
+def with_minimums(keyring: Keyring, decryption: int | None, encryption: int | None) -> Keyring:
+    """Return the keyring with new minimum versions (None: as they are); raise BadRequest for an impossible pair."""
+    latest = keyring.latest_version
     if decryption is not None:
         if decryption < 0:
             raise BadRequest("min decryption version cannot be negative")
         decryption = decryption or 1
         if decryption > latest:
             raise BadRequest(f"cannot set min decryption version of {decryption}, latest key version is {latest}")
-        ring = ring._replace(min_decryption_version=decryption)
+        keyring = keyring._replace(min_decryption_version=decryption)
     if encryption is not None:
         if encryption < 0:
             raise BadRequest("min encryption version cannot be negative")
         if encryption > latest:
             raise BadRequest(f"cannot set min encryption version of {encryption}, latest key version is {latest}")
-        ring = ring._replace(min_encryption_version=encryption)
-    if 0 < ring.min_encryption_version < ring.min_decryption_version:
+        keyring = keyring._replace(min_encryption_version=encryption)
+    if 0 < keyring.min_encryption_version < keyring.min_decryption_version:
         raise BadRequest(
             "cannot set min encryption/decryption values; "
-            f"min encryption version of {ring.min_encryption_version} must be greater than or equal to "
-            f"min decryption version of {ring.min_decryption_version}"
+            f"min encryption version of {keyring.min_encryption_version} must be greater than or equal to "
+            f"min decryption version of {keyring.min_decryption_version}"
         )
-    return ring
+    return keyring
 
 
-def _check_against_trimmed(ring: KeyRing) -> None:
-    if ring.min_available_version > ring.min_encryption_version:
+def _check_against_trimmed(keyring: Keyring) -> None:
+    if keyring.min_available_version > keyring.min_encryption_version:
         raise BadRequest("min encryption version should not be less than min available version")
-    if ring.min_available_version > ring.min_decryption_version:
+    if keyring.min_available_version > keyring.min_decryption_version:
         raise BadRequest("min decryption version should not be less then min available version")
 
 
-def rotate_key(ctx: Context, name: str) -> dict[str, Any]:
+def rotate_key(ctx: EngineContext, name: str) -> dict[str, Any]:
     """Add a version, which is the latest from now on."""
-    ring = read_ring(ctx.storage, name)
-    if ring is None:
+    keyring = read_keyring(ctx.storage, name)
+    if keyring is None:
         raise BadRequest("key not found")
-    if ring.imported and not ring.allow_rotation:
-        raise Wrapped(f"imported key {name} does not allow rotation within Vault")
-    ring = rotate(ring, ctx.entropy, ctx.now)
-    write_ring(ctx.storage, name, ring)
-    return describe(name, ring)
+    if keyring.imported and not keyring.allow_rotation:
+        raise ListedRefusal(f"imported key {name} does not allow rotation within Vault")
+    keyring = rotate(keyring, ctx.entropy, ctx.now)
+    write_keyring(ctx.storage, name, keyring)
+    return describe(name, keyring)
 
 
-def trim_key(ctx: Context, name: str, min_available_version: int | None) -> dict[str, Any]:
+def trim_key(ctx: EngineContext, name: str, min_available_version: int | None) -> dict[str, Any]:
     """Destroy the versions below a minimum."""
-    ring = read_ring(ctx.storage, name)
-    if ring is None:
+    keyring = read_keyring(ctx.storage, name)
+    if keyring is None:
         raise BadRequest("invalid key name")
     if min_available_version is None:
         raise BadRequest("missing min_available_version")
-    check_trim(ring, min_available_version)
-    if min_available_version != ring.min_available_version:
-        ring = trim(ring, min_available_version)
-        write_ring(ctx.storage, name, ring)
-    return describe(name, ring)
+    check_trim(keyring, min_available_version)
+    if min_available_version != keyring.min_available_version:
+        keyring = trim(keyring, min_available_version)
+        write_keyring(ctx.storage, name, keyring)
+    return describe(name, keyring)
 
 
-def check_trim(ring: KeyRing, minimum: int) -> None:
+def check_trim(keyring: Keyring, minimum: int) -> None:
     """Raise BadRequest when the versions below a minimum may not be destroyed."""
-    if minimum < ring.min_available_version:
+    if minimum < keyring.min_available_version:
         raise BadRequest("minimum available version cannot be decremented")
-    if ring.min_encryption_version == 0:
+    if keyring.min_encryption_version == 0:
         raise BadRequest("minimum available version cannot be set when minimum encryption version is not set")
-    if minimum > ring.min_encryption_version:
+    if minimum > keyring.min_encryption_version:
         raise BadRequest("minimum available version cannot be greater than minmum encryption version")
-    if minimum > ring.min_decryption_version:
+    if minimum > keyring.min_decryption_version:
         raise BadRequest("minimum available version cannot be greater than minimum decryption version")
     if minimum == 0:
         raise BadRequest("minimum available version should be positive")
@@ -144,7 +148,7 @@ CONFIG = (
 MIN_AVAILABLE_VERSION = integer("min_available_version", "versions below this one are destroyed for good")
 
 ROUTES = (
-    Route("write", "keys/<name>/config", configure_key, CONFIG),
+    Route("write", "keys/<name>/config", configure_key, Form(KeyConfigRequest, CONFIG)),
     Route("write", "keys/<name>/rotate", rotate_key, (NAME,)),
     Route("write", "keys/<name>/trim", trim_key, (NAME, MIN_AVAILABLE_VERSION)),
 )

@@ -1,12 +1,12 @@
 """The keyring: a named key's versions and settings, and the rules which version may do what.
 
-1. A ring is immutable: to change it, make another and write it.
+1. A keyring is immutable: to change it, make another and write it.
 2. Versions are numbered from 1 without gaps.  Those below ``min_available_version`` are destroyed; of the rest, the
    live ones, ``min_decryption_version`` to the latest, can be used and are shown.
 3. Without a wish the latest version encrypts; an older live one may be asked for, down to ``min_encryption_version``
    where that is set.
 4. Each version has a random HMAC key of its own; that of type hmac is the key itself.
-5. What ``encryptors`` and ``decryptors`` keep is made from the ring alone: a cache that is gone with the object.
+5. What ``encryptors`` and ``decryptors`` keep is made from the keyring alone: a cache that is gone with the object.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
-from labkit.service.fields import SECOND_NS
 from labkit.service.record import NamedTuple
-from labkit.vault.engines.transit.algorithms import KEY_TYPES, SMALLEST_HMAC_KEY_BYTES, KeyType
+from labkit.vault.engines.transit.algorithms import KEY_TYPES, MIN_HMAC_KEY_BYTES, KeyType
 from labkit.vault.engines.transit.derivation import (
     CONVERGENT_NEWEST,
     COUNTER_MODE,
@@ -31,13 +31,13 @@ from labkit.vault.storage.storage_view import StorageView
 
 FOLDER = "key/"
 HMAC_KEY_BYTES = 32
-SHORTEST_ROTATION_S = 3_600
+MIN_ROTATION_S = 3_600
 
 KEY_NOT_FOUND = "encryption key not found"
 
 
 class KeyVersion(NamedTuple):
-    """One version: key, HMAC key, when it was made, and its way of convergent encryption (0: as the ring says)."""
+    """One version: key, HMAC key, when it was made, and its way of convergent encryption (0: as the keyring says)."""
 
     key: bytes
     hmac_key: bytes
@@ -48,8 +48,8 @@ class KeyVersion(NamedTuple):
         return f"KeyVersion(created_ns={self.created_ns})"  # never a key
 
 
-class RingRecord(NamedTuple):
-    """What is stored of a ring; ``versions`` begins with the oldest that is not destroyed."""
+class KeyringRecord(NamedTuple):
+    """What is stored of a keyring; ``versions`` begins with the oldest that is not destroyed."""
 
     type: str
     versions: tuple[KeyVersion, ...] = ()
@@ -69,15 +69,15 @@ class RingRecord(NamedTuple):
     allow_rotation: bool = False
 
 
-class KeyRing(RingRecord):
-    """A stored ring with its rules, and the ciphers that were made from it so far."""
+class Keyring(KeyringRecord):
+    """A stored keyring with its rules, and the ciphers that were made from it so far."""
 
     def __repr__(self) -> str:
-        return f"KeyRing({self.type}, versions {self.oldest_version} to {self.latest_version})"
+        return f"Keyring({self.type}, versions {self.oldest_version} to {self.latest_version})"
 
     @property
     def key_type(self) -> KeyType:
-        """The row of the ring's type."""
+        """The row of the keyring's type."""
         return KEY_TYPES[self.type]
 
     @property
@@ -87,7 +87,7 @@ class KeyRing(RingRecord):
 
     @property
     def latest_version(self) -> int:
-        """The newest version; 0 for a ring that has none yet."""
+        """The newest version; 0 for a keyring that has none yet."""
         return self.oldest_version + len(self.versions) - 1
 
     @property
@@ -97,14 +97,14 @@ class KeyRing(RingRecord):
 
     @property
     def next_rotation_ns(self) -> int | None:
-        """When the ring rotates by itself, in nanoseconds since the epoch; None for never."""
+        """When the keyring rotates by itself, in nanoseconds since the epoch; None for never."""
         if not self.auto_rotate_period_s or (self.imported and not self.allow_rotation):
             return None
         return self.versions[-1].created_ns + self.auto_rotate_period_s * SECOND_NS
 
     @property
     def takes_nonce(self) -> bool:
-        """Whether callers bring the nonce: a convergent ring of the first kind."""
+        """Whether callers bring the nonce: a convergent keyring of the first kind."""
         return self.convergent_encryption and self.convergent_version in (0, 1)
 
     @cached_property
@@ -143,16 +143,16 @@ class KeyRing(RingRecord):
             raise BadRequest("ciphertext or signature version is disallowed by policy (too old)")
 
     def convergent_version_of(self, entry: KeyVersion) -> int:
-        """Return the way of convergent encryption of a version: 1, 2 or 3; 0 when the ring is not convergent."""
+        """Return the way of convergent encryption of a version: 1, 2 or 3; 0 when the keyring is not convergent."""
         if not self.convergent_encryption:
             return 0
         version = entry.convergent_version or self.convergent_version or 1
         return version if version in (1, 2) else CONVERGENT_NEWEST
 
 
-def empty_ring(key_type: str, *, derived: bool, convergent: bool, service_version: str) -> KeyRing:
-    """Return the ring of a new key, before its first version."""
-    return KeyRing(
+def empty_keyring(key_type: str, *, derived: bool, convergent: bool, service_version: str) -> Keyring:
+    """Return the keyring of a new key, before its first version."""
+    return Keyring(
         key_type,
         derived=derived,
         kdf=HKDF_SHA256 if derived else 0,
@@ -161,93 +161,93 @@ def empty_ring(key_type: str, *, derived: bool, convergent: bool, service_versio
     )
 
 
-def rotate(ring: KeyRing, entropy: Callable[[int], bytes], now_ns: int) -> KeyRing:
-    """Return the ring with a new latest version; a new ring gets its first so."""
-    size = ring.key_type.key_bytes or ring.key_size or SMALLEST_HMAC_KEY_BYTES
+def rotate(keyring: Keyring, entropy: Callable[[int], bytes], now_ns: int) -> Keyring:
+    """Return the keyring with a new latest version; a new keyring gets its first so."""
+    size = keyring.key_type.key_bytes or keyring.key_size or MIN_HMAC_KEY_BYTES
     key = entropy(size)
-    hmac_key = entropy(HMAC_KEY_BYTES) if ring.key_type.key_bytes else key
-    # A ring of the first kind stays so for ever; every other one gets today's way from here on.
-    newest = ring.convergent_encryption and ring.convergent_version not in (0, 1)
+    hmac_key = entropy(HMAC_KEY_BYTES) if keyring.key_type.key_bytes else key
+    # A keyring of the first kind stays so for ever; every other one gets today's way from here on.
+    newest = keyring.convergent_encryption and keyring.convergent_version not in (0, 1)
     entry = KeyVersion(key, hmac_key, now_ns, CONVERGENT_NEWEST if newest else 0)
-    return ring._replace(versions=(*ring.versions, entry), imported=False)
+    return keyring._replace(versions=(*keyring.versions, entry), imported=False)
 
 
-def trim(ring: KeyRing, minimum: int) -> KeyRing:
-    """Return the ring without the versions below ``minimum``."""
-    kept = ring.versions[minimum - ring.oldest_version :]
-    return ring._replace(versions=kept, min_available_version=minimum)
+def trim(keyring: Keyring, minimum: int) -> Keyring:
+    """Return the keyring without the versions below ``minimum``."""
+    kept = keyring.versions[minimum - keyring.oldest_version :]
+    return keyring._replace(versions=kept, min_available_version=minimum)
 
 
 def check_rotation_period(period_s: int) -> None:
     """Raise BadRequest for a period of automatic rotation that is too short (spec, Limits); 0 switches it off."""
-    if 0 < period_s < SHORTEST_ROTATION_S:
+    if 0 < period_s < MIN_ROTATION_S:
         raise BadRequest("auto rotate period must be 0 to disable or at least an hour")
 
 
-def encode_ring(ring: KeyRing) -> bytes:
-    """Write a ring as it is stored."""
-    record = ring._asdict()
-    record["versions"] = [(entry.key.hex(), entry.hmac_key.hex(), *entry[2:]) for entry in ring.versions]
+def encode_keyring(keyring: Keyring) -> bytes:
+    """Write a keyring as it is stored."""
+    record = keyring._asdict()
+    record["versions"] = [(entry.key.hex(), entry.hmac_key.hex(), *entry[2:]) for entry in keyring.versions]
     return encode_record(record)
 
 
-def decode_ring(stored: bytes) -> KeyRing:
-    """Read a stored ring; members that were not known when it was written have their defaults."""
+def decode_keyring(stored: bytes) -> Keyring:
+    """Read a stored keyring; members that were not known when it was written have their defaults."""
     record = decode_record(stored)
     rows = record.pop("versions")
     versions = tuple(KeyVersion(bytes.fromhex(row[0]), bytes.fromhex(row[1]), *row[2:]) for row in rows)
-    return KeyRing(versions=versions, **record)
+    return Keyring(versions=versions, **record)
 
 
-def read_ring(storage: StorageView, name: str) -> KeyRing | None:
-    """Return the ring of a name, or None."""
-    return storage.decoded(FOLDER + name, decode_ring)
+def read_keyring(storage: StorageView, name: str) -> Keyring | None:
+    """Return the keyring of a name, or None."""
+    return storage.decoded(FOLDER + name, decode_keyring)
 
 
-def existing_ring(storage: StorageView, name: str) -> KeyRing:
-    """Return the ring of a key that data is to be worked on with; raise BadRequest when there is none."""
-    ring = read_ring(storage, name)
-    if ring is None:
+def existing_keyring(storage: StorageView, name: str) -> Keyring:
+    """Return the keyring of a key that data is to be worked on with; raise BadRequest when there is none."""
+    keyring = read_keyring(storage, name)
+    if keyring is None:
         raise BadRequest(KEY_NOT_FOUND)
-    return ring
+    return keyring
 
 
-def write_ring(storage: StorageView, name: str, ring: KeyRing) -> None:
-    """Store a ring when the step commits, and say when it rotates by itself."""
-    storage.put(FOLDER + name, encode_ring(ring), due_ns=ring.next_rotation_ns or 0)
+def write_keyring(storage: StorageView, name: str, keyring: Keyring) -> None:
+    """Store a keyring when the step commits, and say when it rotates by itself."""
+    storage.put(FOLDER + name, encode_keyring(keyring), due_ns=keyring.next_rotation_ns or 0)
 
 
-def describe(name: str, ring: KeyRing) -> dict[str, Any]:
+def describe(name: str, keyring: Keyring) -> dict[str, Any]:
     """Return what the API tells of a key (spec, Transit key); never key material."""
-    key_type = ring.key_type
+    key_type = keyring.key_type
     told = {
         "name": name,
-        "type": ring.type,
-        "derived": ring.derived,
-        "deletion_allowed": ring.deletion_allowed,
-        "exportable": ring.exportable,
-        "allow_plaintext_backup": ring.allow_plaintext_backup,
+        "type": keyring.type,
+        "derived": keyring.derived,
+        "deletion_allowed": keyring.deletion_allowed,
+        "exportable": keyring.exportable,
+        "allow_plaintext_backup": keyring.allow_plaintext_backup,
         "supports_encryption": key_type.encrypts,
         "supports_decryption": key_type.encrypts,
         "supports_signing": key_type.signs,
         "supports_derivation": key_type.derives,
-        "latest_version": ring.latest_version,
-        "min_available_version": ring.min_available_version,
-        "min_decryption_version": ring.min_decryption_version,
-        "min_encryption_version": ring.min_encryption_version,
-        "auto_rotate_period": ring.auto_rotate_period_s,
-        "imported_key": ring.imported,
-        "keys": {str(version): ring.live(version).created_ns // SECOND_NS for version in ring.live_versions},
+        "latest_version": keyring.latest_version,
+        "min_available_version": keyring.min_available_version,
+        "min_decryption_version": keyring.min_decryption_version,
+        "min_encryption_version": keyring.min_encryption_version,
+        "auto_rotate_period": keyring.auto_rotate_period_s,
+        "imported_key": keyring.imported,
+        "keys": {str(version): keyring.live(version).created_ns // SECOND_NS for version in keyring.live_versions},
     }
-    if ring.imported:
-        told["imported_key_allow_rotation"] = ring.allow_rotation
-    if ring.key_size:
-        told["key_size"] = ring.key_size
-    if ring.derived:
-        told["kdf"] = KDF_NAMES[ring.kdf]
-        if ring.kdf == COUNTER_MODE:
-            told["kdf_mode"] = KDF_NAMES[ring.kdf]
-        told["convergent_encryption"] = ring.convergent_encryption
-    if ring.convergent_encryption:
-        told["convergent_encryption_version"] = ring.convergent_version
+    if keyring.imported:
+        told["imported_key_allow_rotation"] = keyring.allow_rotation
+    if keyring.key_size:
+        told["key_size"] = keyring.key_size
+    if keyring.derived:
+        told["kdf"] = KDF_NAMES[keyring.kdf]
+        if keyring.kdf == COUNTER_MODE:
+            told["kdf_mode"] = KDF_NAMES[keyring.kdf]
+        told["convergent_encryption"] = keyring.convergent_encryption
+    if keyring.convergent_encryption:
+        told["convergent_encryption_version"] = keyring.convergent_version
     return told

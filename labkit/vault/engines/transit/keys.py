@@ -6,63 +6,70 @@ from typing import Any
 
 from labkit.service.errors import BadRequest, NotFound
 from labkit.service.fields import duration, flag, integer, text
-from labkit.service.routing import Route
-from labkit.vault.context import Context
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
+from labkit.vault.context import EngineContext
 from labkit.vault.engines.transit.algorithms import (
     DEFAULT_TYPE,
     KEY_TYPES,
-    LARGEST_HMAC_KEY_BYTES,
-    SMALLEST_HMAC_KEY_BYTES,
+    MAX_HMAC_KEY_BYTES,
+    MIN_HMAC_KEY_BYTES,
     KeyType,
 )
 from labkit.vault.engines.transit.keyring import (
     FOLDER,
     check_rotation_period,
     describe,
-    empty_ring,
-    read_ring,
+    empty_keyring,
+    read_keyring,
     rotate,
-    write_ring,
+    write_keyring,
 )
 from labkit.vault.engines.transit.parameters import CONVERGENT, NAME
-from labkit.vault.engines.transit.refusals import Wrapped
+from labkit.vault.engines.transit.refusals import ListedRefusal
 
 
-def create_key(
-    ctx: Context,
-    name: str,
-    convergent_encryption: bool,
-    derived: bool,
-    exportable: bool,
-    allow_plaintext_backup: bool,
-    type: str,  # noqa: A002 - the API's name for it
-    key_size: int,
-    auto_rotate_period: int | None,
-) -> dict[str, Any]:
+class KeyRequest(NamedTuple):
+    """What a request says of the key to be made."""
+
+    name: str
+    convergent_encryption: bool
+    derived: bool
+    exportable: bool
+    allow_plaintext_backup: bool
+    type: str
+    key_size: int
+    auto_rotate_period: int | None
+
+
+def create_key(ctx: EngineContext, asked: KeyRequest) -> dict[str, Any]:
     """Make a key; one that is there already stays as it is, and a warning says so."""
-    period_s = auto_rotate_period or 0
+    period_s = asked.auto_rotate_period or 0
     check_rotation_period(period_s)
-    if convergent_encryption and not derived:
+    if asked.convergent_encryption and not asked.derived:
         raise BadRequest("convergent encryption requires derivation to be enabled")
-    key_type = _known_type(type)
-    _check_key_size(key_type, key_size)
-    existing = read_ring(ctx.storage, name)
+    key_type = _known_type(asked.type)
+    _check_key_size(key_type, asked.key_size)
+    existing = read_keyring(ctx.storage, asked.name)
     if existing is not None:
-        ctx.warn(f"key {name} already existed")
-        return describe(name, existing)
-    if derived and not key_type.derives:
-        raise Wrapped(f"key derivation and convergent encryption not supported for keys of type {type}")
-    ring = empty_ring(
-        type, derived=derived, convergent=convergent_encryption, service_version=ctx.core.settings.version
+        ctx.warn(f"key {asked.name} already existed")
+        return describe(asked.name, existing)
+    if asked.derived and not key_type.derives:
+        raise ListedRefusal(f"key derivation and convergent encryption not supported for keys of type {asked.type}")
+    keyring = empty_keyring(
+        asked.type,
+        derived=asked.derived,
+        convergent=asked.convergent_encryption,
+        service_version=ctx.service_version,
     )._replace(
-        exportable=exportable,
-        allow_plaintext_backup=allow_plaintext_backup,
+        exportable=asked.exportable,
+        allow_plaintext_backup=asked.allow_plaintext_backup,
         auto_rotate_period_s=period_s,
-        key_size=0 if key_type.key_bytes else key_size or SMALLEST_HMAC_KEY_BYTES,
+        key_size=0 if key_type.key_bytes else asked.key_size or MIN_HMAC_KEY_BYTES,
     )
-    ring = rotate(ring, ctx.entropy, ctx.now)
-    write_ring(ctx.storage, name, ring)
-    return describe(name, ring)
+    keyring = rotate(keyring, ctx.entropy, ctx.now)
+    write_keyring(ctx.storage, asked.name, keyring)
+    return describe(asked.name, keyring)
 
 
 def _known_type(named: str) -> KeyType:
@@ -77,19 +84,19 @@ def _check_key_size(key_type: KeyType, size_bytes: int) -> None:
         return
     if key_type.key_bytes:
         raise BadRequest(f"key_size is not valid for algorithm {key_type.name}")
-    if not SMALLEST_HMAC_KEY_BYTES <= size_bytes <= LARGEST_HMAC_KEY_BYTES:  # spec, Limits
+    if not MIN_HMAC_KEY_BYTES <= size_bytes <= MAX_HMAC_KEY_BYTES:  # spec, Limits
         raise BadRequest(f"invalid key_size {size_bytes}")
 
 
-def read_key(ctx: Context, name: str) -> dict[str, Any]:
+def read_key(ctx: EngineContext, name: str) -> dict[str, Any]:
     """Return what a key is: its type, settings and live versions, never key material."""
-    ring = read_ring(ctx.storage, name)
-    if ring is None:
+    keyring = read_keyring(ctx.storage, name)
+    if keyring is None:
         raise NotFound
-    return describe(name, ring)
+    return describe(name, keyring)
 
 
-def list_keys(ctx: Context) -> dict[str, Any]:
+def list_keys(ctx: EngineContext) -> dict[str, Any]:
     """Return the names of all keys, sorted."""
     names = ctx.storage.list(FOLDER)
     if not names:
@@ -97,12 +104,12 @@ def list_keys(ctx: Context) -> dict[str, Any]:
     return {"keys": names}
 
 
-def delete_key(ctx: Context, name: str) -> None:
+def delete_key(ctx: EngineContext, name: str) -> None:
     """Delete a key with all its versions; its settings must allow that."""
-    ring = read_ring(ctx.storage, name)
-    if ring is None:
+    keyring = read_keyring(ctx.storage, name)
+    if keyring is None:
         raise BadRequest(f"error deleting policy {name}: could not delete key; not found")
-    if not ring.deletion_allowed:
+    if not keyring.deletion_allowed:
         raise BadRequest(f"error deleting policy {name}: deletion is not allowed for this key")
     ctx.storage.delete(FOLDER + name)
 
@@ -123,7 +130,7 @@ ROUTES = (
     Route("list", "keys/", list_keys),
     # Lists end in a slash: this one never lists, but makes other operations on the bare path 405.
     Route("list", "keys", list_keys),
-    Route("write", "keys/<name>", create_key, CREATE),
+    Route("write", "keys/<name>", create_key, Form(KeyRequest, CREATE)),
     Route("read", "keys/<name>", read_key, (NAME,)),
     Route("delete", "keys/<name>", delete_key, (NAME,)),
 )

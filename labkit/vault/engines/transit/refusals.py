@@ -5,7 +5,7 @@ from __future__ import annotations
 from labkit.service.errors import BadRequest, one_error
 
 
-class Wrapped(BadRequest):
+class ListedRefusal(BadRequest):
     """A refusal that comes in the API's list shape when it stands alone, and as plain text within a batch."""
 
     def __init__(self, text: str) -> None:
@@ -15,4 +15,4 @@ class Wrapped(BadRequest):
 
 def item_text(error: BadRequest) -> str:
     """Return a refusal's text as an item of ``batch_results`` carries it."""
-    return error.text if isinstance(error, Wrapped) else str(error.errors[0])
+    return error.text if isinstance(error, ListedRefusal) else str(error.errors[0])

@@ -9,11 +9,12 @@ from typing import Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.message import Reply
-from labkit.service.routing import Route
-from labkit.vault.context import Context
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
+from labkit.vault.context import EngineContext
 from labkit.vault.engines.transit import batch, ciphertexts
 from labkit.vault.engines.transit.derivation import NONCE_BYTES
-from labkit.vault.engines.transit.keyring import KeyRing, existing_ring
+from labkit.vault.engines.transit.keyring import Keyring, existing_keyring
 from labkit.vault.engines.transit.parameters import (
     BATCH_INPUT,
     CIPHERTEXT,
@@ -25,37 +26,45 @@ from labkit.vault.engines.transit.parameters import (
 )
 
 
-def rewrap(
-    ctx: Context,
-    name: str,
-    ciphertext: str | None,
-    context: str | None,
-    key_version: int,
-    nonce: str | None,
-    reference: str | None,
-    batch_input: Any,
-) -> dict[str, Any] | Reply:
+class RewrapRequest(NamedTuple):
+    """What a rewrap request brings, one ciphertext or a batch."""
+
+    name: str
+    ciphertext: str | None
+    context: str | None
+    key_version: int
+    nonce: str | None
+    reference: str | None
+    batch_input: Any
+
+
+def rewrap(ctx: EngineContext, asked: RewrapRequest) -> dict[str, Any] | Reply:
     """Decrypt and encrypt anew one ciphertext, or each item of a batch."""
-    if batch_input is not None:
-        items = batch.read_items(batch_input, batch.REWRAP_MEMBERS)
-        ring = existing_ring(ctx.storage, name)
+    if asked.batch_input is not None:
+        items = batch.read_items(asked.batch_input, batch.REWRAP_MEMBERS)
+        keyring = existing_keyring(ctx.storage, asked.name)
 
         def one(item: batch.Item, position: int) -> batch.Result:
-            return _rewrap_item(ctx, ring, {member: item.get(member) for member in batch.REWRAP_MEMBERS})
+            return _rewrap_item(ctx, keyring, {member: item.get(member) for member in batch.REWRAP_MEMBERS})
 
         results, failures = batch.work(items, one, {})
         return batch.answer(ctx, results, failures)
-    if not ciphertext:
+    if not asked.ciphertext:
         raise BadRequest(ciphertexts.MISSING_CIPHERTEXT)
-    item = {"ciphertext": ciphertext, "context": context, "nonce": nonce, "key_version": key_version}
-    return _rewrap_item(ctx, existing_ring(ctx.storage, name), item)
+    item = {
+        "ciphertext": asked.ciphertext,
+        "context": asked.context,
+        "nonce": asked.nonce,
+        "key_version": asked.key_version,
+    }
+    return _rewrap_item(ctx, existing_keyring(ctx.storage, asked.name), item)
 
 
-def _rewrap_item(ctx: Context, ring: KeyRing, item: batch.Item) -> batch.Result:
-    ciphertexts.check_nonce(ring, item)
-    message = ciphertexts.decrypt(ring, item)
-    random_nonce = b"" if ring.convergent_encryption else ctx.entropy(NONCE_BYTES)
-    ciphertext, version = ciphertexts.encrypt(ring, message, item, random_nonce)
+def _rewrap_item(ctx: EngineContext, keyring: Keyring, item: batch.Item) -> batch.Result:
+    ciphertexts.check_nonce(keyring, item)
+    message = ciphertexts.decrypt(keyring, item)
+    random_nonce = b"" if keyring.convergent_encryption else ctx.entropy(NONCE_BYTES)
+    ciphertext, version = ciphertexts.encrypt(keyring, message, item, random_nonce)
     return {"ciphertext": ciphertext, "key_version": version}
 
 
@@ -64,6 +73,6 @@ ROUTES = (
         "write",
         "rewrap/<name>",
         rewrap,
-        (NAME, CIPHERTEXT, CONTEXT, KEY_VERSION, NONCE, REFERENCE, BATCH_INPUT),
+        Form(RewrapRequest, (NAME, CIPHERTEXT, CONTEXT, KEY_VERSION, NONCE, REFERENCE, BATCH_INPUT)),
     ),
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labkit.vault.engines.transit.keyring import FOLDER, read_ring, rotate, write_ring
+from labkit.vault.engines.transit.keyring import FOLDER, read_keyring, rotate, write_keyring
 
 if TYPE_CHECKING:
-    from labkit.vault.context import Context
+    from labkit.vault.context import EngineContext
     from labkit.vault.storage.storage_view import StorageView
 
 
@@ -21,14 +21,18 @@ def due_names(storage: StorageView, now_ns: int) -> list[str]:
     return [name for when, name in sorted(_rotations(storage)) if when <= now_ns]
 
 
-def carry_out(ctx: Context, storage: StorageView, name: str) -> None:
+def carry_out(ctx: EngineContext, storage: StorageView, name: str) -> None:
     """Give a key that is due its next version."""
-    ring = read_ring(storage, name)
-    if ring is not None:
-        write_ring(storage, name, rotate(ring, ctx.entropy, ctx.now))
+    keyring = read_keyring(storage, name)
+    if keyring is not None:
+        write_keyring(storage, name, rotate(keyring, ctx.entropy, ctx.now))
         ctx.observe("key rotated", key=name)
 
 
 def _rotations(storage: StorageView) -> list[tuple[int, str]]:
-    rings = ((name, read_ring(storage, name)) for name in storage.list(FOLDER))
-    return [(when, name) for name, ring in rings if ring is not None and (when := ring.next_rotation_ns) is not None]
+    keyrings = ((name, read_keyring(storage, name)) for name in storage.list(FOLDER))
+    return [
+        (when, name)
+        for name, keyring in keyrings
+        if keyring is not None and (when := keyring.next_rotation_ns) is not None
+    ]

@@ -6,7 +6,7 @@ from typing import Any
 
 from labkit.service.fields import flag
 from labkit.service.routing import Route
-from labkit.vault.context import Context
+from labkit.vault.context import EngineContext
 from labkit.vault.storage.records import decode_record, encode_record
 from labkit.vault.storage.storage_view import StorageView
 
@@ -22,12 +22,12 @@ def _decode(stored: bytes) -> bool:
     return bool(decode_record(stored)["disable_upsert"])
 
 
-def read_settings(ctx: Context) -> dict[str, Any]:
+def read_settings(ctx: EngineContext) -> dict[str, Any]:
     """Return the settings; those that were never written have their defaults."""
     return {"disable_upsert": upsert_disabled(ctx.storage)}
 
 
-def write_settings(ctx: Context, disable_upsert: bool) -> dict[str, Any]:
+def write_settings(ctx: EngineContext, disable_upsert: bool) -> dict[str, Any]:
     """Store the settings; what was not sent goes back to its default."""
     settings = {"disable_upsert": disable_upsert}
     ctx.storage.put(STORED_AT, encode_record(settings))

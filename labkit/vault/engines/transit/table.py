@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from labkit.service.routing import Groups
 
-# first segment of the path → modules with ROUTES; nothing but what is asked for is loaded
-GROUPS = {
-    "config": ("labkit.vault.engines.transit.settings",),
-    "decrypt": ("labkit.vault.engines.transit.decrypt",),
-    "encrypt": ("labkit.vault.engines.transit.encrypt",),
-    "keys": ("labkit.vault.engines.transit.keys", "labkit.vault.engines.transit.key_config"),
-    "rewrap": ("labkit.vault.engines.transit.rewrap",),
-}
-
-TABLE = Groups(GROUPS)
+# first segment of the path → modules with ROUTES; only what is requested is loaded
+TABLE = Groups(
+    {
+        "config": ("labkit.vault.engines.transit.settings",),
+        "decrypt": ("labkit.vault.engines.transit.decrypt",),
+        "encrypt": ("labkit.vault.engines.transit.encrypt",),
+        "keys": ("labkit.vault.engines.transit.keys", "labkit.vault.engines.transit.key_config"),
+        "rewrap": ("labkit.vault.engines.transit.rewrap",),
+    }
+)

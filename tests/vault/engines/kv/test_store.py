@@ -12,7 +12,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.engines.kv import store
-from labkit.vault.engines.kv.history import Config, Key, Version
+from labkit.vault.engines.kv.versions import Config, Key, Version
 from labkit.vault.storage.records import decode_record
 from labkit.vault.storage.storage_view import StorageView
 

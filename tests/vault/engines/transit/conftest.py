@@ -1,4 +1,4 @@
-"""What the transit tests stand on: entropy that can be told beforehand, rings of known keys, rings put in storage."""
+"""What the transit tests stand on: known entropy, keyrings of known keys, keyrings put in storage."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from labkit.service.message import Request
 from labkit.vault.context import Context
-from labkit.vault.engines.transit.keyring import KeyRing, KeyVersion, write_ring
+from labkit.vault.engines.transit.keyring import Keyring, KeyVersion, write_keyring
 from labkit.vault.mounts import MOUNTS, decode_table
 from labkit.vault.storage.storage_view import StorageView
 
@@ -25,26 +25,26 @@ def entropy() -> Callable[[int], bytes]:
 
 
 @pytest.fixture
-def ring_of() -> Callable[..., KeyRing]:
-    """Make a ring around given keys: `ring_of("aes128-gcm96", key, entry_convergent=3, derived=True)`."""
+def keyring_of() -> Callable[..., Keyring]:
+    """Make a keyring around given keys: `keyring_of("aes128-gcm96", key, entry_convergent=3, derived=True)`."""
 
-    def make(key_type: str, *keys: bytes, entry_convergent: int = 0, **settings: Any) -> KeyRing:
+    def make(key_type: str, *keys: bytes, entry_convergent: int = 0, **settings: Any) -> Keyring:
         entries = (KeyVersion(key, bytes(32), MADE_NS, entry_convergent) for key in keys)
-        return KeyRing(key_type, tuple(entries), **settings)
+        return Keyring(key_type, tuple(entries), **settings)
 
     return make
 
 
 @pytest.fixture
-def put_ring(service: Any) -> Callable[[str, KeyRing], None]:
-    """Write a ring into the storage of the mount at transit/, as if it had been there before."""
+def put_keyring(service: Any) -> Callable[[str, Keyring], None]:
+    """Write a keyring into the storage of the mount at transit/, as if it had been there before."""
 
-    def put(name: str, ring: KeyRing) -> None:
+    def put(name: str, keyring: Keyring) -> None:
         core = service.core
         mount = decode_table(core.keys.decrypt(MOUNTS, core.storage.get(MOUNTS))).at("transit/")
         assert mount is not None
         ctx = Context(core, Request("POST", ""), core.now())
-        write_ring(StorageView(ctx, mount.prefix), name, ring)
+        write_keyring(StorageView(ctx, mount.prefix), name, keyring)
         core.commit(ctx.writes)
 
     return put

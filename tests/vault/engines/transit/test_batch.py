@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from labkit.service.errors import BadRequest
 from labkit.service.message import Reply
 from labkit.vault.engines.transit import batch
-from labkit.vault.engines.transit.refusals import Wrapped
+from labkit.vault.engines.transit.refusals import ListedRefusal
 
 MEMBERS = batch.ENCRYPT_MEMBERS
 
@@ -60,7 +60,7 @@ class Warned:
     ],
 )
 def test_a_batch_that_cannot_be_read_is_refused_whole(batch_input: Any, why: str) -> None:
-    with pytest.raises(Wrapped) as caught:
+    with pytest.raises(ListedRefusal) as caught:
         batch.read_items(batch_input, MEMBERS)
 
     assert caught.value.errors == (f"1 error occurred:\n\t* failed to parse batch input: {why}\n\n",)
@@ -113,7 +113,7 @@ def test_results_stand_in_the_order_of_their_items(kinds: list[str]) -> None:
         if item["kind"] == "bad":
             raise BadRequest("was bad")
         if item["kind"] == "worse":
-            raise Wrapped("was worse")
+            raise ListedRefusal("was worse")
         return {"plaintext": str(position)}
 
     results, failures = batch.work(items, one, {"plaintext": ""})

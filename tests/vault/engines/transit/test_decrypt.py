@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from labkit.vault.engines.transit.encoding import to_base64
-from labkit.vault.engines.transit.keyring import KeyRing
+from labkit.service.encoding import to_base64
+from labkit.vault.engines.transit.keyring import Keyring
 
 VECTORS = json.loads((Path(__file__).parents[3] / "vectors" / "transit_symmetric.json").read_text())["vectors"]
 OTHERS = [vector for vector in VECTORS if not vector["case"].startswith("convergent")]
@@ -22,13 +22,13 @@ CONTEXT = to_base64(b"context one")
 @pytest.mark.parametrize("vector", OTHERS, ids=lambda vector: f"{vector['type']}-{vector['case']}")
 def test_a_real_servers_ciphertext_decrypts(
     service: Any,
-    ring_of: Callable[..., KeyRing],
-    put_ring: Callable[[str, KeyRing], None],
+    keyring_of: Callable[..., Keyring],
+    put_keyring: Callable[[str, Keyring], None],
     vector: dict[str, str],
 ) -> None:
     derived = vector["case"].startswith("derived")
     kdf = 1 if vector["case"] == "derived-hkdf" else 0
-    put_ring("old", ring_of(vector["type"], bytes.fromhex(vector["key_hex"]), derived=derived, kdf=kdf))
+    put_keyring("old", keyring_of(vector["type"], bytes.fromhex(vector["key_hex"]), derived=derived, kdf=kdf))
 
     opened = service.post(
         "transit/decrypt/old",

@@ -22,7 +22,7 @@ from labkit.vault.engines.transit.derivation import (
     counter_mode,
     derive,
 )
-from labkit.vault.engines.transit.refusals import Wrapped
+from labkit.vault.engines.transit.refusals import ListedRefusal
 
 VECTORS = Path(__file__).parents[3] / "vectors"
 
@@ -72,7 +72,7 @@ def test_no_context_no_key(function: int) -> None:
 
 def test_the_counter_mode_gives_no_more_than_its_block() -> None:
     assert derive(COUNTER_MODE, bytes(16), b"c", 16) == counter_mode(bytes(16), b"c")[:16]
-    with pytest.raises(Wrapped, match="length too small"):
+    with pytest.raises(ListedRefusal, match="length too small"):
         derive(COUNTER_MODE, bytes(16), b"c", 48)
 
 

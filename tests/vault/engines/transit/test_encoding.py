@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
-from labkit.vault.engines.transit.encoding import first_bad_byte, from_base64, split_envelope, to_base64
+from labkit.vault.engines.transit.encoding import first_bad_byte, from_base64, split_envelope
 
 # Positions that real servers of this API name.
 BAD_BASE64 = [

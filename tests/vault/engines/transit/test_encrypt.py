@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 from labkit import Vault
+from labkit.service.encoding import to_base64
 from labkit.vault.engines.transit.derivation import MISSING_CONTEXT
-from labkit.vault.engines.transit.encoding import from_base64, to_base64
-from labkit.vault.engines.transit.keyring import KeyRing
+from labkit.vault.engines.transit.encoding import from_base64
+from labkit.vault.engines.transit.keyring import Keyring
 
 VECTORS = json.loads((Path(__file__).parents[3] / "vectors" / "transit_symmetric.json").read_text())["vectors"]
 
-RingOf = Callable[..., KeyRing]
-PutRing = Callable[[str, KeyRing], None]
+KeyringOf = Callable[..., Keyring]
+PutKeyring = Callable[[str, Keyring], None]
 
 HELLO = to_base64(b"hello world")
 CONTEXT = to_base64(b"context one")
@@ -468,10 +469,10 @@ CONVERGENT = [vector for vector in VECTORS if vector["case"].startswith("converg
 @pytest.mark.parametrize("vector", CONVERGENT, ids=lambda vector: f"{vector['type']}-{vector['case']}")
 @pytest.mark.parametrize("batched", [False, True])
 def test_a_convergent_key_of_any_kind_works_through_the_endpoints(
-    service: Any, ring_of: RingOf, put_ring: PutRing, vector: dict[str, str], batched: bool
+    service: Any, keyring_of: KeyringOf, put_keyring: PutKeyring, vector: dict[str, str], batched: bool
 ) -> None:
     kind = int(vector["case"][-1])
-    ring = ring_of(
+    keyring = keyring_of(
         vector["type"],
         bytes.fromhex(vector["key_hex"]),
         entry_convergent=3 if kind == 3 else 0,
@@ -480,7 +481,7 @@ def test_a_convergent_key_of_any_kind_works_through_the_endpoints(
         convergent_encryption=True,
         convergent_version=-1 if kind == 3 else kind,
     )
-    put_ring("old", ring)
+    put_keyring("old", keyring)
     sent = {"context": vector["context_b64"]}
     if kind == 1:
         sent["nonce"] = vector["nonce_b64"]

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from labkit.vault.engines.transit.encoding import to_base64
-from labkit.vault.engines.transit.keyring import KeyRing
+from labkit.service.encoding import to_base64
+from labkit.vault.engines.transit.keyring import Keyring
 
 HELLO = to_base64(b"hello world")
 
-PutRing = Callable[[str, KeyRing], None]
-RingOf = Callable[..., KeyRing]
+PutKeyring = Callable[[str, Keyring], None]
+KeyringOf = Callable[..., Keyring]
 
 
 @pytest.fixture
@@ -185,9 +185,11 @@ def test_every_type_rotates(service: Any) -> None:
     assert (told["latest_version"], told["key_size"]) == (2, 64)
 
 
-def test_an_imported_key_rotates_only_where_that_was_allowed(service: Any, ring_of: RingOf, put_ring: PutRing) -> None:
-    put_ring("fixed", ring_of("aes256-gcm96", bytes(32), imported=True))
-    put_ring("k", ring_of("aes256-gcm96", bytes(32), imported=True, allow_rotation=True))
+def test_an_imported_key_rotates_only_where_that_was_allowed(
+    service: Any, keyring_of: KeyringOf, put_keyring: PutKeyring
+) -> None:
+    put_keyring("fixed", keyring_of("aes256-gcm96", bytes(32), imported=True))
+    put_keyring("k", keyring_of("aes256-gcm96", bytes(32), imported=True, allow_rotation=True))
 
     refused = service.post("transit/keys/fixed/rotate")
     assert (refused.status, refused.errors) == (

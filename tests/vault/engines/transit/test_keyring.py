@@ -13,49 +13,49 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from labkit.service.errors import BadRequest
 from labkit.vault.engines.transit import ciphertexts, key_config
 from labkit.vault.engines.transit.keyring import (
-    KeyRing,
+    Keyring,
     KeyVersion,
     check_rotation_period,
-    decode_ring,
+    decode_keyring,
     describe,
-    empty_ring,
-    encode_ring,
+    empty_keyring,
+    encode_keyring,
     rotate,
     trim,
 )
 
 Entropy = Callable[[int], bytes]
-RingOf = Callable[..., KeyRing]
+KeyringOf = Callable[..., Keyring]
 
 HOUR_NS = 3_600_000_000_000
 
 
-def new_keyring(key_type: str = "aes256-gcm96", *, derived: bool = False, convergent: bool = False) -> KeyRing:
-    return empty_ring(key_type, derived=derived, convergent=convergent, service_version="1.16.3+ent")
+def new_keyring(key_type: str = "aes256-gcm96", *, derived: bool = False, convergent: bool = False) -> Keyring:
+    return empty_keyring(key_type, derived=derived, convergent=convergent, service_version="1.16.3+ent")
 
 
 @pytest.mark.parametrize(("key_type", "size"), [("aes128-gcm96", 16), ("aes256-gcm96", 32), ("chacha20-poly1305", 32)])
 def test_a_version_has_a_key_of_its_types_size_and_another_for_hmac(key_type: str, size: int, entropy: Entropy) -> None:
-    ring = rotate(new_keyring(key_type), entropy, 5)
+    keyring = rotate(new_keyring(key_type), entropy, 5)
 
-    (entry,) = ring.versions
+    (entry,) = keyring.versions
     assert entry.convergent_version == 0
     assert (len(entry.key), len(entry.hmac_key), entry.created_ns) == (size, 32, 5)
     assert entry.key[:16] != entry.hmac_key[:16]
-    assert (ring.latest_version, list(ring.live_versions)) == (1, [1])
+    assert (keyring.latest_version, list(keyring.live_versions)) == (1, [1])
 
 
-def test_only_a_derived_ring_names_a_derivation() -> None:
+def test_only_a_derived_keyring_names_a_derivation() -> None:
     assert (new_keyring().kdf, new_keyring().convergent_version) == (0, 0)
     assert (new_keyring(derived=True).kdf, new_keyring(derived=True).convergent_version) == (1, 0)
 
 
 def test_a_rotated_hmac_key_keeps_its_size_and_is_its_own_hmac_key(entropy: Entropy) -> None:
-    ring = rotate(rotate(new_keyring("hmac")._replace(key_size=48), entropy, 1), entropy, 2)
+    keyring = rotate(rotate(new_keyring("hmac")._replace(key_size=48), entropy, 1), entropy, 2)
 
-    assert [len(entry.key) for entry in ring.versions] == [48, 48]
-    assert all(entry.key == entry.hmac_key for entry in ring.versions)
-    assert ring.versions[0].key != ring.versions[1].key
+    assert [len(entry.key) for entry in keyring.versions] == [48, 48]
+    assert all(entry.key == entry.hmac_key for entry in keyring.versions)
+    assert keyring.versions[0].key != keyring.versions[1].key
 
 
 def test_an_hmac_key_of_no_said_size_has_32_bytes(entropy: Entropy) -> None:
@@ -66,26 +66,28 @@ def test_an_hmac_key_of_no_said_size_has_32_bytes(entropy: Entropy) -> None:
 def test_new_convergent_rings_and_their_rotation(
     service_version: str, policy: int, entries: list[int], entropy: Entropy
 ) -> None:
-    ring = empty_ring("aes256-gcm96", derived=True, convergent=True, service_version=service_version)
-    ring = rotate(rotate(ring, entropy, 1), entropy, 2)
+    keyring = empty_keyring("aes256-gcm96", derived=True, convergent=True, service_version=service_version)
+    keyring = rotate(rotate(keyring, entropy, 1), entropy, 2)
 
-    assert ring.convergent_version == policy
-    assert [entry.convergent_version for entry in ring.versions] == entries
+    assert keyring.convergent_version == policy
+    assert [entry.convergent_version for entry in keyring.versions] == entries
 
 
-def test_a_ring_of_the_second_kind_goes_on_with_the_third(ring_of: RingOf, entropy: Entropy) -> None:
-    ring = ring_of("aes256-gcm96", bytes(32), derived=True, convergent_encryption=True, convergent_version=2)
+def test_a_keyring_of_the_second_kind_goes_on_with_the_third(keyring_of: KeyringOf, entropy: Entropy) -> None:
+    keyring = keyring_of("aes256-gcm96", bytes(32), derived=True, convergent_encryption=True, convergent_version=2)
 
-    ring = rotate(ring, entropy, 1)
+    keyring = rotate(keyring, entropy, 1)
 
-    assert [ring.convergent_version_of(entry) for entry in ring.versions] == [2, 3]
+    assert [keyring.convergent_version_of(entry) for entry in keyring.versions] == [2, 3]
 
 
 @pytest.mark.parametrize(
     ("policy", "entry", "effective"), [(0, 0, 1), (1, 0, 1), (2, 0, 2), (-1, 3, 3), (2, 3, 3), (1, 2, 2)]
 )
-def test_an_entrys_own_way_goes_before_the_rings(ring_of: RingOf, policy: int, entry: int, effective: int) -> None:
-    ring = ring_of(
+def test_an_entrys_own_way_goes_before_the_keyrings(
+    keyring_of: KeyringOf, policy: int, entry: int, effective: int
+) -> None:
+    keyring = keyring_of(
         "aes256-gcm96",
         bytes(32),
         entry_convergent=entry,
@@ -94,35 +96,35 @@ def test_an_entrys_own_way_goes_before_the_rings(ring_of: RingOf, policy: int, e
         convergent_version=policy,
     )
 
-    assert ring.convergent_version_of(ring.versions[0]) == effective
+    assert keyring.convergent_version_of(keyring.versions[0]) == effective
 
 
-def test_a_ring_that_is_not_convergent_has_no_way_of_it(ring_of: RingOf) -> None:
-    ring = ring_of("aes256-gcm96", bytes(32), entry_convergent=3)
+def test_a_keyring_that_is_not_convergent_has_no_way_of_it(keyring_of: KeyringOf) -> None:
+    keyring = keyring_of("aes256-gcm96", bytes(32), entry_convergent=3)
 
-    assert ring.convergent_version_of(ring.versions[0]) == 0
-    assert not ring.takes_nonce
+    assert keyring.convergent_version_of(keyring.versions[0]) == 0
+    assert not keyring.takes_nonce
 
 
 @pytest.mark.parametrize(("policy", "takes"), [(0, True), (1, True), (2, False), (-1, False)])
-def test_which_convergent_rings_take_a_nonce(ring_of: RingOf, policy: int, takes: bool) -> None:
-    ring = ring_of("aes256-gcm96", bytes(32), convergent_encryption=True, convergent_version=policy)
+def test_which_convergent_rings_take_a_nonce(keyring_of: KeyringOf, policy: int, takes: bool) -> None:
+    keyring = keyring_of("aes256-gcm96", bytes(32), convergent_encryption=True, convergent_version=policy)
 
-    assert ring.takes_nonce is takes
+    assert keyring.takes_nonce is takes
 
 
-def test_when_a_ring_rotates_by_itself(ring_of: RingOf) -> None:
-    ring = ring_of("aes256-gcm96", bytes(32), bytes(32))
-    made_ns = ring.versions[-1].created_ns
-    assert ring.next_rotation_ns is None
+def test_when_a_keyring_rotates_by_itself(keyring_of: KeyringOf) -> None:
+    keyring = keyring_of("aes256-gcm96", bytes(32), bytes(32))
+    made_ns = keyring.versions[-1].created_ns
+    assert keyring.next_rotation_ns is None
 
-    ring = ring._replace(auto_rotate_period_s=7_200)
-    assert ring.next_rotation_ns == made_ns + 2 * HOUR_NS
-    later = ring._replace(versions=(*ring.versions, KeyVersion(bytes(32), bytes(32), made_ns + 5)))
+    keyring = keyring._replace(auto_rotate_period_s=7_200)
+    assert keyring.next_rotation_ns == made_ns + 2 * HOUR_NS
+    later = keyring._replace(versions=(*keyring.versions, KeyVersion(bytes(32), bytes(32), made_ns + 5)))
     assert later.next_rotation_ns == made_ns + 5 + 2 * HOUR_NS
 
-    assert ring._replace(imported=True).next_rotation_ns is None
-    assert ring._replace(imported=True, allow_rotation=True).next_rotation_ns == made_ns + 2 * HOUR_NS
+    assert keyring._replace(imported=True).next_rotation_ns is None
+    assert keyring._replace(imported=True, allow_rotation=True).next_rotation_ns == made_ns + 2 * HOUR_NS
 
 
 @pytest.mark.parametrize("period_s", [0, 3_600, 86_400])
@@ -136,8 +138,8 @@ def test_periods_that_are_too_short(period_s: int) -> None:
         check_rotation_period(period_s)
 
 
-def test_what_is_told_of_a_plain_key(ring_of: RingOf) -> None:
-    assert describe("k", ring_of("chacha20-poly1305", bytes(32), bytes(32), min_decryption_version=2)) == {
+def test_what_is_told_of_a_plain_key(keyring_of: KeyringOf) -> None:
+    assert describe("k", keyring_of("chacha20-poly1305", bytes(32), bytes(32), min_decryption_version=2)) == {
         "name": "k",
         "type": "chacha20-poly1305",
         "derived": False,
@@ -158,11 +160,11 @@ def test_what_is_told_of_a_plain_key(ring_of: RingOf) -> None:
     }
 
 
-def test_what_is_told_beside_of_other_keys(ring_of: RingOf) -> None:
-    plain = describe("k", ring_of("aes256-gcm96", bytes(32)))
+def test_what_is_told_beside_of_other_keys(keyring_of: KeyringOf) -> None:
+    plain = describe("k", keyring_of("aes256-gcm96", bytes(32)))
 
     def beside(key_type: str, **settings: Any) -> dict[str, Any]:
-        told = describe("k", ring_of(key_type, bytes(32), **settings))
+        told = describe("k", keyring_of(key_type, bytes(32), **settings))
         return {name: value for name, value in told.items() if name not in plain}
 
     assert beside("hmac", key_size=32) == {"key_size": 32}
@@ -182,7 +184,7 @@ def test_what_is_told_beside_of_other_keys(ring_of: RingOf) -> None:
 
 
 RINGS = st.builds(
-    KeyRing,
+    Keyring,
     type=st.sampled_from(["aes128-gcm96", "aes256-gcm96", "chacha20-poly1305", "hmac"]),
     versions=st.lists(
         st.builds(KeyVersion, st.binary(), st.binary(), st.integers(0, 2**63), st.sampled_from([0, 3])), min_size=1
@@ -205,18 +207,18 @@ RINGS = st.builds(
 
 
 @given(RINGS)
-def test_a_stored_ring_comes_back(ring: KeyRing) -> None:
-    again = decode_ring(encode_ring(ring))
+def test_a_stored_keyring_comes_back(keyring: Keyring) -> None:
+    again = decode_keyring(encode_keyring(keyring))
 
-    assert again == ring
-    assert type(again) is KeyRing
+    assert again == keyring
+    assert type(again) is Keyring
     assert all(type(entry) is KeyVersion for entry in again.versions)
 
 
-def test_a_ring_stored_before_a_member_was_known_has_its_default() -> None:
-    ring = decode_ring(b'{"type":"aes256-gcm96","versions":[["%s","%s",7]]}' % (b"00" * 32, b"11" * 32))
+def test_a_keyring_stored_before_a_member_was_known_has_its_default() -> None:
+    keyring = decode_keyring(b'{"type":"aes256-gcm96","versions":[["%s","%s",7]]}' % (b"00" * 32, b"11" * 32))
 
-    assert ring._asdict() == {
+    assert keyring._asdict() == {
         "type": "aes256-gcm96",
         "versions": (KeyVersion(bytes(32), b"\x11" * 32, 7, 0),),
         "min_decryption_version": 1,
@@ -236,37 +238,37 @@ def test_a_ring_stored_before_a_member_was_known_has_its_default() -> None:
     }
 
 
-def test_no_key_shows_in_a_repr(ring_of: RingOf) -> None:
-    ring = ring_of("aes256-gcm96", b"K" * 32)
-    ciphertexts.encrypt(ring, b"", {}, bytes(12))
+def test_no_key_shows_in_a_repr(keyring_of: KeyringOf) -> None:
+    keyring = keyring_of("aes256-gcm96", b"K" * 32)
+    ciphertexts.encrypt(keyring, b"", {}, bytes(12))
 
-    shown = f"{ring!r} {ring.versions!r} {ring.encryptors!r}"
+    shown = f"{keyring!r} {keyring.versions!r} {keyring.encryptors!r}"
 
     assert "KKKK" not in shown
-    assert repr(ring) == "KeyRing(aes256-gcm96, versions 1 to 1)"
+    assert repr(keyring) == "Keyring(aes256-gcm96, versions 1 to 1)"
 
 
-def test_a_changed_ring_keeps_no_cipher_of_the_old_one(ring_of: RingOf, entropy: Entropy) -> None:
-    ring = ring_of("aes256-gcm96", bytes(32))
-    text, _ = ciphertexts.encrypt(ring, b"m", {}, bytes(12))
-    ciphertexts.decrypt(ring, {"ciphertext": text})
+def test_a_changed_keyring_keeps_no_cipher_of_the_old_one(keyring_of: KeyringOf, entropy: Entropy) -> None:
+    keyring = keyring_of("aes256-gcm96", bytes(32))
+    text, _ = ciphertexts.encrypt(keyring, b"m", {}, bytes(12))
+    ciphertexts.decrypt(keyring, {"ciphertext": text})
 
-    rotated = rotate(ring, entropy, 1)
+    rotated = rotate(keyring, entropy, 1)
 
-    assert ring.encryptors
-    assert ring.decryptors
+    assert keyring.encryptors
+    assert keyring.decryptors
     assert not rotated.encryptors
     assert not rotated.decryptors
 
 
 class RingLife(RuleBasedStateMachine):
-    """A ring under random config, rotate and trim requests, held against a plain table of versions."""
+    """A keyring under random config, rotate and trim requests, held against a plain table of versions."""
 
     def __init__(self) -> None:
         super().__init__()
         self.drawn = 0
-        self.ring = rotate(new_keyring(), self.entropy, 0)
-        self.keys = {1: self.ring.versions[0].key}
+        self.keyring = rotate(new_keyring(), self.entropy, 0)
+        self.keys = {1: self.keyring.versions[0].key}
         self.texts = {1: self.encrypted(0)}
 
     def entropy(self, count: int) -> bytes:
@@ -274,78 +276,78 @@ class RingLife(RuleBasedStateMachine):
         return self.drawn.to_bytes(count, "big")
 
     def encrypted(self, wanted: int) -> str:
-        text, version = ciphertexts.encrypt(self.ring, b"message", {"key_version": wanted}, self.entropy(12))
-        assert version == (wanted or self.ring.latest_version)
+        text, version = ciphertexts.encrypt(self.keyring, b"message", {"key_version": wanted}, self.entropy(12))
+        assert version == (wanted or self.keyring.latest_version)
         return text
 
     @precondition(lambda self: len(self.keys) < 8)
     @rule()
     def rotates(self) -> None:
-        self.ring = rotate(self.ring, self.entropy, self.drawn)
-        self.keys[len(self.keys) + 1] = self.ring.versions[-1].key
+        self.keyring = rotate(self.keyring, self.entropy, self.drawn)
+        self.keys[len(self.keys) + 1] = self.keyring.versions[-1].key
         self.texts[len(self.keys)] = self.encrypted(0)
 
     @rule(decryption=st.none() | st.integers(-1, 9), encryption=st.none() | st.integers(-1, 9))
     def configures(self, decryption: int | None, encryption: int | None) -> None:
         latest = len(self.keys)
-        lowest = self.ring.min_decryption_version if decryption is None else decryption or 1
-        floor = self.ring.min_encryption_version if encryption is None else encryption
+        lowest = self.keyring.min_decryption_version if decryption is None else decryption or 1
+        floor = self.keyring.min_encryption_version if encryption is None else encryption
         good = 1 <= lowest <= latest and 0 <= floor <= latest and (floor == 0 or floor >= lowest)
         try:
-            self.ring = key_config.with_minimums(self.ring, decryption, encryption)
+            self.keyring = key_config.with_minimums(self.keyring, decryption, encryption)
         except BadRequest:
             assert not good
         else:
             assert good
-            assert (self.ring.min_decryption_version, self.ring.min_encryption_version) == (lowest, floor)
+            assert (self.keyring.min_decryption_version, self.keyring.min_encryption_version) == (lowest, floor)
 
     @rule(minimum=st.integers(-1, 9))
     def trims(self, minimum: int) -> None:
-        ring = self.ring
-        upper = min(ring.min_encryption_version, ring.min_decryption_version)
-        good = max(ring.min_available_version, 1) <= minimum <= upper
+        keyring = self.keyring
+        upper = min(keyring.min_encryption_version, keyring.min_decryption_version)
+        good = max(keyring.min_available_version, 1) <= minimum <= upper
         try:
-            key_config.check_trim(ring, minimum)
+            key_config.check_trim(keyring, minimum)
         except BadRequest:
             assert not good
         else:
             assert good
-            self.ring = trim(ring, minimum)
+            self.keyring = trim(keyring, minimum)
 
     @invariant()
     def numbers_stay_with_their_keys(self) -> None:
-        ring = self.ring
-        assert ring.latest_version == len(self.keys)
-        kept = range(max(ring.min_available_version, 1), ring.latest_version + 1)
-        assert [entry.key for entry in ring.versions] == [self.keys[version] for version in kept]
+        keyring = self.keyring
+        assert keyring.latest_version == len(self.keys)
+        kept = range(max(keyring.min_available_version, 1), keyring.latest_version + 1)
+        assert [entry.key for entry in keyring.versions] == [self.keys[version] for version in kept]
 
     @invariant()
     def what_may_be_decrypted_is(self) -> None:
-        ring = self.ring
+        keyring = self.keyring
         for version, text in self.texts.items():
-            if version in ring.live_versions:
-                assert ciphertexts.decrypt(ring, {"ciphertext": text}) == b"message"
-            elif version < ring.min_decryption_version:
+            if version in keyring.live_versions:
+                assert ciphertexts.decrypt(keyring, {"ciphertext": text}) == b"message"
+            elif version < keyring.min_decryption_version:
                 with pytest.raises(BadRequest, match="too old"):
-                    ciphertexts.decrypt(ring, {"ciphertext": text})
+                    ciphertexts.decrypt(keyring, {"ciphertext": text})
             else:
                 with pytest.raises(BadRequest, match=r"^no such key version$"):
-                    ciphertexts.decrypt(ring, {"ciphertext": text})
+                    ciphertexts.decrypt(keyring, {"ciphertext": text})
 
     @invariant()
     def what_may_encrypt_does(self) -> None:
-        ring = self.ring
+        keyring = self.keyring
         for wanted in range(-1, 10):
             if wanted < 0:
                 why = "is negative"
-            elif wanted > ring.latest_version:
+            elif wanted > keyring.latest_version:
                 why = "is higher than the latest key version"
-            elif 0 < wanted < ring.min_encryption_version:
+            elif 0 < wanted < keyring.min_encryption_version:
                 why = "is less than the minimum encryption key version"
-            elif wanted and wanted not in ring.live_versions:
+            elif wanted and wanted not in keyring.live_versions:
                 why = "no such key version"
             else:
-                assert self.encrypted(wanted).startswith(f"vault:v{wanted or ring.latest_version}:")
+                assert self.encrypted(wanted).startswith(f"vault:v{wanted or keyring.latest_version}:")
                 continue
             with pytest.raises(BadRequest, match=f"{why}$"):
                 self.encrypted(wanted)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from labkit.vault.engines.transit.encoding import to_base64
+from labkit.service.encoding import to_base64
 
 HELLO = to_base64(b"hello world")
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from labkit.vault.engines.transit.encoding import to_base64
-from labkit.vault.engines.transit.keyring import KeyRing
+from labkit.service.encoding import to_base64
+from labkit.vault.engines.transit.keyring import Keyring
 
 HELLO = to_base64(b"hello world")
 CONTEXT = to_base64(b"context one")
@@ -141,10 +141,10 @@ def test_a_derived_key_rewraps_within_its_context(service: Any) -> None:
 
 
 def test_the_first_convergent_kind_keeps_its_nonce(
-    service: Any, ring_of: Callable[..., KeyRing], put_ring: Callable[[str, KeyRing], None]
+    service: Any, keyring_of: Callable[..., Keyring], put_keyring: Callable[[str, Keyring], None]
 ) -> None:
     settings = {"derived": True, "kdf": 1, "convergent_encryption": True, "convergent_version": 1}
-    put_ring("old", ring_of("aes256-gcm96", bytes(32), b"\x01" * 32, **settings))
+    put_keyring("old", keyring_of("aes256-gcm96", bytes(32), b"\x01" * 32, **settings))
     sent = {"context": CONTEXT, "nonce": NONCE}
     first = sealed(service, "old", key_version=1, **sent)
 

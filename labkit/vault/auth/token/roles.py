@@ -7,11 +7,12 @@ A role is written field by field: what is not sent stays as it was.  The fields 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest, NotFound
-from labkit.service.routing import Route
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ TYPES = ("default", "default-batch", "default-service", "batch", "service")
 _SUFFIX = re.compile(r"\w[\w-]*\w", re.ASCII)
 
 
-class Role(NamedTuple):
+class TokenRole(NamedTuple):
     """What a role demands of its tokens; lengths in seconds, 0 for none; ``old_names`` are those it was given."""
 
     allowed_policies: tuple[str, ...] = ()
@@ -51,6 +52,29 @@ class Role(NamedTuple):
             or self.allowed_policies_glob
             or self.disallowed_policies_glob
         )
+
+
+class RoleRequest(NamedTuple):
+    """What a request says of a role: None where it says nothing; the last three are old names."""
+
+    role_name: str
+    allowed_policies: list[str] | None
+    disallowed_policies: list[str] | None
+    allowed_policies_glob: list[str] | None
+    disallowed_policies_glob: list[str] | None
+    orphan: bool | None
+    renewable: bool | None
+    path_suffix: str | None
+    allowed_entity_aliases: list[str] | None
+    token_explicit_max_ttl: int | None
+    token_period: int | None
+    token_bound_cidrs: list[str] | None
+    token_type: str | None
+    token_no_default_policy: bool | None
+    token_num_uses: int | None
+    period: int | None
+    explicit_max_ttl: int | None
+    bound_cidrs: list[str] | None
 
 
 OLD_NAMES = {
@@ -82,13 +106,13 @@ FIELDS = (
 ROLE_NAME = fields.name("role_name", "name of the role")
 
 
-def decode_role(stored: bytes) -> Role:
+def decode_role(stored: bytes) -> TokenRole:
     """Read a stored role."""
     row: list[Any] = [tuple(value) if isinstance(value, list) else value for value in decode_record(stored)]
-    return Role(*row)
+    return TokenRole(*row)
 
 
-def find_role(ctx: Context, name: str) -> Role | None:
+def find_role(ctx: Context, name: str) -> TokenRole | None:
     """Return a role by its name, or None."""
     return ctx.storage.decoded(ROLES + name, decode_role)
 
@@ -99,7 +123,7 @@ def read_role(ctx: Context, role_name: str) -> dict[str, Any]:
     if role is None:
         raise NotFound
     shown: dict[str, Any] = {"name": role_name, "period": 0, "explicit_max_ttl": 0}
-    for field, value in zip(Role._fields, role, strict=True):
+    for field, value in zip(TokenRole._fields, role, strict=True):
         shown[field] = list(value) if isinstance(value, tuple) else value
     shown["allowed_entity_aliases"] = shown["allowed_entity_aliases"] or None
     for old in shown.pop("old_names"):
@@ -110,30 +134,11 @@ def read_role(ctx: Context, role_name: str) -> dict[str, Any]:
     return shown
 
 
-def write_role(
-    ctx: Context,
-    role_name: str,
-    allowed_policies: list[str] | None,
-    disallowed_policies: list[str] | None,
-    allowed_policies_glob: list[str] | None,
-    disallowed_policies_glob: list[str] | None,
-    orphan: bool | None,
-    renewable: bool | None,
-    path_suffix: str | None,
-    allowed_entity_aliases: list[str] | None,
-    token_explicit_max_ttl: int | None,
-    token_period: int | None,
-    token_bound_cidrs: list[str] | None,
-    token_type: str | None,
-    token_no_default_policy: bool | None,
-    token_num_uses: int | None,
-    period: int | None,
-    explicit_max_ttl: int | None,
-    bound_cidrs: list[str] | None,
-) -> None:
+def write_role(ctx: Context, asked: RoleRequest) -> None:
     """Create a role, or change what is sent of it."""
-    sent = {name: value for name, value in locals().items() if name not in ("ctx", "role_name") and value is not None}
-    role = find_role(ctx, role_name) or Role()
+    sent = {name: value for name, value in asked._asdict().items() if value is not None}
+    role_name = sent.pop("role_name")
+    role = find_role(ctx, role_name) or TokenRole()
     old_names = list(role.old_names)
     for old, name in OLD_NAMES.items():
         value = sent.pop(old, None)
@@ -148,7 +153,7 @@ def write_role(
     ctx.storage.put(ROLES + role_name, encode_record(list(role)))
 
 
-def _check(role: Role) -> None:
+def _check(role: TokenRole) -> None:
     if role.token_type not in TYPES:
         raise BadRequest(f"invalid 'token_type' value \"{role.token_type}\"")
     if role.token_num_uses < 0:
@@ -160,7 +165,7 @@ def _check(role: Role) -> None:
         _check_batch(role)
 
 
-def _check_batch(role: Role) -> None:
+def _check_batch(role: TokenRole) -> None:
     wrong = {
         "non-orphan tokens": not role.orphan,
         "periodic tokens": role.token_period > 0,
@@ -204,6 +209,6 @@ def list_roles(ctx: Context) -> dict[str, Any]:
 ROUTES = (
     Route("list", "roles/", list_roles),
     Route("read", "roles/<role_name>", read_role, (ROLE_NAME,)),
-    Route("write", "roles/<role_name>", write_role, (ROLE_NAME, *FIELDS)),
+    Route("write", "roles/<role_name>", write_role, Form(RoleRequest, (ROLE_NAME, *FIELDS))),
     Route("delete", "roles/<role_name>", delete_role, (ROLE_NAME,)),
 )

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest
 from labkit.service.message import Reply
-from labkit.service.routing import Route
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
 from labkit.vault import token_record, tokens
-from labkit.vault.auth.lifetime import asked_seconds, grant_s, mount_bounds
-from labkit.vault.auth.roles import ROLE_NAME, Role, find_role
+from labkit.vault.auth.lifetime import asked_seconds, grant_s, mount_limits
+from labkit.vault.auth.token.roles import ROLE_NAME, TokenRole, find_role
 from labkit.vault.policies import SUDO
 from labkit.vault.policies.store import is_known, not_assignable
 from labkit.vault.token_record import Token
@@ -29,25 +30,27 @@ if TYPE_CHECKING:
 _NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9-]")
 
 
-class Asked(NamedTuple):
-    """What a request asks of the token to be made."""
+class TokenRequest(NamedTuple):
+    """What a request says of the token to be made; ``lease`` is the old name of ``ttl``."""
 
-    text: str | None
+    id: str | None
     policies: list[str] | None
     meta: dict[str, str] | None
     no_parent: bool | None
     no_default_policy: bool | None
     renewable: bool | None
     ttl: Any
+    lease: Any
     explicit_max_ttl: Any
     period: Any
     num_uses: int | None
     display_name: str | None
-    kind: str | None
+    type: str | None
     entity_alias: str | None
+    role_name: str = ""
 
     def __repr__(self) -> str:
-        return "Asked()"  # the text may be a token
+        return "TokenRequest()"  # the id may be a token
 
 
 FIELDS = (
@@ -68,57 +71,20 @@ FIELDS = (
 )
 
 
-def create(
-    ctx: Context,
-    id: str | None,  # noqa: A002 - the field's own name
-    policies: list[str] | None,
-    meta: dict[str, str] | None,
-    no_parent: bool | None,
-    no_default_policy: bool | None,
-    renewable: bool | None,
-    ttl: Any,
-    lease: Any,
-    explicit_max_ttl: Any,
-    period: Any,
-    num_uses: int | None,
-    display_name: str | None,
-    type: str | None,  # noqa: A002 - the field's own name
-    entity_alias: str | None,
-) -> Reply:
+def create(ctx: Context, asked: TokenRequest) -> Reply:
     """Create a token; at ``create-orphan`` one without a parent."""
-    head = (id, policies, meta, no_parent, no_default_policy, renewable)
-    asked = Asked(*head, ttl or lease, explicit_max_ttl, period, num_uses, display_name, type, entity_alias)
-    return _create(ctx, asked, None, "")
+    return _create(ctx, asked, None)
 
 
-def create_for_role(
-    ctx: Context,
-    role_name: str,
-    id: str | None,  # noqa: A002 - the field's own name
-    policies: list[str] | None,
-    meta: dict[str, str] | None,
-    no_parent: bool | None,
-    no_default_policy: bool | None,
-    renewable: bool | None,
-    ttl: Any,
-    lease: Any,
-    explicit_max_ttl: Any,
-    period: Any,
-    num_uses: int | None,
-    display_name: str | None,
-    type: str | None,  # noqa: A002 - the field's own name
-    entity_alias: str | None,
-) -> Reply:
+def create_for_role(ctx: Context, asked: TokenRequest) -> Reply:
     """Create a token under a role's rules."""
-    role = find_role(ctx, role_name)
+    role = find_role(ctx, asked.role_name)
     if role is None:
-        raise BadRequest(f"unknown role {role_name}")
-    head = (id, policies, meta, no_parent, no_default_policy, renewable)
-    asked = Asked(*head, ttl or lease, explicit_max_ttl, period, num_uses, display_name, type, entity_alias)
-    return _create(ctx, asked, role, role_name)
+        raise BadRequest(f"unknown role {asked.role_name}")
+    return _create(ctx, asked, role)
 
 
-def _create(ctx: Context, asked: Asked, role: Role | None, role_name: str) -> Reply:
+def _create(ctx: Context, asked: TokenRequest, role: TokenRole | None) -> Reply:
     caller = ctx.caller
     assert caller is not None
     if caller.token.kind == "batch":
@@ -129,7 +95,7 @@ def _create(ctx: Context, asked: Asked, role: Role | None, role_name: str) -> Re
         raise BadRequest("'entity_alias' needs an identity store, which this service does not have; leave it out")
     sudo = caller.acl.root or caller.acl.allows(SUDO, ctx.path)
     kind = _kind(asked, role)
-    _check_text(ctx, asked.text, sudo)
+    _check_text(ctx, asked.id, sudo)
     policies = _policies(asked, role, caller, sudo)
     if "root" in policies:
         _check_root(caller, kind)
@@ -149,22 +115,22 @@ def _create(ctx: Context, asked: Asked, role: Role | None, role_name: str) -> Re
         period_s=period_s,
         renewable=renewable and kind == "service",
         orphan=orphan,
-        role=role_name,
+        role=asked.role_name,
         bound_cidrs=role.token_bound_cidrs if role is not None and ttl_s else (),
     )
     for name in policies:
         if name != "root" and not is_known(ctx, name):
             ctx.warn(f'Policy "{name}" does not exist')
-    text, token = tokens.issue(ctx, token, asked.text or "")
+    text, token = tokens.issue(ctx, token, asked.id or "")
     return Reply(auth=tokens.auth_block(text, token, token.ttl_s))
 
 
-def _kind(asked: Asked, role: Role | None) -> str:
+def _kind(asked: TokenRequest, role: TokenRole | None) -> str:
     """Choose the kind: a role's ``service`` or ``batch`` is an order, its ``default-…`` fills in what is not asked."""
-    kind = asked.kind or "service"
+    kind = asked.type or "service"
     if role is not None and role.token_type in ("service", "batch"):
         kind = role.token_type
-    elif role is not None and role.token_type == "default-batch" and not asked.kind:
+    elif role is not None and role.token_type == "default-batch" and not asked.type:
         kind = "batch"
     if kind not in ("service", "batch"):
         raise BadRequest("invalid 'token_type' value")
@@ -175,7 +141,7 @@ def _kind(asked: Asked, role: Role | None) -> str:
             value = getattr(asked, field)
             if value and (field == "num_uses" or asked_seconds(value, field)):
                 raise BadRequest(f'batch tokens cannot have "{field}" set')
-        if asked.text:
+        if asked.id:
             raise BadRequest('batch tokens cannot have "id" set')
     return kind
 
@@ -198,7 +164,7 @@ def _check_root(caller: Caller, kind: str) -> None:
         raise BadRequest("batch tokens cannot be root tokens")
 
 
-def _policies(asked: Asked, role: Role | None, caller: Caller, sudo: bool) -> tuple[str, ...]:
+def _policies(asked: TokenRequest, role: TokenRole | None, caller: Caller, sudo: bool) -> tuple[str, ...]:
     """Decide on the token's policies (rules 2 and 3)."""
     own = caller.token.policies
     wanted = asked.policies
@@ -220,7 +186,7 @@ def _policies(asked: Asked, role: Role | None, caller: Caller, sudo: bool) -> tu
     return chosen
 
 
-def _role_policies(asked: Asked, role: Role, own: tuple[str, ...]) -> tuple[str, ...]:
+def _role_policies(asked: TokenRequest, role: TokenRole, own: tuple[str, ...]) -> tuple[str, ...]:
     default = not (
         asked.no_default_policy
         or role.token_no_default_policy
@@ -261,7 +227,7 @@ def _quoted(names: tuple[str, ...]) -> str:
     return "[" + " ".join(f'"{name}"' for name in names) + "]"
 
 
-def _is_orphan(ctx: Context, asked: Asked, role: Role | None, sudo: bool) -> bool:
+def _is_orphan(ctx: Context, asked: TokenRequest, role: TokenRole | None, sudo: bool) -> bool:
     if role is not None and role.orphan:
         return True
     if asked.no_parent:
@@ -271,7 +237,7 @@ def _is_orphan(ctx: Context, asked: Asked, role: Role | None, sudo: bool) -> boo
     return ctx.path.endswith("/create-orphan")
 
 
-def _made_at(ctx: Context, role: Role | None) -> str:
+def _made_at(ctx: Context, role: TokenRole | None) -> str:
     return f"{ctx.path}/{role.path_suffix}" if role is not None and role.path_suffix else ctx.path
 
 
@@ -279,29 +245,29 @@ def _shown_name(name: str | None) -> str:
     return _NOT_IN_A_NAME.sub("-", f"token-{name}").removesuffix("-") if name else "token"
 
 
-def _uses(asked: Asked, role: Role | None) -> int:
+def _uses(asked: TokenRequest, role: TokenRole | None) -> int:
     uses = asked.num_uses or 0
     bound = role.token_num_uses if role is not None else 0
     return min(uses, bound) if uses and bound else uses or bound
 
 
 def _life(
-    ctx: Context, asked: Asked, role: Role | None, policies: tuple[str, ...], sudo: bool
+    ctx: Context, asked: TokenRequest, role: TokenRole | None, policies: tuple[str, ...], sudo: bool
 ) -> tuple[int, int, int, bool]:
     """Return life, explicit maximum and period in seconds, and whether the token can be renewed (rule 4)."""
     period_s = asked_seconds(asked.period, "period")
     if period_s and not sudo:
         raise BadRequest("root or sudo privileges required to create periodic token")
     explicit_s = asked_seconds(asked.explicit_max_ttl, "explicit_max_ttl")
-    ttl_s = asked_seconds(asked.ttl, "ttl")
+    ttl_s = asked_seconds(asked.ttl or asked.lease, "ttl")
     renewable = asked.renewable is not False
     if role is not None:
         period_s = _lesser(ctx, "Period", period_s, role.token_period)
         explicit_s = _lesser(ctx, "Explicit max TTL", explicit_s, role.token_explicit_max_ttl)
         renewable = renewable and role.renewable
     if period_s or ttl_s or policies != ("root",):
-        bounds = mount_bounds(ctx.mount)._replace(ttl_s=ttl_s, explicit_max_ttl_s=explicit_s, period_s=period_s)
-        ttl_s = grant_s(bounds, 0, 0, ctx.warn)
+        limits = mount_limits(ctx.mount)._replace(ttl_s=ttl_s, explicit_max_ttl_s=explicit_s, period_s=period_s)
+        ttl_s = grant_s(limits, 0, 0, ctx.warn)
     ttl_s = ttl_s or explicit_s
     if ttl_s:
         return ttl_s, explicit_s, period_s, renewable
@@ -321,7 +287,7 @@ def _lesser(ctx: Context, what: str, asked_s: int, role_s: int) -> int:
 
 
 ROUTES = (
-    Route("write", "create", create, FIELDS),
-    Route("write", "create-orphan", create, FIELDS),
-    Route("write", "create/<role_name>", create_for_role, (ROLE_NAME, *FIELDS)),
+    Route("write", "create", create, Form(TokenRequest, FIELDS)),
+    Route("write", "create-orphan", create, Form(TokenRequest, FIELDS)),
+    Route("write", "create/<role_name>", create_for_role, Form(TokenRequest, (*FIELDS, ROLE_NAME))),
 )

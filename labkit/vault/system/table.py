@@ -1,0 +1,40 @@
+"""The routes of the system's own endpoints, put together from its endpoint files."""
+
+from __future__ import annotations
+
+from labkit.service.routing import Groups
+
+# first segment of the path → modules with ROUTES; only what is requested is loaded (R24)
+TABLE = Groups(
+    {
+        "audit": ("labkit.vault.system.audit",),
+        "audit-hash": ("labkit.vault.system.audit",),
+        "auth": (
+            "labkit.vault.system.tuning",
+            "labkit.vault.system.mounts",
+        ),
+        "capabilities": ("labkit.vault.system.capabilities",),
+        "capabilities-accessor": ("labkit.vault.system.capabilities",),
+        "capabilities-self": ("labkit.vault.system.capabilities",),
+        "health": ("labkit.vault.system.health",),
+        "init": ("labkit.vault.system.seal",),
+        "internal": (
+            "labkit.vault.system.interface",
+            "labkit.vault.system.specs",
+        ),
+        "leader": ("labkit.vault.system.health",),
+        "mounts": (
+            "labkit.vault.system.tuning",
+            "labkit.vault.system.mounts",
+        ),
+        "plugins": ("labkit.vault.system.plugins",),
+        "policies": ("labkit.vault.system.policies",),
+        "policy": ("labkit.vault.system.policies",),
+        "remount": ("labkit.vault.system.remount",),
+        "replication": ("labkit.vault.replication.endpoints",),
+        "seal": ("labkit.vault.system.seal",),
+        "seal-status": ("labkit.vault.system.seal",),
+        "unseal": ("labkit.vault.system.seal",),
+        "wrapping": ("labkit.vault.system.wrapping",),
+    }
+)

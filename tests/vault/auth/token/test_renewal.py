@@ -1,0 +1,83 @@
+"""Tokens renewed: how long they live then, and what cannot be renewed."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def create(service, body=None, token: str | None = None):
+    response = service.post("auth/token/create", {"policies": ["default"], **(body or {})}, token=token)
+    assert response.status == 200, response.errors
+    return response.auth
+
+
+def alive(service, token: str) -> bool:
+    return service.post("auth/token/lookup", {"token": token}).status == 200
+
+
+def test_life_is_given_again(service) -> None:
+    auth = create(service, {"ttl": "1h"})
+    token = auth["client_token"]
+    service.advance("30m")
+
+    renewed = service.post("auth/token/renew", {"token": token})
+    assert renewed.auth == auth | {"lease_duration": 3_600}
+    assert renewed.data is None
+    own = service.post("auth/token/renew-self", {"increment": "10m"}, token=token).auth
+    assert (own["lease_duration"], own["client_token"]) == (600, token)
+    body = {"accessor": auth["accessor"], "increment": 1200}
+    by_accessor = service.post("auth/token/renew-accessor", body).auth
+    assert (by_accessor["lease_duration"], by_accessor["client_token"]) == (1_200, "")
+
+
+def test_it_ends_at_the_maximum(service) -> None:
+    token = create(service, {"ttl": "1h", "explicit_max_ttl": "90m"})["client_token"]
+    service.advance("45m")
+    renewed = service.post("auth/token/renew-self", token=token)
+
+    assert renewed.auth["lease_duration"] == 2_700
+    assert renewed.warnings == ['TTL of "1h" exceeded the effective max_ttl of "45m"; TTL value is capped accordingly']
+    service.advance("45m")
+    assert not alive(service, token)
+
+
+def test_a_periodic_token_lives_on(service) -> None:
+    token = create(service, {"period": "1h"})["client_token"]
+    for _ in range(1_000):
+        service.advance("59m")
+        renewed = service.post("auth/token/renew-self", {"increment": "5h"}, token=token)
+        assert renewed.auth["lease_duration"] == 3_600
+
+
+def test_a_role_s_period_is_what_it_is_now(service) -> None:
+    service.post("auth/token/roles/r", {"token_period": "1h"})
+    token = service.post("auth/token/create/r", {"policies": ["default"]}).auth["client_token"]
+    service.post("auth/token/roles/r", {"token_period": "2h"})
+    assert service.post("auth/token/renew-self", token=token).auth["lease_duration"] == 7_200
+
+    service.delete("auth/token/roles/r")
+    refused = service.post("auth/token/renew-self", token=token)
+    assert refused.errors == ['original token role "r" could not be found, not renewing']
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [({}, "missing token ID"), ({"token": "none"}, "token not found")],
+)
+def test_nothing_to_renew(service, body, text: str) -> None:
+    refused = service.post("auth/token/renew", body)
+    assert (refused.status, refused.errors) == (400, [text])
+
+
+def test_what_cannot_be_renewed(service) -> None:
+    fixed = create(service, {"renewable": False})["client_token"]
+    assert service.post("auth/token/renew", {"token": fixed}).errors == ["lease is not renewable"]
+    assert service.post("auth/token/renew-self").errors == ["invalid lease ID"]
+    token = create(service)["client_token"]
+    assert service.post("auth/token/renew", {"token": token, "increment": "x"}).status == 400
+
+
+def test_renewing_keeps_the_use_that_it_cost(service) -> None:
+    token = create(service, {"num_uses": 3})["client_token"]
+    assert service.post("auth/token/renew-self", token=token).auth["num_uses"] == 2
+    assert service.post("auth/token/lookup", {"token": token}).data["num_uses"] == 2
