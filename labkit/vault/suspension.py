@@ -15,7 +15,7 @@ from typing import Any
 
 from labkit.service.errors import BadRequest, Forbidden, ServiceError, Unavailable
 from labkit.service.message import Fetch, Request, Response, Suspended
-from labkit.vault import tokens, walk
+from labkit.vault import request_walk, tokens
 from labkit.vault.context import Context
 from labkit.vault.core import SEALED, Core
 from labkit.vault.storage import Names, StaleTerm
@@ -111,28 +111,28 @@ def resume(core: Core, suspended: Suspended, answer: Response) -> Response | Sus
     running = core.caches.generators.pop(suspended.number, None)
     refused = _why_refused(core, suspended)
     if refused is not None:
-        return walk.refuse(_context(core, suspended._replace(tape=())), refused)
+        return request_walk.refuse(_context(core, suspended._replace(tape=())), refused)
     ctx, generator = running or _replay(core, suspended)
     _begin(ctx, core.now())
     try:
         _check_again(ctx)
     except ServiceError as error:
-        return walk.refuse(ctx, error)
+        return request_walk.refuse(ctx, error)
     return _advance(ctx, generator, suspended._replace(answers=(*suspended.answers, answer)))
 
 
 def walk_on(ctx: Context) -> Generator[Fetch, Response, Response]:
     """Walk on from the route, for a request whose handler fetches: live run and replay are this one generator (R2)."""
-    walk.authenticate(ctx)
-    arguments = walk.authorise(ctx)
-    walk.use_token(ctx)
-    walk.audit_request(ctx)
+    request_walk.authenticate(ctx)
+    arguments = request_walk.authorise(ctx)
+    request_walk.use_token(ctx)
+    request_walk.audit_request(ctx)
     warned = len(ctx.warnings)
-    answer = yield from walk.call(ctx, arguments)
+    answer = yield from request_walk.call(ctx, arguments)
     if answer is None:
-        walk.drop_field_warnings(ctx, warned)
-    response = walk.respond_with(ctx, answer)
-    walk.audit_response(ctx, response)
+        request_walk.drop_field_warnings(ctx, warned)
+    response = request_walk.respond_with(ctx, answer)
+    request_walk.audit_response(ctx, response)
     return response
 
 
@@ -144,7 +144,7 @@ def _check_again(ctx: Context) -> None:
     core, found, caller = ctx.core, ctx.resolved, ctx.caller
     assert found is not None
     if "any_mode" not in found.flags and core.replica.is_secondary:
-        raise BadRequest(walk.PATH_DISABLED)
+        raise BadRequest(request_walk.PATH_DISABLED)
     if not core.leadership.active:
         raise Unavailable("this node is no longer the active one; ask again")
     if caller is not None and not tokens.still_valid(core, caller.token, caller.digest):
@@ -163,8 +163,8 @@ def _context(core: Core, suspended: Suspended) -> Context:
     ctx = Context(core, suspended.request, core.now(), tape)
     ctx.request_id = suspended.request_id
     _begin(ctx, ctx.now)
-    walk.read_headers(ctx)
-    walk.find_route(ctx)
+    request_walk.read_headers(ctx)
+    request_walk.find_route(ctx)
     return ctx
 
 
@@ -183,7 +183,7 @@ def _advance(ctx: Context, generator: Walk, waiting: Suspended) -> Response | Su
     except StopIteration as end:
         return _commit(ctx) or end.value
     except ServiceError as error:
-        return walk.refuse(ctx, error)
+        return request_walk.refuse(ctx, error)
     overtaken = _commit(ctx)
     if overtaken is not None:
         return overtaken
@@ -196,7 +196,7 @@ def _commit(ctx: Context) -> Response | None:
     try:
         ctx.core.commit(ctx.writes, ctx.joined)
     except StaleTerm:
-        return walk.step_down(ctx)
+        return request_walk.step_down(ctx)
     return None
 
 

@@ -16,7 +16,7 @@ from labkit.service.errors import ServiceError
 from labkit.service.message import Body, Fetch, Request, Response, Suspended, respond, silence
 from labkit.service.record import NamedTuple
 from labkit.service.short_forms import ShortForms
-from labkit.vault import due, walk
+from labkit.vault import request_walk, scheduled_work
 from labkit.vault.context import Context
 from labkit.vault.core import Core, Environment, Leadership, SealKeys, Settings
 from labkit.vault.files import Files
@@ -97,23 +97,23 @@ class Vault(ShortForms):
         reload_keyring(core)
         ctx = Context(core, request, core.now())
         try:
-            walk.check_request(ctx)
-            walk.find_route(ctx)
-            walk.check_node(ctx)
-            if walk.fetches(ctx):
+            request_walk.check_request(ctx)
+            request_walk.find_route(ctx)
+            request_walk.check_node(ctx)
+            if request_walk.fetches(ctx):
                 return self._start(ctx)
-            walk.authenticate(ctx)
-            arguments = walk.authorise(ctx)
-            walk.use_token(ctx)
-            walk.audit_request(ctx)
-            answer = walk.call(ctx, arguments)
-            response = walk.respond_with(ctx, answer)
-            walk.audit_response(ctx, response)
+            request_walk.authenticate(ctx)
+            arguments = request_walk.authorise(ctx)
+            request_walk.use_token(ctx)
+            request_walk.audit_request(ctx)
+            answer = request_walk.call(ctx, arguments)
+            response = request_walk.respond_with(ctx, answer)
+            request_walk.audit_response(ctx, response)
             core.commit(ctx.writes)
         except ServiceError as error:
-            return walk.refuse(ctx, error)
+            return request_walk.refuse(ctx, error)
         except StaleTerm:
-            return walk.step_down(ctx)
+            return request_walk.step_down(ctx)
         return response
 
     def resume(self, suspended: Suspended, answer: Response) -> Response | Suspended:
@@ -202,11 +202,11 @@ class Vault(ShortForms):
 
     def next_due(self) -> int | None:
         """Return when something falls due, in nanoseconds since the epoch; None for never (R5)."""
-        return due.next_due(self.core)
+        return scheduled_work.next_due(self.core)
 
     def tick(self) -> int:
         """Do what is due, each item a step of its own; return how many items that were."""
-        return due.tick(self.core)
+        return scheduled_work.tick(self.core)
 
     def set_leadership(self, leadership: Leadership) -> None:
         """Make the node the active one, or a standby, under a leadership term."""

@@ -472,13 +472,13 @@ class Unreachable:
 
 @pytest.mark.parametrize("begin", [enable_by_token, enable_by_key, update_by_token, update_by_addresses])
 def test_a_handler_that_fetches_reaches_nothing_past_its_context(begin, monkeypatch):
-    from labkit.vault import walk
+    from labkit.vault import request_walk
 
-    call = walk.call
+    call = request_walk.call
 
     def guarded(ctx, arguments):
         handler = call(ctx, arguments)
-        if not walk.fetches(ctx):
+        if not request_walk.fetches(ctx):
             return handler
         return guard(ctx, handler)
 
@@ -494,6 +494,6 @@ def test_a_handler_that_fetches_reaches_nothing_past_its_context(begin, monkeypa
                 ctx.core = core
             answer = yield fetch
 
-    monkeypatch.setattr("labkit.vault.walk.call", guarded)
+    monkeypatch.setattr("labkit.vault.request_walk.call", guarded)
     pair, world = Pair(), World()
     assert play(world, begin(world, pair), pair.answer, (0,)).ok

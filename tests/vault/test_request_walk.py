@@ -7,7 +7,7 @@ import pytest
 from labkit import Vault
 from labkit.service.errors import BadRequest
 from labkit.service.message import Request
-from labkit.vault.walk import split_path
+from labkit.vault.request_walk import split_path
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_caller_that_is_known_ends_at_its_time(service, clock):
 
 
 def test_known_callers_are_bounded_and_no_tokens(service, monkeypatch):
-    monkeypatch.setattr("labkit.vault.walk.MAX_CACHED_CALLERS", 3)
+    monkeypatch.setattr("labkit.vault.request_walk.MAX_CACHED_CALLERS", 3)
     texts = [service.post("auth/token/create", {}).auth["client_token"] for _ in range(5)]
     for text in texts:
         assert service.get("auth/token/lookup-self", token=text).ok
