@@ -11,6 +11,13 @@ from typing import Any
 
 from labkit.service.message import Response, respond
 
+NOT_ACTIVE = "not_active"
+NO_ACTIVE_NODE = "no_active_node"
+NODE_SEALED = "sealed"
+DR_SECONDARY = "dr_secondary"
+ATTEMPT_IN_PROGRESS = "attempt_in_progress"
+"""Reason codes: what the operators' console, runbooks and clients tell refusals apart by."""
+
 
 class ServiceError(Exception):
     """A refusal with its HTTP status, texts and reason code; the few bodies that also carry data have ``data``."""
@@ -81,6 +88,7 @@ class Redirect(ServiceError):
     """307: this node is a standby; the Location header names the active one."""
 
     status = 307
+    code = NOT_ACTIVE
 
     def __init__(self, location: str) -> None:
         super().__init__()

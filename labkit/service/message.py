@@ -86,9 +86,9 @@ def respond(status: int, body: Body | None = None, code: str = "") -> Response:
     return Response(status, {"Content-Type": JSON_TYPE, "Cache-Control": "no-store"}, body, code)
 
 
-def silence(why: str) -> Response:
+def silence(why: str, code: str = "") -> Response:
     """Build the Response that stands for no answer at all (status 0)."""
-    return Response(0, {}, {"errors": [why]})
+    return Response(0, {}, {"errors": [why]}, code)
 
 
 class Reply(NamedTuple):

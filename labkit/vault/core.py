@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from labkit.service.errors import Unavailable
+from labkit.service.errors import NODE_SEALED, Unavailable
 from labkit.service.message import Fetch, Response
 from labkit.service.record import NamedTuple
 from labkit.vault.files import Files
@@ -110,13 +110,13 @@ class SealKeys:
     def decrypt(self, key: str, stored: bytes) -> bytes:
         """Decrypt a stored value; raise Unavailable while sealed."""
         if self.barrier is None:
-            raise Unavailable(SEALED)
+            raise Unavailable(SEALED, code=NODE_SEALED)
         return self.barrier.decrypt(key, stored)
 
     def encrypt(self, key: str, value: bytes, entropy: Entropy) -> bytes:
         """Encrypt a value for its key; raise Unavailable while sealed."""
         if self.barrier is None:
-            raise Unavailable(SEALED)
+            raise Unavailable(SEALED, code=NODE_SEALED)
         return self.barrier.encrypt(key, value, entropy)
 
     def fingerprint(self) -> str:

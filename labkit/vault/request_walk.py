@@ -9,6 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.service.errors import (
+    DR_SECONDARY,
+    NO_ACTIVE_NODE,
+    NODE_SEALED,
+    NOT_ACTIVE,
     BadRequest,
     Forbidden,
     NotFound,
@@ -172,12 +176,13 @@ def check_node(ctx: Context) -> None:
     assert found is not None
     flags = found.flags
     if core.keys.sealed and "while_sealed" not in flags:
-        raise Unavailable(SEALED)
+        raise Unavailable(SEALED, code=NODE_SEALED)
     if not core.keys.sealed and "any_mode" not in flags and core.replica.is_secondary:
-        raise BadRequest(PATH_DISABLED)  # right after sealed: a standby of a secondary says so as well
+        # right after sealed: a standby of a secondary says so as well
+        raise BadRequest(PATH_DISABLED, code=DR_SECONDARY)
     if not core.leadership.active and "on_standby" not in flags:
         if not core.leadership.leader:
-            raise Unavailable("no active node of this cluster is known; try again soon")
+            raise Unavailable("no active node of this cluster is known; try again soon", code=NO_ACTIVE_NODE)
         raise Redirect(f"{core.leadership.leader}/v1/{ctx.path}")
     if "enterprise" in flags and core.settings.edition == "community":
         raise BadRequest("enterprise-only feature")
@@ -372,7 +377,8 @@ def step_down(ctx: Context) -> Response:
     """Answer for a node that found out, when it committed, that another one leads."""
     ctx.core.leadership = ctx.core.leadership._replace(active=False, leader="", leader_cluster="")
     ctx.observe("stepped down", reason="a newer leader holds the lease")
-    return to_response(Unavailable("this node is no longer the active one; nothing was changed, try again"))
+    overtaken = "this node is no longer the active one; nothing was changed, try again"
+    return to_response(Unavailable(overtaken, code=NOT_ACTIVE))
 
 
 # Where the system's own endpoints are found while the stored table cannot be read.

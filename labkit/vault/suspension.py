@@ -13,7 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
-from labkit.service.errors import BadRequest, Forbidden, ServiceError, Unavailable
+from labkit.service.errors import (
+    DR_SECONDARY,
+    NODE_SEALED,
+    NOT_ACTIVE,
+    BadRequest,
+    Forbidden,
+    ServiceError,
+    Unavailable,
+)
 from labkit.service.message import Fetch, Request, Response, Suspended
 from labkit.vault import request_walk, tokens
 from labkit.vault.context import Context
@@ -144,16 +152,16 @@ def _check_again(ctx: Context) -> None:
     core, found, caller = ctx.core, ctx.resolved, ctx.caller
     assert found is not None
     if "any_mode" not in found.flags and core.replica.is_secondary:
-        raise BadRequest(request_walk.PATH_DISABLED)
+        raise BadRequest(request_walk.PATH_DISABLED, code=DR_SECONDARY)
     if not core.leadership.active:
-        raise Unavailable("this node is no longer the active one; ask again")
+        raise Unavailable("this node is no longer the active one; ask again", code=NOT_ACTIVE)
     if caller is not None and not tokens.still_valid(core, caller.token, caller.digest):
         raise Forbidden(tokens.INVALID_TOKEN)
 
 
 def _why_refused(core: Core, suspended: Suspended) -> ServiceError | None:
     if core.keys.sealed:
-        return Unavailable(SEALED)
+        return Unavailable(SEALED, code=NODE_SEALED)
     return None if core.keys.fingerprint() == suspended.keys else Unavailable(KEYS_REPLACED)
 
 

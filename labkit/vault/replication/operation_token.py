@@ -14,7 +14,7 @@ from __future__ import annotations
 import hmac
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from labkit.service.errors import BadRequest, Forbidden
+from labkit.service.errors import ATTEMPT_IN_PROGRESS, BadRequest, Forbidden
 from labkit.vault import token_record, tokens
 from labkit.vault.identifiers import base62, uuid_text
 from labkit.vault.policies import UPDATE
@@ -91,7 +91,7 @@ def start(ctx: Context, otp: str | None, pgp_key: str | None) -> dict[str, Any]:
             "error parsing PGP key: this build cannot encrypt to PGP keys; leave pgp_key out to use an OTP"
         )
     if read_attempt(ctx) is not None:
-        raise BadRequest("root generation already in progress")
+        raise BadRequest("root generation already in progress", code=ATTEMPT_IN_PROGRESS)
     if otp and len(otp) != TOKEN_CHARACTERS:
         raise BadRequest(f"OTP string is wrong length: {TOKEN_CHARACTERS} characters are wanted, {len(otp)} came")
     if otp and not otp.isascii():

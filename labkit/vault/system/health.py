@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
 from labkit.service.durations import SECOND_NS, format_instant
-from labkit.service.errors import BadRequest, Unavailable
+from labkit.service.errors import NODE_SEALED, BadRequest, Unavailable
 from labkit.service.message import Response, respond
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
+from labkit.vault.core import SEALED
 from labkit.vault.initialise import read_cluster
 from labkit.vault.seal import seal_state
 
@@ -110,7 +111,7 @@ def leader(ctx: Context) -> dict[str, Any]:
     if not settings.high_availability:
         return body
     if core.keys.sealed:
-        raise Unavailable("Vault is sealed")
+        raise Unavailable(SEALED, code=NODE_SEALED)
     if duty.active:
         since = format_instant(duty.since_ns) if duty.since_ns else NEVER
         addresses = {"leader_address": settings.api_address, "leader_cluster_address": settings.cluster_address}
