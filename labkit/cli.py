@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from labkit.lab.lab import Lab
-    from labkit.scenario.verdict import Verdict
 
 AS_EXPECTED, NOT_AS_EXPECTED, BAD_FILE, UNKNOWN = 0, 1, 2, 3
 WORST_FIRST = (BAD_FILE, NOT_AS_EXPECTED, UNKNOWN, AS_EXPECTED)
@@ -155,14 +154,16 @@ def _play(path: str, seed: int | None, *, quiet: bool) -> int:
     if not quiet:
         _introduce(lab)
     _run(lab, quiet=quiet)
-    verdict: Verdict = judge(lab)
+    run = lab.scenario
+    assert run is not None
+    verdict = judge(run, lab, lab.ledger, lab.invariants, lab.now, lab.followed)
     if not quiet:
         print("what happened, in lab time:", *chronicle(lab.trace), "", verdict, sep="\n")
         print(f"the same seed gives the same run: its trace has the digest {lab.trace.digest()[:16]}")
     elif verdict.exit_code == AS_EXPECTED:
         print(f"{path}: {verdict.summary}")
     else:
-        print(f"{path}: {report(lab, verdict)}")
+        print(f"{path}: {report(run.scenario, verdict, lab.trace)}")
     return verdict.exit_code
 
 

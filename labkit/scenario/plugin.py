@@ -51,9 +51,11 @@ class ScenarioItem(pytest.Item):
             lab = Lab.load(self._shown()).run()
         except ScenarioError as error:
             raise NotAsExpected(str(error)) from None
-        verdict = judge(lab)
+        run = lab.scenario
+        assert run is not None
+        verdict = judge(run, lab, lab.ledger, lab.invariants, lab.now, lab.followed)
         if verdict.exit_code != 0:
-            raise NotAsExpected(report(lab, verdict))
+            raise NotAsExpected(report(run.scenario, verdict, lab.trace))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Give the report alone for a scenario that is not as expected."""

@@ -14,25 +14,23 @@ from labkit.scenario.findings import excerpt
 from labkit.scenario.verdict import Row, Verdict
 
 if TYPE_CHECKING:
-    from labkit.lab.lab import Lab
     from labkit.scenario.scenario import Scenario
+    from labkit.trace import Trace
 
 MOST_ROWS = 3
 LAST_LINES = 5
 
 
-def report(lab: Lab, verdict: Verdict) -> str:
-    """Tell of a run that was not as expected; raise ValueError for a lab without a scenario."""
-    if lab.scenario is None:
-        raise ValueError("only a lab that was loaded from a scenario file is reported on: Lab.load(path)")
+def report(scenario: Scenario, verdict: Verdict, trace: Trace) -> str:
+    """Report a run that was not as expected."""
     # The row of the whole timeline only counts the steps that have rows of their own.
-    scenario, failures = lab.scenario.scenario, [row for row in verdict.failures() if row.key != "timeline"]
+    failures = [row for row in verdict.failures() if row.key != "timeline"]
     lines = [verdict.summary]
     for row in failures[:MOST_ROWS]:
         lines += _failure(scenario, row)
     if len(failures) > MOST_ROWS:
         lines.append(f"and {len(failures) - MOST_ROWS} more: {', '.join(row.what for row in failures[MOST_ROWS:])}")
-    lines += ["the last that happened:", *map(str, chronicle(lab.trace)[-LAST_LINES:])]
+    lines += ["the last that happened:", *map(str, chronicle(trace)[-LAST_LINES:])]
     if scenario.path:
         lines.append(f"to see it again: labkit run {quote(scenario.path)} --seed {verdict.seed}")
     return "\n".join(lines)

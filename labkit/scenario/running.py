@@ -15,7 +15,8 @@ from labkit.scenario.verbs import RUNBOOK, VERBS
 
 if TYPE_CHECKING:
     from labkit.lab.desk import Finished
-    from labkit.lab.lab import Lab
+    from labkit.lab.parts import Parts
+    from labkit.lab.verbs import Verbs
 
 # What a run waits for: a clock item for the next step, the end of a runbook (whose number is kept), or nothing more.
 WAITING, STARTING, WORKING, OVER = "waiting", "starting", "working", "over"
@@ -38,11 +39,11 @@ class StepResult(NamedTuple):
 class Run:
     """One scenario being played in one lab."""
 
-    __slots__ = ("_lab", "began_ns", "ended", "place", "results", "runbook", "scenario", "standing")
+    __slots__ = ("_faults", "_parts", "began_ns", "ended", "place", "results", "runbook", "scenario", "standing")
 
-    def __init__(self, lab: Lab, scenario: Scenario, state: dict[str, Any] | None = None) -> None:
+    def __init__(self, parts: Parts, faults: Verbs, scenario: Scenario, state: dict[str, Any] | None = None) -> None:
         kept = state or {}
-        self._lab, self.scenario = lab, scenario
+        self._parts, self._faults, self.scenario = parts, faults, scenario
         self.place: int = kept.get("place", 0)
         self.standing: str = kept.get("standing", WAITING)
         self.runbook: int = kept.get("runbook", 0)
@@ -51,16 +52,21 @@ class Run:
         self.results: list[StepResult] = [StepResult(*row) for row in kept.get("results", ())]
         if state is None:
             if scenario.end_ns is not None:
-                self._remind(max(lab.now, scenario.end_ns), "end")
+                self._remind(max(parts.now, scenario.end_ns), "end")
             self._plan()
 
     @classmethod
-    def from_state(cls, lab: Lab, state: dict[str, Any]) -> Run:
+    def from_state(cls, parts: Parts, faults: Verbs, state: dict[str, Any]) -> Run:
         """Go on where a saved run stood; the lab's clock holds what it scheduled."""
-        return cls(lab, Scenario.from_state(lab.blueprint, lab.seed, state["scenario"]), state)
+        return cls(parts, faults, Scenario.from_state(parts.blueprint, parts.seed, state["scenario"]), state)
 
     def __repr__(self) -> str:
         return f"Run({self.scenario.title!r}, step {self.place + 1} of {len(self.scenario.timeline)}, {self.standing})"
+
+    @property
+    def seed(self) -> int:
+        """The seed of the lab that it is played in."""
+        return self._parts.seed
 
     @property
     def step(self) -> Step | None:
@@ -96,7 +102,7 @@ class Run:
         """A runbook ended; one that somebody else started is none of this run's business."""
         ours = self.standing == STARTING or (self.standing == WORKING and number == self.runbook)
         if ours and not self.ended:
-            self._lab.desk.finished.pop(number, None)
+            self._parts.desk.finished.pop(number, None)
             self._finish(finished.ok, finished.text)
 
     def _plan(self) -> None:
@@ -104,44 +110,44 @@ class Run:
         step = self.step
         if step is not None:
             self.standing = WAITING
-            self._remind(max(self._lab.now + step.after_ns, step.at_ns), "begin")
+            self._remind(max(self._parts.now + step.after_ns, step.at_ns), "begin")
             return
         self.standing = OVER
         if self.scenario.end_ns is None:
-            self._remind(max(self._lab.now, self.scenario.work_until_ns) + self.scenario.settle_ns, "end")
+            self._remind(max(self._parts.now, self.scenario.work_until_ns) + self.scenario.settle_ns, "end")
 
     def _remind(self, at_ns: int, kind: str) -> None:
-        self._lab.clock.at(at_ns, ("scenario", "", (kind, self.place)))
+        self._parts.clock.at(at_ns, ("scenario", "", (kind, self.place)))
 
     def _begin(self, step: Step) -> None:
-        lab, verb, given = self._lab, VERBS[step.verb], dict(step.given)
-        self.began_ns, self.standing = lab.now, STARTING
-        lab.trace.record(("step", lab.now, step.number, step.text, "begins"))
+        parts, verb, given = self._parts, VERBS[step.verb], dict(step.given)
+        self.began_ns, self.standing = parts.now, STARTING
+        parts.trace.record(("step", parts.now, step.number, step.text, "begins"))
         if verb.sort == RUNBOOK:
-            number = lab.desk.start(step.verb, **given)
+            number = parts.desk.start(step.verb, **given)
             # A runbook may have ended already, by asking nobody who had to be waited for.
             if self.standing == STARTING:
                 self.standing, self.runbook = WORKING, number
         elif verb.fault is not None:
             try:
-                verb.fault(lab, given)
+                verb.fault(self._faults, given)
             except ValueError as error:
                 self._finish(False, str(error))
             else:
                 self._finish(True, "")
         elif step.verb == "wait":
             self.standing = WORKING
-            self._remind(lab.now + given["for"], "pause")
+            self._remind(parts.now + given["for"], "pause")
         else:
-            lab.trace.record(("note", lab.now, given["text"]))
+            parts.trace.record(("note", parts.now, given["text"]))
             self._finish(True, "")
 
     def _finish(self, ok: bool, said: str) -> None:
         """A step ended: go on to the next one when it went as the file says."""
-        lab, step = self._lab, self.scenario.timeline[self.place]
-        result = StepResult(step.number, self.began_ns, lab.now, ok, said)
+        parts, step = self._parts, self.scenario.timeline[self.place]
+        result = StepResult(step.number, self.began_ns, parts.now, ok, said)
         self.results.append(result)
-        lab.trace.record(("step", lab.now, step.number, said or step.text, "done" if ok else "failed"))
+        parts.trace.record(("step", parts.now, step.number, said or step.text, "done" if ok else "failed"))
         self.runbook = 0
         self.place = self.place + 1 if result.as_wanted(step) else len(self.scenario.timeline)
         self._plan()

@@ -27,7 +27,7 @@ from labkit.scenario.kinds import (
 )
 
 if TYPE_CHECKING:
-    from labkit.lab.lab import Lab
+    from labkit.lab.verbs import Verbs
 
 Given = Mapping[str, Any]
 
@@ -83,7 +83,7 @@ class Verb(NamedTuple):
     about: str
     parameters: tuple[Parameter, ...] = ()
     undo: str = ""
-    fault: Callable[[Lab, Given], Any] | None = None
+    fault: Callable[[Verbs, Given], Any] | None = None
     one_of: tuple[str, ...] = ()
     needs_one: bool = False
 
@@ -128,12 +128,6 @@ def _ends(given: Given) -> tuple[str, str]:
 
 def _where(given: Given) -> tuple[str, ...]:
     return tuple(given["between"] or ([given["target"]] if given["target"] else ()))
-
-
-def _corrupt(lab: Lab, given: Given) -> None:
-    if not lab.active_node(given["cluster"]):
-        raise ValueError(f"{given['cluster']} has no active node, and only that one keeps an index")
-    lab.corrupt(given["cluster"], given["layer"], given["key"])
 
 
 _ROWS = (
@@ -213,7 +207,7 @@ _ROWS = (
         "Take a node, or all nodes of a cluster, down; what they held in memory is gone.",
         (_HOSTS,),
         undo="restart",
-        fault=lambda lab, given: lab.crash(given["target"]),
+        fault=lambda faults, given: faults.crash(given["target"]),
     ),
     Verb(
         "restart",
@@ -221,7 +215,7 @@ _ROWS = (
         "Start a node, or all nodes of a cluster, again; they come up sealed.",
         (_HOSTS,),
         undo="crash",
-        fault=lambda lab, given: lab.restart(given["target"]),
+        fault=lambda faults, given: faults.restart(given["target"]),
     ),
     Verb(
         "partition",
@@ -229,7 +223,7 @@ _ROWS = (
         "Cut both ways between two sites.",
         (_BETWEEN,),
         undo="heal",
-        fault=lambda lab, given: lab.partition(*_ends(given)),
+        fault=lambda faults, given: faults.partition(*_ends(given)),
     ),
     Verb(
         "cut",
@@ -240,7 +234,7 @@ _ROWS = (
             Parameter("to", Place, "the site or cluster that they were for", "to"),
         ),
         undo="heal",
-        fault=lambda lab, given: lab.cut(given["from"], given["to"]),
+        fault=lambda faults, given: faults.cut(given["from"], given["to"]),
     ),
     Verb(
         "isolate",
@@ -248,7 +242,7 @@ _ROWS = (
         "Cut a site off from every other one.",
         (_AROUND._replace(default=...),),
         undo="heal",
-        fault=lambda lab, given: lab.isolate(given["target"]),
+        fault=lambda faults, given: faults.isolate(given["target"]),
     ),
     Verb(
         "heal",
@@ -256,7 +250,7 @@ _ROWS = (
         "Undo partition, cut and isolate: between two sites, around one, or everywhere.",
         (_MAYBE_BETWEEN, _AROUND),
         undo="partition",
-        fault=lambda lab, given: lab.heal(*_where(given)),
+        fault=lambda faults, given: faults.heal(*_where(given)),
         one_of=("between", "target"),
     ),
     Verb(
@@ -269,7 +263,7 @@ _ROWS = (
             Parameter("factor", Annotated[int, AfterValidator(_at_least_two)], "a whole number from 2 up", "by", None),
         ),
         undo="restore",
-        fault=lambda lab, given: lab.slow(*_ends(given), latency=_latency(given), factor=given["factor"]),
+        fault=lambda faults, given: faults.slow(*_ends(given), latency=_latency(given), factor=given["factor"]),
         one_of=("latency", "factor"),
         needs_one=True,
     ),
@@ -279,7 +273,7 @@ _ROWS = (
         "Lose a share of the messages between two sites; each lost one is sent again, later.",
         (_BETWEEN, Parameter("loss", Share, "a share such as 5%", "by")),
         undo="restore",
-        fault=lambda lab, given: lab.lose(*_ends(given), given["loss"] / 10_000),
+        fault=lambda faults, given: faults.lose(*_ends(given), given["loss"] / 10_000),
     ),
     Verb(
         "restore",
@@ -287,7 +281,7 @@ _ROWS = (
         "Undo slow and lose: between two sites, around one, or everywhere.",
         (_MAYBE_BETWEEN, _AROUND),
         undo="slow",
-        fault=lambda lab, given: lab.restore_links(*_where(given)),
+        fault=lambda faults, given: faults.restore_links(*_where(given)),
         one_of=("between", "target"),
     ),
     Verb(
@@ -299,7 +293,7 @@ _ROWS = (
             Parameter("layer", Annotated[str, _one_of("a layer", LAYERS)], ", ".join(LAYERS), "in its", "subpage"),
             Parameter("key", str, "the storage key to strike; the last one unless given", "at", None),
         ),
-        fault=_corrupt,
+        fault=lambda faults, given: faults.corrupt(given["cluster"], given["layer"], given["key"]),
     ),
     Verb("wait", STORY, "Let time pass.", (Parameter("for", Duration, "a duration such as 5s"),)),
     Verb("note", STORY, "Say something to the reader of the timeline.", (Parameter("text", str, "a sentence"),)),

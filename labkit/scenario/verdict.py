@@ -6,7 +6,7 @@ step that was not reached, a recovery time without a promotion.  A measure that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
@@ -17,7 +17,9 @@ from labkit.scenario.running import WORKING, Run
 from labkit.scenario.scenario import Bounds, Step
 
 if TYPE_CHECKING:
-    from labkit.lab.lab import Lab
+    from labkit.lab.invariants import Invariants
+    from labkit.lab.ledger import Ledger
+    from labkit.lab.survey import Survey
 
 SECOND_NS = 1_000_000_000
 OK, BROKEN, UNKNOWN, TOLD = "ok", "broken", "unknown", ""
@@ -87,16 +89,22 @@ class Verdict:
         return f"<table><caption>{escape(self.summary)}</caption><tr>{heads}</tr>{body}</table>"
 
 
-def judge(lab: Lab) -> Verdict:
-    """Judge a lab by the scenario that it was loaded from; raise ValueError for one without."""
-    run = lab.scenario
-    if run is None:
-        raise ValueError("only a lab that was loaded from a scenario file is judged: Lab.load(path)")
-    rows = (*_steps(lab, run), *_counts(lab, run), *_times(lab, run), *_roots(lab, run), *_primaries(lab, run))
-    return Verdict(title=run.scenario.title, seed=lab.seed, at_ns=lab.now, rows=(*rows, *_invariants(lab, run)))
+def judge(
+    run: Run, queries: Survey, ledger: Ledger, invariants: Invariants, now_ns: int, upstreams: Mapping[str, str]
+) -> Verdict:
+    """Judge a run by its scenario; ``upstreams`` gives for each secondary the cluster that it follows."""
+    rows = (
+        *_steps(run, now_ns),
+        *_counts(run, ledger),
+        *_times(run, ledger),
+        *_roots(run, queries, upstreams),
+        *_primaries(run, queries),
+        *_invariants(run, invariants),
+    )
+    return Verdict(title=run.scenario.title, seed=run.seed, at_ns=now_ns, rows=rows)
 
 
-def _steps(lab: Lab, run: Run) -> Iterator[Row]:
+def _steps(run: Run, now_ns: int) -> Iterator[Row]:
     """One row for the whole timeline, one for each step that was to fail or went otherwise than written."""
     steps, results = run.scenario.timeline, run.results
     if steps:
@@ -110,7 +118,7 @@ def _steps(lab: Lab, run: Run) -> Iterator[Row]:
             yield Row(_named(step), _wanted(step), measured, OK if right else BROKEN, f"step {step.number}")
     yield from _unreached(run, steps[len(results) :])
     if not run.ended:
-        yield Row("the end", "reached", f"the lab stands at {write_duration(lab.now)}", UNKNOWN, "end")
+        yield Row("the end", "reached", f"the lab stands at {write_duration(now_ns)}", UNKNOWN, "end")
 
 
 def _unreached(run: Run, left: tuple[Step, ...]) -> Iterator[Row]:
@@ -137,8 +145,8 @@ def _wanted(step: Step) -> str:
     return f"refused, saying {step.fails}" if step.fails else "refused"
 
 
-def _counts(lab: Lab, run: Run) -> Iterator[Row]:
-    ledger, bounds = lab.ledger, _bounds(run)
+def _counts(run: Run, ledger: Ledger) -> Iterator[Row]:
+    bounds = _bounds(run)
     measured = {
         "acknowledged": len(ledger.writes),
         "lost": len(ledger.lost()),
@@ -151,16 +159,16 @@ def _counts(lab: Lab, run: Run) -> Iterator[Row]:
         yield Row(what, expected, str(count), _within(wanted, count), key)
 
 
-def _times(lab: Lab, run: Run) -> Iterator[Row]:
+def _times(run: Run, ledger: Ledger) -> Iterator[Row]:
     bounds = _bounds(run)
-    point = lab.ledger.rpo().seconds if lab.ledger.promotions else None
-    for key, seconds in (("rpo", point), ("rto", lab.ledger.rto().seconds)):
+    point = ledger.rpo().seconds if ledger.promotions else None
+    for key, seconds in (("rpo", point), ("rto", ledger.rto().seconds)):
         wanted = bounds.get(key)
         if seconds is None and wanted is None:
             continue
         expected = _range(write_duration, wanted) if wanted else ""
         if seconds is None:
-            why = "nobody wrote to the survivor" if lab.ledger.promotions else "nobody was promoted"
+            why = "nobody wrote to the survivor" if ledger.promotions else "nobody was promoted"
             yield Row(TIMES[key], expected, why, UNKNOWN, key)
         else:
             time_ns = round(seconds * SECOND_NS)
@@ -186,13 +194,13 @@ def _within(bounds: Bounds | None, value: int) -> str:
     return OK if low_enough and (bounds.low is None or value >= bounds.low) else BROKEN
 
 
-def _roots(lab: Lab, run: Run) -> Iterator[Row]:
+def _roots(run: Run, queries: Survey, upstreams: Mapping[str, str]) -> Iterator[Row]:
     """Compare the roots of every secondary and the primary that it follows."""
     wanted = run.scenario.expect.roots
-    secondaries = [plan.name for plan in lab.blueprint.clusters if lab.mode_of(plan.name) == "secondary"]
-    pairs = [(lab.followed[name], name) for name in secondaries if lab.followed.get(name)]
-    dark = [name for pair in pairs for name in pair if not lab.root(name)]
-    differing = [f"{one} and {other} differ" for one, other in pairs if lab.root(one) != lab.root(other)]
+    secondaries = [name for name, mode in _modes(run, queries).items() if mode == "secondary"]
+    pairs = [(upstreams[name], name) for name in secondaries if upstreams.get(name)]
+    dark = [name for pair in pairs for name in pair if not queries.root(name)]
+    differing = [f"{one} and {other} differ" for one, other in pairs if queries.root(one) != queries.root(other)]
     if pairs and not dark:
         measured = "different" if differing else "equal"
         status = TOLD if wanted is None else OK if measured == wanted else BROKEN
@@ -202,9 +210,9 @@ def _roots(lab: Lab, run: Run) -> Iterator[Row]:
         yield Row("roots", wanted, why, UNKNOWN, "roots")
 
 
-def _primaries(lab: Lab, run: Run) -> Iterator[Row]:
+def _primaries(run: Run, queries: Survey) -> Iterator[Row]:
     wanted = run.scenario.expect.primary
-    modes = {plan.name: lab.mode_of(plan.name) for plan in lab.blueprint.clusters}
+    modes = _modes(run, queries)
     found = sorted(name for name, mode in modes.items() if mode == "primary")
     dark = sorted(name for name, mode in modes.items() if mode == "unknown")
     measured = (", ".join(found) or "none") + (f" ({', '.join(dark)} has no active node)" if dark else "")
@@ -218,9 +226,13 @@ def _primaries(lab: Lab, run: Run) -> Iterator[Row]:
     yield Row("primary", "" if wanted is None else ", ".join(wanted) or "none", measured, status, "primary")
 
 
-def _invariants(lab: Lab, run: Run) -> Iterator[Row]:
+def _modes(run: Run, queries: Survey) -> dict[str, str]:
+    return {plan.name: queries.mode_of(plan.name) for plan in run.scenario.blueprint.clusters}
+
+
+def _invariants(run: Run, invariants: Invariants) -> Iterator[Row]:
     wanted = dict(run.scenario.expect.invariants)
-    for name, finding in lab.invariants.verdicts().items():
+    for name, finding in invariants.verdicts().items():
         expected = wanted.get(name, "held")
         measured = "held" if finding is None else f"broken at {write_duration(finding.at_ns)}: {finding.detail}"
         status = OK if (expected == "held") == (finding is None) else BROKEN

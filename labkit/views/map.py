@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, circle, line, text
 
 if TYPE_CHECKING:
-    from labkit.lab.lab import Lab
+    from labkit.lab.parts import Parts
+    from labkit.lab.survey import Survey
 
 WIDTH, HEIGHT, ROW = 720, 420, 50
 MILLISECOND_NS = 1_000_000
@@ -68,36 +69,37 @@ class MapLayout(NamedTuple):
     streams: tuple[tuple[str, str], ...]
 
 
-def layout(lab: Lab) -> MapLayout:
+def layout(queries: Survey) -> MapLayout:
     """Work out what a map of a lab shows; nothing here asks or changes anything."""
-    names = lab.blueprint.sites
+    parts: Parts = queries
+    names = parts.blueprint.sites
     places = PLACES.get(len(names)) or tuple(
         (0.12 + 0.76 * number / max(1, len(names) - 1), 0.25 if number % 2 else 0.75) for number in range(len(names))
     )
     sites = []
     for name, (x, y) in zip(names, places, strict=True):
-        here = (plan for plan in lab.blueprint.clusters if plan.site == name)
+        here = (plan for plan in parts.blueprint.clusters if plan.site == name)
         clusters = tuple(
             ClusterMark(
                 plan.name,
-                lab.mode_of(plan.name),
-                tuple(NodeMark(node, _is_what(lab, node)) for node in plan.node_names),
+                queries.mode_of(plan.name),
+                tuple(NodeMark(node, _is_what(queries, parts, node)) for node in plan.node_names),
             )
             for plan in here
         )
-        clients = sum(group.count for group in lab.blueprint.clients if group.site == name)
+        clients = sum(group.count for group in parts.blueprint.clients if group.site == name)
         sites.append(SiteMark(name, x * WIDTH, y * HEIGHT, clusters, clients))
     links = tuple(
-        LinkMark(*link.between, _latency(link.latency_ns), not lab.network.reachable(*link.between))
-        for link in lab.blueprint.links
+        LinkMark(*link.between, _latency(link.latency_ns), not parts.network.reachable(*link.between))
+        for link in parts.blueprint.links
     )
-    return MapLayout(lab.now, tuple(sites), links, tuple(lab.streaming_pairs()))
+    return MapLayout(parts.now, tuple(sites), links, tuple(queries.streaming_pairs()))
 
 
-def _is_what(lab: Lab, node: str) -> str:
-    if not lab.is_running(node):
+def _is_what(queries: Survey, parts: Parts, node: str) -> str:
+    if not queries.is_running(node):
         return "down"
-    host = lab.nodes[node]
+    host = parts.nodes[node]
     return "sealed" if host.vault.sealed else "active" if host.active else "standby"
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, line, rectangle, text
 
 if TYPE_CHECKING:
-    from labkit.lab.lab import Lab
     from labkit.lab.ledger import Ledger
     from labkit.trace import LeaderEvent, Trace
 
@@ -126,9 +125,9 @@ def _marks(trace: Trace) -> tuple[Mark, ...]:
     return tuple(sorted(marks))
 
 
-def of(lab: Lab) -> Picture:
-    """Draw the timeline of a lab up to now."""
-    return draw(layout(lab.trace, lab.ledger, lab.now, tuple(lab.clusters)))
+def of(trace: Trace, ledger: Ledger, now_ns: int, clusters: tuple[str, ...]) -> Picture:
+    """Draw the timeline up to an instant."""
+    return draw(layout(trace, ledger, now_ns, clusters))
 
 
 def draw(marks: TimelineLayout) -> Picture:

@@ -102,7 +102,7 @@ def test_what_stays_unknown_fails(play: Play, vary: Vary) -> None:
 
 
 def test_an_error_of_labkits_own_shows_its_traceback(play: Play, vary: Vary, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(lab: object) -> None:
+    def fail(*arguments: object) -> None:
         raise RuntimeError("a bug of ours")
 
     monkeypatch.setattr("labkit.scenario.verdict.judge", fail)

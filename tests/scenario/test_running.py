@@ -80,7 +80,7 @@ class Bench:
 
 def bench_of(scenario: Scenario, takes_ns: int = 3 * SECOND_NS, **ends: Finished) -> Bench:
     bench = Bench(takes_ns, ends)
-    bench.scenario = Run(bench, scenario)  # type: ignore[arg-type]  # a stand-in for a lab
+    bench.scenario = Run(bench, bench, scenario)  # type: ignore[arg-type]  # a stand-in for parts and faults
     return bench
 
 
@@ -201,7 +201,7 @@ def test_a_saved_run_goes_on_as_the_other_does(cut_ns: int, vary: Vary, scenario
     bench = bench_of(scenario).play(cut_ns)
     assert bench.scenario is not None
     kept = pickle.loads(pickle.dumps(bench.scenario.state()))
-    bench.scenario = Run.from_state(bench, kept)  # type: ignore[arg-type]  # a stand-in for a lab
+    bench.scenario = Run.from_state(bench, bench, kept)  # type: ignore[arg-type]  # a stand-in for parts and faults
     assert bench.scenario.state() == kept
     bench.play()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from labkit.lab.lab import Lab
 from labkit.lab.runbooks import RUNBOOKS
 from labkit.lab.verbs import Verbs
 from labkit.scenario.kinds import Names
@@ -33,9 +34,6 @@ class Watched(Verbs):
             self.calls.append((name, *arguments, *(value for value in named.values() if value is not None)))
 
         return called
-
-    def active_node(self, cluster: str) -> str:
-        return "" if cluster == "dark" else f"{cluster}-1"
 
 
 def test_every_runbook_is_a_verb_with_the_same_parameters() -> None:
@@ -100,14 +98,14 @@ def test_verbs_come_in_pairs_and_are_explained() -> None:
     ],
 )
 def test_a_fault_is_said_and_done(step: dict[str, Any], said: str, call: tuple[Any, ...]) -> None:
-    verb, lab = VERBS[step["do"]], Watched()
+    verb, faults = VERBS[step["do"]], Watched()
     given = model_of(verb.name).model_validate(step, context=NAMES).model_dump(by_alias=True)
 
     assert verb.fault is not None
-    verb.fault(lab, given)  # type: ignore[arg-type]  # a stand-in for a lab
+    verb.fault(faults, given)
 
     assert verb.say(given) == said
-    assert lab.calls == [call]
+    assert faults.calls == [call]
 
 
 def test_every_fault_is_tried_above() -> None:
@@ -117,11 +115,12 @@ def test_every_fault_is_tried_above() -> None:
 
 
 def test_corruption_needs_a_node_that_keeps_an_index() -> None:
-    fault = VERBS["corrupt"].fault
+    fault, lab = VERBS["corrupt"].fault, Lab.pair()
+    lab.crash("paris")
 
     assert fault is not None
-    with pytest.raises(ValueError, match="dark has no active node"):
-        fault(Watched(), {"cluster": "dark", "layer": "page", "key": None})  # type: ignore[arg-type]  # a stand-in
+    with pytest.raises(ValueError, match="paris has no active node"):
+        fault(lab, {"cluster": "paris", "layer": "page", "key": None})
 
 
 def test_what_a_request_carries_is_never_said() -> None:

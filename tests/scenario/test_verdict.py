@@ -21,26 +21,23 @@ SECOND_NS = 1_000_000_000
 NOTHING = ("lost: 0\n  primary: tokyo\n", "{}\n")
 
 
-def lab_of(scenario: Scenario, results: int = 3, standing: str = OVER, **changes: Any) -> Any:
-    """A stand-in for a lab whose steps all went well: tokyo is primary and paris follows it."""
+def verdict_of(scenario: Scenario, results: int = 3, standing: str = OVER, **changes: Any) -> Verdict:
+    """The verdict on a run whose steps all went well, in a lab where tokyo is primary and paris follows it."""
     modes: dict[str, str] = changes.get("modes", {"paris": "secondary", "tokyo": "primary"})
     roots: dict[str, str] = changes.get("roots", {"paris": "aa", "tokyo": "aa"})
     kept = [StepResult(number, number, number, True, "") for number in range(1, results + 1)]
     broken: dict[str, Finding] = changes.get("broken", {})
-    run = SimpleNamespace(
-        scenario=scenario, results=changes.get("kept", kept), standing=standing, ended=changes.get("ended", True)
-    )
-    return SimpleNamespace(
+    run: Any = SimpleNamespace(
+        scenario=scenario,
         seed=7,
-        now=10 * SECOND_NS,
-        scenario=run,
-        blueprint=scenario.blueprint,
-        ledger=changes.get("ledger", Ledger()),
-        followed=changes.get("followed", {"paris": "tokyo"}),
-        invariants=SimpleNamespace(verdicts=lambda: {name: broken.get(name) for name in (*STANDING, *broken)}),
-        mode_of=lambda name: modes[name],
-        root=lambda name: roots[name],
+        results=changes.get("kept", kept),
+        standing=standing,
+        ended=changes.get("ended", True),
     )
+    queries: Any = SimpleNamespace(mode_of=lambda name: modes[name], root=lambda name: roots[name])
+    invariants: Any = SimpleNamespace(verdicts=lambda: {name: broken.get(name) for name in (*STANDING, *broken)})
+    ledger, upstreams = changes.get("ledger", Ledger()), changes.get("followed", {"paris": "tokyo"})
+    return judge(run, queries, ledger, invariants, 10 * SECOND_NS, upstreams)
 
 
 def row(verdict: Verdict, key: str) -> Row:
@@ -61,7 +58,7 @@ def ledger_of(lost: int) -> Ledger:
 
 
 def test_all_as_expected(vary: Vary, scenario_of: ScenarioOf) -> None:
-    verdict = judge(lab_of(scenario_of(vary())))
+    verdict = verdict_of(scenario_of(vary()))
 
     assert (verdict.exit_code, verdict.word) == (0, "as expected")
     assert verdict.summary == "A small lab: as expected (seed 7, 10s of lab time)"
@@ -85,7 +82,7 @@ def test_all_as_expected(vary: Vary, scenario_of: ScenarioOf) -> None:
 def test_lost_writes_lie_within_their_bounds(
     expected: str, lost: int, status: str, vary: Vary, scenario_of: ScenarioOf
 ) -> None:
-    verdict = judge(lab_of(scenario_of(vary(("lost: 0", f"lost: {expected}"))), ledger=ledger_of(lost)))
+    verdict = verdict_of(scenario_of(vary(("lost: 0", f"lost: {expected}"))), ledger=ledger_of(lost))
 
     assert row(verdict, "lost").measured == str(lost)
     assert row(verdict, "lost").status == status
@@ -105,13 +102,13 @@ def test_lost_writes_lie_within_their_bounds(
 def test_recovery_is_measured_in_time(
     key: str, expected: str, measured: str, status: str, vary: Vary, scenario_of: ScenarioOf
 ) -> None:
-    verdict = judge(lab_of(scenario_of(vary(("lost: 0", f"{key}: {expected}"))), ledger=ledger_of(3)))
+    verdict = verdict_of(scenario_of(vary(("lost: 0", f"{key}: {expected}"))), ledger=ledger_of(3))
 
     assert (row(verdict, key).measured, row(verdict, key).status) == (measured, status)
 
 
 def test_recovery_without_a_promotion_is_unknown(vary: Vary, scenario_of: ScenarioOf) -> None:
-    verdict = judge(lab_of(scenario_of(vary(("lost: 0", "rpo: 0s\n  rto: {at most: 5s}")))))
+    verdict = verdict_of(scenario_of(vary(("lost: 0", "rpo: 0s\n  rto: {at most: 5s}"))))
 
     assert [(row(verdict, key).measured, row(verdict, key).status) for key in ("rpo", "rto")] == [
         ("nobody was promoted", "unknown")
@@ -120,7 +117,7 @@ def test_recovery_without_a_promotion_is_unknown(vary: Vary, scenario_of: Scenar
 
 
 def test_what_nobody_expects_is_only_told(vary: Vary, scenario_of: ScenarioOf) -> None:
-    verdict = judge(lab_of(scenario_of(vary(NOTHING)), ledger=ledger_of(3)))
+    verdict = verdict_of(scenario_of(vary(NOTHING)), ledger=ledger_of(3))
 
     assert [
         (row(verdict, key).expected, row(verdict, key).status) for key in ("lost", "rpo", "rto", "primary", "roots")
@@ -140,7 +137,7 @@ def test_what_nobody_expects_is_only_told(vary: Vary, scenario_of: ScenarioOf) -
 def test_roots_are_compared_between_a_secondary_and_its_primary(
     expected: str, roots: dict[str, str], measured: str, status: str, vary: Vary, scenario_of: ScenarioOf
 ) -> None:
-    verdict = judge(lab_of(scenario_of(vary(("lost: 0", f"roots: {expected}"))), roots=roots))
+    verdict = verdict_of(scenario_of(vary(("lost: 0", f"roots: {expected}"))), roots=roots)
 
     assert row(verdict, "roots") == Row("roots", expected, measured, status, "roots")
 
@@ -149,7 +146,7 @@ def test_roots_are_compared_between_a_secondary_and_its_primary(
 def test_roots_of_clusters_that_follow_nobody_are_unknown(
     followed: dict[str, str], vary: Vary, scenario_of: ScenarioOf
 ) -> None:
-    verdict = judge(lab_of(scenario_of(vary(("lost: 0", "roots: equal"))), followed=followed))
+    verdict = verdict_of(scenario_of(vary(("lost: 0", "roots: equal"))), followed=followed)
 
     assert row(verdict, "roots").measured == "no cluster follows another"
     assert row(verdict, "roots").status == "unknown"
@@ -172,7 +169,7 @@ def test_who_is_primary(
     expected: str, paris: str, tokyo: str, measured: str, status: str, vary: Vary, scenario_of: ScenarioOf
 ) -> None:
     scenario = scenario_of(vary(("primary: tokyo\n", f"primary: {expected}\n")))
-    verdict = judge(lab_of(scenario, modes={"paris": paris, "tokyo": tokyo}))
+    verdict = verdict_of(scenario, modes={"paris": paris, "tokyo": tokyo})
 
     assert (row(verdict, "primary").measured, row(verdict, "primary").status) == (measured, status)
 
@@ -181,7 +178,7 @@ def test_who_is_primary(
 def test_an_invariant_may_be_expected_to_break(expected: str, status: str, vary: Vary, scenario_of: ScenarioOf) -> None:
     found = Finding("one primary", 3 * SECOND_NS, "paris and tokyo accept writes")
     scenario = scenario_of(vary(("lost: 0", f"lost: 0\n  invariants: {{one primary: {expected}}}")))
-    verdict = judge(lab_of(scenario, broken={"one primary": found}))
+    verdict = verdict_of(scenario, broken={"one primary": found})
 
     told = "broken at 3s: paris and tokyo accept writes"
     assert row(verdict, "one primary") == Row("one primary", expected, told, status, "one primary")
@@ -190,18 +187,18 @@ def test_an_invariant_may_be_expected_to_break(expected: str, status: str, vary:
 def test_an_invariant_that_should_break_and_did_not_is_not_as_expected(vary: Vary, scenario_of: ScenarioOf) -> None:
     scenario = scenario_of(vary(("lost: 0", "invariants: {one primary: broken}")))
 
-    assert row(judge(lab_of(scenario)), "one primary").status == "broken"
+    assert row(verdict_of(scenario), "one primary").status == "broken"
 
 
 def test_a_rule_of_ones_own_is_expected_to_hold(vary: Vary, scenario_of: ScenarioOf) -> None:
-    verdict = judge(lab_of(scenario_of(vary()), broken={"no stale read": Finding("no stale read", 0, "stale")}))
+    verdict = verdict_of(scenario_of(vary()), broken={"no stale read": Finding("no stale read", 0, "stale")})
 
     assert row(verdict, "no stale read").status == "broken"
 
 
 def test_a_failed_step_is_told_with_what_was_said(vary: Vary, scenario_of: ScenarioOf) -> None:
     kept = [StepResult(1, 0, 1, False, "no answer")]
-    verdict = judge(lab_of(scenario_of(vary()), kept=kept))
+    verdict = verdict_of(scenario_of(vary()), kept=kept)
 
     assert row(verdict, "timeline").status == "broken"
     assert row(verdict, "step 1") == Row(
@@ -225,13 +222,13 @@ def test_a_step_that_was_to_fail_is_always_told(
 ) -> None:
     scenario = scenario_of(vary(("after: 2s", f"after: 2s, fails: {fails}")))
     kept = [StepResult(1, 0, 1, True, ""), StepResult(2, 1, 1, True, ""), StepResult(3, 1, 2, ok, said)]
-    verdict = judge(lab_of(scenario, kept=kept))
+    verdict = verdict_of(scenario, kept=kept)
 
     assert row(verdict, "step 3") == Row("step 3: promote tokyo", expected, measured, status, "step 3")
 
 
 def test_a_step_under_way_at_the_end_is_unknown(vary: Vary, scenario_of: ScenarioOf) -> None:
-    verdict = judge(lab_of(scenario_of(vary()), results=1, standing=WORKING))
+    verdict = verdict_of(scenario_of(vary()), results=1, standing=WORKING)
 
     assert row(verdict, "step 2").measured == "still under way at the end"
     assert row(verdict, "step 3").measured == "1 step not begun"
@@ -239,7 +236,7 @@ def test_a_step_under_way_at_the_end_is_unknown(vary: Vary, scenario_of: Scenari
 
 
 def test_a_scenario_that_was_not_played_to_its_end_is_unknown(vary: Vary, scenario_of: ScenarioOf) -> None:
-    verdict = judge(lab_of(scenario_of(vary()), results=2, standing=WAITING, ended=False))
+    verdict = verdict_of(scenario_of(vary()), results=2, standing=WAITING, ended=False)
 
     assert row(verdict, "end") == Row("the end", "reached", "the lab stands at 10s", "unknown", "end")
     assert verdict.exit_code == 3
@@ -248,12 +245,12 @@ def test_a_scenario_that_was_not_played_to_its_end_is_unknown(vary: Vary, scenar
 def test_broken_outweighs_unknown(vary: Vary, scenario_of: ScenarioOf) -> None:
     scenario = scenario_of(vary(("lost: 0", "lost: {at least: 1}\n  rto: {at most: 1s}")))
 
-    assert judge(lab_of(scenario)).exit_code == 1
+    assert verdict_of(scenario).exit_code == 1
 
 
 def test_the_table_is_aligned_and_wraps(vary: Vary, scenario_of: ScenarioOf) -> None:
     kept = [StepResult(1, 0, 1, False, "word " * 30)]
-    lines = str(judge(lab_of(scenario_of(vary()), kept=kept))).splitlines()
+    lines = str(verdict_of(scenario_of(vary()), kept=kept)).splitlines()
     column = lines[0].index("measured")
 
     assert lines[1].startswith("---")
@@ -264,21 +261,18 @@ def test_the_table_is_aligned_and_wraps(vary: Vary, scenario_of: ScenarioOf) -> 
 
 def test_the_notebook_form_is_a_table_that_escapes(vary: Vary, scenario_of: ScenarioOf) -> None:
     scenario = scenario_of(vary(("scenario: A small lab", "scenario: <script>")))
-    html = judge(lab_of(scenario))._repr_html_()
+    html = verdict_of(scenario)._repr_html_()
 
     assert "<script>" not in html
-    assert html.count("<tr>") == len(judge(lab_of(scenario)).rows) + 1
+    assert html.count("<tr>") == len(verdict_of(scenario).rows) + 1
     assert "<caption>" in html
     assert "scope='row'" in html
 
 
-def test_a_lab_of_no_scenario_is_not_judged() -> None:
-    with pytest.raises(ValueError, match=r"Lab\.load"):
-        judge(SimpleNamespace(scenario=None))  # type: ignore[arg-type]  # a stand-in for a lab
-
-
-def test_a_restored_lab_is_judged_like_the_other(vary: Vary, scenario_file: Callable[..., Any]) -> None:
+def test_a_restored_lab_is_judged_like_the_other(
+    vary: Vary, scenario_file: Callable[..., Any], judged: Callable[[Lab], Verdict]
+) -> None:
     lab = Lab.load(scenario_file(vary())).run()
 
-    assert judge(Lab.restore(lab.snapshot())) == judge(lab)
-    assert judge(lab).exit_code == 0
+    assert judged(Lab.restore(lab.snapshot())) == judged(lab)
+    assert judged(lab).exit_code == 0
