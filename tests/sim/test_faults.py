@@ -70,7 +70,7 @@ def test_heal_alone_undoes_all_cuts_and_nothing_else(make_world: Any) -> None:
 
     assert world.faults.heal() is True
     assert reach(world) == EVERY
-    assert world.network.damage("paris", "tokyo").factor == 2
+    assert world.network.impairment("paris", "tokyo").factor == 2
     assert not world.network.up("lima-2")
     assert told(world)[-1] == ("heal", "all", "")
 
