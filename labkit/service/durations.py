@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 SECOND_NS = 1_000_000_000
+MILLISECOND_NS = 1_000_000
 DAY_S = 86_400
 LONGEST_NS = 2**63 - 1
 
