@@ -193,7 +193,9 @@ def test_help_names_the_commands_that_there_are(capsys: pytest.CaptureFixture[st
     output = capsys.readouterr().out
     assert left.value.code == 0
     assert [
-        name for name in ("demo", "run", "check", "lessons") if f"\n  {name} " not in output and f" {name} " not in output
+        name
+        for name in ("demo", "run", "check", "lessons")
+        if f"\n  {name} " not in output and f" {name} " not in output
     ] == []
 
 

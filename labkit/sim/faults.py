@@ -25,7 +25,7 @@ from labkit.trace import Trace
 
 
 class Faults:
-    """The fault verbs of one network.  What they did is state of the network; there is no state here."""
+    """The fault verbs of one network.  What they did is state of the network, not of this object."""
 
     __slots__ = ("_clock", "_network", "_trace")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, circle, line, text
 
 if TYPE_CHECKING:
@@ -11,9 +12,8 @@ if TYPE_CHECKING:
     from labkit.lab.survey import Survey
 
 WIDTH, HEIGHT, ROW = 720, 420, 50
-MILLISECOND_NS = 1_000_000
 
-# where sites stand, as parts of width and height, by how many there are
+# The positions of sites, as fractions of width and height, by the number of sites.
 PLACES = {
     1: ((0.5, 0.5),),
     2: ((0.22, 0.5), (0.78, 0.5)),
@@ -27,10 +27,10 @@ LETTERS = {"active": "A", "standby": "s", "sealed": "#", "down": "×"}
 
 
 class NodeMark(NamedTuple):
-    """One node: its name and what it is: active, standby, sealed or down."""
+    """One node: its name and its state: active, standby, sealed or down."""
 
     name: str
-    is_what: str
+    state: str
 
 
 class ClusterMark(NamedTuple):
@@ -42,7 +42,7 @@ class ClusterMark(NamedTuple):
 
 
 class SiteMark(NamedTuple):
-    """One site: where it is drawn, the clusters that stand there, and how many clients."""
+    """One site: where it is drawn, its clusters, and how many clients it has."""
 
     name: str
     x: float
@@ -61,7 +61,7 @@ class LinkMark(NamedTuple):
 
 
 class MapLayout(NamedTuple):
-    """Everything that is drawn, before it is drawn."""
+    """Everything that a map shows."""
 
     at_ns: int
     sites: tuple[SiteMark, ...]
@@ -70,7 +70,7 @@ class MapLayout(NamedTuple):
 
 
 def layout(queries: Survey) -> MapLayout:
-    """Work out what a map of a lab shows; nothing here asks or changes anything."""
+    """Compute what a map of a lab shows, without a request and without a change of the lab."""
     parts: Parts = queries
     names = parts.blueprint.sites
     places = PLACES.get(len(names)) or tuple(
@@ -83,7 +83,7 @@ def layout(queries: Survey) -> MapLayout:
             ClusterMark(
                 plan.name,
                 queries.mode_of(plan.name),
-                tuple(NodeMark(node, _is_what(queries, parts, node)) for node in plan.node_names),
+                tuple(NodeMark(node, _state_of(queries, parts, node)) for node in plan.node_names),
             )
             for plan in here
         )
@@ -96,7 +96,7 @@ def layout(queries: Survey) -> MapLayout:
     return MapLayout(parts.now, tuple(sites), links, tuple(queries.streaming_pairs()))
 
 
-def _is_what(queries: Survey, parts: Parts, node: str) -> str:
+def _state_of(queries: Survey, parts: Parts, node: str) -> str:
     if not queries.is_running(node):
         return "down"
     host = parts.nodes[node]
@@ -107,21 +107,23 @@ def _latency(latency_ns: int) -> str:
     return f"{latency_ns / MILLISECOND_NS:g} ms"
 
 
-def draw(marks: MapLayout) -> Picture:
+def draw(contents: MapLayout) -> Picture:
     """Draw a map."""
-    places = {site.name: site for site in marks.sites}
-    elements = [text(16, 24, f"{marks.at_ns / 1e9:.3f} s", size=14, colour=FAINT)]
-    for link in marks.links:
+    places = {site.name: site for site in contents.sites}
+    elements = [text(16, 24, f"{contents.at_ns / SECOND_NS:.3f} s", size=14, colour=FAINT)]
+    for link in contents.links:
         a, b = places[link.a], places[link.b]
         elements.append(
             line(a.x, a.y, b.x, b.y, colour=INK if not link.cut else COLOURS["down"], dash="6 5" * link.cut)
         )
         label = f"{link.label}{' · cut' if link.cut else ''}"
         elements.append(text((a.x + b.x) / 2, (a.y + b.y) / 2 - 6, label, size=11, colour=FAINT, anchor="middle"))
-    for site in marks.sites:
+    for site in contents.sites:
         elements += _draw_site(site)
     elements.append(text(WIDTH - 16, HEIGHT - 12, LEGEND, size=11, colour=FAINT, anchor="end"))
-    return Picture(WIDTH, HEIGHT, f"Map of the lab at {marks.at_ns / 1e9:.3f} s", describe(marks), tuple(elements))
+    return Picture(
+        WIDTH, HEIGHT, f"Map of the lab at {contents.at_ns / SECOND_NS:.3f} s", describe(contents), tuple(elements)
+    )
 
 
 def _draw_site(site: SiteMark) -> list[str]:
@@ -148,24 +150,24 @@ def _draw_cluster(cluster: ClusterMark, site: SiteMark, y: float) -> list[str]:
     elements = [text(site.x, y - 7, words, size=11, colour=COLOURS.get(cluster.mode, FAINT), anchor="middle")]
     for number, node in enumerate(cluster.nodes):
         x = site.x + (number - (len(cluster.nodes) - 1) / 2) * 30
-        fill = COLOURS.get({"active": cluster.mode}.get(node.is_what, node.is_what), COLOURS["disabled"])
-        elements.append(circle(x, y + 16, 11, fill=fill, note=f"{node.name}: {node.is_what}"))
-        ink = INK if node.is_what == "standby" else PAPER
-        elements.append(text(x, y + 20, LETTERS[node.is_what], size=12, colour=ink, anchor="middle"))
+        fill = COLOURS.get({"active": cluster.mode}.get(node.state, node.state), COLOURS["disabled"])
+        elements.append(circle(x, y + 16, 11, fill=fill, note=f"{node.name}: {node.state}"))
+        ink = INK if node.state == "standby" else PAPER
+        elements.append(text(x, y + 20, LETTERS[node.state], size=12, colour=ink, anchor="middle"))
     return elements
 
 
-def describe(marks: MapLayout) -> str:
-    """Say in words what a map shows."""
+def describe(contents: MapLayout) -> str:
+    """Describe in words what a map shows."""
     parts = []
-    for site in marks.sites:
+    for site in contents.sites:
         for cluster in site.clusters:
-            nodes = ", ".join(f"{node.name} {node.is_what}" for node in cluster.nodes)
+            nodes = ", ".join(f"{node.name} {node.state}" for node in cluster.nodes)
             where = "" if cluster.name == site.name else f" at {site.name}"
             role = "has no active node" if cluster.mode == "unknown" else f"is {ROLES.get(cluster.mode, cluster.mode)}"
             parts.append(f"{cluster.name}{where} {role}: {nodes}")
         if site.clients:
             parts.append(f"{site.name} has {site.clients} client{'s' if site.clients != 1 else ''}")
-    parts += [f"{primary} ships to {secondary}" for primary, secondary in marks.streams]
-    parts += [f"the link between {link.a} and {link.b} is cut" for link in marks.links if link.cut]
+    parts += [f"{primary} streams to {secondary}" for primary, secondary in contents.streams]
+    parts += [f"the link between {link.a} and {link.b} is cut" for link in contents.links if link.cut]
     return "; ".join(parts) + "."

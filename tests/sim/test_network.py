@@ -145,7 +145,7 @@ def test_every_message_ends_once_and_none_gets_through_a_fault(make_world: Any, 
 
 
 def broken_between(faults: list[Any], source: str, target: str) -> list[tuple[int, int]]:
-    """From when until when nothing could pass between two hosts, told from the fault events alone."""
+    """From when until when nothing could pass between two hosts, computed from the fault events only."""
     a, b = source.partition("-")[0], target.partition("-")[0]
     hops = {(a, b)} if "paris" in (a, b) else {(a, "paris"), ("paris", b), (a, b)}
     cuts: set[tuple[str, str]] = set()

@@ -91,7 +91,7 @@ def test_a_node_stands_for_its_cluster_where_the_verb_is_the_clusters(lab, board
     assert lab["paris"].mode == "secondary"
 
 
-def test_lines_are_cut_and_mended(lab, board):
+def test_lines_are_cut_and_restored(lab, board):
     board.here.value, board.there.value = "paris", "lisbon"
     board.buttons["partition"].click()
     assert not lab.network.reachable("paris", "lisbon")
@@ -103,7 +103,7 @@ def test_lines_are_cut_and_mended(lab, board):
     assert lab.network.reachable("paris", "lisbon")
 
 
-def test_what_cannot_be_is_told_as_text(lab, board):
+def test_what_cannot_be_done_is_shown_as_text(lab, board):
     before = lab.clock.pending()
     board.there.value = board.here.value
     board.buttons["partition"].click()

@@ -53,7 +53,7 @@ def words(marks: MapLayout) -> list[str]:
 
 def states(marks: MapLayout) -> dict[str, str]:
     """What each node is."""
-    return {node.name: node.is_what for site in marks.sites for cluster in site.clusters for node in cluster.nodes}
+    return {node.name: node.state for site in marks.sites for cluster in site.clusters for node in cluster.nodes}
 
 
 def test_every_site_has_a_place_of_its_own_inside_the_picture(lab):
@@ -111,15 +111,15 @@ def test_the_layout_looks_and_does_not_touch(lab):
     assert (lab.clock.pending(), lab.trace.digest()) == (before, digest)
 
 
-def test_nothing_is_told_by_colour_alone(lab):
+def test_nothing_is_shown_by_colour_only(lab):
     lab.partition("paris", "tokyo")
     lab.crash("paris-3")
     lab.crash("tokyo-2")
     lab.restart("tokyo-2")
-    told = words(laid_out(lab))
+    shown = words(laid_out(lab))
 
-    assert {LETTERS[name] for name in ("active", "standby", "sealed", "down")} <= set(told)
-    assert {"primary", "secondary", "clients only", "3 clients", "80 ms · cut", LEGEND} <= set(told)
+    assert {LETTERS[name] for name in ("active", "standby", "sealed", "down")} <= set(shown)
+    assert {"primary", "secondary", "clients only", "3 clients", "80 ms · cut", LEGEND} <= set(shown)
 
 
 def test_it_says_in_words_what_it_shows(lab):
@@ -129,7 +129,7 @@ def test_it_says_in_words_what_it_shows(lab):
     assert describe(laid_out(lab)) == (
         "paris is primary: paris-1 active, paris-2 standby, paris-3 standby; "
         "tokyo is secondary: tokyo-1 active, tokyo-2 standby, tokyo-3 down; "
-        "lisbon has 3 clients; paris ships to tokyo; the link between paris and tokyo is cut."
+        "lisbon has 3 clients; paris streams to tokyo; the link between paris and tokyo is cut."
     )
     assert lab.map().description == describe(laid_out(lab))
 
