@@ -1,4 +1,4 @@
-"""Plugin: makes every ``*.lab.yaml`` file a test of pytest's, one item a file.
+"""Plugin: makes every ``*.lab.yaml`` file a test of pytest, one item per file.
 
 1. pytest loads it in every project where labkit is installed: until a scenario file is collected it imports only the
    standard library and pytest, and it uses only public names of pytest.

@@ -91,9 +91,9 @@ def _steps(run: Run, now_ns: int) -> Iterator[VerdictRow]:
     """One row for the whole timeline, and one for each step that had to fail or had an unexpected result."""
     steps, results = run.scenario.timeline, run.results
     if steps:
-        good = sum(result.as_expected(step) for step, result in zip(steps, results, strict=False))
-        status = OK if good == len(steps) else BROKEN if good < len(results) else UNKNOWN
-        yield VerdictRow("timeline", _steps_of(len(steps)), f"{good} as written", status, "timeline")
+        count = sum(result.as_expected(step) for step, result in zip(steps, results, strict=False))
+        status = OK if count == len(steps) else BROKEN if count < len(results) else UNKNOWN
+        yield VerdictRow("timeline", _steps_of(len(steps)), f"{count} as written", status, "timeline")
     for step, result in zip(steps, results, strict=False):
         good = result.as_expected(step)
         if step.fails is not None or not good:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def checked(kind: str, name: str) -> str:
-    """The name itself, when it can stand in a trace; ValueError for one that is empty or holds spaces."""
+    """The name itself, when it may be used in a trace; ValueError for one that is empty or holds spaces."""
     if not isinstance(name, str) or not name or any(character.isspace() or character in "<>" for character in name):
         raise ValueError(f"a {kind} needs a name without spaces, < and >, not {name!r}")
     return name

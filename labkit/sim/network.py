@@ -145,7 +145,7 @@ class Network:
         return tuple(host.name for host in found if not host.private)
 
     def site_of(self, host: str) -> str:
-        """The site where the host stands."""
+        """The site of the host."""
         return self._host(host).site
 
     def up(self, host: str) -> bool:

@@ -105,7 +105,7 @@ class Dashboard:
         self._draw()
 
     def _verbs(self) -> dict[str, Callable[[], tuple[str, Callable[[], Any]]]]:
-        """Return for each control how it makes its line of Python, and the call that this line stands for."""
+        """Return for each control how it makes its line of Python, and the call that does the same."""
         controls, target, here, there = self.controls, self.target, self.here, self.there
         faults = controls.faults
         return {
