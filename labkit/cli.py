@@ -1,7 +1,7 @@
-"""The command line: one function a command; what a command needs is loaded when it is called.
+"""The command line: one function per command; a command imports what it needs when it is called.
 
 Exit codes: 0 as expected, 1 not as expected, 2 a file that cannot be used, 3 unknown.  Of several files the worst
-counts, in the order 2, 1, 3, 0.  A reader's mistake is answered in a line, never with a traceback.
+counts, in the order 2, 1, 3, 0.  A user's mistake is answered with one line, not with a traceback.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from labkit.service.durations import SECOND_NS
+
 if TYPE_CHECKING:
     from labkit.lab.lab import Lab
-    from labkit.scenario.verdict import Verdict
 
 AS_EXPECTED, NOT_AS_EXPECTED, BAD_FILE, UNKNOWN = 0, 1, 2, 3
 WORST_FIRST = (BAD_FILE, NOT_AS_EXPECTED, UNKNOWN, AS_EXPECTED)
 STOPPED = 130
 
 DEMO = "first/failover.lab.yaml"
-SECOND_NS = 1_000_000_000
-LONGEST_BAR_NS = 3_000 * SECOND_NS
+MAX_BAR_NS = 3_000 * SECOND_NS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; the process's arguments unless others are given."""
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that lacks a sign gets its number; an answer is never lost to an encoding.
+        # A character that the terminal's encoding lacks is printed as its number.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     given = parser().parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = given.command
     try:
         code = command(given)
-        sys.stdout.flush()  # a reader who has left is noticed here, not while the interpreter ends
+        sys.stdout.flush()  # a closed pipe is noticed here, not while the interpreter ends
         return code
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return STOPPED
     except BrokenPipeError:
-        # The reader of our output has seen enough; what Python would still flush goes nowhere.
+        # The reader of the output has closed it; what Python would still flush is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return AS_EXPECTED
 
@@ -58,16 +58,16 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     seed = argparse.ArgumentParser(add_help=False)
-    seed.add_argument("--seed", type=_seed, help="play with this seed instead of the file's own")
+    seed.add_argument("--seed", type=_seed, help="run with this seed instead of the file's")
     files = argparse.ArgumentParser(add_help=False)
     files.add_argument("files", nargs="+", metavar="FILE", help="a scenario file, *.lab.yaml")
 
     made = commands.add_parser("demo", parents=[seed], help="lose a region and fail over: a first look")
     made.set_defaults(command=demo)
-    made = commands.add_parser("run", parents=[files, seed], help="play scenario files and judge them")
-    made.add_argument("-q", "--quiet", action="store_true", help="one line a file, and what was not as expected")
+    made = commands.add_parser("run", parents=[files, seed], help="run scenario files and judge the results")
+    made.add_argument("-q", "--quiet", action="store_true", help="one line per file, and what was not as expected")
     made.set_defaults(command=run)
-    made = commands.add_parser("check", parents=[files], help="say what is wrong with scenario files, playing nothing")
+    made = commands.add_parser("check", parents=[files], help="report what is wrong with scenario files, run nothing")
     made.set_defaults(command=check)
     made = commands.add_parser("lessons", help="list the lessons, and how to open them")
     made.set_defaults(command=lessons)
@@ -80,45 +80,45 @@ def parser() -> argparse.ArgumentParser:
 
 def _seed(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"wanted a whole number from 0 up, came {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 up, got {text!r}")
     return int(text)
 
 
 def demo(given: argparse.Namespace) -> int:
-    """Play the first scenario and tell what happened."""
+    """Run the first scenario and print what happened."""
     from labkit import places
 
     try:
         path = places.scenarios() / DEMO
     except FileNotFoundError as error:
-        return _complain(str(error))
-    return _play(str(path), given.seed, quiet=False)
+        return _print_error(str(error))
+    return _run_file(str(path), given.seed, quiet=False)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Play each file; return the worst of their codes."""
+    """Run each file; return the worst of their exit codes."""
     codes = []
     for number, path in enumerate(given.files):
         if number and not given.quiet:
             print()
-        codes.append(_play(path, given.seed, quiet=given.quiet))
+        codes.append(_run_file(path, given.seed, quiet=given.quiet))
     return worst(codes)
 
 
 def check(given: argparse.Namespace) -> int:
-    """Read each file and say what is wrong with it."""
-    from labkit.scenario.findings import ScenarioError
+    """Read each file and report what is wrong with it."""
     from labkit.scenario.loading import load
+    from labkit.scenario.problems import ScenarioError
 
     codes = []
     for path in given.files:
         try:
             scenario = load(path)
         except ScenarioError as error:
-            codes.append(_complain(str(error)))
+            codes.append(_print_error(str(error)))
         else:
             count = len(scenario.timeline)
-            print(f"{path}: good: {scenario.title}, {count} step{'s' if count != 1 else ''}")
+            print(f"{path}: valid: {scenario.title}, {count} step{'s' if count != 1 else ''}")
             codes.append(AS_EXPECTED)
     return worst(codes)
 
@@ -130,7 +130,7 @@ def lessons(given: argparse.Namespace) -> int:
     try:
         folder = places.notebooks()
     except FileNotFoundError as error:
-        return _complain(str(error))
+        return _print_error(str(error))
     for path in sorted(folder.glob("*.ipynb")):
         title, first = _heading(path)
         print(f"{path.stem}  {title}" if title else path.stem)
@@ -150,7 +150,7 @@ def help_topic(given: argparse.Namespace) -> int:
     try:
         print(reference.entry(given.topic, given.entry) if given.entry else reference.page(given.topic))
     except reference.UnknownTopic as error:
-        return _complain(str(error))
+        return _print_error(str(error))
     return AS_EXPECTED
 
 
@@ -159,28 +159,30 @@ def worst(codes: Sequence[int]) -> int:
     return next(code for code in WORST_FIRST if code in codes)
 
 
-def _play(path: str, seed: int | None, *, quiet: bool) -> int:
+def _run_file(path: str, seed: int | None, *, quiet: bool) -> int:
     from labkit.lab.lab import Lab
-    from labkit.scenario.chronicle import chronicle
-    from labkit.scenario.findings import ScenarioError
-    from labkit.scenario.report import report
+    from labkit.scenario.event_log import event_log
+    from labkit.scenario.problems import ScenarioError
+    from labkit.scenario.report import report, table
     from labkit.scenario.verdict import judge
 
     try:
         lab = Lab.load(path, seed)
     except ScenarioError as error:
-        return _complain(str(error))
+        return _print_error(str(error))
     if not quiet:
         _introduce(lab)
-    _run(lab, quiet=quiet)
-    verdict: Verdict = judge(lab)
+    _run_lab(lab, quiet=quiet)
+    run = lab.scenario
+    assert run is not None
+    verdict = judge(run, lab, lab.ledger, lab.invariants, lab.now, lab.followed)
     if not quiet:
-        print("what happened, in lab time:", *chronicle(lab.trace), "", verdict, sep="\n")
+        print("what happened, in lab time:", *event_log(lab.trace), "", table(verdict), sep="\n")
         print(f"the same seed gives the same run: its trace has the digest {lab.trace.digest()[:16]}")
     elif verdict.exit_code == AS_EXPECTED:
         print(f"{path}: {verdict.summary}")
     else:
-        print(f"{path}: {report(lab, verdict)}")
+        print(f"{path}: {report(run.scenario, verdict, lab.trace)}")
     return verdict.exit_code
 
 
@@ -195,27 +197,27 @@ def _introduce(lab: Lab) -> None:
     print(flush=True)
 
 
-def _run(lab: Lab, *, quiet: bool) -> None:
-    """Play a lab to the end of its scenario; a terminal shows how far it is, where that can be known."""
+def _run_lab(lab: Lab, *, quiet: bool) -> None:
+    """Run a lab to the end of its scenario; a terminal shows a progress bar when the end is known."""
     from time import perf_counter
 
     assert lab.scenario is not None
     end_ns, began = lab.scenario.scenario.end_ns, perf_counter()
-    if quiet or end_ns is None or end_ns > LONGEST_BAR_NS or not sys.stderr.isatty():
+    if quiet or end_ns is None or end_ns > MAX_BAR_NS or not sys.stderr.isatty():
         lab.run()
     else:
         _run_with_bar(lab, end_ns)
     if not quiet:
         took = perf_counter() - began
-        told = f"played {lab.now / SECOND_NS:.0f} s of lab time and {lab.network.delivered:,} messages in {took:.1f} s"
-        print(told, file=sys.stderr, flush=True)
+        text = f"ran {lab.now / SECOND_NS:.0f} s of lab time and {lab.network.delivered:,} messages in {took:.1f} s"
+        print(text, file=sys.stderr, flush=True)
 
 
 def _run_with_bar(lab: Lab, end_ns: int) -> None:
     from tqdm import tqdm
 
-    shape, total = "{desc} |{bar}| {n:.0f} of {total:.0f} s", end_ns / SECOND_NS
-    with tqdm(total=total, desc="playing, lab time", bar_format=shape, file=sys.stderr, leave=False) as bar:
+    bar_format, total = "{desc} |{bar}| {n:.0f} of {total:.0f} s", end_ns / SECOND_NS
+    with tqdm(total=total, desc="running, lab time", bar_format=bar_format, file=sys.stderr, leave=False) as bar:
         shown_ns = lab.now
 
         def ended(lab: Lab) -> bool:
@@ -243,7 +245,7 @@ def _heading(path: Path) -> tuple[str, str]:
     return title, first
 
 
-def _complain(text: str) -> int:
+def _print_error(text: str) -> int:
     print(text, file=sys.stderr)
     return BAD_FILE
 

@@ -2,10 +2,10 @@
 
 Rules kept here:
 
-1. An event is one plain tuple, kind first, written once, when what it tells of has ended.
-2. Recording is one append to a list; names and types are put on when somebody reads.
+1. An event is one plain tuple, kind first, written once, when the thing that it records has ended.
+2. Recording is one append to a list; names and types are added on reading.
 3. Times are whole nanoseconds of simulated time; no event holds bytes, objects or secrets.
-4. The digest is a function of the events alone: how they were cut into chunks does not matter.
+4. The digest is a function of the events only: it does not depend on how they are split into chunks.
 5. A sealed chunk never changes, so a snapshot shares it by reference.
 """
 
@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_type_
 if TYPE_CHECKING:
     import pandas
 
+SECOND_NS = 1_000_000_000  # also for the sim, which imports nothing else of labkit
+
 
 class MessageEvent(NamedTuple):
-    """A message between two hosts, told at its end; fate is delivered, lost or refused."""
+    """A message between two hosts, recorded at its end; fate is delivered or lost."""
 
     kind: str
     sent_ns: int
@@ -35,7 +37,7 @@ class MessageEvent(NamedTuple):
 
 
 class FaultEvent(NamedTuple):
-    """A fault verb took effect: on a host, a site, a pair of sites, or on all."""
+    """A fault verb was carried out: on a host, a site, a pair of sites, or on all."""
 
     kind: str
     at_ns: int
@@ -45,7 +47,7 @@ class FaultEvent(NamedTuple):
 
 
 class ObservedEvent(NamedTuple):
-    """Something that a service let be seen of its inside, as (name, value) pairs."""
+    """An observation that a service reported about itself, as (name, value) pairs."""
 
     kind: str
     at_ns: int
@@ -75,7 +77,7 @@ class ModeEvent(NamedTuple):
 
 
 class OutcomeEvent(NamedTuple):
-    """A client's operation ended: answered, refused, or unknown (nobody answered in time)."""
+    """A client's operation ended: answered, refused, or unknown (no answer in time)."""
 
     kind: str
     started_ns: int
@@ -90,7 +92,7 @@ class OutcomeEvent(NamedTuple):
 
 
 class StepEvent(NamedTuple):
-    """A step of a scenario was done."""
+    """A step of a scenario; status is begins, done or failed."""
 
     kind: str
     at_ns: int
@@ -100,7 +102,7 @@ class StepEvent(NamedTuple):
 
 
 class InvariantEvent(NamedTuple):
-    """A standing rule was found broken, or held again."""
+    """An invariant was found broken; verdict is broken."""
 
     kind: str
     at_ns: int
@@ -150,8 +152,8 @@ class Trace:
     """An append-only record of events.
 
     `record(event)` takes a plain tuple whose first item is a kind of `EVENTS` and whose rest are that kind's
-    fields, in order.  With `enabled=False` nothing is kept; a caller on a hot path asks `enabled` first and
-    does not even build the tuple.
+    fields, in order.  With `enabled=False` nothing is kept; a caller on a hot path checks `enabled` first and
+    does not build the tuple.
     """
 
     __slots__ = ("_hashed", "_hasher", "_open", "_sealed", "enabled", "record")
@@ -164,12 +166,12 @@ class Trace:
         self._sealed: list[Chunk] = []
         self._hasher = hashlib.sha256()
         self._hashed = 0
-        # The list is emptied in place when a chunk is sealed, so its append stays the right one for good.
+        # The list is emptied in place when a chunk is sealed, so this bound append stays valid.
         self.record = self._open.append if enabled else _ignore
 
     @classmethod
     def from_state(cls, state: TraceState) -> Trace:
-        """A trace that goes on from what `state` gave; sealed chunks are shared with it."""
+        """A trace that goes on from a saved state; it shares the sealed chunks."""
         enabled, chunks = state
         trace = cls(enabled)
         trace._sealed = list(chunks)
@@ -225,13 +227,13 @@ class Trace:
         return found
 
     def lines(self) -> Iterator[str]:
-        """Canonical JSON, one line an event: sorted keys, no spaces, ASCII only, a newline at the end."""
+        """Canonical JSON, one line per event: sorted keys, no spaces, ASCII only, a newline at the end."""
         return map(_line, self._events())
 
     def digest(self) -> str:
         """Hex SHA-256 over `lines()`; equal exactly when the same things happened in the same order.
 
-        What was hashed by an earlier call is not hashed again.
+        Events that an earlier call hashed are not hashed again.
         """
         passed = 0
         for chunk in self._chunks():
@@ -242,12 +244,12 @@ class Trace:
         return self._hasher.hexdigest()
 
     def to_frame(self) -> pandas.DataFrame:
-        """A pandas DataFrame with one row an event: kind, at_s, at_ns, then the fields of every kind.
+        """A pandas DataFrame with one row per event: kind, at_s, at_ns, then the fields of every kind.
 
         A field that a kind does not have is missing (NA or None).  Whole numbers stay exact (Int64); each
-        time stands there in nanoseconds and in seconds.
+        time is there in nanoseconds and in seconds.
         """
-        import pandas  # slow to load, and needed by those who ask for a frame alone
+        import pandas  # slow to load, and needed for a frame only
 
         rows = [dict(zip(("kind", *_fields(event)), event, strict=True)) for event in self._events()]
         whole, order = _whole_columns(), _column_order()
@@ -259,7 +261,7 @@ class Trace:
                 continue
             columns[name] = pandas.Series(values, dtype="Int64")
             if name.endswith("_ns"):
-                columns[name.removesuffix("_ns") + "_s"] = columns[name] / 1_000_000_000
+                columns[name.removesuffix("_ns") + "_s"] = columns[name] / SECOND_NS
         frame = pandas.DataFrame(columns)
         front = ["kind", "at_s", "at_ns"]
         return frame[front + [name for name in frame.columns if name not in front]]
@@ -286,7 +288,7 @@ class Trace:
         return tuple(self._sealed)
 
     def _seal(self) -> None:
-        """Close the open chunk.  It swallows neighbours no longer than itself, so the chunks stay few."""
+        """Close the open chunk.  It absorbs earlier chunks that are not longer than itself, so there are few chunks."""
         if not self._open:
             return
         chunk = tuple(self._open)
@@ -297,7 +299,7 @@ class Trace:
 
 
 def _ignore(event: tuple[Any, ...]) -> None:
-    """What a trace that is switched off does with an event."""
+    """Drop an event: the `record` of a trace that is off."""
 
 
 def _fields(event: tuple[Any, ...]) -> tuple[str, ...]:
@@ -306,8 +308,8 @@ def _fields(event: tuple[Any, ...]) -> tuple[str, ...]:
     if names is None:
         raise ValueError(_unknown_kind(event[0]))
     if len(names) != len(event) - 1:
-        wanted, came = ", ".join(names), len(event) - 1
-        raise ValueError(f"a {event[0]} event has the fields {wanted}; one was recorded with {came} values")
+        wanted, count = ", ".join(names), len(event) - 1
+        raise ValueError(f"a {event[0]} event has the fields {wanted}; one was recorded with {count} values")
     return names
 
 
@@ -324,7 +326,7 @@ def _line(event: tuple[Any, ...]) -> str:
 
 
 def _positions(kind: str | None, fields: dict[str, Any]) -> dict[str, tuple[tuple[int, Any], ...]]:
-    """For each kind that can match: where in its tuple which value has to stand."""
+    """For each kind that can match: the positions in its tuple and the values required there."""
     if kind is not None and kind not in EVENTS:
         raise ValueError(_unknown_kind(kind))
     kinds = EVENTS if kind is None else {kind: EVENTS[kind]}
@@ -334,8 +336,8 @@ def _positions(kind: str | None, fields: dict[str, Any]) -> dict[str, tuple[tupl
         if all(field in names for field in fields)
     }
     if not found:
-        asked, known = ", ".join(fields), "; ".join(f"{name}: {', '.join(EVENTS[name])}" for name in kinds)
-        raise ValueError(f"no kind of event has all the fields {asked}; the fields are {known}")
+        required, known = ", ".join(fields), "; ".join(f"{name}: {', '.join(EVENTS[name])}" for name in kinds)
+        raise ValueError(f"no kind of event has all the fields {required}; the fields are {known}")
     return found
 
 

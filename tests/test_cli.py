@@ -47,7 +47,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Written:
 
 @pytest.mark.parametrize(("text", "code"), [(GOOD, 0), (BROKEN, 1), (BAD, 2), (UNKNOWN, 3)])
 @pytest.mark.parametrize("quiet", [[], ["-q"]])
-def test_the_exit_code_tells_the_verdict(text: str, code: int, quiet: list[str], written: Written) -> None:
+def test_the_exit_code_is_the_verdict(text: str, code: int, quiet: list[str], written: Written) -> None:
     assert main(["run", *quiet, written("x.lab.yaml", text)]) == code
 
 
@@ -60,29 +60,29 @@ def test_of_several_files_the_worst_counts(codes: list[int], code: int, written:
     assert main(["run", "-q", *names]) == code
 
 
-def test_a_run_tells_what_happened_and_the_verdict(written: Written, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_prints_what_happened_and_the_verdict(written: Written, capsys: pytest.CaptureFixture[str]) -> None:
     main(["run", written("x.lab.yaml", GOOD)])
-    told = capsys.readouterr()
+    output = capsys.readouterr()
 
-    assert told.out.startswith("A small lab\n===========\n")
-    assert "step 1     seal one" in told.out
-    assert "A small lab: as expected (seed 7, " in told.out
-    assert told.err.startswith("played 1 s of lab time and ")
-    assert "\r" not in told.err
+    assert output.out.startswith("A small lab\n===========\n")
+    assert "step 1     seal one" in output.out
+    assert "A small lab: as expected (seed 7, " in output.out
+    assert output.err.startswith("ran 1 s of lab time and ")
+    assert "\r" not in output.err
 
 
 def test_a_quiet_run_is_one_line(written: Written, capsys: pytest.CaptureFixture[str]) -> None:
     main(["run", "-q", written("x.lab.yaml", GOOD)])
-    told = capsys.readouterr()
+    output = capsys.readouterr()
 
-    assert told.out == "x.lab.yaml: A small lab: as expected (seed 7, 1s of lab time)\n"
-    assert told.err == ""
+    assert output.out == "x.lab.yaml: A small lab: as expected (seed 7, 1s of lab time)\n"
+    assert output.err == ""
 
 
 def test_a_quiet_run_reports_what_was_not_as_expected(written: Written, capsys: pytest.CaptureFixture[str]) -> None:
     main(["run", "-q", written("x.lab.yaml", BROKEN)])
 
-    assert "x.lab.yaml:10:3: of them lost: wanted 3, came 0 (broken)" in capsys.readouterr().out
+    assert "x.lab.yaml:10:3: of them lost: expected 3, got 0 (broken)" in capsys.readouterr().out
 
 
 def test_a_seed_may_be_given(written: Written, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,16 +90,16 @@ def test_a_seed_may_be_given(written: Written, capsys: pytest.CaptureFixture[str
     digests = []
     for seed in ("8", "8", "9"):
         assert main(["run", name, "--seed", seed]) == 0
-        told = capsys.readouterr().out
-        assert f"(seed {seed}, " in told
-        digests.append(told.splitlines()[-1])
+        output = capsys.readouterr().out
+        assert f"(seed {seed}, " in output
+        digests.append(output.splitlines()[-1])
 
     assert digests[0] == digests[1]
 
 
 @pytest.mark.parametrize("command", ["run", "check"])
 @pytest.mark.parametrize("name", ["nothing.lab.yaml", "folder", "binary.lab.yaml", "empty.lab.yaml"])
-def test_what_is_no_scenario_is_told_in_a_line(
+def test_what_is_not_a_scenario_is_reported_in_a_line(
     command: str, name: str, written: Written, capsys: pytest.CaptureFixture[str]
 ) -> None:
     written("empty.lab.yaml", "")
@@ -107,13 +107,13 @@ def test_what_is_no_scenario_is_told_in_a_line(
     Path("binary.lab.yaml").write_bytes(bytes(range(256)))
 
     assert main([command, name]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith(f"{name}:")
-    assert len(told.err.splitlines()) <= 3
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith(f"{name}:")
+    assert len(output.err.splitlines()) <= 3
 
 
-def test_checking_plays_nothing(
+def test_checking_runs_nothing(
     written: Written, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("labkit.lab.lab.Lab.load", None)
@@ -121,18 +121,18 @@ def test_checking_plays_nothing(
 
     assert main(["check", good]) == 0
     assert main(["check", bad, good]) == 2
-    told = capsys.readouterr()
-    assert told.out == "good.lab.yaml: good: A small lab, 1 step\n" * 2
-    assert "bad.lab.yaml:7:10: step 1, do: wanted a verb, came 'sela' — did you mean 'seal'?" in told.err
+    output = capsys.readouterr()
+    assert output.out == "good.lab.yaml: valid: A small lab, 1 step\n" * 2
+    assert "bad.lab.yaml:7:10: step 1, do: expected a verb, got 'sela' — did you mean 'seal'?" in output.err
 
 
 def test_the_demo_is_as_expected(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo"]) == 0
-    told = capsys.readouterr()
+    output = capsys.readouterr()
 
     for word in ("crash paris", "promote tokyo", "recovery point (RPO)", "as expected"):
-        assert word in told.out
-    assert len(told.err.splitlines()) == 1
+        assert word in output.out
+    assert len(output.err.splitlines()) == 1
 
 
 def test_a_terminal_shows_how_far_it_is_and_sees_the_same_run(
@@ -143,11 +143,11 @@ def test_a_terminal_shows_how_far_it_is_and_sees_the_same_run(
     quiet = capsys.readouterr()
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     main(["run", name])
-    told = capsys.readouterr()
+    output = capsys.readouterr()
 
-    assert "playing, lab time |" in told.err
-    assert told.err.splitlines()[-1].strip().startswith("played 20 s of lab time")
-    assert told.out == quiet.out
+    assert "running, lab time |" in output.err
+    assert output.err.splitlines()[-1].strip().startswith("ran 20 s of lab time")
+    assert output.out == quiet.out
 
 
 @pytest.mark.parametrize("command", ["demo", "lessons"])
@@ -191,10 +191,12 @@ def test_help_names_the_commands_that_there_are(capsys: pytest.CaptureFixture[st
     with pytest.raises(SystemExit) as left:
         main(["--help"])
 
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert left.value.code == 0
     assert [
-        name for name in ("demo", "run", "check", "lessons") if f"\n  {name} " not in told and f" {name} " not in told
+        name
+        for name in ("demo", "run", "check", "lessons")
+        if f"\n  {name} " not in output and f" {name} " not in output
     ] == []
 
 
@@ -219,25 +221,25 @@ def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: p
 
 def test_help_is_light(checkout: Path) -> None:
     code = "import sys; from labkit.cli import parser; parser(); print(*sys.modules)"
-    told = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True, check=True)
+    output = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True, check=True)
 
-    assert {"simpy", "pydantic", "yaml", "networkx", "tqdm", "pandas"} & set(told.stdout.split()) == set()
+    assert {"simpy", "pydantic", "yaml", "networkx", "tqdm", "pandas"} & set(output.stdout.split()) == set()
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(checkout: Path) -> None:
     program = f"{sys.executable} -m labkit check scenarios/first/*.lab.yaml"
-    told = subprocess.run(
+    output = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {program} | true"], cwd=checkout, capture_output=True, text=True, check=False
     )
 
-    assert "Traceback" not in told.stderr
-    assert "BrokenPipe" not in told.stderr
+    assert "Traceback" not in output.stderr
+    assert "BrokenPipe" not in output.stderr
 
 
 def test_signs_that_a_terminal_lacks_are_no_error(tmp_path: Path, checkout: Path) -> None:
     path = tmp_path / "x.lab.yaml"
     path.write_text(BAD, encoding="utf-8")
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-m", "labkit", "check", str(path)],
         cwd=checkout,
         env={"PYTHONIOENCODING": "ascii", "PATH": ""},
@@ -246,8 +248,8 @@ def test_signs_that_a_terminal_lacks_are_no_error(tmp_path: Path, checkout: Path
         check=False,
     )
 
-    assert told.returncode == 2
-    assert "did you mean 'seal'?" in told.stderr
+    assert output.returncode == 2
+    assert "did you mean 'seal'?" in output.stderr
 
 
 def test_help_lists_the_pages(capsys: pytest.CaptureFixture[str]) -> None:

@@ -61,7 +61,7 @@ def test_every_verb_is_described_with_its_parameters() -> None:
     assert list(described) == list(VERBS)
     for name, verb in VERBS.items():
         assert verb.about in described[name]
-        assert all(f"\n    {parameter.name}: {parameter.wanted}" in described[name] for parameter in verb.parameters)
+        assert all(f"\n    {parameter.name}: {parameter.expected}" in described[name] for parameter in verb.parameters)
     assert "(undone by restart)" in described["crash"]
     assert described["corrupt"].count("unless given") == 2
     assert "by force" not in described["promote"]

@@ -229,7 +229,7 @@ def test_an_empty_trace_has_an_empty_frame() -> None:
     assert "at_s" in frame.columns
 
 
-def test_pandas_is_loaded_for_a_frame_alone(checkout: Path) -> None:
+def test_pandas_is_loaded_for_a_frame_only(checkout: Path) -> None:
     code = "import sys, labkit.trace as t; t.Trace().digest(); print('pandas' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=checkout)
 

@@ -68,7 +68,7 @@ class Lab(Verbs):
 
         scenario = load(path)
         lab = cls(scenario.blueprint, scenario.seed if seed is None else seed)
-        lab.scenario = Run(lab, scenario)
+        lab.scenario = Run(lab, lab, scenario)
         return lab
 
     def step(self) -> bool:
@@ -144,7 +144,7 @@ class Lab(Verbs):
         if snapshot.state["scenario"] is not None:
             from labkit.scenario.running import Run
 
-            lab.scenario = Run.from_state(lab, snapshot.state["scenario"])
+            lab.scenario = Run.from_state(lab, lab, snapshot.state["scenario"])
         return lab
 
     def dispatch(self, item: tuple[str, str, Any]) -> None:
@@ -236,13 +236,26 @@ class Lab(Verbs):
         """Draw what became of each cluster, and what clients were told, up to now."""
         from labkit.views import timeline
 
-        return timeline.of(self)
+        return timeline.of(self.trace, self.ledger, self.now, tuple(self.clusters))
 
     def dashboard(self) -> Dashboard:
         """Show buttons for time and faults, and beside them map, timeline and the last of the trace."""
         from labkit.views import dashboard
 
-        return dashboard.dashboard(self)
+        controls = dashboard.Controls(
+            sites=self.blueprint.sites,
+            clusters={plan.name: plan.node_names for plan in self.blueprint.clusters},
+            step=self.step,
+            run=self.run,
+            faults=self,
+            unseal=lambda name: self[name].unseal(),
+            promote=lambda name: self[name].promote(),
+            demote=lambda name: self[name].demote(),
+            now_ns=lambda: self.now,
+            trace=self.trace,
+            pictures=lambda: (self.map(), self.timeline()),
+        )
+        return dashboard.dashboard(controls)
 
     def watch(self, name: str, check: Callable[[Lab], Any]) -> None:
         """Add an invariant of one's own: ``check(lab)`` returns something false, or text, when it is broken."""

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants
     from labkit.lab.ledger import Ledger
     from labkit.sim.clock import Clock
-    from labkit.sim.dice import Dice
     from labkit.sim.faults import Faults
     from labkit.sim.network import Network
+    from labkit.sim.random_streams import RandomStreams
     from labkit.trace import Trace
     from labkit.vault.files import Files
     from labkit.vault.storage.memory import MemoryStorage
@@ -30,7 +30,7 @@ class Parts:
     epoch_ns: int
     trace: Trace
     clock: Clock
-    dice: Dice
+    dice: RandomStreams
     network: Network
     faults: Faults
     stores: dict[str, MemoryStorage]

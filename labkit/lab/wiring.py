@@ -16,10 +16,10 @@ from labkit.lab.runbooks import Credentials
 from labkit.service.limits import wire_size
 from labkit.service.message import Request
 from labkit.sim.clock import Clock
-from labkit.sim.dice import Dice
 from labkit.sim.faults import Faults
 from labkit.sim.latency import Latency
 from labkit.sim.network import Network
+from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Link, Topology
 from labkit.trace import Trace
 from labkit.vault.files import Files
@@ -58,7 +58,7 @@ def build(lab: Lab, *, trace: bool) -> None:
     """Make a new lab's parts: clusters initialised and unsealed, their first nodes active, clients at work."""
     lab.trace = Trace(enabled=trace)
     lab.clock = Clock(lab.dispatch)
-    lab.dice = Dice(lab.seed)
+    lab.dice = RandomStreams(lab.seed)
     lab.network = Network(topology_of(lab.blueprint), lab.clock, lab.dice, lab.trace)
     _place(lab)
     lab.stores = {plan.name: MemoryStorage() for plan in lab.blueprint.clusters}
@@ -98,7 +98,7 @@ def restore(lab: Lab, kept: dict[str, Any]) -> None:
     """Make a lab's parts from a saved state."""
     lab.trace = Trace.from_state(kept["trace"])
     lab.clock = Clock(lab.dispatch, *kept["clock"])
-    lab.dice = Dice(lab.seed, kept["dice"])
+    lab.dice = RandomStreams(lab.seed, kept["dice"])
     lab.network = Network.from_state(kept["network"], lab.clock, lab.dice, lab.trace)
     lab.stores = {name: MemoryStorage.from_state(stored) for name, stored in kept["stores"].items()}
     _join(lab, kept)

@@ -75,7 +75,7 @@ def _verbs() -> dict[str, str]:
 def _describe(verb: Verb) -> Iterator[str]:
     yield f"{verb.name}: {verb.about}"
     for parameter in verb.parameters:
-        yield f"    {parameter.name}: {parameter.wanted}{_default(parameter)}"
+        yield f"    {parameter.name}: {parameter.expected}{_default(parameter)}"
     if verb.undo:
         yield f"    (undone by {verb.undo})"
 

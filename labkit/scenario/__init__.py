@@ -1,1 +1,1 @@
-"""Scenarios: files that say what a lab is, what befalls it, and what is expected of it; they drive a lab."""
+"""Scenarios: files that describe a lab, what happens in it and what is expected at the end; they drive a lab."""

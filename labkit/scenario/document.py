@@ -1,9 +1,9 @@
-"""Document: a YAML text as plain data in which every value still knows its line and column.
+"""Document: a YAML text as plain data, with the line and column of each value.
 
 1. Plain values are read by the rules of YAML 1.2: ``no``, ``1:30`` and ``2030-01-01`` are text, ``010`` is ten.
 2. Anchors, aliases, tags and further documents are refused, so data is a tree no larger than its text.
-3. A key that comes twice is a finding, never the last one's silent victory.
-4. Size, number of values and depth are limited, and judged while reading: no text costs more than its first excess.
+3. A key that comes twice is a problem; the last one does not silently replace the first.
+4. Size, number of values and depth are limited and checked while reading: reading stops at the first excess.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, NoReturn, TypeAlias
 
 import yaml
 
-from labkit.scenario.findings import NOWHERE, Finding, Mark, ScenarioError, shown
+from labkit.scenario.problems import WHOLE_FILE, FilePosition, FileProblem, ScenarioError, describe_value
 
-MOST_BYTES = 262_144
-MOST_VALUES = 20_000
-MOST_DEPTH = 24
-MOST_DIGITS = 18
+MAX_FILE_BYTES = 262_144
+MAX_FILE_VALUES = 20_000
+MAX_FILE_DEPTH = 24
+MAX_NUMBER_DIGITS = 18
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -41,67 +41,67 @@ _CONSTANTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """Plain data, and for the path of each value where it stands; ``keys`` has where its key stands.
+    """Plain data, and for the path of each value its position and that of its key.
 
-    Of a key that came twice the first value is in ``data``, the other in ``findings``.
+    Of a key that comes twice the first value is in ``data``, the second is among ``problems``.
     """
 
     name: str
     lines: tuple[str, ...]
     data: Any
-    keys: dict[Path, Mark]
-    values: dict[Path, Mark]
-    findings: tuple[Finding, ...] = ()
+    key_positions: dict[Path, FilePosition]
+    value_positions: dict[Path, FilePosition]
+    problems: tuple[FileProblem, ...] = ()
 
-    def mark(self, path: Path) -> Mark:
-        """Where a value stands; for one that is not there, its nearest parent, by its key when it has one."""
-        if path in self.values:
-            return self.values[path]
-        while path and path not in self.values:
+    def position(self, path: Path) -> FilePosition:
+        """Where a value is; for a missing one its nearest parent, by its key when it has one."""
+        if path in self.value_positions:
+            return self.value_positions[path]
+        while path and path not in self.value_positions:
             path = path[:-1]
-        return self.keys.get(path) or self.values[path]
+        return self.key_positions.get(path) or self.value_positions[path]
 
-    def key_mark(self, path: Path) -> Mark:
-        """Where the key of a value stands, or else the value."""
-        return self.keys.get(path) or self.mark(path)
+    def key_position(self, path: Path) -> FilePosition:
+        """Where the key of a value is, or else the value."""
+        return self.key_positions.get(path) or self.position(path)
 
-    def error(self, findings: Iterable[Finding]) -> ScenarioError:
-        """The error that tells of these findings."""
-        return ScenarioError(self.name, findings, self.lines)
+    def error(self, problems: Iterable[FileProblem]) -> ScenarioError:
+        """The error that reports these problems."""
+        return ScenarioError(self.name, problems, self.lines)
 
 
 def read(path: str | PathLike[str]) -> Document:
-    """Read a file; raise ScenarioError when it cannot be read or is no such document."""
+    """Read a file; raise ScenarioError when it cannot be read or is not such a document."""
     name = fspath(path)
     try:
         with open(path, "rb") as file:
-            source = file.read(MOST_BYTES + 1)
+            source = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise ScenarioError(name, [Finding(NOWHERE, f"cannot be read: {said}")]) from None
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ScenarioError(name, [FileProblem(WHOLE_FILE, f"cannot be read: {reason}")]) from None
     return parse(source, name)
 
 
 def parse(source: bytes, name: str) -> Document:
-    """Read a text in UTF-8; raise ScenarioError when it is no such document."""
-    if len(source) > MOST_BYTES:
-        raise ScenarioError(name, [Finding(NOWHERE, f"wanted at most {MOST_BYTES:,} bytes, came more")])
+    """Read a text in UTF-8; raise ScenarioError when it is not such a document."""
+    if len(source) > MAX_FILE_BYTES:
+        raise ScenarioError(name, [FileProblem(WHOLE_FILE, f"expected at most {MAX_FILE_BYTES:,} bytes, got more")])
     try:
         text = source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = source.count(b"\n", 0, error.start) + 1
         column = error.start - source.rfind(b"\n", 0, error.start)
-        said = f"wanted text in UTF-8, came the byte 0x{source[error.start]:02x}"
-        raise ScenarioError(name, [Finding(Mark(line, column), said)]) from None
+        text = f"expected text in UTF-8, got the byte 0x{source[error.start]:02x}"
+        raise ScenarioError(name, [FileProblem(FilePosition(line, column), text)]) from None
     reader = _Reader(text, name)
     data = reader.document()
     return Document(
         name=name,
         lines=reader.lines,
         data=data,
-        keys=reader.keys,
-        values=reader.values,
-        findings=tuple(reader.findings),
+        key_positions=reader.key_positions,
+        value_positions=reader.value_positions,
+        problems=tuple(reader.problems),
     )
 
 
@@ -110,22 +110,22 @@ class _Reader:
 
     def __init__(self, text: str, name: str) -> None:
         self.text, self.name, self.lines = text, name, tuple(_BREAK.split(text))
-        self.keys: dict[Path, Mark] = {}
-        self.values: dict[Path, Mark] = {}
-        self.findings: list[Finding] = []
+        self.key_positions: dict[Path, FilePosition] = {}
+        self.value_positions: dict[Path, FilePosition] = {}
+        self.problems: list[FileProblem] = []
         self._events = self._checked()
 
     def document(self) -> Any:
         """Return the data of the one document; None for an empty text."""
         next(self._events)
         if isinstance(next(self._events), yaml.StreamEndEvent):
-            self.values[()] = Mark(1, 1)
+            self.value_positions[()] = FilePosition(1, 1)
             return None
         data = self._value(next(self._events), ())
         next(self._events)
         more = next(self._events)
         if not isinstance(more, yaml.StreamEndEvent):
-            self._stop(self._mark(more), "wanted one document in a file, came a second; put it into a file of its own")
+            self._stop(self._position(more), "expected one document in a file, got a second; put it into its own file")
         return data
 
     def _checked(self) -> Iterator[Any]:
@@ -134,47 +134,50 @@ class _Reader:
         except yaml.reader.ReaderError as error:
             before = self.text[: error.position]
             line = len(_BREAK.findall(before)) + 1
-            mark = Mark(line, error.position - max((found.end() for found in _BREAK.finditer(before)), default=0) + 1)
-            self._stop(mark, f"wanted printable text, came the character {_code(error.character)}")
+            position = FilePosition(
+                line, error.position - max((found.end() for found in _BREAK.finditer(before)), default=0) + 1
+            )
+            self._stop(position, f"expected printable text, got the character {_code(error.character)}")
         except yaml.MarkedYAMLError as error:
-            places = [place for place in (error.problem_mark, error.context_mark) if place is not None]
-            # What was left open is found missing at the end of the text; where it was opened says more.
-            place = next((place for place in places if place.index < len(self.text.rstrip())), None)
-            mark = Mark(place.line + 1, place.column + 1) if place else self._last()
-            told = ", ".join(part for part in (error.context, error.problem) if part)
-            self._stop(mark, f"wanted YAML, but {told}")
+            marks = [mark for mark in (error.problem_mark, error.context_mark) if mark is not None]
+            # A missing end is noticed at the end of the text; the position of the beginning helps more.
+            mark = next((mark for mark in marks if mark.index < len(self.text.rstrip())), None)
+            position = FilePosition(mark.line + 1, mark.column + 1) if mark else self._last()
+            reason = ", ".join(part for part in (error.context, error.problem) if part)
+            self._stop(position, f"expected YAML, but {reason}")
         except yaml.YAMLError:
-            self._stop(Mark(1, 1), "wanted YAML, came something else")
+            self._stop(FilePosition(1, 1), "expected YAML, got something else")
 
-    def _mark(self, event: Any) -> Mark:
+    def _position(self, event: Any) -> FilePosition:
         start, end = event.start_mark, event.end_mark
         if start.line >= len(self.lines):
             return self._last()
         length = end.column - start.column if start.line == end.line else 1
-        return Mark(start.line + 1, start.column + 1, max(1, length))
+        return FilePosition(start.line + 1, start.column + 1, max(1, length))
 
-    def _last(self) -> Mark:
-        """The last character that is no space."""
+    def _last(self) -> FilePosition:
+        """The last character that is not a space."""
         ended = self.text.rstrip()
         lines = _BREAK.split(ended)
-        return Mark(len(lines), max(1, len(lines[-1])))
+        return FilePosition(len(lines), max(1, len(lines[-1])))
 
     def _value(self, event: Any, path: Path) -> Any:
-        mark = self.values[path] = self._mark(event)
+        position = self.value_positions[path] = self._position(event)
         if isinstance(event, yaml.AliasEvent):
-            self._stop(mark, f"wanted a value, came the alias {_named('*', event)}; write the value out here")
+            self._stop(position, f"expected a value, got the alias {_named('*', event)}; write the value here")
         if event.anchor is not None:
             self._stop(
-                mark, f"wanted a value, came the anchor {_named('&', event)}; leave it out, aliases are not read"
+                position,
+                f"expected a value, got the anchor {_named('&', event)}; leave it out, aliases are not supported",
             )
         if event.tag is not None:
-            self._stop(mark, f"wanted a plain value, came the tag {shown(event.tag)}; leave it out")
-        if len(self.values) > MOST_VALUES:
-            self._stop(mark, f"wanted at most {MOST_VALUES:,} values, came more")
-        if len(path) > MOST_DEPTH:
-            self._stop(mark, f"wanted values at most {MOST_DEPTH} levels deep, came deeper")
+            self._stop(position, f"expected a plain value, got the tag {describe_value(event.tag)}; leave it out")
+        if len(self.value_positions) > MAX_FILE_VALUES:
+            self._stop(position, f"expected at most {MAX_FILE_VALUES:,} values, got more")
+        if len(path) > MAX_FILE_DEPTH:
+            self._stop(position, f"expected values at most {MAX_FILE_DEPTH} levels deep, got deeper")
         if isinstance(event, yaml.ScalarEvent):
-            return event.value if event.style else self._plain(event.value, mark)
+            return event.value if event.style else self._plain(event.value, position)
         if isinstance(event, yaml.SequenceStartEvent):
             return self._items(path)
         return self._members(path)
@@ -188,34 +191,38 @@ class _Reader:
     def _members(self, path: Path) -> dict[str, Any]:
         members: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
-            mark = self._mark(event)
+            position = self._position(event)
             if not isinstance(event, yaml.ScalarEvent) or event.anchor is not None or event.tag is not None:
-                self._stop(mark, "wanted a key that is a plain word, came something else")
+                self._stop(position, "expected a key that is a plain word, got something else")
             key, inner = event.value, (*path, event.value)
             if key in members:
-                first = self.keys[inner].line
-                self.findings.append(Finding(mark, f"wanted each key once, came {shown(key)} again after line {first}"))
+                first = self.key_positions[inner].line
+                self.problems.append(
+                    FileProblem(position, f"expected each key once, got {describe_value(key)} again after line {first}")
+                )
                 inner = (*inner, -1)
-            self.keys[inner] = mark
+            self.key_positions[inner] = position
             value = self._value(next(self._events), inner)
             members.setdefault(key, value)
         return members
 
-    def _plain(self, text: str, mark: Mark) -> Any:
+    def _plain(self, text: str, position: FilePosition) -> Any:
         if text in _CONSTANTS:
             return _CONSTANTS[text]
         if _INTEGER.fullmatch(text) or _BASED.fullmatch(text):
-            if len(text.lstrip("+-")) > MOST_DIGITS:
-                self._stop(mark, f"wanted a number of at most {MOST_DIGITS} digits, came {shown(text)}")
+            if len(text.lstrip("+-")) > MAX_NUMBER_DIGITS:
+                self._stop(
+                    position, f"expected a number of at most {MAX_NUMBER_DIGITS} digits, got {describe_value(text)}"
+                )
             return int(text, 10 if _INTEGER.fullmatch(text) else 0)
         return float(text) if _DECIMAL.fullmatch(text) else text
 
-    def _stop(self, mark: Mark, text: str) -> NoReturn:
-        raise ScenarioError(self.name, [*self.findings, Finding(mark, text)], self.lines) from None
+    def _stop(self, position: FilePosition, text: str) -> NoReturn:
+        raise ScenarioError(self.name, [*self.problems, FileProblem(position, text)], self.lines) from None
 
 
 def _named(sign: str, event: Any) -> str:
-    return shown(sign + event.anchor)
+    return describe_value(sign + event.anchor)
 
 
 def _code(character: Any) -> str:

@@ -1,8 +1,8 @@
-"""Loading: a scenario file becomes a Scenario, or one error that carries everything that is wrong with it.
+"""Loading: a scenario file becomes a Scenario, or one error with everything that is wrong with it.
 
-1. Each section is judged by its model, each step by that of its verb; then what must hold between them.
-2. Findings never hide one another: a section that cannot be used is left out of the judgement of the others.
-3. A step or key that nobody knows is an error, never passed over.
+1. Each section is checked by its model, each step by the model of its verb; then what must hold between them.
+2. Problems do not hide one another: the other sections are checked without a section that cannot be used.
+3. An unknown step or key is an error; none is skipped.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
+from labkit.scenario.did_you_mean import nearest
 from labkit.scenario.document import Document, Path, parse, read
-from labkit.scenario.findings import Finding, Mark, nearest, shown, wanted
-from labkit.scenario.kinds import HOUR_NS, LONGEST_NS, Names, write_duration
-from labkit.scenario.model import ClientsPart, ExpectPart, FilePart, LabPart, fields_of, met
-from labkit.scenario.scenario import Bounds, Expectations, Scenario, Step
-from labkit.scenario.verbs import VERBS, model_of, quarrels
+from labkit.scenario.model import ClientsPart, ExpectPart, FilePart, LabPart, fields_of, part_at
+from labkit.scenario.problems import FilePosition, FileProblem, describe_value, expected
+from labkit.scenario.scenario import Expectations, ExpectedRange, Scenario, Step
+from labkit.scenario.value_types import HOUR_NS, MAX_SCENARIO_NS, DeclaredNames, write_duration
+from labkit.scenario.verbs import VERBS, cross_field_errors, model_of
 
-MOST_OPERATIONS = 500_000
+MAX_OPERATIONS = 500_000
 MEASURES = ("acknowledged", "lost", "unknown", "refused", "rpo", "rto")
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -38,21 +39,21 @@ def loads(source: bytes, name: str = "scenario") -> Scenario:
 
 
 def interpret(document: Document) -> Scenario:
-    """Judge a document as a scenario; raise ScenarioError with everything that is wrong with it."""
-    bench = _Bench(document)
-    file = bench.judge(FilePart, document.data, ())
+    """Check a document and build the scenario; raise ScenarioError with everything that is wrong with it."""
+    checker = _Checker(document)
+    file = checker.validate(FilePart, document.data, ())
     data = document.data if isinstance(document.data, dict) else {}
-    lab = bench.judge(LabPart, data["lab"], ("lab",)) if isinstance(data.get("lab"), dict) else None
-    expect = bench.judge(ExpectPart, data["expect"], ("expect",)) if isinstance(data.get("expect"), dict) else None
+    lab = checker.validate(LabPart, data["lab"], ("lab",)) if isinstance(data.get("lab"), dict) else None
+    expect = checker.validate(ExpectPart, data["expect"], ("expect",)) if isinstance(data.get("expect"), dict) else None
     timeline = data.get("timeline")
-    steps = [bench.step(raw, place) for place, raw in enumerate(timeline)] if isinstance(timeline, list) else []
+    steps = [checker.step(raw, number) for number, raw in enumerate(timeline, 1)] if isinstance(timeline, list) else []
     if lab is not None:
-        bench.check_names(lab)
-        bench.check_links(lab)
-        bench.check_work(lab, file)
-    bench.check_order([step for step in steps if step is not None], file)
-    if bench.findings:
-        raise document.error(bench.findings)
+        checker.check_names(lab)
+        checker.check_links(lab)
+        checker.check_work(lab, file)
+    checker.check_order([step for step in steps if step is not None], file)
+    if checker.problems:
+        raise document.error(checker.problems)
     assert file is not None
     assert lab is not None
     return Scenario(
@@ -66,170 +67,169 @@ def interpret(document: Document) -> Scenario:
         end_ns=file.end,
         settle_ns=file.settle,
         work_until_ns=max((work.until for group in lab.clients.values() for work in group.work), default=0),
-        marks=tuple(_marks(document)),
+        positions=tuple(_positions(document)),
         lines=document.lines,
     )
 
 
-class _Bench:
-    """A document under judgement, the names that it declares, and what was found so far."""
+class _Checker:
+    """Checks one document; has the names that it declares and the problems so far."""
 
     def __init__(self, document: Document) -> None:
-        self.document, self.names = document, Names.of(document.data)
-        self.findings: list[Finding] = list(document.findings)
+        self.document, self.names = document, DeclaredNames.of(document.data)
+        self.problems: list[FileProblem] = list(document.problems)
 
-    def found(self, path: Path, text: str, *, key: bool = False) -> None:
-        """Note a finding about a value, or about its key."""
-        mark = self.document.key_mark(path) if key else self.document.mark(path)
-        where = _where(path[:-1] if key else path)
-        self.findings.append(Finding(mark, f"{where}: {text}" if where else text))
+    def add(self, path: Path, text: str, *, key: bool = False) -> None:
+        """Add a problem with a value, or with its key."""
+        position = self.document.key_position(path) if key else self.document.position(path)
+        where = _path_text(path[:-1] if key else path)
+        self.problems.append(FileProblem(position, f"{where}: {text}" if where else text))
 
-    def judge(self, model: type[Model], data: Any, path: Path) -> Model | None:
-        """Validate a section against its model; None, with findings, for one that cannot be used."""
+    def validate(self, model: type[Model], data: Any, path: Path) -> Model | None:
+        """Validate a section with its model; None, with problems added, for one that cannot be used."""
         if path == () and not isinstance(data, dict):
-            self.found(path, wanted("a mapping of scenario, lab, timeline and expect", data))
+            self.add(path, expected("a mapping of scenario, lab, timeline and expect", data))
             return None
-        empty = list(_empty(data, path, model is FilePart))
-        for place in empty:
-            what = met(model, place[len(path) :])[1] or "a value"
-            self.found(place, wanted(what, None))
+        empty = list(_empty_values(data, path, model is FilePart))
+        for empty_path in empty:
+            what = part_at(model, empty_path[len(path) :])[1] or "a value"
+            self.add(empty_path, expected(what, None))
         try:
             valid = model.model_validate(data, context=self.names)
         except ValidationError as error:
             rows = error.errors(include_url=False)
-            strange = [row["loc"] for row in rows if row["type"] == "extra_forbidden"]
-            misspelt = {(*place[:-1], _meant(model, place)) for place in strange}
+            unknown = [row["loc"] for row in rows if row["type"] == "extra_forbidden"]
+            mistyped = {(*inner[:-1], _intended_key(model, inner)) for inner in unknown}
             for row in rows:
-                if row["type"] != "missing" or row["loc"] not in misspelt:
+                if row["type"] != "missing" or row["loc"] not in mistyped:
                     self._translate(model, path, row)
             return None
         return None if empty else valid
 
     def _translate(self, model: type[BaseModel], path: Path, row: Any) -> None:
-        """Say one of the validator's errors in the house's words."""
-        sort, place, came = row["type"], row["loc"], row["input"]
-        if place and place[-1] == "[key]":
-            self.found((*path, *place[:-1]), str(row["ctx"]["error"]), key=True)
-        elif sort == "missing":
-            what = met(model, place)[1]
-            self.found((*path, *place[:-1]), f"wanted the key '{place[-1]}' ({what}), came none")
-        elif sort == "extra_forbidden":
-            known = fields_of(met(model, place[:-1])[0])
-            self.found((*path, *place), wanted("a key", str(place[-1]), known), key=True)
-        elif came is None:
+        """Add the problem for one of the validator's errors."""
+        kind, inner, value = row["type"], row["loc"], row["input"]
+        if inner and inner[-1] == "[key]":
+            self.add((*path, *inner[:-1]), str(row["ctx"]["error"]), key=True)
+        elif kind == "missing":
+            what = part_at(model, inner)[1]
+            self.add((*path, *inner[:-1]), f"expected the key '{inner[-1]}' ({what}), got none")
+        elif kind == "extra_forbidden":
+            known = fields_of(part_at(model, inner[:-1])[0])
+            self.add((*path, *inner), expected("a key", str(inner[-1]), known), key=True)
+        elif value is None:
             return
-        elif sort == "value_error":
-            self.found((*path, *place), str(row["ctx"]["error"]))
-        elif sort in ("too_short", "too_long"):
-            self.found((*path, *place), f"wanted {met(model, place)[1]}, came {row['ctx']['actual_length']} of them")
+        elif kind == "value_error":
+            self.add((*path, *inner), str(row["ctx"]["error"]))
+        elif kind in ("too_short", "too_long"):
+            self.add((*path, *inner), f"expected {part_at(model, inner)[1]}, got {row['ctx']['actual_length']} of them")
         else:
-            self.found((*path, *place), wanted(met(model, place)[1], came))
+            self.add((*path, *inner), expected(part_at(model, inner)[1], value))
 
-    def step(self, raw: Any, place: int) -> Step | None:
-        """Judge one step of the timeline."""
-        path: Path = ("timeline", place)
+    def step(self, raw: Any, number: int) -> Step | None:
+        """Check one step of the timeline; steps are numbered from 1."""
+        path: Path = ("timeline", number - 1)
         if not isinstance(raw, dict):
-            self.found(path, wanted("a step such as {do: crash, target: paris, at: 20s}", raw))
+            self.add(path, expected("a step such as {do: crash, target: paris, at: 20s}", raw))
             return None
         if "do" not in raw:
-            self.found(path, "wanted the key 'do' (a verb), came none")
+            self.add(path, "expected the key 'do' (a verb), got none")
             return None
         verb = VERBS.get(raw["do"]) if isinstance(raw["do"], str) else None
         if verb is None:
-            self.found((*path, "do"), wanted("a verb", raw["do"], VERBS))
+            self.add((*path, "do"), expected("a verb", raw["do"], VERBS))
             return None
-        valid = self.judge(model_of(verb.name), raw, path)
+        valid = self.validate(model_of(verb.name), raw, path)
         if valid is None:
             return None
-        given = valid.model_dump(by_alias=True)
-        told = quarrels(verb, given, self.names)
-        for text in told:
-            self.found(path, text)
-        timing = {key: given.pop(key, None) for key in ("do", "at", "after", "fails")}
+        arguments = valid.model_dump(by_alias=True)
+        for text in cross_field_errors(verb, arguments, self.names):
+            self.add(path, text)
+        timing = {key: arguments.pop(key, None) for key in ("do", "at", "after", "fails")}
         return Step(
-            number=place + 1,
+            number=number,
             verb=verb.name,
-            given=tuple(given.items()),
-            text=verb.say(given),
+            arguments=tuple(arguments.items()),
+            text=verb.describe(arguments),
             at_ns=timing["at"] or 0,
             after_ns=timing["after"] or 0,
             fails=timing["fails"],
         )
 
     def check_names(self, lab: LabPart) -> None:
-        """No two hosts, and no host and site, bear one name; a cluster bears that of no site but its own."""
-        taken = dict.fromkeys(lab.sites, "a site")
+        """Hosts and sites have different names; a cluster may have the name of its own site, not of another."""
+        used = dict.fromkeys(lab.sites, "a site")
         for number, site in enumerate(lab.sites):
             if site in lab.sites[:number]:
-                self.found(("lab", "sites", number), f"wanted each site once, came {shown(site)} again")
+                self.add(("lab", "sites", number), f"expected each site once, got {describe_value(site)} again")
         for name, plan in lab.clusters.items():
             hosts = [*(f"{name}-{number}" for number in range(1, plan.nodes + 1)), f"{name}-operator"]
             own = {} if name == plan.site else {name: "a cluster"}
-            self._take(taken, ("lab", "clusters", name), {**own, **dict.fromkeys(hosts, "a host")})
+            self._claim(used, ("lab", "clusters", name), {**own, **dict.fromkeys(hosts, "a host")})
         for name, group in lab.clients.items():
             hosts = [f"{name}-{number}" for number in range(1, group.count + 1)]
-            self._take(taken, ("lab", "clients", name), {name: "a group", **dict.fromkeys(hosts, "a host")})
+            self._claim(used, ("lab", "clients", name), {name: "a group", **dict.fromkeys(hosts, "a host")})
 
-    def _take(self, taken: dict[str, str], path: Path, names: dict[str, str]) -> None:
+    def _claim(self, used: dict[str, str], path: Path, names: dict[str, str]) -> None:
         for name, what in names.items():
-            if name in taken:
-                self.found(path, f"wanted another name, since {shown(name)} is {taken[name]} already", key=True)
+            if name in used:
+                self.add(path, f"expected another name, since {describe_value(name)} is {used[name]} already", key=True)
                 return
-            taken[name] = what
+            used[name] = what
 
     def check_links(self, lab: LabPart) -> None:
-        """Links lie between two different sites, one for each pair, and lead everywhere."""
-        near: dict[str, list[str]] = {site: [] for site in lab.sites}
+        """Links are between two different sites, one per pair, and connect all sites."""
+        neighbours: dict[str, list[str]] = {site: [] for site in lab.sites}
         known: dict[tuple[str, ...], int] = {}
         for number, link in enumerate(lab.links):
             path: Path = ("lab", "links", number, "between")
             pair = tuple(sorted(link.between))
             if pair[0] == pair[1]:
-                self.found(path, f"wanted two different sites, came {pair[0]} twice")
+                self.add(path, f"expected two different sites, got {pair[0]} twice")
             elif pair in known:
-                self.found(path, f"wanted one link a pair of sites, came a second (the first is link {known[pair]})")
+                self.add(path, f"expected one link per pair of sites, got a second (the first is link {known[pair]})")
             known.setdefault(pair, number + 1)
             for one, other in (pair, pair[::-1]):
-                near[one].append(other)
+                neighbours[one].append(other)
         reached, waiting = {lab.sites[0]}, [lab.sites[0]]
         while waiting:
-            fresh = [site for site in near[waiting.pop()] if site not in reached]
-            reached.update(fresh)
-            waiting += fresh
+            new = [site for site in neighbours[waiting.pop()] if site not in reached]
+            reached.update(new)
+            waiting += new
         for number, site in enumerate(lab.sites):
             if site not in reached:
-                self.found(("lab", "sites", number), f"wanted links that lead from {lab.sites[0]} to {site}, came none")
+                self.add(("lab", "sites", number), f"expected links from {lab.sites[0]} to {site}, got none")
 
     def check_work(self, lab: LabPart, file: FilePart | None) -> None:
-        """Clients do no more than a run can play in reasonable time."""
+        """Clients do no more than a run can do in reasonable time."""
         planned = sum(sum(_operations(group, file)) for group in lab.clients.values())
-        if planned > MOST_OPERATIONS:
-            said = f"wanted at most {MOST_OPERATIONS:,} operations of all clients, came {planned:,}"
-            self.found(("lab", "clients"), f"{said}; let them work less often or not so long", key=True)
+        if planned > MAX_OPERATIONS:
+            text = f"expected at most {MAX_OPERATIONS:,} operations of all clients, got {planned:,}"
+            self.add(("lab", "clients"), f"{text}; let them work less often or not as long", key=True)
 
     def check_order(self, steps: list[Step], file: FilePart | None) -> None:
-        """No step begins before the one ahead of it can have ended, and none after the end."""
+        """No step begins before the one before it can have ended, and none after the end."""
         if file is not None and {"end", "settle"} <= file.model_fields_set:
-            said = "wanted end or settle, came both; end is an instant, settle follows the last step"
-            self.found(("settle",), said, key=True)
+            text = "expected end or settle, got both; end is an instant, settle follows the last step"
+            self.add(("settle",), text, key=True)
         earliest = 0
         for step in steps:
             path: Path = ("timeline", step.number - 1)
             if step.at_ns and step.at_ns < earliest:
-                said = f"wanted an instant from {write_duration(earliest)} on, when the step before it may be over"
-                self.found((*path, "at"), f"{said}; came {write_duration(step.at_ns)}")
-            given = dict(step.given)
-            earliest = max(earliest + step.after_ns, step.at_ns) + (given["for"] if step.verb == "wait" else 0)
-        end = LONGEST_NS if file is None or file.end is None else file.end
+                text = f"expected an instant from {write_duration(earliest)} on, when the step before it may be over"
+                self.add((*path, "at"), f"{text}; got {write_duration(step.at_ns)}")
+            arguments = dict(step.arguments)
+            earliest = max(earliest + step.after_ns, step.at_ns) + (arguments["for"] if step.verb == "wait" else 0)
+        end = MAX_SCENARIO_NS if file is None or file.end is None else file.end
         if earliest > end:
             path = ("end",) if file is not None and file.end is not None else ("timeline",)
-            said = f"wanted an instant from {write_duration(earliest)} on, when the last step is over at the earliest"
-            self.found(path, f"{said}; came {write_duration(end)}")
+            text = f"expected an instant from {write_duration(earliest)} on, when the last step is over at the earliest"
+            self.add(path, f"{text}; got {write_duration(end)}")
 
 
-def _meant(model: type[BaseModel], place: Path) -> str | None:
-    """Name the key that a misspelt one stands for: that it is missing need not be said as well."""
-    return nearest(str(place[-1]), fields_of(met(model, place[:-1])[0]))
+def _intended_key(model: type[BaseModel], path: Path) -> str | None:
+    """Return the key that a mistyped one is meant to be, so that it is not reported as missing too."""
+    return nearest(str(path[-1]), fields_of(part_at(model, path[:-1])[0]))
 
 
 def _operations(group: ClientsPart, file: FilePart | None) -> Iterator[int]:
@@ -238,23 +238,23 @@ def _operations(group: ClientsPart, file: FilePart | None) -> Iterator[int]:
         yield group.count * max(0, (work.until or end) - work.from_) // work.every
 
 
-def _empty(data: Any, path: Path, outermost: bool) -> Iterator[Path]:
-    """Yield where a key or an item was left without a value; what a request carries may be null."""
+def _empty_values(data: Any, path: Path, outermost: bool) -> Iterator[Path]:
+    """Yield the path of each key or item without a value; the body of a request may contain null."""
     members = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in members:
         if value is None:
             yield (*path, key)
         elif not outermost and key != "body":
-            yield from _empty(value, (*path, key), False)
+            yield from _empty_values(value, (*path, key), False)
 
 
-def _where(path: Path) -> str:
-    """Name a place as a reader would: ``step 3, cluster`` or ``lab.links[0].latency``."""
+def _path_text(path: Path) -> str:
+    """Write a path for a reader: ``step 3, cluster`` or ``lab.links[1].latency``."""
     parts = list(path)
     if len(parts) > 1 and parts[0] == "timeline" and isinstance(parts[1], int):
-        rest = _where(tuple(parts[2:]))
-        return f"step {parts[1] + 1}" + (f", {rest}" if rest else "")
-    text = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{shown(part)[1:-1]}" for part in parts)
+        inner = _path_text(tuple(parts[2:]))
+        return f"step {parts[1] + 1}" + (f", {inner}" if inner else "")
+    text = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{describe_value(part)[1:-1]}" for part in parts)
     return text.removeprefix(".")
 
 
@@ -281,7 +281,7 @@ def blueprint_of(lab: LabPart) -> Blueprint:
                 shares=plan.shares,
                 threshold=plan.threshold,
                 version=plan.version,
-                backlog_entries=plan.ring,
+                backlog_entries=plan.backlog,
             )
             for name, plan in lab.clusters.items()
         ),
@@ -315,23 +315,23 @@ def _client_plan(name: str, group: ClientsPart) -> ClientPlan:
 def _expectations(expect: ExpectPart | None) -> Expectations:
     if expect is None:
         return Expectations()
-    bounds = []
+    ranges = []
     for what in MEASURES:
         declared = getattr(expect, what)
         if declared is not None:
-            exactly, low, high = declared.bounds()
-            bounds.append(Bounds(what, *((low, high) if exactly is None else (exactly, exactly))))
+            exactly, low, high = declared.limits()
+            ranges.append(ExpectedRange(what, *((low, high) if exactly is None else (exactly, exactly))))
     primary = None if expect.primary is None else tuple(sorted(expect.primary))
-    return Expectations(tuple(bounds), expect.roots, primary, tuple(expect.invariants.items()))
+    return Expectations(tuple(ranges), expect.roots, primary, tuple(expect.invariants.items()))
 
 
-def _marks(document: Document) -> Iterator[tuple[str, Mark]]:
-    """Yield where each expectation and each step stands."""
+def _positions(document: Document) -> Iterator[tuple[str, FilePosition]]:
+    """Yield where each expectation and each step is."""
     expect = document.data.get("expect", {})
     for key in expect:
         if key != "invariants":
-            yield key, document.key_mark(("expect", key))
+            yield key, document.key_position(("expect", key))
     for name in expect.get("invariants", {}):
-        yield name, document.key_mark(("expect", "invariants", name))
-    for place in range(len(document.data.get("timeline", []))):
-        yield f"step {place + 1}", document.mark(("timeline", place))
+        yield name, document.key_position(("expect", "invariants", name))
+    for index in range(len(document.data.get("timeline", []))):
+        yield f"step {index + 1}", document.position(("timeline", index))

@@ -1,7 +1,7 @@
-"""Model: the sections of a scenario file as pydantic models; a field's description is what a finding says was wanted.
+"""Model: the sections of a scenario file as pydantic models; a field's description is what a problem says was expected.
 
-Nothing here looks at anything but one section and the names that the file declares; what holds between sections is
-judged in ``loading``.  A field whose default is None may be left out, but not left empty: that is judged there too.
+A model sees one section and the names that the file declares; what must hold between sections is checked in
+``loading``.  A field whose default is None may be left out, but not left empty: that is checked there too.
 """
 
 from __future__ import annotations
@@ -10,11 +10,21 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from labkit.lab.blueprint import MILLISECOND_NS, SECOND_NS
 from labkit.lab.client import BUILDERS
 from labkit.lab.invariants import STANDING
-from labkit.scenario.findings import wanted
-from labkit.scenario.kinds import Bandwidth, ClusterName, Duration, Name, Share, Site, SitePair, Size, write_duration
+from labkit.scenario.problems import expected
+from labkit.scenario.value_types import (
+    Bandwidth,
+    ClusterName,
+    Duration,
+    Name,
+    Share,
+    Site,
+    SitePair,
+    Size,
+    write_duration,
+)
+from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
 DISTRIBUTIONS = ("constant", "uniform", "normal", "exponential", "heavy")
 
@@ -22,38 +32,37 @@ DISTRIBUTIONS = ("constant", "uniform", "normal", "exponential", "heavy")
 def _one_of(what: str, known: tuple[str, ...]) -> AfterValidator:
     def check(value: str) -> str:
         if value is not None and value not in known:
-            raise ValueError(wanted(what, value, known))
+            raise ValueError(expected(what, value, known))
         return value
 
     return AfterValidator(check)
 
 
-def _from(least_ns: int) -> AfterValidator:
+def _at_least(min_ns: int) -> AfterValidator:
     def check(value: int) -> int:
-        if value < least_ns:
-            least, came = write_duration(least_ns), write_duration(value)
-            raise ValueError(f"wanted a duration from {least} up, came {came}")
+        if value < min_ns:
+            raise ValueError(f"expected a duration from {write_duration(min_ns)} up, got {write_duration(value)}")
         return value
 
     return AfterValidator(check)
 
 
-Latency = Annotated[Duration, _from(MILLISECOND_NS // 1_000)]
-Pace = Annotated[Duration, _from(MILLISECOND_NS)]
+Latency = Annotated[Duration, _at_least(MILLISECOND_NS // 1_000)]
+Interval = Annotated[Duration, _at_least(MILLISECOND_NS)]
 
 
 class Part(BaseModel):
-    """A mapping of a scenario file: no key but those that are declared, nothing turned into another type."""
+    """A mapping of a scenario file: only the declared keys, no conversion of types."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
 class LinkPart(Part):
-    """One line between two sites."""
+    """One link between two sites."""
 
     between: SitePair = Field(description="two sites such as [paris, tokyo]")
     latency: Latency = Field(description="a duration such as 80ms, one way")
-    jitter: Duration = Field(0, description="a duration such as 2ms, added evenly from 0 up")
+    jitter: Duration = Field(0, description="a duration such as 2ms, a random delay from 0 up to it is added")
     loss: Share = Field(0, description="a share such as 0.01%")
     bandwidth: Bandwidth = Field(0, description="a bandwidth per second such as 200Mbit; no limit unless given")
     distribution: Annotated[str, _one_of("a distribution", DISTRIBUTIONS)] = Field(
@@ -64,21 +73,23 @@ class LinkPart(Part):
 class ClusterPart(Part):
     """One cluster."""
 
-    site: Site = Field(description="the site where its nodes stand")
+    site: Site = Field(description="the site of its nodes")
     nodes: int = Field(3, ge=1, le=9, description="a number of nodes from 1 to 9")
     shares: int = Field(5, ge=1, le=10, description="a number of key shares from 1 to 10")
-    threshold: int = Field(3, ge=1, le=10, description="a number of key shares, enough to open it")
+    threshold: int = Field(3, ge=1, le=10, description="a number of key shares, enough to unseal it")
     version: str = Field(
         "1.16.3+ent", pattern=r"^\d{1,3}\.\d{1,3}\.\d{1,3}(\+ent)?$", description="a version such as 1.16.3+ent"
     )
-    ring: int = Field(16_384, ge=8, le=1_048_576, description="a number of journal entries that it keeps, from 8 up")
+    backlog: int = Field(
+        16_384, ge=8, le=1_048_576, description="a number of journal entries that it keeps for secondaries, from 8 up"
+    )
 
     @model_validator(mode="after")
-    def _opens(self) -> ClusterPart:
+    def _threshold_fits(self) -> ClusterPart:
         if self.threshold > self.shares or (self.threshold == 1) != (self.shares == 1):
             raise ValueError(
-                f"wanted a threshold from 2 to the number of shares (or one share alone), "
-                f"came {self.threshold} of {self.shares}"
+                f"expected a threshold from 2 to the number of shares (or 1 of 1), "
+                f"got {self.threshold} of {self.shares}"
             )
         return self
 
@@ -87,28 +98,28 @@ class WorkPart(Part):
     """One thing that each client of a group does at a steady rate."""
 
     do: Annotated[str, _one_of("an operation", tuple(BUILDERS))] = Field(description="one of " + ", ".join(BUILDERS))
-    every: Pace = Field(description="a duration such as 100ms, from one operation to the next")
+    every: Interval = Field(description="a duration such as 100ms, from one operation to the next")
     from_: Duration = Field(0, alias="from", description="an instant such as 2s")
     until: Duration = Field(0, description="an instant such as 60s; the end unless given")
     size: Size = Field(64, description="a size such as 64B or 4KiB")
     keys: int = Field(0, ge=0, le=100_000, description="a number of keys to go round, or 0 for a new one each time")
 
     @model_validator(mode="after")
-    def _lasts(self) -> WorkPart:
+    def _ends_after_its_start(self) -> WorkPart:
         if self.until and self.until <= self.from_:
-            raise ValueError("wanted until later than from, came an end before the beginning")
+            raise ValueError("expected until later than from, got an end before the start")
         return self
 
 
 class ClientsPart(Part):
     """A group of clients."""
 
-    site: Site = Field(description="the site where they live")
+    site: Site = Field(description="the site of its hosts")
     use: list[ClusterName] = Field(min_length=1, description="clusters in order of preference such as [paris, tokyo]")
     count: int = Field(1, ge=1, le=100, description="a number of clients from 1 to 100")
-    timeout: Pace = Field(SECOND_NS, description="a duration such as 1s")
-    retries: int = Field(3, ge=0, le=1_000, description="a number of further tries, from 0 up")
-    backoff: Pace = Field(200 * MILLISECOND_NS, description="a duration such as 200ms between two tries")
+    timeout: Interval = Field(SECOND_NS, description="a duration such as 1s")
+    retries: int = Field(3, ge=0, le=1_000, description="a number of further attempts, from 0 up")
+    backoff: Interval = Field(200 * MILLISECOND_NS, description="a duration such as 200ms between two attempts")
     work: list[WorkPart] = Field([], max_length=20, description="a list of operations")
 
 
@@ -121,8 +132,8 @@ class LabPart(Part):
     clients: dict[Name, ClientsPart] = Field({}, max_length=16, description="a mapping of names to groups of clients")
 
 
-class _Bounds(Part):
-    """A value that must lie within bounds; a plain one means exactly that."""
+class _Range(Part):
+    """A range of values; a plain value means exactly that one."""
 
     @model_validator(mode="before")
     @classmethod
@@ -130,32 +141,32 @@ class _Bounds(Part):
         return value if isinstance(value, dict) else {"exactly": value}
 
     @model_validator(mode="after")
-    def _bounded(self) -> _Bounds:
-        exactly, low, high = self.bounds()
+    def _not_empty(self) -> _Range:
+        exactly, low, high = self.limits()
         if exactly is not None and (low, high) != (None, None):
-            raise ValueError("wanted exactly, or at least and at most, came both")
+            raise ValueError("expected exactly, or at least and at most, got both")
         if exactly is None and low is None and high is None:
-            raise ValueError("wanted at least, at most or exactly, came none of them")
+            raise ValueError("expected at least, at most or exactly, got none of them")
         if low is not None and high is not None and low > high:
-            raise ValueError("wanted at least no more than at most, came more")
+            raise ValueError("expected at least no more than at most, got more")
         return self
 
-    def bounds(self) -> tuple[int | None, int | None, int | None]:
+    def limits(self) -> tuple[int | None, int | None, int | None]:
         """The declared values: exactly, at least, at most."""
         values = self.model_dump()
         return values["exactly"], values["at_least"], values["at_most"]
 
 
-class CountBounds(_Bounds):
-    """Bounds of a number."""
+class CountRange(_Range):
+    """A range of numbers."""
 
     exactly: int | None = Field(None, ge=0, description="a whole number from 0 up")
     at_least: int | None = Field(None, alias="at least", ge=0, description="a whole number from 0 up")
     at_most: int | None = Field(None, alias="at most", ge=0, description="a whole number from 0 up")
 
 
-class TimeBounds(_Bounds):
-    """Bounds of a duration."""
+class TimeRange(_Range):
+    """A range of durations."""
 
     exactly: Duration | None = Field(None, description="a duration such as 1s")
     at_least: Duration | None = Field(None, alias="at least", description="a duration such as 1s")
@@ -166,21 +177,21 @@ def _clusters(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-COUNT = "a number, or bounds such as {at most: 30}"
-TIME = "a duration, or bounds such as {at most: 15s}"
+COUNT = "a number, or a range such as {at most: 30}"
+TIME = "a duration, or a range such as {at most: 15s}"
 HELD = ("held", "broken")
 ROOTS = ("equal", "different")
 
 
 class ExpectPart(Part):
-    """What is expected at the end; every standing invariant is expected to have held unless it says otherwise."""
+    """What is expected at the end; every invariant is expected to hold unless it says otherwise."""
 
-    acknowledged: CountBounds | None = Field(None, description=COUNT)
-    lost: CountBounds | None = Field(None, description=COUNT)
-    unknown: CountBounds | None = Field(None, description=COUNT)
-    refused: CountBounds | None = Field(None, description=COUNT)
-    rpo: TimeBounds | None = Field(None, description=TIME)
-    rto: TimeBounds | None = Field(None, description=TIME)
+    acknowledged: CountRange | None = Field(None, description=COUNT)
+    lost: CountRange | None = Field(None, description=COUNT)
+    unknown: CountRange | None = Field(None, description=COUNT)
+    refused: CountRange | None = Field(None, description=COUNT)
+    rpo: TimeRange | None = Field(None, description=TIME)
+    rto: TimeRange | None = Field(None, description=TIME)
     roots: Annotated[str | None, _one_of("equal or different", ROOTS)] = Field(None, description="equal or different")
     primary: Annotated[list[ClusterName] | None, BeforeValidator(_clusters)] = Field(
         None, description="a cluster, or a list of those that are primary at the end"
@@ -191,7 +202,7 @@ class ExpectPart(Part):
 
 
 class FilePart(Part):
-    """The whole file; its sections are validated one by one, so that one's errors do not hide another's."""
+    """The whole file; its sections are validated one by one, so that the errors of one do not hide those of another."""
 
     scenario: str = Field(min_length=1, max_length=200, description="a title")
     about: str = Field("", description="a paragraph")
@@ -204,7 +215,7 @@ class FilePart(Part):
 
 
 class Inner(NamedTuple):
-    """What stands under a key: the model, and whether many of them stand there, in a list or under names."""
+    """What is below a key: the model, and whether there are many of it, in a list or by name."""
 
     model: type[BaseModel]
     many: bool = False
@@ -215,24 +226,24 @@ INNER: dict[tuple[type[BaseModel], str], Inner] = {
     (LabPart, "clusters"): Inner(ClusterPart, many=True),
     (LabPart, "clients"): Inner(ClientsPart, many=True),
     (ClientsPart, "work"): Inner(WorkPart, many=True),
-    **{(ExpectPart, key): Inner(CountBounds) for key in ("acknowledged", "lost", "unknown", "refused")},
-    **{(ExpectPart, key): Inner(TimeBounds) for key in ("rpo", "rto")},
+    **{(ExpectPart, key): Inner(CountRange) for key in ("acknowledged", "lost", "unknown", "refused")},
+    **{(ExpectPart, key): Inner(TimeRange) for key in ("rpo", "rto")},
 }
 
 
 def fields_of(model: type[BaseModel]) -> dict[str, str]:
-    """Return the keys of a mapping as a file spells them, each with what is wanted there."""
+    """Return the keys of a mapping as a file spells them, each with what is expected there."""
     return {field.alias or name: field.description or "" for name, field in model.model_fields.items()}
 
 
-def met(model: type[BaseModel], path: tuple[str | int, ...]) -> tuple[type[BaseModel], str]:
-    """Follow a path from a model: return the innermost model on it, and what is wanted at its end."""
-    told, behind = "", None
-    for part in path:
-        if behind is not None and behind.many:
-            model, behind = behind.model, None
+def part_at(model: type[BaseModel], path: tuple[str | int, ...]) -> tuple[type[BaseModel], str]:
+    """Follow a path from a model: return the innermost model on it, and what is expected at its end."""
+    description, inner = "", None
+    for key in path:
+        if inner is not None and inner.many:
+            model, inner = inner.model, None
             continue
-        model, behind = (behind.model, None) if behind is not None else (model, None)
-        told = fields_of(model).get(str(part), told)
-        behind = INNER.get((model, str(part)))
-    return (behind.model if behind is not None and not behind.many else model), told
+        model, inner = (inner.model, None) if inner is not None else (model, None)
+        description = fields_of(model).get(str(key), description)
+        inner = INNER.get((model, str(key)))
+    return (inner.model if inner is not None and not inner.many else model), description

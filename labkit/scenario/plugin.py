@@ -1,10 +1,10 @@
-"""Plugin: makes every ``*.lab.yaml`` file a test of pytest's, one item a file.
+"""Plugin: makes every ``*.lab.yaml`` file a test of pytest, one item per file.
 
-1. It is installed wherever labkit is, so it costs nothing there: until a scenario file is collected it has loaded the
-   standard library and pytest alone, and of pytest it uses the public names alone.
-2. A failure is told in the file's words: what was expected, what was measured, where that stands, and how to see it
-   again.  A traceback is shown for an error of labkit's own, never for one of the scenario's.
-3. A verdict that stayed unknown fails.
+1. pytest loads it in every project where labkit is installed: until a scenario file is collected it imports only the
+   standard library and pytest, and it uses only public names of pytest.
+2. A failure is reported in terms of the file: what was expected, what was measured, the position in the file, and the
+   command that runs it again.  A traceback is shown only for a bug of labkit.
+3. An unknown verdict fails.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SUFFIX = ".lab.yaml"
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect scenario files; every other file is left to whoever wants it."""
+    """Collect scenario files; other files are left to other plugins."""
     if not file_path.name.endswith(SUFFIX):
         return None
     collected: pytest.Collector = ScenarioFile.from_parent(parent, path=file_path)
@@ -38,12 +38,12 @@ class ScenarioFile(pytest.File):
 
 
 class ScenarioItem(pytest.Item):
-    """A scenario, played with the seed that its file names."""
+    """A scenario, run with the seed of its file."""
 
     def runtest(self) -> None:
-        """Play the scenario; raise NotAsExpected with a report when its verdict is anything but as expected."""
+        """Run the scenario; raise NotAsExpected with a report unless its verdict is as expected."""
         from labkit.lab.lab import Lab
-        from labkit.scenario.findings import ScenarioError
+        from labkit.scenario.problems import ScenarioError
         from labkit.scenario.report import report
         from labkit.scenario.verdict import judge
 
@@ -51,12 +51,14 @@ class ScenarioItem(pytest.Item):
             lab = Lab.load(self._shown()).run()
         except ScenarioError as error:
             raise NotAsExpected(str(error)) from None
-        verdict = judge(lab)
+        run = lab.scenario
+        assert run is not None
+        verdict = judge(run, lab, lab.ledger, lab.invariants, lab.now, lab.followed)
         if verdict.exit_code != 0:
-            raise NotAsExpected(report(lab, verdict))
+            raise NotAsExpected(report(run.scenario, verdict, lab.trace))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Give the report alone for a scenario that is not as expected."""
+        """Return only the report for a scenario that is not as expected."""
         if isinstance(excinfo.value, NotAsExpected):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
@@ -66,10 +68,10 @@ class ScenarioItem(pytest.Item):
         return self.path, 0, self.name
 
     def _shown(self) -> str:
-        """The path as the reader would write it: from where pytest was started, when it lies below."""
+        """The path relative to the folder in which pytest was started, when it is below that."""
         here = self.config.invocation_params.dir
         return str(self.path.relative_to(here) if self.path.is_relative_to(here) else self.path)
 
 
 class NotAsExpected(Exception):
-    """A scenario's verdict is anything but as expected, or its file cannot be used; the text is the report."""
+    """A scenario's verdict is not as expected, or its file cannot be used; the text is the report."""

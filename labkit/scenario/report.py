@@ -1,46 +1,80 @@
-"""Report: what a reader needs of a scenario that did not go as expected, on one screen.
+"""Report: prints a verdict as a table, and a run that is not as expected with what a reader needs to see why.
 
-The verdict first; then each expectation that was not met, with its place in the file; the last things that happened;
-and the command that plays the same run again.
+A report fits on one screen: the verdict; each expectation that was not met, with its position in the file; the last
+events; and the command that plays the same run again.
 """
 
 from __future__ import annotations
 
+from html import escape
 from shlex import quote
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from labkit.scenario.chronicle import chronicle
-from labkit.scenario.findings import excerpt
-from labkit.scenario.verdict import Row, Verdict
+from labkit.scenario.event_log import event_log
+from labkit.scenario.problems import excerpt
+from labkit.scenario.verdict import Verdict, VerdictRow
 
 if TYPE_CHECKING:
-    from labkit.lab.lab import Lab
     from labkit.scenario.scenario import Scenario
+    from labkit.trace import Trace
 
-MOST_ROWS = 3
-LAST_LINES = 5
+MAX_FAILURES = 3
+MAX_EVENTS = 5
+MAX_CELL_CHARACTERS = 56
+HEADINGS = ("", "expected", "measured", "verdict")
 
 
-def report(lab: Lab, verdict: Verdict) -> str:
-    """Tell of a run that was not as expected; raise ValueError for a lab without a scenario."""
-    if lab.scenario is None:
-        raise ValueError("only a lab that was loaded from a scenario file is reported on: Lab.load(path)")
+def report(scenario: Scenario, verdict: Verdict, trace: Trace) -> str:
+    """Return the text about a run that was not as expected."""
     # The row of the whole timeline only counts the steps that have rows of their own.
-    scenario, failures = lab.scenario.scenario, [row for row in verdict.failures() if row.key != "timeline"]
+    failures = [row for row in verdict.failures() if row.key != "timeline"]
     lines = [verdict.summary]
-    for row in failures[:MOST_ROWS]:
+    for row in failures[:MAX_FAILURES]:
         lines += _failure(scenario, row)
-    if len(failures) > MOST_ROWS:
-        lines.append(f"and {len(failures) - MOST_ROWS} more: {', '.join(row.what for row in failures[MOST_ROWS:])}")
-    lines += ["the last that happened:", *map(str, chronicle(lab.trace)[-LAST_LINES:])]
+    if len(failures) > MAX_FAILURES:
+        more = failures[MAX_FAILURES:]
+        lines.append(f"and {len(more)} more: {', '.join(row.what for row in more)}")
+    lines += ["the last events:", *map(str, event_log(trace)[-MAX_EVENTS:])]
     if scenario.path:
-        lines.append(f"to see it again: labkit run {quote(scenario.path)} --seed {verdict.seed}")
+        lines.append(f"to run it again: labkit run {quote(scenario.path)} --seed {verdict.seed}")
     return "\n".join(lines)
 
 
-def _failure(scenario: Scenario, row: Row) -> list[str]:
-    """One expectation that was not met, as ``file:line:column: what: wanted this, came that`` and its excerpt."""
-    mark = scenario.mark_of(row.key)
-    place = f"{scenario.path}:{mark.line}:{mark.column}: " if mark else f"{scenario.path}: " if scenario.path else ""
-    told = f"{place}{row.what}: wanted {row.expected or 'something else'}, came {row.measured} ({row.status})"
-    return [told, *(excerpt(scenario.lines, mark) if mark else ())]
+def _failure(scenario: Scenario, row: VerdictRow) -> list[str]:
+    """One expectation that was not met, as ``file:line:column: what: expected this, got that``, and its excerpt."""
+    position, file = scenario.position_of(row.key), f"{scenario.path}:" if scenario.path else ""
+    where = f"{file}{position.line}:{position.column}: " if position else f"{file} " if file else ""
+    text = f"{where}{row.what}: expected {row.expected or 'something else'}, got {row.measured} ({row.status})"
+    return [text, *(excerpt(scenario.lines, position) if position else ())]
+
+
+def table(verdict: Verdict) -> str:
+    """Return a verdict as a table in plain text, with its summary below."""
+    return "\n".join([*_columns(verdict.rows), "", verdict.summary])
+
+
+def _columns(rows: tuple[VerdictRow, ...]) -> list[str]:
+    """Lay rows out in columns; a long cell continues on the line below."""
+    cells = [HEADINGS, *(row[:4] for row in rows)]
+    widths = [min(MAX_CELL_CHARACTERS, max(len(row[place]) for row in cells)) for place in range(4)]
+    lines = []
+    for row in cells:
+        columns = [wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
+        for number in range(max(map(len, columns))):
+            parts = (column[number] if number < len(column) else "" for column in columns)
+            lines.append("  ".join(f"{part:<{width}}" for part, width in zip(parts, widths, strict=True)).rstrip())
+    rule = "  ".join("-" * width for width in widths)
+    return [lines[0], rule, *lines[1:]]
+
+
+def html_table(verdict: Verdict) -> str:
+    """Return a verdict as a table in HTML, with its summary as the caption."""
+    heads = "".join(f"<th scope='col'>{escape(head)}</th>" for head in HEADINGS)
+    body = "".join(
+        f"<tr><th scope='row'>{escape(row.what)}</th>"
+        + "".join(f"<td>{escape(cell)}</td>" for cell in (row.expected, row.measured, row.status))
+        + "</tr>"
+        for row in verdict.rows
+    )
+    return f"<table><caption>{escape(verdict.summary)}</caption><tr>{heads}</tr>{body}</table>"

@@ -1,9 +1,9 @@
-"""Running: works through a scenario's timeline in a lab, as one operator would, step after step.
+"""Running: carries out a scenario's timeline in a lab, one step after the other.
 
-1. It is a state machine over plain data: where it stands, what it waits for, how each step went (R1, R2).  What it
+1. It is a state machine over plain data: the step, what it waits for, the results so far (R1, R2).  What it
    schedules in the lab's clock is ``("scenario", "", payload)``, so a lab may be saved between any two events.
-2. A step begins at its instant or after the step before it, whichever is later; a runbook ends when it says so.
-3. A step that does not go as its file says stops the timeline: what comes after it was meant for another situation.
+2. A step begins at its instant or after the step before it, whichever is later; a runbook reports its own end.
+3. A step whose result is not the expected one stops the timeline: the next steps assume that result.
 """
 
 from __future__ import annotations
@@ -15,65 +15,83 @@ from labkit.scenario.verbs import RUNBOOK, VERBS
 
 if TYPE_CHECKING:
     from labkit.lab.desk import Finished
-    from labkit.lab.lab import Lab
+    from labkit.lab.parts import Parts
+    from labkit.lab.verbs import Verbs
 
-# What a run waits for: a clock item for the next step, the end of a runbook (whose number is kept), or nothing more.
+# The state of a step: it waits for its instant, is being started, is in progress; or the timeline is over.
 WAITING, STARTING, WORKING, OVER = "waiting", "starting", "working", "over"
 
 
 class StepResult(NamedTuple):
-    """How one step went: when it began and ended, whether it was done, and what was said at its end."""
+    """The result of one step: when it began and ended, whether it was done, and the message at its end."""
 
     number: int
     began_ns: int
     ended_ns: int
     ok: bool
-    said: str
+    message: str
 
-    def as_wanted(self, step: Step) -> bool:
-        """Whether it went as the file says: done, or refused in the words that were foretold."""
-        return self.ok if step.fails is None else not self.ok and step.fails in self.said
+    def as_expected(self, step: Step) -> bool:
+        """Whether it is what the file expects: done, or refused with the expected text."""
+        return self.ok if step.fails is None else not self.ok and step.fails in self.message
 
 
 class Run:
-    """One scenario being played in one lab."""
+    """One scenario in one lab."""
 
-    __slots__ = ("_lab", "began_ns", "ended", "place", "results", "runbook", "scenario", "standing")
+    __slots__ = (
+        "_faults",
+        "_parts",
+        "began_ns",
+        "ended",
+        "results",
+        "runbook",
+        "scenario",
+        "step_number",
+        "step_state",
+    )
 
-    def __init__(self, lab: Lab, scenario: Scenario, state: dict[str, Any] | None = None) -> None:
+    def __init__(self, parts: Parts, faults: Verbs, scenario: Scenario, state: dict[str, Any] | None = None) -> None:
         kept = state or {}
-        self._lab, self.scenario = lab, scenario
-        self.place: int = kept.get("place", 0)
-        self.standing: str = kept.get("standing", WAITING)
+        self._parts, self._faults, self.scenario = parts, faults, scenario
+        self.step_number: int = kept.get("step_number", 1)
+        self.step_state: str = kept.get("step_state", WAITING)
         self.runbook: int = kept.get("runbook", 0)
         self.began_ns: int = kept.get("began_ns", 0)
         self.ended: bool = kept.get("ended", False)
         self.results: list[StepResult] = [StepResult(*row) for row in kept.get("results", ())]
         if state is None:
             if scenario.end_ns is not None:
-                self._remind(max(lab.now, scenario.end_ns), "end")
+                self._schedule(max(parts.now, scenario.end_ns), "end")
             self._plan()
 
     @classmethod
-    def from_state(cls, lab: Lab, state: dict[str, Any]) -> Run:
-        """Go on where a saved run stood; the lab's clock holds what it scheduled."""
-        return cls(lab, Scenario.from_state(lab.blueprint, lab.seed, state["scenario"]), state)
+    def from_state(cls, parts: Parts, faults: Verbs, state: dict[str, Any]) -> Run:
+        """Go on where a saved run stopped; the lab's clock holds what it scheduled."""
+        return cls(parts, faults, Scenario.from_state(parts.blueprint, parts.seed, state["scenario"]), state)
 
     def __repr__(self) -> str:
-        return f"Run({self.scenario.title!r}, step {self.place + 1} of {len(self.scenario.timeline)}, {self.standing})"
+        return (
+            f"Run({self.scenario.title!r}, step {self.step_number} of {len(self.scenario.timeline)}, {self.step_state})"
+        )
+
+    @property
+    def seed(self) -> int:
+        """The seed of the lab in which it runs."""
+        return self._parts.seed
 
     @property
     def step(self) -> Step | None:
-        """The step that is under way or comes next; None when the timeline is over."""
+        """The step that is in progress or comes next; None when the timeline is over."""
         steps = self.scenario.timeline
-        return steps[self.place] if self.standing != OVER and self.place < len(steps) else None
+        return steps[self.step_number - 1] if self.step_state != OVER and self.step_number <= len(steps) else None
 
     def state(self) -> dict[str, Any]:
         """Return the run and what it needs of its scenario as plain values."""
         return {
             "scenario": self.scenario.state(),
-            "place": self.place,
-            "standing": self.standing,
+            "step_number": self.step_number,
+            "step_state": self.step_state,
             "runbook": self.runbook,
             "began_ns": self.began_ns,
             "ended": self.ended,
@@ -81,67 +99,67 @@ class Run:
         }
 
     def on_timer(self, payload: tuple[Any, ...]) -> None:
-        """A reminder fell due: a step begins, a pause is over, or the scenario ends."""
-        kind, place = payload
+        """An item of the clock fell due: a step begins, a pause is over, or the scenario ends."""
+        kind, step_number = payload
         if self.ended:
             return
         if kind == "end":
             self.ended = True
-        elif place == self.place and kind == "begin" and self.standing == WAITING:
-            self._begin(self.scenario.timeline[place])
-        elif place == self.place and kind == "pause" and self.standing == WORKING:
+        elif step_number == self.step_number and kind == "begin" and self.step_state == WAITING:
+            self._begin(self.scenario.timeline[step_number - 1])
+        elif step_number == self.step_number and kind == "pause" and self.step_state == WORKING:
             self._finish(True, "")
 
     def on_runbook(self, number: int, finished: Finished) -> None:
-        """A runbook ended; one that somebody else started is none of this run's business."""
-        ours = self.standing == STARTING or (self.standing == WORKING and number == self.runbook)
+        """A runbook ended; one that this run did not start is ignored."""
+        ours = self.step_state == STARTING or (self.step_state == WORKING and number == self.runbook)
         if ours and not self.ended:
-            self._lab.desk.finished.pop(number, None)
+            self._parts.desk.finished.pop(number, None)
             self._finish(finished.ok, finished.text)
 
     def _plan(self) -> None:
-        """Schedule the next step; without one, the end, unless the file fixed it."""
+        """Schedule the next step; without one, the end, unless the file sets it."""
         step = self.step
         if step is not None:
-            self.standing = WAITING
-            self._remind(max(self._lab.now + step.after_ns, step.at_ns), "begin")
+            self.step_state = WAITING
+            self._schedule(max(self._parts.now + step.after_ns, step.at_ns), "begin")
             return
-        self.standing = OVER
+        self.step_state = OVER
         if self.scenario.end_ns is None:
-            self._remind(max(self._lab.now, self.scenario.work_until_ns) + self.scenario.settle_ns, "end")
+            self._schedule(max(self._parts.now, self.scenario.work_until_ns) + self.scenario.settle_ns, "end")
 
-    def _remind(self, at_ns: int, kind: str) -> None:
-        self._lab.clock.at(at_ns, ("scenario", "", (kind, self.place)))
+    def _schedule(self, at_ns: int, kind: str) -> None:
+        self._parts.clock.at(at_ns, ("scenario", "", (kind, self.step_number)))
 
     def _begin(self, step: Step) -> None:
-        lab, verb, given = self._lab, VERBS[step.verb], dict(step.given)
-        self.began_ns, self.standing = lab.now, STARTING
-        lab.trace.record(("step", lab.now, step.number, step.text, "begins"))
-        if verb.sort == RUNBOOK:
-            number = lab.desk.start(step.verb, **given)
-            # A runbook may have ended already, by asking nobody who had to be waited for.
-            if self.standing == STARTING:
-                self.standing, self.runbook = WORKING, number
+        parts, verb, arguments = self._parts, VERBS[step.verb], dict(step.arguments)
+        self.began_ns, self.step_state = parts.now, STARTING
+        parts.trace.record(("step", parts.now, step.number, step.text, "begins"))
+        if verb.kind == RUNBOOK:
+            number = parts.desk.start(step.verb, **arguments)
+            # A runbook that had to wait for no answer has ended already.
+            if self.step_state == STARTING:
+                self.step_state, self.runbook = WORKING, number
         elif verb.fault is not None:
             try:
-                verb.fault(lab, given)
+                verb.fault(self._faults, arguments)
             except ValueError as error:
                 self._finish(False, str(error))
             else:
                 self._finish(True, "")
         elif step.verb == "wait":
-            self.standing = WORKING
-            self._remind(lab.now + given["for"], "pause")
+            self.step_state = WORKING
+            self._schedule(parts.now + arguments["for"], "pause")
         else:
-            lab.trace.record(("note", lab.now, given["text"]))
+            parts.trace.record(("note", parts.now, arguments["text"]))
             self._finish(True, "")
 
-    def _finish(self, ok: bool, said: str) -> None:
-        """A step ended: go on to the next one when it went as the file says."""
-        lab, step = self._lab, self.scenario.timeline[self.place]
-        result = StepResult(step.number, self.began_ns, lab.now, ok, said)
+    def _finish(self, ok: bool, message: str) -> None:
+        """A step ended: go on to the next one when the result is the expected one."""
+        parts, step = self._parts, self.scenario.timeline[self.step_number - 1]
+        result = StepResult(step.number, self.began_ns, parts.now, ok, message)
         self.results.append(result)
-        lab.trace.record(("step", lab.now, step.number, said or step.text, "done" if ok else "failed"))
+        parts.trace.record(("step", parts.now, step.number, message or step.text, "done" if ok else "failed"))
         self.runbook = 0
-        self.place = self.place + 1 if result.as_wanted(step) else len(self.scenario.timeline)
+        self.step_number = self.step_number + 1 if result.as_expected(step) else len(self.scenario.timeline) + 1
         self._plan()

@@ -1,6 +1,6 @@
-"""Scenario: a scenario file once it has been read and judged, as frozen plain data.
+"""Scenario: a scenario file once it has been read and checked, as frozen plain data.
 
-Everything that playing it needs besides blueprint and seed is in ``state``, so that a saved lab needs no file.
+Everything that a run needs besides blueprint and seed is in ``state``, so that a saved lab needs no file.
 """
 
 from __future__ import annotations
@@ -8,37 +8,38 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from labkit.lab.blueprint import SECOND_NS, Blueprint
-from labkit.scenario.findings import Mark
+from labkit.lab.blueprint import Blueprint
+from labkit.scenario.problems import FilePosition
+from labkit.service.durations import SECOND_NS
 
 
 class Step(NamedTuple):
-    """One step of a timeline: it begins at ``at_ns`` or ``after_ns`` after the one before ended, whichever is later.
+    """One step of a timeline: it begins at ``at_ns`` or ``after_ns`` after the step before it, whichever is later.
 
-    ``fails`` is None for a step that has to succeed, else words that its refusal says (none for any refusal).
+    ``fails`` is None for a step that has to succeed, else text that its refusal contains (empty for any refusal).
     """
 
     number: int
     verb: str
-    given: tuple[tuple[str, Any], ...]
+    arguments: tuple[tuple[str, Any], ...]
     text: str
     at_ns: int = 0
     after_ns: int = 0
     fails: str | None = None
 
 
-class Bounds(NamedTuple):
-    """Between which values a measure has to lie; None is no bound."""
+class ExpectedRange(NamedTuple):
+    """The values that a measure may have; None is not a limit."""
 
-    what: str
+    measure: str
     low: int | None = None
     high: int | None = None
 
 
 class Expectations(NamedTuple):
-    """What a file expects at the end; None where it says nothing."""
+    """What a file expects at the end; None where it does not mention it."""
 
-    bounds: tuple[Bounds, ...] = ()
+    ranges: tuple[ExpectedRange, ...] = ()
     roots: str | None = None
     primary: tuple[str, ...] | None = None
     invariants: tuple[tuple[str, str], ...] = ()
@@ -49,7 +50,7 @@ NOTHING_EXPECTED = Expectations()
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """A scenario; ``marks`` and ``lines`` say where in the file each expectation and step stands."""
+    """A scenario; ``positions`` and ``lines`` say where in the file each expectation and step is."""
 
     title: str
     about: str = ""
@@ -61,15 +62,15 @@ class Scenario:
     end_ns: int | None = None
     settle_ns: int = 5 * SECOND_NS
     work_until_ns: int = 0
-    marks: tuple[tuple[str, Mark], ...] = field(default=(), repr=False, compare=False)
+    positions: tuple[tuple[str, FilePosition], ...] = field(default=(), repr=False, compare=False)
     lines: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
-    def mark_of(self, key: str) -> Mark | None:
-        """Where an expectation (``rpo``, ``one primary``) or a step (``step 3``) stands; None for one not written."""
-        return dict(self.marks).get(key)
+    def position_of(self, key: str) -> FilePosition | None:
+        """Where an expectation (``rpo``, ``one primary``) or a step (``step 3``) is; None when not written."""
+        return dict(self.positions).get(key)
 
     def state(self) -> dict[str, Any]:
-        """Return what playing and judging it needs, as plain values; where it was read from is no part of it."""
+        """Return what a run and its verdict need, as plain values; the file that it was read from is not among them."""
         return {
             "title": self.title,
             "about": self.about,
@@ -83,7 +84,7 @@ class Scenario:
     @classmethod
     def from_state(cls, blueprint: Blueprint, seed: int, state: dict[str, Any]) -> Scenario:
         """Build it again, beside the blueprint and the seed of its lab."""
-        bounds, roots, primary, invariants = state["expect"]
-        expect = Expectations(tuple(Bounds(*row) for row in bounds), roots, primary, invariants)
+        ranges, roots, primary, invariants = state["expect"]
+        expect = Expectations(tuple(ExpectedRange(*row) for row in ranges), roots, primary, invariants)
         timeline = tuple(Step(*row) for row in state["timeline"])
         return cls(**{**state, "timeline": timeline, "expect": expect}, blueprint=blueprint, seed=seed)

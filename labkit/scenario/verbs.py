@@ -1,7 +1,7 @@
 """Verbs: everything that a step of a timeline can do, in one table that validates, documents and runs them.
 
-A *runbook* is worked through by an operator and may take long; a *fault* takes effect at once; the *story* verbs only
-let time pass or say something.  Verbs come in pairs: ``undo`` names the other one.
+An operator works through a *runbook*, which may take long; a *fault* takes effect at once; the *story* verbs only
+let time pass or add a note.  Verbs come in pairs: ``undo`` names the other one.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
-from labkit.scenario.findings import shown, wanted
-from labkit.scenario.kinds import (
+from labkit.scenario.problems import describe_value, expected
+from labkit.scenario.value_types import (
     ClusterName,
+    ClusterOrNode,
+    DeclaredNames,
     Duration,
-    Hosts,
-    Names,
     NodeName,
-    Place,
-    PlacePair,
     Share,
+    SiteOrCluster,
+    SiteOrClusterPair,
     write_duration,
     write_share,
 )
 
 if TYPE_CHECKING:
-    from labkit.lab.lab import Lab
+    from labkit.lab.verbs import Verbs
 
-Given = Mapping[str, Any]
+Arguments = Mapping[str, Any]
 
 RUNBOOK, FAULT, STORY = "runbook", "fault", "story"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "LIST")
@@ -38,102 +38,96 @@ LAYERS = ("root", "subtree", "page", "subpage", "storage")
 
 def _at_least_two(value: int) -> int:
     if value < 2:
-        raise ValueError(f"wanted a whole number from 2 up, came {value}")
+        raise ValueError(f"expected a whole number from 2 up, got {value}")
     return value
 
 
 def _one_of(what: str, known: tuple[str, ...]) -> AfterValidator:
     def check(value: str) -> str:
         if value not in known:
-            raise ValueError(wanted(what, value, known))
+            raise ValueError(expected(what, value, known))
         return value
 
     return AfterValidator(check)
 
 
 def _fails(value: Any) -> str | None:
-    """True is any refusal, text one that says so, false none."""
+    """True means any refusal, a text one that contains it, false none."""
     if isinstance(value, str) and value:
         return value
     if isinstance(value, bool):
         return "" if value else None
-    raise ValueError(wanted("true, or words that the refusal says", value))
+    raise ValueError(expected("true, or text that the refusal contains", value))
 
 
 class Parameter(NamedTuple):
-    """One thing that a verb is told: its name, its kind, what to write there, and how it is said in a sentence."""
+    """One parameter of a verb: its name, its type, what to write there, and the words before it in a sentence."""
 
     name: str
-    kind: Any
-    wanted: str
-    said: str = ""
+    value_type: Any
+    expected: str
+    words: str = ""
     default: Any = ...
 
     @property
     def required(self) -> bool:
-        """Whether it has to be given."""
+        """Whether it must be given."""
         return self.default is ...
 
 
 class Verb(NamedTuple):
-    """One verb: what sort it is, what it does, its parameters, and the fault that it is in a lab."""
+    """One verb: its kind, what it does, its parameters, and for a fault the verb of the lab."""
 
     name: str
-    sort: str
+    kind: str
     about: str
     parameters: tuple[Parameter, ...] = ()
     undo: str = ""
-    fault: Callable[[Lab, Given], Any] | None = None
+    fault: Callable[[Verbs, Arguments], Any] | None = None
     one_of: tuple[str, ...] = ()
     needs_one: bool = False
 
-    def say(self, given: Given) -> str:
-        """Tell what a step does in a few words: ``repoint paris to tokyo``."""
-        words = [self.name]
+    def describe(self, arguments: Arguments) -> str:
+        """Return what a step does in a few words: ``repoint paris to tokyo``."""
+        parts = [self.name]
         for parameter in self.parameters:
-            value = given.get(parameter.name, parameter.default)
+            value = arguments.get(parameter.name, parameter.default)
             if value not in (None, "", False, ...) and parameter.name not in ("body", "text"):
-                words += [parameter.said, _say(parameter, value)]
-        return " ".join(word for word in words if word)
+                parts += [parameter.words, _value_text(parameter, value)]
+        return " ".join(part for part in parts if part)
 
 
-def _say(parameter: Parameter, value: Any) -> str:
+def _value_text(parameter: Parameter, value: Any) -> str:
     if isinstance(value, list | tuple):
         return " and ".join(value)
-    if parameter.kind is Duration:
+    if parameter.value_type is Duration:
         return write_duration(value)
-    if parameter.kind is Share:
+    if parameter.value_type is Share:
         return write_share(value)
     return "" if value is True else str(value)
 
 
-def _cluster(what: str, name: str = "cluster", said: str = "") -> Parameter:
-    return Parameter(name, ClusterName, f"the cluster that {what}", said)
+def _cluster(what: str, name: str = "cluster", words: str = "") -> Parameter:
+    return Parameter(name, ClusterName, f"the cluster that {what}", words)
 
 
-_BETWEEN = Parameter("between", PlacePair, "two sites or clusters such as [paris, tokyo]", "between")
+_BETWEEN = Parameter("between", SiteOrClusterPair, "two sites or clusters such as [paris, tokyo]", "between")
 _MAYBE_BETWEEN = _BETWEEN._replace(default=None)
-_AROUND = Parameter("target", Place, "a site or a cluster, whose site is meant", "", None)
-_HOSTS = Parameter("target", Hosts, "a cluster or one of its nodes")
+_AROUND = Parameter("target", SiteOrCluster, "a site, or a cluster at the site that is meant", "", None)
+_HOSTS = Parameter("target", ClusterOrNode, "a cluster or one of its nodes")
 
 
-def _latency(given: Given) -> str | None:
-    return None if given["latency"] is None else f"{given['latency']}ns"
+def _latency(arguments: Arguments) -> str | None:
+    return None if arguments["latency"] is None else f"{arguments['latency']}ns"
 
 
-def _ends(given: Given) -> tuple[str, str]:
-    first, second = given["between"]
+def _ends(arguments: Arguments) -> tuple[str, str]:
+    first, second = arguments["between"]
     return first, second
 
 
-def _where(given: Given) -> tuple[str, ...]:
-    return tuple(given["between"] or ([given["target"]] if given["target"] else ()))
-
-
-def _corrupt(lab: Lab, given: Given) -> None:
-    if not lab.active_node(given["cluster"]):
-        raise ValueError(f"{given['cluster']} has no active node, and only that one keeps an index")
-    lab.corrupt(given["cluster"], given["layer"], given["key"])
+def _around(arguments: Arguments) -> tuple[str, ...]:
+    return tuple(arguments["between"] or ([arguments["target"]] if arguments["target"] else ()))
 
 
 _ROWS = (
@@ -147,7 +141,7 @@ _ROWS = (
     Verb(
         "enable-secondary",
         RUNBOOK,
-        "Make a cluster the secondary of a primary, with an activation token issued there, and open its nodes.",
+        "Make a cluster the secondary of a primary, with an activation token issued there, and unseal its nodes.",
         (_cluster("becomes the secondary"), _cluster("it follows", "primary", "of")),
         undo="disable",
     ),
@@ -171,7 +165,7 @@ _ROWS = (
     Verb(
         "demote",
         RUNBOOK,
-        "Make a primary a secondary that follows nobody yet.",
+        "Make a primary a secondary that follows no cluster yet.",
         (_cluster("stops being primary"),),
         undo="promote",
     ),
@@ -184,8 +178,8 @@ _ROWS = (
     Verb(
         "disable",
         RUNBOOK,
-        "Take a cluster out of replication, whatever it is in it.",
-        (_cluster("leaves"),),
+        "Disable replication on a cluster, primary or secondary.",
+        (_cluster("stops replicating"),),
         undo="replicate",
     ),
     Verb(
@@ -201,7 +195,7 @@ _ROWS = (
         RUNBOOK,
         "Send one request of the API to a cluster, with its root token.",
         (
-            _cluster("is asked"),
+            _cluster("gets the request"),
             Parameter("method", Annotated[str, _one_of("a method", METHODS)], ", ".join(METHODS)),
             Parameter("path", str, "a path of the API such as secret/data/app"),
             Parameter("body", dict[str, Any], "a mapping, sent as JSON", "", None),
@@ -210,45 +204,45 @@ _ROWS = (
     Verb(
         "crash",
         FAULT,
-        "Take a node, or all nodes of a cluster, down; what they held in memory is gone.",
+        "Take a node, or all nodes of a cluster, down; their memory is lost.",
         (_HOSTS,),
         undo="restart",
-        fault=lambda lab, given: lab.crash(given["target"]),
+        fault=lambda faults, arguments: faults.crash(arguments["target"]),
     ),
     Verb(
         "restart",
         FAULT,
-        "Start a node, or all nodes of a cluster, again; they come up sealed.",
+        "Start a node, or all nodes of a cluster, again; they start sealed.",
         (_HOSTS,),
         undo="crash",
-        fault=lambda lab, given: lab.restart(given["target"]),
+        fault=lambda faults, arguments: faults.restart(arguments["target"]),
     ),
     Verb(
         "partition",
         FAULT,
-        "Cut both ways between two sites.",
+        "Cut the line between two sites in both directions.",
         (_BETWEEN,),
         undo="heal",
-        fault=lambda lab, given: lab.partition(*_ends(given)),
+        fault=lambda faults, arguments: faults.partition(*_ends(arguments)),
     ),
     Verb(
         "cut",
         FAULT,
-        "Cut one way, from one site to another.",
+        "Cut the line from one site to another in one direction.",
         (
-            Parameter("from", Place, "the site or cluster whose messages are lost", "from"),
-            Parameter("to", Place, "the site or cluster that they were for", "to"),
+            Parameter("from", SiteOrCluster, "the site or cluster whose messages are lost", "from"),
+            Parameter("to", SiteOrCluster, "the site or cluster that they were sent to", "to"),
         ),
         undo="heal",
-        fault=lambda lab, given: lab.cut(given["from"], given["to"]),
+        fault=lambda faults, arguments: faults.cut(arguments["from"], arguments["to"]),
     ),
     Verb(
         "isolate",
         FAULT,
-        "Cut a site off from every other one.",
+        "Cut all lines of a site.",
         (_AROUND._replace(default=...),),
         undo="heal",
-        fault=lambda lab, given: lab.isolate(given["target"]),
+        fault=lambda faults, arguments: faults.isolate(arguments["target"]),
     ),
     Verb(
         "heal",
@@ -256,20 +250,22 @@ _ROWS = (
         "Undo partition, cut and isolate: between two sites, around one, or everywhere.",
         (_MAYBE_BETWEEN, _AROUND),
         undo="partition",
-        fault=lambda lab, given: lab.heal(*_where(given)),
+        fault=lambda faults, arguments: faults.heal(*_around(arguments)),
         one_of=("between", "target"),
     ),
     Verb(
         "slow",
         FAULT,
-        "Give the line between two sites another latency, or make it so many times as slow.",
+        "Give the line between two sites another latency, or multiply its latency.",
         (
             _BETWEEN,
             Parameter("latency", Duration, "a duration such as 300ms", "to", None),
             Parameter("factor", Annotated[int, AfterValidator(_at_least_two)], "a whole number from 2 up", "by", None),
         ),
         undo="restore",
-        fault=lambda lab, given: lab.slow(*_ends(given), latency=_latency(given), factor=given["factor"]),
+        fault=lambda faults, arguments: faults.slow(
+            *_ends(arguments), latency=_latency(arguments), factor=arguments["factor"]
+        ),
         one_of=("latency", "factor"),
         needs_one=True,
     ),
@@ -279,7 +275,7 @@ _ROWS = (
         "Lose a share of the messages between two sites; each lost one is sent again, later.",
         (_BETWEEN, Parameter("loss", Share, "a share such as 5%", "by")),
         undo="restore",
-        fault=lambda lab, given: lab.lose(*_ends(given), given["loss"] / 10_000),
+        fault=lambda faults, arguments: faults.lose(*_ends(arguments), arguments["loss"] / 10_000),
     ),
     Verb(
         "restore",
@@ -287,22 +283,22 @@ _ROWS = (
         "Undo slow and lose: between two sites, around one, or everywhere.",
         (_MAYBE_BETWEEN, _AROUND),
         undo="slow",
-        fault=lambda lab, given: lab.restore_links(*_where(given)),
+        fault=lambda faults, arguments: faults.restore_links(*_around(arguments)),
         one_of=("between", "target"),
     ),
     Verb(
         "corrupt",
         FAULT,
-        "Alter one kept node of the Merkle index of a cluster's active node, or one stored value.",
+        "Alter one node of the Merkle tree that a cluster's active node keeps, or one stored value.",
         (
             _cluster("is damaged"),
             Parameter("layer", Annotated[str, _one_of("a layer", LAYERS)], ", ".join(LAYERS), "in its", "subpage"),
-            Parameter("key", str, "the storage key to strike; the last one unless given", "at", None),
+            Parameter("key", str, "the storage key to damage; the last one unless given", "at", None),
         ),
-        fault=_corrupt,
+        fault=lambda faults, arguments: faults.corrupt(arguments["cluster"], arguments["layer"], arguments["key"]),
     ),
     Verb("wait", STORY, "Let time pass.", (Parameter("for", Duration, "a duration such as 5s"),)),
-    Verb("note", STORY, "Say something to the reader of the timeline.", (Parameter("text", str, "a sentence"),)),
+    Verb("note", STORY, "Add a note for the reader of the timeline.", (Parameter("text", str, "a sentence"),)),
 )
 
 VERBS = {verb.name: verb for verb in _ROWS}
@@ -317,34 +313,34 @@ def model_of(name: str) -> type[BaseModel]:
         "at": (Duration, Field(None, description="when it begins at the earliest, such as 20s")),
         "after": (Duration, Field(None, description="how long after the step before ended, such as 2s")),
     }
-    if verb.sort == RUNBOOK:
-        told = "true, or words that the refusal says"
-        fields["fails"] = (Annotated[str | None, BeforeValidator(_fails)], Field(None, description=told))
+    if verb.kind == RUNBOOK:
+        description = "true, or text that the refusal contains"
+        fields["fails"] = (Annotated[str | None, BeforeValidator(_fails)], Field(None, description=description))
     for parameter in verb.parameters:
-        field = Field(parameter.default, description=parameter.wanted, alias=parameter.name)
-        fields[f"{parameter.name}_"] = (parameter.kind, field)
+        field = Field(parameter.default, description=parameter.expected, alias=parameter.name)
+        fields[f"{parameter.name}_"] = (parameter.value_type, field)
     return create_model(f"{name.title().replace('-', '')}Step", __config__=STRICT, **fields)
 
 
 STRICT = ConfigDict(strict=True, extra="forbid", frozen=True, populate_by_name=False)
 
 
-def quarrels(verb: Verb, given: Given, names: Names) -> list[str]:
-    """Tell what is wrong with a step's parameters together, beyond each by itself."""
-    told = []
-    if given.get("at") is not None and given.get("after") is not None:
-        told.append("wanted at or after, came both; at is an instant, after follows the step before")
-    named = [name for name in verb.one_of if given.get(name) is not None]
+def cross_field_errors(verb: Verb, arguments: Arguments, names: DeclaredNames) -> list[str]:
+    """Return what is wrong with a step's parameters together, each of them being right."""
+    errors = []
+    if arguments.get("at") is not None and arguments.get("after") is not None:
+        errors.append("expected at or after, got both; at is an instant, after follows the step before")
+    named = [name for name in verb.one_of if arguments.get(name) is not None]
     choice = " or ".join(verb.one_of)
     if len(named) > 1:
-        told.append(f"wanted {choice}, came both")
+        errors.append(f"expected {choice}, got both")
     if verb.needs_one and not named:
-        told.append(f"wanted {choice}, came neither")
-    node, cluster = given.get("node"), given.get("cluster")
+        errors.append(f"expected {choice}, got neither")
+    node, cluster = arguments.get("node"), arguments.get("cluster")
     if node and cluster and node.rpartition("-")[0] != cluster:
-        told.append(f"wanted a node of {cluster}, came {shown(node)}")
-    ends = given.get("between") or [given[end] for end in ("from", "to") if verb.name == "cut"]
-    sites = {names.home(end) for end in ends}
+        errors.append(f"expected a node of {cluster}, got {describe_value(node)}")
+    ends = arguments.get("between") or [arguments[end] for end in ("from", "to") if verb.name == "cut"]
+    sites = {names.site_of(end) for end in ends}
     if ends and len(sites) == 1:
-        told.append(f"wanted two different sites, but {ends[0]} and {ends[1]} both mean {names.home(ends[0])}")
-    return told
+        errors.append(f"expected two different sites, but {ends[0]} and {ends[1]} both mean {names.site_of(ends[0])}")
+    return errors

@@ -1,29 +1,27 @@
-"""Verdict: what a scenario expected beside what was measured in its lab, and whether that is as expected.
+"""Verdict: what a scenario expects, what was measured in its lab, and whether the one fits the other.
 
-*ok* and *broken* are certain.  *unknown* says that the situation never came about in which it could have been judged: a
-step that was not reached, a recovery time without a promotion.  A measure that nothing was expected of is only told.
+*ok* and *broken* are certain.  *unknown* means that there was no occasion to judge: a step that was not reached, a
+recovery time without a promotion.  A measure without an expectation is listed and not judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
-from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
-from labkit.scenario.kinds import write_duration
 from labkit.scenario.running import WORKING, Run
-from labkit.scenario.scenario import Bounds, Step
+from labkit.scenario.scenario import ExpectedRange, Step
+from labkit.scenario.value_types import write_duration
+from labkit.service.durations import SECOND_NS
 
 if TYPE_CHECKING:
-    from labkit.lab.lab import Lab
+    from labkit.lab.invariants import Invariants
+    from labkit.lab.ledger import Ledger
+    from labkit.lab.survey import Survey
 
-SECOND_NS = 1_000_000_000
-OK, BROKEN, UNKNOWN, TOLD = "ok", "broken", "unknown", ""
+OK, BROKEN, UNKNOWN, NOT_JUDGED = "ok", "broken", "unknown", ""
 WORDS = {0: "as expected", 1: "not as expected", 3: "unknown"}
-HEADINGS = ("", "expected", "measured", "verdict")
-WIDEST = 56
 
 COUNTS = {
     "acknowledged": "writes acknowledged",
@@ -34,8 +32,8 @@ COUNTS = {
 TIMES = {"rpo": "recovery point (RPO)", "rto": "recovery time (RTO)"}
 
 
-class Row(NamedTuple):
-    """One line of a verdict; ``key`` is the expectation's name in the file (``rpo``, ``one primary``, ``step 3``)."""
+class VerdictRow(NamedTuple):
+    """One row of a verdict; ``key`` is the expectation's name in the file (``rpo``, ``one primary``, ``step 3``)."""
 
     what: str
     expected: str
@@ -51,7 +49,7 @@ class Verdict:
     title: str
     seed: int
     at_ns: int
-    rows: tuple[Row, ...]
+    rows: tuple[VerdictRow, ...]
 
     @property
     def exit_code(self) -> int:
@@ -69,76 +67,75 @@ class Verdict:
         """The judgement in one line."""
         return f"{self.title}: {self.word} (seed {self.seed}, {write_duration(self.at_ns)} of lab time)"
 
-    def failures(self) -> tuple[Row, ...]:
+    def failures(self) -> tuple[VerdictRow, ...]:
         """The rows that are not as expected."""
         return tuple(row for row in self.rows if row.status in (BROKEN, UNKNOWN))
 
-    def __str__(self) -> str:
-        return "\n".join([*_table(self.rows), "", self.summary])
 
-    def _repr_html_(self) -> str:
-        heads = "".join(f"<th scope='col'>{escape(head)}</th>" for head in HEADINGS)
-        body = "".join(
-            f"<tr><th scope='row'>{escape(row.what)}</th>"
-            + "".join(f"<td>{escape(cell)}</td>" for cell in (row.expected, row.measured, row.status))
-            + "</tr>"
-            for row in self.rows
-        )
-        return f"<table><caption>{escape(self.summary)}</caption><tr>{heads}</tr>{body}</table>"
-
-
-def judge(lab: Lab) -> Verdict:
-    """Judge a lab by the scenario that it was loaded from; raise ValueError for one without."""
-    run = lab.scenario
-    if run is None:
-        raise ValueError("only a lab that was loaded from a scenario file is judged: Lab.load(path)")
-    rows = (*_steps(lab, run), *_counts(lab, run), *_times(lab, run), *_roots(lab, run), *_primaries(lab, run))
-    return Verdict(title=run.scenario.title, seed=lab.seed, at_ns=lab.now, rows=(*rows, *_invariants(lab, run)))
+def judge(
+    run: Run, queries: Survey, ledger: Ledger, invariants: Invariants, now_ns: int, upstreams: Mapping[str, str]
+) -> Verdict:
+    """Judge a run by its scenario; ``upstreams`` gives for each secondary the cluster that it follows."""
+    rows = (
+        *_steps(run, now_ns),
+        *_counts(run, ledger),
+        *_times(run, ledger),
+        *_roots(run, queries, upstreams),
+        *_primaries(run, queries),
+        *_invariants(run, invariants),
+    )
+    return Verdict(title=run.scenario.title, seed=run.seed, at_ns=now_ns, rows=rows)
 
 
-def _steps(lab: Lab, run: Run) -> Iterator[Row]:
-    """One row for the whole timeline, one for each step that was to fail or went otherwise than written."""
+def _steps(run: Run, now_ns: int) -> Iterator[VerdictRow]:
+    """One row for the whole timeline, and one for each step that had to fail or had an unexpected result."""
     steps, results = run.scenario.timeline, run.results
     if steps:
-        went = sum(result.as_wanted(step) for step, result in zip(steps, results, strict=False))
-        status = OK if went == len(steps) else BROKEN if went < len(results) else UNKNOWN
-        yield Row("timeline", _steps_of(len(steps)), f"{went} as written", status, "timeline")
+        count = sum(result.as_expected(step) for step, result in zip(steps, results, strict=False))
+        status = OK if count == len(steps) else BROKEN if count < len(results) else UNKNOWN
+        yield VerdictRow("timeline", _steps_of(len(steps)), f"{count} as written", status, "timeline")
     for step, result in zip(steps, results, strict=False):
-        right = result.as_wanted(step)
-        if step.fails is not None or not right:
-            measured = f"refused: {result.said}" if not result.ok else "done"
-            yield Row(_named(step), _wanted(step), measured, OK if right else BROKEN, f"step {step.number}")
+        good = result.as_expected(step)
+        if step.fails is not None or not good:
+            measured = f"refused: {result.message}" if not result.ok else "done"
+            status = OK if good else BROKEN
+            yield VerdictRow(_title(step), _expected_result(step), measured, status, _key(step))
     yield from _unreached(run, steps[len(results) :])
     if not run.ended:
-        yield Row("the end", "reached", f"the lab stands at {write_duration(lab.now)}", UNKNOWN, "end")
+        yield VerdictRow("the end", "reached", f"not reached at {write_duration(now_ns)}", UNKNOWN, "end")
 
 
-def _unreached(run: Run, left: tuple[Step, ...]) -> Iterator[Row]:
-    """Tell of the steps without a result: the one that is under way, and how many were never begun."""
-    if left and run.standing == WORKING:
-        yield Row(_named(left[0]), _wanted(left[0]), "still under way at the end", UNKNOWN, f"step {left[0].number}")
-        left = left[1:]
+def _unreached(run: Run, left: tuple[Step, ...]) -> Iterator[VerdictRow]:
+    """Yield rows for the steps without a result: the one in progress, and how many did not begin."""
+    if left and run.step_state == WORKING:
+        step, left = left[0], left[1:]
+        yield VerdictRow(_title(step), _expected_result(step), "still in progress at the end", UNKNOWN, _key(step))
     if left:
-        named = _named(left[0]) + (" …" if len(left) > 1 else "")
-        yield Row(named, _wanted(left[0]), f"{_steps_of(len(left))} not begun", UNKNOWN, f"step {left[0].number}")
+        step, more = left[0], " …" if len(left) > 1 else ""
+        measured = f"{_steps_of(len(left))} not begun"
+        yield VerdictRow(f"{_title(step)}{more}", _expected_result(step), measured, UNKNOWN, _key(step))
 
 
 def _steps_of(count: int) -> str:
     return f"{count} step{'s' if count != 1 else ''}"
 
 
-def _named(step: Step) -> str:
+def _key(step: Step) -> str:
+    return f"step {step.number}"
+
+
+def _title(step: Step) -> str:
     return f"step {step.number}: {step.text}"
 
 
-def _wanted(step: Step) -> str:
+def _expected_result(step: Step) -> str:
     if step.fails is None:
         return "done"
     return f"refused, saying {step.fails}" if step.fails else "refused"
 
 
-def _counts(lab: Lab, run: Run) -> Iterator[Row]:
-    ledger, bounds = lab.ledger, _bounds(run)
+def _counts(run: Run, ledger: Ledger) -> Iterator[VerdictRow]:
+    ranges = _ranges(run)
     measured = {
         "acknowledged": len(ledger.writes),
         "lost": len(ledger.lost()),
@@ -146,96 +143,88 @@ def _counts(lab: Lab, run: Run) -> Iterator[Row]:
         "refused": ledger.refused,
     }
     for key, what in COUNTS.items():
-        count, wanted = measured[key], bounds.get(key)
-        expected = _range(str, wanted) if wanted else ""
-        yield Row(what, expected, str(count), _within(wanted, count), key)
+        count, expected = measured[key], ranges.get(key)
+        yield VerdictRow(what, _range_text(str, expected), str(count), _status(expected, count), key)
 
 
-def _times(lab: Lab, run: Run) -> Iterator[Row]:
-    bounds = _bounds(run)
-    point = lab.ledger.rpo().seconds if lab.ledger.promotions else None
-    for key, seconds in (("rpo", point), ("rto", lab.ledger.rto().seconds)):
-        wanted = bounds.get(key)
-        if seconds is None and wanted is None:
-            continue
-        expected = _range(write_duration, wanted) if wanted else ""
-        if seconds is None:
-            why = "nobody wrote to the survivor" if lab.ledger.promotions else "nobody was promoted"
-            yield Row(TIMES[key], expected, why, UNKNOWN, key)
-        else:
+def _times(run: Run, ledger: Ledger) -> Iterator[VerdictRow]:
+    ranges = _ranges(run)
+    point = ledger.rpo().seconds if ledger.promotions else None
+    for key, seconds in (("rpo", point), ("rto", ledger.rto().seconds)):
+        expected = ranges.get(key)
+        text = _range_text(write_duration, expected)
+        if seconds is not None:
             time_ns = round(seconds * SECOND_NS)
-            yield Row(TIMES[key], expected, write_duration(time_ns), _within(wanted, time_ns), key)
+            yield VerdictRow(TIMES[key], text, write_duration(time_ns), _status(expected, time_ns), key)
+        elif expected is not None:
+            why = "no client wrote to the survivor" if ledger.promotions else "no cluster was promoted"
+            yield VerdictRow(TIMES[key], text, why, UNKNOWN, key)
 
 
-def _bounds(run: Run) -> dict[str, Bounds]:
-    return {bounds.what: bounds for bounds in run.scenario.expect.bounds}
+def _ranges(run: Run) -> dict[str, ExpectedRange]:
+    return {expected.measure: expected for expected in run.scenario.expect.ranges}
 
 
-def _range(write: object, bounds: Bounds) -> str:
-    assert callable(write)
-    low, high = (None if end is None else write(end) for end in (bounds.low, bounds.high))
+def _range_text(write: Callable[[int], str], expected: ExpectedRange | None) -> str:
+    """Write a range for people; an empty text when nothing is expected."""
+    if expected is None:
+        return ""
+    low, high = (None if end is None else write(end) for end in (expected.low, expected.high))
     if low == high:
         return str(low)
     return " and ".join(f"{word} {end}" for word, end in (("at least", low), ("at most", high)) if end is not None)
 
 
-def _within(bounds: Bounds | None, value: int) -> str:
-    if bounds is None:
-        return TOLD
-    low_enough = bounds.high is None or value <= bounds.high
-    return OK if low_enough and (bounds.low is None or value >= bounds.low) else BROKEN
+def _status(expected: ExpectedRange | None, value: int) -> str:
+    if expected is None:
+        return NOT_JUDGED
+    low_enough = expected.high is None or value <= expected.high
+    return OK if low_enough and (expected.low is None or value >= expected.low) else BROKEN
 
 
-def _roots(lab: Lab, run: Run) -> Iterator[Row]:
-    """Compare the roots of every secondary and the primary that it follows."""
-    wanted = run.scenario.expect.roots
-    secondaries = [plan.name for plan in lab.blueprint.clusters if lab.mode_of(plan.name) == "secondary"]
-    pairs = [(lab.followed[name], name) for name in secondaries if lab.followed.get(name)]
-    dark = [name for pair in pairs for name in pair if not lab.root(name)]
-    differing = [f"{one} and {other} differ" for one, other in pairs if lab.root(one) != lab.root(other)]
-    if pairs and not dark:
+def _roots(run: Run, queries: Survey, upstreams: Mapping[str, str]) -> Iterator[VerdictRow]:
+    """Compare the roots of each secondary and of the primary that it follows."""
+    expected = run.scenario.expect.roots
+    secondaries = [name for name, mode in _modes(run, queries).items() if mode == "secondary"]
+    pairs = [(upstreams[name], name) for name in secondaries if upstreams.get(name)]
+    leaderless = [name for pair in pairs for name in pair if not queries.root(name)]
+    differing = [f"{one} and {other} differ" for one, other in pairs if queries.root(one) != queries.root(other)]
+    if pairs and not leaderless:
         measured = "different" if differing else "equal"
-        status = TOLD if wanted is None else OK if measured == wanted else BROKEN
-        yield Row("roots", wanted or "", ": ".join([measured, *differing[:1]]), status, "roots")
-    elif wanted is not None:
-        why = f"{dark[0]} has no active node" if dark else "no cluster follows another"
-        yield Row("roots", wanted, why, UNKNOWN, "roots")
+        status = NOT_JUDGED if expected is None else OK if measured == expected else BROKEN
+        yield VerdictRow("roots", expected or "", ": ".join([measured, *differing[:1]]), status, "roots")
+    elif expected is not None:
+        why = f"{leaderless[0]} has no active node" if leaderless else "no cluster follows another"
+        yield VerdictRow("roots", expected, why, UNKNOWN, "roots")
 
 
-def _primaries(lab: Lab, run: Run) -> Iterator[Row]:
-    wanted = run.scenario.expect.primary
-    modes = {plan.name: lab.mode_of(plan.name) for plan in lab.blueprint.clusters}
+def _primaries(run: Run, queries: Survey) -> Iterator[VerdictRow]:
+    expected = run.scenario.expect.primary
+    modes = _modes(run, queries)
     found = sorted(name for name, mode in modes.items() if mode == "primary")
-    dark = sorted(name for name, mode in modes.items() if mode == "unknown")
-    measured = (", ".join(found) or "none") + (f" ({', '.join(dark)} has no active node)" if dark else "")
-    if wanted is None:
-        status = TOLD
-    elif tuple(found) == wanted:
+    leaderless = sorted(name for name, mode in modes.items() if mode == "unknown")
+    measured = ", ".join(found) or "none"
+    if leaderless:
+        measured += f" ({', '.join(leaderless)} has no active node)"
+    if expected is None:
+        yield VerdictRow("primary", "", measured, NOT_JUDGED, "primary")
+        return
+    if tuple(found) == expected:
         status = OK
     else:
-        # A cluster without an active node may still turn out to be what was expected of it.
-        status = UNKNOWN if set(found) <= set(wanted) <= {*found, *dark} else BROKEN
-    yield Row("primary", "" if wanted is None else ", ".join(wanted) or "none", measured, status, "primary")
+        # A cluster without an active node may still be what was expected of it.
+        status = UNKNOWN if set(found) <= set(expected) <= {*found, *leaderless} else BROKEN
+    yield VerdictRow("primary", ", ".join(expected) or "none", measured, status, "primary")
 
 
-def _invariants(lab: Lab, run: Run) -> Iterator[Row]:
-    wanted = dict(run.scenario.expect.invariants)
-    for name, finding in lab.invariants.verdicts().items():
-        expected = wanted.get(name, "held")
-        measured = "held" if finding is None else f"broken at {write_duration(finding.at_ns)}: {finding.detail}"
-        status = OK if (expected == "held") == (finding is None) else BROKEN
-        yield Row(name, expected, measured, status, name)
+def _modes(run: Run, queries: Survey) -> dict[str, str]:
+    return {plan.name: queries.mode_of(plan.name) for plan in run.scenario.blueprint.clusters}
 
 
-def _table(rows: tuple[Row, ...]) -> list[str]:
-    """Lay rows out in columns; a long cell goes on below itself."""
-    cells = [HEADINGS, *(row[:4] for row in rows)]
-    widths = [min(WIDEST, max(len(row[place]) for row in cells)) for place in range(4)]
-    lines = []
-    for row in cells:
-        columns = [wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
-        for number in range(max(map(len, columns))):
-            shown = (column[number] if number < len(column) else "" for column in columns)
-            lines.append("  ".join(f"{cell:<{width}}" for cell, width in zip(shown, widths, strict=True)).rstrip())
-    rule = "  ".join("-" * width for width in widths)
-    return [lines[0], rule, *lines[1:]]
+def _invariants(run: Run, invariants: Invariants) -> Iterator[VerdictRow]:
+    written = dict(run.scenario.expect.invariants)
+    for name, violation in invariants.verdicts().items():
+        expected = written.get(name, "held")
+        measured = "held" if violation is None else f"broken at {write_duration(violation.at_ns)}: {violation.detail}"
+        status = OK if (expected == "held") == (violation is None) else BROKEN
+        yield VerdictRow(name, expected, measured, status, name)

@@ -2,11 +2,12 @@
 
 Rules kept here:
 
-1. Nothing else touches simpy.  What waits is a plain tuple `(verb, host, payload)`, no process, no closure.
-2. Time is an int for good: a float, once let in, would make every later time a float.
+1. Nothing else uses simpy.  What waits is a plain tuple `(verb, host, payload)`, not a process or a closure.
+2. Time is always an int: one float would make every later time a float.
 3. Items for the same time fire in the order in which they were put in; a restored clock keeps that order.
-4. A run processes all that is due up to and including its end, stands at its end, and leaves nothing behind.
-5. After an exception in the dispatch the world is half changed: the clock is closed for good.
+4. A run processes all that is due up to and including its end; then the time is that end, and no event of its own
+   is left in the queue.
+5. After an exception in the dispatch the simulation is half changed: the clock is closed and stays closed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _NEVER = 1 << 256
 class Clock:
     """Gives each item to `dispatch(item)` when it falls due.
 
-    `Clock(dispatch, *clock.state())` goes on exactly where the saved one stood.
+    `Clock(dispatch, *clock.state())` goes on exactly where the saved one stopped.
     """
 
     __slots__ = ("_running", "_timeline", "at", "now")
@@ -37,7 +38,7 @@ class Clock:
     """Simulated time in ns; only the clock sets it."""
 
     at: Callable[[int, Item], None]
-    """`at(when_ns, item)` schedules an item; ValueError for a time past, TypeError for one that is no int."""
+    """`at(when_ns, item)` schedules an item; ValueError for a time in the past, TypeError for any type but int."""
 
     def __init__(
         self, dispatch: Callable[[Item], object], now_ns: int = 0, pending: Iterable[tuple[int, Item]] = ()
@@ -69,8 +70,8 @@ class Clock:
     def run(self, until_ns: int | None = None, stop: Callable[[], object] | None = None) -> bool:
         """Process items until `until_ns` (inclusive), or until `stop()`, asked after each item, is true.
 
-        Without an end it goes on until nothing is pending.  True when `stop` ended it; the time is then that
-        of the last item.  ValueError for an end in the past.
+        Without an end it goes on until nothing is pending.  It returns True when `stop` ended it; the time is then
+        that of the last item.  ValueError for an end in the past.
         """
         self._enter()
         try:
@@ -108,7 +109,7 @@ class Clock:
         return False
 
     def _advance(self, *, once: bool) -> bool:
-        """Process one item, or all up to the end of the run; False when nothing is pending any more."""
+        """Process one item, or all up to the end of the run; False when nothing is pending."""
         step = self._timeline.step
         try:
             if once:
@@ -133,7 +134,7 @@ class Clock:
 
 
 class _Due(simpy.Event):
-    """An event that carries an item and has triggered from the start; slots, as there is one a message."""
+    """An event that carries an item and is triggered when made; it has slots, as there is one per message."""
 
     __slots__ = ("callbacks", "item")
     item: Item
@@ -146,7 +147,7 @@ class _Ended(Exception):
 
 
 class _Timeline(simpy.Environment):
-    """simpy's environment with items in it: the queue, read and filled in the one place that may."""
+    """simpy's environment with items in it: its queue is read and filled here only."""
 
     _now: int
     cause: BaseException | None = None
@@ -157,21 +158,21 @@ class _Timeline(simpy.Environment):
         return self._queue
 
     def filler(self, callbacks: list[Callable[[Any], None]]) -> Callable[[int, Item], None]:
-        """`Clock.at`: simpy's schedule for an absolute time; a closure, as there is one call a message."""
+        """`Clock.at`: simpy's schedule for an absolute time; a closure, as there is one call per message."""
         queue, numbers, new = self._queue, self._eid, object.__new__
 
         def at(when_ns: int, item: Item) -> None:
             if type(when_ns) is not int or when_ns < self._now:
                 self._refuse(when_ns)
             due = new(_Due)
-            due.callbacks = callbacks  # one list for all: simpy lets go of it and never changes it
+            due.callbacks = callbacks  # one list for all: simpy drops its reference and never changes the list
             due.item = item
             heappush(queue, (when_ns, _ITEM, next(numbers), due))
 
         return at
 
     def end_at(self, when_ns: int) -> None:
-        """Put the end of a run behind everything that falls due up to then."""
+        """Put the end of a run after everything that falls due up to then."""
         end = simpy.Event(self)
         end._ok, end._value = True, None
         end.callbacks.append(_end)
@@ -182,15 +183,15 @@ class _Timeline(simpy.Environment):
         return tuple((entry[0], entry[3].item) for entry in sorted(self.waiting))
 
     def close(self, cause: BaseException) -> None:
-        """Take nothing more: from now on every time is past."""
+        """Accept no more items: from now on every time is in the past."""
         self.cause = cause
         self._now = _NEVER
 
     def refuse_closed(self) -> None:
-        """RuntimeError that names the first cause, when there is one."""
+        """Raise RuntimeError that names the first cause, when there is one."""
         if self.cause is not None:
             what = f"{type(self.cause).__name__}: {self.cause}"
-            text = f"the clock was closed by {what}; go back to a snapshot or start anew"
+            text = f"the clock was closed by {what}; go back to a snapshot or build a new lab"
             raise RuntimeError(text) from self.cause
 
     def _refuse(self, when_ns: int) -> NoReturn:

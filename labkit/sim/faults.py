@@ -1,4 +1,4 @@
-"""What goes wrong between and on hosts, and is put right again: verbs in pairs, each in effect at once.
+"""Faults of links and hosts, and their undoing: verbs in pairs, each in effect at once.
 
     partition, cut, isolate   heal         no messages pass: both ways, one way, to and from everywhere
     slow, lose                restore      messages take longer, or have to be sent again
@@ -6,9 +6,9 @@
 
 Rules kept here:
 
-1. Each verb is one `fault` event of the trace; it returns whether it changed anything, and the event says so.
-2. Links are named by two sites, whichever hosts stand there; a fault hits every route that passes there.
-3. What a cut or a crash overtakes is lost; what is under way on a slower line keeps its time.
+1. Each verb is one `fault` event of the trace; it returns whether it changed anything, and the event says so too.
+2. Links are named by two sites, whichever hosts are there; a fault affects every route over that link.
+3. Messages in flight are lost at a cut or a crash; on a line that becomes slower they keep their time.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from labkit.sim.clock import Clock
-from labkit.sim.dice import checked_ppm
-from labkit.sim.lane import Damage
+from labkit.sim.lane import Impairment
 from labkit.sim.latency import Latency
 from labkit.sim.network import Network
+from labkit.sim.random_streams import checked_ppm
 from labkit.sim.topology import Pair
 from labkit.trace import Trace
 
 
 class Faults:
-    """The fault verbs of one network.  What they did is the network's state; there is none here."""
+    """The fault verbs of one network.  What they did is state of the network, not of this object."""
 
     __slots__ = ("_clock", "_network", "_trace")
 
@@ -50,13 +50,13 @@ class Faults:
 
     def heal(self, a: str | None = None, b: str | None = None) -> bool:
         """Undo cuts: between two sites, around one, or all of them."""
-        changes = {pair: old._replace(cut=False) for pair, old in self._worn(a, b) if old.cut}
-        return self._wear("heal", changes, _where(a, b), "")
+        changes = {pair: old._replace(cut=False) for pair, old in self._impaired(a, b) if old.cut}
+        return self._impair("heal", changes, _where(a, b), "")
 
     def slow(self, a: str, b: str, *, latency: Latency | None = None, factor: int | None = None) -> bool:
-        """Give the line between two sites (or inside one) another latency, or make it so many times as slow.
+        """Give the line between two sites (or inside one) another latency, or multiply its latency.
 
-        It stands in for what an earlier `slow` did there.
+        It replaces an earlier `slow` there.
         """
         if (latency is None) == (factor is None):
             raise ValueError("slow takes a latency or a factor, one of them")
@@ -64,54 +64,54 @@ class Faults:
             raise ValueError(f"slow takes a whole factor from 1 up, not {factor!r}")
         if latency is not None and not isinstance(latency, Latency):
             raise TypeError(f"slow takes a Latency such as Latency.constant(ns), not {latency!r}")
-        changes = {pair: old._replace(latency=latency, factor=factor or 1) for pair, old in self._old(_both(a, b))}
-        return self._wear("slow", changes, _between(a, b), f"{latency or f'factor {factor}'}")
+        changes = {pair: old._replace(latency=latency, factor=factor or 1) for pair, old in self._current(_both(a, b))}
+        return self._impair("slow", changes, _between(a, b), f"{latency or f'factor {factor}'}")
 
     def lose(self, a: str, b: str, loss_ppm: int) -> bool:
-        """Lose so many of a million messages between two sites (or inside one), on top of what links lose."""
+        """Lose this share of the messages between two sites (or inside one), in addition to what links lose."""
         checked_ppm("a loss", loss_ppm)
-        changes = {pair: old._replace(loss_ppm=loss_ppm) for pair, old in self._old(_both(a, b))}
-        return self._wear("lose", changes, _between(a, b), f"{loss_ppm} ppm")
+        changes = {pair: old._replace(loss_ppm=loss_ppm) for pair, old in self._current(_both(a, b))}
+        return self._impair("lose", changes, _between(a, b), f"{loss_ppm} ppm")
 
     def restore(self, a: str | None = None, b: str | None = None) -> bool:
         """Undo `slow` and `lose`: between two sites, around one, or everywhere."""
-        changes = {pair: Damage(cut=old.cut) for pair, old in self._worn(a, b)}
-        return self._wear("restore", changes, _where(a, b), "")
+        changes = {pair: Impairment(cut=old.cut) for pair, old in self._impaired(a, b)}
+        return self._impair("restore", changes, _where(a, b), "")
 
     def crash(self, host: str) -> bool:
-        """Take a host down: what is under way to or from it is lost, and nothing more gets through."""
-        return self._tell("crash", host, "", self._network.set_up(host, up=False))
+        """Take a host down: messages in flight to or from it are lost, and no more are delivered."""
+        return self._record("crash", host, "", self._network.set_up(host, up=False))
 
     def restart(self, host: str) -> bool:
         """Take a host up again."""
-        return self._tell("restart", host, "", self._network.set_up(host, up=True))
+        return self._record("restart", host, "", self._network.set_up(host, up=True))
 
     def _cut(self, verb: str, pairs: Iterable[Pair], where: str) -> bool:
         pairs = list(pairs)
         for a, b in pairs:
             if a == b:
                 raise ValueError(f"{verb} needs two different sites, not {a} twice; crash its hosts instead")
-        return self._wear(verb, {pair: old._replace(cut=True) for pair, old in self._old(pairs)}, where, "")
+        return self._impair(verb, {pair: old._replace(cut=True) for pair, old in self._current(pairs)}, where, "")
 
-    def _old(self, pairs: Iterable[Pair]) -> list[tuple[Pair, Damage]]:
-        return [(pair, self._network.damage(*pair)) for pair in pairs]
+    def _current(self, pairs: Iterable[Pair]) -> list[tuple[Pair, Impairment]]:
+        return [(pair, self._network.impairment(*pair)) for pair in pairs]
 
-    def _worn(self, a: str | None, b: str | None) -> list[tuple[Pair, Damage]]:
-        """Directions that bear damage, all or those at a site or between two."""
+    def _impaired(self, a: str | None, b: str | None) -> list[tuple[Pair, Impairment]]:
+        """Directions that have an impairment, all or those at a site or between two."""
         if a is None and b is not None:
             a, b = b, None
         sites = {self._network.topology.site(site) for site in (a, b) if site is not None}
-        return self._old(pair for pair in self._network.damaged() if sites <= set(pair))
+        return self._current(pair for pair in self._network.impaired() if sites <= set(pair))
 
-    def _wear(self, verb: str, changes: dict[Pair, Damage], where: str, detail: str) -> bool:
-        changed = any(self._network.damage(*pair) != damage for pair, damage in changes.items())
+    def _impair(self, verb: str, changes: dict[Pair, Impairment], where: str, detail: str) -> bool:
+        changed = any(self._network.impairment(*pair) != new for pair, new in changes.items())
         if changed:
-            self._network.wear(changes)
-        return self._tell(verb, where, detail, changed)
+            self._network.impair(changes)
+        return self._record(verb, where, detail, changed)
 
-    def _tell(self, verb: str, target: str, detail: str, changed: bool) -> bool:
-        said = detail if changed else f"{detail}, no change" if detail else "no change"
-        self._trace.record(("fault", self._clock.now, verb, target, said))
+    def _record(self, verb: str, target: str, detail: str, changed: bool) -> bool:
+        text = detail if changed else f"{detail}, no change" if detail else "no change"
+        self._trace.record(("fault", self._clock.now, verb, target, text))
         return changed
 
 

@@ -1,7 +1,7 @@
-"""How long a message is under way: distributions of delays in whole nanoseconds.
+"""How long a message is in flight: distributions of delays in whole nanoseconds.
 
-Each maps 64 random bits to a delay through integer arithmetic and tables alone, so that the same draw gives
-the same delay on every platform.  The delay grows with the bits: it is the distribution's quantile function.
+Each maps 64 random bits to a delay with integer arithmetic and tables only, so that the same draw gives the
+same delay on every platform.  The delay grows with the bits: it is the distribution's quantile function.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Latency(NamedTuple):
 
     @classmethod
     def uniform(cls, low_ns: int, high_ns: int) -> Latency:
-        """Any delay from low to high, both included, alike."""
+        """Any delay from low to high, both included, all equally likely."""
         low_ns, high_ns = _checked("uniform", low_ns, high_ns)
         if high_ns < low_ns:
             raise ValueError(f"a uniform latency goes from low to high, not from {low_ns} to {high_ns} ns")
@@ -41,7 +41,7 @@ class Latency(NamedTuple):
 
     @classmethod
     def exponential(cls, mean_ns: int, least_ns: int = 0) -> Latency:
-        """`least_ns` and an exponential part on top; `mean_ns` is the mean of the whole."""
+        """`least_ns` plus an exponential part; `mean_ns` is the mean of the sum."""
         mean_ns, least_ns = _checked("exponential", mean_ns, least_ns)
         if mean_ns < least_ns:
             raise ValueError(f"an exponential latency's mean is its least or more, not {mean_ns} ns")
@@ -57,7 +57,7 @@ class Latency(NamedTuple):
 
     @property
     def typical_ns(self) -> int:
-        """The mean; routes are weighed by it."""
+        """The mean; routes are weighted by it."""
         if self.shape == "uniform":
             return (self.first_ns + self.second_ns) // 2
         if self.shape == "heavy":
@@ -65,7 +65,7 @@ class Latency(NamedTuple):
         return self.first_ns
 
     def times(self, factor: int) -> Latency:
-        """The same shape, so many times as slow."""
+        """The same shape with all delays multiplied."""
         return Latency(self.shape, self.first_ns * factor, self.second_ns * factor)
 
     def delay_ns(self, word: int) -> int:
@@ -134,16 +134,16 @@ def _deviations(word: int) -> int:
 
 def _means(word: int) -> int:
     """Quantile of the exponential distribution of mean 1, -ln(1 - u), in billionths."""
-    rest = _ALL - word
-    shift = _WORD_BITS + 1 - rest.bit_length()
-    mantissa = (rest << shift) - _ALL  # the fraction behind the leading one
+    remainder = _ALL - word
+    shift = _WORD_BITS + 1 - remainder.bit_length()
+    mantissa = (remainder << shift) - _ALL  # the fraction behind the leading one
     cell_shift = _WORD_BITS - _LOG_CELL_BITS
     halvings = shift * _BILLION - _between(_LOG_KNOTS, mantissa >> cell_shift, mantissa, cell_shift)
     return halvings * _LN_2 // _BILLION
 
 
 def _between(knots: tuple[int, ...], place: int, position: int, shift: int) -> int:
-    """The value between two knots, as far along as the lowest `shift` bits of the position say."""
+    """The value between two knots, interpolated by the lowest `shift` bits of the position."""
     low = knots[place]
     return low + ((knots[place + 1] - low) * (position & ((1 << shift) - 1)) >> shift)
 

@@ -3,8 +3,8 @@
 Rules kept here:
 
 1. A topology never changes: `with_link` makes another, so a snapshot may share it.
-2. A route has the least mean latency, then the fewest links, then the first names; the way back is the same.
-3. Routes are fixed by the topology: when a link of one is cut, messages do not look for another.
+2. A route has the lowest mean latency, then the fewest links, then the first names; the way back is the same.
+3. Routes are fixed by the topology: when a link of a route is cut, messages do not take another.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import networkx
 
-from labkit.sim.dice import MILLION, checked_ppm
 from labkit.sim.latency import Latency
 from labkit.sim.names import checked, unknown
+from labkit.sim.random_streams import MILLION, checked_ppm
 
 Pair: TypeAlias = tuple[str, str]
 TopologyState: TypeAlias = tuple[tuple[str, ...], tuple[tuple[Any, ...], ...], tuple[Any, ...]]
@@ -28,8 +28,8 @@ TopologyState: TypeAlias = tuple[tuple[str, ...], tuple[tuple[Any, ...], ...], t
 class Link:
     """A line between two sites, the same in both directions.
 
-    `jitter_ns` is added evenly from 0 up; `loss_ppm` is the share of messages that must be sent again;
-    `bandwidth_bps` (bits a second, each direction; None is no limit) makes messages wait for one another.
+    A uniform delay from 0 to `jitter_ns` is added; `loss_ppm` is the share of messages that must be sent again;
+    `bandwidth_bps` (bits per second and direction; None for no limit) makes messages wait for one another.
     """
 
     between: Pair
@@ -48,11 +48,11 @@ class Link:
             raise ValueError(f"a link's jitter is a whole number of ns from 0 up, not {self.jitter_ns!r}")
         checked_ppm("a link's loss", self.loss_ppm)
         if self.bandwidth_bps is not None and (type(self.bandwidth_bps) is not int or self.bandwidth_bps < 1):
-            raise ValueError(f"a link's bandwidth is whole bits a second, or None, not {self.bandwidth_bps!r}")
+            raise ValueError(f"a link's bandwidth is whole bits per second, or None, not {self.bandwidth_bps!r}")
 
 
 class Path(NamedTuple):
-    """What a message meets on its way: the sites passed and all their links as one."""
+    """The path of a message: the sites passed, and all their links combined."""
 
     sites: tuple[str, ...]
     latencies: tuple[Latency, ...]
@@ -62,20 +62,20 @@ class Path(NamedTuple):
 
     @property
     def typical_ns(self) -> int:
-        """The mean latency, jitter left out."""
+        """The mean latency without jitter."""
         return sum(latency.typical_ns for latency in self.latencies)
 
     @property
     def hops(self) -> tuple[Pair, ...]:
-        """The directed pairs of neighbours that it passes."""
+        """The directed pairs of neighbouring sites on it."""
         return tuple(pairwise(self.sites))
 
 
-_LOCAL = Latency.constant(200_000)
+_LOCAL = Latency.constant(200_000)  # 0.2 ms
 
 
 class NoRouteError(ValueError):
-    """No chain of links joins the two sites."""
+    """No chain of links connects the two sites."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,13 +117,13 @@ class Topology:
         return Topology(sites=self.sites, links=(*others, link), local=self.local)
 
     def site(self, name: str) -> str:
-        """The name itself; ValueError with the nearest one when there is no such site."""
+        """The name itself; ValueError with the most similar one for an unknown site."""
         if name not in self._graph:
             raise ValueError(unknown("site", name, self.sites))
         return name
 
     def route(self, source: str, target: str) -> Path:
-        """The path from a site to another; NoRouteError when no links lead there.
+        """The path from a site to another; NoRouteError when no links connect them.
 
         ValueError for a site that does not exist.
         """
@@ -147,7 +147,7 @@ class Topology:
                     raise ValueError(f"the link {a} - {b}: {unknown('site', end, self.sites)}")
             if graph.has_edge(a, b):
                 raise ValueError(f"two links lie between {a} and {b}; give one")
-            # One more in the last place for each link: of two equally fast routes the shorter wins.
+            # Each link adds one in the lowest bit: of two equally fast routes the one with fewer links wins.
             graph.add_edge(a, b, link=link, weight=(link.latency.typical_ns << _HOP_BITS) + 1)
         return graph
 
@@ -184,7 +184,7 @@ _HOP_BITS = 20  # a route has fewer than a million links
 
 
 def joined(paths: tuple[Path, ...]) -> Path:
-    """Paths laid end to end: delays add up, losses combine, the narrowest sets the bandwidth."""
+    """Paths one after the other: delays add up, losses combine, the narrowest link sets the bandwidth."""
     return reduce(_extended, paths)
 
 

@@ -1,1 +1,1 @@
-"""Views draw a lab, and never decide: a pure layout, tested, under a thin drawing."""
+"""Views draw a lab and decide nothing: each is a pure, tested layout and a thin drawing of it."""

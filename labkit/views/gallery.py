@@ -1,6 +1,6 @@
-"""Gallery: the pictures of the README, drawn from the drill that ``labkit demo`` plays.
+"""Gallery: the pictures of the README, drawn from the scenario that ``labkit demo`` runs.
 
-``python -m labkit.views.gallery`` draws them anew into ``labkit/reference``; a test holds them to what the code draws.
+``python -m labkit.views.gallery`` draws them again into ``labkit/reference``; a test compares them with the code.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent.parent / "reference"
 
 
 def draw_all() -> dict[str, str]:
-    """Play the drill and return each picture's file name and SVG."""
+    """Run the scenario and return each picture's file name and SVG."""
     lab = Lab.load(scenarios() / "first" / "failover.lab.yaml")
     lab.run()
     return {"failover.svg": lab.timeline().svg + "\n"}

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, circle, line, text
 
 if TYPE_CHECKING:
-    from labkit.lab.lab import Lab
+    from labkit.lab.parts import Parts
+    from labkit.lab.survey import Survey
 
 WIDTH, HEIGHT, ROW = 720, 420, 50
-MILLISECOND_NS = 1_000_000
 
-# where sites stand, as parts of width and height, by how many there are
+# The positions of sites, as fractions of width and height, by the number of sites.
 PLACES = {
     1: ((0.5, 0.5),),
     2: ((0.22, 0.5), (0.78, 0.5)),
@@ -26,10 +27,10 @@ LETTERS = {"active": "A", "standby": "s", "sealed": "#", "down": "×"}
 
 
 class NodeMark(NamedTuple):
-    """One node: its name and what it is: active, standby, sealed or down."""
+    """One node: its name and its state: active, standby, sealed or down."""
 
     name: str
-    is_what: str
+    state: str
 
 
 class ClusterMark(NamedTuple):
@@ -41,7 +42,7 @@ class ClusterMark(NamedTuple):
 
 
 class SiteMark(NamedTuple):
-    """One site: where it is drawn, the clusters that stand there, and how many clients."""
+    """One site: where it is drawn, its clusters, and how many clients it has."""
 
     name: str
     x: float
@@ -60,7 +61,7 @@ class LinkMark(NamedTuple):
 
 
 class MapLayout(NamedTuple):
-    """Everything that is drawn, before it is drawn."""
+    """Everything that a map shows."""
 
     at_ns: int
     sites: tuple[SiteMark, ...]
@@ -68,36 +69,37 @@ class MapLayout(NamedTuple):
     streams: tuple[tuple[str, str], ...]
 
 
-def layout(lab: Lab) -> MapLayout:
-    """Work out what a map of a lab shows; nothing here asks or changes anything."""
-    names = lab.blueprint.sites
+def layout(queries: Survey) -> MapLayout:
+    """Compute what a map of a lab shows, without a request and without a change of the lab."""
+    parts: Parts = queries
+    names = parts.blueprint.sites
     places = PLACES.get(len(names)) or tuple(
         (0.12 + 0.76 * number / max(1, len(names) - 1), 0.25 if number % 2 else 0.75) for number in range(len(names))
     )
     sites = []
     for name, (x, y) in zip(names, places, strict=True):
-        here = (plan for plan in lab.blueprint.clusters if plan.site == name)
+        here = (plan for plan in parts.blueprint.clusters if plan.site == name)
         clusters = tuple(
             ClusterMark(
                 plan.name,
-                lab.mode_of(plan.name),
-                tuple(NodeMark(node, _is_what(lab, node)) for node in plan.node_names),
+                queries.mode_of(plan.name),
+                tuple(NodeMark(node, _state_of(queries, parts, node)) for node in plan.node_names),
             )
             for plan in here
         )
-        clients = sum(group.count for group in lab.blueprint.clients if group.site == name)
+        clients = sum(group.count for group in parts.blueprint.clients if group.site == name)
         sites.append(SiteMark(name, x * WIDTH, y * HEIGHT, clusters, clients))
     links = tuple(
-        LinkMark(*link.between, _latency(link.latency_ns), not lab.network.reachable(*link.between))
-        for link in lab.blueprint.links
+        LinkMark(*link.between, _latency(link.latency_ns), not parts.network.reachable(*link.between))
+        for link in parts.blueprint.links
     )
-    return MapLayout(lab.now, tuple(sites), links, tuple(lab.streaming_pairs()))
+    return MapLayout(parts.now, tuple(sites), links, tuple(queries.streaming_pairs()))
 
 
-def _is_what(lab: Lab, node: str) -> str:
-    if not lab.is_running(node):
+def _state_of(queries: Survey, parts: Parts, node: str) -> str:
+    if not queries.is_running(node):
         return "down"
-    host = lab.nodes[node]
+    host = parts.nodes[node]
     return "sealed" if host.vault.sealed else "active" if host.active else "standby"
 
 
@@ -105,21 +107,23 @@ def _latency(latency_ns: int) -> str:
     return f"{latency_ns / MILLISECOND_NS:g} ms"
 
 
-def draw(marks: MapLayout) -> Picture:
+def draw(contents: MapLayout) -> Picture:
     """Draw a map."""
-    places = {site.name: site for site in marks.sites}
-    elements = [text(16, 24, f"{marks.at_ns / 1e9:.3f} s", size=14, colour=FAINT)]
-    for link in marks.links:
+    places = {site.name: site for site in contents.sites}
+    elements = [text(16, 24, f"{contents.at_ns / SECOND_NS:.3f} s", size=14, colour=FAINT)]
+    for link in contents.links:
         a, b = places[link.a], places[link.b]
         elements.append(
             line(a.x, a.y, b.x, b.y, colour=INK if not link.cut else COLOURS["down"], dash="6 5" * link.cut)
         )
         label = f"{link.label}{' · cut' if link.cut else ''}"
         elements.append(text((a.x + b.x) / 2, (a.y + b.y) / 2 - 6, label, size=11, colour=FAINT, anchor="middle"))
-    for site in marks.sites:
+    for site in contents.sites:
         elements += _draw_site(site)
     elements.append(text(WIDTH - 16, HEIGHT - 12, LEGEND, size=11, colour=FAINT, anchor="end"))
-    return Picture(WIDTH, HEIGHT, f"Map of the lab at {marks.at_ns / 1e9:.3f} s", describe(marks), tuple(elements))
+    return Picture(
+        WIDTH, HEIGHT, f"Map of the lab at {contents.at_ns / SECOND_NS:.3f} s", describe(contents), tuple(elements)
+    )
 
 
 def _draw_site(site: SiteMark) -> list[str]:
@@ -146,24 +150,24 @@ def _draw_cluster(cluster: ClusterMark, site: SiteMark, y: float) -> list[str]:
     elements = [text(site.x, y - 7, words, size=11, colour=COLOURS.get(cluster.mode, FAINT), anchor="middle")]
     for number, node in enumerate(cluster.nodes):
         x = site.x + (number - (len(cluster.nodes) - 1) / 2) * 30
-        fill = COLOURS.get({"active": cluster.mode}.get(node.is_what, node.is_what), COLOURS["disabled"])
-        elements.append(circle(x, y + 16, 11, fill=fill, note=f"{node.name}: {node.is_what}"))
-        ink = INK if node.is_what == "standby" else PAPER
-        elements.append(text(x, y + 20, LETTERS[node.is_what], size=12, colour=ink, anchor="middle"))
+        fill = COLOURS.get({"active": cluster.mode}.get(node.state, node.state), COLOURS["disabled"])
+        elements.append(circle(x, y + 16, 11, fill=fill, note=f"{node.name}: {node.state}"))
+        ink = INK if node.state == "standby" else PAPER
+        elements.append(text(x, y + 20, LETTERS[node.state], size=12, colour=ink, anchor="middle"))
     return elements
 
 
-def describe(marks: MapLayout) -> str:
-    """Say in words what a map shows."""
+def describe(contents: MapLayout) -> str:
+    """Describe in words what a map shows."""
     parts = []
-    for site in marks.sites:
+    for site in contents.sites:
         for cluster in site.clusters:
-            nodes = ", ".join(f"{node.name} {node.is_what}" for node in cluster.nodes)
+            nodes = ", ".join(f"{node.name} {node.state}" for node in cluster.nodes)
             where = "" if cluster.name == site.name else f" at {site.name}"
             role = "has no active node" if cluster.mode == "unknown" else f"is {ROLES.get(cluster.mode, cluster.mode)}"
             parts.append(f"{cluster.name}{where} {role}: {nodes}")
         if site.clients:
             parts.append(f"{site.name} has {site.clients} client{'s' if site.clients != 1 else ''}")
-    parts += [f"{primary} ships to {secondary}" for primary, secondary in marks.streams]
-    parts += [f"the link between {link.a} and {link.b} is cut" for link in marks.links if link.cut]
+    parts += [f"{primary} streams to {secondary}" for primary, secondary in contents.streams]
+    parts += [f"the link between {link.a} and {link.b} is cut" for link in contents.links if link.cut]
     return "; ".join(parts) + "."

@@ -1,6 +1,6 @@
-"""Picture: an SVG with its words, shown by a notebook as plain HTML.
+"""Picture: an SVG with a description in words, shown by a notebook as plain HTML.
 
-Every picture has a title and a description in words (alternative text), and tells nothing by colour alone.
+Every picture has a title and a description (alternative text), and shows nothing by colour only.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Picture(NamedTuple):
     @property
     def svg(self) -> str:
         """The picture as an SVG document."""
-        # ids must be one of a kind in a page that shows many pictures
-        mark = f"{crc32(f'{self.title} {self.description}'.encode()):08x}"
+        # ids must be unique in a page that shows many pictures
+        unique = f"{crc32(f'{self.title} {self.description}'.encode()):08x}"
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" width="{self.width}" '
-            f'height="{self.height}" role="img" font-family="{FONT}" aria-labelledby="title-{mark} words-{mark}">'
+            f'height="{self.height}" role="img" font-family="{FONT}" aria-labelledby="title-{unique} words-{unique}">'
         )
-        title = f'<title id="title-{mark}">{escape(self.title)}</title>'
-        words = f'{title}<desc id="words-{mark}">{escape(self.description)}</desc>'
+        title = f'<title id="title-{unique}">{escape(self.title)}</title>'
+        words = f'{title}<desc id="words-{unique}">{escape(self.description)}</desc>'
         paper = f'<rect width="{self.width}" height="{self.height}" fill="{PAPER}"/>'
         return "\n".join((head, words, paper, *self.elements, "</svg>"))
 
@@ -56,7 +56,7 @@ class Picture(NamedTuple):
 
 
 def text(x: float, y: float, words: str, *, size: int = 12, colour: str = INK, anchor: str = "start") -> str:
-    """Write words at a point, on a halo of paper so that lines behind them do not hide them."""
+    """Write words at a point, with a halo in the background colour so that lines do not cross them."""
     halo = "" if colour == PAPER else f' stroke="{PAPER}" stroke-width="4" paint-order="stroke"'
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{colour}" text-anchor="{anchor}"{halo}>'
@@ -65,9 +65,9 @@ def text(x: float, y: float, words: str, *, size: int = 12, colour: str = INK, a
 
 
 def line(x1: float, y1: float, x2: float, y2: float, *, colour: str = FAINT, dash: str = "") -> str:
-    """Draw a straight line; ``dash`` such as ``4 3`` breaks it up."""
-    broken = f' stroke-dasharray="{dash}"' if dash else ""
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-width="1"{broken}/>'
+    """Draw a straight line; with ``dash`` such as ``4 3`` a dashed one."""
+    dashes = f' stroke-dasharray="{dash}"' if dash else ""
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-width="1"{dashes}/>'
 
 
 def rectangle(x: float, y: float, width: float, height: float, *, fill: str, note: str = "") -> str:

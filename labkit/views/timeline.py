@@ -1,27 +1,26 @@
-"""Timeline: what became of each cluster, and what clients were told, along simulated time."""
+"""Timeline: the mode of each cluster and the outcomes of operations along simulated time."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from labkit.service.durations import SECOND_NS
 from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, line, rectangle, text
 
 if TYPE_CHECKING:
-    from labkit.lab.lab import Lab
     from labkit.lab.ledger import Ledger
     from labkit.trace import LeaderEvent, Trace
 
-SECOND_NS = 1_000_000_000
 WIDTH, LEFT, RIGHT, ROW = 900, 110, 20, 34
 LABEL_ROWS = 5
 TOP = 14 + 13 * LABEL_ROWS
 BEGUN = "begins"
 COLUMNS = 120
-LEGEND = "clients told, from below: answered (blue), refused (amber), unknown (red) · † acknowledged write lost"
+LEGEND = "operations, from below: answered (blue), refused (amber), unknown (red) · † acknowledged write lost"
 
 
 class Span(NamedTuple):
-    """A stretch of time in which a cluster was something: primary, secondary, disabled or down."""
+    """A stretch of time in which a cluster was primary, secondary, disabled or down."""
 
     row: str
     from_ns: int
@@ -31,7 +30,7 @@ class Span(NamedTuple):
 
 
 class Column(NamedTuple):
-    """What clients were told in one slice of time."""
+    """The outcomes of operations in one slice of time, and the lost writes that were acknowledged in it."""
 
     from_ns: int
     answered: int
@@ -40,7 +39,7 @@ class Column(NamedTuple):
     lost: int
 
 
-class Mark(NamedTuple):
+class TimelineMark(NamedTuple):
     """Something that happened at an instant: a fault, or a step of an operator."""
 
     at_ns: int
@@ -49,17 +48,17 @@ class Mark(NamedTuple):
 
 
 class TimelineLayout(NamedTuple):
-    """Everything that is drawn, before it is drawn."""
+    """Everything that a timeline shows."""
 
     end_ns: int
     rows: tuple[str, ...]
     spans: tuple[Span, ...]
     columns: tuple[Column, ...]
-    marks: tuple[Mark, ...]
+    marks: tuple[TimelineMark, ...]
 
 
 def layout(trace: Trace, ledger: Ledger, end_ns: int, clusters: tuple[str, ...]) -> TimelineLayout:
-    """Work out what a timeline shows from trace and ledger alone."""
+    """Compute what a timeline shows, from trace and ledger only."""
     end_ns = max(end_ns, 1)
     spans = tuple(span for cluster in clusters for span in _spans(trace, cluster, end_ns))
     return TimelineLayout(end_ns, clusters, spans, _columns(trace, ledger, end_ns), _marks(trace))
@@ -84,17 +83,17 @@ def _spans(trace: Trace, cluster: str, end_ns: int) -> list[Span]:
 
 
 def _outages(trace: Trace, cluster: str, leaders: list[LeaderEvent]) -> list[tuple[int, str, str]]:
-    """Find the instants at which the node that led crashed, and how many of its cluster's were down then."""
+    """Find the instants at which the node that led crashed, and how many nodes of its cluster were down then."""
     faults = [event for event in trace.select("fault") if event.target.rpartition("-")[0] == cluster]
-    struck: dict[int, None] = {}
+    crashes: dict[int, None] = {}
     for event in faults:
         led = next((leader.node for leader in reversed(leaders) if leader.at_ns <= event.at_ns), "")
         if event.verb == "crash" and event.target == led:
-            struck[event.at_ns] = None
+            crashes[event.at_ns] = None
     found = []
-    for at_ns in struck:
-        up_to_then = {event.target: event.verb for event in faults if event.at_ns <= at_ns}
-        count = sum(verb == "crash" for verb in up_to_then.values())
+    for at_ns in crashes:
+        last_verbs = {event.target: event.verb for event in faults if event.at_ns <= at_ns}
+        count = sum(verb == "crash" for verb in last_verbs.values())
         found.append((at_ns, "down", f"{count} node{'s' if count != 1 else ''} down"))
     return found
 
@@ -110,8 +109,8 @@ def _columns(trace: Trace, ledger: Ledger, end_ns: int) -> tuple[Column, ...]:
     return tuple(Column(number * width_ns, *count) for number, count in enumerate(counts))
 
 
-def _marks(trace: Trace) -> tuple[Mark, ...]:
-    marks: list[Mark] = []
+def _marks(trace: Trace) -> tuple[TimelineMark, ...]:
+    marks: list[TimelineMark] = []
     seen: set[tuple[int, str]] = set()
     for event in trace.select("fault"):
         words = f"{event.verb} {event.target}".rstrip()
@@ -119,41 +118,41 @@ def _marks(trace: Trace) -> tuple[Mark, ...]:
             words = f"{event.verb} {event.target.rpartition('-')[0]}"
         if (event.at_ns, words) not in seen:
             seen.add((event.at_ns, words))
-            marks.append(Mark(event.at_ns, "fault", words))
+            marks.append(TimelineMark(event.at_ns, "fault", words))
     for step in trace.select("step", status=BEGUN):
         if (step.at_ns, step.text) not in seen:
-            marks.append(Mark(step.at_ns, "step", step.text))
+            marks.append(TimelineMark(step.at_ns, "step", step.text))
     return tuple(sorted(marks))
 
 
-def of(lab: Lab) -> Picture:
-    """Draw the timeline of a lab up to now."""
-    return draw(layout(lab.trace, lab.ledger, lab.now, tuple(lab.clusters)))
+def of(trace: Trace, ledger: Ledger, now_ns: int, clusters: tuple[str, ...]) -> Picture:
+    """Draw the timeline up to now."""
+    return draw(layout(trace, ledger, now_ns, clusters))
 
 
-def draw(marks: TimelineLayout) -> Picture:
-    """Draw a timeline: a row a cluster, below them what clients were told, and marks for faults and steps."""
-    scale = (WIDTH - LEFT - RIGHT) / marks.end_ns
-    bottom = TOP + ROW * len(marks.rows)
-    elements = [*_axis(marks, scale, bottom + 74)]
-    elements += _draw_marks(marks, scale, bottom)
-    for number, row in enumerate(marks.rows):
+def draw(contents: TimelineLayout) -> Picture:
+    """Draw a timeline: a row per cluster, below them the outcomes of operations, and marks for faults and steps."""
+    scale = (WIDTH - LEFT - RIGHT) / contents.end_ns
+    bottom = TOP + ROW * len(contents.rows)
+    elements = [*_axis(contents, scale, bottom + 74)]
+    elements += _draw_marks(contents, scale, bottom)
+    for number, row in enumerate(contents.rows):
         elements.append(text(LEFT - 10, TOP + ROW * number + 20, row, anchor="end"))
-    for span in marks.spans:
-        y = TOP + ROW * marks.rows.index(span.row) + 5
+    for span in contents.spans:
+        y = TOP + ROW * contents.rows.index(span.row) + 5
         x, width = LEFT + span.from_ns * scale, (span.to_ns - span.from_ns) * scale
         note = f"{span.row}: {span.what} {span.detail}".strip()
         elements.append(rectangle(x, y, width, ROW - 12, fill=COLOURS.get(span.what, FAINT), note=note))
         words = span.what if span.what != "secondary" or not span.detail else f"{span.what} · {span.detail}"
         if width > 7 * len(words):
             elements.append(text(x + 5, y + 15, words, size=11, colour=PAPER))
-    elements += _draw_columns(marks, scale, bottom)
-    title = f"Timeline of the lab up to {marks.end_ns / SECOND_NS:.1f} s"
-    return Picture(WIDTH, bottom + 110, title, describe(marks), tuple(elements))
+    elements += _draw_columns(contents, scale, bottom)
+    title = f"Timeline of the lab up to {contents.end_ns / SECOND_NS:.1f} s"
+    return Picture(WIDTH, bottom + 110, title, describe(contents), tuple(elements))
 
 
-def _axis(marks: TimelineLayout, scale: float, y: float) -> list[str]:
-    seconds = marks.end_ns / SECOND_NS
+def _axis(contents: TimelineLayout, scale: float, y: float) -> list[str]:
+    seconds = contents.end_ns / SECOND_NS
     step = next((step for step in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 3600) if seconds / step <= 12), 0)
     step = step or 3_600 * -(-int(seconds) // (12 * 3_600))
     elements = [line(LEFT, y, WIDTH - RIGHT, y, colour=INK)]
@@ -164,17 +163,17 @@ def _axis(marks: TimelineLayout, scale: float, y: float) -> list[str]:
     return elements
 
 
-def _draw_columns(marks: TimelineLayout, scale: float, bottom: float) -> list[str]:
-    """Draw what clients were told: answered upwards, refused and unknown on top of it, lost writes hatched below."""
-    highest = max((column.answered + column.refused + column.unknown for column in marks.columns), default=0) or 1
-    width = marks.columns[1].from_ns * scale if len(marks.columns) > 1 else 1
+def _draw_columns(contents: TimelineLayout, scale: float, bottom: float) -> list[str]:
+    """Draw the outcomes of operations as stacked columns, with a dagger below each that has lost writes."""
+    highest = max((column.answered + column.refused + column.unknown for column in contents.columns), default=0) or 1
+    width = contents.columns[1].from_ns * scale if len(contents.columns) > 1 else 1
     base = bottom + 62
     elements = [
-        text(LEFT - 10, bottom + 42, "clients told", anchor="end"),
+        text(LEFT - 10, bottom + 42, "operations", anchor="end"),
         text(WIDTH - RIGHT, bottom + 106, LEGEND, size=11, colour=FAINT, anchor="end"),
     ]
     shades = (("answered", COLOURS["primary"]), ("refused", COLOURS["sealed"]), ("unknown", COLOURS["down"]))
-    for column in marks.columns:
+    for column in contents.columns:
         y, x = base, LEFT + column.from_ns * scale
         for name, colour in shades:
             count = getattr(column, name)
@@ -188,41 +187,39 @@ def _draw_columns(marks: TimelineLayout, scale: float, bottom: float) -> list[st
     return elements
 
 
-def _draw_marks(marks: TimelineLayout, scale: float, bottom: float) -> list[str]:
-    """Draw a line a mark, and its words in the first of the rows above where there is room for them.
+def _draw_marks(contents: TimelineLayout, scale: float, bottom: float) -> list[str]:
+    """Draw a line per mark, and its words in the first row above that has room for them.
 
-    Words that would run over the right edge stand on the left of their line.
+    Words that would cross the right edge are on the left of their line.
     """
     lines, words = [], []
     free_from = [0.0] * LABEL_ROWS
-    for mark in marks.marks:
+    for mark in contents.marks:
         x = LEFT + mark.at_ns * scale
         colour = COLOURS["down"] if mark.what == "fault" else INK
         width = 6 * len(mark.words) + 10
-        turned = x + width > WIDTH
-        start = x - width if turned else x
+        on_the_left = x + width > WIDTH
+        start = x - width if on_the_left else x
         row = next((row for row, free in enumerate(free_from) if start >= free), None)
         top = TOP - 4
         if row is not None:
             free_from[row] = start + width
             top = 14 + 13 * row
-            where, anchor = (x - 3, "end") if turned else (x + 3, "start")
+            where, anchor = (x - 3, "end") if on_the_left else (x + 3, "start")
             words.append(text(where, top, mark.words, size=10, colour=colour, anchor=anchor))
         lines.append(line(x, top, x, bottom + 62, colour=colour, dash="" if mark.what == "fault" else "3 3"))
     return [*lines, *words]
 
 
-def describe(marks: TimelineLayout) -> str:
-    """Say in words what a timeline shows."""
+def describe(contents: TimelineLayout) -> str:
+    """Describe in words what a timeline shows."""
     parts = [
         f"from {span.from_ns / SECOND_NS:.1f} s {span.row} is {span.what}{f' ({span.detail})' if span.detail else ''}"
-        for span in marks.spans
+        for span in contents.spans
     ]
-    parts += [f"at {mark.at_ns / SECOND_NS:.1f} s {mark.words}" for mark in marks.marks if mark.what == "fault"]
-    told = [
-        sum(getattr(column, name) for column in marks.columns) for name in ("answered", "refused", "unknown", "lost")
+    parts += [f"at {mark.at_ns / SECOND_NS:.1f} s {mark.words}" for mark in contents.marks if mark.what == "fault"]
+    counts = [
+        sum(getattr(column, name) for column in contents.columns) for name in ("answered", "refused", "unknown", "lost")
     ]
-    parts.append(
-        "clients were told: {} answered, {} refused, {} unknown; {} acknowledged writes were lost".format(*told)
-    )
+    parts.append("operations: {} answered, {} refused, {} unknown; {} acknowledged writes were lost".format(*counts))
     return "; ".join(parts) + "."

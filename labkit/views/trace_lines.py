@@ -1,6 +1,6 @@
-"""Trace lines: what happened last, one compact line of text an event.
+"""Trace lines: the last events, one compact line of text per event.
 
-What goes well and happens all the time is left out: messages that arrive, operations that are answered.
+The usual is left out: messages that arrive and operations that are answered.
 """
 
 from __future__ import annotations
@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from labkit.service.durations import SECOND_NS
 from labkit.trace import VIEWS, Trace
 
-SECOND_NS = 1_000_000_000
 LEFT_OUT = {"message": ("fate", "delivered"), "outcome": ("outcome", "answered")}
 
 
 def last_lines(trace: Trace, count: int = 12) -> list[str]:
-    """Return the lines of the last events worth telling, oldest first; looks at no more of the trace than it needs."""
+    """Return the lines of the last events that are not left out, oldest first; reads only the end of the trace."""
     found: list[str] = []
     for chunk in reversed(trace.state()[1]):
         for row in reversed(chunk):
             event = VIEWS[row[0]]._make(row)
-            if _worth_telling(event):
+            if _is_shown(event):
                 found.append(line_of(event))
                 if len(found) == count:
                     return found[::-1]
@@ -29,17 +29,17 @@ def last_lines(trace: Trace, count: int = 12) -> list[str]:
 
 def line_of(event: Any) -> str:
     """Return one event as a line: when, and what in words."""
-    return f"{event.at_ns / SECOND_NS:9.3f} s  {SAYINGS[event.kind](event)}"
+    return f"{event.at_ns / SECOND_NS:9.3f} s  {TEXTS[event.kind](event)}"
 
 
-def _worth_telling(event: Any) -> bool:
+def _is_shown(event: Any) -> bool:
     field, usual = LEFT_OUT.get(event.kind, ("kind", ""))
     return bool(getattr(event, field) != usual)
 
 
 def _observed(event: Any) -> str:
-    said = ", ".join(f"{name} {value}" for name, value in event.fields)
-    return f"{event.node}: {event.what.replace('_', ' ')}{f' ({said})' if said else ''}"
+    fields = ", ".join(f"{name} {value}" for name, value in event.fields)
+    return f"{event.node}: {event.what.replace('_', ' ')}{f' ({fields})' if fields else ''}"
 
 
 def _outcome(event: Any) -> str:
@@ -47,7 +47,7 @@ def _outcome(event: Any) -> str:
     return f"{event.client}: {event.operation} {event.path} {event.outcome}{status}, tries: {event.attempts}"
 
 
-SAYINGS: dict[str, Callable[[Any], str]] = {
+TEXTS: dict[str, Callable[[Any], str]] = {
     "message": lambda event: f"{event.source} to {event.target}: {event.what} {event.fate}",
     "fault": lambda event: " ".join(filter(None, ("fault:", event.verb, event.target, event.detail))),
     "observed": _observed,

@@ -21,9 +21,9 @@ import simpy
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit.sim.clock import Clock, Item
-from labkit.sim.dice import Dice
 from labkit.sim.latency import Latency
 from labkit.sim.network import Network
+from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Link, Topology
 from labkit.trace import Trace
 
@@ -102,7 +102,7 @@ def network(link: Link, traced: bool, entries: list[tuple[int, int, Item]] | Non
             schedule(when_ns, item)
 
         clock.at = noted
-    net = Network(Topology(sites=("paris", "tokyo"), links=(link,)), clock, Dice(7), Trace(enabled=traced))
+    net = Network(Topology(sites=("paris", "tokyo"), links=(link,)), clock, RandomStreams(7), Trace(enabled=traced))
     for host in HOSTS:
         net.place(host, host.partition("-")[0])
     for number in range(UNDER_WAY):

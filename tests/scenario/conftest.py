@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from labkit.lab.lab import Lab
 from labkit.scenario.loading import loads
 from labkit.scenario.scenario import Scenario
+from labkit.scenario.verdict import Verdict, judge
 
 SMALL = """\
 scenario: A small lab
@@ -62,3 +64,14 @@ def scenario_file(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return written
+
+
+@pytest.fixture
+def judged() -> Callable[[Lab], Verdict]:
+    """Judge a lab that was loaded from a scenario file."""
+
+    def of(lab: Lab) -> Verdict:
+        assert lab.scenario is not None
+        return judge(lab.scenario, lab, lab.ledger, lab.invariants, lab.now, lab.followed)
+
+    return of

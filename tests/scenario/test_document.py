@@ -1,4 +1,4 @@
-"""A document is plain data that knows its places, and no text can make it anything else."""
+"""A document is plain data with positions, and no text can make it anything else."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from labkit.scenario.document import MOST_BYTES, MOST_VALUES, Document, parse, read
-from labkit.scenario.findings import Mark, ScenarioError
+from labkit.scenario.document import MAX_FILE_BYTES, MAX_FILE_VALUES, Document, parse, read
+from labkit.scenario.problems import FilePosition, ScenarioError
 
 TEXT = """\
 # a comment
@@ -62,36 +62,36 @@ def test_plain_values_are_read_as_yaml_1_2_says(text: str, value: Any) -> None:
     assert type(data["key"]) is type(value)
 
 
-def test_every_value_knows_its_place() -> None:
+def test_every_value_has_its_position() -> None:
     document = parse(TEXT.encode(), "x")
 
     assert document.data["list"] == [{"do": "crash", "at": "20s"}, "quoted: text"]
-    assert document.mark(("scenario",)) == Mark(2, 11, 9)
-    assert document.key_mark(("scenario",)) == Mark(2, 1, 8)
-    assert document.mark(("lab", "sites", 1)) == Mark(4, 18, 5)
-    assert document.mark(("list", 0, "at")) == Mark(7, 19, 3)
-    assert document.mark(("list", 1)) == Mark(8, 3, 14)
+    assert document.position(("scenario",)) == FilePosition(2, 11, 9)
+    assert document.key_position(("scenario",)) == FilePosition(2, 1, 8)
+    assert document.position(("lab", "sites", 1)) == FilePosition(4, 18, 5)
+    assert document.position(("list", 0, "at")) == FilePosition(7, 19, 3)
+    assert document.position(("list", 1)) == FilePosition(8, 3, 14)
     assert document.lines[6] == "- {do: crash, at: 20s}"
 
 
-def test_what_is_not_there_stands_where_its_parent_does() -> None:
+def test_a_missing_value_has_the_position_of_its_parent() -> None:
     document = parse(TEXT.encode(), "x")
 
-    assert document.mark(("lab", "clusters")) == document.key_mark(("lab",)) == Mark(3, 1, 3)
-    assert document.mark(("list", 0, "target")) == Mark(7, 3, 1)
-    assert document.mark(("nothing",)) == Mark(2, 1, 1)
+    assert document.position(("lab", "clusters")) == document.key_position(("lab",)) == FilePosition(3, 1, 3)
+    assert document.position(("list", 0, "target")) == FilePosition(7, 3, 1)
+    assert document.position(("nothing",)) == FilePosition(2, 1, 1)
 
 
 def test_keys_are_text_as_written() -> None:
     assert parse(b"{1: a, no: b, null: c}", "x").data == {"1": "a", "no": "b", "null": "c"}
 
 
-def test_the_first_of_two_equal_keys_is_kept_and_the_second_told() -> None:
+def test_the_first_of_two_equal_keys_is_kept_and_the_second_reported() -> None:
     document = parse(b"a: {x: 1}\nb: 2\na: {x: 3}\n", "x")
 
     assert document.data == {"a": {"x": 1}, "b": 2}
-    assert document.mark(("a", "x")) == Mark(1, 8, 1)
-    assert [finding.text for finding in document.findings] == ["wanted each key once, came 'a' again after line 1"]
+    assert document.position(("a", "x")) == FilePosition(1, 8, 1)
+    assert [problem.text for problem in document.problems] == ["expected each key once, got 'a' again after line 1"]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
@@ -104,8 +104,8 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
         b"[" * 200_000,
         b"{a: " * 50_000,
         b"- " * 100_000,
-        b"x" * (MOST_BYTES + 1),
-        b"[" + b"1," * (MOST_VALUES + 1) + b"]",
+        b"x" * (MAX_FILE_BYTES + 1),
+        b"[" + b"1," * (MAX_FILE_VALUES + 1) + b"]",
         b"a: &a [x]\nb: [" + b"*a," * 50_000 + b"]",
     ],
     ids=["brackets", "braces", "dashes", "bytes", "values", "aliases"],
@@ -119,15 +119,15 @@ def test_a_bomb_is_refused_at_once(source: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", ["nothing.lab.yaml", ".", "a\0b"])
-def test_what_cannot_be_read_is_one_finding(name: str, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_one_problem(name: str, tmp_path: Path) -> None:
     with pytest.raises(ScenarioError) as caught:
         read(f"{tmp_path}/{name}")
 
-    (finding,) = caught.value.findings
-    assert finding.text.startswith("cannot be read: ")
+    (problem,) = caught.value.problems
+    assert problem.text.startswith("cannot be read: ")
 
 
-def test_a_file_that_may_not_be_read_is_one_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_may_not_be_read_is_one_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object) -> None:
         raise PermissionError(13, "Permission denied")
 
@@ -167,7 +167,7 @@ def test_any_bytes_are_a_document_or_an_error_with_a_place(source: bytes) -> Non
     if document is None:
         assert error.startswith("x:")
     else:
-        assert all(1 <= mark.line <= len(document.lines) for mark in document.values.values())
+        assert all(1 <= position.line <= len(document.lines) for position in document.value_positions.values())
 
 
 def tried(source: bytes) -> tuple[Document | None, str]:

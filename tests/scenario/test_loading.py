@@ -1,7 +1,7 @@
-"""A file becomes a scenario, or one error that tells everything that is wrong with it.
+"""A file becomes a scenario, or one error with everything that is wrong with it.
 
-Each file in ``bad/`` has beside it the text that is told of it.  After a change of wording, look at what changed:
-``python -m labkit check tests/scenario/bad/*.yaml`` tells them all.
+Each file in ``bad/`` has beside it the text of its error.  After a change of wording, look at what changed:
+``python -m labkit check tests/scenario/bad/*.yaml`` prints them all.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.lab.blueprint import ClusterPlan, LinkPlan, WorkloadPlan
-from labkit.scenario.findings import ScenarioError
 from labkit.scenario.loading import load, loads
-from labkit.scenario.scenario import Bounds, Expectations, Scenario, Step
+from labkit.scenario.problems import ScenarioError
+from labkit.scenario.scenario import Expectations, ExpectedRange, Scenario, Step
 
 BAD = Path(__file__).with_name("bad")
 SECOND_NS = 1_000_000_000
@@ -26,7 +26,7 @@ ScenarioOf = Callable[[str], Scenario]
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in BAD.glob("*.yaml")))
-def test_a_bad_file_is_told_in_full(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_problem_of_a_bad_file_is_reported(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(BAD)
 
     with pytest.raises(ScenarioError) as caught:
@@ -36,20 +36,22 @@ def test_a_bad_file_is_told_in_full(name: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in BAD.glob("*.yaml")))
-def test_what_is_told_is_short_and_gives_places(name: str) -> None:
-    told = (BAD / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-    findings = [line for line in told if line.startswith(f"{name}.yaml:")]
+def test_an_error_is_short_and_gives_positions(name: str) -> None:
+    lines = (BAD / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    problems = [line for line in lines if line.startswith(f"{name}.yaml:")]
 
-    assert findings
-    assert len(told) <= 3 * len(findings)
-    assert all(line.split(":")[1].isdigit() and line.split(":")[2].isdigit() and "wanted" in line for line in findings)
+    assert problems
+    assert len(lines) <= 3 * len(problems)
+    assert all(
+        line.split(":")[1].isdigit() and line.split(":")[2].isdigit() and "expected" in line for line in problems
+    )
 
 
 def test_a_good_file_becomes_a_scenario(vary: Vary, scenario_of: ScenarioOf) -> None:
     text = vary(
         ("lab:\n", "about: >\n  Two lines\n  of text.\nseed: 12\nlab:\n"),
         ("latency: 80ms", "latency: 80ms, jitter: 2ms, loss: 0.01%, bandwidth: 200Mbit, distribution: normal"),
-        ("{site: tokyo, nodes: 1}", "{site: tokyo, nodes: 2, shares: 1, threshold: 1, version: 1.15.0, ring: 64}"),
+        ("{site: tokyo, nodes: 1}", "{site: tokyo, nodes: 2, shares: 1, threshold: 1, version: 1.15.0, backlog: 64}"),
         ("lost: 0", "lost: {at least: 1, at most: 3}\n  rto: {at most: 15s}\n  invariants: {one primary: broken}"),
     )
 
@@ -77,7 +79,10 @@ def test_a_good_file_becomes_a_scenario(vary: Vary, scenario_of: ScenarioOf) -> 
         Step(3, "promote", (("cluster", "tokyo"), ("force", False)), "promote tokyo", 0, 2 * SECOND_NS),
     )
     assert scenario.expect == Expectations(
-        (Bounds("lost", 1, 3), Bounds("rto", None, 15 * SECOND_NS)), None, ("tokyo",), (("one primary", "broken"),)
+        (ExpectedRange("lost", 1, 3), ExpectedRange("rto", None, 15 * SECOND_NS)),
+        None,
+        ("tokyo",),
+        (("one primary", "broken"),),
     )
     assert (scenario.end_ns, scenario.settle_ns) == (10 * SECOND_NS, 5 * SECOND_NS)
 
@@ -122,15 +127,15 @@ def test_what_a_request_carries_may_be_null(vary: Vary, scenario_of: ScenarioOf)
     ask = "{do: ask, cluster: paris, method: POST, path: secret/data/app, body: {data: {a: null, b: [1, 2.5]}}, at: 5s}"
     scenario = scenario_of(vary(("{do: crash, target: paris, at: 5s}", ask)))
 
-    assert dict(scenario.timeline[1].given)["body"] == {"data": {"a": None, "b": [1, 2.5]}}
+    assert dict(scenario.timeline[1].arguments)["body"] == {"data": {"a": None, "b": [1, 2.5]}}
 
 
-def test_a_misspelt_key_is_one_finding_not_two(vary: Vary) -> None:
+def test_a_mistyped_key_is_one_problem_not_two(vary: Vary) -> None:
     with pytest.raises(ScenarioError) as caught:
         loads(vary(("cluster: tokyo, after", "clster: tokyo, after")).encode())
 
-    assert [finding.text for finding in caught.value.findings] == [
-        "step 3: wanted a key, came 'clster' — did you mean 'cluster'?"
+    assert [problem.text for problem in caught.value.problems] == [
+        "step 3: expected a key, got 'clster' — did you mean 'cluster'?"
     ]
 
 
@@ -179,7 +184,7 @@ def test_a_damaged_file_is_a_scenario_or_an_error(data: st.DataObject) -> None:
         start = data.draw(st.integers(0, len(text)))
         text = text[:start] + data.draw(PIECES) + text[start + data.draw(st.integers(0, 12)) :]
 
-    assert told(text.encode())
+    assert result(text.encode())
 
 
 @settings(max_examples=150)
@@ -202,11 +207,11 @@ def test_a_damaged_file_is_a_scenario_or_an_error(data: st.DataObject) -> None:
 def test_any_data_is_a_scenario_or_an_error(data: object) -> None:
     from json import dumps
 
-    assert told(dumps(data).encode())
+    assert result(dumps(data).encode())
 
 
-def told(source: bytes) -> str:
-    """The title of a scenario, or what is told of an error; anything else is raised."""
+def result(source: bytes) -> str:
+    """The title of a scenario, or the text of an error; anything else is raised."""
     try:
         return loads(source).title
     except ScenarioError as error:

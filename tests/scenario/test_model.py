@@ -1,4 +1,4 @@
-"""The sections of a file are declared once, with the words that a finding uses."""
+"""The sections of a file are declared once, with the words that a problem uses."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pydantic import BaseModel, ValidationError
 
 from labkit.lab.blueprint import ClientPlan, ClusterPlan, WorkloadPlan
 from labkit.lab.client import BUILDERS
-from labkit.scenario.kinds import Names
 from labkit.scenario.model import (
     DISTRIBUTIONS,
     INNER,
     ClientsPart,
     ClusterPart,
-    CountBounds,
+    CountRange,
     ExpectPart,
     FilePart,
     LabPart,
     LinkPart,
-    TimeBounds,
+    TimeRange,
     WorkPart,
     fields_of,
-    met,
+    part_at,
 )
+from labkit.scenario.value_types import DeclaredNames
 
 PARTS: list[type[BaseModel]] = [
     FilePart,
@@ -34,15 +34,15 @@ PARTS: list[type[BaseModel]] = [
     ClientsPart,
     WorkPart,
     ExpectPart,
-    CountBounds,
-    TimeBounds,
+    CountRange,
+    TimeRange,
 ]
-NAMES = Names(("paris", "tokyo"), ("paris", "tokyo"), ("paris-1",))
+NAMES = DeclaredNames(("paris", "tokyo"), ("paris", "tokyo"), ("paris-1",))
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_every_field_says_what_is_wanted(part: type[BaseModel]) -> None:
-    assert all(told for told in fields_of(part).values())
+def test_every_field_says_what_is_expected(part: type[BaseModel]) -> None:
+    assert all(text for text in fields_of(part).values())
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -54,7 +54,7 @@ def test_no_part_takes_an_unknown_key(part: type[BaseModel]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "model", "told"),
+    ("path", "model", "text"),
     [
         (("sites",), LabPart, "a list of sites such as [paris, tokyo]"),
         (("sites", 1), LabPart, "a list of sites such as [paris, tokyo]"),
@@ -64,13 +64,13 @@ def test_no_part_takes_an_unknown_key(part: type[BaseModel]) -> None:
         (("clients", "work", "work", 3, "size"), WorkPart, "a size such as 64B or 4KiB"),
     ],
 )
-def test_a_path_leads_to_the_innermost_part(path: tuple[str | int, ...], model: type[BaseModel], told: str) -> None:
-    assert met(LabPart, path) == (model, told)
+def test_a_path_leads_to_the_innermost_part(path: tuple[str | int, ...], model: type[BaseModel], text: str) -> None:
+    assert part_at(LabPart, path) == (model, text)
 
 
-def test_bounds_are_met_on_the_way() -> None:
-    assert met(ExpectPart, ("rpo", "at most")) == (TimeBounds, "a duration such as 1s")
-    assert met(ExpectPart, ("lost",))[0] is CountBounds
+def test_ranges_are_found_on_the_path() -> None:
+    assert part_at(ExpectPart, ("rpo", "at most")) == (TimeRange, "a duration such as 1s")
+    assert part_at(ExpectPart, ("lost",))[0] is CountRange
 
 
 def test_every_part_inside_another_is_on_the_map() -> None:
@@ -78,7 +78,7 @@ def test_every_part_inside_another_is_on_the_map() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "bounds"),
+    ("value", "limits"),
     [
         (0, (0, None, None)),
         ({"at most": 30}, (None, None, 30)),
@@ -86,14 +86,14 @@ def test_every_part_inside_another_is_on_the_map() -> None:
         ({"exactly": 4}, (4, None, None)),
     ],
 )
-def test_a_plain_number_means_exactly_that(value: Any, bounds: tuple[int | None, ...]) -> None:
-    assert CountBounds.model_validate(value).bounds() == bounds
+def test_a_plain_number_means_exactly_that(value: Any, limits: tuple[int | None, ...]) -> None:
+    assert CountRange.model_validate(value).limits() == limits
 
 
 @pytest.mark.parametrize("value", [{}, {"exactly": 1, "at most": 2}, {"at least": 3, "at most": 2}, "3", -1, True])
-def test_what_bounds_nothing_is_refused(value: Any) -> None:
+def test_an_empty_range_is_refused(value: Any) -> None:
     with pytest.raises(ValidationError):
-        CountBounds.model_validate(value)
+        CountRange.model_validate(value)
 
 
 def test_what_is_left_out_is_what_a_blueprint_takes() -> None:
@@ -103,7 +103,7 @@ def test_what_is_left_out_is_what_a_blueprint_takes() -> None:
     plan, group = ClusterPlan(name="paris", site="paris"), ClientPlan(name="c", site="paris", use=("paris",))
     workload = WorkloadPlan(operation="encrypt", every_ns=10**9)
 
-    assert (cluster.nodes, cluster.shares, cluster.threshold, cluster.version, cluster.ring) == (
+    assert (cluster.nodes, cluster.shares, cluster.threshold, cluster.version, cluster.backlog) == (
         *(plan.nodes, plan.shares, plan.threshold, plan.version, plan.backlog_entries),
     )
     assert (clients.count, clients.timeout, clients.retries, clients.backoff) == (
@@ -135,5 +135,5 @@ def test_a_threshold_can_be_reached(shares: int, threshold: int, good: bool) -> 
     if good:
         assert ClusterPart.model_validate(plan, context=NAMES).threshold == threshold
     else:
-        with pytest.raises(ValidationError, match="wanted a threshold"):
+        with pytest.raises(ValidationError, match="expected a threshold"):
             ClusterPart.model_validate(plan, context=NAMES)

@@ -1,4 +1,4 @@
-"""With the plugin each scenario file is a test, and a failure is told in the file's words."""
+"""With the plugin each scenario file is a test, and a failure is reported in the file's words."""
 
 from __future__ import annotations
 
@@ -64,30 +64,30 @@ def test_each_file_is_one_test(play: Play, vary: Vary) -> None:
     result.stdout.fnmatch_lines(["one.lab.yaml::one PASSED*", "two.lab.yaml::two FAILED*"])
 
 
-def test_a_failure_is_told_without_a_traceback(play: Play, vary: Vary) -> None:
+def test_a_failure_is_reported_without_a_traceback(play: Play, vary: Vary) -> None:
     result = play(two=vary(("lost: 0", "lost: 1")))
 
     result.stdout.fnmatch_lines(
         [
             "*_ two _*",
             "A small lab: not as expected (seed 7, 10s of lab time)",
-            "two.lab.yaml:15:3: of them lost: wanted 1, came 0 (broken)",
+            "two.lab.yaml:15:3: of them lost: expected 1, got 0 (broken)",
             "   15 |   lost: 1",
             "      |   ^^^^",
-            "the last that happened:",
-            "to see it again: labkit run two.lab.yaml --seed 7",
+            "the last events:",
+            "to run it again: labkit run two.lab.yaml --seed 7",
         ]
     )
     result.stdout.no_fnmatch_line("*Traceback*")
     result.stdout.no_fnmatch_line("*plugin.py*")
 
 
-def test_a_typo_is_told_in_a_few_lines(play: Play, vary: Vary) -> None:
+def test_a_typo_is_reported_in_a_few_lines(play: Play, vary: Vary) -> None:
     result = play("-q", "--no-header", three=vary(("do: promote", "do: promot")))
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["three.lab.yaml:12:10: step 3, do: wanted a verb, came 'promot' — did you mean 'promote'?"]
+        ["three.lab.yaml:12:10: step 3, do: expected a verb, got 'promot' — did you mean 'promote'?"]
     )
     assert len(result.outlines) <= 10
 
@@ -97,12 +97,12 @@ def test_what_stays_unknown_fails(play: Play, vary: Vary) -> None:
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["A small lab: unknown *", "*step 3: promote tokyo: wanted done, came 1 step not begun (unknown)"]
+        ["A small lab: unknown *", "*step 3: promote tokyo: expected done, got 1 step not begun (unknown)"]
     )
 
 
 def test_an_error_of_labkits_own_shows_its_traceback(play: Play, vary: Vary, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(lab: object) -> None:
+    def fail(*arguments: object) -> None:
         raise RuntimeError("a bug of ours")
 
     monkeypatch.setattr("labkit.scenario.verdict.judge", fail)
@@ -145,14 +145,14 @@ def test_only_the_public_names_of_pytest_are_used() -> None:
     assert used <= set(pytest.__all__)
 
 
-def test_the_plugin_loads_the_standard_library_and_pytest_alone() -> None:
+def test_the_plugin_loads_the_standard_library_and_pytest_only() -> None:
     code = (
         "import sys, pytest; had = set(sys.modules); import labkit.scenario.plugin;"
         "print(*{name.split('.')[0] for name in set(sys.modules) - had} - set(sys.stdlib_module_names), sep=',')"
     )
-    told = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    output = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=True)
 
-    assert set(told.stdout.strip().split(",")) <= {"labkit"}
+    assert set(output.stdout.strip().split(",")) <= {"labkit"}
 
 
 @pytest.mark.parametrize(
@@ -160,9 +160,9 @@ def test_the_plugin_loads_the_standard_library_and_pytest_alone() -> None:
 )
 def test_the_command_line_and_the_plugin_agree(path: Path, play: Play, capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["run", "-q", str(path)])
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     result = play("-q", again=path.read_text(encoding="utf-8"))
 
     result.assert_outcomes(**{"passed" if code == 0 else "failed": 1})
-    assert "as expected" in told
-    assert ("not as expected" in told) == (code == 1)
+    assert "as expected" in output
+    assert ("not as expected" in output) == (code == 1)

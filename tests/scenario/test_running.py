@@ -1,4 +1,4 @@
-"""A run works through a timeline like one operator, and may be cut between any two events."""
+"""A run works through a timeline step by step, and may be cut between any two events."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Bench:
 
 def bench_of(scenario: Scenario, takes_ns: int = 3 * SECOND_NS, **ends: Finished) -> Bench:
     bench = Bench(takes_ns, ends)
-    bench.scenario = Run(bench, scenario)  # type: ignore[arg-type]  # a stand-in for a lab
+    bench.scenario = Run(bench, bench, scenario)  # type: ignore[arg-type]  # a stand-in for parts and faults
     return bench
 
 
@@ -146,7 +146,7 @@ def test_a_step_that_fails_stops_the_timeline(vary: Vary, scenario_of: ScenarioO
 
 
 @pytest.mark.parametrize(("words", "goes_on"), [("true", True), ("sealed", True), ("in use", False)])
-def test_a_step_that_was_to_fail_goes_on_in_the_words_foretold(
+def test_a_step_that_was_to_fail_goes_on_with_the_expected_text(
     words: str, goes_on: bool, vary: Vary, scenario_of: ScenarioOf
 ) -> None:
     scenario = scenario_of(vary(("at: 1s", f"at: 1s, fails: {words}")))
@@ -167,7 +167,7 @@ def test_the_end_comes_though_a_step_is_under_way(vary: Vary, scenario_of: Scena
 
     assert bench.now == 10 * SECOND_NS
     assert bench.scenario is not None
-    assert (bench.scenario.ended, bench.scenario.standing) == (True, "working")
+    assert (bench.scenario.ended, bench.scenario.step_state) == (True, "working")
 
 
 def test_somebody_elses_runbook_is_no_business_of_the_run(vary: Vary, scenario_of: ScenarioOf) -> None:
@@ -201,7 +201,7 @@ def test_a_saved_run_goes_on_as_the_other_does(cut_ns: int, vary: Vary, scenario
     bench = bench_of(scenario).play(cut_ns)
     assert bench.scenario is not None
     kept = pickle.loads(pickle.dumps(bench.scenario.state()))
-    bench.scenario = Run.from_state(bench, kept)  # type: ignore[arg-type]  # a stand-in for a lab
+    bench.scenario = Run.from_state(bench, bench, kept)  # type: ignore[arg-type]  # a stand-in for parts and faults
     assert bench.scenario.state() == kept
     bench.play()
 
@@ -209,12 +209,12 @@ def test_a_saved_run_goes_on_as_the_other_does(cut_ns: int, vary: Vary, scenario
     assert bench.scenario.results == whole.scenario.results  # type: ignore[union-attr]  # it has one
 
 
-def test_refusals_are_told_from_other_words() -> None:
+def test_a_refusal_with_another_text_is_not_expected() -> None:
     step = Step(1, "seal", (), "seal paris", fails="primary")
 
-    assert StepResult(1, 0, 0, False, "this is a primary").as_wanted(step)
-    assert not StepResult(1, 0, 0, False, "sealed").as_wanted(step)
-    assert not StepResult(1, 0, 0, True, "primary").as_wanted(step)
+    assert StepResult(1, 0, 0, False, "this is a primary").as_expected(step)
+    assert not StepResult(1, 0, 0, False, "sealed").as_expected(step)
+    assert not StepResult(1, 0, 0, True, "primary").as_expected(step)
 
 
 def test_a_lab_goes_on_alike_wherever_it_is_cut(vary: Vary, scenario_file: Callable[..., Any]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from labkit.scenario.findings import Mark
+from labkit.scenario.problems import FilePosition
 from labkit.scenario.scenario import Scenario
 
 Vary = Callable[..., str]
@@ -24,20 +24,20 @@ def test_it_does_not_change(vary: Vary, scenario_of: ScenarioOf) -> None:
 
 def test_its_state_builds_it_again_without_a_file(vary: Vary, scenario_of: ScenarioOf) -> None:
     scenario = scenario_of(vary(("lost: 0", "lost: {at most: 3}\n  invariants: {one primary: held}\n  roots: equal")))
-    # Tuples come back from JSON as lists: what is restored is made of plain values alone.
+    # Tuples come back from JSON as lists: what is restored is made of plain values only.
     state = json.loads(json.dumps(scenario.state()))
 
     again = Scenario.from_state(scenario.blueprint, scenario.seed, scenario.state())
 
     assert again.state() == scenario.state()
     assert json.loads(json.dumps(again.state())) == state
-    assert (again.path, again.lines, again.marks) == ("", (), ())
+    assert (again.path, again.lines, again.positions) == ("", (), ())
 
 
-def test_it_knows_where_expectations_and_steps_stand(vary: Vary, scenario_of: ScenarioOf) -> None:
+def test_it_knows_the_positions_of_expectations_and_steps(vary: Vary, scenario_of: ScenarioOf) -> None:
     scenario = scenario_of(vary(("lost: 0", "lost: 0\n  invariants: {one primary: held}")))
 
-    assert scenario.mark_of("lost") == Mark(15, 3, 4)
-    assert scenario.mark_of("one primary") == Mark(16, 16, 11)
-    assert scenario.mark_of("step 2") == Mark(11, 5, 1)
-    assert scenario.mark_of("rto") is None
+    assert scenario.position_of("lost") == FilePosition(15, 3, 4)
+    assert scenario.position_of("one primary") == FilePosition(16, 16, 11)
+    assert scenario.position_of("step 2") == FilePosition(11, 5, 1)
+    assert scenario.position_of("rto") is None

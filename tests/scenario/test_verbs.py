@@ -7,14 +7,17 @@ from typing import Any
 
 import pytest
 
+from labkit.lab.lab import Lab
 from labkit.lab.runbooks import RUNBOOKS
 from labkit.lab.verbs import Verbs
-from labkit.scenario.kinds import Names
-from labkit.scenario.verbs import FAULT, LAYERS, RUNBOOK, STORY, VERBS, model_of, quarrels
+from labkit.scenario.value_types import DeclaredNames
+from labkit.scenario.verbs import FAULT, LAYERS, RUNBOOK, STORY, VERBS, cross_field_errors, model_of
 from labkit.sim.faults import Faults
 from labkit.vault.replication import merkle
 
-NAMES = Names(("paris", "tokyo"), ("paris", "tokyo"), ("paris-1", "tokyo-1"), (("paris", "paris"), ("tokyo", "tokyo")))
+NAMES = DeclaredNames(
+    ("paris", "tokyo"), ("paris", "tokyo"), ("paris-1", "tokyo-1"), (("paris", "paris"), ("tokyo", "tokyo"))
+)
 
 
 class Watched(Verbs):
@@ -34,31 +37,28 @@ class Watched(Verbs):
 
         return called
 
-    def active_node(self, cluster: str) -> str:
-        return "" if cluster == "dark" else f"{cluster}-1"
-
 
 def test_every_runbook_is_a_verb_with_the_same_parameters() -> None:
-    told = {
-        verb.name: [parameter.name for parameter in verb.parameters] for verb in VERBS.values() if verb.sort == RUNBOOK
+    parameters = {
+        verb.name: [parameter.name for parameter in verb.parameters] for verb in VERBS.values() if verb.kind == RUNBOOK
     }
 
-    assert told == {name: list(inspect.signature(steps).parameters) for name, steps in RUNBOOKS.items()}
+    assert parameters == {name: list(inspect.signature(steps).parameters) for name, steps in RUNBOOKS.items()}
 
 
 def test_every_fault_of_the_network_is_a_verb() -> None:
     of_the_network = {name for name in vars(Faults) if not name.startswith("_")}
 
-    assert of_the_network | {"corrupt"} == {verb.name for verb in VERBS.values() if verb.sort == FAULT}
+    assert of_the_network | {"corrupt"} == {verb.name for verb in VERBS.values() if verb.kind == FAULT}
 
 
 def test_verbs_come_in_pairs_and_are_explained() -> None:
     for verb in VERBS.values():
-        assert verb.sort in (RUNBOOK, FAULT, STORY)
+        assert verb.kind in (RUNBOOK, FAULT, STORY)
         assert verb.about.endswith(".")
         assert verb.undo == "" or verb.undo in VERBS
-        assert (verb.fault is not None) == (verb.sort == FAULT)
-        assert all(parameter.wanted for parameter in verb.parameters)
+        assert (verb.fault is not None) == (verb.kind == FAULT)
+        assert all(parameter.expected for parameter in verb.parameters)
 
 
 @pytest.mark.parametrize(
@@ -100,34 +100,35 @@ def test_verbs_come_in_pairs_and_are_explained() -> None:
     ],
 )
 def test_a_fault_is_said_and_done(step: dict[str, Any], said: str, call: tuple[Any, ...]) -> None:
-    verb, lab = VERBS[step["do"]], Watched()
+    verb, faults = VERBS[step["do"]], Watched()
     given = model_of(verb.name).model_validate(step, context=NAMES).model_dump(by_alias=True)
 
     assert verb.fault is not None
-    verb.fault(lab, given)  # type: ignore[arg-type]  # a stand-in for a lab
+    verb.fault(faults, given)
 
-    assert verb.say(given) == said
-    assert lab.calls == [call]
+    assert verb.describe(given) == said
+    assert faults.calls == [call]
 
 
 def test_every_fault_is_tried_above() -> None:
     tried = {row["do"] for row, *_ in test_a_fault_is_said_and_done.pytestmark[0].args[1]}
 
-    assert tried == {verb.name for verb in VERBS.values() if verb.sort == FAULT}
+    assert tried == {verb.name for verb in VERBS.values() if verb.kind == FAULT}
 
 
 def test_corruption_needs_a_node_that_keeps_an_index() -> None:
-    fault = VERBS["corrupt"].fault
+    fault, lab = VERBS["corrupt"].fault, Lab.pair()
+    lab.crash("paris")
 
     assert fault is not None
-    with pytest.raises(ValueError, match="dark has no active node"):
-        fault(Watched(), {"cluster": "dark", "layer": "page", "key": None})  # type: ignore[arg-type]  # a stand-in
+    with pytest.raises(ValueError, match="paris has no active node"):
+        fault(lab, {"cluster": "paris", "layer": "page", "key": None})
 
 
 def test_what_a_request_carries_is_never_said() -> None:
     given = {"cluster": "paris", "method": "POST", "path": "secret/data/app", "body": {"data": {"pin": "1234"}}}
 
-    assert VERBS["ask"].say(given) == "ask paris POST secret/data/app"
+    assert VERBS["ask"].describe(given) == "ask paris POST secret/data/app"
 
 
 def test_the_layers_are_those_of_the_index_and_the_store() -> None:
@@ -135,27 +136,31 @@ def test_the_layers_are_those_of_the_index_and_the_store() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "told"),
+    ("name", "given", "errors"),
     [
         (
             "crash",
             {"at": 1, "after": 0},
-            ["wanted at or after, came both; at is an instant, after follows the step before"],
+            ["expected at or after, got both; at is an instant, after follows the step before"],
         ),
-        ("slow", {"between": ["paris", "tokyo"]}, ["wanted latency or factor, came neither"]),
-        ("heal", {"between": ["paris", "tokyo"], "target": "paris"}, ["wanted between or target, came both"]),
-        ("unseal", {"cluster": "paris", "node": "tokyo-1"}, ["wanted a node of paris, came 'tokyo-1'"]),
-        ("cut", {"from": "paris", "to": "paris"}, ["wanted two different sites, but paris and paris both mean paris"]),
+        ("slow", {"between": ["paris", "tokyo"]}, ["expected latency or factor, got neither"]),
+        ("heal", {"between": ["paris", "tokyo"], "target": "paris"}, ["expected between or target, got both"]),
+        ("unseal", {"cluster": "paris", "node": "tokyo-1"}, ["expected a node of paris, got 'tokyo-1'"]),
+        (
+            "cut",
+            {"from": "paris", "to": "paris"},
+            ["expected two different sites, but paris and paris both mean paris"],
+        ),
         ("crash", {"at": 1, "after": None}, []),
         ("heal", {}, []),
     ],
 )
-def test_parameters_may_quarrel(name: str, given: dict[str, Any], told: list[str]) -> None:
-    assert quarrels(VERBS[name], given, NAMES) == told
+def test_parameters_may_contradict_each_other(name: str, given: dict[str, Any], errors: list[str]) -> None:
+    assert cross_field_errors(VERBS[name], given, NAMES) == errors
 
 
 @pytest.mark.parametrize(("value", "kept"), [(True, ""), (False, None), ("sealed", "sealed")])
-def test_a_refusal_may_be_foretold(value: Any, kept: str | None) -> None:
+def test_a_refusal_may_be_expected(value: Any, kept: str | None) -> None:
     step = {"do": "seal", "cluster": "paris", "fails": value}
 
     assert model_of("seal").model_validate(step, context=NAMES).model_dump(by_alias=True)["fails"] == kept

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from labkit.sim.clock import Clock, Item
-from labkit.sim.dice import Dice
 from labkit.sim.faults import Faults
 from labkit.sim.latency import Latency
 from labkit.sim.network import Network
+from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Link, Topology
 from labkit.trace import Trace
 
@@ -43,24 +43,24 @@ class World:
         if state is None:
             self.trace = Trace(enabled=traced)
             self.clock = Clock(self.dispatch)
-            self.dice = Dice(seed)
+            self.random_streams = RandomStreams(seed)
             topology = Topology(sites=SITES, links=links(kind), local=Latency.constant(10))
-            self.network = Network(topology, self.clock, self.dice, self.trace)
+            self.network = Network(topology, self.clock, self.random_streams, self.trace)
             for host in HOSTS:
                 self.network.place(host, host.partition("-")[0])
             self.network.private("operator", "paris")
         else:
             self.trace = Trace.from_state(state["trace"])
             self.clock = Clock(self.dispatch, *state["clock"])
-            self.dice = Dice(seed, state["dice"])
-            self.network = Network.from_state(state["network"], self.clock, self.dice, self.trace)
+            self.random_streams = RandomStreams(seed, state["random_streams"])
+            self.network = Network.from_state(state["network"], self.clock, self.random_streams, self.trace)
         self.faults = Faults(self.network, self.clock, self.trace)
 
     def state(self) -> dict[str, Any]:
         return {
             "trace": self.trace.state(),
             "clock": self.clock.state(),
-            "dice": self.dice.state(),
+            "random_streams": self.random_streams.state(),
             "network": self.network.state(),
         }
 

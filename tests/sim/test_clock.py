@@ -162,7 +162,7 @@ def test_an_exception_in_the_dispatch_closes_the_clock_and_is_named_ever_after(
     drive: Callable[[Clock], object],
 ) -> None:
     def dispatch(due: Item) -> None:
-        raise KeyError("nobody is called tokyo-9")
+        raise KeyError("no host is called tokyo-9")
 
     clock = Clock(dispatch)
     clock.at(1, item(0))

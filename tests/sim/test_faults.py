@@ -19,7 +19,7 @@ def reach(world: Any) -> set[tuple[str, str]]:
 EVERY = {(a, b) for a in SITES for b in SITES if a != b}
 
 
-def told(world: Any) -> list[tuple[str, str, str]]:
+def recorded(world: Any) -> list[tuple[str, str, str]]:
     return [(event.verb, event.target, event.detail) for event in world.trace.select("fault")]
 
 
@@ -32,7 +32,7 @@ def test_a_partition_cuts_both_ways_and_every_route_that_passes(make_world: Any)
     assert world.network.can_send("paris-1", "paris-2")
     assert world.faults.heal("paris", "tokyo") is True
     assert reach(world) == EVERY
-    assert told(world) == [("partition", "paris <> tokyo", ""), ("heal", "paris <> tokyo", "")]
+    assert recorded(world) == [("partition", "paris <> tokyo", ""), ("heal", "paris <> tokyo", "")]
 
 
 def test_a_partition_of_distant_sites_leaves_what_lies_between(make_world: Any) -> None:
@@ -48,10 +48,10 @@ def test_a_cut_is_one_way(make_world: Any) -> None:
     assert world.faults.cut("paris", "tokyo") is True
     assert reach(world) == EVERY - {("paris", "tokyo"), ("lima", "tokyo")}
     assert not world.network.reachable("tokyo", "paris")
-    assert told(world) == [("cut", "paris > tokyo", "")]
+    assert recorded(world) == [("cut", "paris > tokyo", "")]
 
 
-def test_an_isolated_site_is_reached_by_nobody(make_world: Any) -> None:
+def test_an_isolated_site_is_not_reached(make_world: Any) -> None:
     world = make_world()
 
     assert world.faults.isolate("tokyo") is True
@@ -70,9 +70,9 @@ def test_heal_alone_undoes_all_cuts_and_nothing_else(make_world: Any) -> None:
 
     assert world.faults.heal() is True
     assert reach(world) == EVERY
-    assert world.network.damage("paris", "tokyo").factor == 2
+    assert world.network.impairment("paris", "tokyo").factor == 2
     assert not world.network.up("lima-2")
-    assert told(world)[-1] == ("heal", "all", "")
+    assert recorded(world)[-1] == ("heal", "all", "")
 
 
 def test_heal_of_one_pair_leaves_the_others(make_world: Any) -> None:
@@ -101,7 +101,7 @@ def test_doing_it_again_changes_nothing_and_says_so(make_world: Any) -> None:
     ]
 
     assert [verb() for verb in twice for _ in "12"] == [True, False] * len(twice)
-    assert [detail for _, _, detail in told(world)] == [
+    assert [detail for _, _, detail in recorded(world)] == [
         *("", "no change") * 4,
         *("factor 3", "factor 3, no change"),
         *("constant(7 ns)", "constant(7 ns), no change"),
@@ -151,10 +151,10 @@ def test_a_crash_loses_what_is_under_way_to_and_from_the_host(make_world: Any, h
     world.clock.run()
 
     assert [payload for *_, payload in world.received] == ["others", "late"]
-    assert told(world) == [("crash", host, ""), ("restart", host, "")]
+    assert recorded(world) == [("crash", host, ""), ("restart", host, "")]
 
 
-def test_after_a_crash_nobody_waits_for_what_was_lost(make_world: Any) -> None:
+def test_after_a_crash_no_message_waits_for_a_lost_one(make_world: Any) -> None:
     world = make_world()
     world.faults.slow("paris", "tokyo", latency=Latency.constant(1_000_000))
     world.send("paris-1", "tokyo-1", "slow")
@@ -162,10 +162,10 @@ def test_after_a_crash_nobody_waits_for_what_was_lost(make_world: Any) -> None:
     world.send("paris-1", "tokyo-1", "behind it")
     world.faults.crash("tokyo-1")
     world.faults.restart("tokyo-1")
-    world.send("paris-1", "tokyo-1", "anew")
+    world.send("paris-1", "tokyo-1", "again")
     world.clock.run()
 
-    assert world.received == [(100, "paris-1", "tokyo-1", "anew")]
+    assert world.received == [(100, "paris-1", "tokyo-1", "again")]
 
 
 def test_slow_takes_a_latency_or_a_factor_and_restore_undoes_it(make_world: Any) -> None:
@@ -187,8 +187,8 @@ def test_slow_takes_a_latency_or_a_factor_and_restore_undoes_it(make_world: Any)
     assert took("lima-1", "lima-2") == 40
     assert world.faults.restore("tokyo") is True
     assert [took("lima-1", "tokyo-1"), took("lima-1", "lima-2")] == [200, 40]
-    assert told(world)[0] == ("slow", "paris <> tokyo", "factor 10")
-    assert told(world)[-2] == ("slow", "lima", "factor 4")
+    assert recorded(world)[0] == ("slow", "paris <> tokyo", "factor 10")
+    assert recorded(world)[-2] == ("slow", "lima", "factor 4")
 
 
 def test_slow_leaves_what_is_under_way(make_world: Any) -> None:

@@ -1,12 +1,12 @@
-"""Lanes and streams: what topology and faults make of a way, and what one remembers."""
+"""Lanes and streams: the path that topology and faults give them, and what they remember."""
 
 from __future__ import annotations
 
 import pytest
 
-from labkit.sim.dice import Dice
-from labkit.sim.lane import NOWHERE, SOUND, Damage, Host, Lane, Stream, fitted
+from labkit.sim.lane import NO_IMPAIRMENT, NOWHERE, Host, Impairment, Lane, MessageStream, fitted
 from labkit.sim.latency import Latency
+from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Link, Path, Topology
 
 LINE = Topology(
@@ -39,34 +39,37 @@ def test_where_no_links_lead_a_lane_is_cut() -> None:
     ],
 )
 def test_a_cut_of_any_hop_or_of_the_ends_cuts(cut: tuple[str, str], hit: bool) -> None:
-    assert fitted(LINE, {cut: Damage(cut=True)}, ("a", "c"))[1] is hit
+    assert fitted(LINE, {cut: Impairment(cut=True)}, ("a", "c"))[1] is hit
 
 
 def test_a_fault_on_a_hop_changes_that_hop() -> None:
-    damage = {("a", "b"): Damage(factor=10, loss_ppm=500_000), ("b", "c"): Damage(latency=Latency.constant(7))}
+    impairments = {
+        ("a", "b"): Impairment(factor=10, loss_ppm=500_000),
+        ("b", "c"): Impairment(latency=Latency.constant(7)),
+    }
 
-    assert fitted(LINE, damage, ("a", "c")) == (
+    assert fitted(LINE, impairments, ("a", "c")) == (
         Path(("a", "b", "c"), (Latency.constant(100), Latency.constant(7)), jitter_ns=30, loss_ppm=750_000),
         False,
     )
-    assert fitted(LINE, damage, ("c", "a"))[0] == LINE.route("c", "a")
+    assert fitted(LINE, impairments, ("c", "a"))[0] == LINE.route("c", "a")
 
 
 def test_a_fault_between_distant_sites_changes_their_whole_way_and_no_other() -> None:
-    damage = {("a", "c"): Damage(latency=Latency.constant(1_000))}
+    impairments = {("a", "c"): Impairment(latency=Latency.constant(1_000))}
 
-    assert fitted(LINE, damage, ("a", "c"))[0].latencies == (Latency.constant(1_000),)
-    assert fitted(LINE, damage, ("a", "b"))[0] == LINE.route("a", "b")
+    assert fitted(LINE, impairments, ("a", "c"))[0].latencies == (Latency.constant(1_000),)
+    assert fitted(LINE, impairments, ("a", "b"))[0] == LINE.route("a", "b")
 
 
 def test_a_fault_inside_a_site_slows_it() -> None:
-    path, cut = fitted(LINE, {("a", "a"): Damage(factor=2)}, ("a", "a"))
+    path, cut = fitted(LINE, {("a", "a"): Impairment(factor=2)}, ("a", "a"))
 
     assert (path.typical_ns, cut) == (400_000, False)
 
 
-def test_no_damage_is_the_sound_one() -> None:
-    assert Damage() == SOUND
+def test_no_impairment_is_the_default() -> None:
+    assert Impairment() == NO_IMPAIRMENT
 
 
 def test_a_new_lane_leads_nowhere_until_it_is_fitted() -> None:
@@ -95,9 +98,9 @@ def test_a_lane_forgets_what_no_longer_matters() -> None:
     assert lane.memory(81) == (0, 0, -1)
 
 
-def stream_between(a: Host, b: Host, lane: Lane) -> Stream:
+def stream_between(a: Host, b: Host, lane: Lane) -> MessageStream:
     lane.fit(*fitted(LINE, {}, ("a", "b")))
-    return Stream(a, b, lane, Dice(1))
+    return MessageStream(a, b, lane, RandomStreams(1))
 
 
 def test_a_stream_takes_the_latest_epoch_and_drops_what_it_waited_for() -> None:
@@ -126,7 +129,7 @@ def test_a_stream_is_closed_by_a_host_or_a_cut(a_up: bool, b_up: bool, cut: bool
     assert not stream.closed
 
     a.up, b.up = a_up, b_up
-    lane.fit(*fitted(LINE, {("a", "b"): Damage(cut=cut)}, ("a", "b")))
+    lane.fit(*fitted(LINE, {("a", "b"): Impairment(cut=cut)}, ("a", "b")))
     stream.refresh()
     assert stream.closed
 

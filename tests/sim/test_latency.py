@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labkit.sim.dice import Dice
 from labkit.sim.latency import Latency
+from labkit.sim.random_streams import RandomStreams
 
 LAST = 2**64 - 1
 SHAPES = (
@@ -27,8 +27,8 @@ shapes = pytest.mark.parametrize("latency", SHAPES, ids=str)
 
 
 def drawn(latency: Latency, count: int = 20_000) -> list[int]:
-    die = Dice("latency").die("delay")
-    return [latency.delay_ns(die.word()) for _ in range(count)]
+    stream = RandomStreams("latency").stream("delay")
+    return [latency.delay_ns(stream.word()) for _ in range(count)]
 
 
 @shapes

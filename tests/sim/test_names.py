@@ -1,4 +1,4 @@
-"""Names: what may stand in a trace, and what is said about one that nobody knows."""
+"""Names: which are allowed in a trace, and the error text for an unknown one."""
 
 from __future__ import annotations
 

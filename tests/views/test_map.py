@@ -41,6 +41,11 @@ def lab(streaming):
     return Lab.restore(streaming)
 
 
+def laid_out(lab: Lab) -> MapLayout:
+    """The layout of a lab's map."""
+    return layout(lab)
+
+
 def words(marks: MapLayout) -> list[str]:
     """All words of the drawing."""
     return [node.text for node in ElementTree.fromstring(draw(marks).svg).iter(SVG + "text")]
@@ -48,13 +53,13 @@ def words(marks: MapLayout) -> list[str]:
 
 def states(marks: MapLayout) -> dict[str, str]:
     """What each node is."""
-    return {node.name: node.is_what for site in marks.sites for cluster in site.clusters for node in cluster.nodes}
+    return {node.name: node.state for site in marks.sites for cluster in site.clusters for node in cluster.nodes}
 
 
 def test_every_site_has_a_place_of_its_own_inside_the_picture(lab):
-    places = [(site.x, site.y) for site in layout(lab).sites]
+    places = [(site.x, site.y) for site in laid_out(lab).sites]
 
-    assert [site.name for site in layout(lab).sites] == ["paris", "tokyo", "lisbon"]
+    assert [site.name for site in laid_out(lab).sites] == ["paris", "tokyo", "lisbon"]
     assert len(set(places)) == 3
     assert all(60 < x < WIDTH - 60 and 60 < y < HEIGHT - 60 for x, y in places)
 
@@ -64,7 +69,7 @@ def test_nodes_are_active_standby_sealed_or_down(lab):
     lab.crash("paris-3")
     lab.run("6s").restart("paris-1")
 
-    assert states(layout(lab)) == {
+    assert states(laid_out(lab)) == {
         "paris-1": "sealed",
         "paris-2": "active",
         "paris-3": "down",
@@ -75,7 +80,7 @@ def test_nodes_are_active_standby_sealed_or_down(lab):
 
 
 def test_modes_clients_and_streams(lab):
-    marks = layout(lab)
+    marks = laid_out(lab)
 
     assert [[(one.name, one.mode) for one in site.clusters] for site in marks.sites] == [
         [("paris", "primary")],
@@ -85,14 +90,14 @@ def test_modes_clients_and_streams(lab):
     assert [site.clients for site in marks.sites] == [0, 0, 3]
     assert marks.streams == (("paris", "tokyo"),)
     lab.crash("tokyo")
-    assert layout(lab).streams == ()
-    assert layout(lab).sites[1].clusters[0].mode == "unknown"
+    assert laid_out(lab).streams == ()
+    assert laid_out(lab).sites[1].clusters[0].mode == "unknown"
 
 
 def test_links_have_their_latency_and_are_cut_when_they_are(lab):
     lab.partition("paris", "tokyo")
 
-    assert layout(lab).links == (
+    assert laid_out(lab).links == (
         LinkMark("paris", "tokyo", "80 ms", True),
         LinkMark("lisbon", "paris", "15 ms", False),
         LinkMark("lisbon", "tokyo", "90 ms", False),
@@ -102,42 +107,42 @@ def test_links_have_their_latency_and_are_cut_when_they_are(lab):
 def test_the_layout_looks_and_does_not_touch(lab):
     before, digest = lab.clock.pending(), lab.trace.digest()
 
-    assert layout(lab) == layout(lab)
+    assert laid_out(lab) == laid_out(lab)
     assert (lab.clock.pending(), lab.trace.digest()) == (before, digest)
 
 
-def test_nothing_is_told_by_colour_alone(lab):
+def test_nothing_is_shown_by_colour_only(lab):
     lab.partition("paris", "tokyo")
     lab.crash("paris-3")
     lab.crash("tokyo-2")
     lab.restart("tokyo-2")
-    told = words(layout(lab))
+    shown = words(laid_out(lab))
 
-    assert {LETTERS[name] for name in ("active", "standby", "sealed", "down")} <= set(told)
-    assert {"primary", "secondary", "clients only", "3 clients", "80 ms · cut", LEGEND} <= set(told)
+    assert {LETTERS[name] for name in ("active", "standby", "sealed", "down")} <= set(shown)
+    assert {"primary", "secondary", "clients only", "3 clients", "80 ms · cut", LEGEND} <= set(shown)
 
 
 def test_it_says_in_words_what_it_shows(lab):
     lab.partition("paris", "tokyo")
     lab.crash("tokyo-3")
 
-    assert describe(layout(lab)) == (
+    assert describe(laid_out(lab)) == (
         "paris is primary: paris-1 active, paris-2 standby, paris-3 standby; "
         "tokyo is secondary: tokyo-1 active, tokyo-2 standby, tokyo-3 down; "
-        "lisbon has 3 clients; paris ships to tokyo; the link between paris and tokyo is cut."
+        "lisbon has 3 clients; paris streams to tokyo; the link between paris and tokyo is cut."
     )
-    assert lab.map().description == describe(layout(lab))
+    assert lab.map().description == describe(laid_out(lab))
 
 
 def test_a_cluster_without_an_active_node_is_said_to_be_that(lab):
     lab.crash("tokyo")
 
-    assert "tokyo has no active node: tokyo-1 down" in describe(layout(lab))
+    assert "tokyo has no active node: tokyo-1 down" in describe(laid_out(lab))
 
 
 def test_two_clusters_may_stand_at_one_site_under_their_own_names():
     plans = (ClusterPlan(name="red", site="paris"), ClusterPlan(name="blue", site="paris"))
-    marks = layout(Lab(replace(pair(), clusters=plans)))
+    marks = laid_out(Lab(replace(pair(), clusters=plans)))
 
     assert [cluster.name for cluster in marks.sites[0].clusters] == ["red", "blue"]
     assert {"red: not replicating", "blue: not replicating"} <= set(words(marks))
@@ -151,7 +156,7 @@ def test_any_number_of_sites_finds_room(count):
         LinkPlan(between=(a, b), latency_ns=1_000_000) for number, a in enumerate(names) for b in names[number + 1 :]
     )
     plan = ClusterPlan(name="s0", site="s0", nodes=1)
-    marks = layout(Lab(Blueprint(sites=names, links=links, clusters=(plan,))))
+    marks = laid_out(Lab(Blueprint(sites=names, links=links, clusters=(plan,))))
     places = [(site.x, site.y) for site in marks.sites]
 
     assert len(set(places)) == count

@@ -1,4 +1,4 @@
-"""The timeline: worked out from trace and ledger alone, then drawn."""
+"""The timeline: worked out from trace and ledger only, then drawn."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_each_clusters_time_is_covered_without_gap_or_overlap(drilled):
         assert all(a.to_ns == b.from_ns for a, b in pairwise(spans))
 
 
-def test_it_tells_what_became_of_whom(drilled):
+def test_it_shows_what_became_of_each_cluster(drilled):
     marks = laid_out(drilled)
 
     assert of(marks, "paris") == [("disabled", ""), ("primary", "running"), ("down", "3 nodes down")]
@@ -168,16 +168,16 @@ def test_it_is_a_well_formed_picture_with_words(drilled):
     shown = [node.text for node in root.iter(SVG + "text")]
 
     assert picture.title == "Timeline of the lab up to 15.0 s"
-    assert {"paris", "tokyo", "clients told", "crash paris", "†", "primary"} <= set(shown)
+    assert {"paris", "tokyo", "operations", "crash paris", "†", "primary"} <= set(shown)
     assert root.find(SVG + "desc").text == picture.description == describe(laid_out(drilled))
 
 
 def test_it_says_in_words_what_it_shows(drilled):
-    told = drilled.timeline().description
+    words = drilled.timeline().description
 
-    assert "from 5.0 s paris is down (3 nodes down)" in told
-    assert "at 5.0 s crash paris" in told
-    assert f"{drilled.ledger.rpo().writes} acknowledged writes were lost." in told
+    assert "from 5.0 s paris is down (3 nodes down)" in words
+    assert "at 5.0 s crash paris" in words
+    assert f"{drilled.ledger.rpo().writes} acknowledged writes were lost." in words
 
 
 def test_everything_stays_inside_the_picture(drilled):

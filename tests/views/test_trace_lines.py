@@ -1,4 +1,4 @@
-"""Trace lines: the last events worth telling, each in a line."""
+"""Trace lines: the last events that are shown, each in a line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from labkit import Lab
 from labkit.trace import EVENTS, Trace
-from labkit.views.trace_lines import SAYINGS, last_lines
+from labkit.views.trace_lines import TEXTS, last_lines
 
 SECOND_NS = 1_000_000_000
 
@@ -52,8 +52,8 @@ def test_each_kind_has_its_words(event, line):
     assert last_lines(recorded(event)) == [line]
 
 
-def test_every_kind_of_event_can_be_told():
-    assert set(SAYINGS) == set(EVENTS)
+def test_every_kind_of_event_has_a_text():
+    assert set(TEXTS) == set(EVENTS)
 
 
 def test_what_goes_well_all_the_time_is_left_out():
@@ -64,7 +64,7 @@ def test_what_goes_well_all_the_time_is_left_out():
     assert len(last_lines(recorded(delivered, ("note", 3, "x"), answered))) == 1
 
 
-def test_only_the_last_are_told_oldest_first():
+def test_only_the_last_are_shown_oldest_first():
     trace = recorded(*[("note", number * SECOND_NS, f"n{number}") for number in range(50)])
 
     assert [line[-3:] for line in last_lines(trace, 3)] == ["n47", "n48", "n49"]
@@ -91,8 +91,8 @@ def test_the_lines_of_a_lab_show_no_secret():
     lab.replicate("paris", "tokyo")
     lab.crash("paris")
     lab["tokyo"].promote()
-    told = "\n".join(last_lines(lab.trace, 10_000))
+    output = "\n".join(last_lines(lab.trace, 10_000))
 
-    assert "tokyo is primary · running" in told
+    assert "tokyo is primary · running" in output
     for secret in (lab["tokyo"].root_token, *lab["tokyo"].unseal_keys):
-        assert secret not in told
+        assert secret not in output

@@ -1,22 +1,22 @@
-"""A chronicle tells what happened, a line each, and leaves out what a step says already."""
+"""An event log says what happened, one line per event, and leaves out what a step says already."""
 
 from __future__ import annotations
 
-from labkit.scenario.chronicle import Line, chronicle
+from labkit.scenario.event_log import LogLine, event_log
 from labkit.trace import Trace
 
 SECOND_NS = 1_000_000_000
 
 
-def told(*events: tuple[object, ...]) -> list[str]:
+def lines_of(*events: tuple[object, ...]) -> list[str]:
     trace = Trace()
     for event in events:
         trace.record(event)
-    return [str(line).strip() for line in chronicle(trace)]
+    return [str(line).strip() for line in event_log(trace)]
 
 
 def test_each_kind_of_event_has_its_line() -> None:
-    assert told(
+    assert lines_of(
         ("leader", 0, "paris", "paris-1", 1),
         ("mode", SECOND_NS, "tokyo", "secondary", "stream-wals"),
         ("fault", 2 * SECOND_NS, "slow", "paris <> tokyo", "factor 4"),
@@ -34,7 +34,7 @@ def test_each_kind_of_event_has_its_line() -> None:
 
 
 def test_a_step_says_what_it_did_and_how_long_it_took() -> None:
-    assert told(
+    assert lines_of(
         ("step", SECOND_NS, 1, "replicate paris to tokyo", "begins"),
         ("step", 2 * SECOND_NS, 1, "tokyo streams from paris", "done"),
         ("step", 3 * SECOND_NS, 2, "crash paris", "begins"),
@@ -51,8 +51,8 @@ def test_a_step_says_what_it_did_and_how_long_it_took() -> None:
     ]
 
 
-def test_a_fault_by_hand_is_told_while_a_step_goes_on() -> None:
-    lines = told(
+def test_a_fault_by_hand_is_listed_while_a_step_goes_on() -> None:
+    lines = lines_of(
         ("step", SECOND_NS, 1, "promote tokyo", "begins"),
         ("fault", 2 * SECOND_NS, "crash", "paris-1", ""),
     )
@@ -60,11 +60,11 @@ def test_a_fault_by_hand_is_told_while_a_step_goes_on() -> None:
     assert lines[1] == "2.000 s  fault      crash paris-1"
 
 
-def test_of_clients_only_the_first_answer_of_a_cluster_is_told() -> None:
+def test_of_clients_only_the_first_answer_of_a_cluster_is_listed() -> None:
     def outcome(at_ns: int, client: str, cluster: str, kind: str) -> tuple[object, ...]:
         return ("outcome", 0, at_ns, client, "encrypt", "transit/encrypt/a", cluster, kind, 200, 1)
 
-    assert told(
+    assert lines_of(
         outcome(SECOND_NS, "a-1", "paris", "unknown"),
         outcome(2 * SECOND_NS, "a-2", "paris", "answered"),
         outcome(3 * SECOND_NS, "a-1", "paris", "answered"),
@@ -78,5 +78,5 @@ def test_of_clients_only_the_first_answer_of_a_cluster_is_told() -> None:
 
 
 def test_times_are_rounded_to_the_millisecond_and_aligned() -> None:
-    assert str(Line(1_999_600_000, "note", "x")) == "     2.000 s  note       x"
-    assert str(Line(123_456_000_000_000, "note", "x")) == "123456.000 s  note       x"
+    assert str(LogLine(1_999_600_000, "note", "x")) == "     2.000 s  note       x"
+    assert str(LogLine(123_456_000_000_000, "note", "x")) == "123456.000 s  note       x"

@@ -1,4 +1,4 @@
-"""The dice: the same everywhere, one label apart from another, saved as counters, and fair."""
+"""Random streams: the same everywhere, independent by label, saved as counters, and fair."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labkit.sim.dice import Dice, checked_ppm
+from labkit.sim.random_streams import RandomStreams, checked_ppm
 
 LABEL = st.sampled_from(["a", "b", "delay paris-1>tokyo-1"])
 
 
-def draws(dice: Dice, label: str, count: int) -> list[int]:
-    return [dice.word(label) for _ in range(count)]
+def draws(streams: RandomStreams, label: str, count: int) -> list[int]:
+    return [streams.word(label) for _ in range(count)]
 
 
 @pytest.mark.parametrize(("seed", "tagged"), [(7, b"int:7"), ("7", b"str:7"), (b"7", b"bytes:7"), (-1, b"int:-1")])
@@ -28,77 +28,77 @@ def test_a_draw_is_a_keyed_hash_of_label_and_block(seed: Any, tagged: bytes) -> 
         digest = hashlib.blake2b(b"loss" + struct.pack(">Q", block), key=key).digest()
         words += reversed(struct.unpack(">8Q", digest))
 
-    assert draws(Dice(seed), "loss", 24) == words
+    assert draws(RandomStreams(seed), "loss", 24) == words
 
 
 @pytest.mark.parametrize("seed", [True, None, 1.5])
 def test_other_seeds_are_refused(seed: Any) -> None:
     with pytest.raises(TypeError, match="a seed is bytes, an int or a text, not"):
-        Dice(seed)
+        RandomStreams(seed)
 
 
 @given(st.lists(LABEL, max_size=60))
 @settings(max_examples=100, deadline=None)
 def test_labels_do_not_touch_one_another(labels: list[str]) -> None:
-    dice = Dice("seed")
+    streams = RandomStreams("seed")
     drawn: dict[str, list[int]] = {}
     for label in labels:
-        drawn.setdefault(label, []).append(dice.word(label))
+        drawn.setdefault(label, []).append(streams.word(label))
 
     for label, words in drawn.items():
-        assert words == draws(Dice("seed"), label, len(words))
+        assert words == draws(RandomStreams("seed"), label, len(words))
 
 
 @given(before=st.lists(LABEL, max_size=40), after=st.lists(LABEL, max_size=40))
 @settings(max_examples=100, deadline=None)
-def test_restored_dice_go_on(before: list[str], after: list[str]) -> None:
-    dice = Dice(1)
+def test_restored_streams_go_on(before: list[str], after: list[str]) -> None:
+    streams = RandomStreams(1)
     for label in before:
-        dice.word(label)
-    state = dice.state()
-    restored = Dice(1, state)
+        streams.word(label)
+    state = streams.state()
+    restored = RandomStreams(1, state)
 
     assert state == tuple(sorted(Counter(before).items()))
-    assert [restored.word(label) for label in after] == [dice.word(label) for label in after]
-    assert restored.state() == dice.state()
+    assert [restored.word(label) for label in after] == [streams.word(label) for label in after]
+    assert restored.state() == streams.state()
 
 
-def test_a_die_that_was_only_looked_at_is_no_state() -> None:
-    dice = Dice(1)
-    dice.die("a")
+def test_a_stream_without_draws_is_not_in_the_state() -> None:
+    streams = RandomStreams(1)
+    streams.stream("a")
 
-    assert dice.state() == ()
+    assert streams.state() == ()
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6, 10**9, 2**64])
 def test_below_stays_below(n: int) -> None:
-    dice = Dice(n)
-    numbers = [dice.below("a", n) for _ in range(1_000)]
+    streams = RandomStreams(n)
+    numbers = [streams.below("a", n) for _ in range(1_000)]
 
     assert all(type(number) is int and 0 <= number < n for number in numbers)
-    assert dice.state() == (("a", 1_000),)
+    assert streams.state() == (("a", 1_000),)
 
 
 def test_below_gives_every_number_alike() -> None:
-    dice = Dice("fair")
-    counts = Counter(dice.below("die", 6) for _ in range(12_000))
+    streams = RandomStreams("fair")
+    counts = Counter(streams.below("die", 6) for _ in range(12_000))
 
-    # Chi square with five degrees of freedom: one honest die in a hundred thousand is above 30.
+    # Chi square with five degrees of freedom: one fair stream in a hundred thousand is above 30.
     assert sum((counts[side] - 2_000) ** 2 / 2_000 for side in range(6)) < 30
 
 
 @pytest.mark.parametrize("n", [0, -1, 2**64 + 1, 1.0, True])
 def test_below_refuses_what_it_cannot_draw(n: Any) -> None:
     with pytest.raises(ValueError, match="an int n from 1 to 2\\^64"):
-        Dice(1).below("a", n)
+        RandomStreams(1).below("a", n)
 
 
 @pytest.mark.parametrize(("ppm", "low", "high"), [(0, 0, 0), (1_000_000, 20_000, 20_000), (250_000, 4_700, 5_300)])
 def test_chance_is_as_often_as_said(ppm: int, low: int, high: int) -> None:
-    dice = Dice("chance")
+    streams = RandomStreams("chance")
 
-    assert low <= sum(dice.chance("a", ppm) for _ in range(20_000)) <= high
-    assert dice.state() == (("a", 20_000),)
+    assert low <= sum(streams.chance("a", ppm) for _ in range(20_000)) <= high
+    assert streams.state() == (("a", 20_000),)
 
 
 @pytest.mark.parametrize("ppm", [-1, 1_000_001, 0.5, True])
@@ -106,4 +106,4 @@ def test_a_share_is_whole_parts_per_million(ppm: Any) -> None:
     with pytest.raises(ValueError, match="a loss is a whole number of parts per million, not"):
         checked_ppm("a loss", ppm)
     with pytest.raises(ValueError, match="a chance is"):
-        Dice(1).chance("a", ppm)
+        RandomStreams(1).chance("a", ppm)

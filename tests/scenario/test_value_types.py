@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.scenario.kinds import (
-    LONGEST_NS,
-    Names,
+from labkit.scenario.value_types import (
+    MAX_SCENARIO_NS,
+    DeclaredNames,
     read_bandwidth,
     read_duration,
     read_share,
@@ -18,8 +18,7 @@ from labkit.scenario.kinds import (
     write_duration,
     write_share,
 )
-
-SECOND_NS = 1_000_000_000
+from labkit.service.durations import SECOND_NS
 
 
 @pytest.mark.parametrize(
@@ -32,7 +31,7 @@ SECOND_NS = 1_000_000_000
         ("250us", 250_000),
         ("250µs", 250_000),
         ("1ns", 1),
-        ("24h", LONGEST_NS),
+        ("24h", MAX_SCENARIO_NS),
     ],
 )
 def test_durations_are_read_as_nanoseconds(text: str, nanoseconds: int) -> None:
@@ -40,24 +39,24 @@ def test_durations_are_read_as_nanoseconds(text: str, nanoseconds: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "text"),
     [
-        (20, "wanted a duration with its unit such as 20s or 20ms, came 20"),
-        ("-2s", "wanted a duration from 0s up, came '-2s'"),
-        ("25h", "wanted a duration of at most 24h, came '25h'"),
-        ("999999999999999h", "wanted a duration of at most 24h, came '999999999999999h'"),
-        ("20", "wanted a duration such as 80ms, 1.5s or 1h30m, came '20'"),
-        ("20 s", "wanted a duration such as 80ms, 1.5s or 1h30m, came '20 s'"),
-        ("", "wanted a duration such as 80ms, 1.5s or 1h30m, came ''"),
-        (True, "wanted a duration such as 80ms, 1.5s or 1h30m, came true"),
-        (1.5, "wanted a duration such as 80ms, 1.5s or 1h30m, came 1.5"),
-        (["1s"], "wanted a duration such as 80ms, 1.5s or 1h30m, came a list"),
+        (20, "expected a duration with its unit such as 20s or 20ms, got 20"),
+        ("-2s", "expected a duration from 0s up, got '-2s'"),
+        ("25h", "expected a duration of at most 24h, got '25h'"),
+        ("999999999999999h", "expected a duration of at most 24h, got '999999999999999h'"),
+        ("20", "expected a duration such as 80ms, 1.5s or 1h30m, got '20'"),
+        ("20 s", "expected a duration such as 80ms, 1.5s or 1h30m, got '20 s'"),
+        ("", "expected a duration such as 80ms, 1.5s or 1h30m, got ''"),
+        (True, "expected a duration such as 80ms, 1.5s or 1h30m, got true"),
+        (1.5, "expected a duration such as 80ms, 1.5s or 1h30m, got 1.5"),
+        (["1s"], "expected a duration such as 80ms, 1.5s or 1h30m, got a list"),
     ],
 )
-def test_what_is_no_duration_is_refused_in_words(value: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=r"^wanted") as caught:
+def test_other_values_are_refused_as_durations(value: Any, text: str) -> None:
+    with pytest.raises(ValueError, match=r"^expected") as caught:
         read_duration(value)
-    assert str(caught.value) == told
+    assert str(caught.value) == text
 
 
 @pytest.mark.parametrize(
@@ -70,8 +69,8 @@ def test_shares_are_read_as_parts_per_million_and_written_back(text: str, ppm: i
 
 
 @pytest.mark.parametrize("value", [5, "5", "101%", "-1%", "0.00001%", "1e1%", "%", 0.5, None])
-def test_what_is_no_share_is_refused(value: Any) -> None:
-    with pytest.raises(ValueError, match=r"wanted a share such as 0\.5%"):
+def test_other_values_are_refused_as_shares(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"expected a share such as 0\.5%"):
         read_share(value)
 
 
@@ -83,8 +82,8 @@ def test_bandwidths_are_read_as_bits_per_second(text: str, bits: int) -> None:
 
 
 @pytest.mark.parametrize("value", [200, "200", "200MB", "200mbit", "0Mbit", "0.1bit", "-1Mbit"])
-def test_what_is_no_bandwidth_is_refused(value: Any) -> None:
-    with pytest.raises(ValueError, match="wanted a bandwidth per second such as 200Mbit"):
+def test_other_values_are_refused_as_bandwidths(value: Any) -> None:
+    with pytest.raises(ValueError, match="expected a bandwidth per second such as 200Mbit"):
         read_bandwidth(value)
 
 
@@ -94,8 +93,8 @@ def test_sizes_are_read_as_bytes(text: str, size_bytes: int) -> None:
 
 
 @pytest.mark.parametrize("value", [64, "64", "64KB", "2MiB", "1.5B"])
-def test_what_is_no_size_is_refused(value: Any) -> None:
-    with pytest.raises(ValueError, match="wanted a size"):
+def test_other_values_are_refused_as_sizes(value: Any) -> None:
+    with pytest.raises(ValueError, match="expected a size"):
         read_size(value)
 
 
@@ -120,25 +119,25 @@ def test_durations_are_written_for_people(nanoseconds: int, text: str) -> None:
     assert write_duration(nanoseconds) == text
 
 
-@given(st.integers(0, LONGEST_NS // 1_000_000))
+@given(st.integers(0, MAX_SCENARIO_NS // 1_000_000))
 def test_a_written_duration_is_read_as_the_same(milliseconds: int) -> None:
     assert read_duration(write_duration(milliseconds * 1_000_000)) == milliseconds * 1_000_000
 
 
-def test_names_are_gathered_from_whatever_is_there() -> None:
+def test_names_are_collected_from_what_is_there() -> None:
     lab = {
         "sites": ["paris", 7, "tokyo"],
         "clusters": {"a": {"site": "paris", "nodes": 2}, "b": None, "c": {"nodes": "x"}},
     }
-    names = Names.of({"lab": lab})
+    names = DeclaredNames.of({"lab": lab})
 
     assert names.sites == ("paris", "tokyo")
     assert names.clusters == ("a", "b", "c")
     assert names.nodes[:3] == ("a-1", "a-2", "b-1")
-    assert names.places == ("paris", "tokyo", "a", "b", "c")
-    assert (names.home("a"), names.home("tokyo")) == ("paris", "tokyo")
+    assert names.sites_and_clusters == ("paris", "tokyo", "a", "b", "c")
+    assert (names.site_of("a"), names.site_of("tokyo")) == ("paris", "tokyo")
 
 
 @pytest.mark.parametrize("data", [None, [], "x", {"lab": None}, {"lab": {"sites": {}, "clusters": []}}])
-def test_no_names_are_gathered_from_nothing(data: Any) -> None:
-    assert Names.of(data) == Names()
+def test_no_names_are_collected_from_nothing(data: Any) -> None:
+    assert DeclaredNames.of(data) == DeclaredNames()

@@ -1,7 +1,7 @@
-"""Kinds: what a value in a scenario file may be, how it is read, and how it is written for people.
+"""Value types: what a value in a scenario file may be, how it is read, and how it is written for people.
 
 Durations are read as nanoseconds, shares as parts per million, bandwidths as bits per second, sizes as bytes.  A value
-carries its unit; names are judged against those that the file itself declares, which come in as ``Names``.
+carries its unit; names are checked against those that the file itself declares, handed in as ``DeclaredNames``.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
-from labkit.scenario.findings import wanted
-from labkit.service.durations import format_duration, parse_duration
+from labkit.scenario.problems import expected
+from labkit.service.durations import MILLISECOND_NS, SECOND_NS, format_duration, parse_duration
 
 MILLION = 1_000_000
-MILLISECOND_NS = 1_000_000
-HOUR_NS = 3_600_000_000_000
-LONGEST_NS = 24 * HOUR_NS
+HOUR_NS = 3_600 * SECOND_NS
+MAX_SCENARIO_NS = 24 * HOUR_NS
 
 BITS = {"bit": 1, "kbit": 1_000, "Mbit": 1_000_000, "Gbit": 1_000_000_000}
 BYTES = {"B": 1, "KiB": 1_024, "MiB": 1_048_576}
@@ -31,17 +30,17 @@ _SHARE = re.compile(r"\d{1,3}(\.\d{1,4})?%", re.ASCII)
 _AMOUNT = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)([A-Za-z]+)", re.ASCII)
 
 
-class Names(NamedTuple):
+class DeclaredNames(NamedTuple):
     """The names that a file declares; nodes follow from clusters."""
 
     sites: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
-    homes: tuple[tuple[str, str], ...] = ()
+    cluster_sites: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, data: Any) -> Names:
-        """Gather the names in a document's data, whatever else is wrong with it."""
+    def of(cls, data: Any) -> DeclaredNames:
+        """Collect the names in a document's data, even when other parts of it are wrong."""
         lab = _member(data, "lab", dict)
         sites = tuple(site for site in _member(lab, "sites", list) if isinstance(site, str))
         clusters = {name: plan for name, plan in _member(lab, "clusters", dict).items() if isinstance(name, str)}
@@ -51,33 +50,35 @@ class Names(NamedTuple):
             for name, count in counts.items()
             for number in range(1, 1 + (count if type(count) is int and count < 100 else 3))
         ]
-        homes = tuple((name, str(plan.get("site"))) for name, plan in clusters.items() if isinstance(plan, dict))
-        return cls(sites, tuple(clusters), tuple(nodes), homes)
+        cluster_sites = tuple(
+            (name, str(plan.get("site"))) for name, plan in clusters.items() if isinstance(plan, dict)
+        )
+        return cls(sites, tuple(clusters), tuple(nodes), cluster_sites)
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def sites_and_clusters(self) -> tuple[str, ...]:
         """Sites and clusters, each name once."""
         return tuple(dict.fromkeys((*self.sites, *self.clusters)))
 
-    def home(self, place: str) -> str:
-        """The site that a place means: itself, or a cluster's."""
-        return dict(self.homes).get(place, place)
+    def site_of(self, name: str) -> str:
+        """The site that a name means: that of a cluster, or the site itself."""
+        return dict(self.cluster_sites).get(name, name)
 
 
 def read_duration(value: Any) -> int:
     """Read ``80ms``, ``1.5s`` or ``1h30m`` as nanoseconds; ValueError for anything else, up to a day."""
     if isinstance(value, str) and _DURATION.fullmatch(value):
-        # What the service itself calls too long is far beyond a day.
+        # The service's own limit is far more than a day.
         with suppress(ValueError):
             duration_ns = parse_duration(value)
-            if duration_ns <= LONGEST_NS:
+            if duration_ns <= MAX_SCENARIO_NS:
                 return duration_ns
-        raise ValueError(wanted("a duration of at most 24h", value))
+        raise ValueError(expected("a duration of at most 24h", value))
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        raise ValueError(f"wanted a duration with its unit such as {value}s or {value}ms, came {value}")
+        raise ValueError(f"expected a duration with its unit such as {value}s or {value}ms, got {value}")
     if isinstance(value, str) and value.startswith("-"):
-        raise ValueError(wanted("a duration from 0s up", value))
-    raise ValueError(wanted("a duration such as 80ms, 1.5s or 1h30m", value))
+        raise ValueError(expected("a duration from 0s up", value))
+    raise ValueError(expected("a duration such as 80ms, 1.5s or 1h30m", value))
 
 
 def read_share(value: Any) -> int:
@@ -86,7 +87,7 @@ def read_share(value: Any) -> int:
         share_ppm = Fraction(value[:-1]) * MILLION / 100
         if share_ppm <= MILLION:
             return int(share_ppm)
-    raise ValueError(wanted("a share such as 0.5%, from 0% to 100%", value))
+    raise ValueError(expected("a share such as 0.5%, from 0% to 100%", value))
 
 
 def read_bandwidth(value: Any) -> int:
@@ -98,23 +99,23 @@ def read_size(value: Any) -> int:
     """Read ``64B`` or ``4KiB`` as bytes; ValueError for anything else, up to 1 MiB."""
     size_bytes = _amount(value, BYTES, "a size such as 64B or 4KiB (B, KiB, MiB)")
     if size_bytes > BYTES["MiB"]:
-        raise ValueError(wanted("a size of at most 1MiB", value))
+        raise ValueError(expected("a size of at most 1MiB", value))
     return size_bytes
 
 
 def write_duration(duration_ns: int) -> str:
-    """Write a duration for people: one of seconds to the millisecond, one of milliseconds to a hundredth of one."""
+    """Write a duration for people: from a second on rounded to 1 ms, from a millisecond on to 0.01 ms."""
     if duration_ns >= MILLISECOND_NS:
-        grain_ns = MILLISECOND_NS if duration_ns >= 1_000 * MILLISECOND_NS else MILLISECOND_NS // 100
-        duration_ns = (duration_ns + grain_ns // 2) // grain_ns * grain_ns
+        step_ns = MILLISECOND_NS if duration_ns >= SECOND_NS else MILLISECOND_NS // 100
+        duration_ns = (duration_ns + step_ns // 2) // step_ns * step_ns
     text = format_duration(duration_ns)
     return re.sub(r"(?<=[hm])0[ms]$", "", re.sub(r"(?<=m)0s$", "", text))
 
 
 def write_share(share_ppm: int) -> str:
     """Write parts per million as a share: ``0.01%``."""
-    whole, rest = divmod(share_ppm, MILLION // 100)
-    return f"{whole}.{rest:04d}".rstrip("0").rstrip(".") + "%"
+    whole, remainder = divmod(share_ppm, MILLION // 100)
+    return f"{whole}.{remainder:04d}".rstrip("0").rstrip(".") + "%"
 
 
 def _amount(value: Any, units: Mapping[str, int], what: str) -> int:
@@ -123,26 +124,26 @@ def _amount(value: Any, units: Mapping[str, int], what: str) -> int:
         amount = Fraction(found[1]) * units[found[2]]
         if amount >= 1 and amount.denominator == 1:
             return int(amount)
-    raise ValueError(wanted(what, value))
+    raise ValueError(expected(what, value))
 
 
-def _member(value: Any, key: str, kind: type) -> Any:
+def _member(value: Any, key: str, member_type: type) -> Any:
     found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, kind) else kind()
+    return found if isinstance(found, member_type) else member_type()
 
 
 def _name(value: str) -> str:
     if len(value) > 32 or not _NAME.fullmatch(value):
-        raise ValueError(wanted("a name of lower-case letters, digits and hyphens, at most 32", value))
+        raise ValueError(expected("a name of lower-case letters, digits and hyphens, at most 32", value))
     return value
 
 
-def _known(what: str, names: Callable[[Names], tuple[str, ...]]) -> AfterValidator:
+def _known(what: str, names: Callable[[DeclaredNames], tuple[str, ...]]) -> AfterValidator:
     def check(value: str, info: ValidationInfo) -> str:
-        known = names(info.context or Names())
-        # Where no name could be gathered, that is the finding, and not each use of one.
+        known = names(info.context or DeclaredNames())
+        # Without any declared name that is the problem, and not each use of one.
         if known and value not in known:
-            raise ValueError(wanted(what, value, known))
+            raise ValueError(expected(what, value, known))
         return value
 
     return AfterValidator(check)
@@ -156,7 +157,7 @@ Name = Annotated[str, AfterValidator(_name)]
 Site = Annotated[str, _known("a site", lambda names: names.sites)]
 ClusterName = Annotated[str, _known("a cluster", lambda names: names.clusters)]
 NodeName = Annotated[str, _known("a node", lambda names: names.nodes)]
-Hosts = Annotated[str, _known("a cluster or a node", lambda names: (*names.clusters, *names.nodes))]
-Place = Annotated[str, _known("a site or a cluster", lambda names: names.places)]
+ClusterOrNode = Annotated[str, _known("a cluster or a node", lambda names: (*names.clusters, *names.nodes))]
+SiteOrCluster = Annotated[str, _known("a site or a cluster", lambda names: names.sites_and_clusters)]
 SitePair = Annotated[list[Site], Field(min_length=2, max_length=2)]
-PlacePair = Annotated[list[Place], Field(min_length=2, max_length=2)]
+SiteOrClusterPair = Annotated[list[SiteOrCluster], Field(min_length=2, max_length=2)]

@@ -1,10 +1,10 @@
-"""Every random draw of a simulated world: whole numbers from a keyed hash of a label and a counter.
+"""Every random draw of a simulation: integers from a keyed hash of a label and a counter.
 
 Rules kept here:
 
 1. A draw is a function of seed, label and counter: the same in every process, on every machine and version.
-2. Labels do not touch one another: one draw more under one label moves no draw under any other.
-3. The state is the counters alone; the words that a hash gave and nobody has drawn yet are a cache.
+2. Labels are independent: one draw more under one label changes no draw under any other.
+3. The state is the counters only; words that a hash gave and that are not drawn yet are a cache.
 """
 
 from __future__ import annotations
@@ -17,56 +17,56 @@ from typing import TypeAlias
 Counters: TypeAlias = tuple[tuple[str, int], ...]
 
 _WORD_BITS = 64
-_WORDS = 8  # a digest of blake2b holds so many words of 64 bits
+_WORDS = 8  # a digest of blake2b holds eight words of 64 bits
 _words_of = Struct(">8Q").unpack
 MILLION = 1_000_000
 
 
-class Dice:
+class RandomStreams:
     """Draws by label.  The seed may be bytes, an int or a text; seeds of different types are different seeds.
 
-    `Dice(seed, dice.state())` goes on where the saved ones stood.
+    `RandomStreams(seed, streams.state())` goes on where the saved ones stopped.
     """
 
-    __slots__ = ("_dies", "_key")
+    __slots__ = ("_key", "_streams")
 
     def __init__(self, seed: bytes | int | str, counters: Iterable[tuple[str, int]] | None = None) -> None:
         self._key = _key(seed)
-        self._dies: dict[str, Die] = {}
+        self._streams: dict[str, RandomStream] = {}
         for label, count in counters or ():
-            self._dies[label] = Die(self._key, label, count)
+            self._streams[label] = RandomStream(self._key, label, count)
 
-    def die(self, label: str) -> Die:
-        """The one die of that label; kept by whoever draws often."""
-        die = self._dies.get(label)
-        if die is None:
-            die = self._dies[label] = Die(self._key, label)
-        return die
+    def stream(self, label: str) -> RandomStream:
+        """The one stream of that label; a caller that draws often keeps it."""
+        stream = self._streams.get(label)
+        if stream is None:
+            stream = self._streams[label] = RandomStream(self._key, label)
+        return stream
 
     def word(self, label: str) -> int:
         """64 random bits."""
-        return self.die(label).word()
+        return self.stream(label).word()
 
     def below(self, label: str, n: int) -> int:
         """A whole number from 0 to n - 1; n is at most 2^64.
 
-        Some numbers are likelier than others by a factor of at most 1 + n / 2^64.
+        Some numbers are more likely than others, by a factor of at most 1 + n / 2^64.
         """
         if type(n) is not int or not 0 < n <= 1 << _WORD_BITS:
             raise ValueError(f"a draw below n needs an int n from 1 to 2^64, not {n!r}")
-        return self.die(label).word() * n >> _WORD_BITS
+        return self.stream(label).word() * n >> _WORD_BITS
 
     def chance(self, label: str, parts_per_million: int) -> bool:
-        """True with that probability; it draws even for 0 and 1,000,000."""
-        return self.die(label).word() * MILLION >> _WORD_BITS < checked_ppm("a chance", parts_per_million)
+        """True with that probability; it draws for 0 and 1,000,000 too."""
+        return self.stream(label).word() * MILLION >> _WORD_BITS < checked_ppm("a chance", parts_per_million)
 
     def state(self) -> Counters:
         """How often each label was drawn, sorted by label."""
-        counts = ((label, die.count) for label, die in sorted(self._dies.items()))
+        counts = ((label, stream.count) for label, stream in sorted(self._streams.items()))
         return tuple((label, count) for label, count in counts if count)
 
 
-class Die:
+class RandomStream:
     """The draws of one label, in order."""
 
     __slots__ = ("_block", "_hash", "words")
@@ -75,7 +75,7 @@ class Die:
         self._hash = blake2b(label.encode(), key=key)
         self._block = count // _WORDS
         self.words: list[int] = []
-        """Drawn from its end with pop(); empty when `refill()` is due."""
+        """Drawn from the end with pop(); when it is empty, call `refill()`."""
         if count % _WORDS:
             self.refill()
             del self.words[-(count % _WORDS) :]
@@ -90,7 +90,7 @@ class Die:
         return (self.words or self.refill()).pop()
 
     def refill(self) -> list[int]:
-        """The next words, in the list that `words` is for good."""
+        """Put the next words into `words`, which stays the same list, and return it."""
         block = self._hash.copy()  # the label is in it; the number of the block follows
         block.update(self._block.to_bytes(8, "big"))
         self._block += 1

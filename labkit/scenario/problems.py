@@ -1,0 +1,110 @@
+"""Problems: what is wrong with a scenario file, each with its position, in words that a reader can act on.
+
+1. All problems of a file are reported at once, in the order of the file; each is one line and an excerpt.
+2. What is shown of a file cannot control a terminal: control characters are replaced, long lines are cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+from unicodedata import east_asian_width
+
+from labkit.scenario.did_you_mean import nearest
+
+EXCERPT_COLUMNS = 100
+MAX_SHOWN_PROBLEMS = 20
+MAX_SHOWN_CHARACTERS = 40
+
+
+class FilePosition(NamedTuple):
+    """A position in a file: line and column from 1, and how many characters it covers."""
+
+    line: int
+    column: int
+    length: int = 1
+
+
+WHOLE_FILE = FilePosition(0, 0)
+
+
+class FileProblem(NamedTuple):
+    """One thing that is wrong: where, and what was expected, what was there, what to do."""
+
+    position: FilePosition
+    text: str
+
+
+class ScenarioError(ValueError):
+    """A scenario file that cannot be used; ``problems`` holds all that is wrong with it, in the order of the file."""
+
+    def __init__(self, name: str, problems: Iterable[FileProblem], lines: Sequence[str] = ()) -> None:
+        self.name, self.lines = printable(name), tuple(lines)
+        self.problems = tuple(sorted(problems))
+        super().__init__(name, self.problems)
+
+    def __reduce__(self) -> tuple[type[ScenarioError], tuple[Any, ...]]:
+        return ScenarioError, (self.name, self.problems, self.lines)
+
+    def __str__(self) -> str:
+        texts = [self._text_of(problem) for problem in self.problems[:MAX_SHOWN_PROBLEMS]]
+        left = len(self.problems) - MAX_SHOWN_PROBLEMS
+        if left > 0:
+            texts.append(f"{self.name}: and {left} more")
+        return "\n".join(texts)
+
+    def _text_of(self, problem: FileProblem) -> str:
+        position, text = problem
+        if position == WHOLE_FILE:
+            return f"{self.name}: {text}"
+        return "\n".join([f"{self.name}:{position.line}:{position.column}: {text}", *excerpt(self.lines, position)])
+
+
+def excerpt(lines: Sequence[str], position: FilePosition) -> list[str]:
+    """Return the line of a position and carets under what it covers; nothing for a line that does not exist."""
+    if not 1 <= position.line <= len(lines):
+        return []
+    line, start = lines[position.line - 1], position.column - 1
+    skipped = max(0, min(start - EXCERPT_COLUMNS // 2, len(line) - EXCERPT_COLUMNS))
+    visible = printable(line[skipped : skipped + EXCERPT_COLUMNS])
+    before, covered = visible[: start - skipped], visible[start - skipped : start - skipped + position.length]
+    gutter = f"{position.line:>5} | "
+    return [
+        f"{gutter}{visible}".rstrip(),
+        f"{'|':>7} {' ' * _width(before)}{'^' * max(1, _width(covered))}",
+    ]
+
+
+def printable(text: str) -> str:
+    """Replace each character that would control a terminal or shift the carets by one that does not."""
+    return "".join(character if character.isprintable() else " " if character.isspace() else "·" for character in text)
+
+
+def describe_value(value: Any) -> str:
+    """How a problem names a value of the file; a long text is cut."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    text = printable(str(value))
+    text = text if len(text) <= MAX_SHOWN_CHARACTERS else text[: MAX_SHOWN_CHARACTERS - 1] + "…"
+    return text if isinstance(value, int | float) else f"'{text}'"
+
+
+def expected(what: str, value: Any, known: Iterable[str] = ()) -> str:
+    """The text of a problem: what was expected, what was there, and the most similar of the known names or all."""
+    names = list(known)
+    text = f"expected {what}, got {describe_value(value)}"
+    near = nearest(value, names) if isinstance(value, str) else None
+    if near is not None:
+        return f"{text} — did you mean '{near}'?"
+    return f"{text}; there are: {', '.join(names)}" if names else text
+
+
+def _width(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
