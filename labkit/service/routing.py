@@ -84,7 +84,7 @@ class Route:
 
     @property
     def regex(self) -> re.Pattern[str]:
-        """What the whole of a path must match; compiled for the first path that comes."""
+        """What a whole path must match; compiled at the first request."""
         if self._regex is None:
             self._regex = re.compile(_pattern_to_regex(self.pattern, self.by_name), re.ASCII | re.DOTALL)
         return self._regex
@@ -150,9 +150,9 @@ class Table:
 
 
 class Groups:
-    """A table whose routes lie in several modules, each loaded when the first segment of a path asks for it (R24).
+    """A table whose routes are in several modules, each loaded at the first path with its first segment (R24).
 
-    ``modules`` maps first segments to names of modules with ``ROUTES``; routes ``otherwise`` come after all of them.
+    ``modules`` maps first segments to names of modules with ``ROUTES``; the routes ``otherwise`` are tried last.
     """
 
     __slots__ = ("modules", "otherwise")

@@ -123,7 +123,7 @@ def _store(ctx: Context, storage: Subtree, path: str, key: Key, settings: dict[s
 
 
 def delete_metadata(ctx: Context, path: str) -> None:
-    """Delete a secret with its metadata and all of its versions, for good; nothing there is no error."""
+    """Delete a secret with its metadata and all of its versions; nothing there is not an error."""
     storage = ctx.storage
     if read_key(storage, path) is not None:
         remove(storage, path)
