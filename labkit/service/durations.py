@@ -166,7 +166,7 @@ def format_instant(nanoseconds: int) -> str:
 
 @lru_cache(maxsize=256)
 def _second(seconds: int) -> str:
-    """Write seconds since the epoch as date and time; instants of one answer lie close together."""
+    """Write seconds since the epoch as date and time; the instants of one answer are close together."""
     days, seconds = divmod(seconds, DAY_S)
     minutes, second = divmod(seconds, 60)
     hour, minute = divmod(minutes, 60)

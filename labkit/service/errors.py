@@ -2,7 +2,7 @@
 
 Texts are the API's own (clients match some of them); ``one_error`` gives the list shape in which the API wraps the
 refusals that come from behind a route rather than from an explicit answer.  Nothing in labkit decides by a text: what
-a program must tell apart carries a reason code.
+a program must distinguish carries a reason code.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NO_ACTIVE_NODE = "no_active_node"
 NODE_SEALED = "sealed"
 DR_SECONDARY = "dr_secondary"
 ATTEMPT_IN_PROGRESS = "attempt_in_progress"
-"""Reason codes: what the operators' console, runbooks and clients tell refusals apart by."""
+"""Reason codes: what the operators' console, runbooks and clients distinguish refusals by."""
 
 
 class ServiceError(Exception):
@@ -34,7 +34,7 @@ class ServiceError(Exception):
 
 
 class BadRequest(ServiceError):
-    """400: the request cannot be carried out as it was put."""
+    """400: the request cannot be carried out as it was sent."""
 
     status = 400
 
@@ -46,7 +46,7 @@ class Forbidden(ServiceError):
 
 
 class NotFound(ServiceError):
-    """404: no such route, or nothing there; without texts the plain ``{"errors": []}``."""
+    """404: no such route, or nothing is there; without texts the plain ``{"errors": []}``."""
 
     status = 404
 

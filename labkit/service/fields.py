@@ -1,7 +1,7 @@
 """Field kinds: one line declares, parses, validates and documents an endpoint's parameter.
 
 1. Input is weakly typed, as clients of this API expect: numbers and flags may come as text, lists as comma text.
-2. A field that was not sent has its default (None unless told otherwise); a null is the kind's zero value, but for
+2. A field that was not sent has its default (None unless declared otherwise); a null is the kind's zero value, but for
    durations, where it means "not sent".  Where the difference matters the handler looks into ``ctx.body``.
 3. A value that cannot be converted is a ValueError with the reason; routing puts the field's name before it.
 """
@@ -81,7 +81,7 @@ def text_mapping(field: str, help: str) -> Field:
 
 
 def text_list(field: str, help: str) -> Field:
-    """A list of strings; a lone string is a list of one."""
+    """A list of strings; a single string is a list of one."""
     return Field(field, "list of strings", to_text_list, help)
 
 
@@ -91,12 +91,12 @@ def comma_list(field: str, help: str) -> Field:
 
 
 def integer_list(field: str, help: str) -> Field:
-    """A list of whole numbers, a lone one, or text that is split at commas."""
+    """A list of whole numbers, a single one, or text that is split at commas."""
     return Field(field, "list of integers", to_integer_list, help)
 
 
 def items(field: str, help: str) -> Field:
-    """A list of objects (the batch parameters); a lone object is a list of one."""
+    """A list of objects (the batch parameters); a single object is a list of one."""
     return Field(field, "list of objects", to_items, help)
 
 
@@ -234,7 +234,7 @@ def to_integer_list(value: Any) -> list[int]:
 
 
 def to_items(value: Any) -> list[Any] | None:
-    """Take a list as sent; a lone object is a list of one."""
+    """Take a list as sent; a single object is a list of one."""
     if value is None or isinstance(value, list):
         return value
     return [value]

@@ -1,8 +1,8 @@
 """The records that cross a service's boundary: Request, Response, Reply, Fetch and Suspended.
 
-1. A record is plain values: it can be kept, copied, compared and sent through the simulated network as it is.
-2. Nobody changes a record or the body of one that was handed to somebody else; to change it, make another.
-3. Status 0 is silence: no answer came.  It may have happened.
+1. A record is plain values: it can be stored, copied, compared and sent through the simulated network as it is.
+2. A record, or the body of one, is never changed after it was handed over; to change it, make another.
+3. Status 0 is silence: no answer came.  The request may have had an effect.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def respond(status: int, body: Body | None = None, code: str = "") -> Response:
 
 
 def silence(why: str, code: str = "") -> Response:
-    """Build the Response that stands for no answer at all (status 0)."""
+    """Build the Response that means: no answer at all (status 0)."""
     return Response(0, {}, {"errors": [why]}, code)
 
 
@@ -102,7 +102,7 @@ class Reply(NamedTuple):
 
 
 class Fetch(NamedTuple):
-    """What a handler asks of the outside: one request to an address; the handler is resumed with the Response.
+    """One request that a handler sends to another service; the handler is resumed with the Response.
 
     ``channel`` is ``api`` (the other side's ordinary door) or ``cluster`` (its replication port, where
     ``request.body`` is an operation of that port).
@@ -115,9 +115,9 @@ class Fetch(NamedTuple):
 
 
 class Suspended(NamedTuple):
-    """A request that waits for the answer to ``fetch``: plain data, from which it can be played again.
+    """A request that waits for the answer to ``fetch``: plain data, from which the handler can be replayed.
 
-    ``tape`` is everything that the context gave so far, each with its kind, ``answers`` what earlier fetches brought,
+    ``tape`` is all that the context gave so far, each entry with its kind, ``answers`` the Responses of earlier fetches,
     ``keys`` a fingerprint of the keys that the node had; a live generator is only a cache of them.
     """
 

@@ -3,9 +3,9 @@
 1. Everything comes from the declarations: patterns, fields, flags, and the handlers' docstrings and answers.
 2. OpenAPI cannot name LIST, so a listing is a GET with ``list=true``, which every service of this API takes as well.
    Where a path can be read and listed, both are one GET on which ``list`` may be left out.
-3. Paths that differ in the names of their parameters alone are one path to OpenAPI: the first name stands, the
-   parameter's description tells the others.
-4. A handler that stands for all operations of a pattern explains a wrong path: it is no endpoint, and left out.
+3. Paths that differ only in the names of their parameters are one path to OpenAPI: it has the first name, and the
+   parameter's description lists the others.
+4. A handler that stands for all operations of a pattern explains a wrong path: it is not an endpoint, and is left out.
 5. The same tables give the same text, whatever the order of the mounts.
 """
 
@@ -28,8 +28,8 @@ METHODS = {"read": "get", "list": "get", "write": "post", "patch": "patch", "del
 ORDER = tuple(METHODS)
 
 INTRODUCTION = """\
-Every path stands below `/v1`. A token goes into the header `X-Vault-Token`. PUT is taken wherever POST is. \
-A listing is a GET with `list=true` here; the method LIST asks for the same."""
+Every path is below `/v1`. A token is sent in the header `X-Vault-Token`. PUT is accepted wherever POST is. \
+A listing is a GET with `list=true` here; the method LIST does the same."""
 
 TEXT: Node = {"type": "string"}
 TEXTS: Node = {"type": "array", "items": TEXT}
@@ -51,7 +51,7 @@ SCHEMAS: dict[str, Node] = {
     "list of objects": {"type": "array", "items": {"type": "object"}},
     "any": {},
 }
-"""{kind of a field: the JSON Schema of what clients ought to send}; more is taken, numbers written as text for one."""
+"""{kind of a field: the JSON Schema of what clients should send}; more is accepted, such as numbers written as text."""
 
 COMPONENTS: Node = {
     "securitySchemes": {"token": {"type": "apiKey", "in": "header", "name": "X-Vault-Token"}},
@@ -63,8 +63,8 @@ COMPONENTS: Node = {
                 "lease_id": TEXT,
                 "renewable": {"type": "boolean"},
                 "lease_duration": {"type": "integer", "description": "seconds"},
-                "data": {"type": "object", "nullable": True, "description": "what was asked for"},
-                "wrap_info": {"type": "object", "nullable": True, "description": "where a wrapped answer lies"},
+                "data": {"type": "object", "nullable": True, "description": "the result"},
+                "wrap_info": {"type": "object", "nullable": True, "description": "where a wrapped answer is kept"},
                 "warnings": {**TEXTS, "nullable": True},
                 "auth": {"type": "object", "nullable": True, "description": "the token, where one is issued"},
                 "mount_type": TEXT,
@@ -81,12 +81,12 @@ COMPONENTS: Node = {
 }
 
 REFUSALS = {
-    "400": ("BadRequest", "The request cannot be carried out as it was put."),
+    "400": ("BadRequest", "The request cannot be carried out as it was sent."),
     "403": ("Forbidden", "No token, a token that is not valid, or one whose policies do not allow it."),
     "404": ("NotFound", "Nothing is there."),
     "default": ("Refused", "Any other refusal: sealed, a standby, a body that is too large."),
 }
-"""{status: (name, meaning)} of what every operation may answer in place of what was asked for."""
+"""{status: (name, meaning)} of what every operation may answer instead of its result."""
 
 LIST = {
     "name": "list",
@@ -111,12 +111,12 @@ class Endpoint(NamedTuple):
 
     @property
     def in_path(self) -> list[Field]:
-        """The fields that stand in the path, in its order."""
+        """The fields in the path, in its order."""
         return [self.route.by_name[name] for name in _PARAMETER.findall(self.path)]
 
     @property
     def apart(self) -> list[Field]:
-        """The fields that stand in the body, or in the query of what has none."""
+        """The fields in the body, or in the query of an operation without one."""
         return [field for field in self.route.fields if f"<{field.name}>" not in self.route.pattern]
 
 
@@ -135,8 +135,8 @@ def endpoints(mounted: Mounted) -> list[Endpoint]:
             for path in _paths(prefix, route)
         ]
     # Two patterns of one listing, with and without the last slash, are one path.
-    told = {(endpoint.path, endpoint.route.operation): endpoint for endpoint in reversed(found)}
-    return sorted(told.values(), key=_place)
+    unique = {(endpoint.path, endpoint.route.operation): endpoint for endpoint in reversed(found)}
+    return sorted(unique.values(), key=_place)
 
 
 def _place(endpoint: Endpoint) -> tuple[str, int, str]:
@@ -144,13 +144,13 @@ def _place(endpoint: Endpoint) -> tuple[str, int, str]:
 
 
 def _explains(route: Route, table: tuple[Route, ...]) -> bool:
-    """Whether a route's handler stands for all operations of its pattern (rule 4)."""
+    """Whether a route's handler answers all operations of its pattern (rule 4)."""
     same = {other.operation for other in table if (other.pattern, other.handler) == (route.pattern, route.handler)}
     return same.issuperset(OPERATIONS)
 
 
 def _paths(prefix: str, route: Route) -> list[str]:
-    """Return where a route stands: a listing whose folder may be empty also without it."""
+    """Return a route's paths: a listing whose folder may be empty has one with and one without it."""
     mount = prefix.replace("{", "%7B").replace("}", "%7D")  # braces are OpenAPI's own
     whole = f"/{mount}{route.pattern.replace('<', '{').replace('>', '}')}".rstrip("/")
     head, _, name = whole.rpartition("/")
@@ -160,13 +160,13 @@ def _paths(prefix: str, route: Route) -> list[str]:
 
 def document(title: str, version: str, mounted: Mounted) -> Node:
     """Describe what is mounted as an OpenAPI 3.0.3 document: plain JSON values, a new object each time."""
-    told = endpoints(mounted)
+    described = endpoints(mounted)
     shapes: dict[str, list[Endpoint]] = {}
-    for endpoint in told:
+    for endpoint in described:
         shapes.setdefault(endpoint.shape, []).append(endpoint)
     taken: set[str] = set()
     paths = {alike[0].path: _path_item(alike, taken) for alike in shapes.values()}
-    kinds = sorted({endpoint.kind for endpoint in told})
+    kinds = sorted({endpoint.kind for endpoint in described})
     return {
         "openapi": "3.0.3",
         "info": {"title": title, "version": version, "description": INTRODUCTION},
@@ -224,8 +224,8 @@ def _path_parameters(alike: list[Endpoint]) -> list[Node]:
 
 def _meanings(name: str, fields: list[Field]) -> str:
     """Say what a parameter of a path is, once for each meaning and name that it has."""
-    told = dict.fromkeys(field.help if field.name == name else f"`{field.name}`: {field.help}" for field in fields)
-    text = "; or ".join(told)
+    meanings = dict.fromkeys(field.help if field.name == name else f"`{field.name}`: {field.help}" for field in fields)
+    text = "; or ".join(meanings)
     slashes = any(field.kind in ("path", "folder") for field in fields) and "slash" not in text
     return f"{text}; may contain slashes" if slashes else text
 
@@ -243,19 +243,19 @@ def _schema(field: Field) -> Node:
 
 
 def _copy(schema: Any) -> Any:
-    """Copy what consists of dicts and lists, so that nobody who gets it can change the constants here."""
+    """Copy what consists of dicts and lists, so that no caller can change the constants here."""
     if isinstance(schema, dict):
         return {name: _copy(member) for name, member in schema.items()}
     return [_copy(item) for item in schema] if isinstance(schema, list) else schema
 
 
 def _operation(meant: list[Endpoint]) -> Node:
-    """Describe one method of a path: one route, or several that OpenAPI cannot tell apart."""
+    """Describe one method of a path: one route, or several that are one to OpenAPI."""
     first = meant[0]
     operation: Node = {"tags": [first.kind], "summary": summary(first.route)}
-    told = [text for endpoint in meant for text in _description(endpoint, endpoint is first)]
-    if told:
-        operation["description"] = "\n\n".join(told)
+    paragraphs = [text for endpoint in meant for text in _description(endpoint, endpoint is first)]
+    if paragraphs:
+        operation["description"] = "\n\n".join(paragraphs)
     fields = {field.name: field for endpoint in reversed(meant) for field in reversed(endpoint.apart)}
     apart = [fields[name] for name in reversed(fields)]
     listings = [endpoint for endpoint in meant if endpoint.route.operation == "list"]
@@ -280,19 +280,19 @@ def summary(route: Route) -> str:
 def _description(endpoint: Endpoint, first: bool) -> list[str]:
     """Say what the summary leaves out, a paragraph each; of a route that shares an operation, also what it does."""
     route = endpoint.route
-    told = []
+    paragraphs = []
     if route.operation == "list":
-        told.append(f"LIST `{endpoint.path}`" + ("." if first else f": {summary(route)}"))
+        paragraphs.append(f"LIST `{endpoint.path}`" + ("." if first else f": {summary(route)}"))
     elif not first:
-        told.append(f"`{endpoint.path}`: {summary(route)}")
+        paragraphs.append(f"`{endpoint.path}`: {summary(route)}")
     rest = dedent((route.handler.__doc__ or "").partition("\n")[2]).strip()
     if rest:
-        told.append(_marked(rest))
+        paragraphs.append(_marked(rest))
     if route.exists is not None:
-        told.append("Needs the `create` capability where nothing is there yet, `update` otherwise.")
+        paragraphs.append("Needs the `create` capability where nothing is there yet, `update` otherwise.")
     if "sudo" in route.flags:
-        told.append("Needs the `sudo` capability too.")
-    return told
+        paragraphs.append("Needs the `sudo` capability too.")
+    return paragraphs
 
 
 def _marked(text: str) -> str:
@@ -301,14 +301,14 @@ def _marked(text: str) -> str:
 
 
 def _responses(routes: list[Route]) -> Node:
-    """Describe the answers: what a handler says that it returns tells whether there is a body."""
+    """Describe the answers: a handler's return type says whether there is a body."""
     answers = [str(route.handler.__annotations__.get("return", "")).split(" | ") for route in routes]
     silent = all(answer == ["None"] for answer in answers)
     responses: Node = {
         "200": _response("Done, with warnings." if silent else "Done.", *sorted(set(map(_answer, routes))))
     }
     if any("None" in answer for answer in answers):
-        responses["204"] = {"description": "Done; there is nothing to tell."}
+        responses["204"] = {"description": "Done; there is no body."}
     for status, (name, _) in REFUSALS.items():
         responses[status] = {"$ref": f"#/components/responses/{name}"}
     return responses
@@ -350,11 +350,11 @@ def _in_query(field: Field) -> Node:
 
 
 def markdown(title: str, mounted: Mounted) -> str:
-    """Write a reference page: a section a mount, a heading a path, and for each operation what it takes."""
+    """Write a reference page: a section per mount, a heading per path, and for each operation what it takes."""
     lines = [f"# {title}", "", INTRODUCTION]
-    told = sorted(endpoints(mounted), key=lambda endpoint: (endpoint.prefix, *_place(endpoint)))
+    described = sorted(endpoints(mounted), key=lambda endpoint: (endpoint.prefix, *_place(endpoint)))
     prefix = path = None
-    for endpoint in told:
+    for endpoint in described:
         if endpoint.prefix != prefix:
             prefix, path = endpoint.prefix, None
             lines += ["", f"## `{prefix}` ({endpoint.kind})"]

@@ -1,11 +1,11 @@
 """Records: named tuples, declared as with ``typing.NamedTuple`` and made in less than half the time.
 
 The class of a record is made when its module is loaded, and the first answer of a fresh process needs some forty.
-What ``typing`` adds on the way, compiling the text of each annotation, nobody asks for at run time.  To the type
-checker both are one.
+``typing`` also compiles the text of each annotation, which nothing needs at run time.  The type checker sees the
+two as one.
 
 1. Fields are the annotated names, in their order; those with a default come last.
-2. Whatever else stands in the class, methods and properties, is the record's too.
+2. Methods and properties of the class are the record's too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ else:
     from collections import namedtuple
 
     class _Declared(type):
-        """Makes a named tuple of a class that is derived from ``NamedTuple``."""
+        """Makes a named tuple from a class that is derived from ``NamedTuple``."""
 
         def __new__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> type:
             """Return the record's class; TypeError for a field without a default behind one that has one."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -84,7 +85,7 @@ class Route:
 
     @property
     def regex(self) -> re.Pattern[str]:
-        """What the whole of a path must match; compiled for the first path that comes."""
+        """What a whole path must match; compiled at the first request."""
         if self._regex is None:
             self._regex = re.compile(_pattern_to_regex(self.pattern, self.by_name), re.ASCII | re.DOTALL)
         return self._regex
@@ -150,26 +151,32 @@ class Table:
 
 
 class Groups:
-    """A table whose routes lie in several modules, each loaded when the first segment of a path asks for it (R24).
+    """A table whose routes are in several modules, each loaded at the first path with its first segment (R24).
 
-    ``modules`` maps first segments to names of modules with ``ROUTES``; routes ``otherwise`` come after all of them.
+    ``modules`` maps first segments to names of modules with ``ROUTES``; the module ``otherwise`` is tried where they
+    have no route.
     """
 
     __slots__ = ("modules", "otherwise")
 
-    def __init__(self, modules: Mapping[str, tuple[str, ...]], otherwise: Iterable[Route] = ()) -> None:
-        self.modules, self.otherwise = modules, tuple(otherwise)
+    def __init__(self, modules: Mapping[str, tuple[str, ...]], otherwise: str = "") -> None:
+        self.modules, self.otherwise = modules, otherwise
 
     @property
     def routes(self) -> tuple[Route, ...]:
         """All routes, in the order of their modules' names: for manuals."""
         names = sorted({name for names in self.modules.values() for name in names})
-        return (*_routes(names), *self.otherwise)
+        return tuple(_routes((*names, self.otherwise) if self.otherwise else names))
 
     def match(self, operation: str, path: str) -> Match:
         """Find the route of an operation on a path; raise Unsupported (405) or NotFound (404)."""
-        names = self.modules.get(path.partition("/")[0], ())
-        return Table((*_routes(names), *self.otherwise)).match(operation, path)
+        try:
+            return Table(_routes(self.modules.get(path.partition("/")[0], ()))).match(operation, path)
+        except (Unsupported, NotFound) as refused:
+            if self.otherwise:
+                with suppress(NotFound):
+                    return Table(_routes((self.otherwise,))).match(operation, path)
+            raise refused from None
 
 
 def _routes(modules: Iterable[str]) -> list[Route]:

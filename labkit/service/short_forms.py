@@ -1,8 +1,8 @@
 """Short forms: ``get``, ``post``, ``put``, ``patch``, ``delete`` and ``list`` over anything that answers requests.
 
-Every short form is one request of the API: a relative path gets ``/v1/`` put before it, the root token is sent unless
-another is given (``token=""`` sends none), and a patch is marked as a JSON merge patch.  What else is given goes on to
-``request``: a lab's cluster takes ``timeout`` and ``node``.
+Every short form is one request of the API: a relative path is put below ``/v1/``, the root token is sent unless
+another is given (``token=""`` sends none), and a patch is marked as a JSON merge patch.  Other arguments are passed
+on to ``request``: a lab's cluster takes ``timeout`` and ``node``.
 """
 
 from __future__ import annotations

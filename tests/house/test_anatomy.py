@@ -3,6 +3,7 @@
 1. A table file (``table.py``, ``table_v1.py``) holds one assignment, ``TABLE``.
 2. An endpoint file ends with ``ROUTES``.
 3. Every other file is the domain: it makes no routes.
+4. A handler with more than six fields takes them as one declared record.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+FIELDS = 6
 PLACES = ("vault/engines", "vault/auth", "vault/system")
 
 
@@ -34,6 +36,18 @@ def test_every_package_of_endpoints_has_a_table(cut: list[Path], checkout: Path)
     missing = [str(folder.relative_to(checkout)) for folder in with_endpoints if not (folder / "table.py").is_file()]
 
     assert missing == [], "\n".join(missing)
+
+
+def test_many_fields_are_one_record(cut: list[Path], checkout: Path) -> None:
+    wide = [
+        f"{path.relative_to(checkout)}: {node.name} takes {len(node.args.args) - 1} fields, not one record"
+        for path in cut
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef) and node.args.args[:1] and node.args.args[0].arg == "ctx"
+        if len(node.args.args) - 1 > FIELDS
+    ]
+
+    assert wide == [], "\n".join(wide)
 
 
 @pytest.mark.parametrize(

@@ -135,11 +135,12 @@ def test_a_pattern_names_fields_alone():
 
 @pytest.fixture
 def groups(monkeypatch):
-    """Two modules of routes under three first segments, and one route otherwise."""
-    for module, routes in {"group_a": TABLE.routes[:2], "group_b": TABLE.routes[2:]}.items():
+    """Two modules of routes under three first segments, and a module with one route otherwise."""
+    more = (Route("read", "data/<path>/more", read_path, (PATH,)), Route("list", "keys/<path>", read_path, (PATH,)))
+    for module, routes in {"group_a": TABLE.routes[:2], "group_b": TABLE.routes[2:], "group_c": more}.items():
         monkeypatch.setitem(sys.modules, module, SimpleNamespace(ROUTES=routes))
     modules = {"keys": ("group_a",), "data": ("group_b",), "both": ("group_a", "group_b")}
-    return Groups(modules, [Route("read", "data/<path>/more", read_path, (PATH,))])
+    return Groups(modules, "group_c")
 
 
 def test_a_group_is_loaded_by_its_segment(groups, monkeypatch):
@@ -160,5 +161,14 @@ def test_a_group_refuses_as_a_table_does(groups):
 
 def test_groups_know_all_their_routes_once(groups):
     assert groups.routes[:3] == TABLE.routes
-    assert [route.pattern for route in groups.routes[3:]] == ["data/<path>/more"]
+    assert [route.pattern for route in groups.routes[3:]] == ["data/<path>/more", "keys/<path>"]
     assert groups.match("read", "data/a/more").arguments == {"path": "a/more"}  # a group's own routes come first
+
+
+def test_the_module_otherwise_is_for_what_the_groups_do_not_have(groups, monkeypatch):
+    assert groups.match("list", "keys/a/b").arguments == {"path": "a/b"}  # nothing of a group matches the path
+    assert groups.match("list", "keys/a").arguments == {"path": "a"}  # a group has the path for other operations
+    monkeypatch.delitem(sys.modules, "group_c")
+    assert groups.match("read", "keys/a").arguments == {"name": "a"}  # not loaded for what the groups have
+    with pytest.raises(ModuleNotFoundError):
+        groups.match("list", "keys/a")

@@ -1,3 +1,3 @@
-"""Auth methods: how a caller comes by a token, and what may be done with tokens."""
+"""Auth methods: how a caller gets a token, and what can be done with tokens."""
 
 from __future__ import annotations

@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 
 def of_token(ctx: Context, token: str | None, paths: list[str] | None, path: list[str] | None) -> dict[str, Any]:
-    """Tell what a token may do."""
+    """Return what a token may do."""
     wanted = _wanted(paths, path)
-    return _tell(_acl(ctx, tokens.find(ctx, token) if token else None, "invalid token"), wanted)
+    return _capabilities(_acl(ctx, tokens.find(ctx, token) if token else None, "invalid token"), wanted)
 
 
 def of_self(ctx: Context, paths: list[str] | None, path: list[str] | None) -> dict[str, Any]:
-    """Tell what the caller's token may do."""
+    """Return what the caller's token may do."""
     assert ctx.caller is not None
-    return _tell(ctx.caller.acl, _wanted(paths, path))
+    return _capabilities(ctx.caller.acl, _wanted(paths, path))
 
 
 def of_accessor(ctx: Context, accessor: str | None, paths: list[str] | None, path: list[str] | None) -> dict[str, Any]:
-    """Tell what the token of an accessor may do."""
+    """Return what the token of an accessor may do."""
     wanted = _wanted(paths, path)
-    return _tell(_acl(ctx, tokens.find_accessor(ctx, accessor or ""), "invalid accessor"), wanted)
+    return _capabilities(_acl(ctx, tokens.find_accessor(ctx, accessor or ""), "invalid accessor"), wanted)
 
 
 def _wanted(paths: list[str] | None, path: list[str] | None) -> list[str]:
@@ -47,15 +47,15 @@ def _acl(ctx: Context, found: tuple[Token, str] | None, refusal: str) -> Acl:
     return acl_for(ctx, found[0].policies)
 
 
-def _tell(acl: Acl, paths: list[str]) -> dict[str, Any]:
-    told: dict[str, Any] = {path: acl.capabilities(path.removeprefix("/")) for path in paths}
+def _capabilities(acl: Acl, paths: list[str]) -> dict[str, Any]:
+    capabilities: dict[str, Any] = {path: acl.capabilities(path.removeprefix("/")) for path in paths}
     if len(paths) == 1:
-        told["capabilities"] = told[paths[0]]
-    return told
+        capabilities["capabilities"] = capabilities[paths[0]]
+    return capabilities
 
 
 PATHS = (
-    fields.comma_list("paths", "paths to tell about, without /v1/"),
+    fields.comma_list("paths", "paths to judge, without /v1/"),
     fields.comma_list("path", "old name of paths"),
 )
 

@@ -1,4 +1,4 @@
-"""``sys/health`` and ``sys/leader``: how a node is, told to load balancers and clients without a token."""
+"""``sys/health`` and ``sys/leader``: the state of a node, for load balancers and for clients without a token."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ CODES = {
     "standby": ("standbycode", 429),
     "active": ("activecode", 200),
 }
-"""{how a node is: (parameter that sets its status, status)}, the first that fits counts."""
+"""{state of a node: (parameter that sets its status, status)}; the first that fits counts."""
 
 
 class HealthRequest(NamedTuple):
-    """Which statuses a request wants in place of the usual ones."""
+    """The statuses that a request sets in place of the usual ones."""
 
     uninitcode: int | None
     sealedcode: int | None
@@ -45,22 +45,22 @@ class HealthRequest(NamedTuple):
 
 
 def health(ctx: Context, asked: HealthRequest) -> Response:
-    """Tell how the node is; the status alone says it too, and HEAD has no more."""
+    """Return the node's state; the status says it too, and HEAD has only that."""
     codes = {name: code for name, code in asked._asdict().items() if name.endswith("code")}
     for name, code in codes.items():
         if code is not None and not 100 <= code <= 599:
             raise BadRequest(f"{name} is an HTTP status between 100 and 599, not {code}")
     standby_will_do, _ = _switch("standbyok", asked.standbyok), _switch("perfstandbyok", asked.perfstandbyok)
-    how = how_is(ctx)
-    parameter, status = CODES[how]
-    if how == "standby" and standby_will_do:
+    state = node_state(ctx)
+    parameter, status = CODES[state]
+    if state == "standby" and standby_will_do:
         parameter, status = CODES["active"]
     status = codes[parameter] or status
-    return respond(status, None if ctx.request.method == "HEAD" else _describe(ctx, how))
+    return respond(status, None if ctx.request.method == "HEAD" else _describe(ctx, state))
 
 
-def how_is(ctx: Context) -> str:
-    """Name what a load balancer wants to know of the node: one of the keys of ``CODES``."""
+def node_state(ctx: Context) -> str:
+    """Return the node's state: one of the keys of ``CODES``."""
     state = seal_state(ctx.core)
     if state != "unsealed":
         return state
@@ -70,18 +70,18 @@ def how_is(ctx: Context) -> str:
 
 
 def _switch(name: str, sent: str | None) -> bool:
-    """Read a parameter that is on when it is there at all, unless it says false."""
+    """Read a parameter that is on when it is sent, unless it says false."""
     try:
         return sent is not None and (sent == "" or fields.to_flag(sent))
     except ValueError:
         raise BadRequest(f"{name} is true or false, not {sent}") from None
 
 
-def _describe(ctx: Context, how: str) -> dict[str, Any]:
+def _describe(ctx: Context, state: str) -> dict[str, Any]:
     core = ctx.core
     sealed = core.keys.sealed
     body: dict[str, Any] = {
-        "initialized": how != "uninitialised",
+        "initialized": state != "uninitialised",
         "sealed": sealed,
         "standby": sealed or not core.leadership.active,
         "performance_standby": False,
@@ -96,7 +96,7 @@ def _describe(ctx: Context, how: str) -> dict[str, Any]:
 
 
 def leader(ctx: Context) -> dict[str, Any]:
-    """Tell which node of the cluster is the active one."""
+    """Return which node of the cluster is the active one."""
     core = ctx.core
     duty, settings = core.leadership, core.settings
     body: dict[str, Any] = {

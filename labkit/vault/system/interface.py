@@ -1,6 +1,6 @@
-"""What command lines and user interfaces ask before they draw: ``sys/internal/ui``.
+"""What command lines and user interfaces read first: ``sys/internal/ui``.
 
-The mounts may be asked for without a token; then only those made visible with ``listing_visibility=unauth`` are told,
+The mounts can be listed without a token; then only those made visible with ``listing_visibility=unauth`` are shown,
 without their settings.  A caller with a token sees what its policies reach.
 """
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 
 def list_mounts(ctx: Context) -> dict[str, Any]:
-    """List the mounts that the caller may know of."""
+    """List the mounts that the caller may see."""
     acl = _acl(ctx)
     table = read_table(ctx.full_storage)
-    told: dict[str, dict[str, Any]] = {"secret": {}, "auth": {}}
+    shown: dict[str, dict[str, Any]] = {"secret": {}, "auth": {}}
     for name, area in (("secret", ""), ("auth", AUTH)):
         for mount in in_area(table, area):
             seen = _seen(acl, mount)
             if seen is not None:
-                told[name][mount.path.removeprefix(area)] = seen
-    return told
+                shown[name][mount.path.removeprefix(area)] = seen
+    return shown
 
 
 def read_mount(ctx: Context, path: str) -> dict[str, Any]:
-    """Tell which mount a path lies in, to a caller who may do anything there: 403 otherwise, and for no mount."""
+    """Return the mount of a path, to a caller whose policies grant anything there: 403 otherwise, and for no mount."""
     mount = read_table(ctx.full_storage).find(path)
     acl = _acl(ctx)
     if acl is None or mount is None or not reaches(acl, mount.path):
@@ -49,7 +49,7 @@ def read_mount(ctx: Context, path: str) -> dict[str, Any]:
 
 
 def resultant_acl(ctx: Context) -> dict[str, Any]:
-    """Tell the caller's own policies, merged."""
+    """Return the caller's own policies, merged."""
     assert ctx.caller is not None
     acl = ctx.caller.acl
     exact: dict[str, Any] = {}

@@ -1,6 +1,6 @@
-"""What is mounted, as the system's endpoints tell of it: found by path, laid out as the API lists it.
+"""Mounts as the system's endpoints show them: found by path, laid out as the API lists them.
 
-An auth method is a mount whose path begins with ``auth/``; what is said of it under ``sys/auth`` leaves that out.
+An auth method is a mount whose path begins with ``auth/``; answers under ``sys/auth`` leave that prefix out.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def describe(mount: Mount) -> dict[str, Any]:
 
 
 def area_of(ctx: Context) -> str:
-    """Return what the paths of the asked-for mounts begin with: ``auth/`` under ``sys/auth``, else nothing."""
+    """Return what the paths of the requested mounts begin with: ``auth/`` under ``sys/auth``, else nothing."""
     return AUTH if ctx.path.startswith("sys/auth") else ""
 
 

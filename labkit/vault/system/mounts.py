@@ -1,7 +1,7 @@
 """Secrets engines and auth methods: ``sys/mounts`` and ``sys/auth``, to list, read, enable and disable.
 
-One set of handlers serves both: an auth method is a mount whose path begins with ``auth/``, and what is said of it
-under ``sys/auth`` leaves that out.
+One set of handlers serves both: an auth method is a mount whose path begins with ``auth/``, and answers under
+``sys/auth`` leave that prefix out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ALIASES = {"kv-v1": ("kv", "1"), "kv-v2": ("kv", "2"), "generic": ("kv", "1"), "
 
 
 class MountRequest(NamedTuple):
-    """What a request says of the engine or auth method to be mounted."""
+    """The fields of a request to mount an engine or auth method."""
 
     path: str
     type: str | None
@@ -55,7 +55,7 @@ def enable(ctx: Context, asked: MountRequest) -> None:
     kind, chosen = _kind(area, asked.type, asked.options or {})
     if asked.external_entropy_access:
         ctx.warn("external_entropy_access was ignored: there is one source of entropy")
-    tuning.tell_ignored(ctx, asked.config or {})
+    tuning.warn_of_ignored(ctx, asked.config or {})
     table = read_table(ctx.full_storage)
     check_free(table, full)
     mount = new_mount(
@@ -72,7 +72,7 @@ def enable(ctx: Context, asked: MountRequest) -> None:
 
 
 def disable(ctx: Context, path: str) -> None:
-    """Unmount an engine or auth method and delete its data; nothing mounted there is no error."""
+    """Unmount an engine or auth method and delete its data; nothing mounted there is not an error."""
     full = full_path(ctx, path)
     table = read_table(ctx.full_storage)
     mount = table.at(full)
@@ -115,7 +115,7 @@ ENABLE_FIELDS = (
     fields.text("description", "what it is for"),
     fields.mapping("config", "default_lease_ttl, max_lease_ttl, listing_visibility, token_type"),
     fields.text_mapping("options", "the kind's own options, such as version"),
-    fields.flag("local", "whether it belongs to this cluster and its disaster-recovery secondaries alone"),
+    fields.flag("local", "whether it belongs to this cluster and its disaster-recovery secondaries only"),
     fields.flag("seal_wrap", "kept and shown"),
     fields.flag("external_entropy_access", "ignored: there is one source of entropy"),
 )

@@ -1,4 +1,4 @@
-"""``sys/plugins/reload/backend``: what the engines of some mounts keep in memory is dropped and built anew."""
+"""``sys/plugins/reload/backend``: what the engines of some mounts keep in memory is dropped and built again."""
 
 from __future__ import annotations
 

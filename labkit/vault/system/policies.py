@@ -57,7 +57,7 @@ def write_old(ctx: Context, name: str, policy: str | None, rules: str | None) ->
 
 
 def delete(ctx: Context, name: str) -> None:
-    """Delete a policy; one that is not there is no error."""
+    """Delete a policy; one that does not exist is not an error."""
     lowered = name.lower()
     why = why_not_deleted(lowered)
     if why:
@@ -89,7 +89,7 @@ def _write(ctx: Context, name: str, text: str | None) -> None:
 
 
 def _decoded(text: str) -> str:
-    """Return what a text says when it is base64 of UTF-8, else the text itself."""
+    """Return the text that base64 of UTF-8 holds, else the text itself."""
     try:
         return from_base64(text).decode()
     except ValueError:

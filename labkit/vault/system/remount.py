@@ -1,4 +1,4 @@
-"""Moving a mount: ``sys/remount``.  Data lies under the mount's identifier, so only the path changes, and at once."""
+"""Moving a mount: ``sys/remount``.  Data is stored under the mount's identifier, so only the path changes, at once."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def remount(ctx: Context) -> dict[str, Any]:
 
 
 def read_status(ctx: Context, migration_id: str) -> dict[str, Any]:
-    """Tell how a move went: a move that was answered is over."""
+    """Return the state of a move: a move that was answered is complete."""
     stored = ctx.full_storage.get(MIGRATIONS + migration_id)
     if stored is None:
-        raise BadRequest(f"no migration with the id {migration_id}; POST sys/remount tells the id of each move")
+        raise BadRequest(f"no migration with the id {migration_id}; POST sys/remount returns the id of each move")
     old, new = decode_record(stored)
     info = {"source_mount": old, "target_mount": new, "status": "success"}
     return {"migration_id": migration_id, "migration_info": info}

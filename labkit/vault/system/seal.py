@@ -24,7 +24,7 @@ KEY_MISSING = "'key' must be specified in request body as JSON, or 'reset' set t
 
 
 class InitRequest(NamedTuple):
-    """What a request to initialise brings."""
+    """The fields of a request to initialise."""
 
     secret_shares: int | None
     secret_threshold: int | None
@@ -37,7 +37,7 @@ class InitRequest(NamedTuple):
 
 
 def seal_status(ctx: Context) -> dict[str, Any]:
-    """Tell whether the node is sealed, and how far the key shares given so far go."""
+    """Return whether the node is sealed, and how many key shares were given so far."""
     core = ctx.core
     config = seals.read_config(core)
     body = {
@@ -58,7 +58,7 @@ def seal_status(ctx: Context) -> dict[str, Any]:
 
 
 def unseal(ctx: Context, key: str | None, reset: bool | None, migrate: bool | None) -> dict[str, Any]:
-    """Take one key share, or forget those given so far."""
+    """Take one key share, or drop those given so far."""
     core = ctx.core
     if migrate:
         raise BadRequest("can't perform a seal migration: the only type of seal here is shamir")
@@ -72,17 +72,17 @@ def unseal(ctx: Context, key: str | None, reset: bool | None, migrate: bool | No
 
 
 def seal(ctx: Context) -> None:
-    """Seal the node: it forgets every key."""
+    """Seal the node: it drops every key."""
     seals.seal(ctx.core)
 
 
 def read_init(ctx: Context) -> dict[str, Any]:
-    """Tell whether the cluster is initialised."""
+    """Return whether the cluster is initialised."""
     return {"initialized": seals.read_config(ctx.core) is not None}
 
 
 def init(ctx: Context, asked: InitRequest) -> dict[str, Any]:
-    """Initialise the cluster; the answer is the only place where key shares and root token are ever told."""
+    """Initialise the cluster; only this answer ever shows key shares and root token."""
     seals.check_event(ctx.core, "init")
     if asked.recovery_shares or asked.recovery_threshold or asked.recovery_pgp_keys or asked.stored_shares:
         raise BadRequest(
@@ -123,7 +123,7 @@ def _check_shares(shares: int, threshold: int, pgp_keys: list[str] | None) -> No
 INIT_FIELDS = (
     fields.integer("secret_shares", "how many key shares are made"),
     fields.integer("secret_threshold", "how many of them unseal"),
-    fields.text_list("pgp_keys", "public keys, one a share; refused, as nothing is encrypted to them here"),
+    fields.text_list("pgp_keys", "public keys, one per share; refused, as nothing is encrypted to them here"),
     fields.text("root_token_pgp_key", "public key for the root token; refused likewise"),
     fields.integer("recovery_shares", "only for other types of seal"),
     fields.integer("recovery_threshold", "only for other types of seal"),
@@ -133,7 +133,7 @@ INIT_FIELDS = (
 
 UNSEAL_FIELDS = (
     fields.text("key", "one key share, hex or base64"),
-    fields.flag("reset", "forget the shares given so far"),
+    fields.flag("reset", "drop the shares given so far"),
     fields.flag("migrate", "refused: there is one type of seal"),
 )
 

@@ -1,7 +1,7 @@
 """``sys/internal/specs/openapi``: the API of what is mounted now, written out of the route tables.
 
-It needs no token, and tells of no more mounts than ``sys/internal/ui/mounts`` does to the same caller; the system's own
-endpoints and those of tokens, which every cluster has, are told to everybody.
+It needs no token, and shows the mounts that ``sys/internal/ui/mounts`` shows to the same caller; the system's own
+endpoints and those of tokens, which every cluster has, are always shown.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ TITLE = "labkit secrets service"
 
 def describe_api(ctx: Context) -> dict[str, Any]:
     """Describe the endpoints that are mounted now, as an OpenAPI document."""
-    from labkit.service.openapi import document  # a manual is asked for rarely
+    from labkit.service.openapi import document  # a manual is requested rarely
 
-    told = interface.list_mounts(ctx)
-    shown = {*told["secret"], *(AUTH + path for path in told["auth"])}
+    listed = interface.list_mounts(ctx)
+    shown = {*listed["secret"], *(AUTH + path for path in listed["auth"])}
     mounts = (mount for mount in read_table(ctx.full_storage).mounts if mount.path in shown or mount.kind in SINGLETONS)
     mounted = [(mount.path, mount.kind, routes_of(mount).routes) for mount in mounts]
     return document(TITLE, ctx.core.settings.version, mounted)

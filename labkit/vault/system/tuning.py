@@ -1,4 +1,4 @@
-"""A mount's settings after the fact: ``sys/mounts/<path>/tune`` and ``sys/auth/<path>/tune``."""
+"""Changing a mount's settings: ``sys/mounts/<path>/tune`` and ``sys/auth/<path>/tune``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_HERE = (
     "allowed_response_headers",
     "force_no_cache",
 )
-"""Settings of the API that this service does not have: they are ignored aloud."""
+"""Settings of the API that this service does not have: they are ignored with a warning."""
 
 UPGRADED = (
     "Upgrading mount from version 1 to version 2. This mount will be unavailable for a brief period and will resume "
@@ -37,7 +37,7 @@ UPGRADED = (
 
 
 class TuningRequest(NamedTuple):
-    """What a request says of a mount's settings: None where it says nothing."""
+    """The settings that a request changes; None leaves one as it is."""
 
     path: str
     default_lease_ttl: Any
@@ -78,7 +78,7 @@ def write_tuning(ctx: Context, asked: TuningRequest) -> None:
         "token_type": asked.token_type,
     }
     changed = configured(mount, sent)
-    tell_ignored(ctx, ctx.body)
+    warn_of_ignored(ctx, ctx.body)
     if asked.description is not None:
         changed = changed._replace(description=asked.description)
     if asked.options:
@@ -89,10 +89,10 @@ def write_tuning(ctx: Context, asked: TuningRequest) -> None:
 def configured(mount: Mount, config: dict[str, Any]) -> Mount:
     """Return a mount with settings as they are sent; raise BadRequest for those that cannot be."""
     default_s = _seconds(config.get("default_lease_ttl"), mount.default_lease_ttl_s)
-    longest_s = _seconds(config.get("max_lease_ttl"), mount.max_lease_ttl_s)
-    if default_s and default_s > (longest_s or SYSTEM_TTL_S):
+    max_s = _seconds(config.get("max_lease_ttl"), mount.max_lease_ttl_s)
+    if default_s and default_s > (max_s or SYSTEM_TTL_S):
         raise BadRequest(
-            f"backend max lease TTL of {longest_s or SYSTEM_TTL_S} would be less than backend default lease TTL of "
+            f"backend max lease TTL of {max_s or SYSTEM_TTL_S} would be less than backend default lease TTL of "
             f"{default_s}"
         )
     visibility = config.get("listing_visibility")
@@ -103,21 +103,21 @@ def configured(mount: Mount, config: dict[str, Any]) -> Mount:
         _check_token_type(mount, token_type)
     return mount._replace(
         default_lease_ttl_s=default_s,
-        max_lease_ttl_s=longest_s,
+        max_lease_ttl_s=max_s,
         listing_visibility=mount.listing_visibility if visibility is None else visibility,
         token_type=token_type or mount.token_type,
     )
 
 
-def tell_ignored(ctx: Context, sent: dict[str, Any]) -> None:
-    """Warn of settings that were sent and that nothing here heeds."""
+def warn_of_ignored(ctx: Context, sent: dict[str, Any]) -> None:
+    """Warn of settings that were sent and have no effect here."""
     for name in NOT_HERE:
         if sent.get(name):
             ctx.warn(f"{name} was ignored: this service has no such setting")
 
 
 def _seconds(sent: Any, kept_s: int) -> int:
-    """Read a length as sent: ``system`` and nothing at all go back to the system's, what is not sent stays."""
+    """Read a length as sent: ``system`` and an empty text mean the system's, what is not sent stays."""
     if sent is None:
         return kept_s
     if sent in ("", "system"):
@@ -141,7 +141,7 @@ def _check_token_type(mount: Mount, token_type: Any) -> None:
 
 
 def _with_options(ctx: Context, mount: Mount, options: dict[str, str]) -> Mount:
-    """Merge options into a mount's: an empty value takes one away; a new version of kv brings its data along."""
+    """Merge options into a mount's: an empty value removes one; a new version of kv upgrades its data."""
     wanted = options.get("version")
     if wanted and mount.kind != "kv":
         raise BadRequest(f'secrets engine "{mount.kind}" does not allow setting a version')
@@ -166,10 +166,10 @@ def _upgrade(ctx: Context, mount: Mount, wanted: str) -> None:
 
 
 FIELDS = (
-    fields.anything("default_lease_ttl", "how long tokens and leases live when nothing else is asked; or system"),
+    fields.anything("default_lease_ttl", "how long tokens and leases live when no other time is requested; or system"),
     fields.anything("max_lease_ttl", "how long they live at most; or system"),
     fields.text("description", "what the mount is for"),
-    fields.text_mapping("options", "options to merge; an empty value takes one away"),
+    fields.text_mapping("options", "options to merge; an empty value removes one"),
     fields.text("listing_visibility", "unauth shows the mount to callers without a token", choices=VISIBILITIES),
     fields.text("token_type", "kind of tokens that logins give", choices=TOKEN_TYPES),
 )

@@ -1,4 +1,4 @@
-"""Response wrapping: ``sys/wrapping``, to wrap, look at, unwrap and wrap anew."""
+"""Response wrapping: ``sys/wrapping``, to wrap, look up, unwrap and rewrap."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def wrap(ctx: Context) -> dict[str, Any]:
     """Wrap the body as it is: every member is data."""
     if not ctx.wrap_ttl_ns:
         raise BadRequest(NOT_WRAPPED)
-    ctx.warnings.clear()  # of members that no field names: all of them are meant
+    ctx.warnings.clear()  # of members that no field names: all of them are data
     return dict(ctx.body)
 
 
 def lookup(ctx: Context, token: str | None) -> dict[str, Any]:
-    """Tell when and where a wrapping token was made, without using it up."""
+    """Return when and where a wrapping token was made, without using it up."""
     wrapped = wrapping.read_wrapped(ctx, token or tokens.sent_token(ctx))
     return {
         "creation_ttl": wrapped.ttl_s,
@@ -42,7 +42,7 @@ def unwrap(ctx: Context, token: str | None) -> Response:
 
 
 def rewrap(ctx: Context, token: str | None) -> Reply:
-    """Put what a token holds under a new one, with the same time to live and path; the old one is used up."""
+    """Wrap what a token holds under a new one, with the same time to live and path; the old one is used up."""
     wrapped = wrapping.unwrap(ctx, token or tokens.sent_token(ctx))
     text, info = wrapping.wrap(ctx, wrapped.body, wrapped.ttl_s, wrapped.path)
     return Reply(wrap_info={"token": text, **info})

@@ -3,7 +3,7 @@
 1. A token is its creator's child unless it is an orphan; a child dies with its parent.
 2. Its policies are some of the creator's; only root, or sudo on the path, may give others.
 3. A role that says which policies its tokens may have takes the place of rule 2.
-4. How long it lives is ``lifetime``'s to say; a root token without any bound lives for ever.
+4. ``lifetime`` decides how long it lives; a root token without any limit has no end.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9-]")
 
 
 class TokenRequest(NamedTuple):
-    """What a request says of the token to be made; ``lease`` is the old name of ``ttl``."""
+    """The fields of a request to create a token; ``lease`` is the old name of ``ttl``."""
 
     id: str | None
     policies: list[str] | None
@@ -59,10 +59,10 @@ FIELDS = (
     fields.text_mapping("meta", "members shown by a lookup and in the audit log"),
     fields.flag("no_parent", "whether the token is an orphan; needs sudo"),
     fields.flag("no_default_policy", "whether the policy default is left out"),
-    fields.flag("renewable", "whether the token may be renewed; true unless told otherwise"),
+    fields.flag("renewable", "whether the token may be renewed; true when left out"),
     fields.anything("ttl", "how long the token lives"),
     fields.anything("lease", "old name of ttl"),
-    fields.anything("explicit_max_ttl", "longest life, whatever a renewal would allow"),
+    fields.anything("explicit_max_ttl", "longest life, whatever a renewal allows"),
     fields.anything("period", "what a renewal sets the token's life to; needs sudo"),
     fields.integer("num_uses", "how often the token may be used; 0 is without limit"),
     fields.text("display_name", "what the token is called in lookups and the audit log"),
@@ -126,7 +126,7 @@ def _create(ctx: Context, asked: TokenRequest, role: TokenRole | None) -> Reply:
 
 
 def _kind(asked: TokenRequest, role: TokenRole | None) -> str:
-    """Choose the kind: a role's ``service`` or ``batch`` is an order, its ``default-…`` fills in what is not asked."""
+    """Choose the kind: a role's ``service`` or ``batch`` decides; its ``default-…`` is for requests that name none."""
     kind = asked.type or "service"
     if role is not None and role.token_type in ("service", "batch"):
         kind = role.token_type
@@ -210,7 +210,7 @@ def _role_policies(asked: TokenRequest, role: TokenRole, own: tuple[str, ...]) -
 
 
 def cleaned(names: list[str] | tuple[str, ...], *, default: bool = False) -> tuple[str, ...]:
-    """Return policy names in lower case, sorted, each once; ``root`` swallows the rest."""
+    """Return policy names in lower case, sorted, each once; ``root`` replaces the rest."""
     found = {name.strip().lower() for name in names} - {""}
     if "root" in found:
         return ("root",)

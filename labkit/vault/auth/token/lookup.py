@@ -31,12 +31,12 @@ def lookup_self(ctx: Context) -> dict[str, Any]:
 
 
 def lookup_accessor(ctx: Context, accessor: str | None) -> dict[str, Any]:
-    """Describe a token by its accessor, without telling the token."""
+    """Describe a token by its accessor, without showing the token."""
     return describe(ctx, token_by_accessor(ctx, accessor)[0], "")
 
 
 def describe(ctx: Context, token: Token, text: str) -> dict[str, Any]:
-    """Lay out what a lookup tells of a token."""
+    """Lay out what a lookup shows of a token."""
     data: dict[str, Any] = {
         "accessor": token.accessor,
         "creation_time": token.created_ns // SECOND_NS,

@@ -17,7 +17,7 @@ TIDY_STARTED = "Tidy operation successfully started. It is complete with this an
 
 
 def revoke(ctx: Context, token: str | None) -> None:
-    """Revoke a token and its descendants; one that is not there is no error."""
+    """Revoke a token and its descendants; one that does not exist is not an error."""
     if not token:
         raise BadRequest(MISSING)
     found = tokens.find(ctx, token)
@@ -31,7 +31,7 @@ def revoke_self(ctx: Context) -> None:
 
 
 def revoke_accessor(ctx: Context, accessor: str | None) -> None:
-    """Revoke a token and its descendants by its accessor; an unknown one is told in a warning."""
+    """Revoke a token and its descendants by its accessor; an unknown one makes a warning."""
     if not accessor:
         raise BadRequest("missing accessor")
     found = tokens.find_accessor(ctx, accessor)
@@ -42,7 +42,7 @@ def revoke_accessor(ctx: Context, accessor: str | None) -> None:
 
 
 def revoke_orphan(ctx: Context, token: str | None) -> None:
-    """Revoke a token alone: its children become orphans."""
+    """Revoke only the token: its children become orphans."""
     if not token:
         raise BadRequest(MISSING)
     found = tokens.find(ctx, token)
@@ -58,7 +58,7 @@ def _revoke(ctx: Context, found: Found) -> None:
 
 
 def tidy(ctx: Context) -> Reply:
-    """Delete what is left of tokens that are gone."""
+    """Delete what is left of tokens that no longer exist."""
     tokens.tidy(ctx)
     ctx.warn(TIDY_STARTED)
     return Reply(status=202)

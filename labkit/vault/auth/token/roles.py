@@ -25,7 +25,7 @@ _SUFFIX = re.compile(r"\w[\w-]*\w", re.ASCII)
 
 
 class TokenRole(NamedTuple):
-    """What a role demands of its tokens; lengths in seconds, 0 for none; ``old_names`` are those it was given."""
+    """What a role requires of its tokens; lengths in seconds, 0 for none; ``old_names`` are those that were sent."""
 
     allowed_policies: tuple[str, ...] = ()
     disallowed_policies: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class TokenRole(NamedTuple):
 
 
 class RoleRequest(NamedTuple):
-    """What a request says of a role: None where it says nothing; the last three are old names."""
+    """The settings of a role that a request changes, None leaves one as it is; the last three are old names."""
 
     role_name: str
     allowed_policies: list[str] | None
@@ -89,10 +89,10 @@ FIELDS = (
     fields.comma_list("allowed_policies_glob", "the same with * for any characters"),
     fields.comma_list("disallowed_policies_glob", "the same with * for any characters"),
     fields.flag("orphan", "whether tokens of the role have no parent"),
-    fields.flag("renewable", "whether tokens of the role may be renewed; true unless told otherwise"),
-    fields.text("path_suffix", "what is put behind the path that a token of the role was made at"),
+    fields.flag("renewable", "whether tokens of the role may be renewed; true when left out"),
+    fields.text("path_suffix", "what is appended to the path that a token of the role was made at"),
     fields.comma_list("allowed_entity_aliases", "kept and shown; there is no identity store to look them up in"),
-    fields.duration("token_explicit_max_ttl", "longest life of a token, whatever a renewal would allow"),
+    fields.duration("token_explicit_max_ttl", "longest life of a token, whatever a renewal allows"),
     fields.duration("token_period", "what a renewal sets a token's life to"),
     fields.comma_list("token_bound_cidrs", "blocks of addresses that a token may be used from"),
     fields.text("token_type", "kind of the tokens", choices=TYPES),
@@ -179,7 +179,7 @@ def _check_batch(role: TokenRole) -> None:
 
 
 def check_blocks(blocks: tuple[str, ...]) -> None:
-    """Raise BadRequest for a text that is no block of addresses."""
+    """Raise BadRequest for a text that is not a block of addresses."""
     if not blocks:
         return
     from ipaddress import ip_network

@@ -37,7 +37,7 @@ def merge(kept: Pairs, sent: Mapping[str, Any] | None) -> Pairs:
 
 
 def checked(sent: Mapping[str, Any]) -> dict[str, str]:
-    """Return what was sent as text by name; raise BadRequest that tells all that is wrong with it."""
+    """Return what was sent as text by name; raise BadRequest that lists all that is wrong with it."""
     try:
         texts = {name: to_text(value) for name, value in sent.items()}
     except ValueError as error:

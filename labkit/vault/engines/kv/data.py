@@ -74,7 +74,7 @@ def patch_secret(
 
 
 def delete_secret(ctx: EngineContext, path: str) -> None:
-    """Delete the current version of a secret, so that it can be undeleted; nothing there is no error."""
+    """Delete the current version of a secret, so that it can be undeleted; nothing there is not an error."""
     storage = ctx.storage
     key = read_key(storage, path)
     if key is None:

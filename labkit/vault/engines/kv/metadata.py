@@ -123,7 +123,7 @@ def _store(ctx: EngineContext, storage: StorageView, path: str, key: Key, settin
 
 
 def delete_metadata(ctx: EngineContext, path: str) -> None:
-    """Delete a secret with its metadata and all of its versions, for good; nothing there is no error."""
+    """Delete a secret with its metadata and all of its versions; nothing there is not an error."""
     storage = ctx.storage
     if read_key(storage, path) is not None:
         remove(storage, path)

@@ -20,7 +20,7 @@ DEFAULT_LEASE_S = 2_764_800
 
 
 def read_value(ctx: EngineContext, path: str) -> Reply:
-    """Read a secret; its ``ttl`` or ``lease`` member, if any, is told as how long the caller may keep it."""
+    """Read a secret; its ``ttl`` or ``lease`` member, if any, is reported as how long the caller may keep it."""
     stored = ctx.storage.get(VALUES + path)
     if stored is None:
         raise NotFound
@@ -43,7 +43,7 @@ def write_value(ctx: EngineContext, path: str) -> None:
 
 
 def delete_value(ctx: EngineContext, path: str) -> None:
-    """Delete a secret; nothing there is no error."""
+    """Delete a secret; nothing there is not an error."""
     if value_exists(ctx, path):
         ctx.storage.delete(VALUES + path)
 
@@ -61,7 +61,7 @@ def value_exists(ctx: EngineContext, path: str) -> bool:
     return ctx.storage.get(VALUES + path) is not None
 
 
-# Nothing is ever written there, but asking for ``a/`` is no error of another kind than asking for ``b``.
+# Nothing is ever written there, but reading ``a/`` is refused in the same way as reading ``b``.
 ANY_PATH = PATH._replace(pattern=".*")
 
 ROUTES = (

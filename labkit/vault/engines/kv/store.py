@@ -3,8 +3,8 @@
 1. ``keys/<path>`` is the key's record, so that listing secrets is listing names.  ``versions/<path>/<n>`` are a
    version's facts, ``versions/<path>/<n>.data`` its data.  The last segment is always a version's, so ``a`` and
    ``a/1`` can both hold secrets.
-2. Data is kept as the bytes of its JSON and read anew for each answer: nobody gets hold of anybody else's object.
-3. Times are stored as integers; text stands in answers only.
+2. Data is kept as the bytes of its JSON and decoded again for each answer: no caller shares an object with another.
+3. Times are stored as integers; text is in answers only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ UNSET = Config()
 
 
 def read_config(storage: StorageView) -> Config:
-    """Return the engine's settings; all zero until somebody writes them."""
+    """Return the engine's settings; all zero until they are written."""
     return storage.decoded(CONFIG, _decode_config) or UNSET
 
 
@@ -59,7 +59,7 @@ def write_key(storage: StorageView, path: str, key: Key) -> None:
 
 
 def key_exists(ctx: EngineContext, path: str) -> bool:
-    """Whether a write updates: there is a record of the key, whatever became of its versions."""
+    """Whether a write updates: there is a record of the key, in whatever state its versions are."""
     return read_key(ctx.storage, path) is not None
 
 
@@ -93,7 +93,7 @@ def find_version(storage: StorageView, path: str, number: int | None) -> tuple[K
 
 
 def read_data(storage: StorageView, path: str, number: int) -> Any:
-    """Return the data of a version, decoded for this caller alone; raise Internal when the store lost it."""
+    """Return the data of a version, decoded for this caller only; raise Internal when it is not in storage."""
     stored = storage.get(f"{VERSIONS}{path}/{number}{DATA}")
     if stored is None:
         raise Internal(one_error("could not find version data"))
@@ -101,7 +101,7 @@ def read_data(storage: StorageView, path: str, number: int) -> Any:
 
 
 def drop_data(storage: StorageView, path: str, number: int) -> None:
-    """Delete the data of a version for good; its facts stay."""
+    """Delete the data of a version; its facts stay."""
     storage.delete(f"{VERSIONS}{path}/{number}{DATA}")
 
 
@@ -110,11 +110,11 @@ def encode_data(data: Any) -> bytes:
     try:
         return encode_record(data)
     except ValueError:  # not a number, infinite, too many digits, half of a surrogate pair
-        raise BadRequest("failed to decode JSON input: a number or text of the data is none that JSON has") from None
+        raise BadRequest("failed to decode JSON input: a number or text of the data is not one that JSON has") from None
 
 
 def append(storage: StorageView, path: str, key: Key, config: Config, data: bytes, now_ns: int) -> dict[str, Any]:
-    """Store a new version of a key, prune what it pushes out, and return the new version as answers tell it."""
+    """Store a new version of a key, prune those beyond the limit, and return the new one as answers show it."""
     grown, version, pruned = add_version(key, config, now_ns)
     folder = f"{VERSIONS}{path}/"
     for number in pruned:
@@ -127,7 +127,7 @@ def append(storage: StorageView, path: str, key: Key, config: Config, data: byte
 
 
 def remove(storage: StorageView, path: str) -> None:
-    """Delete a key with all of its versions; no other secret loses anything, not even one below this one's path."""
+    """Delete a key with all of its versions; other secrets keep theirs, also those below this one's path."""
     folder = f"{VERSIONS}{path}/"
     for name in storage.list(folder):
         if not name.endswith("/"):
@@ -136,7 +136,7 @@ def remove(storage: StorageView, path: str) -> None:
 
 
 def describe(key: Key, number: int, version: Version) -> dict[str, Any]:
-    """Return a version's facts as answers tell them; the custom metadata is the key's."""
+    """Return a version's facts as answers show them; the custom metadata is the key's."""
     return {
         "created_time": format_instant(version.created_ns),
         "custom_metadata": dict(key.custom_metadata) or None,
@@ -147,5 +147,5 @@ def describe(key: Key, number: int, version: Version) -> dict[str, Any]:
 
 
 def instant_or_empty(instant_ns: int | None) -> str:
-    """Write an instant, or the empty text that stands for none."""
+    """Write an instant, or the empty text for none."""
     return "" if instant_ns is None else format_instant(instant_ns)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from labkit.service.errors import NotFound
 from labkit.service.fields import Field, to_text
 from labkit.service.message import Reply
-from labkit.service.routing import OPERATIONS, Route
-from labkit.vault.engines.kv.segments import ENDPOINTS
+from labkit.service.routing import OPERATIONS, Groups, Route
+from labkit.vault.engines.kv.table import TABLE
 
 if TYPE_CHECKING:
     from labkit.vault.context import EngineContext
@@ -21,6 +21,9 @@ INVALID_PATH = (
     "With a command-line client, use its 'kv {verb}' for this operation."
 )
 VERBS = {"read": "get", "write": "put", "patch": "patch", "delete": "delete", "list": "list"}
+
+ENDPOINTS = Groups(TABLE.modules)
+"""The paths that the engine has."""
 
 ANY_PATH = Field("path", "path", to_text, "a path that the engine does not have", pattern=".*")
 

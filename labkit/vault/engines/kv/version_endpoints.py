@@ -32,7 +32,7 @@ def undelete_versions(ctx: EngineContext, path: str, versions: list[int] | None)
 
 
 def destroy_versions(ctx: EngineContext, path: str, versions: list[int] | None) -> None:
-    """Destroy versions: their data is gone for good."""
+    """Destroy versions: their data is deleted."""
     if not versions:
         raise BadRequest("no version number provided")
     _change(ctx, "destroy", path, versions)

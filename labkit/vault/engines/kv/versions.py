@@ -1,4 +1,4 @@
-"""A secret's history: its versions, the state of each, and what a write, a deletion or time does to them.
+"""A secret's versions: their numbers, the state of each, what a write, a deletion or time changes, and pruning.
 
 Pure functions over immutable records; nothing here reads a store or a clock.  Instants are nanoseconds since
 the epoch.
@@ -6,11 +6,11 @@ the epoch.
 1. Versions are numbered from 1 in the order of their writing; while the key's record lives no number comes twice.
 2. A version's state follows from its facts and the time: destroyed once marked so, else deleted once its
    deletion time has come, else live.  Nothing has to run for a version to expire.
-3. STATES names every move of a version.  No event but pruning leads out of ``destroyed``, none out of ``pruned``.
+3. STATES names every move of a version.  Only pruning leads out of ``destroyed``, no event out of ``pruned``.
 4. An event that leaves a version deleted or destroyed as it was leaves its deletion time as it was, too.
-5. Versions are pruned only when one is added; all below the window go then, in whatever state they are.
+5. Versions are pruned only when one is added; all below the window are pruned then, in any state.
 6. Check-and-set looks at the number of the current version, never at its state.
-7. A key's limit on versions, where set, stands before the engine's (spec, KV engine configuration); its time to
+7. A key's limit on versions, where set, takes precedence over the engine's (spec, KV engine configuration); its time to
    deletion cannot exceed the engine's.
 """
 
@@ -33,7 +33,7 @@ STATES = {
     LIVE: {
         "delete": DELETED,
         "expire": DELETED,
-        "undelete": LIVE,  # sets the time to deletion anew
+        "undelete": LIVE,  # sets the time to deletion again
         "destroy": DESTROYED,
         "prune": PRUNED,
     },
@@ -89,7 +89,7 @@ def state_of(version: Version, now_ns: int) -> str:
 def after(event: str, version: Version, now_ns: int, lifetime_s: int = 0) -> Version:
     """Return a version as ``delete``, ``undelete`` or ``destroy`` leaves it; the same object when nothing changes.
 
-    A version brought back to life gets the lifetime that a new one would get now; 0 is for good.
+    A version brought back to life gets the lifetime that a new one would get now; 0 is without end.
     """
     state = state_of(version, now_ns)
     target = STATES[state][event]
@@ -113,7 +113,7 @@ def add_version(key: Key, config: Config, now_ns: int) -> tuple[Key, Version, ra
 
 
 def lifetime_s(config: Config, key: Key) -> int:
-    """Return how long a new version of a key lives; 0 is for good (spec, KV v2 engine, ``delete_version_after``)."""
+    """Return how long a new version of a key lives; 0 is without end (spec, KV v2 engine, ``delete_version_after``)."""
     engines, keys = config.delete_after_s, key.delete_after_s
     if engines < 0:
         return 0

@@ -1,6 +1,6 @@
 """The key types: what each can do, how long its keys are, and the cipher that works with them.
 
-1. A type is one row of the table; nothing else of the engine asks for a type by name.
+1. A type is one row of the table; nothing else in the engine compares a type's name.
 2. Keys are made from entropy bytes that are handed in.
 """
 

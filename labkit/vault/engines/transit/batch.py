@@ -1,4 +1,4 @@
-"""Batches: items read from ``batch_input``, and the answer that tells each one's outcome.
+"""Batches: items read from ``batch_input``, and the answer with each one's outcome.
 
 1. A batch that cannot be read at all is refused as a whole; every other fault is its item's ``error``.
 2. Results keep the order of the items; each repeats its item's ``reference`` (empty where there was none).

@@ -1,8 +1,8 @@
-"""Ciphertexts: made from one plaintext under a keyring, and turned back into it.
+"""Ciphertexts: encrypt one plaintext under a keyring, and decrypt it.
 
 1. The payload is nonce (12 bytes), ciphertext and tag (16 bytes); of convergent version 1 without the nonce, which
    the caller keeps.  Key name and version are not bound in, associated data is.
-2. A nonce is random and used once, or comes from the plaintext (see derivation); a caller may only bring one where
+2. A nonce is random and used once, or comes from the plaintext (see derivation); a caller may send one only where
    the key needs it.
 3. An item is a mapping of members as they were sent; one that is absent, null or empty counts as not given.
 """
@@ -30,7 +30,7 @@ WRONG_NONCE = "base64-decoded nonce must be 12 bytes long when using convergent 
 
 
 class Keyed(NamedTuple):
-    """A version made ready: its envelope's beginning, its facts, and its cipher unless each context has its own."""
+    """A version prepared for use: its envelope's beginning, its facts, its cipher unless each context has its own."""
 
     head: str
     version: int
@@ -45,7 +45,7 @@ class Keyed(NamedTuple):
 def encrypt(keyring: Keyring, message: bytes, item: Item, random_nonce: bytes) -> tuple[str, int]:
     """Encrypt a message as an item asks (context, nonce, key_version, associated_data); return text and version.
 
-    ``random_nonce`` is 12 fresh random bytes; a convergent keyring does without.
+    ``random_nonce`` is 12 fresh random bytes; a convergent keyring needs none.
     """
     context, nonce, associated = item.get("context"), item.get("nonce"), item.get("associated_data")
     context_bytes = from_base64(context) if context else b""
@@ -57,8 +57,8 @@ def encrypt(keyring: Keyring, message: bytes, item: Item, random_nonce: bytes) -
     cipher = keyed.cipher
     if cipher is not None:
         associated_bytes = _associated(associated) if associated else None
-        sealed = cipher.encrypt(random_nonce, message, associated_bytes)
-        return keyed.head + to_base64(random_nonce + sealed), keyed.version
+        encrypted = cipher.encrypt(random_nonce, message, associated_bytes)
+        return keyed.head + to_base64(random_nonce + encrypted), keyed.version
     cipher, nonce_key = _derived(keyring, keyed, context_bytes)
     associated_bytes = _associated(associated) if associated else None
     if keyed.convergent_version == 1:
@@ -70,20 +70,20 @@ def encrypt(keyring: Keyring, message: bytes, item: Item, random_nonce: bytes) -
 
 
 def plain_encryptor(keyring: Keyring) -> Keyed | None:
-    """Return the latest version made ready where a message needs nothing else; None when it needs more."""
+    """Return the latest version prepared, if a message needs nothing else; None when it needs more."""
     if keyring.derived or not keyring.key_type.encrypts:
         return None
     return keyring.encryptors.get(0) or _encryptor(keyring, 0)
 
 
 def check_nonce(keyring: Keyring, item: Item) -> None:
-    """Raise BadRequest when an item brings a nonce and the keyring takes none."""
+    """Raise BadRequest when an item has a nonce and the keyring takes none."""
     if item.get("nonce") and not keyring.takes_nonce:
         raise BadRequest("provided nonce not allowed for this key")
 
 
 def _encryptor(keyring: Keyring, wanted: int) -> Keyed:
-    """Judge which version encrypts, make it ready, and keep it with the keyring."""
+    """Judge which version encrypts, prepare it, and keep it with the keyring."""
     if not keyring.key_type.encrypts:
         raise BadRequest(f"message encryption not supported for key type {keyring.type}")
     keyed = _keyed(keyring, keyring.version_to_encrypt(wanted))
@@ -146,13 +146,13 @@ def decrypt(keyring: Keyring, item: Item) -> bytes:
 
 
 def _decryptor(keyring: Keyring, text: str, number: str) -> Keyed:
-    """Judge what an envelope names, in the API's order, make its version ready, and keep it with the keyring."""
+    """Judge what an envelope names, in the API's order, prepare its version, and keep it with the keyring."""
     if not keyring.key_type.encrypts:
         raise BadRequest(f"message decryption not supported for key type {keyring.type}")
     version, _ = split_envelope(text)
     keyring.check_decryption(version)
     keyed = _keyed(keyring, version)
-    if number == str(version):  # other spellings ("+1", "0") are judged anew: what is kept stays small
+    if number == str(version):  # other spellings ("+1", "0") are judged each time: what is kept stays small
         keyring.decryptors[number] = keyed
     return keyed
 

@@ -1,4 +1,4 @@
-"""``decrypt/<name>``: ciphertexts back into plaintexts."""
+"""``decrypt/<name>``: decrypt ciphertexts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from labkit.vault.engines.transit.parameters import (
 
 
 class DecryptRequest(NamedTuple):
-    """What a decrypt request brings, one ciphertext or a batch."""
+    """The fields of a decrypt request: one ciphertext or a batch."""
 
     name: str
     ciphertext: str | None

@@ -4,7 +4,7 @@
 2. HKDF-SHA256 (RFC 5869) without salt, the context as info, serves every key that the service made.  The counter mode
    (one block of SP 800-108 with HMAC-SHA256, counter 0) serves very old keys and imported ones.
 3. Convergent encryption takes its nonce from the caller (version 1), from context and plaintext (2), or from
-   plaintext and a second derived key (3); only version 3 is made anew.
+   plaintext and a second derived key (3); new keys have version 3 only.
 """
 
 from __future__ import annotations

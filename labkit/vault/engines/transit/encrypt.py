@@ -1,6 +1,6 @@
-"""``encrypt/<name>``: plaintexts into ciphertexts; makes the key where it is missing and that is allowed.
+"""``encrypt/<name>``: encrypt plaintexts; a key that is missing is created where that is allowed.
 
-1. A missing key is made for callers with the create capability, unless upsert is switched off; type and convergence
+1. A missing key is created for callers with the create capability, unless upsert is switched off; type and convergence
    come from the request's top level, else from the first item that names them (decision T6).
 2. The new key is stored with the first success: a request of which nothing succeeds changes nothing.
 """
@@ -48,7 +48,7 @@ _PLAIN_MEMBERS = frozenset(("plaintext", "reference"))
 
 
 class EncryptRequest(NamedTuple):
-    """What an encrypt request brings, one plaintext or a batch."""
+    """The fields of an encrypt request: one plaintext or a batch."""
 
     name: str
     plaintext: str | None
@@ -67,7 +67,7 @@ class EncryptRequest(NamedTuple):
 
 
 def key_exists(ctx: EngineContext, name: str) -> bool:
-    """Whether an encrypt request works with a key that is there, or would make it."""
+    """Whether the key of an encrypt request exists; without it the request would create one."""
     return read_keyring(ctx.storage, name) is not None
 
 
@@ -101,14 +101,14 @@ def encrypt(ctx: EngineContext, asked: EncryptRequest) -> dict[str, Any] | Reply
 
 
 def _encrypt_items(ctx: EngineContext, keyring: Keyring, items: list[batch.Item]) -> tuple[list[batch.Result], int]:
-    # One draw for all: an item has the nonce of its own position, whatever becomes of the others.
+    # One draw for all: an item has the nonce of its own position, whether the others succeed or not.
     nonces = b"" if keyring.convergent_encryption else ctx.entropy(NONCE_BYTES * len(items))
     keyed = ciphertexts.plain_encryptor(keyring)
     if keyed is not None and _PLAIN_MEMBERS.issuperset(set().union(*items)):
         try:
             return _encrypt_plain_items(keyed, items, nonces), 0
         except (BadRequest, KeyError):
-            pass  # not all of them are good: below, item by item, and with the same nonces for the same messages
+            pass  # some item is refused: below, item by item, and with the same nonces for the same messages
 
     def one(item: batch.Item, position: int) -> batch.Result:
         if "plaintext" not in item:
@@ -122,23 +122,23 @@ def _encrypt_items(ctx: EngineContext, keyring: Keyring, items: list[batch.Item]
 
 
 def _encrypt_plain_items(keyed: ciphertexts.Keyed, items: list[batch.Item], nonces: bytes) -> list[batch.Result]:
-    """Return the results of items that bring a good plaintext and nothing else that counts: most batches are such."""
+    """Return the results of items that have a valid plaintext and no other member that matters, as most batches do."""
     cipher, head, version = keyed.cipher, keyed.head, keyed.version
     assert cipher is not None
-    seal = cipher.encrypt
+    encrypt_bytes = cipher.encrypt
     results = []
     start = 0
     for item in items:
         nonce = nonces[start : start + NONCE_BYTES]
         start += NONCE_BYTES
-        ciphertext = head + to_base64(nonce + seal(nonce, from_base64(item["plaintext"]), None))
+        ciphertext = head + to_base64(nonce + encrypt_bytes(nonce, from_base64(item["plaintext"]), None))
         results.append({"ciphertext": ciphertext, "key_version": version, "reference": item.get("reference") or ""})
     return results
 
 
 def _new_keyring(ctx: EngineContext, items: list[batch.Item], wanted: str | None, convergent: bool) -> Keyring:
-    """Return the keyring of the key that a request makes, not stored yet; raise BadRequest where it may not."""
-    assert ctx.is_create, "the request's policies were judged for a key that exists"
+    """Return the keyring of a new key, not stored yet; raise BadRequest where the request may not create it."""
+    assert ctx.is_create, "the request's policies were checked for a key that exists"
     with_context = bool(items[0].get("context"))
     if convergent or any(to_flag(item.get("convergent_encryption")) for item in items):
         convergent = True
@@ -155,7 +155,7 @@ def _new_keyring(ctx: EngineContext, items: list[batch.Item], wanted: str | None
 
 
 _TYPES = tuple(sorted(name for name, key_type in KEY_TYPES.items() if key_type.symmetric))
-TYPE = text("type", "type of the key, should it be made by this request", choices=_TYPES)
+TYPE = text("type", "type of the key, if this request creates it", choices=_TYPES)
 
 ROUTES = (
     Route(

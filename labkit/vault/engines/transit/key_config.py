@@ -29,7 +29,7 @@ from labkit.vault.engines.transit.refusals import ListedRefusal
 
 
 class KeyConfigRequest(NamedTuple):
-    """What a request says of a key's settings: None where it says nothing."""
+    """The settings that a request changes; None leaves one as it is."""
 
     name: str
     min_decryption_version: int | None
@@ -50,7 +50,7 @@ def configure_key(ctx: EngineContext, asked: KeyConfigRequest) -> dict[str, Any]
     changed = with_minimums(keyring, asked.min_decryption_version, asked.min_encryption_version)
     if asked.deletion_allowed is not None:
         changed = changed._replace(deletion_allowed=asked.deletion_allowed)
-    # What leaves the service once cannot be called back: these two are only ever switched on.
+    # Key material that was exported cannot be recalled: these two are only ever switched on.
     changed = changed._replace(
         exportable=keyring.exportable or bool(asked.exportable),
         allow_plaintext_backup=keyring.allow_plaintext_backup or bool(asked.allow_plaintext_backup),
@@ -97,7 +97,7 @@ def _check_against_trimmed(keyring: Keyring) -> None:
 
 
 def rotate_key(ctx: EngineContext, name: str) -> dict[str, Any]:
-    """Add a version, which is the latest from now on."""
+    """Add a version, which becomes the latest."""
     keyring = read_keyring(ctx.storage, name)
     if keyring is None:
         raise BadRequest("key not found")
@@ -139,13 +139,13 @@ def check_trim(keyring: Keyring, minimum: int) -> None:
 CONFIG = (
     NAME,
     integer("min_decryption_version", "oldest version whose ciphertexts may be decrypted; at least 1"),
-    integer("min_encryption_version", "oldest version that may be asked for to encrypt; 0 for no limit"),
+    integer("min_encryption_version", "oldest version that a request may encrypt with; 0 for no limit"),
     flag("deletion_allowed", "whether the key may be deleted"),
     flag("exportable", "whether the key may be exported; cannot be taken back"),
     flag("allow_plaintext_backup", "whether the key may be backed up in plaintext; cannot be taken back"),
     duration("auto_rotate_period", "after which time the key rotates by itself; 0 for never, else at least 1h"),
 )
-MIN_AVAILABLE_VERSION = integer("min_available_version", "versions below this one are destroyed for good")
+MIN_AVAILABLE_VERSION = integer("min_available_version", "versions below this one are destroyed")
 
 ROUTES = (
     Route("write", "keys/<name>/config", configure_key, Form(KeyConfigRequest, CONFIG)),

@@ -1,12 +1,12 @@
-"""The keyring: a named key's versions and settings, and the rules which version may do what.
+"""The keyring: a named key's versions and settings, and the rules of which version may do what.
 
 1. A keyring is immutable: to change it, make another and write it.
 2. Versions are numbered from 1 without gaps.  Those below ``min_available_version`` are destroyed; of the rest, the
    live ones, ``min_decryption_version`` to the latest, can be used and are shown.
-3. Without a wish the latest version encrypts; an older live one may be asked for, down to ``min_encryption_version``
+3. The latest version encrypts; a request may name an older live one, down to ``min_encryption_version``
    where that is set.
 4. Each version has a random HMAC key of its own; that of type hmac is the key itself.
-5. What ``encryptors`` and ``decryptors`` keep is made from the keyring alone: a cache that is gone with the object.
+5. What ``encryptors`` and ``decryptors`` keep is made from the keyring alone: a cache that ends with the object.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Keyring(KeyringRecord):
 
     @cached_property
     def encryptors(self) -> dict[int, Any]:
-        """What encrypts, by the version asked for (0: the latest)."""
+        """What encrypts, by the wanted version (0: the latest)."""
         return {}
 
     @cached_property
@@ -124,7 +124,7 @@ class Keyring(KeyringRecord):
         return self.versions[version - self.oldest_version]
 
     def version_to_encrypt(self, wanted: int) -> int:
-        """Return the version that encrypts when ``wanted`` was asked for (0: the latest); raise BadRequest."""
+        """Return the version that encrypts for a wanted version (0: the latest); raise BadRequest."""
         if wanted == 0:
             return self.latest_version
         if wanted < 0:
@@ -162,11 +162,11 @@ def empty_keyring(key_type: str, *, derived: bool, convergent: bool, service_ver
 
 
 def rotate(keyring: Keyring, entropy: Callable[[int], bytes], now_ns: int) -> Keyring:
-    """Return the keyring with a new latest version; a new keyring gets its first so."""
+    """Return the keyring with a new latest version, the first one for a new keyring."""
     size = keyring.key_type.key_bytes or keyring.key_size or MIN_HMAC_KEY_BYTES
     key = entropy(size)
     hmac_key = entropy(HMAC_KEY_BYTES) if keyring.key_type.key_bytes else key
-    # A keyring of the first kind stays so for ever; every other one gets today's way from here on.
+    # A keyring of the first kind stays so; every other one gets the newest way with its next version.
     newest = keyring.convergent_encryption and keyring.convergent_version not in (0, 1)
     entry = KeyVersion(key, hmac_key, now_ns, CONVERGENT_NEWEST if newest else 0)
     return keyring._replace(versions=(*keyring.versions, entry), imported=False)
@@ -205,7 +205,7 @@ def read_keyring(storage: StorageView, name: str) -> Keyring | None:
 
 
 def existing_keyring(storage: StorageView, name: str) -> Keyring:
-    """Return the keyring of a key that data is to be worked on with; raise BadRequest when there is none."""
+    """Return the keyring that data is encrypted or decrypted with; raise BadRequest when there is none."""
     keyring = read_keyring(storage, name)
     if keyring is None:
         raise BadRequest(KEY_NOT_FOUND)
@@ -213,14 +213,14 @@ def existing_keyring(storage: StorageView, name: str) -> Keyring:
 
 
 def write_keyring(storage: StorageView, name: str, keyring: Keyring) -> None:
-    """Store a keyring when the step commits, and say when it rotates by itself."""
+    """Store a keyring when the step commits, and note when it rotates by itself."""
     storage.put(FOLDER + name, encode_keyring(keyring), due_ns=keyring.next_rotation_ns or 0)
 
 
 def describe(name: str, keyring: Keyring) -> dict[str, Any]:
-    """Return what the API tells of a key (spec, Transit key); never key material."""
+    """Return what the API shows of a key (spec, Transit key); never key material."""
     key_type = keyring.key_type
-    told = {
+    shown = {
         "name": name,
         "type": keyring.type,
         "derived": keyring.derived,
@@ -240,14 +240,14 @@ def describe(name: str, keyring: Keyring) -> dict[str, Any]:
         "keys": {str(version): keyring.live(version).created_ns // SECOND_NS for version in keyring.live_versions},
     }
     if keyring.imported:
-        told["imported_key_allow_rotation"] = keyring.allow_rotation
+        shown["imported_key_allow_rotation"] = keyring.allow_rotation
     if keyring.key_size:
-        told["key_size"] = keyring.key_size
+        shown["key_size"] = keyring.key_size
     if keyring.derived:
-        told["kdf"] = KDF_NAMES[keyring.kdf]
+        shown["kdf"] = KDF_NAMES[keyring.kdf]
         if keyring.kdf == COUNTER_MODE:
-            told["kdf_mode"] = KDF_NAMES[keyring.kdf]
-        told["convergent_encryption"] = keyring.convergent_encryption
+            shown["kdf_mode"] = KDF_NAMES[keyring.kdf]
+        shown["convergent_encryption"] = keyring.convergent_encryption
     if keyring.convergent_encryption:
-        told["convergent_encryption_version"] = keyring.convergent_version
-    return told
+        shown["convergent_encryption_version"] = keyring.convergent_version
+    return shown

@@ -1,4 +1,4 @@
-"""``keys/`` and ``keys/<name>``: make, read, list and delete keys."""
+"""``keys/`` and ``keys/<name>``: create, read, list and delete keys."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from labkit.vault.engines.transit.refusals import ListedRefusal
 
 
 class KeyRequest(NamedTuple):
-    """What a request says of the key to be made."""
+    """The fields of a request to create a key."""
 
     name: str
     convergent_encryption: bool
@@ -43,7 +43,7 @@ class KeyRequest(NamedTuple):
 
 
 def create_key(ctx: EngineContext, asked: KeyRequest) -> dict[str, Any]:
-    """Make a key; one that is there already stays as it is, and a warning says so."""
+    """Create a key; one that exists stays as it is, and a warning says so."""
     period_s = asked.auto_rotate_period or 0
     check_rotation_period(period_s)
     if asked.convergent_encryption and not asked.derived:

@@ -14,7 +14,7 @@ ASSOCIATED_DATA = text("associated_data", "authenticated additional data, in bas
 KEY_VERSION = integer("key_version", "version of the key to use; 0 is the latest", 0)
 REFERENCE = text("reference", "copied into the matching item of batch_results; only valid with batch_input")
 
-# Taken as sent: what is no list is refused, where other list parameters take a lone value for a list of one.
+# Taken as sent: what is not a list is refused, where other list parameters take a single value for a list of one.
 BATCH_INPUT = anything("batch_input", "items that are worked on together; the answer keeps their order")._replace(
     kind="list of objects"
 )

@@ -1,4 +1,4 @@
-"""Refusals of one item of work: alone they refuse the request, in a batch they are that item's ``error``."""
+"""Refusals of one item of work: outside a batch they refuse the request, in a batch they are that item's ``error``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from labkit.service.errors import BadRequest, one_error
 
 
 class ListedRefusal(BadRequest):
-    """A refusal that comes in the API's list shape when it stands alone, and as plain text within a batch."""
+    """A refusal in the API's list shape outside a batch, and as plain text within one."""
 
     def __init__(self, text: str) -> None:
         super().__init__(one_error(text))

@@ -1,6 +1,6 @@
-"""``rewrap/<name>``: ciphertexts encrypted anew, with the latest key version unless told; never a plaintext.
+"""``rewrap/<name>``: encrypt ciphertexts again, by default with the latest key version; no plaintext leaves.
 
-Associated data has no place here: a ciphertext that was made with it cannot be rewrapped.
+Associated data is not taken: a ciphertext that was made with it cannot be rewrapped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from labkit.vault.engines.transit.parameters import (
 
 
 class RewrapRequest(NamedTuple):
-    """What a rewrap request brings, one ciphertext or a batch."""
+    """The fields of a rewrap request: one ciphertext or a batch."""
 
     name: str
     ciphertext: str | None
@@ -39,7 +39,7 @@ class RewrapRequest(NamedTuple):
 
 
 def rewrap(ctx: EngineContext, asked: RewrapRequest) -> dict[str, Any] | Reply:
-    """Decrypt and encrypt anew one ciphertext, or each item of a batch."""
+    """Decrypt and encrypt again one ciphertext, or each item of a batch."""
     if asked.batch_input is not None:
         items = batch.read_items(asked.batch_input, batch.REWRAP_MEMBERS)
         keyring = existing_keyring(ctx.storage, asked.name)

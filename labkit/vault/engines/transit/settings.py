@@ -28,7 +28,7 @@ def read_settings(ctx: EngineContext) -> dict[str, Any]:
 
 
 def write_settings(ctx: EngineContext, disable_upsert: bool) -> dict[str, Any]:
-    """Store the settings; what was not sent goes back to its default."""
+    """Store the settings; what was not sent gets its default."""
     settings = {"disable_upsert": disable_upsert}
     ctx.storage.put(STORED_AT, encode_record(settings))
     return settings

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 
 from labkit.service.routing import OPERATIONS
@@ -17,3 +19,14 @@ def test_an_endpoint_is_found() -> None:
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_any_other_path_is_explained(operation: str) -> None:
     assert TABLE.match(operation, "nonsense/a").route.handler is explain_path
+
+
+def test_every_segment_has_routes_that_begin_with_it() -> None:
+    for segment, modules in TABLE.modules.items():
+        patterns = [route.pattern for name in modules for route in import_module(name).ROUTES]
+        assert any(pattern.split("/")[0] == segment for pattern in patterns), segment
+
+
+def test_every_route_stands_under_its_segment() -> None:
+    for route in TABLE.routes[: -len(OPERATIONS)]:
+        assert route.pattern.split("/")[0] in TABLE.modules, route
