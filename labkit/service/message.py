@@ -117,7 +117,7 @@ class Fetch(NamedTuple):
 class Suspended(NamedTuple):
     """A request that waits for the answer to ``fetch``: plain data, from which the handler can be replayed.
 
-    ``tape`` is all that the context gave so far, each entry with its kind, ``answers`` the Responses of earlier fetches,
+    ``tape`` is all that the context gave so far, each entry with its kind, ``answers`` the Responses to earlier ones,
     ``keys`` a fingerprint of the keys that the node had; a live generator is only a cache of them.
     """
 

@@ -115,7 +115,7 @@ class Endpoint(NamedTuple):
         return [self.route.by_name[name] for name in _PARAMETER.findall(self.path)]
 
     @property
-    def apart(self) -> list[Field]:
+    def other_fields(self) -> list[Field]:
         """The fields in the body, or in the query of an operation without one."""
         return [field for field in self.route.fields if f"<{field.name}>" not in self.route.pattern]
 
@@ -164,8 +164,8 @@ def document(title: str, version: str, mounted: Mounted) -> Node:
     shapes: dict[str, list[Endpoint]] = {}
     for endpoint in described:
         shapes.setdefault(endpoint.shape, []).append(endpoint)
-    taken: set[str] = set()
-    paths = {alike[0].path: _path_item(alike, taken) for alike in shapes.values()}
+    used_names: set[str] = set()
+    paths = {same_shape[0].path: _path_item(same_shape, used_names) for same_shape in shapes.values()}
     kinds = sorted({endpoint.kind for endpoint in described})
     return {
         "openapi": "3.0.3",
@@ -180,34 +180,34 @@ def document(title: str, version: str, mounted: Mounted) -> Node:
     }
 
 
-def _path_item(alike: list[Endpoint], taken: set[str]) -> Node:
-    """Describe the operations of endpoints with the same shape; ``taken`` are the identifiers given so far."""
+def _path_item(same_shape: list[Endpoint], used_names: set[str]) -> Node:
+    """Describe the operations of endpoints with the same shape; ``used_names`` are the identifiers given so far."""
     item: Node = {}
-    parameters = _path_parameters(alike)
+    parameters = _path_parameters(same_shape)
     if parameters:
         item["parameters"] = parameters
     for method in dict.fromkeys(METHODS.values()):
-        meant = [endpoint for endpoint in alike if METHODS[endpoint.route.operation] == method]
-        if meant:
-            item[method] = {"operationId": _identifier(meant[0], taken), **_operation(meant)}
+        of_method = [endpoint for endpoint in same_shape if METHODS[endpoint.route.operation] == method]
+        if of_method:
+            item[method] = {"operationId": _identifier(of_method[0], used_names), **_operation(of_method)}
     return item
 
 
-def _identifier(endpoint: Endpoint, taken: set[str]) -> str:
-    """Name an operation for generated clients; a name that is taken gets a number."""
+def _identifier(endpoint: Endpoint, used_names: set[str]) -> str:
+    """Name an operation for generated clients; a name that is in use gets a number."""
     name = endpoint.route.operation + re.sub(r"[^a-zA-Z0-9]+", "_", endpoint.path).rstrip("_")
     number, wanted = 1, name
-    while name in taken:
+    while name in used_names:
         number += 1
         name = f"{wanted}_{number}"
-    taken.add(name)
+    used_names.add(name)
     return name
 
 
-def _path_parameters(alike: list[Endpoint]) -> list[Node]:
+def _path_parameters(same_shape: list[Endpoint]) -> list[Node]:
     parameters = []
-    for place, name in enumerate(_PARAMETER.findall(alike[0].path)):
-        fields = [endpoint.in_path[place] for endpoint in alike]
+    for place, name in enumerate(_PARAMETER.findall(same_shape[0].path)):
+        fields = [endpoint.in_path[place] for endpoint in same_shape]
         schemas = [_schema(field) for field in fields]
         same = all(schema == schemas[0] for schema in schemas)
         parameters.append(
@@ -249,25 +249,25 @@ def _copy(schema: Any) -> Any:
     return [_copy(item) for item in schema] if isinstance(schema, list) else schema
 
 
-def _operation(meant: list[Endpoint]) -> Node:
+def _operation(of_method: list[Endpoint]) -> Node:
     """Describe one method of a path: one route, or several that are one to OpenAPI."""
-    first = meant[0]
+    first = of_method[0]
     operation: Node = {"tags": [first.kind], "summary": summary(first.route)}
-    paragraphs = [text for endpoint in meant for text in _description(endpoint, endpoint is first)]
+    paragraphs = [text for endpoint in of_method for text in _description(endpoint, endpoint is first)]
     if paragraphs:
         operation["description"] = "\n\n".join(paragraphs)
-    fields = {field.name: field for endpoint in reversed(meant) for field in reversed(endpoint.apart)}
-    apart = [fields[name] for name in reversed(fields)]
-    listings = [endpoint for endpoint in meant if endpoint.route.operation == "list"]
+    fields = {field.name: field for endpoint in reversed(of_method) for field in reversed(endpoint.other_fields)}
+    other_fields = [fields[name] for name in reversed(fields)]
+    listings = [endpoint for endpoint in of_method if endpoint.route.operation == "list"]
     if first.route.operation in ("write", "patch"):
-        if apart:
-            operation["requestBody"] = _body(first.route, apart)
-    elif apart or listings:
-        switch = [{**_copy(LIST), "required": listings == meant}] if listings else []
-        operation["parameters"] = [*switch, *map(_in_query, apart)]
-    operation["responses"] = _responses([endpoint.route for endpoint in meant])
+        if other_fields:
+            operation["requestBody"] = _body(first.route, other_fields)
+    elif other_fields or listings:
+        switch = [{**_copy(LIST), "required": listings == of_method}] if listings else []
+        operation["parameters"] = [*switch, *map(_in_query, other_fields)]
+    operation["responses"] = _responses([endpoint.route for endpoint in of_method])
     operation["security"] = (
-        [] if all("unauthenticated" in endpoint.route.flags for endpoint in meant) else [{"token": []}]
+        [] if all("unauthenticated" in endpoint.route.flags for endpoint in of_method) else [{"token": []}]
     )
     return operation
 
@@ -373,8 +373,8 @@ def _section(endpoint: Endpoint) -> list[str]:
     lines = [f"**{method}** – {summary(route)}{needed}"]
     for paragraph in _description(endpoint, True)[route.operation == "list" :]:
         lines += ["", paragraph]
-    apart = "body" if route.operation in ("write", "patch") else "query"
-    rows = [_row(field, "path") for field in endpoint.in_path] + [_row(field, apart) for field in endpoint.apart]
+    where = "body" if route.operation in ("write", "patch") else "query"
+    rows = [_row(field, "path") for field in endpoint.in_path] + [_row(field, where) for field in endpoint.other_fields]
     if rows:
         lines += ["", "| Parameter | In | Kind | Default | Meaning |", "| --- | --- | --- | --- | --- |", *rows]
     return lines
