@@ -10,14 +10,16 @@ from typing import Any
 
 
 class ServiceError(Exception):
-    """A refusal with its HTTP status and texts; ``data`` rides along in the few bodies that carry both."""
+    """A refusal with its HTTP status, texts and reason code; the few bodies that carry ``data`` too get it here."""
 
     status = 400
+    code = ""
 
-    def __init__(self, *errors: str, data: dict[str, Any] | None = None) -> None:
+    def __init__(self, *errors: str, data: dict[str, Any] | None = None, code: str = "") -> None:
         super().__init__(*errors)
         self.errors = errors
         self.data = data
+        self.code = code or self.code
 
 
 class BadRequest(ServiceError):
@@ -75,6 +77,7 @@ class Redirect(ServiceError):
     """307: this node is a standby; the Location header names the active one."""
 
     status = 307
+    code = "not_active"
 
     def __init__(self, location: str) -> None:
         super().__init__()

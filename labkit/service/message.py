@@ -31,11 +31,15 @@ class Request(NamedTuple):
 
 
 class Response(NamedTuple):
-    """One answer: HTTP status, headers and the parsed JSON body (None when the body is empty)."""
+    """One answer: HTTP status, headers and the parsed JSON body (None when the body is empty).
+
+    ``code`` is a refusal's reason code; it is not in the body and not on the wire of a real server.
+    """
 
     status: int
     headers: dict[str, str]
     body: Body | None = None
+    code: str = ""
 
     def __repr__(self) -> str:
         return f"Response({self.status})"
@@ -82,9 +86,9 @@ def respond(status: int, body: Body | None = None) -> Response:
     return Response(status, {"Content-Type": JSON_TYPE, "Cache-Control": "no-store"}, body)
 
 
-def silence(why: str) -> Response:
+def silence(why: str, code: str = "") -> Response:
     """Build the Response that stands for no answer at all (status 0)."""
-    return Response(0, {}, {"errors": [why]})
+    return Response(0, {}, {"errors": [why]}, code)
 
 
 class Reply(NamedTuple):

@@ -184,7 +184,7 @@ def refusal(error: ServiceError) -> Response:
     body: dict[str, Any] = {"errors": list(error.errors)}
     if error.data is not None:
         body["data"] = error.data
-    response = respond(error.status, body)
+    response = respond(error.status, body)._replace(code=error.code)
     if isinstance(error, Redirect):
         response.headers["Location"] = error.location
     return response

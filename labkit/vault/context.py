@@ -134,13 +134,13 @@ class Core:
     def open(self, key: str, stored: bytes) -> bytes:
         """Decrypt a stored value; raise Unavailable while sealed."""
         if self.barrier is None:
-            raise Unavailable("Vault is sealed")
+            raise Unavailable("Vault is sealed", code="sealed")
         return self.barrier.open(key, stored)
 
     def close(self, key: str, value: bytes, entropy: Entropy) -> bytes:
         """Encrypt a value for its key; raise Unavailable while sealed."""
         if self.barrier is None:
-            raise Unavailable("Vault is sealed")
+            raise Unavailable("Vault is sealed", code="sealed")
         return self.barrier.close(key, value, entropy)
 
     def commit(self, writes: Mapping[str, bytes | None]) -> int | None:

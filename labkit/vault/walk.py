@@ -167,12 +167,14 @@ def admit(ctx: Context) -> None:
     assert found is not None
     flags = found.flags
     if core.barrier is None and "sealed" not in flags:
-        raise Unavailable(SEALED)
+        raise Unavailable(SEALED, code="sealed")
     if core.barrier is not None and "any_mode" not in flags and core.is_secondary:
-        raise BadRequest(PATH_DISABLED)  # right after sealed: a standby of a secondary says so as well
+        raise BadRequest(
+            PATH_DISABLED, code="dr_secondary"
+        )  # right after sealed: a standby of a secondary says so as well
     if not core.duty.active and "standby" not in flags:
         if not core.duty.leader:
-            raise Unavailable("no active node of this cluster is known; try again soon")
+            raise Unavailable("no active node of this cluster is known; try again soon", code="no_active_node")
         raise Redirect(f"{core.duty.leader}/v1/{ctx.path}")
     if "enterprise" in flags and core.settings.edition == "community":
         raise BadRequest("enterprise-only feature")
@@ -362,16 +364,18 @@ def step_down(ctx: Context) -> Response:
     """Answer for a node that found out, when it committed, that another one leads."""
     ctx.core.duty = ctx.core.duty._replace(active=False, leader="", leader_cluster="")
     ctx.observe("stepped down", reason="a newer leader holds the lease")
-    return refusal(Unavailable("this node is no longer the active one; nothing was changed, try again"))
+    return refusal(
+        Unavailable("this node is no longer the active one; nothing was changed, try again", code="not_active")
+    )
 
 
 def admit_again(ctx: TapedContext, suspended: Suspended) -> None:
     """Judge seal, duty, mode and token again before a suspended request goes on (R4)."""
     core = ctx.core
     if core.barrier is None:
-        raise Unavailable(SEALED)
+        raise Unavailable(SEALED, code="sealed")
     if not core.duty.active:
-        raise Unavailable("this node is no longer the active one; ask again")
+        raise Unavailable("this node is no longer the active one; ask again", code="not_active")
     if suspended.caller and core.storage.get(tokens.IDS + suspended.caller) is None:
         raise Forbidden(tokens.INVALID_TOKEN)
 

@@ -63,7 +63,8 @@ def fetch_bundle(
     shown = activation.show(bundle, 0, ctx.core.settings.version)
     answer = yield Fetch(bundle.cluster_address, Request("POST", "bootstrap", {}, shown), channel="cluster")
     if not answer.ok:
-        raise Unavailable(f"error fetching secondary bootstrap package from {bundle.cluster_address}: {_told(answer)}")
+        refused = f"error fetching secondary bootstrap package from {bundle.cluster_address}: {_told(answer)}"
+        raise Unavailable(refused, code=answer.code)
     data = answer.data
     keys = Keys(*(bytes.fromhex(data[name]) for name in ("root_key", "keyring", "seal_config")))
     try:

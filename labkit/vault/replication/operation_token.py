@@ -91,7 +91,7 @@ def start(ctx: Context, otp: str | None, pgp_key: str | None) -> dict[str, Any]:
             "error parsing PGP key: this build cannot encrypt to PGP keys; leave pgp_key out to use an OTP"
         )
     if read_attempt(ctx) is not None:
-        raise BadRequest("root generation already in progress")
+        raise BadRequest("root generation already in progress", code="attempt_in_progress")
     if otp and len(otp) != TOKEN_CHARACTERS:
         raise BadRequest(f"OTP string is wrong length: {TOKEN_CHARACTERS} characters are wanted, {len(otp)} came")
     if otp and not otp.isascii():

@@ -114,7 +114,7 @@ def leader(ctx: Context) -> dict[str, Any]:
     if not settings.high_availability:
         return body
     if core.barrier is None:
-        raise Unavailable("Vault is sealed")
+        raise Unavailable("Vault is sealed", code="sealed")
     if duty.active:
         since = format_instant(duty.since_ns) if duty.since_ns else NEVER
         addresses = {"leader_address": settings.api_address, "leader_cluster_address": settings.cluster_address}
