@@ -1,20 +1,21 @@
-"""Wiring: how a lab's parts are made and joined, anew or from a saved state; both ways make the same parts."""
+"""Build: how a lab's parts are made, anew or from a saved state; both ways make the same parts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from labkit.lab.blueprint import Blueprint, LinkPlan
-from labkit.lab.chance import SeededEntropy
+from labkit.lab.blueprint import Blueprint, ClusterPlan, LinkPlan
 from labkit.lab.client_host import ClientHost
-from labkit.lab.cluster import Cluster
-from labkit.lab.desk import Desk
-from labkit.lab.host import HEADER_BYTES, NodeHost
-from labkit.lab.invariants import Invariants
-from labkit.lab.ledger import Ledger
+from labkit.lab.entropy import SeededEntropy
+from labkit.lab.host_services import HostServices
+from labkit.lab.messages import ApiAnswer
+from labkit.lab.node import NodeHost
+from labkit.lab.node_directory import NodeDirectory
+from labkit.lab.operator_console import OperatorConsole
+from labkit.lab.parts import Parts
+from labkit.lab.recovery import RecoveryLedger
 from labkit.lab.runbooks import Credentials
-from labkit.service.limits import measure
-from labkit.service.message import Request
 from labkit.sim.clock import Clock
 from labkit.sim.dice import Dice
 from labkit.sim.faults import Faults
@@ -26,11 +27,11 @@ from labkit.vault.files import Files
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.vault import set_up
 
-if TYPE_CHECKING:
-    from labkit.lab.blueprint import ClusterPlan
-    from labkit.lab.lab import Lab
-
 STAGGER_NS = 100_000_000
+MILLION = 1_000_000
+
+# The clock's items: (DELIVER, target, message), (TIMER, host, timer), (CONSOLE, "", timer), (SCENARIO, "", payload).
+DELIVER, TIMER, CONSOLE, SCENARIO = "deliver", "timer", "console", "scenario"
 
 SHAPES = {
     "constant": lambda plan: Latency.constant(plan.latency_ns),
@@ -41,68 +42,80 @@ SHAPES = {
 }
 
 
-class Operator:
-    """An operator's host: hands what arrives to the desk."""
+class Connections(NamedTuple):
+    """Where the clock's items go when they fall due, and where the hosts' reports go."""
 
-    __slots__ = ("_desk",)
+    dispatch: Callable[[Any], None]
+    emit: Callable[[Any], None]
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
 
-    def receive(self, source: str, what: str, payload: tuple[Any, ...]) -> None:
+class OperatorHost:
+    """An operator's host: hands what arrives to the console."""
+
+    __slots__ = ("_console",)
+
+    def __init__(self, console: OperatorConsole) -> None:
+        self._console = console
+
+    def receive(self, source: str, answer: ApiAnswer) -> None:
         """Take an answer."""
-        self._desk.on_answer(payload[1], payload[2])
+        self._console.receive(source, answer)
 
 
-def build(lab: Lab, *, trace: bool) -> None:
-    """Make a new lab's parts: clusters initialised and unsealed, their first nodes active, clients at work."""
-    lab.trace = Trace(enabled=trace)
-    lab.clock = Clock(lab.dispatch)
-    lab.dice = Dice(lab.seed)
-    lab.network = Network(topology_of(lab.blueprint), lab.clock, lab.dice, lab.trace)
-    _place(lab)
-    lab.stores = {plan.name: MemoryStorage() for plan in lab.blueprint.clusters}
-    _join(lab, {})
-    for plan in lab.blueprint.clusters:
-        _raise_cluster(lab, plan)
-    _add_clients(lab, {})
-    for client in lab.clients.values():
+def make_parts(
+    blueprint: Blueprint,
+    seed: int,
+    connections: Connections,
+    *,
+    trace: bool = True,
+    state: dict[str, Any] | None = None,
+) -> Parts:
+    """Make a lab's parts: of a saved state, or without one as nothing has happened yet."""
+    state = state or {}
+    log = Trace.from_state(state["trace"]) if state else Trace(enabled=trace)
+    clock = Clock(connections.dispatch, *state.get("clock", ()))
+    streams = Dice(seed, state.get("random_streams"))
+    network = (
+        Network.from_state(state["network"], clock, streams, log)
+        if state
+        else _placed(blueprint, Network(topology_of(blueprint), clock, streams, log))
+    )
+    nodes: dict[str, NodeHost] = {}
+    directory = NodeDirectory(blueprint, nodes, network)
+    label = state.get("branch_label", "")
+    services = _ServiceMaker(seed, label, clock, streams, network, directory, connections.emit)
+    plans = blueprint.clusters
+    stores = state.get("stores", {})
+    parts = Parts(
+        blueprint=blueprint,
+        seed=seed,
+        branch_label=label,
+        start_wall_ns=blueprint.start_wall_ns,
+        trace=log,
+        clock=clock,
+        random_streams=streams,
+        network=network,
+        network_faults=Faults(network, clock, log),
+        stores={p.name: MemoryStorage.from_state(stores[p.name]) if stores else MemoryStorage() for p in plans},
+        files={plan.name: Files(state.get("files", {}).get(plan.name)) for plan in plans},
+        nodes=nodes,
+        directory=directory,
+        clients={},
+        hosts={},
+        console=OperatorConsole(blueprint, services.of(CONSOLE, ""), state.get("console")),
+        ledger=RecoveryLedger(state.get("ledger")),
+    )
+    _add_nodes(parts, services, state.get("nodes", {}))
+    _add_clients(parts, services, state.get("clients", {}))
+    return parts
+
+
+def start(parts: Parts) -> None:
+    """Start a new lab: clusters initialised and unsealed, their first nodes active, clients at work."""
+    for plan in parts.blueprint.clusters:
+        _raise_cluster(parts, plan)
+    for client in parts.clients.values():
         client.start()
-
-
-def state(lab: Lab) -> dict[str, Any]:
-    """Return the state of every part as plain values (R3)."""
-    return {
-        "branch_label": lab.branch_label,
-        "trace": lab.trace.state(),
-        "clock": lab.clock.state(),
-        "dice": lab.dice.state(),
-        "network": lab.network.state(),
-        "stores": {name: store.state() for name, store in lab.stores.items()},
-        "files": {name: files.state() for name, files in lab.files.items()},
-        "nodes": {name: node.state() for name, node in lab.nodes.items()},
-        "clients": {name: client.state() for name, client in lab.clients.items()},
-        "hosts": tuple(lab.hosts),
-        "desk": lab.desk.state(),
-        "ledger": lab.ledger.state(),
-        "invariants": lab.invariants.state(),
-        "reigns": dict(lab.reigns),
-        "modes": dict(lab.modes),
-        "followed": dict(lab.followed),
-        "held": dict(lab.held),
-        "scenario": lab.scenario.state() if lab.scenario is not None else None,
-    }
-
-
-def restore(lab: Lab, kept: dict[str, Any]) -> None:
-    """Make a lab's parts from a saved state."""
-    lab.trace = Trace.from_state(kept["trace"])
-    lab.clock = Clock(lab.dispatch, *kept["clock"])
-    lab.dice = Dice(lab.seed, kept["dice"])
-    lab.network = Network.from_state(kept["network"], lab.clock, lab.dice, lab.trace)
-    lab.stores = {name: MemoryStorage.from_state(stored) for name, stored in kept["stores"].items()}
-    _join(lab, kept)
-    _add_clients(lab, kept["clients"])
 
 
 def topology_of(blueprint: Blueprint) -> Topology:
@@ -110,9 +123,35 @@ def topology_of(blueprint: Blueprint) -> Topology:
     return Topology(sites=blueprint.sites, links=tuple(_link(plan) for plan in blueprint.links))
 
 
-def request_size(request: Request) -> int:
-    """Return how many bytes a request counts on the wire."""
-    return HEADER_BYTES + (measure(request.body) if request.body else 0)
+class _ServiceMaker(NamedTuple):
+    """Makes the six services of each host from what all hosts share."""
+
+    seed: int
+    branch_label: str
+    clock: Clock
+    streams: Dice
+    network: Network
+    directory: NodeDirectory
+    emit: Callable[[Any], None]
+
+    def of(self, verb: str, host: str, cluster: str = "") -> HostServices:
+        """Return the services of one host; its timers are items of the clock with this verb."""
+        clock, streams, seed = self.clock, self.streams, self.seed
+        label = (self.branch_label, cluster, host)
+
+        def now() -> int:
+            return clock.now
+
+        def after(delay_ns: int, payload: Any, spread_ppm: int = 0) -> None:
+            if spread_ppm:
+                width_ns = delay_ns * spread_ppm // MILLION
+                delay_ns += streams.below(f"backoff {host}", 2 * width_ns + 1) - width_ns
+            clock.after(delay_ns, (verb, host, payload))
+
+        def entropy(incarnation: int, counter: int) -> SeededEntropy:
+            return SeededEntropy(seed, *label, incarnation, counter=counter)
+
+        return HostServices(now, after, self.network.send, self.directory.resolve, entropy, self.emit)
 
 
 def _link(plan: LinkPlan) -> Link:
@@ -125,55 +164,57 @@ def _link(plan: LinkPlan) -> Link:
     )
 
 
-def _place(lab: Lab) -> None:
-    for plan in lab.blueprint.clusters:
+def _placed(blueprint: Blueprint, network: Network) -> Network:
+    """Place every host of a blueprint on a new network."""
+    for plan in blueprint.clusters:
         for node in plan.node_names:
-            lab.network.place(node, plan.site)
-        lab.network.private(f"{plan.name}-operator", plan.site)
-    for group in lab.blueprint.clients:
+            network.place(node, plan.site)
+        network.private(plan.operator_host, plan.site)
+    for group in blueprint.clients:
         for client in group.names:
-            lab.network.place(client, group.site)
+            network.place(client, group.site)
+    return network
 
 
-def _join(lab: Lab, kept: dict[str, Any]) -> None:
-    """Make everything above the network; ``kept`` is empty for a new lab."""
-    lab.epoch_ns = lab.blueprint.epoch_ns
-    lab.faults = Faults(lab.network, lab.clock, lab.trace)
-    lab.reigns, lab.modes = dict(kept.get("reigns", {})), dict(kept.get("modes", {}))
-    lab.followed, lab.held = dict(kept.get("followed", {})), dict(kept.get("held", {}))
-    plans = lab.blueprint.clusters
-    lab.files = {plan.name: Files(kept.get("files", {}).get(plan.name)) for plan in plans}
-    lab.desk = Desk(lab, kept.get("desk"))
-    lab.ledger = Ledger(kept.get("ledger"))
-    lab.invariants = Invariants(lab, kept.get("invariants"))
-    lab.clusters = {plan.name: Cluster(lab, plan) for plan in plans}
-    states = kept.get("nodes", {})
-    lab.nodes = {node: NodeHost(lab, node, plan, states.get(node)) for plan in plans for node in plan.node_names}
-    lab.clients = {}
-    lab.hosts = dict(lab.nodes)
-    for plan in plans:
-        lab.hosts[f"{plan.name}-operator"] = Operator(lab.desk)
+def _add_nodes(parts: Parts, services: _ServiceMaker, states: dict[str, Any]) -> None:
+    """Make the nodes, and beside each cluster its operator's host."""
+    for plan in parts.blueprint.clusters:
+        store, files = parts.stores[plan.name], parts.files[plan.name]
+        for node in parts.blueprint.nodes_of(plan.name):
+            own = services.of(TIMER, node.name, plan.name)
+            parts.nodes[node.name] = NodeHost(node, own, store, files, states.get(node.name))
+    parts.hosts.update(parts.nodes)
+    for plan in parts.blueprint.clusters:
+        parts.hosts[plan.operator_host] = OperatorHost(parts.console)
 
 
-def _raise_cluster(lab: Lab, plan: ClusterPlan) -> None:
+def _add_clients(parts: Parts, services: _ServiceMaker, states: dict[str, Any]) -> None:
+    for group in parts.blueprint.clients:
+        nodes = tuple(node for cluster in group.use for node in parts.blueprint.nodes_of(cluster))
+        preferred = group.use[0]
+        for name in group.names:
+            root_token = _root_token(parts.console, preferred)
+            own = services.of(TIMER, name)
+            parts.clients[name] = ClientHost(name, group, nodes, own, root_token, states.get(name))
+    parts.hosts.update(parts.clients)
+
+
+def _root_token(console: OperatorConsole, cluster: str) -> Callable[[], str]:
+    return lambda: console.credentials[cluster].root_token
+
+
+def _raise_cluster(parts: Parts, plan: ClusterPlan) -> None:
     """Initialise a cluster, unseal its nodes, and let the first take the lease."""
     first, *standbys = plan.node_names
-    core = lab.nodes[first].vault.core
+    core = parts.nodes[first].core
     drawn = core.entropy
-    core.entropy = SeededEntropy(lab.seed, plan.name, "birth")
+    core.entropy = SeededEntropy(parts.seed, plan.name, "birth")
     root_token, keys = set_up(core, plan.shares, plan.threshold)
     core.entropy = drawn
-    lab.desk.credentials[plan.name] = Credentials(root_token, keys)
+    parts.console.credentials[plan.name] = Credentials(root_token, keys)
     for node in standbys:
-        lab.nodes[node].vault.unseal_with(keys[: plan.threshold])
-    lab.nodes[first].boot(0)
+        parts.nodes[node].vault.unseal_with(keys[: plan.threshold])
+    parts.nodes[first].boot(0)
     for number, node in enumerate(standbys):
-        lab.nodes[node].boot((number + 1) * STAGGER_NS)
-    lab.clock.run(until_ns=lab.now)
-
-
-def _add_clients(lab: Lab, states: dict[str, Any]) -> None:
-    for group in lab.blueprint.clients:
-        for name in group.names:
-            lab.clients[name] = ClientHost(lab, name, group, states.get(name))
-    lab.hosts.update(lab.clients)
+        parts.nodes[node].boot((number + 1) * STAGGER_NS)
+    parts.clock.run(until_ns=parts.now)

@@ -1,107 +1,103 @@
-"""Verbs: the faults and procedures of a lab, each a short form; a target is a cluster, a node or a site."""
+"""Faults: what goes wrong in a lab, in pairs with what puts it right; a target is a cluster, a node or a site."""
 
 from __future__ import annotations
 
-from labkit.lab.survey import Survey
+from collections.abc import Callable
+from typing import Any
+
+from labkit.lab.parts import Parts
+from labkit.lab.queries import Queries
+from labkit.lab.reports import ClusterStruck, Corrupted, ReachChanged
 from labkit.service.durations import parse_duration
 from labkit.sim.latency import Latency
 
 MILLION = 1_000_000
 
 
-class Verbs(Survey):
-    """The doing part of a Lab."""
+class LabFaults:
+    """The faults of one lab: each takes effect at once, and is reported."""
+
+    __slots__ = ("_emit", "_network_faults", "_parts", "queries")
+
+    def __init__(self, parts: Parts, queries: Queries, emit: Callable[[Any], None]) -> None:
+        self._parts, self.queries, self._emit = parts, queries, emit
+        self._network_faults = parts.network_faults
 
     def crash(self, target: str) -> None:
         """Take a node, or all nodes of a cluster, down; what they held in memory is gone."""
-        nodes = self.nodes_of(target)
-        struck = {self.cluster_of(node) for node in nodes if self.nodes[node].active}
-        for cluster in sorted(struck):
-            self.ledger.fault(cluster, self.now)
+        nodes = [self._parts.nodes[node] for node in self.queries.nodes_of(target)]
+        for cluster in sorted({node.cluster for node in nodes if node.active}):
+            self._emit(ClusterStruck(self._parts.now, cluster))
         for node in nodes:
-            if self.faults.crash(node):
-                self.nodes[node].crash()
-        self.invariants.on_change()
+            if self._network_faults.crash(node.name):
+                node.crash()
+        self._emit(ReachChanged(self._parts.now))
 
     def restart(self, target: str) -> None:
         """Start a node, or all nodes of a cluster, again; they come up sealed."""
-        for number, node in enumerate(self.nodes_of(target)):
-            if self.faults.restart(node):
-                self.nodes[node].boot((number + 1) * 10_000_000)
-        self.invariants.on_change()
+        for number, node in enumerate(self.queries.nodes_of(target)):
+            if self._network_faults.restart(node):
+                self._parts.nodes[node].boot((number + 1) * 10_000_000)
+        self._emit(ReachChanged(self._parts.now))
 
     def partition(self, a: str, b: str) -> None:
         """Cut both ways between two sites or clusters."""
-        self.faults.partition(self.site_of(a), self.site_of(b))
+        self._network_faults.partition(self.queries.site_of(a), self.queries.site_of(b))
         self._note_cut(a, b)
-        self.invariants.on_change()
+        self._emit(ReachChanged(self._parts.now))
 
     def cut(self, source: str, target: str) -> None:
         """Cut one way, from a site or cluster to another."""
-        self.faults.cut(self.site_of(source), self.site_of(target))
+        self._network_faults.cut(self.queries.site_of(source), self.queries.site_of(target))
         self._note_cut(source, target)
-        self.invariants.on_change()
+        self._emit(ReachChanged(self._parts.now))
 
     def isolate(self, target: str) -> None:
         """Cut a site or cluster off from every other site."""
-        self.faults.isolate(self.site_of(target))
+        self._network_faults.isolate(self.queries.site_of(target))
         self._note_cut(target)
-        self.invariants.on_change()
+        self._emit(ReachChanged(self._parts.now))
 
     def heal(self, a: str | None = None, b: str | None = None) -> None:
         """Undo cuts: between two, around one, or all."""
-        self.faults.heal(*(None if name is None else self.site_of(name) for name in (a, b)))
-        self.invariants.on_change()
+        self._network_faults.heal(*(None if name is None else self.queries.site_of(name) for name in (a, b)))
+        self._emit(ReachChanged(self._parts.now))
 
     def slow(self, a: str, b: str, latency: str | None = None, factor: int | None = None) -> None:
         """Give the line between two another latency (a duration), or make it so many times as slow."""
         shape = None if latency is None else Latency.constant(parse_duration(latency))
-        self.faults.slow(self.site_of(a), self.site_of(b), latency=shape, factor=factor)
+        self._network_faults.slow(self.queries.site_of(a), self.queries.site_of(b), latency=shape, factor=factor)
 
     def lose(self, a: str, b: str, percent: float) -> None:
         """Lose a share of the messages between two; each lost one is sent again, later."""
-        self.faults.lose(self.site_of(a), self.site_of(b), round(percent * MILLION / 100))
+        self._network_faults.lose(self.queries.site_of(a), self.queries.site_of(b), round(percent * MILLION / 100))
 
     def restore_links(self, a: str | None = None, b: str | None = None) -> None:
         """Undo ``slow`` and ``lose``: between two, around one, or everywhere."""
-        self.faults.restore(*(None if name is None else self.site_of(name) for name in (a, b)))
+        self._network_faults.restore(*(None if name is None else self.queries.site_of(name) for name in (a, b)))
 
     def corrupt(self, cluster: str, layer: str = "subpage", key: str | None = None) -> None:
         """Alter one kept node of the Merkle index of a cluster's active node, or a stored value (``storage``)."""
-        active = self.active_node(cluster)
+        active = self.queries.active_node(cluster)
         if not active:
             raise ValueError(f"{cluster} has no active node whose index could be altered; unseal or restart one first")
-        node = self.nodes[active]
+        node = self._parts.nodes[active]
         if layer == "storage":
-            chosen = key or sorted(self.contents(cluster))[-1]
-            stored = self.stores[cluster].get(chosen)
+            chosen = key or sorted(self.queries.contents(cluster))[-1]
+            stored = self._parts.stores[cluster].get(chosen)
             if stored is None:
                 raise ValueError(f"{cluster} stores nothing under {chosen}")
             damaged = stored[:-1] + bytes([stored[-1] ^ 1])
-            self.stores[cluster].apply({chosen: damaged}, node.vault.core.duty.term)
+            self._parts.stores[cluster].apply({chosen: damaged}, node.core.duty.term)
         else:
-            index = node.vault.core.journal.index
+            index = node.core.journal.index
             if index is None:
                 raise ValueError(f"{cluster} keeps no Merkle index: replication is disabled there")
             index.corrupt(layer, key)
-        self.invariants.corrupted = True
-        self.trace.record(("fault", self.now, "corrupt", cluster, layer))
-
-    def nodes_of(self, target: str) -> tuple[str, ...]:
-        """Return the nodes that a target names: itself, or all of a cluster."""
-        if target in self.nodes:
-            return (target,)
-        return self.blueprint.cluster(target).node_names
-
-    def site_of(self, name: str) -> str:
-        """Return the site that a name means: itself, or that of a cluster or host."""
-        for plan in self.blueprint.clusters:
-            if plan.name == name:
-                return plan.site
-        return self.network.site_of(name) if name in self.hosts else self.network.topology.site(name)
+        self._emit(Corrupted(self._parts.now, cluster, layer))
 
     def _note_cut(self, *targets: str) -> None:
-        sites = {self.site_of(target) for target in targets}
-        for plan in self.blueprint.clusters:
+        sites = {self.queries.site_of(target) for target in targets}
+        for plan in self._parts.blueprint.clusters:
             if plan.site in sites:
-                self.ledger.fault(plan.name, self.now)
+                self._emit(ClusterStruck(self._parts.now, plan.name))

@@ -1,112 +1,123 @@
-"""Host: one node of a cluster on the network; answers requests, carries out its vault's Fetches, holds the lease.
+"""Node: one vault of a cluster on the network; answers requests, carries out its vault's Fetches, stands for election.
 
-1. What waits here is plain data: requests that are suspended, and fetches under way by correlation.
-2. The node that holds the lease in the shared store is the active one.  It renews each second; a standby that finds the
-   lease run out claims the next term; commits carry the term, so a leader that was overtaken cannot write (R4).
-3. A crash takes everything in memory away: the vault is sealed afterwards, and its timers come back to nobody.
+1. What waits here is plain data: requests that are suspended, and fetches under way by number.
+2. The node that holds the lease is the active one (``election``); the active node alone does what falls due.
+3. A crash takes everything in memory away: the vault is sealed afterwards, and timers set before it are ignored.
+4. A commit is reported before its answer is sent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from labkit.lab.chance import SeededEntropy
-from labkit.lab.lease import LEASE_NS, RENEW_NS, Lease, read_lease, write_lease
-from labkit.lab.shipping import Shipping
-from labkit.service.limits import measure
+from labkit.lab.addresses import api_address, cluster_address
+from labkit.lab.blueprint import NodePlan
+from labkit.lab.election import HELD, RENEW_NS, TAKEN, stand
+from labkit.lab.host_services import HostServices
+from labkit.lab.messages import (
+    HEADER_BYTES,
+    ApiAnswer,
+    ApiRequest,
+    BootstrapAnswer,
+    BootstrapRequest,
+    Correlation,
+    DueTimer,
+    FetchTimeout,
+    LeaseTimer,
+    NodeTimer,
+    size_of,
+)
+from labkit.lab.replication_link import ReplicationLink
+from labkit.lab.reports import Committed, LeaderTaken, Observed
 from labkit.service.message import Fetch, Request, Response, Suspended, silence
-from labkit.vault.context import Duty, Settings, Surroundings
+from labkit.vault.context import Core, Duty, Settings, Surroundings
+from labkit.vault.files import Files
+from labkit.vault.replication.serving import size_bytes as message_bytes
+from labkit.vault.storage import Storage
 from labkit.vault.vault import Vault
 
-if TYPE_CHECKING:
-    from labkit.lab.blueprint import ClusterPlan
-    from labkit.lab.lab import Lab
-
-HEADER_BYTES = 160
 READS = ("GET", "HEAD", "LIST")
-API_PORT, CLUSTER_PORT = 8200, 8201
 
 
 class NodeHost:
-    """A node: its vault, the requests that wait in it, and what it ships."""
+    """A node: its vault, the requests that wait in it, and its replication link."""
 
-    def __init__(self, lab: Lab, name: str, plan: ClusterPlan, state: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        plan: NodePlan,
+        services: HostServices,
+        store: Storage,
+        files: Files,
+        state: dict[str, Any] | None = None,
+    ) -> None:
         state = state or {}
-        self.lab, self.name, self.plan = lab, name, plan
+        self.plan, self.services, self.store, self.files = plan, services, store, files
+        self.name, self.cluster = plan.name, plan.cluster.name
         self.incarnation: int = state.get("incarnation", 0)
         self.serial: int = state.get("serial", 0)
-        self.suspended: dict[int, tuple[Suspended, str, str]] = dict(state.get("suspended", {}))
+        self.suspended: dict[int, tuple[Suspended, str, Correlation]] = dict(state.get("suspended", {}))
         self.fetches: dict[int, int] = dict(state.get("fetches", {}))
         self.timer_ns: int = state.get("timer_ns", 0)
-        self.entropy = self._seeded(state.get("counter", 0))
+        self.entropy = services.entropy(self.incarnation, state.get("counter", 0))
         self.vault = self._build(state.get("vault"))
-        self.shipping = Shipping(self, state.get("shipping"))
+        self.link = ReplicationLink(plan, services, self.vault, self.incarnation, state.get("link"))
 
     def __repr__(self) -> str:
         return f"NodeHost({self.name})"
 
     @property
-    def address(self) -> str:
-        """Where the node's API answers."""
-        return f"http://{self.name}:{API_PORT}"
+    def core(self) -> Core:
+        """The inside of the node's vault."""
+        return self.vault.core
 
     @property
     def active(self) -> bool:
-        """Whether this node serves: up, unsealed, and holding the lease."""
-        return self.lab.network.up(self.name) and not self.vault.sealed and self.vault.core.duty.active
+        """Whether this node serves: unsealed, which no node is after a crash, and holding the lease."""
+        return not self.vault.sealed and self.core.duty.active
 
     def boot(self, stagger_ns: int) -> None:
         """Set the node's own timer going; those of one cluster look at the lease one after another."""
-        self.lab.clock.after(stagger_ns, ("timer", self.name, ("lease", self.incarnation)))
+        self.services.after(stagger_ns, LeaseTimer(self.incarnation))
 
-    def receive(self, source: str, what: str, payload: Any) -> None:
+    def receive(self, source: str, message: Any) -> None:
         """Take a message that arrived."""
-        kind, number, *rest = payload
-        if kind == "ask":
-            self._answer(source, number, rest[0])
-        elif kind == "answer":
-            self._resume(number, rest[0])
+        handler = MESSAGE_HANDLERS.get(type(message))
+        if handler is not None:
+            handler(self, source, message)
         else:
-            self.shipping.receive(source, what, payload)
-        self.follow()
+            self.link.receive(source, message)
+        self.after_step()
 
-    def on_timer(self, payload: tuple[Any, ...]) -> None:
-        """A timer came back; one of an earlier incarnation is nobody's."""
-        kind, incarnation, *rest = payload
-        if incarnation != self.incarnation or not self.lab.network.up(self.name):
+    def on_timer(self, timer: NodeTimer) -> None:
+        """A timer came back; one of an earlier incarnation is ignored."""
+        if timer.incarnation != self.incarnation:
             return
-        if kind == "lease":
-            self._keep_lease()
-            self.lab.clock.after(RENEW_NS, ("timer", self.name, ("lease", self.incarnation)))
-        elif kind == "fetch":
-            if rest[0] in self.fetches:
-                self._resume(rest[0], silence("no answer in time"))
-        elif kind == "due":
-            self.timer_ns = 0
-            if self.active:
-                self.vault.tick()
+        handler = TIMER_HANDLERS.get(type(timer))
+        if handler is not None:
+            handler(self, timer)
         else:
-            self.shipping.on_timer(kind, rest)
-        self.follow()
+            self.link.on_timer(timer)
+        self.after_step()
 
     def crash(self) -> None:
         """Lose everything in memory."""
         self.incarnation += 1
         self.suspended, self.fetches, self.timer_ns = {}, {}, 0
-        self.entropy = self._seeded(0)
+        self.entropy = self.services.entropy(self.incarnation, 0)
         self.vault = self._build(None)
-        self.shipping = Shipping(self, None)
+        self.link = ReplicationLink(self.plan, self.services, self.vault, self.incarnation, None)
 
-    def follow(self) -> None:
-        """After any step: ship what was written, keep the timer for what falls due, tell of a change of mode."""
-        self.shipping.follow()
-        due = self.vault.next_due() if self.active else None
-        if due is not None:
-            at = max(self.lab.now, due - self.lab.epoch_ns)
-            if not self.timer_ns or at < self.timer_ns:
-                self.timer_ns = at
-                self.lab.clock.at(at, ("timer", self.name, ("due", self.incarnation)))
+    def after_step(self) -> None:
+        """After any step: replicate what was written, and keep the timer for what falls due."""
+        self.link.after_step()
+        due_ns = self.vault.next_due() if self.active else None
+        if due_ns is not None:
+            now_ns = self.services.now()
+            at_ns = max(now_ns, due_ns - self.plan.start_wall_ns)
+            if not self.timer_ns or at_ns < self.timer_ns:
+                self.timer_ns = at_ns
+                self.services.after(at_ns - now_ns, DueTimer(self.incarnation))
 
     def state(self) -> dict[str, Any]:
         """Return the node as plain values (R3)."""
@@ -118,54 +129,70 @@ class NodeHost:
             "timer_ns": self.timer_ns,
             "counter": self.entropy.counter,
             "vault": self.vault.state(),
-            "shipping": self.shipping.state(),
+            "link": self.link.state(),
         }
 
-    def _seeded(self, counter: int) -> SeededEntropy:
-        label = (self.lab.branch_label, self.plan.name, self.name, self.incarnation)
-        return SeededEntropy(self.lab.seed, *label, counter=counter)
-
     def _build(self, state: dict[str, Any] | None) -> Vault:
+        now, start_wall_ns = self.services.now, self.plan.start_wall_ns
         surroundings = Surroundings(
-            lambda: self.lab.epoch_ns + self.lab.now,
+            lambda: start_wall_ns + now(),
             self.entropy,
             self._observer(),
             lambda fetch: silence(fetch.address),
         )
         settings = Settings(
-            version=self.plan.version,
-            cluster_name=self.plan.name,
+            version=self.plan.cluster.version,
+            cluster_name=self.cluster,
             node=self.name,
-            api_address=self.address,
-            cluster_address=f"https://{self.name}:{CLUSTER_PORT}",
+            api_address=api_address(self.name),
+            cluster_address=cluster_address(self.name),
             high_availability=True,
-            ring_entries=self.plan.ring_entries,
+            ring_entries=self.plan.cluster.ring_entries,
         )
-        files = self.lab.files[self.plan.name]
-        vault = Vault(self.lab.stores[self.plan.name], surroundings, settings, state, files)
+        vault = Vault(self.store, surroundings, settings, state, self.files)
         if state is None:
             vault.set_duty(Duty(active=False))
         return vault
 
     def _observer(self) -> Callable[..., None]:
-        record, lab, name = self.lab.trace.record, self.lab, self.name
+        services, name = self.services, self.name
 
         def observe(kind: str, **fields: Any) -> None:
-            record(("observed", lab.now, name, kind, tuple(sorted(fields.items()))))
+            services.emit(Observed(services.now(), name, kind, tuple(sorted(fields.items()))))
 
         return observe
 
-    def _answer(self, source: str, correlation: str, request: Request) -> None:
-        request = request._replace(remote_address=source)
-        commits = self.vault.core.commits
+    # ---- messages
+
+    def _on_request(self, source: str, message: ApiRequest) -> None:
+        request = message.request._replace(remote_address=source)
+        commits = self.core.commits
         outcome = self.vault.handle(request)
-        self._note_commit(correlation, request, commits)
+        self._report_commit(message.correlation, request, commits)
+        self._hand_over(outcome, source, message.correlation)
+
+    def _on_answer(self, source: str, message: ApiAnswer) -> None:
+        self._resume(message.correlation.number, message.response)
+
+    def _on_bootstrap_answer(self, source: str, message: BootstrapAnswer) -> None:
+        self._resume(message.number, message.response)
+
+    def _resume(self, number: int, answer: Response) -> None:
+        """Go on with the request that waited for this fetch; when none does any more, the answer is ignored."""
+        waiting = self.suspended.pop(self.fetches.pop(number, 0), None)
+        if waiting is None:
+            return
+        suspended, source, correlation = waiting
+        commits = self.core.commits
+        outcome = self.vault.resume(suspended, answer)
+        self._report_commit(correlation, suspended.request, commits)
         self._hand_over(outcome, source, correlation)
 
-    def _hand_over(self, outcome: Response | Suspended, source: str, correlation: str) -> None:
-        """Send an answer back, or put the suspended request by and carry its fetch out."""
+    def _hand_over(self, outcome: Response | Suspended, source: str, correlation: Correlation) -> None:
+        """Send an answer back, or keep the suspended request and carry its fetch out."""
         if isinstance(outcome, Response):
-            self.send(source, "response", ("answer", correlation, outcome), size_of(outcome.body))
+            answer = ApiAnswer(correlation, outcome)
+            self.services.send(self.name, source, "response", answer, size_of(outcome.body))
             return
         self.serial += 1
         self.suspended[outcome.number] = (outcome, source, correlation)
@@ -173,62 +200,64 @@ class NodeHost:
         self._fetch(self.serial, outcome.fetch)
 
     def _fetch(self, number: int, fetch: Fetch) -> None:
-        target = self.lab.host_at(fetch.address)
-        self.lab.clock.after(fetch.timeout_ns, ("timer", self.name, ("fetch", self.incarnation, number)))
-        if target is None or target == self.name:
+        target = self.services.resolve(fetch.address)
+        self.services.after(fetch.timeout_ns, FetchTimeout(self.incarnation, number))
+        if target is None or target.node == self.name:
             return
         if fetch.channel == "cluster":
-            self.shipping.send_fetch(target, number, fetch)
+            body = fetch.request.body or {}
+            size_bytes = HEADER_BYTES + message_bytes(body)
+            self.services.send(self.name, target.node, "bootstrap_request", BootstrapRequest(number, body), size_bytes)
         else:
-            self.send(target, "request", ("ask", number, fetch.request), size_of(fetch.request.body))
+            request = ApiRequest(Correlation(self.name, number), fetch.request)
+            self.services.send(self.name, target.node, "request", request, size_of(fetch.request.body))
 
-    def _resume(self, number: int, answer: Response) -> None:
-        waiting = self.suspended.pop(self.fetches.pop(number, 0), None)
-        if waiting is None:
-            return
-        suspended, source, correlation = waiting
-        commits = self.vault.core.commits
-        outcome = self.vault.resume(suspended, answer)
-        self._note_commit(correlation, suspended.request, commits)
-        self._hand_over(outcome, source, correlation)
-
-    def resume_fetch(self, number: int, answer: Response) -> None:
-        """Go on with the request that waited for a fetch of the cluster port."""
-        self._resume(number, answer)
-
-    def send(self, target: str, what: str, payload: tuple[Any, ...], size_bytes: int) -> None:
-        """Send a message to another host."""
-        self.lab.network.send(self.name, target, what, payload, size_bytes + HEADER_BYTES)
-
-    def _note_commit(self, correlation: str, request: Request, commits_before: int) -> None:
-        """Tell the ledger of a write; a read that cost its token a use is none."""
-        core = self.vault.core
+    def _report_commit(self, correlation: Correlation, request: Request, commits_before: int) -> None:
+        """Report a write; a read that cost its token a use is none."""
+        core = self.core
         if core.commits != commits_before and request.method not in READS:
-            self.lab.note_commit(correlation, self.plan.name, core.journal.last)
+            self.services.emit(Committed(correlation, self.cluster, core.journal.last))
 
-    def _keep_lease(self) -> None:
-        """Renew the lease, take it when it has run out, or look who holds it."""
-        vault, store = self.vault, self.lab.stores[self.plan.name]
+    # ---- timers
+
+    def _on_lease_timer(self, timer: LeaseTimer) -> None:
+        self._stand_for_election()
+        self.services.after(RENEW_NS, timer)
+
+    def _on_fetch_timeout(self, timer: FetchTimeout) -> None:
+        if timer.number in self.fetches:
+            self._resume(timer.number, silence("no answer in time"))
+
+    def _on_due_timer(self, timer: DueTimer) -> None:
+        self.timer_ns = 0
+        if self.active:
+            self.vault.tick()
+
+    def _stand_for_election(self) -> None:
+        """Renew the lease, take it when it has run out, or follow the node that holds it."""
+        vault, duty = self.vault, self.core.duty
         vault.check_seal()
-        duty = vault.core.duty
         if vault.sealed:
             if duty.active or duty.leader:
                 vault.set_duty(Duty(active=False))
             return
-        now, lease = self.lab.now, read_lease(store)
-        if duty.active and lease is not None and lease.holder == self.name and lease.term == duty.term:
-            write_lease(store, lease._replace(until_ns=now + LEASE_NS))
-        elif lease is None or lease.until_ns <= now:
-            term = 1 if lease is None else lease.term + 1
-            write_lease(store, Lease(self.name, term, now + LEASE_NS))
-            vault.set_duty(Duty(True, term, self.lab.epoch_ns + now, self.address, self.address))
-            self.lab.note_leader(self, term)
-        else:
-            leader = f"http://{lease.holder}:{API_PORT}"
-            if duty.active or duty.leader != leader:
-                vault.set_duty(Duty(False, lease.term, 0, leader, f"https://{lease.holder}:{CLUSTER_PORT}"))
+        now_ns = self.services.now()
+        result, lease = stand(self.store, self.name, duty.term if duty.active else 0, now_ns)
+        leader, leader_cluster = api_address(lease.holder), cluster_address(lease.holder)
+        if result == TAKEN:
+            vault.set_duty(Duty(True, lease.term, self.plan.start_wall_ns + now_ns, leader, leader))
+            self.services.emit(LeaderTaken(now_ns, self.cluster, self.name, lease.term))
+        elif result == HELD and (duty.active or duty.leader != leader):
+            vault.set_duty(Duty(False, lease.term, 0, leader, leader_cluster))
 
 
-def size_of(body: dict[str, Any] | None) -> int:
-    """Return how many bytes a body counts on the wire."""
-    return measure(body) if body else 0
+MESSAGE_HANDLERS: dict[type, Callable[[NodeHost, str, Any], None]] = {
+    ApiRequest: NodeHost._on_request,
+    ApiAnswer: NodeHost._on_answer,
+    BootstrapAnswer: NodeHost._on_bootstrap_answer,
+}
+TIMER_HANDLERS: dict[type, Callable[[NodeHost, Any], None]] = {
+    LeaseTimer: NodeHost._on_lease_timer,
+    FetchTimeout: NodeHost._on_fetch_timeout,
+    DueTimer: NodeHost._on_due_timer,
+}

@@ -1,16 +1,34 @@
-"""Shipping: carries replication between clusters; all that it decides is asked of the vault's pure parts (R19).
+"""Replication link: carries replication between clusters; the vault's pure parts decide (R19).
 
 1. On a secondary's active node it drives ``sync``: events in, effects carried out in order before the next event.
 2. On a primary's active node it answers the questions and pushes what was committed, in order, to each open stream.
 3. A connection begins with ``guard_hash`` and the client certificate; what comes without one is refused.
 4. Revoking an id cuts its stream at once; a node that is not the active one names the one that is.
+5. An upstream that is left is reported before the sync is dropped.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from labkit.service.message import Fetch, Response
+from labkit.lab.addresses import cluster_address
+from labkit.lab.blueprint import NodePlan
+from labkit.lab.host_services import HostServices
+from labkit.lab.messages import (
+    HEADER_BYTES,
+    BootstrapAnswer,
+    BootstrapRequest,
+    NodeTimer,
+    ReplicationAnswer,
+    ReplicationQuestion,
+    ReplicationRefusal,
+    ReplyTimeout,
+    StreamPush,
+    SyncTimer,
+)
+from labkit.lab.reports import ModeChanged, UpstreamFollowed, UpstreamLeft
+from labkit.service.message import Response
 from labkit.vault.replication import activation, position
 from labkit.vault.replication.events import (
     Apply,
@@ -34,104 +52,93 @@ from labkit.vault.replication.mode import MODE_KEY
 from labkit.vault.replication.serving import QUESTIONS, Here, Stream, echo, opened, push, size_bytes
 from labkit.vault.replication.state import State, from_plain, plain
 from labkit.vault.replication.sync import ask, heard, on
+from labkit.vault.vault import Vault
 
-if TYPE_CHECKING:
-    from labkit.lab.host import NodeHost
-
-MILLION = 1_000_000
-SECOND_NS = 1_000_000_000
+REFUSAL_BYTES = 64
+NOT_ACTIVE = "not the active node"
 
 
-class Shipping:
-    """What one node ships: its own stream from an upstream, and the streams of its secondaries."""
+class ReplicationLink:
+    """One node's part in replication: its own stream from an upstream, and the streams of its secondaries."""
 
-    __slots__ = ("_node", "connected", "started", "streams", "told")
+    __slots__ = ("_core", "_incarnation", "_plan", "_services", "_vault", "connected", "reported", "started", "streams")
 
-    def __init__(self, node: NodeHost, state: dict[str, Any] | None) -> None:
+    def __init__(
+        self, plan: NodePlan, services: HostServices, vault: Vault, incarnation: int, state: dict[str, Any] | None
+    ) -> None:
         state = state or {}
-        self._node = node
+        self._plan, self._services, self._incarnation = plan, services, incarnation
+        self._vault, self._core = vault, vault.core
         self.started: bytes | None = state.get("started")
-        self.told: tuple[str, str] = state.get("told", ("", ""))
+        self.reported: tuple[str, str] = state.get("reported", ("", ""))
         self.connected: dict[str, str] = dict(state.get("connected", {}))
         self.streams: dict[str, Stream] = {sid: Stream(*row) for sid, row in state.get("streams", ())}
-        node.vault.core.peers = {row[0]: activation.Peer(*row) for row in state.get("peers", ())}
+        self._core.peers = {row[0]: activation.Peer(*row) for row in state.get("peers", ())}
         if state.get("sync") is not None:
-            node.vault.core.sync = from_plain(state["sync"])
+            self._core.sync = from_plain(state["sync"])
 
-    def receive(self, source: str, what: str, payload: tuple[Any, ...]) -> None:
+    def receive(self, source: str, message: Any) -> None:
         """Take a message of the cluster port."""
-        kind, first, *rest = payload
-        at = self._moment()
-        if kind == "rpc":
-            self._answer(source, first, *rest)
-        elif kind == "bootstrap":
-            self._bootstrap(source, first, rest[0])
-        elif kind == "bootstrapped":
-            self._node.resume_fetch(first, rest[0])
-        elif self._node.vault.core.sync is None:
-            return
-        elif kind == "reply":
-            self._drive(Reply(first, self._heard(first, rest[0]), at))
-        elif kind == "refused":
-            self._drive(Refused(first, rest[0], rest[1], at, rest[2]))
-        elif kind == "push":
-            self._drive(Pushed(first, at))
+        MESSAGE_HANDLERS[type(message)](self, source, message)
 
-    def on_timer(self, kind: str, rest: list[Any]) -> None:
-        """A timer of the sync came back."""
-        if self._node.vault.core.sync is None or not self._node.active:
+    def on_timer(self, timer: NodeTimer) -> None:
+        """A timer of the sync came back; without a sync, or on a node that is not active, it is ignored."""
+        if self._core.sync is None or not self._active:
             return
-        if kind == "sync":
-            self._drive(Timer(rest[0], rest[1], self._moment()))
-        elif kind == "silence":
-            self._drive(Silence(rest[0], rest[1], self._moment()))
+        if isinstance(timer, SyncTimer):
+            self._drive(Timer(timer.name, timer.serial, self._moment()))
+        else:
+            assert isinstance(timer, ReplyTimeout)
+            self._drive(Silence(timer.rpc, timer.serial, self._moment()))
 
-    def follow(self) -> None:
-        """After any step: start or stop by the mode, cut revoked ids off, push what was committed, tell of changes."""
-        node = self._node
-        core = node.vault.core
-        if not node.active:
+    def after_step(self) -> None:
+        """After any step: start or stop by the mode, cut revoked ids off, push what was committed, report changes."""
+        core = self._core
+        if not self._active:
             self.started, core.sync = None, None
             self.streams, self.connected = {}, {}
             return
         stored = core.storage.get(MODE_KEY)
         if stored != self.started:
-            self._follow_mode(stored)
+            self._apply_mode(stored)
         if self.streams or self.connected:
-            self._follow_streams()
+            self._serve_streams()
         mode = core.mode().mode
-        told = (mode, core.sync.state if core.sync is not None else "running" if mode == "primary" else "")
-        if told != self.told:
-            self.told = told
-            node.lab.note_mode(node, *told)
-
-    def send_fetch(self, target: str, number: int, fetch: Fetch) -> None:
-        """Carry a fetch of the cluster port out."""
-        body = fetch.request.body or {}
-        self._node.send(target, "bootstrap_request", ("bootstrap", number, body), size_bytes(body))
+        now_is = (mode, core.sync.state if core.sync is not None else "running" if mode == "primary" else "")
+        if now_is != self.reported:
+            self.reported = now_is
+            self._services.emit(ModeChanged(self._services.now(), self._plan.cluster.name, *now_is))
 
     def state(self) -> dict[str, Any]:
-        """Return what is shipped as plain values."""
-        sync = self._node.vault.core.sync
+        """Return the link as plain values."""
+        sync = self._core.sync
         return {
             "started": self.started,
-            "told": self.told,
+            "reported": self.reported,
             "connected": dict(self.connected),
             "streams": tuple((sid, tuple(stream)) for sid, stream in self.streams.items()),
-            "peers": tuple(tuple(peer) for peer in self._node.vault.core.peers.values()),
+            "peers": tuple(tuple(peer) for peer in self._core.peers.values()),
             "sync": None if sync is None else plain(sync),
         }
 
-    def _moment(self) -> Moment:
-        return Moment(self._node.lab.now, self._node.vault.now())
+    @property
+    def _active(self) -> bool:
+        return not self._vault.sealed and self._core.duty.active
 
-    def _follow_mode(self, stored: bytes | None) -> None:
-        node, core = self._node, self._node.vault.core
+    def _send(self, target: str, what: str, message: Any, body_bytes: int) -> None:
+        self._services.send(self._plan.name, target, what, message, body_bytes + HEADER_BYTES)
+
+    def _moment(self) -> Moment:
+        return Moment(self._services.now(), self._vault.now())
+
+    def _apply_mode(self, stored: bytes | None) -> None:
+        core = self._core
         mode = core.mode()
         self.started = stored
         if core.sync is not None:
             shut = mode.mode != "secondary"
-            node.lab.note_stopping(node, mode.mode)
+            left = (mode.mode, core.sync.position, core.sync.complete)
+            self._services.emit(UpstreamLeft(self._services.now(), self._plan.cluster.name, *left))
             self._drive(Stop(f"the cluster is {mode.mode} now", self._moment(), shut))
         if mode.mode != "secondary":
             core.sync = None
@@ -145,33 +152,29 @@ class Shipping:
             complete=place.complete,
             position=place.position,
             last_remote_wal=place.last_remote_wal,
-            serial=node.incarnation << 32,
+            serial=self._incarnation << 32,
         )
         core.sync = core.sync or State()
-        upstream = node.lab.host_at(start.addresses[0]) if start.addresses else None
-        node.lab.note_following(node, node.lab.cluster_of(upstream) if upstream else "", mode.newly_demoted)
+        upstream = self._services.resolve(start.addresses[0]) if start.addresses else None
+        followed = upstream.cluster if upstream is not None else ""
+        self._services.emit(UpstreamFollowed(self._plan.cluster.name, followed, mode.newly_demoted))
         self._drive(start)
 
     # ---- the secondary's side
 
     def _drive(self, event: Event) -> None:
-        core = self._node.vault.core
+        core = self._core
         core.sync, effects = on(core.sync, event)
         for effect in effects:
             self._carry_out(effect)
 
-    def _heard(self, rpc: str, answer: dict[str, Any]) -> dict[str, Any]:
-        index = self._node.vault.core.journal.index
-        assert index is not None
-        return heard(rpc, answer, index)
-
     def _carry_out(self, effect: Effect) -> None:
-        node, core = self._node, self._node.vault.core
+        core = self._core
         if isinstance(effect, Send):
-            self._send(effect)
+            self._ask(effect)
         elif isinstance(effect, Wait):
-            delay_ns = self._spread(effect)
-            node.lab.clock.after(delay_ns, ("timer", node.name, ("sync", node.incarnation, effect.name, effect.serial)))
+            timer = SyncTimer(self._incarnation, effect.name, effect.serial)
+            self._services.after(effect.delay_ns, timer, effect.spread_ppm)
         elif isinstance(effect, Apply):
             for number, changes in effect.entries:
                 own = position.write(core, position.Place(True, number, number))
@@ -185,57 +188,62 @@ class Shipping:
         elif isinstance(effect, Observe):
             core.observe(effect.kind, **effect.fields)
 
-    def _send(self, send: Send) -> None:
-        node, core = self._node, self._node.vault.core
+    def _ask(self, send: Send) -> None:
+        core = self._core
         index = core.journal.index
         assert index is not None
         message = ask(send, index)
-        target = node.lab.host_at(send.to)
+        target = self._services.resolve(send.to)
         if send.timeout_ns:
-            later = ("silence", node.incarnation, send.rpc, message["serial"])
-            node.lab.clock.after(send.timeout_ns, ("timer", node.name, later))
+            self._services.after(send.timeout_ns, ReplyTimeout(self._incarnation, send.rpc, message["serial"]))
         if target is None:
             return
         credentials = activation.credentials(core, message["serial"]) if send.rpc == "guard_hash" else {}
-        payload = ("rpc", send.rpc, core.mode().secondary_id, message, credentials)
-        node.send(target, send.rpc, payload, size_bytes(message) + size_bytes(credentials))
+        question = ReplicationQuestion(send.rpc, core.mode().secondary_id, message, credentials)
+        self._send(target.node, send.rpc, question, size_bytes(message) + size_bytes(credentials))
 
-    def _spread(self, wait: Wait) -> int:
-        """Draw a timer's delay from its spread; one without a spread draws nothing."""
-        if not wait.spread_ppm:
-            return wait.delay_ns
-        width = wait.delay_ns * wait.spread_ppm // MILLION
-        drawn = self._node.lab.dice.below(f"backoff {self._node.name}", 2 * width + 1)
-        return wait.delay_ns - width + drawn
+    def _on_answer(self, source: str, message: ReplicationAnswer) -> None:
+        index = self._core.journal.index
+        if self._core.sync is not None:
+            assert index is not None
+            self._drive(Reply(message.rpc, heard(message.rpc, message.message, index), self._moment()))
+
+    def _on_refusal(self, source: str, message: ReplicationRefusal) -> None:
+        if self._core.sync is not None:
+            reason, addresses = message.reason, message.addresses
+            self._drive(Refused(message.rpc, message.serial, reason, self._moment(), addresses))
+
+    def _on_push(self, source: str, message: StreamPush) -> None:
+        if self._core.sync is not None:
+            self._drive(Pushed(message.message, self._moment()))
 
     # ---- the primary's side
 
-    def _answer(self, source: str, rpc: str, sid: str, message: dict[str, Any], credentials: dict[str, Any]) -> None:
-        refused, addresses = self._judge(source, rpc, sid, message, credentials)
+    def _on_question(self, source: str, question: ReplicationQuestion) -> None:
+        rpc, sid, message = question.rpc, question.secondary_id, question.message
+        refused, addresses = self._judge(source, question)
         if refused:
-            payload = ("refused", rpc, message["serial"], refused, addresses)
-            self._node.send(source, rpc, payload, 64)
+            refusal = ReplicationRefusal(rpc, message["serial"], refused, addresses)
+            self._send(source, rpc, refusal, REFUSAL_BYTES)
             return
-        journal = self._node.vault.core.journal
+        journal = self._core.journal
         answer = self._echo(sid, message) if rpc == "echo" else QUESTIONS[rpc](journal, message)
         if rpc == "stream_wals":
             stream = opened(answer)
             if stream is not None:
                 self.streams[sid] = stream
-        self._node.send(source, rpc, ("reply", rpc, answer), size_bytes(answer))
+        self._send(source, rpc, ReplicationAnswer(rpc, answer), size_bytes(answer))
 
-    def _judge(
-        self, source: str, rpc: str, sid: str, message: dict[str, Any], credentials: dict[str, Any]
-    ) -> tuple[str, tuple[str, ...]]:
-        """Say why a question is refused, and where to ask instead; an empty text is welcome."""
-        core = self._node.vault.core
-        if not self._node.active:
-            known = (core.duty.leader_cluster,) if core.duty.leader_cluster and not self._node.vault.sealed else ()
-            return ("sealed" if self._node.vault.sealed else "not the active node"), known
+    def _judge(self, source: str, question: ReplicationQuestion) -> tuple[str, tuple[str, ...]]:
+        """Return why a question is refused, and where to ask instead; an empty reason when it is answered."""
+        core, sid = self._core, question.secondary_id
+        if not self._active:
+            known = (core.duty.leader_cluster,) if core.duty.leader_cluster and not self._vault.sealed else ()
+            return ("sealed" if self._vault.sealed else NOT_ACTIVE), known
         if core.mode().mode != "primary":
             return f"not a primary but {core.mode().mode}", ()
-        if rpc == "guard_hash":
-            why = activation.check_connection(core, sid, message["serial"], credentials)
+        if question.rpc == "guard_hash":
+            why = activation.check_connection(core, sid, question.message["serial"], question.credentials)
             if why:
                 core.observe("connection_refused", secondary=sid, reason=why)
             else:
@@ -246,20 +254,20 @@ class Shipping:
         return "", ()
 
     def _echo(self, sid: str, message: dict[str, Any]) -> dict[str, Any]:
-        node, core = self._node, self._node.vault.core
+        core = self._core
         activation.note_heartbeat(core, sid, message, self.connected[sid])
         here = Here(
-            wall_ns=node.vault.now(),
+            wall_ns=self._vault.now(),
             api_addr=core.settings.api_address,
             cluster_addr=core.settings.cluster_address,
-            cluster_addrs=tuple(f"https://{name}:8201" for name in node.plan.node_names),
+            cluster_addrs=tuple(cluster_address(name) for name in self._plan.cluster.node_names),
             stream=self.streams.get(sid),
         )
         return echo(core.journal, message, here)
 
-    def _follow_streams(self) -> None:
+    def _serve_streams(self) -> None:
         """Cut off who was revoked, and push what was committed since."""
-        node, core = self._node, self._node.vault.core
+        core = self._core
         for sid in sorted(self.connected):
             why = "" if core.mode().mode == "primary" else f"not a primary but {core.mode().mode}"
             if not why and not activation.is_known(core, sid):
@@ -267,16 +275,24 @@ class Shipping:
             if why:
                 host = self.connected.pop(sid)
                 self.streams.pop(sid, None)
-                node.send(host, "disconnect", ("refused", "", 0, why, ()), 64)
+                self._send(host, "disconnect", ReplicationRefusal("", 0, why), REFUSAL_BYTES)
         for sid in sorted(self.streams):
             while (pushed := push(core.journal, self.streams[sid])) is not None:
                 self.streams[sid], message = pushed
-                node.send(self.connected[sid], "stream", ("push", message), size_bytes(message))
+                self._send(self.connected[sid], "stream", StreamPush(message), size_bytes(message))
 
-    def _bootstrap(self, source: str, number: int, body: dict[str, Any]) -> None:
-        node = self._node
-        if not node.active:
-            answer = Response(503, {}, {"errors": ["not the active node"]})
+    def _on_bootstrap_request(self, source: str, message: BootstrapRequest) -> None:
+        if not self._active:
+            answer = Response(503, {}, {"errors": [NOT_ACTIVE]}, "not_active")
         else:
-            answer = activation.bootstrap(node.vault.core, body)
-        node.send(source, "bootstrap_answer", ("bootstrapped", number, answer), size_bytes(answer.body or {}))
+            answer = activation.bootstrap(self._core, message.body)
+        self._send(source, "bootstrap_answer", BootstrapAnswer(message.number, answer), size_bytes(answer.body or {}))
+
+
+MESSAGE_HANDLERS: dict[type, Callable[[ReplicationLink, str, Any], None]] = {
+    ReplicationQuestion: ReplicationLink._on_question,
+    ReplicationAnswer: ReplicationLink._on_answer,
+    ReplicationRefusal: ReplicationLink._on_refusal,
+    StreamPush: ReplicationLink._on_push,
+    BootstrapRequest: ReplicationLink._on_bootstrap_request,
+}

@@ -14,8 +14,9 @@ from labkit.scenario.scenario import Scenario, Step
 from labkit.scenario.verbs import RUNBOOK, VERBS
 
 if TYPE_CHECKING:
-    from labkit.lab.desk import Finished
-    from labkit.lab.lab import Lab
+    from labkit.lab.faults import LabFaults
+    from labkit.lab.operator_console import Finished
+    from labkit.lab.parts import Parts
 
 # What a run waits for: a clock item for the next step, the end of a runbook (whose number is kept), or nothing more.
 WAITING, STARTING, WORKING, OVER = "waiting", "starting", "working", "over"
@@ -38,11 +39,11 @@ class StepResult(NamedTuple):
 class Run:
     """One scenario being played in one lab."""
 
-    __slots__ = ("_lab", "began_ns", "ended", "place", "results", "runbook", "scenario", "standing")
+    __slots__ = ("_faults", "_lab", "began_ns", "ended", "place", "results", "runbook", "scenario", "standing")
 
-    def __init__(self, lab: Lab, scenario: Scenario, state: dict[str, Any] | None = None) -> None:
+    def __init__(self, lab: Parts, faults: LabFaults, scenario: Scenario, state: dict[str, Any] | None = None) -> None:
         kept = state or {}
-        self._lab, self.scenario = lab, scenario
+        self._lab, self._faults, self.scenario = lab, faults, scenario
         self.place: int = kept.get("place", 0)
         self.standing: str = kept.get("standing", WAITING)
         self.runbook: int = kept.get("runbook", 0)
@@ -55,9 +56,9 @@ class Run:
             self._plan()
 
     @classmethod
-    def from_state(cls, lab: Lab, state: dict[str, Any]) -> Run:
+    def from_state(cls, lab: Parts, faults: LabFaults, state: dict[str, Any]) -> Run:
         """Go on where a saved run stood; the lab's clock holds what it scheduled."""
-        return cls(lab, Scenario.from_state(lab.blueprint, lab.seed, state["scenario"]), state)
+        return cls(lab, faults, Scenario.from_state(lab.blueprint, lab.seed, state["scenario"]), state)
 
     def __repr__(self) -> str:
         return f"Run({self.scenario.title!r}, step {self.place + 1} of {len(self.scenario.timeline)}, {self.standing})"
@@ -96,7 +97,7 @@ class Run:
         """A runbook ended; one that somebody else started is none of this run's business."""
         ours = self.standing == STARTING or (self.standing == WORKING and number == self.runbook)
         if ours and not self.ended:
-            self._lab.desk.finished.pop(number, None)
+            self._lab.console.finished.pop(number, None)
             self._finish(finished.ok, finished.text)
 
     def _plan(self) -> None:
@@ -118,13 +119,13 @@ class Run:
         self.began_ns, self.standing = lab.now, STARTING
         lab.trace.record(("step", lab.now, step.number, step.text, "begins"))
         if verb.sort == RUNBOOK:
-            number = lab.desk.start(step.verb, **given)
+            number = lab.console.start(step.verb, **given)
             # A runbook may have ended already, by asking nobody who had to be waited for.
             if self.standing == STARTING:
                 self.standing, self.runbook = WORKING, number
         elif verb.fault is not None:
             try:
-                verb.fault(lab, given)
+                verb.fault(self._faults, given)
             except ValueError as error:
                 self._finish(False, str(error))
             else:

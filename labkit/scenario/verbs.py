@@ -27,7 +27,7 @@ from labkit.scenario.kinds import (
 )
 
 if TYPE_CHECKING:
-    from labkit.lab.lab import Lab
+    from labkit.lab.faults import LabFaults
 
 Given = Mapping[str, Any]
 
@@ -83,7 +83,7 @@ class Verb(NamedTuple):
     about: str
     parameters: tuple[Parameter, ...] = ()
     undo: str = ""
-    fault: Callable[[Lab, Given], Any] | None = None
+    fault: Callable[[LabFaults, Given], Any] | None = None
     one_of: tuple[str, ...] = ()
     needs_one: bool = False
 
@@ -130,8 +130,8 @@ def _where(given: Given) -> tuple[str, ...]:
     return tuple(given["between"] or ([given["target"]] if given["target"] else ()))
 
 
-def _corrupt(lab: Lab, given: Given) -> None:
-    if not lab.active_node(given["cluster"]):
+def _corrupt(lab: LabFaults, given: Given) -> None:
+    if not lab.queries.active_node(given["cluster"]):
         raise ValueError(f"{given['cluster']} has no active node, and only that one keeps an index")
     lab.corrupt(given["cluster"], given["layer"], given["key"])
 

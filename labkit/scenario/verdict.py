@@ -189,10 +189,12 @@ def _within(bounds: Bounds | None, value: int) -> str:
 def _roots(lab: Lab, run: Run) -> Iterator[Row]:
     """Compare the roots of every secondary and the primary that it follows."""
     wanted = run.scenario.expect.roots
-    secondaries = [plan.name for plan in lab.blueprint.clusters if lab.mode_of(plan.name) == "secondary"]
-    pairs = [(lab.followed[name], name) for name in secondaries if lab.followed.get(name)]
-    dark = [name for pair in pairs for name in pair if not lab.root(name)]
-    differing = [f"{one} and {other} differ" for one, other in pairs if lab.root(one) != lab.root(other)]
+    secondaries = [plan.name for plan in lab.blueprint.clusters if lab.queries.mode_of(plan.name) == "secondary"]
+    pairs = [(lab.queries.upstream_of(name), name) for name in secondaries if lab.queries.upstream_of(name)]
+    dark = [name for pair in pairs for name in pair if not lab.queries.root(name)]
+    differing = [
+        f"{one} and {other} differ" for one, other in pairs if lab.queries.root(one) != lab.queries.root(other)
+    ]
     if pairs and not dark:
         measured = "different" if differing else "equal"
         status = TOLD if wanted is None else OK if measured == wanted else BROKEN
@@ -204,7 +206,7 @@ def _roots(lab: Lab, run: Run) -> Iterator[Row]:
 
 def _primaries(lab: Lab, run: Run) -> Iterator[Row]:
     wanted = run.scenario.expect.primary
-    modes = {plan.name: lab.mode_of(plan.name) for plan in lab.blueprint.clusters}
+    modes = {plan.name: lab.queries.mode_of(plan.name) for plan in lab.blueprint.clusters}
     found = sorted(name for name, mode in modes.items() if mode == "primary")
     dark = sorted(name for name, mode in modes.items() if mode == "unknown")
     measured = (", ".join(found) or "none") + (f" ({', '.join(dark)} has no active node)" if dark else "")

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from labkit.views import map as maps
-from labkit.views import timeline
 from labkit.views.trace_lines import last_lines
 
 if TYPE_CHECKING:
@@ -107,7 +105,7 @@ class Dashboard:
     def _cluster(self) -> str:
         """The chosen cluster, or that of the chosen node."""
         chosen: str = self.target.value
-        return self.lab.cluster_of(chosen) if chosen in self.lab.nodes else chosen
+        return self.lab.queries.cluster_of(chosen) if chosen in self.lab.parts.nodes else chosen
 
     def _row(self, *parts: Any) -> Any:
         children = [self.buttons[part] if isinstance(part, str) else part for part in parts]
@@ -125,7 +123,7 @@ class Dashboard:
     def _html(self) -> str:
         lab = self.lab
         lines = "\n".join(map(escape, last_lines(lab.trace, LINES))) or "nothing yet"
-        pictures = (maps.draw(maps.layout(lab)), timeline.of(lab))
+        pictures = (lab.map(), lab.timeline())
         shown = "".join(picture._repr_html_() for picture in pictures)
         return f'{shown}<h4>What happened last</h4><pre tabindex="0">{lines}</pre>'
 

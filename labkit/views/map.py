@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, circle, line, text
 
 if TYPE_CHECKING:
-    from labkit.lab.lab import Lab
+    from labkit.lab.queries import Queries
 
 WIDTH, HEIGHT, ROW = 720, 420, 50
 MILLISECOND_NS = 1_000_000
@@ -68,7 +68,7 @@ class MapLayout(NamedTuple):
     streams: tuple[tuple[str, str], ...]
 
 
-def layout(lab: Lab) -> MapLayout:
+def layout(lab: Queries) -> MapLayout:
     """Work out what a map of a lab shows; nothing here asks or changes anything."""
     names = lab.blueprint.sites
     places = PLACES.get(len(names)) or tuple(
@@ -88,16 +88,16 @@ def layout(lab: Lab) -> MapLayout:
         clients = sum(group.count for group in lab.blueprint.clients if group.site == name)
         sites.append(SiteMark(name, x * WIDTH, y * HEIGHT, clusters, clients))
     links = tuple(
-        LinkMark(*link.between, _latency(link.latency_ns), not lab.network.reachable(*link.between))
+        LinkMark(*link.between, _latency(link.latency_ns), not lab.parts.network.reachable(*link.between))
         for link in lab.blueprint.links
     )
     return MapLayout(lab.now, tuple(sites), links, tuple(lab.streaming_pairs()))
 
 
-def _is_what(lab: Lab, node: str) -> str:
+def _is_what(lab: Queries, node: str) -> str:
     if not lab.is_running(node):
         return "down"
-    host = lab.nodes[node]
+    host = lab.parts.nodes[node]
     return "sealed" if host.vault.sealed else "active" if host.active else "standby"
 
 

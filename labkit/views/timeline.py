@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, line, rectangle, text
 
 if TYPE_CHECKING:
-    from labkit.lab.lab import Lab
-    from labkit.lab.ledger import Ledger
+    from labkit.lab.recovery import RecoveryLedger
     from labkit.trace import LeaderEvent, Trace
 
 SECOND_NS = 1_000_000_000
@@ -58,7 +57,7 @@ class TimelineLayout(NamedTuple):
     marks: tuple[Mark, ...]
 
 
-def layout(trace: Trace, ledger: Ledger, end_ns: int, clusters: tuple[str, ...]) -> TimelineLayout:
+def layout(trace: Trace, ledger: RecoveryLedger, end_ns: int, clusters: tuple[str, ...]) -> TimelineLayout:
     """Work out what a timeline shows from trace and ledger alone."""
     end_ns = max(end_ns, 1)
     spans = tuple(span for cluster in clusters for span in _spans(trace, cluster, end_ns))
@@ -99,7 +98,7 @@ def _outages(trace: Trace, cluster: str, leaders: list[LeaderEvent]) -> list[tup
     return found
 
 
-def _columns(trace: Trace, ledger: Ledger, end_ns: int) -> tuple[Column, ...]:
+def _columns(trace: Trace, ledger: RecoveryLedger, end_ns: int) -> tuple[Column, ...]:
     width_ns = max(1, -(-end_ns // COLUMNS))
     counts = [[0, 0, 0, 0] for _ in range(COLUMNS)]
     kinds = {"answered": 0, "refused": 1, "unknown": 2}
@@ -126,9 +125,9 @@ def _marks(trace: Trace) -> tuple[Mark, ...]:
     return tuple(sorted(marks))
 
 
-def of(lab: Lab) -> Picture:
+def of(trace: Trace, ledger: RecoveryLedger, now_ns: int, clusters: tuple[str, ...]) -> Picture:
     """Draw the timeline of a lab up to now."""
-    return draw(layout(lab.trace, lab.ledger, lab.now, tuple(lab.clusters)))
+    return draw(layout(trace, ledger, now_ns, clusters))
 
 
 def draw(marks: TimelineLayout) -> Picture:

@@ -85,10 +85,10 @@ def test_a_client_fails_over_to_the_other_cluster_once_that_serves(lab):
 
 def test_a_saved_client_goes_on_with_what_was_under_way():
     lab = one_client().run("5010ms")
-    (open_now,) = lab.clients["shop-1"].client.open.values()
+    (open_now,) = lab.clients["shop-1"].client.pending.values()
     again = Lab.restore(lab.snapshot())
 
-    assert tuple(again.clients["shop-1"].client.open.values()) == (open_now,)
+    assert tuple(again.clients["shop-1"].client.pending.values()) == (open_now,)
     assert again.run("15s").trace.digest() == lab.run("15s").trace.digest()
 
 

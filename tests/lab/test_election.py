@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.lab.lease import KEY, LEASE_NS, RENEW_NS, Lease, read_lease, write_lease
+from labkit.lab.election import KEY, LEASE_NS, RENEW_NS, Lease, read_lease, write_lease
 from labkit.vault.replication.merkle import classify
 from labkit.vault.storage import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage

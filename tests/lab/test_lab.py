@@ -13,7 +13,7 @@ SECOND_NS = 1_000_000_000
 
 
 def stored(lab: Lab) -> dict[str, dict[str, bytes]]:
-    return {name: store.state()["items"] for name, store in lab.stores.items()}
+    return {name: store.state()["items"] for name, store in lab.parts.stores.items()}
 
 
 # ---- building and looking
@@ -76,14 +76,14 @@ def test_alone_it_plays_a_loaded_scenario_and_there_is_none(quiet):
 
 
 def test_a_step_is_the_next_thing_that_happens(quiet):
-    due_ns = quiet.clock.pending()[0][0]
+    due_ns = quiet.parts.clock.pending()[0][0]
 
     assert quiet.step()
     assert quiet.now == due_ns
 
 
 def test_nothing_runs_inside_a_run(quiet):
-    quiet.watch("greedy", lambda lab: lab.run("1s") if lab.nodes["paris-2"].active else None)
+    quiet.watch("greedy", lambda lab: lab.run("1s") if lab.parts.nodes["paris-2"].active else None)
     quiet.run("4s").crash("paris-1")
     with pytest.raises(RuntimeError, match="the clock is running"):
         quiet.run("20s")
@@ -93,12 +93,12 @@ def test_nothing_runs_inside_a_run(quiet):
 
 
 def test_an_answer_is_returned_and_not_kept(quiet):
-    assert quiet.ask(Ask("paris", "GET", "sys/health")).status == 200
-    assert quiet.desk.answers == {}
+    assert quiet._ask(Ask("paris", "GET", "sys/health")).status == 200
+    assert quiet.parts.console.answers == {}
 
 
 def test_a_refusal_is_an_answer_and_is_counted(quiet):
-    assert quiet.ask(Ask("paris", "GET", "secret/data/app", token="hvs.wrong")).status == 403
+    assert quiet._ask(Ask("paris", "GET", "secret/data/app", token="hvs.wrong")).status == 403
     assert (quiet.ledger.refused, quiet.ledger.answered) == (1, 0)
 
 
@@ -108,7 +108,7 @@ def test_a_cluster_that_is_not_there_is_refused_before_anything_happens(quiet, p
         quiet.replicate(primary, secondary)
 
     assert quiet["paris"].mode == "disabled"
-    assert quiet.desk.runbooks == {}
+    assert quiet.parts.console.runbooks == {}
     assert quiet.run("1s").now == SECOND_NS, "the lab stays open"
 
 
@@ -179,7 +179,11 @@ def test_what_is_done_in_a_branch_stays_there(lab):
 
 
 def test_a_branch_of_a_branch_is_another_branch(lab):
-    labels = [lab.branch_label, lab.branch("a").branch_label, lab.branch("a").branch("b").branch_label]
+    labels = [
+        lab.parts.branch_label,
+        lab.branch("a").parts.branch_label,
+        lab.branch("a").branch("b").parts.branch_label,
+    ]
 
     assert len(set(labels)) == 3
 

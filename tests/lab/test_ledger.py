@@ -10,25 +10,25 @@ from hypothesis import strategies as st
 
 from labkit import Lab
 from labkit.lab.cluster import Silence
-from labkit.lab.ledger import Ledger, Promotion, RecoveryPoint, RecoveryTime
+from labkit.lab.recovery import Promotion, RecoveryLedger, RecoveryPoint, RecoveryTime
 from labkit.vault.replication.otp import decode
 
 SECOND_NS = 1_000_000_000
 
 
-def promotion(at_ns: int, applied: int, survivor: str = "tokyo", old: str = "paris", reign: int = 0) -> Promotion:
-    return Promotion(at_ns, survivor, old, reign, applied, at_ns, False)
+def promotion(at_ns: int, applied: int, survivor: str = "tokyo", old: str = "paris", history: int = 0) -> Promotion:
+    return Promotion(at_ns, survivor, old, history, applied, at_ns, False)
 
 
-def write(ledger: Ledger, at_ns: int, entry: int, cluster: str = "paris", reign: int = 0) -> None:
+def write(ledger: RecoveryLedger, at_ns: int, entry: int, cluster: str = "paris", history: int = 0) -> None:
     """A write that was committed as an entry and acknowledged."""
     correlation = f"c/{at_ns}/{entry}"
-    ledger.commit(correlation, cluster, reign, entry)
+    ledger.commit(correlation, cluster, history, entry)
     assert ledger.acknowledge(at_ns, "c", "secret/data/x", correlation)
 
 
 def test_nothing_is_lost_before_any_promotion():
-    ledger = Ledger()
+    ledger = RecoveryLedger()
     write(ledger, 1, 1)
 
     assert ledger.lost() == []
@@ -36,7 +36,7 @@ def test_nothing_is_lost_before_any_promotion():
 
 
 def test_lost_is_what_the_survivor_had_not_applied():
-    ledger = Ledger()
+    ledger = RecoveryLedger()
     for entry in range(1, 6):
         write(ledger, entry * SECOND_NS, entry)
     ledger.fault("paris", 6 * SECOND_NS)
@@ -47,7 +47,7 @@ def test_lost_is_what_the_survivor_had_not_applied():
 
 
 def test_the_outage_ends_with_the_first_write_that_the_survivor_acknowledges():
-    ledger = Ledger()
+    ledger = RecoveryLedger()
     ledger.fault("paris", 6 * SECOND_NS)
     ledger.promoted(promotion(9 * SECOND_NS, applied=0))
     assert ledger.rto() == RecoveryTime(None)
@@ -60,7 +60,7 @@ def test_the_outage_ends_with_the_first_write_that_the_survivor_acknowledges():
 
 
 def test_a_planned_change_without_a_fault_is_measured_from_the_promotion():
-    ledger = Ledger()
+    ledger = RecoveryLedger()
     ledger.promoted(promotion(9 * SECOND_NS, applied=0))
     write(ledger, 10 * SECOND_NS, 1, "tokyo", 1)
 
@@ -68,7 +68,7 @@ def test_a_planned_change_without_a_fault_is_measured_from_the_promotion():
 
 
 def test_only_the_last_fault_before_the_promotion_counts_and_only_of_the_old_primary():
-    ledger = Ledger()
+    ledger = RecoveryLedger()
     for cluster, second in (("paris", 2), ("paris", 4), ("tokyo", 5)):
         ledger.fault(cluster, second * SECOND_NS)
     ledger.promoted(promotion(6 * SECOND_NS, applied=0))
@@ -78,7 +78,7 @@ def test_only_the_last_fault_before_the_promotion_counts_and_only_of_the_old_pri
 
 
 def test_a_commit_that_nobody_was_told_of_is_no_write():
-    ledger = Ledger()
+    ledger = RecoveryLedger()
     ledger.commit("c/1/1", "paris", 0, 1)
     ledger.note_unknown()
 
@@ -86,41 +86,41 @@ def test_a_commit_that_nobody_was_told_of_is_no_write():
 
 
 def test_an_answer_without_a_commit_is_a_read():
-    ledger = Ledger()
+    ledger = RecoveryLedger()
 
     assert not ledger.acknowledge(1, "c", "secret/data/x", "c/1/1")
     assert (ledger.answered, ledger.writes) == (1, [])
 
 
 def test_calls_to_the_system_do_not_count_as_writes():
-    ledger = Ledger()
+    ledger = RecoveryLedger()
     ledger.commit("c/1/1", "paris", 0, 1)
 
     assert not ledger.acknowledge(1, "c", "sys/policy/x", "c/1/1")
     assert ledger.writes == []
 
 
-def test_a_write_of_a_later_reign_is_another_history():
+def test_a_write_of_a_later_history_is_another_history():
     """paris is primary, then tokyo, then paris again: entry 5 of the second time is not entry 5 of the first."""
-    ledger = Ledger()
+    ledger = RecoveryLedger()
     write(ledger, 5, 5)
     ledger.promoted(promotion(10, applied=5))
     write(ledger, 15, 6, "tokyo", 1)
-    ledger.promoted(promotion(20, applied=6, survivor="paris", old="tokyo", reign=1))
+    ledger.promoted(promotion(20, applied=6, survivor="paris", old="tokyo", history=1))
     write(ledger, 25, 7, "paris", 1)
-    ledger.promoted(promotion(30, applied=3, reign=1))
+    ledger.promoted(promotion(30, applied=3, history=1))
 
-    assert [(lost.cluster, lost.reign, lost.entry) for lost in ledger.lost()] == [("paris", 1, 7)]
+    assert [(lost.cluster, lost.history, lost.entry) for lost in ledger.lost()] == [("paris", 1, 7)]
 
 
 def test_its_state_is_plain_and_brings_it_back():
-    ledger = Ledger()
+    ledger = RecoveryLedger()
     write(ledger, 5, 5)
     ledger.commit("c/2/1", "paris", 0, 6)
     ledger.fault("paris", 7)
     ledger.note_refused()
     ledger.promoted(promotion(10, applied=2))
-    again = Ledger(ledger.state())
+    again = RecoveryLedger(ledger.state())
 
     assert again.state() == ledger.state()
     assert (again.rpo(), again.lost()) == (ledger.rpo(), ledger.lost())
@@ -128,7 +128,7 @@ def test_its_state_is_plain_and_brings_it_back():
 
 
 def test_it_says_how_much():
-    ledger = Ledger()
+    ledger = RecoveryLedger()
     write(ledger, 5, 5)
     ledger.promoted(promotion(10, applied=2))
 
@@ -167,16 +167,16 @@ STEPS = st.lists(
 @given(steps=STEPS)
 def test_loss_and_outage_are_those_of_whole_histories(steps):
     """Writes on the primary of the moment, some never acknowledged; then the other cluster takes over, and so on."""
-    ledger, oracle = Ledger(), Oracle()
+    ledger, oracle = RecoveryLedger(), Oracle()
     primary, secondary = "paris", "tokyo"
-    reigns = {"paris": 0, "tokyo": 0}
+    histories = {"paris": 0, "tokyo": 0}
     fault_ns = {"paris": None, "tokyo": None}
     last, inherited = None, 0  # how much of its history the primary of the moment had when it became one
     for number, step in enumerate(steps, start=1):
         at_ns = number * SECOND_NS // 4
         if step[0] == "write":
             oracle.history[primary].append(number)
-            ledger.commit(f"c/{number}", primary, reigns[primary], len(oracle.history[primary]))
+            ledger.commit(f"c/{number}", primary, histories[primary], len(oracle.history[primary]))
             if step[1]:
                 ledger.acknowledge(at_ns, "c", "secret/data/x", f"c/{number}")
                 oracle.acknowledged.append((at_ns, number, primary))
@@ -185,17 +185,17 @@ def test_loss_and_outage_are_those_of_whole_histories(steps):
             fault_ns[primary] = at_ns
         else:
             applied = min(inherited + step[1], len(oracle.history[primary]))
-            ledger.promoted(promotion(at_ns, applied, secondary, primary, reigns[primary]))
+            ledger.promoted(promotion(at_ns, applied, secondary, primary, histories[primary]))
             oracle.promote(secondary, primary, applied)
             struck = fault_ns[primary]
             last = (at_ns, secondary, at_ns if struck is None else struck)
-            reigns[secondary] += 1
+            histories[secondary] += 1
             primary, secondary = secondary, primary
             inherited = applied
     expect(ledger, oracle, last)
 
 
-def expect(ledger: Ledger, oracle: Oracle, last: tuple[int, str, int] | None) -> None:
+def expect(ledger: RecoveryLedger, oracle: Oracle, last: tuple[int, str, int] | None) -> None:
     if last is None:
         assert (ledger.rpo(), ledger.rto()) == (RecoveryPoint(0, 0.0), RecoveryTime(None))
         return

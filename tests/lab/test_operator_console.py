@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
-from labkit.lab.desk import LOOK_AGAIN_NS, Finished
+from labkit.lab.operator_console import RETRY_NS, Finished
 from labkit.lab.runbooks import Ask, RunbookError
 from labkit.vault.context import Duty
 
@@ -15,20 +15,20 @@ HEALTH = Ask("paris", "GET", "sys/health")
 
 
 def test_an_answer_lies_under_its_number(quiet):
-    number = quiet.desk.ask(HEALTH)
-    assert number not in quiet.desk.answers
+    number = quiet.parts.console.ask(HEALTH)
+    assert number not in quiet.parts.console.answers
     quiet.run("1s")
 
-    assert quiet.desk.answers[number].status == 200
-    assert quiet.desk.asks == {}
+    assert quiet.parts.console.answers[number].status == 200
+    assert quiet.parts.console.asks == {}
 
 
 def test_the_root_token_is_sent_unless_another_is_given(quiet):
     path = "auth/token/lookup-self"
-    numbers = [quiet.desk.ask(Ask("paris", "GET", path, token=token)) for token in (None, "", "hvs.wrong")]
+    numbers = [quiet.parts.console.ask(Ask("paris", "GET", path, token=token)) for token in (None, "", "hvs.wrong")]
     quiet.run("1s")
 
-    assert [quiet.desk.answers[number].status for number in numbers] == [200, 403, 403]
+    assert [quiet.parts.console.answers[number].status for number in numbers] == [200, 403, 403]
 
 
 def test_asking_draws_nothing(lab):
@@ -46,7 +46,7 @@ def test_asking_draws_nothing(lab):
     )
     assert mine == theirs
     assert len(mine) > 100
-    assert lab.dice.state() == other.dice.state()
+    assert lab.parts.random_streams.state() == other.parts.random_streams.state()
 
 
 def test_an_operators_line_is_constant_and_survives_every_fault(quiet):
@@ -64,21 +64,21 @@ def test_an_operators_line_is_constant_and_survives_every_fault(quiet):
 
 def test_it_looks_for_a_node_until_there_is_one(calm):
     calm.crash("paris-1")
-    number = calm.desk.ask(Ask("paris", "GET", "sys/health"))
-    assert calm.desk.asks[number].asked == ""
+    number = calm.parts.console.ask(Ask("paris", "GET", "sys/health"))
+    assert calm.parts.console.asks[number].asked == ""
     calm.run("10s")
 
-    assert calm.desk.answers[number].status == 200
-    assert calm.desk.answers[number].body["cluster_name"] == "paris"
+    assert calm.parts.console.answers[number].status == 200
+    assert calm.parts.console.answers[number].body["cluster_name"] == "paris"
 
 
 def test_a_standby_that_was_asked_as_the_active_node_is_asked_again_elsewhere(calm):
     """The node that is asked steps down while the request travels."""
-    number = calm.desk.ask(Ask("paris", "POST", "secret/data/app", {"data": {"a": 1}}))
-    calm.nodes["paris-1"].vault.set_duty(Duty(False))
+    number = calm.parts.console.ask(Ask("paris", "POST", "secret/data/app", {"data": {"a": 1}}))
+    calm.parts.nodes["paris-1"].vault.set_duty(Duty(False))
     calm.run("10s")
 
-    assert calm.desk.answers[number].ok
+    assert calm.parts.console.answers[number].ok
     assert calm.trace.select("leader", cluster="paris")[-1].term == 2
 
 
@@ -97,34 +97,34 @@ def test_a_503_with_another_reason_is_an_answer(calm):
 
 def test_who_looks_looks_four_times_a_second(calm):
     calm.crash("paris")
-    number = calm.desk.ask(HEALTH, 10 * SECOND_NS)
+    number = calm.parts.console.ask(HEALTH, 10 * SECOND_NS)
     calm.run("9900ms")
 
-    assert LOOK_AGAIN_NS == SECOND_NS // 4
-    assert calm.desk.asks[number].tries == 40
+    assert RETRY_NS == SECOND_NS // 4
+    assert calm.parts.console.asks[number].tries == 40
     calm.run("1s")
-    assert calm.desk.answers[number].status == 0
+    assert calm.parts.console.answers[number].status == 0
 
 
 def test_an_answer_to_an_earlier_try_is_nobodys(quiet):
-    number = quiet.desk.ask(HEALTH)
-    pending = quiet.desk.asks[number]
-    quiet.desk.asks[number] = pending._replace(tries=pending.tries + 1)
+    number = quiet.parts.console.ask(HEALTH)
+    pending = quiet.parts.console.asks[number]
+    quiet.parts.console.asks[number] = pending._replace(tries=pending.tries + 1)
     quiet.run("1s")
 
-    assert number not in quiet.desk.answers
+    assert number not in quiet.parts.console.answers
 
 
 # ---- runbooks
 
 
 def test_a_runbook_ends_with_its_sentence(quiet):
-    number = quiet.desk.start("enable-primary", cluster="paris")
-    assert quiet.desk.runbooks[number].name == "enable-primary"
+    number = quiet.parts.console.start("enable-primary", cluster="paris")
+    assert quiet.parts.console.runbooks[number].name == "enable-primary"
     quiet.run("5s")
 
-    assert quiet.desk.finished[number] == Finished(True, "paris is a DR primary")
-    assert quiet.desk.runbooks == {}
+    assert quiet.parts.console.finished[number] == Finished(True, "paris is a DR primary")
+    assert quiet.parts.console.runbooks == {}
 
 
 def test_a_runbook_that_cannot_go_on_says_at_which_step_and_what_came(quiet):
@@ -140,21 +140,21 @@ def test_a_runbook_gives_up_after_its_patience(calm):
 
 @pytest.mark.parametrize("cut_after", [0, 3, 5, 8, 12, 20, 40])
 def test_a_runbook_saved_half_way_goes_on_where_it_stood(quiet, cut_after):
-    number = quiet.desk.start("replicate", primary="paris", secondary="tokyo")
+    number = quiet.parts.console.start("replicate", primary="paris", secondary="tokyo")
     for _ in range(cut_after):
         quiet.step()
     again = Lab.restore(quiet.snapshot())
     for one in (quiet, again):
         one.run("20s")
 
-    assert again.desk.finished[number] == Finished(True, "tokyo streams from paris")
+    assert again.parts.console.finished[number] == Finished(True, "tokyo streams from paris")
     assert again.trace.digest() == quiet.trace.digest()
 
 
 def test_what_is_kept_of_the_desk_is_plain(quiet):
-    quiet.desk.start("replicate", primary="paris", secondary="tokyo")
+    quiet.parts.console.start("replicate", primary="paris", secondary="tokyo")
     quiet.run("200ms")
-    kept = quiet.desk.state()
+    kept = quiet.parts.console.state()
 
     assert [running[1] for running in kept["runbooks"]] == ["replicate"]
     assert all(type(running) is not type(lambda: 0) for running in kept["runbooks"])
@@ -162,4 +162,4 @@ def test_what_is_kept_of_the_desk_is_plain(quiet):
 
 
 def test_after_replication_the_secondary_is_opened_with_the_primarys_keys(calm):
-    assert calm.desk.credentials["tokyo"] == calm.desk.credentials["paris"]
+    assert calm.parts.console.credentials["tokyo"] == calm.parts.console.credentials["paris"]

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from labkit.lab.invariants import Finding
+from labkit.lab.invariants import Violation
 from labkit.lab.lab import Lab
 from labkit.scenario.report import report
 from labkit.scenario.verdict import judge
@@ -48,7 +48,7 @@ def test_many_wrong_expectations_are_counted(vary: Vary, scenario_file: Callable
 def test_an_expectation_that_is_not_written_names_the_file(vary: Vary, scenario_file: Callable[..., Path]) -> None:
     path = scenario_file(vary())
     lab = Lab.load(path).run()
-    lab.invariants.broken["one primary"] = Finding("one primary", lab.now, "planted")
+    lab.invariants.broken["one primary"] = Violation("one primary", lab.now, "planted")
     told = report(lab, judge(lab))
 
     assert f"{path}: one primary: wanted held, came broken at 10s: planted (broken)" in told

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from labkit.lab.desk import Finished
 from labkit.lab.lab import Lab
+from labkit.lab.operator_console import Finished
 from labkit.scenario.running import Run, StepResult
 from labkit.scenario.scenario import Scenario, Step
 
@@ -28,7 +28,7 @@ class Bench:
 
     def __init__(self, takes_ns: int = 3 * SECOND_NS, ends: dict[str, Finished] | None = None) -> None:
         self.now, self.seed, self.blueprint = 0, 7, None
-        self.clock = self.desk = self.trace = self
+        self.clock = self.console = self.trace = self
         self.takes_ns, self.ends = takes_ns, ends or {}
         self.due: list[tuple[int, int, tuple[Any, ...]]] = []
         self.happened: list[tuple[Any, ...]] = []
@@ -80,7 +80,7 @@ class Bench:
 
 def bench_of(scenario: Scenario, takes_ns: int = 3 * SECOND_NS, **ends: Finished) -> Bench:
     bench = Bench(takes_ns, ends)
-    bench.scenario = Run(bench, scenario)  # type: ignore[arg-type]  # a stand-in for a lab
+    bench.scenario = Run(bench, bench, scenario)  # type: ignore[arg-type]  # a stand-in for a lab
     return bench
 
 
@@ -201,7 +201,7 @@ def test_a_saved_run_goes_on_as_the_other_does(cut_ns: int, vary: Vary, scenario
     bench = bench_of(scenario).play(cut_ns)
     assert bench.scenario is not None
     kept = pickle.loads(pickle.dumps(bench.scenario.state()))
-    bench.scenario = Run.from_state(bench, kept)  # type: ignore[arg-type]  # a stand-in for a lab
+    bench.scenario = Run.from_state(bench, bench, kept)  # type: ignore[arg-type]  # a stand-in for a lab
     assert bench.scenario.state() == kept
     bench.play()
 

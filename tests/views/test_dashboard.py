@@ -51,7 +51,7 @@ def test_time_passes(board, name, line):
 
 
 def test_a_step_is_the_next_thing_that_happens(board):
-    due_ns = board.lab.clock.pending()[0][0]
+    due_ns = board.lab.parts.clock.pending()[0][0]
     board.buttons["step"].click()
 
     assert board.lab.now == due_ns
@@ -61,13 +61,13 @@ def test_a_step_is_the_next_thing_that_happens(board):
 def test_a_node_or_a_whole_cluster_crashes_restarts_and_is_unsealed(board):
     board.target.value = "paris-2"
     board.buttons["crash"].click()
-    assert not board.lab.is_running("paris-2")
+    assert not board.lab.queries.is_running("paris-2")
     assert told(board).startswith('lab.crash("paris-2")')
     board.target.value = "paris"
     board.buttons["crash"].click()
-    assert not board.lab.is_running("paris-1")
+    assert not board.lab.queries.is_running("paris-1")
     board.buttons["restart"].click()
-    assert board.lab.is_running("paris-1")
+    assert board.lab.queries.is_running("paris-1")
     board.buttons["unseal"].click()
 
     assert told(board).startswith('lab["paris"].unseal() · 3 nodes of paris unsealed')
@@ -97,7 +97,7 @@ def test_lines_are_cut_and_mended(board):
 
 
 def test_what_cannot_be_is_told_as_text(board):
-    before = board.lab.clock.pending()
+    before = board.lab.parts.clock.pending()
     board.there.value = board.here.value
     board.buttons["partition"].click()
     assert "refused · ValueError: partition needs two different sites" in told(board)
@@ -105,7 +105,7 @@ def test_what_cannot_be_is_told_as_text(board):
     board.buttons["promote"].click()
 
     assert "refused · RunbookError: start an operation token on paris" in told(board)
-    assert board.lab.clock.pending() != before, "the lab stays open"
+    assert board.lab.parts.clock.pending() != before, "the lab stays open"
 
 
 def test_an_error_that_looks_like_markup_stays_text(board):
@@ -189,4 +189,4 @@ def test_looking_changes_nothing(streaming):
     dashboard(lab)
 
     assert lab.trace.digest() == other.trace.digest()
-    assert lab.clock.pending() == other.clock.pending()
+    assert lab.parts.clock.pending() == other.parts.clock.pending()

@@ -52,9 +52,9 @@ def states(marks: MapLayout) -> dict[str, str]:
 
 
 def test_every_site_has_a_place_of_its_own_inside_the_picture(lab):
-    places = [(site.x, site.y) for site in layout(lab).sites]
+    places = [(site.x, site.y) for site in layout(lab.queries).sites]
 
-    assert [site.name for site in layout(lab).sites] == ["paris", "tokyo", "lisbon"]
+    assert [site.name for site in layout(lab.queries).sites] == ["paris", "tokyo", "lisbon"]
     assert len(set(places)) == 3
     assert all(60 < x < WIDTH - 60 and 60 < y < HEIGHT - 60 for x, y in places)
 
@@ -64,7 +64,7 @@ def test_nodes_are_active_standby_sealed_or_down(lab):
     lab.crash("paris-3")
     lab.run("6s").restart("paris-1")
 
-    assert states(layout(lab)) == {
+    assert states(layout(lab.queries)) == {
         "paris-1": "sealed",
         "paris-2": "active",
         "paris-3": "down",
@@ -75,7 +75,7 @@ def test_nodes_are_active_standby_sealed_or_down(lab):
 
 
 def test_modes_clients_and_streams(lab):
-    marks = layout(lab)
+    marks = layout(lab.queries)
 
     assert [[(one.name, one.mode) for one in site.clusters] for site in marks.sites] == [
         [("paris", "primary")],
@@ -85,14 +85,14 @@ def test_modes_clients_and_streams(lab):
     assert [site.clients for site in marks.sites] == [0, 0, 3]
     assert marks.streams == (("paris", "tokyo"),)
     lab.crash("tokyo")
-    assert layout(lab).streams == ()
-    assert layout(lab).sites[1].clusters[0].mode == "unknown"
+    assert layout(lab.queries).streams == ()
+    assert layout(lab.queries).sites[1].clusters[0].mode == "unknown"
 
 
 def test_links_have_their_latency_and_are_cut_when_they_are(lab):
     lab.partition("paris", "tokyo")
 
-    assert layout(lab).links == (
+    assert layout(lab.queries).links == (
         LinkMark("paris", "tokyo", "80 ms", True),
         LinkMark("lisbon", "paris", "15 ms", False),
         LinkMark("lisbon", "tokyo", "90 ms", False),
@@ -100,10 +100,10 @@ def test_links_have_their_latency_and_are_cut_when_they_are(lab):
 
 
 def test_the_layout_looks_and_does_not_touch(lab):
-    before, digest = lab.clock.pending(), lab.trace.digest()
+    before, digest = lab.parts.clock.pending(), lab.trace.digest()
 
-    assert layout(lab) == layout(lab)
-    assert (lab.clock.pending(), lab.trace.digest()) == (before, digest)
+    assert layout(lab.queries) == layout(lab.queries)
+    assert (lab.parts.clock.pending(), lab.trace.digest()) == (before, digest)
 
 
 def test_nothing_is_told_by_colour_alone(lab):
@@ -111,7 +111,7 @@ def test_nothing_is_told_by_colour_alone(lab):
     lab.crash("paris-3")
     lab.crash("tokyo-2")
     lab.restart("tokyo-2")
-    told = words(layout(lab))
+    told = words(layout(lab.queries))
 
     assert {LETTERS[name] for name in ("active", "standby", "sealed", "down")} <= set(told)
     assert {"primary", "secondary", "clients only", "3 clients", "80 ms · cut", LEGEND} <= set(told)
@@ -121,23 +121,23 @@ def test_it_says_in_words_what_it_shows(lab):
     lab.partition("paris", "tokyo")
     lab.crash("tokyo-3")
 
-    assert describe(layout(lab)) == (
+    assert describe(layout(lab.queries)) == (
         "paris is primary: paris-1 active, paris-2 standby, paris-3 standby; "
         "tokyo is secondary: tokyo-1 active, tokyo-2 standby, tokyo-3 down; "
         "lisbon has 3 clients; paris ships to tokyo; the link between paris and tokyo is cut."
     )
-    assert lab.map().description == describe(layout(lab))
+    assert lab.map().description == describe(layout(lab.queries))
 
 
 def test_a_cluster_without_an_active_node_is_said_to_be_that(lab):
     lab.crash("tokyo")
 
-    assert "tokyo has no active node: tokyo-1 down" in describe(layout(lab))
+    assert "tokyo has no active node: tokyo-1 down" in describe(layout(lab.queries))
 
 
 def test_two_clusters_may_stand_at_one_site_under_their_own_names():
     plans = (ClusterPlan(name="red", site="paris"), ClusterPlan(name="blue", site="paris"))
-    marks = layout(Lab(replace(pair(), clusters=plans)))
+    marks = layout(Lab(replace(pair(), clusters=plans)).queries)
 
     assert [cluster.name for cluster in marks.sites[0].clusters] == ["red", "blue"]
     assert {"red: not replicating", "blue: not replicating"} <= set(words(marks))
@@ -151,7 +151,7 @@ def test_any_number_of_sites_finds_room(count):
         LinkPlan(between=(a, b), latency_ns=1_000_000) for number, a in enumerate(names) for b in names[number + 1 :]
     )
     plan = ClusterPlan(name="s0", site="s0", nodes=1)
-    marks = layout(Lab(Blueprint(sites=names, links=links, clusters=(plan,))))
+    marks = layout(Lab(Blueprint(sites=names, links=links, clusters=(plan,))).queries)
     places = [(site.x, site.y) for site in marks.sites]
 
     assert len(set(places)) == count
