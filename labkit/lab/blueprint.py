@@ -73,7 +73,7 @@ class WorkloadPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class ClientPlan:
-    """A group of clients: where they live, which clusters they use in order of preference, and how patient they are."""
+    """A group of clients: their site, the clusters they use in order of preference, and how long they wait."""
 
     name: str
     site: str

@@ -17,7 +17,7 @@ from labkit.trace import Trace
 
 
 class Bookkeeping:
-    """What is known of a lab's clusters from reports alone; feeds ledger, trace and invariants."""
+    """What is known of a lab's clusters from reports only; feeds ledger, trace and invariants."""
 
     __slots__ = (
         "_invariants",

@@ -72,41 +72,28 @@ def make_parts(
 ) -> Parts:
     """Make a lab's parts: of a saved state, or without one as nothing has happened yet."""
     state = state or {}
-    log = Trace.from_state(state["trace"]) if state else Trace(enabled=trace)
-    clock = Clock(connections.dispatch, *state.get("clock", ()))
-    streams = Dice(seed, state.get("random_streams"))
-    network = (
-        Network.from_state(state["network"], clock, streams, log)
-        if state
-        else _placed(blueprint, Network(topology_of(blueprint), clock, streams, log))
-    )
-    nodes: dict[str, NodeHost] = {}
-    directory = NodeDirectory(blueprint, nodes, network)
-    label = state.get("branch_label", "")
-    services = _ServiceMaker(seed, label, clock, streams, network, directory, connections.emit)
-    plans = blueprint.clusters
-    stores = state.get("stores", {})
+    shared = _shared_parts(blueprint, seed, connections, trace, state)
     parts = Parts(
         blueprint=blueprint,
         seed=seed,
-        branch_label=label,
+        branch_label=shared.branch_label,
         start_wall_ns=blueprint.start_wall_ns,
-        trace=log,
-        clock=clock,
-        random_streams=streams,
-        network=network,
-        network_faults=Faults(network, clock, log),
-        stores={p.name: MemoryStorage.from_state(stores[p.name]) if stores else MemoryStorage() for p in plans},
-        files={plan.name: Files(state.get("files", {}).get(plan.name)) for plan in plans},
-        nodes=nodes,
-        directory=directory,
+        trace=shared.trace,
+        clock=shared.clock,
+        random_streams=shared.streams,
+        network=shared.network,
+        network_faults=Faults(shared.network, shared.clock, shared.trace),
+        stores=_stores(blueprint, state.get("stores")),
+        files={plan.name: Files(state.get("files", {}).get(plan.name)) for plan in blueprint.clusters},
+        nodes=shared.nodes,
+        directory=shared.directory,
         clients={},
         hosts={},
-        console=OperatorConsole(blueprint, services.of(CONSOLE, ""), state.get("console")),
+        console=OperatorConsole(blueprint, shared.services(CONSOLE, ""), state.get("console")),
         ledger=RecoveryLedger(state.get("ledger")),
     )
-    _add_nodes(parts, services, state.get("nodes", {}))
-    _add_clients(parts, services, state.get("clients", {}))
+    _add_nodes(parts, shared, state.get("nodes", {}))
+    _add_clients(parts, shared, state.get("clients", {}))
     return parts
 
 
@@ -123,18 +110,20 @@ def topology_of(blueprint: Blueprint) -> Topology:
     return Topology(sites=blueprint.sites, links=tuple(_link(plan) for plan in blueprint.links))
 
 
-class _ServiceMaker(NamedTuple):
-    """Makes the six services of each host from what all hosts share."""
+class _SharedParts(NamedTuple):
+    """What all hosts share, and what each host's services are made of."""
 
     seed: int
     branch_label: str
+    trace: Trace
     clock: Clock
     streams: Dice
     network: Network
+    nodes: dict[str, NodeHost]
     directory: NodeDirectory
     emit: Callable[[Any], None]
 
-    def of(self, verb: str, host: str, cluster: str = "") -> HostServices:
+    def services(self, verb: str, host: str, cluster: str = "") -> HostServices:
         """Return the services of one host; its timers are items of the clock with this verb."""
         clock, streams, seed = self.clock, self.streams, self.seed
         label = (self.branch_label, cluster, host)
@@ -152,6 +141,28 @@ class _ServiceMaker(NamedTuple):
             return SeededEntropy(seed, *label, incarnation, counter=counter)
 
         return HostServices(now, after, self.network.send, self.directory.resolve, entropy, self.emit)
+
+
+def _shared_parts(
+    blueprint: Blueprint, seed: int, connections: Connections, trace: bool, state: dict[str, Any]
+) -> _SharedParts:
+    log = Trace.from_state(state["trace"]) if state else Trace(enabled=trace)
+    clock = Clock(connections.dispatch, *state.get("clock", ()))
+    streams = Dice(seed, state.get("random_streams"))
+    if state:
+        network = Network.from_state(state["network"], clock, streams, log)
+    else:
+        network = _placed(blueprint, Network(topology_of(blueprint), clock, streams, log))
+    nodes: dict[str, NodeHost] = {}
+    directory = NodeDirectory(blueprint, nodes, network)
+    label = state.get("branch_label", "")
+    return _SharedParts(seed, label, log, clock, streams, network, nodes, directory, connections.emit)
+
+
+def _stores(blueprint: Blueprint, states: dict[str, Any] | None) -> dict[str, MemoryStorage]:
+    if states is None:
+        return {plan.name: MemoryStorage() for plan in blueprint.clusters}
+    return {name: MemoryStorage.from_state(state) for name, state in states.items()}
 
 
 def _link(plan: LinkPlan) -> Link:
@@ -176,25 +187,25 @@ def _placed(blueprint: Blueprint, network: Network) -> Network:
     return network
 
 
-def _add_nodes(parts: Parts, services: _ServiceMaker, states: dict[str, Any]) -> None:
+def _add_nodes(parts: Parts, shared: _SharedParts, states: dict[str, Any]) -> None:
     """Make the nodes, and beside each cluster its operator's host."""
     for plan in parts.blueprint.clusters:
         store, files = parts.stores[plan.name], parts.files[plan.name]
         for node in parts.blueprint.nodes_of(plan.name):
-            own = services.of(TIMER, node.name, plan.name)
+            own = shared.services(TIMER, node.name, plan.name)
             parts.nodes[node.name] = NodeHost(node, own, store, files, states.get(node.name))
     parts.hosts.update(parts.nodes)
     for plan in parts.blueprint.clusters:
         parts.hosts[plan.operator_host] = OperatorHost(parts.console)
 
 
-def _add_clients(parts: Parts, services: _ServiceMaker, states: dict[str, Any]) -> None:
+def _add_clients(parts: Parts, shared: _SharedParts, states: dict[str, Any]) -> None:
     for group in parts.blueprint.clients:
         nodes = tuple(node for cluster in group.use for node in parts.blueprint.nodes_of(cluster))
         preferred = group.use[0]
         for name in group.names:
             root_token = _root_token(parts.console, preferred)
-            own = services.of(TIMER, name)
+            own = shared.services(TIMER, name)
             parts.clients[name] = ClientHost(name, group, nodes, own, root_token, states.get(name))
     parts.hosts.update(parts.clients)
 

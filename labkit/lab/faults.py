@@ -88,9 +88,9 @@ class LabFaults:
             if stored is None:
                 raise ValueError(f"{cluster} stores nothing under {chosen}")
             damaged = stored[:-1] + bytes([stored[-1] ^ 1])
-            self._parts.stores[cluster].apply({chosen: damaged}, node.core.duty.term)
+            self._parts.stores[cluster].apply({chosen: damaged}, node.leadership.term)
         else:
-            index = node.core.journal.index
+            index = node.journal.index
             if index is None:
                 raise ValueError(f"{cluster} keeps no Merkle index: replication is disabled there")
             index.corrupt(layer, key)

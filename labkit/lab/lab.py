@@ -3,7 +3,7 @@
 1. Everything that happens is an item of the clock, dispatched by name to a host (R1); the clock moves only while
    somebody runs the lab or waits for an answer.
 2. A lab is its blueprint, its seed and its state: ``snapshot`` is that, ``restore`` goes on from it, ``branch`` goes on
-   with other keys and nonces but the same luck on the network (R7).
+   with other keys and nonces but the same draws on the network (R7).
 3. Every verb is a short form of requests, or of a fault of the network; there is no back door.
 """
 
@@ -241,7 +241,7 @@ class Lab:
         return maps.draw(maps.layout(self.queries))
 
     def timeline(self) -> Picture:
-        """Draw what became of each cluster, and what clients were told, up to now."""
+        """Draw what became of each cluster, and what clients were answered, up to now."""
         from labkit.views import timeline
 
         return timeline.of(self.trace, self.ledger, self.now, tuple(self.clusters))

@@ -1,7 +1,7 @@
 """Node: one vault of a cluster on the network; answers requests, carries out its vault's Fetches, stands for election.
 
 1. What waits here is plain data: requests that are suspended, and fetches under way by number.
-2. The node that holds the lease is the active one (``election``); the active node alone does what falls due.
+2. The node that holds the lease is the active one (``election``); only the active node does what falls due.
 3. A crash takes everything in memory away: the vault is sealed afterwards, and timers set before it are ignored.
 4. A commit is reported before its answer is sent.
 """
@@ -33,7 +33,10 @@ from labkit.lab.reports import Committed, LeaderTaken, Observed
 from labkit.service.message import Fetch, Request, Response, Suspended, silence
 from labkit.vault.context import Core, Duty, Settings, Surroundings
 from labkit.vault.files import Files
+from labkit.vault.replication.journal import Journal
+from labkit.vault.replication.mode import Mode
 from labkit.vault.replication.serving import size_bytes as message_bytes
+from labkit.vault.replication.state import State
 from labkit.vault.storage import Storage
 from labkit.vault.vault import Vault
 
@@ -72,9 +75,30 @@ class NodeHost:
         return self.vault.core
 
     @property
+    def journal(self) -> Journal:
+        """The journal of the cluster's store, as this node keeps it."""
+        return self.core.journal
+
+    @property
+    def sync(self) -> State | None:
+        """Where a secondary's replication stands; None on any other node."""
+        sync: State | None = self.core.sync
+        return sync
+
+    @property
+    def mode(self) -> Mode:
+        """The cluster's replication mode, as this node knows it."""
+        return self.core.mode()
+
+    @property
+    def leadership(self) -> Duty:
+        """Whether this node leads its cluster, under which term, and who does if it does not."""
+        return self.core.duty
+
+    @property
     def active(self) -> bool:
         """Whether this node serves: unsealed, which no node is after a crash, and holding the lease."""
-        return not self.vault.sealed and self.core.duty.active
+        return not self.vault.sealed and self.leadership.active
 
     def boot(self, stagger_ns: int) -> None:
         """Set the node's own timer going; those of one cluster look at the lease one after another."""
@@ -216,7 +240,7 @@ class NodeHost:
         """Report a write; a read that cost its token a use is none."""
         core = self.core
         if core.commits != commits_before and request.method not in READS:
-            self.services.emit(Committed(correlation, self.cluster, core.journal.last))
+            self.services.emit(Committed(correlation, self.cluster, self.journal.last))
 
     # ---- timers
 
@@ -235,19 +259,19 @@ class NodeHost:
 
     def _stand_for_election(self) -> None:
         """Renew the lease, take it when it has run out, or follow the node that holds it."""
-        vault, duty = self.vault, self.core.duty
+        vault, leadership = self.vault, self.leadership
         vault.check_seal()
         if vault.sealed:
-            if duty.active or duty.leader:
+            if leadership.active or leadership.leader:
                 vault.set_duty(Duty(active=False))
             return
         now_ns = self.services.now()
-        result, lease = stand(self.store, self.name, duty.term if duty.active else 0, now_ns)
+        result, lease = stand(self.store, self.name, leadership.term if leadership.active else 0, now_ns)
         leader, leader_cluster = api_address(lease.holder), cluster_address(lease.holder)
         if result == TAKEN:
             vault.set_duty(Duty(True, lease.term, self.plan.start_wall_ns + now_ns, leader, leader))
             self.services.emit(LeaderTaken(now_ns, self.cluster, self.name, lease.term))
-        elif result == HELD and (duty.active or duty.leader != leader):
+        elif result == HELD and (leadership.active or leadership.leader != leader):
             vault.set_duty(Duty(False, lease.term, 0, leader, leader_cluster))
 
 

@@ -64,7 +64,7 @@ class Queries:
     def mode_of(self, cluster: str) -> str:
         """Return a cluster's replication mode as its active node knows it; ``unknown`` without one."""
         node = self.active_node(cluster)
-        return self.parts.nodes[node].core.mode().mode if node else "unknown"
+        return self.parts.nodes[node].mode.mode if node else "unknown"
 
     def upstream_of(self, cluster: str) -> str:
         """Return the cluster that a secondary follows, or followed last; empty for none."""
@@ -73,7 +73,7 @@ class Queries:
     def root(self, cluster: str) -> str:
         """Return a cluster's Merkle root, forty hex digits; empty while its active node keeps no index."""
         node = self.active_node(cluster)
-        index = self.parts.nodes[node].core.journal.index if node else None
+        index = self.parts.nodes[node].journal.index if node else None
         return index.root() if index is not None else ""
 
     def contents(self, cluster: str) -> dict[str, bytes]:
@@ -90,7 +90,7 @@ class Queries:
             node = self.active_node(plan.name)
             if not node:
                 continue
-            mode = self.parts.nodes[node].core.mode()
+            mode = self.parts.nodes[node].mode
             if mode.mode == "primary" and self._clients_reach(plan.site):
                 found.setdefault(mode.cluster_id, []).append(plan.name)
         return found
@@ -101,12 +101,12 @@ class Queries:
         nodes = self.parts.nodes
         for plan in self.parts.blueprint.clusters:
             node = self.active_node(plan.name)
-            sync = nodes[node].core.sync if node else None
+            sync = nodes[node].sync if node else None
             if sync is None or sync.state != STREAMING:
                 continue
             upstream = self.upstream_of(plan.name)
             leader = self.active_node(upstream) if upstream else ""
-            if leader and nodes[leader].core.journal.last == sync.position:
+            if leader and nodes[leader].journal.last == sync.position:
                 pairs.append((upstream, plan.name))
         return pairs
 

@@ -29,6 +29,7 @@ from labkit.lab.messages import (
 )
 from labkit.lab.reports import ModeChanged, UpstreamFollowed, UpstreamLeft
 from labkit.service.message import Response
+from labkit.vault.context import Duty
 from labkit.vault.replication import activation, position
 from labkit.vault.replication.events import (
     Apply,
@@ -48,7 +49,8 @@ from labkit.vault.replication.events import (
     Timer,
     Wait,
 )
-from labkit.vault.replication.mode import MODE_KEY
+from labkit.vault.replication.journal import Journal
+from labkit.vault.replication.mode import MODE_KEY, Mode
 from labkit.vault.replication.serving import QUESTIONS, Here, Stream, echo, opened, push, size_bytes
 from labkit.vault.replication.state import State, from_plain, plain
 from labkit.vault.replication.sync import ask, heard, on
@@ -75,7 +77,7 @@ class ReplicationLink:
         self.streams: dict[str, Stream] = {sid: Stream(*row) for sid, row in state.get("streams", ())}
         self._core.peers = {row[0]: activation.Peer(*row) for row in state.get("peers", ())}
         if state.get("sync") is not None:
-            self._core.sync = from_plain(state["sync"])
+            self._sync = from_plain(state["sync"])
 
     def receive(self, source: str, message: Any) -> None:
         """Take a message of the cluster port."""
@@ -83,7 +85,7 @@ class ReplicationLink:
 
     def on_timer(self, timer: NodeTimer) -> None:
         """A timer of the sync came back; without a sync, or on a node that is not active, it is ignored."""
-        if self._core.sync is None or not self._active:
+        if self._sync is None or not self._active:
             return
         if isinstance(timer, SyncTimer):
             self._drive(Timer(timer.name, timer.serial, self._moment()))
@@ -95,7 +97,7 @@ class ReplicationLink:
         """After any step: start or stop by the mode, cut revoked ids off, push what was committed, report changes."""
         core = self._core
         if not self._active:
-            self.started, core.sync = None, None
+            self.started, self._sync = None, None
             self.streams, self.connected = {}, {}
             return
         stored = core.storage.get(MODE_KEY)
@@ -103,15 +105,15 @@ class ReplicationLink:
             self._apply_mode(stored)
         if self.streams or self.connected:
             self._serve_streams()
-        mode = core.mode().mode
-        now_is = (mode, core.sync.state if core.sync is not None else "running" if mode == "primary" else "")
+        mode = self._mode.mode
+        now_is = (mode, self._sync.state if self._sync is not None else "running" if mode == "primary" else "")
         if now_is != self.reported:
             self.reported = now_is
             self._services.emit(ModeChanged(self._services.now(), self._plan.cluster.name, *now_is))
 
     def state(self) -> dict[str, Any]:
         """Return the link as plain values."""
-        sync = self._core.sync
+        sync = self._sync
         return {
             "started": self.started,
             "reported": self.reported,
@@ -122,8 +124,29 @@ class ReplicationLink:
         }
 
     @property
+    def _sync(self) -> State | None:
+        sync: State | None = self._core.sync
+        return sync
+
+    @_sync.setter
+    def _sync(self, sync: State | None) -> None:
+        self._core.sync = sync
+
+    @property
+    def _journal(self) -> Journal:
+        return self._core.journal
+
+    @property
+    def _mode(self) -> Mode:
+        return self._core.mode()
+
+    @property
+    def _leadership(self) -> Duty:
+        return self._core.duty
+
+    @property
     def _active(self) -> bool:
-        return not self._vault.sealed and self._core.duty.active
+        return not self._vault.sealed and self._leadership.active
 
     def _send(self, target: str, what: str, message: Any, body_bytes: int) -> None:
         self._services.send(self._plan.name, target, what, message, body_bytes + HEADER_BYTES)
@@ -133,15 +156,15 @@ class ReplicationLink:
 
     def _apply_mode(self, stored: bytes | None) -> None:
         core = self._core
-        mode = core.mode()
+        mode = self._mode
         self.started = stored
-        if core.sync is not None:
+        if self._sync is not None:
             shut = mode.mode != "secondary"
-            left = (mode.mode, core.sync.position, core.sync.complete)
+            left = (mode.mode, self._sync.position, self._sync.complete)
             self._services.emit(UpstreamLeft(self._services.now(), self._plan.cluster.name, *left))
             self._drive(Stop(f"the cluster is {mode.mode} now", self._moment(), shut))
         if mode.mode != "secondary":
-            core.sync = None
+            self._sync = None
             return
         place = position.read(core)
         start = Start(
@@ -154,7 +177,7 @@ class ReplicationLink:
             last_remote_wal=place.last_remote_wal,
             serial=self._incarnation << 32,
         )
-        core.sync = core.sync or State()
+        self._sync = self._sync or State()
         upstream = self._services.resolve(start.addresses[0]) if start.addresses else None
         followed = upstream.cluster if upstream is not None else ""
         self._services.emit(UpstreamFollowed(self._plan.cluster.name, followed, mode.newly_demoted))
@@ -163,8 +186,8 @@ class ReplicationLink:
     # ---- the secondary's side
 
     def _drive(self, event: Event) -> None:
-        core = self._core
-        core.sync, effects = on(core.sync, event)
+        assert self._sync is not None
+        self._sync, effects = on(self._sync, event)
         for effect in effects:
             self._carry_out(effect)
 
@@ -178,11 +201,12 @@ class ReplicationLink:
         elif isinstance(effect, Apply):
             for number, changes in effect.entries:
                 own = position.write(core, position.Place(True, number, number))
-                core.journal.apply(changes, own, core.duty.term)
+                self._journal.apply(changes, own, self._leadership.term)
         elif isinstance(effect, Replace):
-            last_remote_wal = core.sync.last_remote_wal
+            assert self._sync is not None
+            last_remote_wal = self._sync.last_remote_wal
             own = position.write(core, position.Place(effect.complete, effect.position, last_remote_wal))
-            core.journal.apply(effect.changes, own, core.duty.term)
+            self._journal.apply(effect.changes, own, self._leadership.term)
         elif isinstance(effect, Remember):
             core.commit(position.write_addresses(core, effect.addresses))
         elif isinstance(effect, Observe):
@@ -190,7 +214,7 @@ class ReplicationLink:
 
     def _ask(self, send: Send) -> None:
         core = self._core
-        index = core.journal.index
+        index = self._journal.index
         assert index is not None
         message = ask(send, index)
         target = self._services.resolve(send.to)
@@ -199,22 +223,22 @@ class ReplicationLink:
         if target is None:
             return
         credentials = activation.credentials(core, message["serial"]) if send.rpc == "guard_hash" else {}
-        question = ReplicationQuestion(send.rpc, core.mode().secondary_id, message, credentials)
+        question = ReplicationQuestion(send.rpc, self._mode.secondary_id, message, credentials)
         self._send(target.node, send.rpc, question, size_bytes(message) + size_bytes(credentials))
 
     def _on_answer(self, source: str, message: ReplicationAnswer) -> None:
-        index = self._core.journal.index
-        if self._core.sync is not None:
+        index = self._journal.index
+        if self._sync is not None:
             assert index is not None
             self._drive(Reply(message.rpc, heard(message.rpc, message.message, index), self._moment()))
 
     def _on_refusal(self, source: str, message: ReplicationRefusal) -> None:
-        if self._core.sync is not None:
+        if self._sync is not None:
             reason, addresses = message.reason, message.addresses
             self._drive(Refused(message.rpc, message.serial, reason, self._moment(), addresses))
 
     def _on_push(self, source: str, message: StreamPush) -> None:
-        if self._core.sync is not None:
+        if self._sync is not None:
             self._drive(Pushed(message.message, self._moment()))
 
     # ---- the primary's side
@@ -226,7 +250,7 @@ class ReplicationLink:
             refusal = ReplicationRefusal(rpc, message["serial"], refused, addresses)
             self._send(source, rpc, refusal, REFUSAL_BYTES)
             return
-        journal = self._core.journal
+        journal = self._journal
         answer = self._echo(sid, message) if rpc == "echo" else QUESTIONS[rpc](journal, message)
         if rpc == "stream_wals":
             stream = opened(answer)
@@ -238,10 +262,10 @@ class ReplicationLink:
         """Return why a question is refused, and where to ask instead; an empty reason when it is answered."""
         core, sid = self._core, question.secondary_id
         if not self._active:
-            known = (core.duty.leader_cluster,) if core.duty.leader_cluster and not self._vault.sealed else ()
-            return ("sealed" if self._vault.sealed else NOT_ACTIVE), known
-        if core.mode().mode != "primary":
-            return f"not a primary but {core.mode().mode}", ()
+            leader = "" if self._vault.sealed else self._leadership.leader_cluster
+            return ("sealed" if self._vault.sealed else NOT_ACTIVE), (leader,) if leader else ()
+        if self._mode.mode != "primary":
+            return f"not a primary but {self._mode.mode}", ()
         if question.rpc == "guard_hash":
             why = activation.check_connection(core, sid, question.message["serial"], question.credentials)
             if why:
@@ -263,13 +287,13 @@ class ReplicationLink:
             cluster_addrs=tuple(cluster_address(name) for name in self._plan.cluster.node_names),
             stream=self.streams.get(sid),
         )
-        return echo(core.journal, message, here)
+        return echo(self._journal, message, here)
 
     def _serve_streams(self) -> None:
         """Cut off who was revoked, and push what was committed since."""
         core = self._core
         for sid in sorted(self.connected):
-            why = "" if core.mode().mode == "primary" else f"not a primary but {core.mode().mode}"
+            why = "" if self._mode.mode == "primary" else f"not a primary but {self._mode.mode}"
             if not why and not activation.is_known(core, sid):
                 why = "the activation of this id was revoked"
             if why:
@@ -277,7 +301,7 @@ class ReplicationLink:
                 self.streams.pop(sid, None)
                 self._send(host, "disconnect", ReplicationRefusal("", 0, why), REFUSAL_BYTES)
         for sid in sorted(self.streams):
-            while (pushed := push(core.journal, self.streams[sid])) is not None:
+            while (pushed := push(self._journal, self.streams[sid])) is not None:
                 self.streams[sid], message = pushed
                 self._send(self.connected[sid], "stream", StreamPush(message), size_bytes(message))
 
