@@ -38,7 +38,7 @@ class Candidacy(NamedTuple):
 def stand(store: Storage, node: str, term: int, now_ns: int) -> Candidacy:
     """Renew the lease that a node holds under its term (0 when it does not lead), take it, or find it held."""
     lease = read_lease(store)
-    if term and lease is not None and (lease.holder, lease.term) == (node, term):
+    if lease is not None and (lease.holder, lease.term) == (node, term):
         result, lease = RENEWED, lease._replace(until_ns=now_ns + LEASE_NS)
     elif lease is None or lease.until_ns <= now_ns:
         result, lease = TAKEN, Lease(node, 1 if lease is None else lease.term + 1, now_ns + LEASE_NS)

@@ -1,14 +1,21 @@
-"""Nodes on the network: the lease inside a cluster, crash and restart, fetches that wait, and what falls due."""
+"""Nodes, by themselves and on the network: who leads, crash and restart, fetches that wait, and what falls due."""
 
 from __future__ import annotations
 
 import pytest
 
 from labkit import Lab
+from labkit.lab.blueprint import START_WALL_NS, ClusterPlan, NodePlan
 from labkit.lab.election import LEASE_NS, RENEW_NS, Lease, read_lease, write_lease
-from labkit.lab.messages import HEADER_BYTES, size_of
+from labkit.lab.messages import HEADER_BYTES, ApiAnswer, ApiRequest, Correlation, DueTimer, LeaseTimer, size_of
+from labkit.lab.node import NodeHost
+from labkit.lab.reports import Committed, LeaderTaken
 from labkit.lab.runbooks import Ask
+from labkit.service.message import Request
+from labkit.vault.files import Files
+from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.tokens import IDS
+from labkit.vault.vault import set_up
 
 SECOND_NS = 1_000_000_000
 
@@ -17,6 +24,88 @@ def data_of(lab: Lab, cluster: str) -> dict[str, bytes]:
     """What a store holds beside the lease, which is renewed all the time."""
     items = lab.parts.stores[cluster].state()["items"]
     return {key: value for key, value in items.items() if key != "node/lease"}
+
+
+# ---- a node by itself, outside a fake
+
+PLAN = NodePlan(name="oslo-1", cluster=ClusterPlan(name="oslo", site="oslo", nodes=1))
+ASKED = Correlation("somebody", 1, 1)
+
+
+def leading(outside) -> tuple[NodeHost, str]:
+    """A node of its own cluster that just took the lease, and its root token; what it did until then is forgotten."""
+    node = NodeHost(PLAN, outside.services, MemoryStorage(), Files())
+    root_token, _ = set_up(node.core)
+    node.boot(0)
+    node.on_timer(LeaseTimer(0))
+    outside.done.clear()
+    return node, root_token
+
+
+def test_a_booted_node_sets_its_timer_takes_the_lease_says_so_and_sets_the_timer_again(outside):
+    node = NodeHost(PLAN, outside.services, MemoryStorage(), Files())
+    set_up(node.core)
+    outside.done.clear()
+    node.boot(500)
+    outside.now_ns = 500
+    node.on_timer(LeaseTimer(0))
+
+    assert outside.timers[:2] == [(500, LeaseTimer(0), 0), (RENEW_NS, LeaseTimer(0), 0)]
+    assert outside.reports[0] == LeaderTaken(500, "oslo", "oslo-1", 1)
+    assert read_lease(node.store) == Lease("oslo-1", 1, 500 + LEASE_NS)
+    assert (node.active, node.leadership.since_ns) == (True, START_WALL_NS + 500)
+
+
+def test_a_commit_is_reported_before_the_answer_is_sent(outside):
+    node, token = leading(outside)
+    request = Request("POST", "/v1/secret/data/app", {"X-Vault-Token": token}, {"data": {"a": 1}})
+    node.receive("somebody", ApiRequest(ASKED, request))
+    report, sent = (what for kind, what in outside.done if kind in ("emit", "send"))
+
+    assert isinstance(report, Committed)
+    assert (report.correlation, report.cluster) == (ASKED, "oslo")
+    source, target, what, answer, size_bytes = sent
+    assert (source, target, what) == ("oslo-1", "somebody", "response")
+    assert isinstance(answer, ApiAnswer)
+    assert (answer.correlation, answer.response.status) == (ASKED, 200)
+    assert size_bytes == size_of(answer.response.body)
+
+
+def test_a_read_reports_nothing(outside):
+    node, token = leading(outside)
+    node.receive("somebody", ApiRequest(ASKED, Request("GET", "/v1/sys/mounts", {"X-Vault-Token": token})))
+
+    assert outside.reports == []
+    assert [message.response.status for _, _, _, message, _ in outside.sent] == [200]
+
+
+def test_a_timer_set_before_a_crash_is_ignored(outside):
+    node, _ = leading(outside)
+    node.crash()
+    for timer in (LeaseTimer(0), DueTimer(0)):
+        node.on_timer(timer)
+
+    assert outside.done == []
+    assert not node.active
+
+
+def test_what_falls_due_sets_one_timer(outside):
+    node, token = leading(outside)
+    body = {"ttl": "30s"}
+    for number in (1, 2):
+        request = Request("POST", "/v1/auth/token/create", {"X-Vault-Token": token}, body)
+        node.receive("somebody", ApiRequest(Correlation("somebody", number, 1), request))
+
+    assert outside.timers == [(30 * SECOND_NS, DueTimer(0), 0)]
+
+
+def test_a_node_goes_on_from_its_state(outside):
+    node, token = leading(outside)
+    again = NodeHost(PLAN, outside.services, node.store, node.files, node.state())
+
+    assert again.state() == node.state()
+    again.receive("somebody", ApiRequest(ASKED, Request("GET", "/v1/sys/mounts", {"X-Vault-Token": token})))
+    assert outside.sent[-1][3].response.status == 200
 
 
 # ---- who leads
@@ -164,8 +253,7 @@ def test_no_two_nodes_draw_the_same(quiet):
     assert len(drawn) == len(quiet.parts.nodes)
 
 
-def test_a_timer_of_a_former_life_is_nobodys(quiet):
-    """A node that was down for a moment has one timer afterwards, not two."""
+def test_a_node_that_was_down_for_a_moment_has_one_timer(quiet):
     quiet.run("2500ms").crash("paris-3")
     quiet.restart("paris-3")
     quiet.run("5s")
@@ -253,7 +341,24 @@ def test_a_secondary_does_nothing_by_itself_and_a_promoted_one_does_it_all(calm)
     assert token_count(calm, "tokyo") == before - 1
 
 
-# ---- what is told
+# ---- what is answered
+
+
+def test_a_refusal_carries_a_code_that_is_not_in_its_body(calm):
+    calm.run("2s")
+    attempt = "sys/replication/dr/secondary/generate-operation-token/attempt"
+    calm["tokyo"].post(attempt, {}, token="")
+    refused = {
+        "not_active": calm["paris"].request("GET", "secret/data/app", node="paris-2"),
+        "dr_secondary": calm["tokyo"].get("secret/data/app"),
+        "attempt_in_progress": calm["tokyo"].post(attempt, {}, token=""),
+    }
+    calm.crash("paris-3")
+    calm.restart("paris-3")
+    refused["sealed"] = calm["paris"].request("GET", "secret/data/app", node="paris-3")
+
+    assert {code: answer.code for code, answer in refused.items()} == {code: code for code in refused}
+    assert all(set(answer.body) == {"errors"} for answer in refused.values())
 
 
 def test_a_request_knows_the_host_it_came_from(quiet):
