@@ -175,7 +175,7 @@ def _run_file(path: str, seed: int | None, *, quiet: bool) -> int:
     _run_lab(lab, quiet=quiet)
     run = lab.scenario
     assert run is not None
-    verdict = judge(run, lab, lab.ledger, lab.invariants, lab.now, lab.followed)
+    verdict = judge(run, lab.queries, lab.ledger, lab.invariants)
     if not quiet:
         print("what happened, in lab time:", *event_log(lab.trace), "", table(verdict), sep="\n")
         print(f"the same seed gives the same run: its trace has the digest {lab.trace.digest()[:16]}")

@@ -12,7 +12,7 @@ MILLISECOND_NS = 1_000_000
 SECOND_NS = 1_000_000_000
 
 # 2030-01-01T00:00:00Z: where a lab's wall clocks stand when it is built
-EPOCH_NS = 1_893_456_000 * SECOND_NS
+START_WALL_NS = 1_893_456_000 * SECOND_NS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +44,20 @@ class ClusterPlan:
         """The names of the cluster's nodes, in order."""
         return tuple(f"{self.name}-{number}" for number in range(1, self.nodes + 1))
 
+    @property
+    def operator_host(self) -> str:
+        """The name of the operator's host beside the cluster."""
+        return f"{self.name}-operator"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodePlan:
+    """One node: its name, its cluster, and what its wall clock shows at the start of the lab."""
+
+    name: str
+    cluster: ClusterPlan
+    start_wall_ns: int = START_WALL_NS
+
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadPlan:
@@ -59,7 +73,7 @@ class WorkloadPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class ClientPlan:
-    """A group of clients: where they live, which clusters they use in order of preference, and how patient they are."""
+    """A group of clients: their site, the clusters they use in order of preference, and how long they wait."""
 
     name: str
     site: str
@@ -84,7 +98,7 @@ class Blueprint:
     links: tuple[LinkPlan, ...]
     clusters: tuple[ClusterPlan, ...]
     clients: tuple[ClientPlan, ...] = ()
-    epoch_ns: int = EPOCH_NS
+    start_wall_ns: int = START_WALL_NS
 
     def cluster(self, name: str) -> ClusterPlan:
         """Return the plan of a cluster; raise KeyError that lists the names there are."""
@@ -92,6 +106,11 @@ class Blueprint:
             if plan.name == name:
                 return plan
         raise KeyError(f"no cluster named {name}; there are {', '.join(plan.name for plan in self.clusters)}")
+
+    def nodes_of(self, cluster: str) -> tuple[NodePlan, ...]:
+        """Return the plans of a cluster's nodes, in order; KeyError as ``cluster``."""
+        plan = self.cluster(cluster)
+        return tuple(NodePlan(name=name, cluster=plan, start_wall_ns=self.start_wall_ns) for name in plan.node_names)
 
     def with_clients(self, *clients: ClientPlan) -> Blueprint:
         """Return the blueprint with these groups of clients instead of its own."""

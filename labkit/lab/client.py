@@ -1,21 +1,26 @@
 """Client: an application that talks to the clusters, with timeout, retry and failover, as a state machine.
 
-1. An operation is tried against one node at a time.  No answer in time, a node that cannot serve (standby without a
+1. An operation is attempted against one node at a time.  No answer in time, a node that cannot serve (standby without a
    leader, sealed, disaster-recovery secondary) or a lost connection send it on to the next node; the nodes of the
    preferred cluster come first.  All operations of a client share where it stands.
-2. Its outcome is *answered* (2xx), *refused* (certainly no effect) or *unknown* (some try stayed without an answer).
+2. Its outcome is *answered* (2xx), *refused* (certainly no effect) or *unknown* (some attempt got no answer).
 3. The state is plain values; what is to be done comes back as effects (R2).
 """
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any, NamedTuple
 
-from labkit.lab.blueprint import ClientPlan, WorkloadPlan
-from labkit.service.encoding import to_base64
+from labkit.lab.addresses import host_of
+from labkit.lab.blueprint import ClientPlan, NodePlan, WorkloadPlan
+from labkit.lab.messages import AttemptTimeout, Correlation, RetryTimer, WorkTimer
+from labkit.lab.reports import ANSWERED, REFUSED, UNKNOWN
 from labkit.service.message import Request, Response
 
-PATH_DISABLED = "path disabled in replication DR secondary mode"
+DR_SECONDARY = "dr_secondary"
+
+ClientTimer = WorkTimer | AttemptTimeout | RetryTimer
 
 
 class Operation(NamedTuple):
@@ -31,19 +36,19 @@ class Operation(NamedTuple):
     status: int = 0
 
 
-class Send(NamedTuple):
+class SendRequest(NamedTuple):
     """Effect: send a request to a node under a correlation."""
 
     node: str
-    correlation: str
+    correlation: Correlation
     request: Request
 
 
-class Timer(NamedTuple):
+class SetTimer(NamedTuple):
     """Effect: come back after a delay with this payload."""
 
     delay_ns: int
-    payload: tuple[Any, ...]
+    payload: ClientTimer
 
 
 class Outcome(NamedTuple):
@@ -51,65 +56,67 @@ class Outcome(NamedTuple):
 
     operation: Operation
     kind: str
-    correlation: str
+    correlation: Correlation
 
 
-Effect = Send | Timer | Outcome
+Effect = SendRequest | SetTimer | Outcome
 
 
 class Client:
     """One client: where it stands among the nodes, and its operations under way."""
 
-    __slots__ = ("name", "nodes", "open", "plan", "position", "serial", "token")
+    __slots__ = ("name", "nodes", "pending", "plan", "position", "serial", "token")
 
     def __init__(
-        self, name: str, plan: ClientPlan, nodes: tuple[str, ...], state: dict[str, Any] | None = None
+        self, name: str, plan: ClientPlan, nodes: tuple[NodePlan, ...], state: dict[str, Any] | None = None
     ) -> None:
         state = state or {}
         self.name, self.plan, self.nodes = name, plan, nodes
         self.position: int = state.get("position", 0)
         self.serial: int = state.get("serial", 0)
         self.token: str = state.get("token", "")
-        self.open: dict[int, Operation] = {row[0]: Operation(*row) for row in state.get("open", ())}
+        self.pending: dict[int, Operation] = {row[0]: Operation(*row) for row in state.get("pending", ())}
 
     def start(self, now_ns: int) -> list[Effect]:
         """Set the workload going; the clients of a group begin one after another, spread over one interval."""
         place, count = self.plan.names.index(self.name), self.plan.count
         return [
-            Timer(max(0, work.from_ns - now_ns) + work.every_ns * place // count, ("work", index))
+            SetTimer(max(0, work.from_ns - now_ns) + work.every_ns * place // count, WorkTimer(index))
             for index, work in enumerate(self.plan.workload)
         ]
 
-    def on_timer(self, payload: tuple[Any, ...], now_ns: int) -> list[Effect]:
-        """A timer came back: time for the next operation, for the next try, or the end of patience with one."""
-        kind, number, *rest = payload
-        if kind == "work":
-            return self._work(number, now_ns)
-        operation = self.open.get(number)
-        if operation is None or operation.attempts != rest[0]:
+    def on_timer(self, timer: ClientTimer, now_ns: int) -> list[Effect]:
+        """A timer came back: time for the next operation, for the next attempt, or the end of the time for one."""
+        if isinstance(timer, WorkTimer):
+            return self._work(timer.workload, now_ns)
+        operation = self.pending.get(timer.number)
+        if operation is None or operation.attempts != timer.attempt:
             return []
-        if kind == "retry":
+        if isinstance(timer, RetryTimer):
             return self._attempt(operation)
         if not operation.node:
             return []
         return self._fail(operation._replace(silent=operation.silent + 1, status=0))
 
-    def on_answer(self, correlation: str, response: Response) -> list[Effect]:
-        """An answer arrived; one that comes too late is nobody's."""
-        _, number, attempt = correlation.rsplit("/", 2)
-        operation = self.open.get(int(number))
-        if operation is None or operation.attempts != int(attempt) or not operation.node:
+    def on_answer(self, correlation: Correlation, response: Response) -> list[Effect]:
+        """An answer arrived; one that comes too late is ignored."""
+        operation = self.pending.get(correlation.number)
+        if operation is None or operation.attempts != correlation.attempt or not operation.node:
             return []
         operation = operation._replace(status=response.status)
         if response.ok:
-            return self._end(operation, "answered", correlation)
+            return self._end(operation, ANSWERED, correlation)
         if response.status == 307:
-            return self._follow(operation, response.headers.get("Location", ""))
-        if PATH_DISABLED in response.errors or response.status == 472:
+            return self._redirect(operation, response.headers.get("Location", ""))
+        if response.code == DR_SECONDARY or response.status == 472:
             return self._fail(operation, self._after_cluster(operation.node))
         if response.status in (429, 473, 503):
             return self._fail(operation)
-        return self._end(operation, "unknown" if operation.silent else "refused", correlation)
+        return self._end(operation, UNKNOWN if operation.silent else REFUSED, correlation)
+
+    def cluster_of(self, node: str) -> str:
+        """Return the cluster that one of the client's nodes belongs to."""
+        return next(plan.cluster.name for plan in self.nodes if plan.name == node)
 
     def state(self) -> dict[str, Any]:
         """Return the client as plain values."""
@@ -117,7 +124,7 @@ class Client:
             "position": self.position,
             "serial": self.serial,
             "token": self.token,
-            "open": tuple(self.open.values()),
+            "pending": tuple(self.pending.values()),
         }
 
     def _work(self, index: int, now_ns: int) -> list[Effect]:
@@ -127,51 +134,50 @@ class Client:
         self.serial += 1
         request = build_request(self.name, work, self.serial, self.token)
         operation = Operation(self.serial, work.operation, now_ns, request)
-        return [Timer(work.every_ns, ("work", index)), *self._attempt(operation)]
+        return [SetTimer(work.every_ns, WorkTimer(index)), *self._attempt(operation)]
 
     def _attempt(self, operation: Operation, node: str = "") -> list[Effect]:
-        node = node or self.nodes[self.position % len(self.nodes)]
+        node = node or self.nodes[self.position % len(self.nodes)].name
         operation = operation._replace(attempts=operation.attempts + 1, node=node)
-        self.open[operation.number] = operation
-        correlation = f"{self.name}/{operation.number}/{operation.attempts}"
+        self.pending[operation.number] = operation
         return [
-            Send(node, correlation, operation.request),
-            Timer(self.plan.timeout_ns, ("timeout", operation.number, operation.attempts)),
+            SendRequest(node, self._correlation(operation), operation.request),
+            SetTimer(self.plan.timeout_ns, AttemptTimeout(operation.number, operation.attempts)),
         ]
 
-    def _follow(self, operation: Operation, location: str) -> list[Effect]:
-        """Go where a standby says that the active node is, at once; counted as a try."""
-        leader = location.removeprefix("https://").removeprefix("http://").partition(":")[0]
-        if leader not in self.nodes or operation.attempts > self.plan.retries + len(self.nodes):
+    def _redirect(self, operation: Operation, location: str) -> list[Effect]:
+        """Go where a standby says that the active node is, at once; counted as an attempt."""
+        leader = host_of(location)
+        names = [node.name for node in self.nodes]
+        if leader not in names or operation.attempts > self.plan.retries + len(names):
             return self._fail(operation)
-        self.position = self.nodes.index(leader)
+        self.position = names.index(leader)
         return self._attempt(operation, leader)
 
     def _after_cluster(self, node: str) -> int:
         """Return where the next cluster's nodes begin: all nodes of a secondary refuse alike."""
-        cluster = _cluster_of(node)
-        here = max(place for place, other in enumerate(self.nodes) if _cluster_of(other) == cluster)
-        return (here + 1) % len(self.nodes)
+        cluster = self.cluster_of(node)
+        last = max(place for place, other in enumerate(self.nodes) if other.cluster.name == cluster)
+        return (last + 1) % len(self.nodes)
 
     def _fail(self, operation: Operation, onward: int | None = None) -> list[Effect]:
-        """This node did not serve: stand at the next one (or at ``onward``), try again while there are tries left."""
+        """This node did not serve: stand at the next (or at ``onward``), try again while there are attempts left."""
         place = self.position % len(self.nodes)
-        stands_there = self.nodes[place] == operation.node
-        if stands_there or (onward is not None and _cluster_of(self.nodes[place]) == _cluster_of(operation.node)):
+        here = self.nodes[place]
+        in_its_cluster = here.cluster.name == self.cluster_of(operation.node)
+        if here.name == operation.node or (onward is not None and in_its_cluster):
             self.position = (place + 1) % len(self.nodes) if onward is None else onward
         if operation.attempts > self.plan.retries:
-            correlation = f"{self.name}/{operation.number}/{operation.attempts}"
-            return self._end(operation, "unknown" if operation.silent else "refused", correlation)
-        self.open[operation.number] = operation._replace(node="")
-        return [Timer(self.plan.backoff_ns, ("retry", operation.number, operation.attempts))]
+            return self._end(operation, UNKNOWN if operation.silent else REFUSED, self._correlation(operation))
+        self.pending[operation.number] = operation._replace(node="")
+        return [SetTimer(self.plan.backoff_ns, RetryTimer(operation.number, operation.attempts))]
 
-    def _end(self, operation: Operation, kind: str, correlation: str) -> list[Effect]:
-        self.open.pop(operation.number, None)
+    def _end(self, operation: Operation, kind: str, correlation: Correlation) -> list[Effect]:
+        self.pending.pop(operation.number, None)
         return [Outcome(operation, kind, correlation)]
 
-
-def _cluster_of(node: str) -> str:
-    return node.rpartition("-")[0]
+    def _correlation(self, operation: Operation) -> Correlation:
+        return Correlation(self.name, operation.number, operation.attempts)
 
 
 def build_request(client: str, work: WorkloadPlan, number: int, token: str) -> Request:
@@ -191,7 +197,7 @@ def _get_secret(client: str, work: WorkloadPlan, number: int, headers: dict[str,
 
 
 def _encrypt(client: str, work: WorkloadPlan, number: int, headers: dict[str, str]) -> Request:
-    plaintext = to_base64(number.to_bytes(8, "big").rjust(work.size_bytes, b"x"))
+    plaintext = b64encode(number.to_bytes(8, "big").rjust(work.size_bytes, b"x")).decode()
     return Request("POST", f"/v1/transit/encrypt/{client}", headers, {"plaintext": plaintext})
 
 

@@ -1,25 +1,32 @@
-"""Client host: carries out what a client's state machine wants, and tells ledger and trace how operations ended."""
+"""Client host: carries out what a client's state machine wants, and reports how its operations ended."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from labkit.lab.blueprint import ClientPlan
-from labkit.lab.client import Client, Effect, Outcome, Send
-from labkit.service.limits import wire_size
-
-if TYPE_CHECKING:
-    from labkit.lab.lab import Lab
+from labkit.lab.blueprint import ClientPlan, NodePlan
+from labkit.lab.client import Client, ClientTimer, Effect, Outcome, SendRequest
+from labkit.lab.host_services import HostServices
+from labkit.lab.messages import ApiAnswer, ApiRequest, size_of
+from labkit.lab.reports import OperationEnded
 
 
 class ClientHost:
-    """One client on the network."""
+    """One client on the network; ``root_token`` gives the token that its preferred cluster accepts now."""
 
-    __slots__ = ("client", "lab", "name")
+    __slots__ = ("client", "name", "root_token", "services")
 
-    def __init__(self, lab: Lab, name: str, plan: ClientPlan, state: dict[str, Any] | None = None) -> None:
-        nodes = tuple(node for cluster in plan.use for node in lab.blueprint.cluster(cluster).node_names)
-        self.lab, self.name = lab, name
+    def __init__(
+        self,
+        name: str,
+        plan: ClientPlan,
+        nodes: tuple[NodePlan, ...],
+        services: HostServices,
+        root_token: Callable[[], str],
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        self.name, self.services, self.root_token = name, services, root_token
         self.client = Client(name, plan, nodes, state)
 
     def __repr__(self) -> str:
@@ -27,45 +34,45 @@ class ClientHost:
 
     def start(self) -> None:
         """Set the workload going."""
-        self._carry_out(self.client.start(self.lab.now))
+        self._carry_out(self.client.start(self.services.now()))
 
-    def receive(self, source: str, what: str, payload: tuple[Any, ...]) -> None:
+    def receive(self, source: str, answer: ApiAnswer) -> None:
         """Take an answer."""
-        _, correlation, response = payload
-        self._carry_out(self.client.on_answer(correlation, response))
+        self._carry_out(self.client.on_answer(answer.correlation, answer.response))
 
-    def on_timer(self, payload: tuple[Any, ...]) -> None:
+    def on_timer(self, timer: ClientTimer) -> None:
         """A timer came back; a changed root token is known to clients as soon as to operators."""
-        self.client.token = self.lab.desk.credentials[self.client.plan.use[0]].root_token
-        self._carry_out(self.client.on_timer(payload, self.lab.now))
+        self.client.token = self.root_token()
+        self._carry_out(self.client.on_timer(timer, self.services.now()))
 
     def state(self) -> dict[str, Any]:
         """Return the client as plain values."""
         return self.client.state()
 
     def _carry_out(self, effects: list[Effect]) -> None:
-        lab = self.lab
+        services = self.services
         for effect in effects:
-            if isinstance(effect, Send):
-                body = effect.request.body
-                size_bytes = 160 + (wire_size(body) if body else 0)
-                payload = ("ask", effect.correlation, effect.request)
-                lab.network.send(self.name, effect.node, "request", payload, size_bytes)
+            if isinstance(effect, SendRequest):
+                message = ApiRequest(effect.correlation, effect.request)
+                services.send(self.name, effect.node, "request", message, size_of(effect.request.body))
             elif isinstance(effect, Outcome):
-                self._tell(effect)
+                self._report(effect)
             else:
-                lab.clock.after(effect.delay_ns, ("timer", self.name, effect.payload))
+                services.after(effect.delay_ns, effect.payload)
 
-    def _tell(self, outcome: Outcome) -> None:
-        lab, operation = self.lab, outcome.operation
-        path = operation.request.path.removeprefix("/v1/")
-        cluster = operation.node.rpartition("-")[0]
-        if outcome.kind == "answered":
-            lab.ledger.acknowledge(lab.now, self.name, path, outcome.correlation)
-        elif outcome.kind == "refused":
-            lab.ledger.note_refused()
-        else:
-            lab.ledger.note_unknown()
-        row = (operation.started_ns, lab.now, self.name, operation.name, path, cluster)
-        lab.trace.record(("outcome", *row, outcome.kind, operation.status, operation.attempts))
-        lab.invariants.on_outcome()
+    def _report(self, outcome: Outcome) -> None:
+        operation = outcome.operation
+        self.services.emit(
+            OperationEnded(
+                at_ns=self.services.now(),
+                started_ns=operation.started_ns,
+                client=self.name,
+                operation=operation.name,
+                path=operation.request.path.removeprefix("/v1/"),
+                cluster=self.client.cluster_of(operation.node),
+                outcome=outcome.kind,
+                status=operation.status,
+                attempts=operation.attempts,
+                correlation=outcome.correlation,
+            )
+        )

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
-from labkit.lab.runbooks import Ask
+from labkit.lab.blueprint import ClusterPlan
+from labkit.lab.queries import Queries
+from labkit.lab.runbooks import Ask, Credentials
 from labkit.service.message import Body, Response
 from labkit.service.short_forms import ShortForms
-
-if TYPE_CHECKING:
-    from labkit.lab.blueprint import ClusterPlan
-    from labkit.lab.lab import Lab
-    from labkit.vault.files import Files
+from labkit.vault.files import Files
 
 
 class Silence(TimeoutError):
     """No answer came within the time; what was asked may have happened."""
 
 
+class ClusterDriver(NamedTuple):
+    """What a handle needs of its lab: calls that move the clock, queries, and every cluster's credentials and files.
+
+    - ``ask(request, timeout=..., headers=...)``: send a request and let time pass until its answer
+    - ``work_through(runbook, **arguments)``: work through a runbook and let time pass until its end
+    """
+
+    ask: Callable[..., Response]
+    work_through: Callable[..., str]
+    queries: Queries
+    credentials: Mapping[str, Credentials]
+    files: Mapping[str, Files]
+
+
 class Cluster(ShortForms):
     """One cluster of a lab, asked from an operator's host beside it."""
 
-    __slots__ = ("_lab", "plan")
+    __slots__ = ("_driver", "plan")
 
-    def __init__(self, lab: Lab, plan: ClusterPlan) -> None:
-        self._lab, self.plan = lab, plan
+    def __init__(self, driver: ClusterDriver, plan: ClusterPlan) -> None:
+        self._driver, self.plan = driver, plan
 
     def __repr__(self) -> str:
         return f"Cluster({self.name}, {self.mode})"
@@ -43,27 +55,27 @@ class Cluster(ShortForms):
     @property
     def active(self) -> str:
         """The name of the node that serves; empty while there is none."""
-        return self._lab.active_node(self.name)
+        return self._driver.queries.active_node(self.name)
 
     @property
     def root_token(self) -> str:  # type: ignore[override]  # a lab's credentials change with replication
         """The root token that is valid here."""
-        return self._lab.desk.credentials[self.name].root_token
+        return self._driver.credentials[self.name].root_token
 
     @property
     def unseal_keys(self) -> tuple[str, ...]:
         """The key shares (hex) that open it."""
-        return self._lab.desk.credentials[self.name].unseal_keys
+        return self._driver.credentials[self.name].unseal_keys
 
     @property
     def files(self) -> Files:
         """The cluster's simulated files."""
-        return self._lab.files[self.name]
+        return self._driver.files[self.name]
 
     @property
     def mode(self) -> str:
         """The replication mode as its active node knows it: disabled, primary, secondary; unknown without one."""
-        return self._lab.mode_of(self.name)
+        return self._driver.queries.mode_of(self.name)
 
     def request(
         self,
@@ -76,25 +88,25 @@ class Cluster(ShortForms):
         timeout: str = "30s",
     ) -> Response:
         """Send one request with exactly these headers; the clock moves until the answer, or raises Silence."""
-        return self._lab.ask(Ask(self.name, method, path, json, node), timeout=timeout, headers=dict(headers or {}))
+        return self._driver.ask(Ask(self.name, method, path, json, node), timeout=timeout, headers=dict(headers or {}))
 
     def promote(self, force: bool = False) -> str:
         """Make this secondary the primary, with an operation token generated from key shares."""
-        return self._lab.work_through("promote", cluster=self.name, force=force)
+        return self._driver.work_through("promote", cluster=self.name, force=force)
 
     def demote(self) -> str:
         """Make this primary a secondary without an upstream."""
-        return self._lab.work_through("demote", cluster=self.name)
+        return self._driver.work_through("demote", cluster=self.name)
 
     def unseal(self) -> str:
         """Give every sealed node its key shares."""
-        return self._lab.work_through("unseal", cluster=self.name)
+        return self._driver.work_through("unseal", cluster=self.name)
 
     def status(self) -> Any:
-        """Return what the replication status endpoint tells, as data."""
+        """Return what the replication status endpoint answers, as data."""
         return self.get("sys/replication/dr/status", token="").data
 
     @property
     def root(self) -> str:
         """The Merkle root of what it replicates, forty hex digits; empty while it does not replicate."""
-        return self._lab.root(self.name)
+        return self._driver.queries.root(self.name)

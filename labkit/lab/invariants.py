@@ -6,18 +6,18 @@
 4. *equal roots, equal contents*: the roots of two clusters are equal exactly when what is replicated is equal; judged
    at rest, at probes and at status, and not after corruption was injected.
 
-They record what they find and never stop a lab.  A cluster *accepts* when its active node is up, unsealed and primary,
+Violations are recorded and never stop a lab.  A cluster *accepts* when its active node is up, unsealed and primary,
 and clients reach it: cutting it off from all of them (fencing) ends that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from labkit.lab.lab import Lab
-    from labkit.lab.ledger import Promotion
+from labkit.lab.queries import Queries
+from labkit.lab.recovery import Promotion
+from labkit.trace import Trace
 
 ONE_PRIMARY = "one primary"
 NO_LOSS = "planned failover loses nothing"
@@ -26,7 +26,7 @@ ROOTS = "equal roots, equal contents"
 STANDING = (ONE_PRIMARY, NO_LOSS, WITHIN_LAG, ROOTS)
 
 
-class Finding(NamedTuple):
+class Violation(NamedTuple):
     """A rule that was broken: which, when first, and what was seen."""
 
     name: str
@@ -35,31 +35,31 @@ class Finding(NamedTuple):
 
 
 class Invariants:
-    """The rules of one lab and what was found."""
+    """The rules of one lab and the violations that were found."""
 
-    __slots__ = ("_lab", "broken", "corrupted", "watched")
+    __slots__ = ("_queries", "_trace", "broken", "corrupted", "watched")
 
-    def __init__(self, lab: Lab, state: dict[str, Any] | None = None) -> None:
+    def __init__(self, queries: Queries, trace: Trace, state: dict[str, Any] | None = None) -> None:
         state = state or {}
-        self._lab = lab
-        self.broken: dict[str, Finding] = {row[0]: Finding(*row) for row in state.get("broken", ())}
+        self._queries, self._trace = queries, trace
+        self.broken: dict[str, Violation] = {row[0]: Violation(*row) for row in state.get("broken", ())}
         self.corrupted: bool = state.get("corrupted", False)
-        self.watched: dict[str, Callable[[Lab], Any]] = {}
+        self.watched: dict[str, Callable[[], Any]] = {}
 
     def __repr__(self) -> str:
         return f"Invariants({len(self.broken)} broken)"
 
-    def watch(self, name: str, check: Callable[[Lab], Any]) -> None:
-        """Add a rule of one's own: ``check(lab)`` returns something false, or text, when it is broken."""
+    def watch(self, name: str, check: Callable[[], Any]) -> None:
+        """Add a rule of one's own: ``check()`` returns something false, or text, when it is broken."""
         self.watched[name] = check
 
-    def verdicts(self) -> dict[str, Finding | None]:
+    def verdicts(self) -> dict[str, Violation | None]:
         """Return every rule with what broke it first; None for one that held."""
         return {name: self.broken.get(name) for name in (*STANDING, *self.watched)}
 
     def on_change(self) -> None:
         """Something changed who accepts writes, or anything that a watched rule may look at."""
-        accepting = self._lab.accepting()
+        accepting = self._queries.accepting()
         for set_id, clusters in sorted(accepting.items()):
             if len(clusters) > 1:
                 self._found(ONE_PRIMARY, f"{' and '.join(sorted(clusters))} accept writes of set {set_id[:8]}")
@@ -68,13 +68,12 @@ class Invariants:
     def on_outcome(self) -> None:
         """An operation ended: only rules of one's own can be broken by that."""
         for name, check in self.watched.items():
-            told = check(self._lab)
-            if told is not None and (isinstance(told, str) or not told):
-                self._found(name, told if isinstance(told, str) else "the check said no")
+            result = check()
+            if result is not None and (isinstance(result, str) or not result):
+                self._found(name, result if isinstance(result, str) else "the check said no")
 
-    def on_promotion(self, promotion: Promotion, lag: int) -> None:
-        """A secondary was promoted."""
-        lost = len(self._lab.ledger.lost(promotion))
+    def on_promotion(self, promotion: Promotion, lost: int, lag: int) -> None:
+        """A secondary was promoted: so many acknowledged writes are lost, and it lagged by so many entries."""
         if promotion.planned and lost:
             self._found(NO_LOSS, f"{lost} acknowledged writes lost though {promotion.old_primary} was demoted first")
         if not promotion.planned and lost > lag:
@@ -83,14 +82,14 @@ class Invariants:
             )
         self.on_change()
 
-    def on_rest(self) -> None:
+    def check_at_rest(self) -> None:
         """The lab stands still: ask the watched rules, and compare roots and contents where nothing is on its way."""
         self.on_outcome()
         if self.corrupted:
             return
-        for first, second in self._lab.streaming_pairs():
-            same_roots = self._lab.root(first) == self._lab.root(second)
-            same_contents = self._lab.contents(first) == self._lab.contents(second)
+        for first, second in self._queries.streaming_pairs():
+            same_roots = self._queries.root(first) == self._queries.root(second)
+            same_contents = self._queries.contents(first) == self._queries.contents(second)
             if same_roots != same_contents:
                 roots = "equal" if same_roots else "different"
                 contents = "equal" if same_contents else "different"
@@ -102,5 +101,6 @@ class Invariants:
 
     def _found(self, name: str, detail: str) -> None:
         if name not in self.broken:
-            self.broken[name] = Finding(name, self._lab.now, detail)
-            self._lab.trace.record(("invariant", self._lab.now, name, "broken", detail))
+            now_ns = self._queries.now
+            self.broken[name] = Violation(name, now_ns, detail)
+            self._trace.record(("invariant", now_ns, name, "broken", detail))

@@ -3,7 +3,7 @@
 1. Everything that happens is an item of the clock, dispatched by name to a host (R1); the clock moves only while
    somebody runs the lab or waits for an answer.
 2. A lab is its blueprint, its seed and its state: ``snapshot`` is that, ``restore`` goes on from it, ``branch`` goes on
-   with other keys and nonces but the same luck on the network (R7).
+   with other keys and nonces but the same draws on the network (R7).
 3. Every verb is a short form of requests, or of a fault of the network; there is no back door.
 """
 
@@ -12,36 +12,63 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from labkit.lab import wiring
+from labkit.lab import build
 from labkit.lab.blueprint import Blueprint, pair, triangle
-from labkit.lab.cluster import Cluster, Silence
-from labkit.lab.ledger import Promotion
+from labkit.lab.bookkeeping import Bookkeeping
+from labkit.lab.client_host import ClientHost
+from labkit.lab.cluster import Cluster, ClusterDriver, Silence
+from labkit.lab.faults import LabFaults
+from labkit.lab.invariants import Invariants
+from labkit.lab.operator_console import Finished
+from labkit.lab.queries import Queries
+from labkit.lab.recovery import RecoveryLedger
+from labkit.lab.reports import Report, RunbookEnded
 from labkit.lab.runbooks import Ask, RunbookError
-from labkit.lab.snapshot import Snapshot
-from labkit.lab.verbs import Verbs
+from labkit.lab.snapshot import Snapshot, state_of
 from labkit.service.durations import parse_duration
 from labkit.service.message import Response
+from labkit.sim.clock import Item
+from labkit.sim.network import Network
+from labkit.trace import Trace
 
 if TYPE_CHECKING:
-    from os import PathLike
+    from pathlib import Path
 
-    from labkit.lab.desk import Finished, PendingAsk
-    from labkit.lab.host import NodeHost
     from labkit.scenario.running import Run
     from labkit.views.dashboard import Dashboard
     from labkit.views.picture import Picture
 
-RUNBOOK_PATIENCE = "10m"
-LONGEST_WAIT = "1h"
+MAX_RUNBOOK_TIME = "10m"
+MAX_WAIT = "1h"
 
 
-class Lab(Verbs):
-    """A bench of clusters under simulated time."""
+class Lab:
+    """A bench of clusters under simulated time.
 
-    def __init__(self, blueprint: Blueprint, seed: int = 7, *, trace: bool = True) -> None:
-        self.blueprint, self.seed, self.branch_label = blueprint, seed, ""
+    It has parts, queries and faults, and beside them invariants and cluster handles; ``state`` is that of a snapshot.
+    """
+
+    def __init__(
+        self, blueprint: Blueprint, seed: int = 7, *, trace: bool = True, state: dict[str, Any] | None = None
+    ) -> None:
+        kept = state or {}
+        connections = build.Connections(self._dispatch, self._take)
+        self.parts = build.make_parts(blueprint, seed, connections, trace=trace, state=state)
+        self._bookkeeping = Bookkeeping(self.parts.ledger, self.parts.trace, kept.get("bookkeeping"))
+        self.queries = Queries(self.parts, self._bookkeeping.upstreams)
+        self.invariants = Invariants(self.queries, self.parts.trace, kept.get("invariants"))
+        self._bookkeeping.connect(self.invariants, self.queries.last_entry)
+        self.faults = LabFaults(self.parts, self.queries, self._take)
+        console = self.parts.console
+        driver = ClusterDriver(self._ask, self.work_through, self.queries, console.credentials, self.parts.files)
+        self.clusters = {plan.name: Cluster(driver, plan) for plan in blueprint.clusters}
         self.scenario: Run | None = None
-        wiring.build(self, trace=trace)
+        if state is None:
+            build.start(self.parts)
+        elif state["scenario"] is not None:
+            from labkit.scenario.running import Run
+
+            self.scenario = Run.from_state(self.parts, self.faults, state["scenario"])
 
     def __repr__(self) -> str:
         return f"Lab({', '.join(self.clusters)}; {self.now / 1e9:.3f} s)"
@@ -61,19 +88,54 @@ class Lab(Verbs):
         return cls(triangle(), seed)
 
     @classmethod
-    def load(cls, path: str | PathLike[str], seed: int | None = None) -> Lab:
+    def load(cls, path: str | Path, seed: int | None = None) -> Lab:
         """Build the lab of a scenario file; ``run()`` then plays it to its end."""
         from labkit.scenario.loading import load
         from labkit.scenario.running import Run
 
         scenario = load(path)
         lab = cls(scenario.blueprint, scenario.seed if seed is None else seed)
-        lab.scenario = Run(lab, lab, scenario)
+        lab.scenario = Run(lab.parts, lab.faults, scenario)
         return lab
+
+    @property
+    def blueprint(self) -> Blueprint:
+        """What the lab was built from."""
+        return self.parts.blueprint
+
+    @property
+    def seed(self) -> int:
+        """The seed of every draw."""
+        return self.parts.seed
+
+    @property
+    def now(self) -> int:
+        """Simulated time since the lab was built, in nanoseconds."""
+        return self.parts.clock.now
+
+    @property
+    def trace(self) -> Trace:
+        """Everything that happened."""
+        return self.parts.trace
+
+    @property
+    def ledger(self) -> RecoveryLedger:
+        """What clients were answered, and what promotions lost."""
+        return self.parts.ledger
+
+    @property
+    def network(self) -> Network:
+        """Hosts at sites, and what passes between them."""
+        return self.parts.network
+
+    @property
+    def clients(self) -> dict[str, ClientHost]:
+        """The clients, by name."""
+        return self.parts.clients
 
     def step(self) -> bool:
         """Let the next thing happen; False when nothing is pending."""
-        return self.clock.step()
+        return self.parts.clock.step()
 
     def run(self, duration: str | int | None = None, *, until: str | int | Callable[[Lab], Any] | None = None) -> Lab:
         """Let time pass: for a duration, until an instant, or until a condition on the lab holds.
@@ -83,39 +145,29 @@ class Lab(Verbs):
         """
         if callable(until):
             condition = until
-            if not self.clock.run(until_ns=self.now + parse_duration(LONGEST_WAIT), stop=lambda: condition(self)):
-                raise TimeoutError(f"the condition did not hold within {LONGEST_WAIT} of simulated time")
+            if not self.parts.clock.run(until_ns=self.now + parse_duration(MAX_WAIT), stop=lambda: condition(self)):
+                raise TimeoutError(f"the condition did not hold within {MAX_WAIT} of simulated time")
         elif until is not None:
-            self.clock.run(until_ns=parse_duration(until))
+            self.parts.clock.run(until_ns=parse_duration(until))
         elif duration is not None:
-            self.clock.run(until_ns=self.now + parse_duration(duration))
+            self.parts.clock.run(until_ns=self.now + parse_duration(duration))
         elif self.scenario is not None:
             scenario = self.scenario
-            self.clock.run(stop=lambda: scenario.ended)
+            self.parts.clock.run(stop=lambda: scenario.ended)
         else:
             raise ValueError("run() alone plays a loaded scenario; give a duration such as lab.run('30s')")
-        self.invariants.on_rest()
+        self.invariants.check_at_rest()
         return self
-
-    def ask(self, ask: Ask, timeout: str | int = "30s", headers: dict[str, str] | None = None) -> Response:
-        """Ask a cluster from its operator's host; the clock moves until the answer; raise Silence without one."""
-        deadline_ns = self.now + parse_duration(timeout)
-        number = self.desk.ask(ask, deadline_ns - self.now, headers=headers)
-        self.clock.run(until_ns=deadline_ns, stop=lambda: number in self.desk.answers)
-        answer = self.desk.answers.pop(number)
-        if answer.status == 0:
-            self.clock.run(until_ns=deadline_ns)  # all that falls due up to then has happened
-            raise Silence(f"{ask.method} {ask.path} on {ask.cluster}: no answer within {timeout} of simulated time")
-        return answer
 
     def work_through(self, runbook: str, **arguments: Any) -> str:
         """Work through a runbook; the clock moves until its end; raise RunbookError when it cannot go on."""
-        number = self.desk.start(runbook, **arguments)
-        limit = self.now + parse_duration(RUNBOOK_PATIENCE)
-        self.clock.run(stop=lambda: number in self.desk.finished or self.now > limit)
-        finished = self.desk.finished.pop(number, None)
+        console = self.parts.console
+        number = console.start(runbook, **arguments)
+        limit = self.now + parse_duration(MAX_RUNBOOK_TIME)
+        self.parts.clock.run(stop=lambda: number in console.finished or self.now > limit)
+        finished = console.finished.pop(number, None)
         if finished is None or not finished.ok:
-            raise RunbookError(finished.text if finished else f"{runbook} did not end within {RUNBOOK_PATIENCE}")
+            raise RunbookError(finished.text if finished else f"{runbook} did not end within {MAX_RUNBOOK_TIME}")
         return finished.text
 
     def replicate(self, primary: str, secondary: str) -> str:
@@ -124,116 +176,72 @@ class Lab(Verbs):
 
     def snapshot(self) -> Snapshot:
         """Return everything that the lab is made of at this instant."""
-        return Snapshot(blueprint=self.blueprint, seed=self.seed, at_ns=self.now, state=wiring.state(self))
+        state = {
+            **state_of(self.parts),
+            "bookkeeping": self._bookkeeping.state(),
+            "invariants": self.invariants.state(),
+            "scenario": self.scenario.state() if self.scenario is not None else None,
+        }
+        return Snapshot(blueprint=self.blueprint, seed=self.seed, at_ns=self.now, state=state)
 
     @classmethod
     def restore(cls, snapshot: Snapshot) -> Lab:
         """Build a lab that goes on exactly where a snapshot was taken."""
-        return cls._from(snapshot, snapshot.state["branch_label"])
+        return cls(snapshot.blueprint, snapshot.seed, state=snapshot.state)
 
     def branch(self, name: str) -> Lab:
         """Build a lab that goes on from here with other keys and nonces, so that two branches share no nonce."""
-        return self._from(self.snapshot(), f"{self.branch_label}/{name}")
+        state = {**self.snapshot().state, "branch_label": f"{self.parts.branch_label}/{name}"}
+        return type(self)(self.blueprint, self.seed, state=state)
 
-    @classmethod
-    def _from(cls, snapshot: Snapshot, label: str) -> Lab:
-        lab = cls.__new__(cls)
-        lab.blueprint, lab.seed, lab.branch_label = snapshot.blueprint, snapshot.seed, label
-        lab.scenario = None
-        wiring.restore(lab, snapshot.state)
-        if snapshot.state["scenario"] is not None:
-            from labkit.scenario.running import Run
+    def crash(self, target: str) -> None:
+        """Take a node, or all nodes of a cluster, down; what they held in memory is gone."""
+        self.faults.crash(target)
 
-            lab.scenario = Run.from_state(lab, lab, snapshot.state["scenario"])
-        return lab
+    def restart(self, target: str) -> None:
+        """Start a node, or all nodes of a cluster, again; they come up sealed."""
+        self.faults.restart(target)
 
-    def dispatch(self, item: tuple[str, str, Any]) -> None:
-        """Hand an item of the clock that fell due to whom it belongs to."""
-        verb, host, payload = item
-        if verb == "deliver":
-            if self.network.arrive(payload):
-                self.hosts[host].receive(payload.source, payload.what, payload.payload)
-        elif verb == "timer":
-            self.hosts[host].on_timer(payload)
-        elif verb == "desk":
-            self.desk.on_timer(payload)
-        else:
-            assert self.scenario is not None
-            self.scenario.on_timer(payload)
+    def partition(self, a: str, b: str) -> None:
+        """Cut both ways between two sites or clusters."""
+        self.faults.partition(a, b)
 
-    def send_request(self, source: str, target: str, correlation: str, request: Any) -> None:
-        """Send a request from an operator's host."""
-        self.network.send(source, target, "request", ("ask", correlation, request), wiring.request_size(request))
+    def cut(self, source: str, target: str) -> None:
+        """Cut one way, from a site or cluster to another."""
+        self.faults.cut(source, target)
 
-    def note_commit(self, correlation: str, cluster: str, index: int) -> None:
-        """A request wrote to a cluster's store, as this journal entry."""
-        self.ledger.commit(correlation, cluster, self.reigns.get(cluster, 0), index)
+    def isolate(self, target: str) -> None:
+        """Cut a site or cluster off from every other site."""
+        self.faults.isolate(target)
 
-    def note_asked(self, pending: PendingAsk, response: Response, correlation: str) -> None:
-        """An operator's request ended."""
-        path = pending.request.path.removeprefix("/v1/")
-        if response.ok:
-            self.ledger.acknowledge(self.now, f"{pending.cluster}-operator", path, correlation)
-        elif response.status:
-            self.ledger.note_refused()
-        elif pending.asked or not pending.runbook:
-            self.ledger.note_unknown()
+    def heal(self, a: str | None = None, b: str | None = None) -> None:
+        """Undo cuts: between two, around one, or all."""
+        self.faults.heal(a, b)
 
-    def note_leader(self, node: NodeHost, term: int) -> None:
-        """A node took its cluster's lease."""
-        self.trace.record(("leader", self.now, node.plan.name, node.name, term))
-        self.invariants.on_change()
+    def slow(self, a: str, b: str, latency: str | None = None, factor: int | None = None) -> None:
+        """Give the line between two another latency (a duration), or make it so many times as slow."""
+        self.faults.slow(a, b, latency, factor)
 
-    def note_mode(self, node: NodeHost, mode: str, state: str) -> None:
-        """A cluster's replication mode or state changed, as its active node knows it."""
-        cluster = node.plan.name
-        before = self.modes.get(cluster, ("disabled", ""))
-        self.modes[cluster] = (mode, state)
-        if before != (mode, state):
-            self.trace.record(("mode", self.now, cluster, mode, state))
-        if before[0] != mode:
-            self.invariants.on_change()
+    def lose(self, a: str, b: str, percent: float) -> None:
+        """Lose a share of the messages between two; each lost one is sent again, later."""
+        self.faults.lose(a, b, percent)
 
-    def note_following(self, node: NodeHost, upstream: str, demoted: bool) -> None:
-        """A secondary follows a cluster from now on; with none to follow it still holds the history of the last.
+    def restore_links(self, a: str | None = None, b: str | None = None) -> None:
+        """Undo ``slow`` and ``lose``: between two, around one, or everywhere."""
+        self.faults.restore_links(a, b)
 
-        A demoted primary holds its own.
-        """
-        cluster = node.plan.name
-        if upstream or demoted:
-            if upstream != self.followed.get(cluster):
-                self.held.pop(cluster, None)
-            self.followed[cluster] = upstream
-
-    def note_stopping(self, node: NodeHost, mode: str) -> None:
-        """A secondary is about to give its upstream up; when it becomes primary, that is a promotion."""
-        survivor, sync = node.plan.name, node.vault.core.replica.sync
-        if sync.position is not None:
-            self.held[survivor] = sync.position
-        if mode != "primary":
-            return
-        upstream = self.followed.get(survivor, "")
-        applied = self.held.get(survivor, 0) if sync.complete else 0
-        reign = self.reigns.get(upstream, 0)
-        planned = self.modes.get(upstream, ("", ""))[0] == "secondary"
-        self.ledger.promoted(Promotion(self.now, survivor, upstream, reign, applied, self.now, planned))
-        self.reigns[survivor] = self.reigns.get(survivor, 0) + 1
-        lag = max(0, self.last_entry(upstream) - applied) if upstream else 0
-        self.invariants.on_promotion(self.ledger.promotions[-1], lag)
-
-    def runbook_ended(self, number: int, finished: Finished) -> None:
-        """A runbook ended; a scenario may wait for it."""
-        if self.scenario is not None:
-            self.scenario.on_runbook(number, finished)
+    def corrupt(self, cluster: str, layer: str = "subpage", key: str | None = None) -> None:
+        """Alter one kept node of the Merkle index of a cluster's active node, or a stored value (``storage``)."""
+        self.faults.corrupt(cluster, layer, key)
 
     def map(self) -> Picture:
         """Draw sites, links, clusters and nodes as they are now."""
         from labkit.views import map as maps
 
-        return maps.draw(maps.layout(self))
+        return maps.draw(maps.layout(self.queries))
 
     def timeline(self) -> Picture:
-        """Draw what became of each cluster, and what clients were told, up to now."""
+        """Draw what became of each cluster, and what clients were answered, up to now."""
         from labkit.views import timeline
 
         return timeline.of(self.trace, self.ledger, self.now, tuple(self.clusters))
@@ -247,7 +255,7 @@ class Lab(Verbs):
             clusters={plan.name: plan.node_names for plan in self.blueprint.clusters},
             step=self.step,
             run=self.run,
-            faults=self,
+            faults=self.faults,
             unseal=lambda name: self[name].unseal(),
             promote=lambda name: self[name].promote(),
             demote=lambda name: self[name].demote(),
@@ -259,4 +267,37 @@ class Lab(Verbs):
 
     def watch(self, name: str, check: Callable[[Lab], Any]) -> None:
         """Add an invariant of one's own: ``check(lab)`` returns something false, or text, when it is broken."""
-        self.invariants.watch(name, check)
+        self.invariants.watch(name, lambda: check(self))
+
+    def _ask(self, ask: Ask, timeout: str | int = "30s", headers: dict[str, str] | None = None) -> Response:
+        """Ask a cluster from its operator's host; the clock moves until the answer; raise Silence without one."""
+        deadline_ns = self.now + parse_duration(timeout)
+        console = self.parts.console
+        number = console.ask(ask, deadline_ns - self.now, headers=headers)
+        self.parts.clock.run(until_ns=deadline_ns, stop=lambda: number in console.answers)
+        answer = console.answers.pop(number)
+        if answer.status == 0:
+            self.parts.clock.run(until_ns=deadline_ns)  # all that falls due up to then has happened
+            raise Silence(f"{ask.method} {ask.path} on {ask.cluster}: no answer within {timeout} of simulated time")
+        return answer
+
+    def _dispatch(self, item: Item) -> None:
+        """Hand an item of the clock that fell due to whom it is for."""
+        verb, host, payload = item
+        if verb == build.DELIVER:
+            if self.parts.network.arrive(payload):
+                self.parts.hosts[host].receive(payload.source, payload.payload)
+        elif verb == build.TIMER:
+            self.parts.hosts[host].on_timer(payload)
+        elif verb == build.CONSOLE:
+            self.parts.console.on_timer(payload)
+        else:
+            assert self.scenario is not None
+            self.scenario.on_timer(payload)
+
+    def _take(self, report: Report) -> None:
+        """Take what a host or a fault reports; a scenario may wait for the end of a runbook."""
+        if not isinstance(report, RunbookEnded):
+            self._bookkeeping.take(report)
+        elif self.scenario is not None:
+            self.scenario.on_runbook(report.number, Finished(report.ok, report.text))

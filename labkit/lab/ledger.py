@@ -1,80 +1,48 @@
-"""Ledger: every acknowledged write, and what became of it (decision D14).
+"""Ledger: what clients were answered: every acknowledged write, and how many operations ended otherwise.
 
-1. A write is an operation whose commit made a journal entry; ``sys/`` calls and deliberate wipes are not counted.
-2. Lost is what was acknowledged but is not in the history that the survivor had applied when it was promoted.
-3. The fault is the last crash or partition of the old primary before that promotion.
-4. RPO: the number of lost writes, and the seconds from the acknowledgement of the oldest of them to the fault.
-   RTO: the seconds from the fault to the first write that the survivor acknowledged.
+A write is an operation whose commit made a journal entry; ``sys/`` calls and deliberate wipes are not counted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, NamedTuple
-
-SECOND_NS = 1_000_000_000
 
 
 class Write(NamedTuple):
-    """One acknowledged write: when, by whom, where it was committed, in which reign, and as which entry.
+    """One acknowledged write: when, by whom, where it was committed, in which history, and as which entry.
 
-    A cluster's reign counts its promotions: entry numbers of two reigns belong to two histories.
+    A cluster's history is a count of its promotions: after each, entry numbers belong to another history.
     """
 
     at_ns: int
     client: str
     path: str
     cluster: str
-    reign: int
+    history: int
     entry: int
 
 
-class Promotion(NamedTuple):
-    """A survivor took over: whose history it had applied, up to which entry, and when the fault was."""
-
-    at_ns: int
-    survivor: str
-    old_primary: str
-    old_reign: int
-    applied: int
-    fault_ns: int
-    planned: bool
-
-
-class RecoveryPoint(NamedTuple):
-    """Measured loss: how many acknowledged writes, and how far back the oldest reaches."""
-
-    writes: int
-    seconds: float
-
-
-class RecoveryTime(NamedTuple):
-    """Measured outage: from the fault to the first write that the survivor acknowledged; None when there was none."""
-
-    seconds: float | None
-
-
 class Ledger:
-    """What clients were told, kept apart from what servers stored."""
+    """What clients were answered, kept apart from what servers stored."""
 
-    __slots__ = ("answered", "committed", "faults", "promotions", "refused", "unknown", "writes")
+    __slots__ = ("answered", "committed", "refused", "unknown", "writes")
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
         state = state or {}
         self.writes: list[Write] = [Write(*row) for row in state.get("writes", ())]
-        self.promotions: list[Promotion] = [Promotion(*row) for row in state.get("promotions", ())]
-        self.faults: dict[str, int] = dict(state.get("faults", {}))
-        self.committed: dict[str, tuple[str, int, int]] = dict(state.get("committed", {}))
+        self.committed: dict[Hashable, tuple[str, int, int]] = dict(state.get("committed", {}))
         self.answered, self.refused, self.unknown = state.get("counts", (0, 0, 0))
 
     def __repr__(self) -> str:
-        return f"Ledger({len(self.writes)} writes acknowledged, {len(self.lost())} lost, {self.unknown} unknown)"
+        return f"Ledger({len(self.writes)} writes acknowledged, {self.unknown} unknown)"
 
-    def commit(self, correlation: str, cluster: str, reign: int, index: int) -> None:
-        """Note that a request wrote, as which journal entry; nobody has been told yet."""
-        self.committed[correlation] = (cluster, reign, index)
+    def commit(self, correlation: Hashable, cluster: str, history: int, entry_number: int) -> None:
+        """Note that a request wrote, as which journal entry; its answer is not sent yet."""
+        self.committed[correlation] = (cluster, history, entry_number)
 
-    def acknowledge(self, at_ns: int, client: str, path: str, correlation: str) -> bool:
-        """Note that a client was told of success; return whether that was a write."""
+    def acknowledge(self, at_ns: int, client: str, path: str, correlation: Hashable) -> bool:
+        """Note that a client was answered with success; return whether that was a write."""
         self.answered += 1
         commit = self.committed.pop(correlation, None)
         if commit is None or path.startswith("sys/"):
@@ -90,54 +58,10 @@ class Ledger:
         """Note that an operation stayed without an answer: it may have happened."""
         self.unknown += 1
 
-    def fault(self, cluster: str, at_ns: int) -> None:
-        """Note a crash or partition of a cluster."""
-        self.faults[cluster] = at_ns
-
-    def promoted(self, promotion: Promotion) -> None:
-        """Note that a secondary was promoted, and what it had applied by then; the fault is filled in (rule 3)."""
-        fault_ns = self.faults.get(promotion.old_primary, promotion.at_ns)
-        self.promotions.append(promotion._replace(fault_ns=fault_ns))
-
-    def lost(self, promotion: Promotion | None = None) -> list[Write]:
-        """Return the acknowledged writes that are lost, oldest first: of one promotion, or of all."""
-        chosen = self.promotions if promotion is None else [promotion]
-        return [write for write in self.writes if any(_missed(write, taken) for taken in chosen)]
-
-    def rpo(self) -> RecoveryPoint:
-        """Measure the loss of the last promotion; zero when there was none."""
-        if not self.promotions:
-            return RecoveryPoint(0, 0.0)
-        last = self.promotions[-1]
-        lost = self.lost(last)
-        oldest = min((write.at_ns for write in lost), default=last.fault_ns)
-        return RecoveryPoint(len(lost), max(0, last.fault_ns - oldest) / SECOND_NS)
-
-    def rto(self) -> RecoveryTime:
-        """Measure the outage of the last promotion."""
-        if not self.promotions:
-            return RecoveryTime(None)
-        last = self.promotions[-1]
-        for write in self.writes:
-            if write.cluster == last.survivor and write.at_ns >= last.at_ns:
-                return RecoveryTime((write.at_ns - last.fault_ns) / SECOND_NS)
-        return RecoveryTime(None)
-
     def state(self) -> dict[str, Any]:
         """Return the ledger as plain values."""
         return {
             "writes": tuple(self.writes),
-            "promotions": tuple(self.promotions),
-            "faults": dict(self.faults),
             "committed": dict(self.committed),
             "counts": (self.answered, self.refused, self.unknown),
         }
-
-
-def _missed(write: Write, promotion: Promotion) -> bool:
-    """Whether a write is in the old primary's history but not in what the survivor had applied of it."""
-    return (
-        write.cluster == promotion.old_primary
-        and write.reign == promotion.old_reign
-        and write.entry > promotion.applied
-    )

@@ -1,51 +1,46 @@
-"""Parts: what a lab is made of, by name."""
+"""Parts: what a lab is made of, by name; ``build`` makes them, anew or from a saved state."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
-if TYPE_CHECKING:
-    from labkit.lab.blueprint import Blueprint
-    from labkit.lab.client_host import ClientHost
-    from labkit.lab.cluster import Cluster
-    from labkit.lab.desk import Desk
-    from labkit.lab.host import NodeHost
-    from labkit.lab.invariants import Invariants
-    from labkit.lab.ledger import Ledger
-    from labkit.sim.clock import Clock
-    from labkit.sim.faults import Faults
-    from labkit.sim.network import Network
-    from labkit.sim.random_streams import RandomStreams
-    from labkit.trace import Trace
-    from labkit.vault.files import Files
-    from labkit.vault.storage.memory import MemoryStorage
+from labkit.lab.blueprint import Blueprint
+from labkit.lab.client_host import ClientHost
+from labkit.lab.node import NodeHost
+from labkit.lab.node_directory import NodeDirectory
+from labkit.lab.operator_console import OperatorConsole
+from labkit.lab.recovery import RecoveryLedger
+from labkit.sim.clock import Clock
+from labkit.sim.faults import Faults
+from labkit.sim.network import Network
+from labkit.sim.random_streams import RandomStreams
+from labkit.trace import Trace
+from labkit.vault.files import Files
+from labkit.vault.storage.memory import MemoryStorage
 
 
+@dataclass(slots=True, kw_only=True)
 class Parts:
-    """The parts of a lab; ``wiring`` makes them."""
+    """The parts of one lab; none of them knows the lab."""
 
     blueprint: Blueprint
     seed: int
     branch_label: str
-    epoch_ns: int
+    start_wall_ns: int
     trace: Trace
     clock: Clock
-    dice: RandomStreams
+    random_streams: RandomStreams
     network: Network
-    faults: Faults
+    network_faults: Faults
     stores: dict[str, MemoryStorage]
     files: dict[str, Files]
-    clusters: dict[str, Cluster]
     nodes: dict[str, NodeHost]
+    directory: NodeDirectory
     clients: dict[str, ClientHost]
     hosts: dict[str, Any]
-    desk: Desk
-    ledger: Ledger
-    invariants: Invariants
-    reigns: dict[str, int]
-    modes: dict[str, tuple[str, str]]
-    followed: dict[str, str]
-    held: dict[str, int]
+    console: OperatorConsole
+    ledger: RecoveryLedger
 
     @property
     def now(self) -> int:

@@ -1,4 +1,4 @@
-"""Snapshot: everything that a lab is made of, as plain values (R3)."""
+"""Snapshot: everything that a lab is made of, as plain values (R3); ``build`` makes the parts of it again."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from labkit.lab.blueprint import Blueprint
+from labkit.lab.parts import Parts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,3 +20,21 @@ class Snapshot:
 
     def __repr__(self) -> str:
         return f"Snapshot(at {self.at_ns} ns, {len(self.state['hosts'])} hosts)"
+
+
+def state_of(parts: Parts) -> dict[str, Any]:
+    """Return the state of every part as plain values."""
+    return {
+        "branch_label": parts.branch_label,
+        "trace": parts.trace.state(),
+        "clock": parts.clock.state(),
+        "random_streams": parts.random_streams.state(),
+        "network": parts.network.state(),
+        "stores": {name: store.state() for name, store in parts.stores.items()},
+        "files": {name: files.state() for name, files in parts.files.items()},
+        "nodes": {name: node.state() for name, node in parts.nodes.items()},
+        "clients": {name: client.state() for name, client in parts.clients.items()},
+        "hosts": tuple(parts.hosts),
+        "console": parts.console.state(),
+        "ledger": parts.ledger.state(),
+    }

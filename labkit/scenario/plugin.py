@@ -53,7 +53,7 @@ class ScenarioItem(pytest.Item):
             raise NotAsExpected(str(error)) from None
         run = lab.scenario
         assert run is not None
-        verdict = judge(run, lab, lab.ledger, lab.invariants, lab.now, lab.followed)
+        verdict = judge(run, lab.queries, lab.ledger, lab.invariants)
         if verdict.exit_code != 0:
             raise NotAsExpected(report(run.scenario, verdict, lab.trace))
 

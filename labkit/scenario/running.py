@@ -14,9 +14,9 @@ from labkit.scenario.scenario import Scenario, Step
 from labkit.scenario.verbs import RUNBOOK, VERBS
 
 if TYPE_CHECKING:
-    from labkit.lab.desk import Finished
+    from labkit.lab.faults import LabFaults
+    from labkit.lab.operator_console import Finished
     from labkit.lab.parts import Parts
-    from labkit.lab.verbs import Verbs
 
 # The state of a step: it waits for its instant, is being started, is in progress; or the timeline is over.
 WAITING, STARTING, WORKING, OVER = "waiting", "starting", "working", "over"
@@ -51,7 +51,9 @@ class Run:
         "step_state",
     )
 
-    def __init__(self, parts: Parts, faults: Verbs, scenario: Scenario, state: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, parts: Parts, faults: LabFaults, scenario: Scenario, state: dict[str, Any] | None = None
+    ) -> None:
         kept = state or {}
         self._parts, self._faults, self.scenario = parts, faults, scenario
         self.step_number: int = kept.get("step_number", 1)
@@ -66,7 +68,7 @@ class Run:
             self._plan()
 
     @classmethod
-    def from_state(cls, parts: Parts, faults: Verbs, state: dict[str, Any]) -> Run:
+    def from_state(cls, parts: Parts, faults: LabFaults, state: dict[str, Any]) -> Run:
         """Go on where a saved run stopped; the lab's clock holds what it scheduled."""
         return cls(parts, faults, Scenario.from_state(parts.blueprint, parts.seed, state["scenario"]), state)
 
@@ -114,7 +116,7 @@ class Run:
         """A runbook ended; one that this run did not start is ignored."""
         ours = self.step_state == STARTING or (self.step_state == WORKING and number == self.runbook)
         if ours and not self.ended:
-            self._parts.desk.finished.pop(number, None)
+            self._parts.console.finished.pop(number, None)
             self._finish(finished.ok, finished.text)
 
     def _plan(self) -> None:
@@ -136,7 +138,7 @@ class Run:
         self.began_ns, self.step_state = parts.now, STARTING
         parts.trace.record(("step", parts.now, step.number, step.text, "begins"))
         if verb.kind == RUNBOOK:
-            number = parts.desk.start(step.verb, **arguments)
+            number = parts.console.start(step.verb, **arguments)
             # A runbook that had to wait for no answer has ended already.
             if self.step_state == STARTING:
                 self.step_state, self.runbook = WORKING, number

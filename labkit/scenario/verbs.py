@@ -1,7 +1,7 @@
-"""Verbs: everything that a step of a timeline can do, in one table that validates, documents and runs them.
+"""LabFaults: everything that a step of a timeline can do, in one table that validates, documents and runs them.
 
 An operator works through a *runbook*, which may take long; a *fault* takes effect at once; the *story* verbs only
-let time pass or add a note.  Verbs come in pairs: ``undo`` names the other one.
+let time pass or add a note.  LabFaults come in pairs: ``undo`` names the other one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from labkit.scenario.value_types import (
 )
 
 if TYPE_CHECKING:
-    from labkit.lab.verbs import Verbs
+    from labkit.lab.faults import LabFaults
 
 Arguments = Mapping[str, Any]
 
@@ -83,7 +83,7 @@ class Verb(NamedTuple):
     about: str
     parameters: tuple[Parameter, ...] = ()
     undo: str = ""
-    fault: Callable[[Verbs, Arguments], Any] | None = None
+    fault: Callable[[LabFaults, Arguments], Any] | None = None
     one_of: tuple[str, ...] = ()
     needs_one: bool = False
 

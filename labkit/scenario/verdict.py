@@ -6,7 +6,7 @@ recovery time without a promotion.  A measure without an expectation is listed a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,8 +17,8 @@ from labkit.service.durations import SECOND_NS
 
 if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants
-    from labkit.lab.ledger import Ledger
-    from labkit.lab.survey import Survey
+    from labkit.lab.queries import Queries
+    from labkit.lab.recovery import RecoveryLedger
 
 OK, BROKEN, UNKNOWN, NOT_JUDGED = "ok", "broken", "unknown", ""
 WORDS = {0: "as expected", 1: "not as expected", 3: "unknown"}
@@ -72,15 +72,14 @@ class Verdict:
         return tuple(row for row in self.rows if row.status in (BROKEN, UNKNOWN))
 
 
-def judge(
-    run: Run, queries: Survey, ledger: Ledger, invariants: Invariants, now_ns: int, upstreams: Mapping[str, str]
-) -> Verdict:
-    """Judge a run by its scenario; ``upstreams`` gives for each secondary the cluster that it follows."""
+def judge(run: Run, queries: Queries, ledger: RecoveryLedger, invariants: Invariants) -> Verdict:
+    """Judge a run by its scenario."""
+    now_ns = queries.now
     rows = (
         *_steps(run, now_ns),
         *_counts(run, ledger),
         *_times(run, ledger),
-        *_roots(run, queries, upstreams),
+        *_roots(run, queries),
         *_primaries(run, queries),
         *_invariants(run, invariants),
     )
@@ -134,7 +133,7 @@ def _expected_result(step: Step) -> str:
     return f"refused, saying {step.fails}" if step.fails else "refused"
 
 
-def _counts(run: Run, ledger: Ledger) -> Iterator[VerdictRow]:
+def _counts(run: Run, ledger: RecoveryLedger) -> Iterator[VerdictRow]:
     ranges = _ranges(run)
     measured = {
         "acknowledged": len(ledger.writes),
@@ -147,7 +146,7 @@ def _counts(run: Run, ledger: Ledger) -> Iterator[VerdictRow]:
         yield VerdictRow(what, _range_text(str, expected), str(count), _status(expected, count), key)
 
 
-def _times(run: Run, ledger: Ledger) -> Iterator[VerdictRow]:
+def _times(run: Run, ledger: RecoveryLedger) -> Iterator[VerdictRow]:
     ranges = _ranges(run)
     point = ledger.rpo().seconds if ledger.promotions else None
     for key, seconds in (("rpo", point), ("rto", ledger.rto().seconds)):
@@ -182,11 +181,11 @@ def _status(expected: ExpectedRange | None, value: int) -> str:
     return OK if low_enough and (expected.low is None or value >= expected.low) else BROKEN
 
 
-def _roots(run: Run, queries: Survey, upstreams: Mapping[str, str]) -> Iterator[VerdictRow]:
+def _roots(run: Run, queries: Queries) -> Iterator[VerdictRow]:
     """Compare the roots of each secondary and of the primary that it follows."""
     expected = run.scenario.expect.roots
     secondaries = [name for name, mode in _modes(run, queries).items() if mode == "secondary"]
-    pairs = [(upstreams[name], name) for name in secondaries if upstreams.get(name)]
+    pairs = [(upstream, name) for name in secondaries if (upstream := queries.upstream_of(name))]
     leaderless = [name for pair in pairs for name in pair if not queries.root(name)]
     differing = [f"{one} and {other} differ" for one, other in pairs if queries.root(one) != queries.root(other)]
     if pairs and not leaderless:
@@ -198,7 +197,7 @@ def _roots(run: Run, queries: Survey, upstreams: Mapping[str, str]) -> Iterator[
         yield VerdictRow("roots", expected, why, UNKNOWN, "roots")
 
 
-def _primaries(run: Run, queries: Survey) -> Iterator[VerdictRow]:
+def _primaries(run: Run, queries: Queries) -> Iterator[VerdictRow]:
     expected = run.scenario.expect.primary
     modes = _modes(run, queries)
     found = sorted(name for name, mode in modes.items() if mode == "primary")
@@ -217,7 +216,7 @@ def _primaries(run: Run, queries: Survey) -> Iterator[VerdictRow]:
     yield VerdictRow("primary", ", ".join(expected) or "none", measured, status, "primary")
 
 
-def _modes(run: Run, queries: Survey) -> dict[str, str]:
+def _modes(run: Run, queries: Queries) -> dict[str, str]:
     return {plan.name: queries.mode_of(plan.name) for plan in run.scenario.blueprint.clusters}
 
 

@@ -19,7 +19,7 @@ from labkit.service.durations import SECOND_NS
 from labkit.views.trace_lines import last_lines
 
 if TYPE_CHECKING:
-    from labkit.lab.verbs import Verbs
+    from labkit.lab.faults import LabFaults
     from labkit.trace import Trace
     from labkit.views.picture import Picture
 
@@ -50,7 +50,7 @@ class Controls:
     clusters: Mapping[str, tuple[str, ...]]
     step: Callable[[], object]
     run: Callable[[str], object]
-    faults: Verbs
+    faults: LabFaults
     unseal: Callable[[str], object]
     promote: Callable[[str], object]
     demote: Callable[[str], object]

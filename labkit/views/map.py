@@ -9,7 +9,7 @@ from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, circle, li
 
 if TYPE_CHECKING:
     from labkit.lab.parts import Parts
-    from labkit.lab.survey import Survey
+    from labkit.lab.queries import Queries
 
 WIDTH, HEIGHT, ROW = 720, 420, 50
 
@@ -69,9 +69,9 @@ class MapLayout(NamedTuple):
     streams: tuple[tuple[str, str], ...]
 
 
-def layout(queries: Survey) -> MapLayout:
+def layout(queries: Queries) -> MapLayout:
     """Compute what a map of a lab shows, without a request and without a change of the lab."""
-    parts: Parts = queries
+    parts = queries.parts
     names = parts.blueprint.sites
     places = PLACES.get(len(names)) or tuple(
         (0.12 + 0.76 * number / max(1, len(names) - 1), 0.25 if number % 2 else 0.75) for number in range(len(names))
@@ -96,7 +96,7 @@ def layout(queries: Survey) -> MapLayout:
     return MapLayout(parts.now, tuple(sites), links, tuple(queries.streaming_pairs()))
 
 
-def _state_of(queries: Survey, parts: Parts, node: str) -> str:
+def _state_of(queries: Queries, parts: Parts, node: str) -> str:
     if not queries.is_running(node):
         return "down"
     host = parts.nodes[node]

@@ -8,7 +8,7 @@ from labkit.service.durations import SECOND_NS
 from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, line, rectangle, text
 
 if TYPE_CHECKING:
-    from labkit.lab.ledger import Ledger
+    from labkit.lab.recovery import RecoveryLedger
     from labkit.trace import LeaderEvent, Trace
 
 WIDTH, LEFT, RIGHT, ROW = 900, 110, 20, 34
@@ -57,7 +57,7 @@ class TimelineLayout(NamedTuple):
     marks: tuple[TimelineMark, ...]
 
 
-def layout(trace: Trace, ledger: Ledger, end_ns: int, clusters: tuple[str, ...]) -> TimelineLayout:
+def layout(trace: Trace, ledger: RecoveryLedger, end_ns: int, clusters: tuple[str, ...]) -> TimelineLayout:
     """Compute what a timeline shows, from trace and ledger only."""
     end_ns = max(end_ns, 1)
     spans = tuple(span for cluster in clusters for span in _spans(trace, cluster, end_ns))
@@ -98,7 +98,7 @@ def _outages(trace: Trace, cluster: str, leaders: list[LeaderEvent]) -> list[tup
     return found
 
 
-def _columns(trace: Trace, ledger: Ledger, end_ns: int) -> tuple[Column, ...]:
+def _columns(trace: Trace, ledger: RecoveryLedger, end_ns: int) -> tuple[Column, ...]:
     width_ns = max(1, -(-end_ns // COLUMNS))
     counts = [[0, 0, 0, 0] for _ in range(COLUMNS)]
     kinds = {"answered": 0, "refused": 1, "unknown": 2}
@@ -125,7 +125,7 @@ def _marks(trace: Trace) -> tuple[TimelineMark, ...]:
     return tuple(sorted(marks))
 
 
-def of(trace: Trace, ledger: Ledger, now_ns: int, clusters: tuple[str, ...]) -> Picture:
+def of(trace: Trace, ledger: RecoveryLedger, now_ns: int, clusters: tuple[str, ...]) -> Picture:
     """Draw the timeline up to now."""
     return draw(layout(trace, ledger, now_ns, clusters))
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 
 from labkit import Lab
 from labkit.lab.blueprint import Blueprint, ClientPlan, WorkloadPlan, pair
+from labkit.lab.entropy import SeededEntropy
+from labkit.lab.host_services import HostServices, ResolvedNode
 
 SECOND_NS = 1_000_000_000
 
@@ -109,3 +112,53 @@ def trio(trio_snapshot):
 def quiet():
     """The pair without clients, not yet replicating."""
     return Lab.pair(seed=7)
+
+
+@dataclass
+class Outside:
+    """The six services, faked: the test sets the time and the known nodes; everything done stands in one list."""
+
+    now_ns: int = 0
+    known: dict[str, ResolvedNode] = field(default_factory=dict)
+    done: list[tuple[str, Any]] = field(default_factory=list)
+
+    @property
+    def services(self) -> HostServices:
+        """What a host is handed."""
+        return HostServices(self._now, self._after, self._send, self.known.get, self._entropy, self._emit)
+
+    @property
+    def sent(self) -> list[Any]:
+        """Messages, as (source, target, what, message, size in bytes)."""
+        return [what for kind, what in self.done if kind == "send"]
+
+    @property
+    def timers(self) -> list[Any]:
+        """Timers, as (delay in ns, payload, spread in parts per million)."""
+        return [what for kind, what in self.done if kind == "after"]
+
+    @property
+    def reports(self) -> list[Any]:
+        """What was emitted."""
+        return [what for kind, what in self.done if kind == "emit"]
+
+    def _now(self) -> int:
+        return self.now_ns
+
+    def _after(self, delay_ns: int, payload: Any, spread_ppm: int = 0) -> None:
+        self.done.append(("after", (delay_ns, payload, spread_ppm)))
+
+    def _send(self, *message: Any) -> None:
+        self.done.append(("send", message))
+
+    def _entropy(self, incarnation: int, counter: int) -> SeededEntropy:
+        return SeededEntropy(7, "fake", incarnation, counter=counter)
+
+    def _emit(self, report: Any) -> None:
+        self.done.append(("emit", report))
+
+
+@pytest.fixture
+def outside():
+    """The six services that a host is handed, faked."""
+    return Outside()

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labkit.lab.blueprint import ClientPlan, WorkloadPlan
-from labkit.lab.client import BUILDERS, PATH_DISABLED, Client, Outcome, Send, Timer, build_request
+from labkit.lab.blueprint import ClientPlan, ClusterPlan, NodePlan, WorkloadPlan
+from labkit.lab.client import BUILDERS, DR_SECONDARY, Client, Outcome, SendRequest, SetTimer, build_request
+from labkit.lab.messages import AttemptTimeout, Correlation, RetryTimer, WorkTimer
 from labkit.service.message import Response
 
 SECOND_NS = 1_000_000_000
-NODES = ("paris-1", "paris-2", "tokyo-1")
+PARIS, TOKYO = ClusterPlan(name="paris", site="paris", nodes=2), ClusterPlan(name="tokyo", site="tokyo", nodes=1)
+NODES = tuple(NodePlan(name=name, cluster=plan) for plan in (PARIS, TOKYO) for name in plan.node_names)
 WORK = WorkloadPlan(operation="put-secret", every_ns=SECOND_NS, from_ns=2 * SECOND_NS, until_ns=9 * SECOND_NS)
 
 
@@ -26,46 +28,46 @@ def client(**settings_: int) -> Client:
     return Client("shop-1", plan(**settings_), NODES)
 
 
-def begun(one: Client) -> Send:
+def begun(one: Client) -> SendRequest:
     """Let the first operation begin; return the request that it sends."""
-    effects = one.on_timer(("work", 0), 2 * SECOND_NS)
-    return next(effect for effect in effects if isinstance(effect, Send))
+    effects = one.on_timer(WorkTimer(0), 2 * SECOND_NS)
+    return next(effect for effect in effects if isinstance(effect, SendRequest))
 
 
-def answer(status: int, *errors: str, location: str = "") -> Response:
-    return Response(status, {"Location": location} if location else {}, {"errors": list(errors)} if errors else None)
+def answer(status: int, *errors: str, location: str = "", code: str = "") -> Response:
+    headers = {"Location": location} if location else {}
+    return Response(status, headers, {"errors": list(errors)} if errors else None, code)
 
 
-def retry(one: Client, effects: list) -> Send:
+def retry(one: Client, effects: list) -> SendRequest:
     """Let the pause before the next try pass."""
     (timer,) = effects
-    assert timer.payload[0] == "retry"
+    assert isinstance(timer.payload, RetryTimer)
     sent, _patience = one.on_timer(timer.payload, 3 * SECOND_NS)
     return sent
 
 
-def time_out(one: Client, sent: Send) -> list:
+def time_out(one: Client, sent: SendRequest) -> list:
     """Let nobody answer a try."""
-    _, number, attempt = sent.correlation.rsplit("/", 2)
-    return one.on_timer(("timeout", int(number), int(attempt)), 4 * SECOND_NS)
+    return one.on_timer(AttemptTimeout(sent.correlation.number, sent.correlation.attempt), 4 * SECOND_NS)
 
 
 def test_work_begins_at_its_instant_or_at_once_when_that_is_past():
-    assert client().start(0) == [Timer(2 * SECOND_NS, ("work", 0))]
-    assert client().start(5 * SECOND_NS) == [Timer(0, ("work", 0))]
+    assert client().start(0) == [SetTimer(2 * SECOND_NS, WorkTimer(0))]
+    assert client().start(5 * SECOND_NS) == [SetTimer(0, WorkTimer(0))]
 
 
 def test_an_operation_is_sent_to_one_node_with_an_end_to_patience_and_the_next_is_set():
     one = client()
-    following, sent, patience = one.on_timer(("work", 0), 2 * SECOND_NS)
+    following, sent, patience = one.on_timer(WorkTimer(0), 2 * SECOND_NS)
 
-    assert following == Timer(SECOND_NS, ("work", 0))
-    assert (sent.node, sent.correlation) == ("paris-1", "shop-1/1/1")
-    assert patience == Timer(one.plan.timeout_ns, ("timeout", 1, 1))
+    assert following == SetTimer(SECOND_NS, WorkTimer(0))
+    assert (sent.node, sent.correlation) == ("paris-1", Correlation("shop-1", 1, 1))
+    assert patience == SetTimer(one.plan.timeout_ns, AttemptTimeout(1, 1))
 
 
 def test_work_ends_at_its_end():
-    assert client().on_timer(("work", 0), 9 * SECOND_NS) == []
+    assert client().on_timer(WorkTimer(0), 9 * SECOND_NS) == []
 
 
 def test_success_is_answered():
@@ -74,7 +76,7 @@ def test_success_is_answered():
     (outcome,) = one.on_answer(sent.correlation, answer(200))
 
     assert (outcome.kind, outcome.operation.status, outcome.correlation) == ("answered", 200, sent.correlation)
-    assert one.open == {}
+    assert one.pending == {}
 
 
 def test_a_refusal_is_certain():
@@ -89,13 +91,13 @@ def test_a_node_that_cannot_serve_sends_it_to_the_next(status):
     one = client()
     sent = retry(one, one.on_answer(begun(one).correlation, answer(status)))
 
-    assert (sent.node, sent.correlation) == ("paris-2", "shop-1/1/2")
+    assert (sent.node, sent.correlation) == ("paris-2", Correlation("shop-1", 1, 2))
 
 
-@pytest.mark.parametrize(("status", "told"), [(400, PATH_DISABLED), (472, "")])
-def test_a_disaster_recovery_secondary_sends_it_to_the_next_cluster(status, told):
+@pytest.mark.parametrize(("status", "code"), [(400, DR_SECONDARY), (472, "")])
+def test_a_disaster_recovery_secondary_sends_it_to_the_next_cluster(status, code):
     one = client()
-    assert retry(one, one.on_answer(begun(one).correlation, answer(status, told))).node == "tokyo-1"
+    assert retry(one, one.on_answer(begun(one).correlation, answer(status, code=code))).node == "tokyo-1"
 
 
 def test_any_other_400_is_an_answer():
@@ -129,7 +131,7 @@ def test_tries_come_to_an_end():
     (outcome,) = time_out(one, sent)
 
     assert (outcome.kind, outcome.operation.attempts, outcome.operation.status) == ("unknown", 3, 0)
-    assert one.open == {}
+    assert one.pending == {}
 
 
 def test_nobody_serving_is_a_refusal_when_everybody_said_so():
@@ -144,8 +146,8 @@ def test_a_standby_names_the_active_node_and_the_client_goes_there_at_once():
     one = client()
     sent, _ = one.on_answer(begun(one).correlation, answer(307, location="http://tokyo-1:8200/v1/secret/data/x"))
 
-    assert (sent.node, sent.correlation) == ("tokyo-1", "shop-1/1/2")
-    assert one.nodes[one.position] == "tokyo-1", "and stays there for what comes next"
+    assert (sent.node, sent.correlation) == ("tokyo-1", Correlation("shop-1", 1, 2))
+    assert one.nodes[one.position].name == "tokyo-1", "and stays there for what comes next"
 
 
 def test_a_node_that_the_client_does_not_know_is_not_followed():
@@ -163,13 +165,13 @@ def test_two_standbys_that_name_each_other_do_not_hold_a_client_for_ever():
         assert (steps := steps + 1) < 20
         other = "paris-2" if sent.node == "paris-1" else "paris-1"
         effects = one.on_answer(sent.correlation, answer(307, location=f"http://{other}:8200/"))
-        if isinstance(effects[0], Send):
+        if isinstance(effects[0], SendRequest):
             sent = effects[0]
 
     assert effects[0].kind == "refused"
 
 
-def test_a_late_answer_is_nobodys():
+def test_a_late_answer_is_ignored():
     one = client()
     first = begun(one)
     sent = retry(one, time_out(one, first))
@@ -188,7 +190,7 @@ def test_an_answer_after_the_end_of_patience_is_late_even_before_the_next_try():
     assert retry(one, pause).node == "paris-2"
 
 
-def test_the_end_of_patience_with_what_was_answered_is_nobodys():
+def test_the_end_of_patience_of_what_was_answered_is_ignored():
     one = client()
     sent = begun(one)
     one.on_answer(sent.correlation, answer(200))
@@ -209,7 +211,7 @@ def test_one_node_that_fails_two_operations_is_left_once():
     time_out(one, first)
     time_out(one, second)
 
-    assert one.nodes[one.position] == "paris-2"
+    assert one.nodes[one.position].name == "paris-2"
 
 
 @pytest.mark.parametrize("operation", sorted(BUILDERS))
@@ -249,14 +251,14 @@ EVENTS = st.lists(
 def test_every_operation_ends_once_and_a_saved_client_goes_on_the_same(events, cut):
     """Answers, late and in any order, timers and new work: no operation ends twice, none is forgotten."""
     one = client(retries=2)
-    sent: list[Send] = []
+    sent: list[SendRequest] = []
     timers: list[tuple] = []
     ended: list[int] = []
     for number, event in enumerate(events):
         if number == cut:
             one = Client(one.name, one.plan, one.nodes, one.state())
         if event[0] == "work":
-            effects = one.on_timer(("work", 0), 3 * SECOND_NS)
+            effects = one.on_timer(WorkTimer(0), 3 * SECOND_NS)
         elif event[0] == "answer":
             if not sent:
                 continue
@@ -266,9 +268,13 @@ def test_every_operation_ends_once_and_a_saved_client_goes_on_the_same(events, c
             if not timers:
                 continue
             effects = one.on_timer(timers[event[1] % len(timers)], 3 * SECOND_NS)
-        sent += [effect for effect in effects if isinstance(effect, Send)]
-        timers += [effect.payload for effect in effects if isinstance(effect, Timer) and effect.payload[0] != "work"]
+        sent += [effect for effect in effects if isinstance(effect, SendRequest)]
+        timers += [
+            effect.payload
+            for effect in effects
+            if isinstance(effect, SetTimer) and not isinstance(effect.payload, WorkTimer)
+        ]
         ended += [effect.operation.number for effect in effects if isinstance(effect, Outcome)]
-        assert all(0 < operation.attempts <= one.plan.retries + len(NODES) + 2 for operation in one.open.values())
+        assert all(0 < operation.attempts <= one.plan.retries + len(NODES) + 2 for operation in one.pending.values())
     assert len(ended) == len(set(ended))
-    assert sorted([*ended, *one.open]) == list(range(1, one.serial + 1))
+    assert sorted([*ended, *one.pending]) == list(range(1, one.serial + 1))

@@ -1,4 +1,4 @@
-"""Clients on the network: what they are told reaches ledger and trace, in the words that the operator reads."""
+"""Clients, by themselves and on the network: what they are answered is reported, and reaches ledger and trace."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
+from labkit.lab.client_host import ClientHost
+from labkit.lab.messages import ApiAnswer, ApiRequest, AttemptTimeout, Correlation, WorkTimer, size_of
+from labkit.lab.reports import OperationEnded
+from labkit.service.message import Response
 
 SECOND_NS = 1_000_000_000
 
@@ -14,6 +18,33 @@ def one_client(**given) -> Lab:
     """A pair with one client that puts a secret each second, ten in all."""
     work = WorkloadPlan(operation="put-secret", every_ns=SECOND_NS, from_ns=SECOND_NS, until_ns=11 * SECOND_NS)
     return Lab(pair().with_clients(ClientPlan(name="shop", site="lisbon", use=("paris",), workload=(work,), **given)))
+
+
+def test_a_client_by_itself_sends_waits_and_reports(outside):
+    work = WorkloadPlan(operation="put-secret", every_ns=SECOND_NS)
+    plan = ClientPlan(name="shop", site="lisbon", use=("paris",), workload=(work,), timeout_ns=70)
+    host = ClientHost("shop-1", plan, pair().nodes_of("paris"), outside.services, lambda: "hvs.root")
+    host.start()
+    outside.now_ns = 5
+    host.on_timer(WorkTimer(0))
+    ((source, target, what, message, size_bytes),) = outside.sent
+
+    assert outside.timers == [
+        (0, WorkTimer(0), 0),
+        (SECOND_NS, WorkTimer(0), 0),
+        (70, AttemptTimeout(1, 1), 0),
+    ]
+    assert (source, target, what, size_bytes) == ("shop-1", "paris-1", "request", size_of(message.request.body))
+    assert isinstance(message, ApiRequest)
+    assert message.correlation == Correlation("shop-1", 1, 1)
+    assert message.request.headers == {"X-Vault-Token": "hvs.root"}
+    outside.now_ns = 9
+    host.receive("paris-1", ApiAnswer(message.correlation, Response(200, {})))
+    assert outside.reports == [
+        OperationEnded(
+            9, 5, "shop-1", "put-secret", "secret/data/shop-1/1", "paris", "answered", 200, 1, message.correlation
+        )
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -85,10 +116,10 @@ def test_a_client_fails_over_to_the_other_cluster_once_that_serves(lab):
 
 def test_a_saved_client_goes_on_with_what_was_under_way():
     lab = one_client().run("5010ms")
-    (open_now,) = lab.clients["shop-1"].client.open.values()
+    (open_now,) = lab.clients["shop-1"].client.pending.values()
     again = Lab.restore(lab.snapshot())
 
-    assert tuple(again.clients["shop-1"].client.open.values()) == (open_now,)
+    assert tuple(again.clients["shop-1"].client.pending.values()) == (open_now,)
     assert again.run("15s").trace.digest() == lab.run("15s").trace.digest()
 
 

@@ -68,7 +68,7 @@ def test_five_shares_open_it_and_replication_brings_the_primarys(calm, quiet):
 
 def test_nothing_that_opens_a_cluster_is_shown(calm):
     paris = calm["paris"]
-    shown = " ".join(map(repr, (paris, calm, calm.desk.credentials["paris"], calm.snapshot(), calm.ledger)))
+    shown = " ".join(map(repr, (paris, calm, calm.parts.console.credentials["paris"], calm.snapshot(), calm.ledger)))
 
     assert paris.root_token not in shown
     assert not any(share in shown for share in paris.unseal_keys)
@@ -107,7 +107,7 @@ def test_all_that_fell_due_by_then_has_happened(lab):
     assert other.now == lab.now
     assert lab.trace.select("outcome") == other.trace.select("outcome")
     assert lab.trace.select("leader") == other.trace.select("leader")
-    assert lab.clock.pending() == other.clock.pending()
+    assert lab.parts.clock.pending() == other.parts.clock.pending()
 
 
 def test_the_lab_stays_open_after_silence(calm):
@@ -135,7 +135,7 @@ def test_a_late_answer_is_traced_and_dropped_and_what_was_asked_has_happened(qui
     before = len(quiet.trace)
     paris = quiet["paris"]
     put = Ask("paris", "POST", "secret/data/late", {"data": {"a": 1}})
-    quiet.desk.ask(put, SECOND_NS // 100_000)  # 10 us: a tenth of an operator's line there and back
+    quiet.parts.console.ask(put, SECOND_NS // 100_000)  # 10 us: a tenth of an operator's line there and back
     quiet.run("1s")
     answers = [event for event in list(quiet.trace)[before:] if event.kind == "message" and event.what == "response"]
 

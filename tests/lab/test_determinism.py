@@ -43,12 +43,13 @@ lab.work_through("repoint", cluster="paris", to="tokyo")
 lab["tokyo"].put("sys/audit/file", {"type": "file", "options": {"file_path": "/audit.log"}})
 lab["tokyo"].post("transit/keys/orders/rotate")
 lab.run("5s")
-stored = {name: sorted((k, v.hex()) for k, v in store.state()["items"].items()) for name, store in lab.stores.items()}
-files = {name: repr(sorted(kept.state().items())) for name, kept in lab.files.items()}
+items = {name: store.state()["items"] for name, store in lab.parts.stores.items()}
+stored = {name: sorted((k, v.hex()) for k, v in held.items()) for name, held in items.items()}
+files = {name: repr(sorted(kept.state().items())) for name, kept in lab.parts.files.items()}
 print(json.dumps({
     "trace": lab.trace.digest(),
     "events": len(lab.trace),
-    "roots": {name: lab.root(name) for name in lab.clusters},
+    "roots": {name: lab.queries.root(name) for name in lab.clusters},
     "stored": {name: hashlib.sha256(json.dumps(rows).encode()).hexdigest() for name, rows in stored.items()},
     "keys": {name: len(rows) for name, rows in stored.items()},
     "files": hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest(),
@@ -103,14 +104,14 @@ def test_two_labs_in_one_process_never_meet(busy_blueprint):
         other.run("250ms")
 
     assert mine.trace.digest() == alone.trace.digest()
-    assert mine.stores["paris"].state() == alone.stores["paris"].state()
-    assert other.stores["paris"].state() != alone.stores["paris"].state()
+    assert mine.parts.stores["paris"].state() == alone.parts.stores["paris"].state()
+    assert other.parts.stores["paris"].state() != alone.parts.stores["paris"].state()
 
 
 def test_a_lab_is_the_same_however_it_is_stepped(busy_blueprint):
     whole, stepped = (Lab(busy_blueprint, seed=5) for _ in range(2))
     whole.run("3s")
-    while stepped.clock.pending()[0][0] <= 3 * SECOND_NS:
+    while stepped.parts.clock.pending()[0][0] <= 3 * SECOND_NS:
         stepped.step()
 
     assert stepped.trace.digest() == whole.trace.digest()

@@ -6,7 +6,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY, ROOTS, STANDING, WITHIN_LAG, Invariants
-from labkit.lab.ledger import Promotion
+from labkit.lab.recovery import Promotion
 
 
 def broken(lab: Lab) -> list[str]:
@@ -100,24 +100,17 @@ def promotion(planned: bool, applied: int) -> Promotion:
     return Promotion(10, "tokyo", "paris", 0, applied, 10, planned)
 
 
-def with_writes(lab: Lab, entries: int) -> Lab:
-    for entry in range(1, entries + 1):
-        lab.ledger.commit(f"c/{entry}", "paris", 0, entry)
-        lab.ledger.acknowledge(entry, "c", "secret/data/x", f"c/{entry}")
-    return lab
-
-
 def test_a_planned_failover_that_loses_a_write_is_found(quiet):
-    with_writes(quiet, 4).invariants.on_promotion(promotion(planned=True, applied=3), lag=9)
+    quiet.invariants.on_promotion(promotion(planned=True, applied=3), lost=1, lag=9)
 
     assert broken(quiet) == [NO_LOSS]
     assert quiet.invariants.broken[NO_LOSS].detail == "1 acknowledged writes lost though paris was demoted first"
 
 
 def test_an_unplanned_one_may_lose_as_much_as_the_lag_and_no_more(quiet):
-    with_writes(quiet, 4).invariants.on_promotion(promotion(planned=False, applied=1), lag=3)
+    quiet.invariants.on_promotion(promotion(planned=False, applied=1), lost=3, lag=3)
     assert broken(quiet) == []
-    quiet.invariants.on_promotion(promotion(planned=False, applied=1), lag=2)
+    quiet.invariants.on_promotion(promotion(planned=False, applied=1), lost=3, lag=2)
 
     assert broken(quiet) == [WITHIN_LAG]
 
@@ -136,16 +129,16 @@ def test_measured_losses_stay_within_the_measured_lag(lab, cut_s):
 
 
 def test_equal_contents_under_unequal_roots_are_found(calm):
-    calm.nodes["tokyo-1"].vault.core.replica.journal.tree.corrupt("root")
-    calm.invariants.on_rest()
+    calm.parts.nodes["tokyo-1"].vault.core.replica.journal.tree.corrupt("root")
+    calm.invariants.check_at_rest()
 
     assert broken(calm) == [ROOTS]
     assert calm.invariants.broken[ROOTS].detail == "paris and tokyo: roots different, contents equal"
 
 
 def test_unequal_contents_under_equal_roots_are_found(calm):
-    store = calm.stores["tokyo"]
-    store.apply({sorted(calm.contents("tokyo"))[0]: b"altered"}, 1)
+    store = calm.parts.stores["tokyo"]
+    store.apply({sorted(calm.queries.contents("tokyo"))[0]: b"altered"}, 1)
     calm.run("1s")
 
     assert calm.invariants.broken[ROOTS].detail == "paris and tokyo: roots equal, contents different"
@@ -172,7 +165,7 @@ def test_what_lags_is_not_compared(lab):
     lab.run("3s")
 
     assert lab["paris"].root != lab["tokyo"].root
-    assert lab.streaming_pairs() == []
+    assert lab.queries.streaming_pairs() == []
     assert broken(lab) == []
 
 
@@ -231,5 +224,5 @@ def test_what_was_found_is_saved_and_watched_rules_are_the_callers_to_add_again(
 
     assert again.invariants.broken == lab.invariants.broken
     assert again.invariants.watched == {}
-    assert Invariants(again, lab.invariants.state()).state() == lab.invariants.state()
+    assert Invariants(again.queries, again.trace, lab.invariants.state()).state() == lab.invariants.state()
     assert repr(again.invariants) == "Invariants(2 broken)"

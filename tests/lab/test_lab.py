@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from pathlib import Path
+
 import pytest
 
+import labkit.lab
 from labkit import Lab
 from labkit.lab.blueprint import pair
 from labkit.lab.cluster import Cluster
@@ -11,9 +16,73 @@ from labkit.lab.runbooks import Ask
 
 SECOND_NS = 1_000_000_000
 
+PACKAGE = Path(labkit.lab.__file__).parent
+
+# top to bottom: a row may import what stands in the rows below it
+ORDER = (
+    "lab",
+    "cluster bookkeeping",
+    "faults invariants snapshot build",
+    "queries",
+    "parts",
+    "node_directory recovery",
+    "node ledger operator_console client_host",
+    "replication_link client",
+    "reports",
+    "runbooks election host_services messages",
+    "addresses blueprint entropy",
+)
+
 
 def stored(lab: Lab) -> dict[str, dict[str, bytes]]:
-    return {name: store.state()["items"] for name, store in lab.stores.items()}
+    return {name: store.state()["items"] for name, store in lab.parts.stores.items()}
+
+
+# ---- what it shows, and what knows it
+
+PROMISED = """
+    load pair triangle run step now crash restart partition cut isolate heal slow lose restore_links corrupt seal pause
+    resume replicate failover lag trace network ledger map timeline dashboard snapshot restore branch work_through seed
+    clusters clients blueprint invariants scenario faults queries parts why compare diff at watch serve
+"""
+
+
+def test_it_shows_the_promised_names_and_no_others(quiet):
+    assert {name for name in dir(quiet) if not name.startswith("_")} <= set(PROMISED.split())
+
+
+def test_it_inherits_nothing():
+    assert Lab.__mro__ == (Lab, object)
+
+
+def imports(path: Path) -> set[str]:
+    """The modules of the lab that one imports, for annotations too."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    found = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    found |= {
+        f"labkit.lab.{name.name}"
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module == "labkit.lab"
+        for name in node.names
+    }
+    return {name.rpartition(".")[2] for name in found if name.startswith("labkit.lab.")}
+
+
+def test_inside_the_lab_a_module_leans_only_on_what_stands_below_it():
+    modules = {path.stem: imports(path) for path in PACKAGE.glob("*.py")}
+    standing = [set(row.split()) for row in ORDER]
+    below: set[str] = set()
+    assert set().union(*standing) == set(modules) - {"__init__"}
+    for row in reversed(standing):
+        for name in sorted(row):
+            assert modules[name] <= below, f"{name} imports {sorted(modules[name] - below)}"
+        below |= row
+
+
+def test_no_name_is_parsed():
+    said = [path.name for path in PACKAGE.glob("*.py") if re.search(r"r?(partition|split)\(.-.[,)]", path.read_text())]
+
+    assert said == []
 
 
 # ---- building and looking
@@ -76,14 +145,14 @@ def test_alone_it_plays_a_loaded_scenario_and_there_is_none(quiet):
 
 
 def test_a_step_is_the_next_thing_that_happens(quiet):
-    due_ns = quiet.clock.pending()[0][0]
+    due_ns = quiet.parts.clock.pending()[0][0]
 
     assert quiet.step()
     assert quiet.now == due_ns
 
 
 def test_nothing_runs_inside_a_run(quiet):
-    quiet.watch("greedy", lambda lab: lab.run("1s") if lab.nodes["paris-2"].active else None)
+    quiet.watch("greedy", lambda lab: lab.run("1s") if lab.parts.nodes["paris-2"].active else None)
     quiet.run("4s").crash("paris-1")
     with pytest.raises(RuntimeError, match="the clock is running"):
         quiet.run("20s")
@@ -93,12 +162,12 @@ def test_nothing_runs_inside_a_run(quiet):
 
 
 def test_an_answer_is_returned_and_not_kept(quiet):
-    assert quiet.ask(Ask("paris", "GET", "sys/health")).status == 200
-    assert quiet.desk.answers == {}
+    assert quiet._ask(Ask("paris", "GET", "sys/health")).status == 200
+    assert quiet.parts.console.answers == {}
 
 
 def test_a_refusal_is_an_answer_and_is_counted(quiet):
-    assert quiet.ask(Ask("paris", "GET", "secret/data/app", token="hvs.wrong")).status == 403
+    assert quiet._ask(Ask("paris", "GET", "secret/data/app", token="hvs.wrong")).status == 403
     assert (quiet.ledger.refused, quiet.ledger.answered) == (1, 0)
 
 
@@ -108,7 +177,7 @@ def test_a_cluster_that_is_not_there_is_refused_before_anything_happens(quiet, p
         quiet.replicate(primary, secondary)
 
     assert quiet["paris"].mode == "disabled"
-    assert quiet.desk.runbooks == {}
+    assert quiet.parts.console.runbooks == {}
     assert quiet.run("1s").now == SECOND_NS, "the lab stays open"
 
 
@@ -179,7 +248,11 @@ def test_what_is_done_in_a_branch_stays_there(lab):
 
 
 def test_a_branch_of_a_branch_is_another_branch(lab):
-    labels = [lab.branch_label, lab.branch("a").branch_label, lab.branch("a").branch("b").branch_label]
+    labels = [
+        lab.parts.branch_label,
+        lab.branch("a").parts.branch_label,
+        lab.branch("a").branch("b").parts.branch_label,
+    ]
 
     assert len(set(labels)) == 3
 

@@ -13,7 +13,7 @@ from labkit import Lab
 
 def drill(lab: Lab) -> None:
     """Begin what the cuts fall into: replication is enabled, later the primary crashes and the secondary takes over."""
-    lab.desk.start("replicate", primary="paris", secondary="tokyo")
+    lab.parts.console.start("replicate", primary="paris", secondary="tokyo")
 
 
 def finish(lab: Lab, from_event: int, events: int, cut_at: set[int]) -> Lab:
@@ -22,7 +22,7 @@ def finish(lab: Lab, from_event: int, events: int, cut_at: set[int]) -> Lab:
         if number == 700:
             lab.crash("paris")
         if number == 900:
-            lab.desk.start("promote", cluster="tokyo")
+            lab.parts.console.start("promote", cluster="tokyo")
         if number in cut_at:
             lab = Lab.restore(lab.snapshot())
         if not lab.step():
@@ -35,8 +35,8 @@ EVENTS = 1_400
 
 def evidence(lab: Lab) -> tuple[str, list[str], str]:
     """What must be equal: the trace, the composite roots, and every stored byte (as a digest)."""
-    roots = [lab.root(name) for name in lab.clusters]
-    stored = {name: sorted(store.state()["items"].items()) for name, store in lab.stores.items()}
+    roots = [lab.queries.root(name) for name in lab.clusters]
+    stored = {name: sorted(store.state()["items"].items()) for name, store in lab.parts.stores.items()}
     return lab.trace.digest(), roots, hashlib.sha256(repr(stored).encode()).hexdigest()
 
 

@@ -72,6 +72,6 @@ def judged() -> Callable[[Lab], Verdict]:
 
     def of(lab: Lab) -> Verdict:
         assert lab.scenario is not None
-        return judge(lab.scenario, lab, lab.ledger, lab.invariants, lab.now, lab.followed)
+        return judge(lab.scenario, lab.queries, lab.ledger, lab.invariants)
 
     return of

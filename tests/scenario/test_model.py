@@ -121,7 +121,7 @@ def test_a_client_may_do_whatever_clients_can(operation: str) -> None:
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_every_distribution_can_be_wired(name: str) -> None:
-    from labkit.lab.wiring import SHAPES
+    from labkit.lab.build import SHAPES
 
     assert name in SHAPES
     assert len(SHAPES) == len(DISTRIBUTIONS)

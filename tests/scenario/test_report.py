@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from labkit.lab.invariants import Finding
+from labkit.lab.invariants import Violation
 from labkit.lab.lab import Lab
 from labkit.scenario.report import html_table, report, table
 from labkit.scenario.verdict import Verdict, VerdictRow
@@ -52,7 +52,7 @@ def test_an_expectation_that_is_not_written_names_the_file(
 ) -> None:
     path = scenario_file(vary())
     lab = Lab.load(path).run()
-    lab.invariants.broken["one primary"] = Finding("one primary", lab.now, "planted")
+    lab.invariants.broken["one primary"] = Violation("one primary", lab.now, "planted")
     lines = report_of(lab, judged)
 
     assert f"{path}: one primary: expected held, got broken at 10s: planted (broken)" in lines

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from labkit.lab.desk import Finished
 from labkit.lab.lab import Lab
+from labkit.lab.operator_console import Finished
 from labkit.scenario.running import Run, StepResult
 from labkit.scenario.scenario import Scenario, Step
 
@@ -28,7 +28,7 @@ class Bench:
 
     def __init__(self, takes_ns: int = 3 * SECOND_NS, ends: dict[str, Finished] | None = None) -> None:
         self.now, self.seed, self.blueprint = 0, 7, None
-        self.clock = self.desk = self.trace = self
+        self.clock = self.console = self.trace = self
         self.takes_ns, self.ends = takes_ns, ends or {}
         self.due: list[tuple[int, int, tuple[Any, ...]]] = []
         self.happened: list[tuple[Any, ...]] = []

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from labkit.lab.faults import LabFaults
 from labkit.lab.lab import Lab
 from labkit.lab.runbooks import RUNBOOKS
-from labkit.lab.verbs import Verbs
 from labkit.scenario.value_types import DeclaredNames
 from labkit.scenario.verbs import FAULT, LAYERS, RUNBOOK, STORY, VERBS, cross_field_errors, model_of
 from labkit.sim.faults import Faults
@@ -20,19 +20,19 @@ NAMES = DeclaredNames(
 )
 
 
-class Watched(Verbs):
+class Watched(LabFaults):
     """Writes down which verbs of a lab are called, and with what."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
 
     def __getattribute__(self, name: str) -> Any:
-        verbs = {name for name, member in vars(Verbs).items() if inspect.isfunction(member)}
+        verbs = {name for name, member in vars(LabFaults).items() if inspect.isfunction(member)}
         if name not in verbs:
             return object.__getattribute__(self, name)
 
         def called(*arguments: Any, **named: Any) -> None:
-            inspect.signature(getattr(Verbs, name)).bind(self, *arguments, **named)
+            inspect.signature(getattr(LabFaults, name)).bind(self, *arguments, **named)
             self.calls.append((name, *arguments, *(value for value in named.values() if value is not None)))
 
         return called

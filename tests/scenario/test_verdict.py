@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from labkit.lab.invariants import STANDING, Finding
+from labkit.lab.invariants import STANDING, Violation
 from labkit.lab.lab import Lab
-from labkit.lab.ledger import Ledger, Promotion, Write
+from labkit.lab.ledger import Write
+from labkit.lab.recovery import Promotion, RecoveryLedger
 from labkit.scenario.running import OVER, WAITING, WORKING, StepResult
 from labkit.scenario.scenario import Scenario
 from labkit.scenario.verdict import Verdict, VerdictRow, judge
@@ -26,7 +27,7 @@ def verdict_of(scenario: Scenario, results: int = 3, step_state: str = OVER, **c
     modes: dict[str, str] = changes.get("modes", {"paris": "secondary", "tokyo": "primary"})
     roots: dict[str, str] = changes.get("roots", {"paris": "aa", "tokyo": "aa"})
     kept = [StepResult(number, number, number, True, "") for number in range(1, results + 1)]
-    broken: dict[str, Finding] = changes.get("broken", {})
+    broken: dict[str, Violation] = changes.get("broken", {})
     run: Any = SimpleNamespace(
         scenario=scenario,
         seed=7,
@@ -34,10 +35,15 @@ def verdict_of(scenario: Scenario, results: int = 3, step_state: str = OVER, **c
         step_state=step_state,
         ended=changes.get("ended", True),
     )
-    queries: Any = SimpleNamespace(mode_of=lambda name: modes[name], root=lambda name: roots[name])
+    followed: dict[str, str] = changes.get("followed", {"paris": "tokyo"})
+    queries: Any = SimpleNamespace(
+        now=10 * SECOND_NS,
+        mode_of=lambda name: modes[name],
+        root=lambda name: roots[name],
+        upstream_of=lambda name: followed.get(name, ""),
+    )
     invariants: Any = SimpleNamespace(verdicts=lambda: {name: broken.get(name) for name in (*STANDING, *broken)})
-    ledger, upstreams = changes.get("ledger", Ledger()), changes.get("followed", {"paris": "tokyo"})
-    return judge(run, queries, ledger, invariants, 10 * SECOND_NS, upstreams)
+    return judge(run, queries, changes.get("ledger", RecoveryLedger()), invariants)
 
 
 def row(verdict: Verdict, key: str) -> VerdictRow:
@@ -45,9 +51,9 @@ def row(verdict: Verdict, key: str) -> VerdictRow:
     return found
 
 
-def ledger_of(lost: int) -> Ledger:
+def ledger_of(lost: int) -> RecoveryLedger:
     """Ten writes in paris, one each 100 ms from 1 s on; the fault at 2 s, and tokyo's first write at 5 s."""
-    ledger = Ledger()
+    ledger = RecoveryLedger()
     for entry in range(1, 11):
         at_ns = SECOND_NS + entry * 100_000_000
         ledger.writes.append(Write(at_ns, "writers-1", f"secret/data/{entry}", "paris", 0, entry))
@@ -176,7 +182,7 @@ def test_who_is_primary(
 
 @pytest.mark.parametrize(("expected", "status"), [("held", "broken"), ("broken", "ok")])
 def test_an_invariant_may_be_expected_to_break(expected: str, status: str, vary: Vary, scenario_of: ScenarioOf) -> None:
-    found = Finding("one primary", 3 * SECOND_NS, "paris and tokyo accept writes")
+    found = Violation("one primary", 3 * SECOND_NS, "paris and tokyo accept writes")
     scenario = scenario_of(vary(("lost: 0", f"lost: 0\n  invariants: {{one primary: {expected}}}")))
     verdict = verdict_of(scenario, broken={"one primary": found})
 
@@ -191,7 +197,7 @@ def test_an_invariant_that_should_break_and_did_not_is_not_as_expected(vary: Var
 
 
 def test_a_rule_of_ones_own_is_expected_to_hold(vary: Vary, scenario_of: ScenarioOf) -> None:
-    verdict = verdict_of(scenario_of(vary()), broken={"no stale read": Finding("no stale read", 0, "stale")})
+    verdict = verdict_of(scenario_of(vary()), broken={"no stale read": Violation("no stale read", 0, "stale")})
 
     assert row(verdict, "no stale read").status == "broken"
 

@@ -58,7 +58,7 @@ def test_time_passes(lab, board, name, line):
 
 
 def test_a_step_is_the_next_thing_that_happens(lab, board):
-    due_ns = lab.clock.pending()[0][0]
+    due_ns = lab.parts.clock.pending()[0][0]
     board.buttons["step"].click()
 
     assert lab.now == due_ns
@@ -68,13 +68,13 @@ def test_a_step_is_the_next_thing_that_happens(lab, board):
 def test_a_node_or_a_whole_cluster_crashes_restarts_and_is_unsealed(lab, board):
     board.target.value = "paris-2"
     board.buttons["crash"].click()
-    assert not lab.is_running("paris-2")
+    assert not lab.queries.is_running("paris-2")
     assert status(board).startswith('lab.crash("paris-2")')
     board.target.value = "paris"
     board.buttons["crash"].click()
-    assert not lab.is_running("paris-1")
+    assert not lab.queries.is_running("paris-1")
     board.buttons["restart"].click()
-    assert lab.is_running("paris-1")
+    assert lab.queries.is_running("paris-1")
     board.buttons["unseal"].click()
 
     assert status(board).startswith('lab["paris"].unseal() · 3 nodes of paris unsealed')
@@ -104,7 +104,7 @@ def test_lines_are_cut_and_restored(lab, board):
 
 
 def test_what_cannot_be_done_is_shown_as_text(lab, board):
-    before = lab.clock.pending()
+    before = lab.parts.clock.pending()
     board.there.value = board.here.value
     board.buttons["partition"].click()
     assert "refused · ValueError: partition needs two different sites" in status(board)
@@ -112,7 +112,7 @@ def test_what_cannot_be_done_is_shown_as_text(lab, board):
     board.buttons["promote"].click()
 
     assert "refused · RunbookError: start an operation token on paris" in status(board)
-    assert lab.clock.pending() != before, "the lab stays open"
+    assert lab.parts.clock.pending() != before, "the lab stays open"
 
 
 def test_an_error_that_looks_like_markup_stays_text(lab, board):
@@ -198,4 +198,4 @@ def test_looking_changes_nothing(streaming):
     lab.dashboard()
 
     assert lab.trace.digest() == other.trace.digest()
-    assert lab.clock.pending() == other.clock.pending()
+    assert lab.parts.clock.pending() == other.parts.clock.pending()

@@ -43,7 +43,7 @@ def lab(streaming):
 
 def laid_out(lab: Lab) -> MapLayout:
     """The layout of a lab's map."""
-    return layout(lab)
+    return layout(lab.queries)
 
 
 def words(marks: MapLayout) -> list[str]:
@@ -105,10 +105,10 @@ def test_links_have_their_latency_and_are_cut_when_they_are(lab):
 
 
 def test_the_layout_looks_and_does_not_touch(lab):
-    before, digest = lab.clock.pending(), lab.trace.digest()
+    before, digest = lab.parts.clock.pending(), lab.trace.digest()
 
     assert laid_out(lab) == laid_out(lab)
-    assert (lab.clock.pending(), lab.trace.digest()) == (before, digest)
+    assert (lab.parts.clock.pending(), lab.trace.digest()) == (before, digest)
 
 
 def test_nothing_is_shown_by_colour_only(lab):

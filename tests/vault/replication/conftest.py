@@ -276,7 +276,7 @@ class Drill:
 
     def stored(self, cluster: str) -> dict[str, bytes]:
         """Every stored byte but the lease, which is renewed all the time."""
-        items = self.lab.stores[cluster].state()["items"]
+        items = self.lab.parts.stores[cluster].state()["items"]
         return {key: value for key, value in items.items() if key != "node/lease"}
 
 

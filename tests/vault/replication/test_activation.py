@@ -140,8 +140,8 @@ def test_revoking_an_unused_token_makes_it_worthless(together):
     issue(together, id="lima")
     together.post("paris", "primary/revoke-secondary", {"id": "lima"})
 
-    assert not activation.is_known(together.lab.nodes["paris-1"].vault.core, "lima")
-    assert activation.is_known(together.lab.nodes["paris-1"].vault.core, "tokyo")
+    assert not activation.is_known(together.lab.parts.nodes["paris-1"].vault.core, "lima")
+    assert activation.is_known(together.lab.parts.nodes["paris-1"].vault.core, "tokyo")
 
 
 # ---- judging a connection
@@ -150,7 +150,7 @@ def test_revoking_an_unused_token_makes_it_worthless(together):
 @pytest.fixture
 def cores(together):
     """The insides of the primary's and the secondary's active node."""
-    return together.lab.nodes["paris-1"].vault.core, together.lab.nodes["tokyo-1"].vault.core
+    return together.lab.parts.nodes["paris-1"].vault.core, together.lab.parts.nodes["tokyo-1"].vault.core
 
 
 def test_the_secondarys_own_credentials_are_welcome_under_their_serial_alone(cores):
@@ -200,7 +200,7 @@ def test_a_new_authority_outdates_all_certificates(together, cores):
     together["paris"].promote()
 
     assert together.status("paris")["known_secondaries"] == ["tokyo"]
-    assert activation.check_connection(together.lab.nodes["paris-1"].vault.core, "tokyo", 5, shown) != ""
+    assert activation.check_connection(together.lab.parts.nodes["paris-1"].vault.core, "tokyo", 5, shown) != ""
 
 
 # ---- versions, and what is shown

@@ -221,7 +221,7 @@ def test_promotion_is_refused_while_replication_is_catching_up_and_force_goes_pa
     apart.lab.slow("paris", "tokyo", latency="2s")
     enabled = apart.post("tokyo", "secondary/enable", {"token": token})
     assert enabled.status == 200
-    apart.lab.desk.credentials["tokyo"] = apart.lab.desk.credentials["paris"]
+    apart.lab.parts.console.credentials["tokyo"] = apart.lab.parts.console.credentials["paris"]
     operation = apart.operation_token()
     assert apart.open_post("tokyo", "secondary/promote", {"force": True}).status == 403
     refused = apart.open_post("tokyo", "secondary/promote", {"dr_operation_token": operation})

@@ -116,11 +116,11 @@ def test_with_a_primary_that_is_cut_off_between_the_two_trips(issued):
     """The token is used up by then, and nothing else has happened."""
     lab = issued.lab
     before = issued.stored("tokyo")
-    number = lab.desk.ask(Ask("tokyo", "POST", "sys/replication/dr/secondary/enable", {"token": issued.token}))
-    lab.run(until=lambda one: one.nodes["tokyo-1"].serial == 2)
+    number = lab.parts.console.ask(Ask("tokyo", "POST", "sys/replication/dr/secondary/enable", {"token": issued.token}))
+    lab.run(until=lambda one: one.parts.nodes["tokyo-1"].serial == 2)
     lab.partition("paris", "tokyo")
     lab.run("15s")
-    answer = lab.desk.answers[number]
+    answer = lab.parts.console.answers[number]
 
     assert answer.status == 503
     assert "error fetching secondary bootstrap package from https://paris-1:8201" in answer.errors[0]

@@ -62,7 +62,7 @@ def test_a_primarys_status(together):
         *TREE,
     }
     assert (told["mode"], told["state"], told["known_secondaries"]) == ("primary", "running", ["tokyo"])
-    assert told["last_wal"] == told["last_dr_wal"] == together.lab.last_entry("paris")
+    assert told["last_wal"] == told["last_dr_wal"] == together.lab.queries.last_entry("paris")
     (peer,) = told["secondaries"]
     assert set(peer) == PEER | {"node_id"}
     assert (peer["node_id"], peer["connection_status"]) == ("tokyo", "connected")
@@ -136,7 +136,9 @@ def test_progress_is_told_while_keys_are_fetched(apart):
     token = apart.activation("tokyo")
     apart.lab.slow("paris", "tokyo", latency="1s")
     apart.post("tokyo", "secondary/enable", {"token": token})
-    apart.lab.run(until=lambda lab: lab.modes["tokyo"][1] == "merkle-sync")
+    apart.lab.run(
+        until=lambda lab: [e.state for e in lab.trace.select("mode", cluster="tokyo")][-1:] == ["merkle-sync"]
+    )
     told = apart.status("tokyo")
 
     assert told["state"] == "merkle-sync"
@@ -211,7 +213,7 @@ def test_all_layers_at_once(together):
 
 
 def test_the_chosen_key_decides_the_place(together):
-    keys = sorted(together.lab.contents("tokyo"))
+    keys = sorted(together.lab.queries.contents("tokyo"))
     places = set()
     for key in (keys[0], keys[-1]):
         together.lab.corrupt("tokyo", layer="subpage", key=key)
@@ -230,7 +232,7 @@ def test_storage_altered_under_the_tree_is_not_seen(together):
     assert report["corrupted_root"] is False
     assert all(not tree["corrupted_index_tuples_map"] for tree in report["corrupted_tree_map"].values())
     assert together["tokyo"].root == together["paris"].root
-    assert together.lab.contents("tokyo") != together.lab.contents("paris")
+    assert together.lab.queries.contents("tokyo") != together.lab.queries.contents("paris")
 
 
 def test_what_was_found_is_told_by_the_status_from_then_on(together):
@@ -247,10 +249,10 @@ def test_a_page_heals_when_something_under_it_is_written(together):
     """Page, subtree and root are folded anew; the next check finds them sound."""
     together["paris"].post("secret/data/mine", {"data": {"again": 1}})
     together.lab.run("1s")
-    before = together.lab.contents("tokyo")
+    before = together.lab.queries.contents("tokyo")
     together["paris"].post("secret/data/mine", {"data": {"again": 2}})
     together.lab.run("1s")
-    (key,) = [key for key, value in together.lab.contents("tokyo").items() if before.get(key, value) != value]
+    (key,) = [key for key, value in together.lab.queries.contents("tokyo").items() if before.get(key, value) != value]
     together.lab.corrupt("tokyo", layer="page", key=key)
     assert check(together)["corrupted_tree_map"] != {}
     together["paris"].post("secret/data/mine", {"data": {"again": 3}})
@@ -262,10 +264,10 @@ def test_a_page_heals_when_something_under_it_is_written(together):
 
 
 def test_a_check_makes_no_journal_entry(together):
-    before = (together.lab.last_entry("tokyo"), together["tokyo"].root)
+    before = (together.lab.queries.last_entry("tokyo"), together["tokyo"].root)
     check(together)
 
-    assert (together.lab.last_entry("tokyo"), together["tokyo"].root) == before
+    assert (together.lab.queries.last_entry("tokyo"), together["tokyo"].root) == before
 
 
 def test_a_primary_is_checked_with_sudo(together):

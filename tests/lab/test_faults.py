@@ -15,21 +15,21 @@ def faults(lab: Lab) -> list[tuple[str, str, str]]:
 
 
 def test_a_target_is_a_node_or_all_nodes_of_a_cluster(quiet):
-    assert quiet.nodes_of("paris-2") == ("paris-2",)
-    assert quiet.nodes_of("paris") == ("paris-1", "paris-2", "paris-3")
+    assert quiet.queries.nodes_of("paris-2") == ("paris-2",)
+    assert quiet.queries.nodes_of("paris") == ("paris-1", "paris-2", "paris-3")
     with pytest.raises(KeyError, match="no cluster named oslo"):
         quiet.crash("oslo")
 
 
 def test_a_name_means_a_site(quiet):
-    assert [quiet.site_of(name) for name in ("paris", "tokyo-2", "lisbon", "paris-operator")] == [
+    assert [quiet.queries.site_of(name) for name in ("paris", "tokyo-2", "lisbon", "paris-operator")] == [
         "paris",
         "tokyo",
         "lisbon",
         "paris",
     ]
     with pytest.raises(ValueError, match="oslo"):
-        quiet.site_of("oslo")
+        quiet.queries.site_of("oslo")
 
 
 def test_a_crash_is_told_node_by_node_and_once(quiet):
@@ -42,7 +42,7 @@ def test_a_crash_is_told_node_by_node_and_once(quiet):
         ("crash", "paris-3", ""),
         ("crash", "paris-1", "no change"),
     ]
-    assert quiet.nodes["paris-1"].incarnation == 1
+    assert quiet.parts.nodes["paris-1"].incarnation == 1
 
 
 def test_only_the_loss_of_the_active_node_is_a_fault_of_the_cluster(quiet):
@@ -55,11 +55,11 @@ def test_only_the_loss_of_the_active_node_is_a_fault_of_the_cluster(quiet):
 
 
 def test_a_restart_of_a_node_that_is_up_changes_nothing(quiet):
-    pending = quiet.clock.pending()
+    pending = quiet.parts.clock.pending()
     quiet.restart("paris")
 
-    assert quiet.clock.pending() == pending
-    assert not quiet.nodes["paris-1"].vault.sealed
+    assert quiet.parts.clock.pending() == pending
+    assert not quiet.parts.nodes["paris-1"].vault.sealed
 
 
 def test_a_partition_is_a_fault_of_every_cluster_at_either_end(quiet):
@@ -125,14 +125,14 @@ def test_and_replication_makes_up_for_it(calm):
     calm.run("2m")
 
     assert calm["tokyo"].root == calm["paris"].root
-    assert calm.contents("tokyo") == calm.contents("paris")
+    assert calm.queries.contents("tokyo") == calm.queries.contents("paris")
 
 
 def test_requests_and_answers_in_flight_to_a_node_that_crashes_are_lost(calm):
-    number = calm.desk.ask(Ask("paris", "GET", "sys/health"), 5 * SECOND_NS)
+    number = calm.parts.console.ask(Ask("paris", "GET", "sys/health"), 5 * SECOND_NS)
     calm.crash("paris")
     calm.run("6s")
-    assert calm.desk.answers[number].status == 0
+    assert calm.parts.console.answers[number].status == 0
     lost = [event for event in calm.trace.select("message", source="paris-operator") if event.fate == "lost"]
 
     assert [event.what for event in lost] == ["request"]
@@ -167,19 +167,19 @@ def test_a_lossy_line_sends_again_later_and_nothing_is_missing(lab):
 
 
 def test_corruption_of_a_layer_is_traced_and_changes_no_stored_byte(calm):
-    before = calm.contents("tokyo")
+    before = calm.queries.contents("tokyo")
     calm.corrupt("tokyo", layer="page")
 
     assert faults(calm)[-1] == ("corrupt", "tokyo", "page")
-    assert calm.contents("tokyo") == before
-    assert calm.contents("paris") == before
+    assert calm.queries.contents("tokyo") == before
+    assert calm.queries.contents("paris") == before
 
 
 def test_corruption_of_storage_flips_one_bit_of_one_value_and_no_root(calm):
-    key = sorted(calm.contents("tokyo"))[3]
-    before, root = calm.contents("tokyo"), calm["tokyo"].root
+    key = sorted(calm.queries.contents("tokyo"))[3]
+    before, root = calm.queries.contents("tokyo"), calm["tokyo"].root
     calm.corrupt("tokyo", layer="storage", key=key)
-    after = calm.contents("tokyo")
+    after = calm.queries.contents("tokyo")
     changed = [name for name in before if before[name] != after[name]]
 
     assert changed == [key]

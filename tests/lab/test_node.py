@@ -1,22 +1,111 @@
-"""Nodes on the network: the lease inside a cluster, crash and restart, fetches that wait, and what falls due."""
+"""Nodes, by themselves and on the network: who leads, crash and restart, fetches that wait, and what falls due."""
 
 from __future__ import annotations
 
 import pytest
 
 from labkit import Lab
-from labkit.lab.host import size_of
-from labkit.lab.lease import LEASE_NS, RENEW_NS, Lease, read_lease, write_lease
+from labkit.lab.blueprint import START_WALL_NS, ClusterPlan, NodePlan
+from labkit.lab.election import LEASE_NS, RENEW_NS, Lease, read_lease, write_lease
+from labkit.lab.messages import HEADER_BYTES, ApiAnswer, ApiRequest, Correlation, DueTimer, LeaseTimer, size_of
+from labkit.lab.node import NodeHost
+from labkit.lab.reports import Committed, LeaderTaken
 from labkit.lab.runbooks import Ask
+from labkit.service.message import Request
+from labkit.vault.files import Files
+from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.tokens import IDS
+from labkit.vault.vault import set_up
 
 SECOND_NS = 1_000_000_000
 
 
 def data_of(lab: Lab, cluster: str) -> dict[str, bytes]:
     """What a store holds beside the lease, which is renewed all the time."""
-    items = lab.stores[cluster].state()["items"]
+    items = lab.parts.stores[cluster].state()["items"]
     return {key: value for key, value in items.items() if key != "node/lease"}
+
+
+# ---- a node by itself, outside a fake
+
+PLAN = NodePlan(name="oslo-1", cluster=ClusterPlan(name="oslo", site="oslo", nodes=1))
+ASKED = Correlation("somebody", 1, 1)
+
+
+def leading(outside) -> tuple[NodeHost, str]:
+    """A node of its own cluster that just took the lease, and its root token; what it did until then is forgotten."""
+    node = NodeHost(PLAN, outside.services, MemoryStorage(), Files())
+    root_token, _ = set_up(node.core)
+    node.boot(0)
+    node.on_timer(LeaseTimer(0))
+    outside.done.clear()
+    return node, root_token
+
+
+def test_a_booted_node_sets_its_timer_takes_the_lease_says_so_and_sets_the_timer_again(outside):
+    node = NodeHost(PLAN, outside.services, MemoryStorage(), Files())
+    set_up(node.core)
+    outside.done.clear()
+    node.boot(500)
+    outside.now_ns = 500
+    node.on_timer(LeaseTimer(0))
+
+    assert outside.timers[:2] == [(500, LeaseTimer(0), 0), (RENEW_NS, LeaseTimer(0), 0)]
+    assert outside.reports[0] == LeaderTaken(500, "oslo", "oslo-1", 1)
+    assert read_lease(node.store) == Lease("oslo-1", 1, 500 + LEASE_NS)
+    assert (node.active, node.leadership.since_ns) == (True, START_WALL_NS + 500)
+
+
+def test_a_commit_is_reported_before_the_answer_is_sent(outside):
+    node, token = leading(outside)
+    request = Request("POST", "/v1/secret/data/app", {"X-Vault-Token": token}, {"data": {"a": 1}})
+    node.receive("somebody", ApiRequest(ASKED, request))
+    report, sent = (what for kind, what in outside.done if kind in ("emit", "send"))
+
+    assert isinstance(report, Committed)
+    assert (report.correlation, report.cluster) == (ASKED, "oslo")
+    source, target, what, answer, size_bytes = sent
+    assert (source, target, what) == ("oslo-1", "somebody", "response")
+    assert isinstance(answer, ApiAnswer)
+    assert (answer.correlation, answer.response.status) == (ASKED, 200)
+    assert size_bytes == size_of(answer.response.body)
+
+
+def test_a_read_reports_nothing(outside):
+    node, token = leading(outside)
+    node.receive("somebody", ApiRequest(ASKED, Request("GET", "/v1/sys/mounts", {"X-Vault-Token": token})))
+
+    assert outside.reports == []
+    assert [message.response.status for _, _, _, message, _ in outside.sent] == [200]
+
+
+def test_a_timer_set_before_a_crash_is_ignored(outside):
+    node, _ = leading(outside)
+    node.crash()
+    for timer in (LeaseTimer(0), DueTimer(0)):
+        node.on_timer(timer)
+
+    assert outside.done == []
+    assert not node.active
+
+
+def test_what_falls_due_sets_one_timer(outside):
+    node, token = leading(outside)
+    body = {"ttl": "30s"}
+    for number in (1, 2):
+        request = Request("POST", "/v1/auth/token/create", {"X-Vault-Token": token}, body)
+        node.receive("somebody", ApiRequest(Correlation("somebody", number, 1), request))
+
+    assert outside.timers == [(30 * SECOND_NS, DueTimer(0), 0)]
+
+
+def test_a_node_goes_on_from_its_state(outside):
+    node, token = leading(outside)
+    again = NodeHost(PLAN, outside.services, node.store, node.files, node.state())
+
+    assert again.state() == node.state()
+    again.receive("somebody", ApiRequest(ASKED, Request("GET", "/v1/sys/mounts", {"X-Vault-Token": token})))
+    assert outside.sent[-1][3].response.status == 200
 
 
 # ---- who leads
@@ -26,14 +115,14 @@ def test_the_first_node_leads_from_the_start(quiet):
     leaders = [(event.at_ns, event.cluster, event.node, event.term) for event in quiet.trace.select("leader")]
 
     assert leaders == [(0, "paris", "paris-1", 1), (0, "tokyo", "tokyo-1", 1)]
-    assert [quiet.nodes[node].active for node in quiet["paris"].nodes] == [True, False, False]
+    assert [quiet.parts.nodes[node].active for node in quiet["paris"].nodes] == [True, False, False]
 
 
 def test_a_quiet_cluster_keeps_its_leader_and_renews_its_lease(quiet):
     quiet.run("10m")
 
     assert len(quiet.trace.select("leader")) == 2
-    assert read_lease(quiet.stores["paris"]) == Lease("paris-1", 1, quiet.now + LEASE_NS)
+    assert read_lease(quiet.parts.stores["paris"]) == Lease("paris-1", 1, quiet.now + LEASE_NS)
 
 
 def test_a_standby_names_the_leader(quiet):
@@ -46,7 +135,7 @@ def test_a_standby_names_the_leader(quiet):
 
 def test_another_node_takes_over_when_the_lease_has_run_out_not_before(quiet):
     quiet.run("2500ms").crash("paris-1")
-    until_ns = read_lease(quiet.stores["paris"]).until_ns
+    until_ns = read_lease(quiet.parts.stores["paris"]).until_ns
     quiet.run(until=f"{until_ns - 1}ns")
     assert quiet["paris"].active == ""
     quiet.run("2s")
@@ -85,7 +174,7 @@ def test_a_sealed_leader_gives_way(quiet):
 def test_a_leader_that_was_overtaken_writes_nothing_and_says_so(quiet):
     quiet.run("2s")
     quiet["paris"].post("secret/data/app", {"data": {"a": 1}})
-    write_lease(quiet.stores["paris"], Lease("paris-2", 2, quiet.now + LEASE_NS))
+    write_lease(quiet.parts.stores["paris"], Lease("paris-2", 2, quiet.now + LEASE_NS))
     before, root = data_of(quiet, "paris"), quiet["paris"].root
     answer = quiet["paris"].request(
         "POST", "secret/data/app", {"data": {"a": 2}}, {"X-Vault-Token": quiet["paris"].root_token}, node="paris-1"
@@ -95,13 +184,13 @@ def test_a_leader_that_was_overtaken_writes_nothing_and_says_so(quiet):
     assert "nothing was changed" in answer.errors[0]
     assert data_of(quiet, "paris") == before
     assert quiet["paris"].root == root
-    assert not quiet.nodes["paris-1"].active
+    assert not quiet.parts.nodes["paris-1"].active
     assert [event.what for event in quiet.trace.select("observed", node="paris-1")][-1] == "stepped down"
 
 
 def test_the_writes_of_a_replicating_leader_that_was_overtaken_reach_nobody(calm):
     tokyo = data_of(calm, "tokyo")
-    write_lease(calm.stores["paris"], Lease("paris-2", 2, calm.now + LEASE_NS))
+    write_lease(calm.parts.stores["paris"], Lease("paris-2", 2, calm.now + LEASE_NS))
     calm["paris"].request(
         "POST", "secret/data/app", {"data": {"a": 2}}, {"X-Vault-Token": calm["paris"].root_token}, node="paris-1"
     )
@@ -116,7 +205,7 @@ def test_the_writes_of_a_replicating_leader_that_was_overtaken_reach_nobody(calm
 
 
 def test_a_crash_takes_memory_away_and_storage_stays(quiet):
-    host = quiet.nodes["paris-2"]
+    host = quiet.parts.nodes["paris-2"]
     before, counter = data_of(quiet, "paris"), host.entropy.counter
     quiet.crash("paris-2")
 
@@ -150,7 +239,7 @@ def test_a_whole_cluster_comes_back(quiet):
 
 
 def test_a_life_after_a_crash_draws_other_bytes(quiet):
-    host = quiet.nodes["paris-1"]
+    host = quiet.parts.nodes["paris-1"]
     first = host.entropy(32)
     quiet.crash("paris-1")
     host.entropy.counter = 0
@@ -159,17 +248,16 @@ def test_a_life_after_a_crash_draws_other_bytes(quiet):
 
 
 def test_no_two_nodes_draw_the_same(quiet):
-    drawn = {host._seeded(0)(16) for host in quiet.nodes.values()}
+    drawn = {host.services.entropy(0, 0)(16) for host in quiet.parts.nodes.values()}
 
-    assert len(drawn) == len(quiet.nodes)
+    assert len(drawn) == len(quiet.parts.nodes)
 
 
-def test_a_timer_of_a_former_life_is_nobodys(quiet):
-    """A node that was down for a moment has one timer afterwards, not two."""
+def test_a_node_that_was_down_for_a_moment_has_one_timer(quiet):
     quiet.run("2500ms").crash("paris-3")
     quiet.restart("paris-3")
     quiet.run("5s")
-    lives = [item[2][1] for _, item in quiet.clock.pending() if item[:2] == ("timer", "paris-3")]
+    lives = [item[2].incarnation for _, item in quiet.parts.clock.pending() if item[:2] == ("timer", "paris-3")]
 
     assert lives == [1]
 
@@ -188,24 +276,24 @@ def test_a_request_that_waits_for_an_answer_from_outside_gets_silence_after_its_
     token = activation_token(calm)
     calm.partition("paris", "tokyo")
     before = data_of(calm, "tokyo")
-    number = calm.desk.ask(Ask("tokyo", "POST", "sys/replication/dr/secondary/enable", {"token": token}))
+    number = calm.parts.console.ask(Ask("tokyo", "POST", "sys/replication/dr/secondary/enable", {"token": token}))
     calm.run("5s")
-    host = calm.nodes[calm["tokyo"].active]
+    host = calm.parts.nodes[calm["tokyo"].active]
     assert len(host.suspended) == len(host.fetches) == 1
     calm.run("6s")
 
-    assert calm.desk.answers[number].status == 503
+    assert calm.parts.console.answers[number].status == 503
     assert (host.suspended, host.fetches) == ({}, {})
     assert data_of(calm, "tokyo") == before
 
 
 def test_a_crash_takes_waiting_requests_away(calm):
     token = activation_token(calm)
-    number = calm.desk.ask(Ask("tokyo", "POST", "sys/replication/dr/secondary/enable", {"token": token}))
+    number = calm.parts.console.ask(Ask("tokyo", "POST", "sys/replication/dr/secondary/enable", {"token": token}))
     calm.run("50ms").crash("tokyo-1")
     calm.run("20s")
 
-    assert number not in calm.desk.answers
+    assert number not in calm.parts.console.answers
     assert calm["tokyo"].mode == "disabled"
 
 
@@ -217,7 +305,7 @@ def make_token(lab: Lab, ttl: str) -> str:
 
 
 def token_count(lab: Lab, cluster: str = "paris") -> int:
-    return sum(key.startswith(IDS) for key in lab.contents(cluster))
+    return sum(key.startswith(IDS) for key in lab.queries.contents(cluster))
 
 
 def test_a_token_is_revoked_when_its_time_is_over_though_nobody_asks(quiet):
@@ -253,7 +341,24 @@ def test_a_secondary_does_nothing_by_itself_and_a_promoted_one_does_it_all(calm)
     assert token_count(calm, "tokyo") == before - 1
 
 
-# ---- what is told
+# ---- what is answered
+
+
+def test_a_refusal_carries_a_code_that_is_not_in_its_body(calm):
+    calm.run("2s")
+    attempt = "sys/replication/dr/secondary/generate-operation-token/attempt"
+    calm["tokyo"].post(attempt, {}, token="")
+    refused = {
+        "not_active": calm["paris"].request("GET", "secret/data/app", node="paris-2"),
+        "dr_secondary": calm["tokyo"].get("secret/data/app"),
+        "attempt_in_progress": calm["tokyo"].post(attempt, {}, token=""),
+    }
+    calm.crash("paris-3")
+    calm.restart("paris-3")
+    refused["sealed"] = calm["paris"].request("GET", "secret/data/app", node="paris-3")
+
+    assert {code: answer.code for code, answer in refused.items()} == {code: code for code in refused}
+    assert all(set(answer.body) == {"errors"} for answer in refused.values())
 
 
 def test_a_request_knows_the_host_it_came_from(quiet):
@@ -263,8 +368,8 @@ def test_a_request_knows_the_host_it_came_from(quiet):
     assert b"paris-operator" in quiet["paris"].files.lines["/a"][-1]
 
 
-@pytest.mark.parametrize(("body", "size_bytes"), [(None, 0), ({}, 0)])
-def test_no_body_counts_nothing(body, size_bytes):
+@pytest.mark.parametrize(("body", "size_bytes"), [(None, HEADER_BYTES), ({}, HEADER_BYTES)])
+def test_no_body_counts_a_header_only(body, size_bytes):
     assert size_of(body) == size_bytes
 
 
@@ -273,4 +378,4 @@ def test_a_longer_body_counts_more():
 
 
 def test_it_shows_its_name(quiet):
-    assert repr(quiet.nodes["paris-1"]) == "NodeHost(paris-1)"
+    assert repr(quiet.parts.nodes["paris-1"]) == "NodeHost(paris-1)"

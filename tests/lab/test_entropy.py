@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.lab.chance import BLOCK_BYTES, SeededEntropy
+from labkit.lab.entropy import BLOCK_BYTES, SeededEntropy
 
 
 def test_the_same_label_draws_the_same_bytes():

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from labkit import Lab
+from labkit.lab.messages import ReplicationQuestion
 from labkit.lab.runbooks import RunbookError
 from labkit.vault.replication.otp import decode
 
@@ -32,8 +33,8 @@ def states(lab: Lab, cluster: str, since_ns: int = 0) -> list[str]:
 def level(lab: Lab, first: str = "paris", second: str = "tokyo") -> bool:
     """Whether the second streams and both hold the same."""
     return (
-        (first, second) in lab.streaming_pairs()
-        and lab.contents(first) == lab.contents(second)
+        (first, second) in lab.queries.streaming_pairs()
+        and lab.queries.contents(first) == lab.queries.contents(second)
         and lab[first].root == lab[second].root
     )
 
@@ -48,14 +49,14 @@ def test_a_write_arrives_after_one_way_and_as_one_entry(calm):
     calm.run(until=level)
 
     assert 79_000_000 < calm.now - written_ns < 82_000_000
-    assert calm["tokyo"].status()["last_remote_wal"] == calm.last_entry("paris")
+    assert calm["tokyo"].status()["last_remote_wal"] == calm.queries.last_entry("paris")
 
 
 def test_an_idle_pair_writes_nothing(calm):
-    before = {name: (calm.last_entry(name), calm.contents(name)) for name in ("paris", "tokyo")}
+    before = {name: (calm.queries.last_entry(name), calm.queries.contents(name)) for name in ("paris", "tokyo")}
     calm.run("5m")
 
-    assert {name: (calm.last_entry(name), calm.contents(name)) for name in ("paris", "tokyo")} == before
+    assert {name: (calm.queries.last_entry(name), calm.queries.contents(name)) for name in ("paris", "tokyo")} == before
     assert level(calm)
 
 
@@ -125,7 +126,7 @@ def test_a_ring_that_is_too_short_for_a_cut_forces_a_comparison(short_ring):
     lab = short_ring
     lab.run("2s").partition("paris", "tokyo")
     lab.run("5s")
-    assert lab.last_entry("paris") > lab.nodes["tokyo-1"].vault.core.replica.sync.position + 8
+    assert lab.queries.last_entry("paris") > lab.parts.nodes["tokyo-1"].vault.core.replica.sync.position + 8
     at_ns = lab.now
     lab.heal()
     lab.run("2m")
@@ -145,7 +146,7 @@ def test_a_comparison_fetches_what_differs_and_nothing_else(short_ring):
     for number in range(20):
         put(lab, "paris", "hot", value=str(number))
     lab["paris"].delete(f"secret/metadata/{lab.ledger.writes[0].path.removeprefix('secret/data/')}")
-    before, after = lab.contents("tokyo"), lab.contents("paris")
+    before, after = lab.queries.contents("tokyo"), lab.queries.contents("paris")
     lab.heal()
     lab.run(until=level)
     (told,) = [dict(e.fields) for e in lab.trace.select("observed", what="merkle_sync") if e.at_ns > 61 * SECOND_NS]
@@ -261,12 +262,12 @@ def test_revoking_an_id_cuts_it_off_at_once(calm):
 def test_and_nothing_written_afterwards_reaches_it_however_often_it_tries(calm):
     calm["paris"].post(DR + "primary/revoke-secondary", {"id": "tokyo"})
     put(calm, "paris", "after")
-    before = calm.contents("tokyo")
+    before = calm.queries.contents("tokyo")
     calm.run("10m")
     tries = [e for e in calm.trace.select("message", source="tokyo-1", what="guard_hash") if e.at_ns > 2 * SECOND_NS]
     waits_s = [(b.sent_ns - a.sent_ns) / SECOND_NS for a, b in pairwise(tries)]
 
-    assert calm.contents("tokyo") == before
+    assert calm.queries.contents("tokyo") == before
     assert 8 < len(tries) < 20
     assert waits_s[0] < 6 < max(waits_s) < 75, "the backoff grows, up to a minute and its spread"
 
@@ -283,25 +284,33 @@ def test_a_new_token_brings_it_back_without_a_wipe(calm):
 
 
 def test_a_question_before_the_connection_is_refused(calm):
-    shipping = calm.nodes["paris-1"].shipping
+    link = calm.parts.nodes["paris-1"].link
     message = {"serial": 1, "generation": 0, "pages": []}
 
-    assert shipping._judge("tokyo-2", "fetch_keys", "tokyo", message, {}) == ("no connection of that id is open", ())
-    assert shipping._judge("tokyo-1", "fetch_keys", "lima", message, {}) == ("no connection of that id is open", ())
-    assert shipping._judge("tokyo-1", "fetch_keys", "tokyo", message, {}) == ("", ())
-    refused, addresses = calm.nodes["paris-2"].shipping._judge("tokyo-1", "fetch_keys", "tokyo", message, {})
+    assert link._judge("tokyo-2", ReplicationQuestion("fetch_keys", "tokyo", message, {})) == (
+        "no connection of that id is open",
+        (),
+    )
+    assert link._judge("tokyo-1", ReplicationQuestion("fetch_keys", "lima", message, {})) == (
+        "no connection of that id is open",
+        (),
+    )
+    assert link._judge("tokyo-1", ReplicationQuestion("fetch_keys", "tokyo", message, {})) == ("", ())
+    refused, addresses = calm.parts.nodes["paris-2"].link._judge(
+        "tokyo-1", ReplicationQuestion("fetch_keys", "tokyo", message, {})
+    )
     assert (refused, addresses) == ("not the active node", ("https://paris-1:8201",))
 
 
 def test_a_connection_without_the_right_certificate_is_refused(calm):
-    shipping = calm.nodes["paris-1"].shipping
-    before = dict(shipping.connected)
-    refused, _ = shipping._judge("tokyo-1", "guard_hash", "tokyo", {"serial": 1}, {})
-    stranger, _ = shipping._judge("tokyo-1", "guard_hash", "nobody", {"serial": 1}, {})
+    link = calm.parts.nodes["paris-1"].link
+    before = dict(link.connected)
+    refused, _ = link._judge("tokyo-1", ReplicationQuestion("guard_hash", "tokyo", {"serial": 1}, {}))
+    stranger, _ = link._judge("tokyo-1", ReplicationQuestion("guard_hash", "nobody", {"serial": 1}, {}))
 
     assert refused == "the certificate is not the one that was issued for this id"
     assert stranger == "the activation of this id was revoked, or never issued"
-    assert shipping.connected == before
+    assert link.connected == before
 
 
 def test_a_demoted_primary_lets_its_secondaries_go(calm):
@@ -339,7 +348,7 @@ def test_failback_loses_nothing_and_wipes_nothing(lab):
 def hand_over(lab: Lab, old: str, new: str) -> None:
     """A planned failover: demote, wait for what is under way, promote, and turn the old one round."""
     lab[old].demote()
-    lab.run(until=lambda one: one.contents(old) == one.contents(new))
+    lab.run(until=lambda one: one.queries.contents(old) == one.queries.contents(new))
     lab[new].promote()
     lab.work_through("repoint", cluster=old, to=new)
 
@@ -367,9 +376,9 @@ def test_a_newly_enabled_secondary_is_refused_until_it_has_everything_and_force_
     calm.work_through("disable", cluster="tokyo")
     put(calm, "paris", *map(str, range(500)))
     calm.slow("paris", "tokyo", latency="3s")
-    calm.desk.start("enable-secondary", cluster="tokyo", primary="paris")
-    calm.run(until=lambda lab: lab.mode_of("tokyo") == "secondary")
-    calm.desk.credentials["tokyo"] = calm.desk.credentials["paris"]
+    calm.parts.console.start("enable-secondary", cluster="tokyo", primary="paris")
+    calm.run(until=lambda lab: lab.queries.mode_of("tokyo") == "secondary")
+    calm.parts.console.credentials["tokyo"] = calm.parts.console.credentials["paris"]
     token = operation_token(calm, "tokyo")
     answer = calm["tokyo"].post(DR + "secondary/promote", {"dr_operation_token": token}, token="")
     assert answer.status == 503
@@ -379,7 +388,7 @@ def test_a_newly_enabled_secondary_is_refused_until_it_has_everything_and_force_
 
     assert answer.status == 200
     assert calm["tokyo"].mode == "primary"
-    assert calm.contents("tokyo").keys() < calm.contents("paris").keys()
+    assert calm.queries.contents("tokyo").keys() < calm.queries.contents("paris").keys()
 
 
 def operation_token(lab: Lab, cluster: str) -> str:
@@ -397,8 +406,8 @@ def test_a_forced_promotion_in_the_middle_of_a_comparison_keeps_what_had_been_ap
     lab.run("5s")
     lab.slow("paris", "tokyo", latency="2s")
     lab.heal()
-    lab.run(until=lambda one: one.modes["tokyo"][1] == "merkle-sync")
-    applied = lab.nodes["tokyo-1"].vault.core.replica.sync.position
+    lab.run(until=lambda one: states(one, "tokyo")[-1:] == ["merkle-sync"])
+    applied = lab.parts.nodes["tokyo-1"].vault.core.replica.sync.position
     lab.crash("paris")
     lab["tokyo"].promote(force=True)
 
@@ -413,7 +422,7 @@ def test_without_force_the_operator_waits_for_the_comparison_to_end(short_ring):
     lab = short_ring
     lab.run("2s").partition("paris", "tokyo")
     lab.run("5s").heal()
-    lab.run(until=lambda one: one.modes["tokyo"][1] == "merkle-diff")
+    lab.run(until=lambda one: states(one, "tokyo")[-1:] == ["merkle-diff"])
     at_ns = lab.now
     assert lab["tokyo"].promote() == "tokyo is the primary now"
 
@@ -439,7 +448,7 @@ def test_when_one_is_promoted_the_other_must_be_given_a_new_token(trio):
     put(trio, "tokyo", "new")
     trio.run("60s")
     assert trio["lima"].status()["connection_state"] != "ready"
-    assert trio.contents("lima") != trio.contents("tokyo")
+    assert trio.queries.contents("lima") != trio.queries.contents("tokyo")
     at_ns = trio.now
     assert trio.work_through("repoint", cluster="lima", to="tokyo") == "lima streams from tokyo"
     trio.run("1s")
@@ -470,7 +479,7 @@ def test_revoking_one_leaves_the_other(trio):
     trio.run("2s")
 
     assert level(trio, "paris", "tokyo")
-    assert trio.contents("lima") != trio.contents("paris")
+    assert trio.queries.contents("lima") != trio.queries.contents("paris")
 
 
 def test_a_secondary_of_a_secondary_there_is_not(calm):
@@ -483,17 +492,17 @@ def test_a_secondary_of_a_secondary_there_is_not(calm):
 
 def test_a_corrupt_subpage_spreads_upward_with_the_next_write_under_it_and_contents_stay_right(calm):
     put(calm, "paris", "hot")
-    before = calm.contents("paris")
+    before = calm.queries.contents("paris")
     put(calm, "paris", "hot")
     calm.run("1s")
-    (key,) = [key for key, value in calm.contents("paris").items() if key in before and before[key] != value]
+    (key,) = [key for key, value in calm.queries.contents("paris").items() if key in before and before[key] != value]
     calm.corrupt("tokyo", layer="subpage", key=key)
     assert calm["tokyo"].root == calm["paris"].root, "nothing above it was folded yet"
     put(calm, "paris", "hot")
     calm.run("2s")
 
     assert calm["tokyo"].root != calm["paris"].root
-    assert calm.contents("tokyo") == calm.contents("paris")
+    assert calm.queries.contents("tokyo") == calm.queries.contents("paris")
     assert calm.invariants.broken == {}, "injected corruption suspends the rule on roots"
 
 
@@ -505,12 +514,12 @@ def test_a_comparison_under_a_corrupt_subpage_finds_nothing_to_fetch_there(short
     lab.corrupt("tokyo", layer="subpage")
     at_ns = lab.now
     lab.partition("paris", "tokyo")
-    before = lab.contents("paris")
+    before = lab.queries.contents("paris")
     put(lab, "paris", *[f"n{number}" for number in range(10)])
-    written = sum(before.get(key) != value for key, value in lab.contents("paris").items())
+    written = sum(before.get(key) != value for key, value in lab.queries.contents("paris").items())
     lab.heal()
     lab.run("60s")
     (told,) = [dict(e.fields) for e in lab.trace.select("observed", what="merkle_sync") if e.at_ns > at_ns]
 
     assert (told["fetch"], told["delete"]) == (written, 0)
-    assert lab.contents("tokyo") == lab.contents("paris")
+    assert lab.queries.contents("tokyo") == lab.queries.contents("paris")

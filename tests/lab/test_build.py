@@ -1,4 +1,4 @@
-"""Wiring: a new lab and a restored one are made of the same parts, in the same state."""
+"""Build: a new lab and a restored one are made of the same parts, in the same state."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from dataclasses import replace
 import pytest
 
 from labkit import Lab
-from labkit.lab import wiring
+from labkit.lab import build
 from labkit.lab.blueprint import Blueprint, ClusterPlan, LinkPlan, pair
-from labkit.lab.host import HEADER_BYTES
-from labkit.service.message import Request
 
 MILLISECOND_NS = 1_000_000
 
@@ -27,10 +25,10 @@ def test_clients_stand_at_their_groups_site(lab):
     assert list(lab.clients) == ["writers-1", "writers-2"]
 
 
-@pytest.mark.parametrize("shape", sorted(wiring.SHAPES))
+@pytest.mark.parametrize("shape", sorted(build.SHAPES))
 def test_a_link_has_about_the_latency_of_its_plan_whatever_its_shape(shape):
     plan = LinkPlan(between=("a", "b"), latency_ns=40 * MILLISECOND_NS, distribution=shape)
-    (link,) = wiring.topology_of(Blueprint(sites=("a", "b"), links=(plan,), clusters=())).links
+    (link,) = build.topology_of(Blueprint(sites=("a", "b"), links=(plan,), clusters=())).links
 
     assert link.between == ("a", "b")
     assert 20 * MILLISECOND_NS < link.latency.typical_ns <= 80 * MILLISECOND_NS
@@ -40,21 +38,14 @@ def test_a_link_has_about_the_latency_of_its_plan_whatever_its_shape(shape):
 def test_no_bandwidth_is_no_limit():
     plan = LinkPlan(between=("a", "b"), latency_ns=1)
     links = (plan, replace(plan, between=("a", "c"), bandwidth_bps=8_000))
-    topology = wiring.topology_of(Blueprint(sites=("a", "b", "c"), links=links, clusters=()))
+    topology = build.topology_of(Blueprint(sites=("a", "b", "c"), links=links, clusters=()))
 
     assert [link.bandwidth_bps for link in topology.links] == [None, 8_000]
 
 
-def test_a_request_counts_its_body_and_a_head():
-    empty = wiring.request_size(Request("GET", "/v1/x"))
-
-    assert empty == HEADER_BYTES
-    assert wiring.request_size(Request("POST", "/v1/x", {}, {"a": "x" * 500})) > empty + 500
-
-
 def test_a_new_lab_is_initialised_unsealed_and_mounted(quiet):
     for name in ("paris", "tokyo"):
-        assert [quiet.nodes[node].vault.sealed for node in quiet[name].nodes] == [False] * 3
+        assert [quiet.parts.nodes[node].vault.sealed for node in quiet[name].nodes] == [False] * 3
         assert set(quiet[name].get("sys/mounts").data) >= {"secret/", "transit/", "sys/"}
 
 
@@ -83,8 +74,8 @@ def test_a_cluster_may_have_one_node_and_one_share():
 def test_the_state_of_a_restored_lab_is_the_state_it_was_restored_from(lab):
     lab.run("2s").crash("paris-1")
     lab.run("700ms")
-    kept = wiring.state(lab)
-    again = wiring.state(Lab.restore(lab.snapshot()))
+    kept = lab.snapshot().state
+    again = Lab.restore(lab.snapshot()).snapshot().state
 
     assert again.keys() == kept.keys()
     for part in kept:

@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.lab.lease import KEY, LEASE_NS, RENEW_NS, Lease, read_lease, write_lease
+from labkit.lab.election import (
+    HELD,
+    KEY,
+    LEASE_NS,
+    RENEW_NS,
+    RENEWED,
+    TAKEN,
+    Candidacy,
+    Lease,
+    read_lease,
+    stand,
+    write_lease,
+)
 from labkit.vault.replication.merkle import classify
 from labkit.vault.storage import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
@@ -25,6 +37,24 @@ def test_what_was_written_is_read():
 
 def test_it_lasts_longer_than_two_renewals():
     assert LEASE_NS > 2 * RENEW_NS
+
+
+def test_the_first_to_stand_leads_renews_and_is_followed_until_its_lease_has_run_out():
+    store = MemoryStorage()
+    taken, renewed = Lease("paris-1", 1, 10 + LEASE_NS), Lease("paris-1", 1, 20 + LEASE_NS)
+
+    assert stand(store, "paris-1", 0, 10) == Candidacy(TAKEN, taken)
+    assert stand(store, "paris-1", 1, 20) == Candidacy(RENEWED, renewed)
+    assert stand(store, "paris-2", 0, 20 + LEASE_NS - 1) == Candidacy(HELD, renewed)
+    assert stand(store, "paris-2", 0, 20 + LEASE_NS) == Candidacy(TAKEN, Lease("paris-2", 2, 20 + 2 * LEASE_NS))
+    assert read_lease(store) == Lease("paris-2", 2, 20 + 2 * LEASE_NS)
+
+
+def test_a_node_that_lost_its_memory_does_not_renew_what_it_held():
+    store = MemoryStorage()
+    stand(store, "paris-1", 0, 10)
+
+    assert stand(store, "paris-1", 0, 20).result == HELD
 
 
 def test_who_is_overtaken_can_neither_renew_nor_write():

@@ -1,0 +1,231 @@
+"""Build: how a lab's parts are made, anew or from a saved state; both ways make the same parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from labkit.lab.blueprint import Blueprint, ClusterPlan, LinkPlan
+from labkit.lab.client_host import ClientHost
+from labkit.lab.entropy import SeededEntropy
+from labkit.lab.host_services import HostServices
+from labkit.lab.messages import ApiAnswer
+from labkit.lab.node import NodeHost
+from labkit.lab.node_directory import NodeDirectory
+from labkit.lab.operator_console import OperatorConsole
+from labkit.lab.parts import Parts
+from labkit.lab.recovery import RecoveryLedger
+from labkit.lab.runbooks import Credentials
+from labkit.sim.clock import Clock
+from labkit.sim.faults import Faults
+from labkit.sim.latency import Latency
+from labkit.sim.network import Network
+from labkit.sim.random_streams import RandomStreams
+from labkit.sim.topology import Link, Topology
+from labkit.trace import Trace
+from labkit.vault.files import Files
+from labkit.vault.storage.memory import MemoryStorage
+from labkit.vault.vault import set_up
+
+STAGGER_NS = 100_000_000
+MILLION = 1_000_000
+
+# The clock's items: (DELIVER, target, message), (TIMER, host, timer), (CONSOLE, "", timer), (SCENARIO, "", payload).
+DELIVER, TIMER, CONSOLE, SCENARIO = "deliver", "timer", "console", "scenario"
+
+SHAPES = {
+    "constant": lambda plan: Latency.constant(plan.latency_ns),
+    "uniform": lambda plan: Latency.uniform(plan.latency_ns // 2, plan.latency_ns * 3 // 2),
+    "normal": lambda plan: Latency.normal(plan.latency_ns, plan.latency_ns // 10),
+    "exponential": lambda plan: Latency.exponential(plan.latency_ns, plan.latency_ns // 2),
+    "heavy": lambda plan: Latency.heavy(plan.latency_ns, plan.latency_ns * 20),
+}
+
+
+class Connections(NamedTuple):
+    """Where the clock's items go when they fall due, and where the hosts' reports go."""
+
+    dispatch: Callable[[Any], None]
+    emit: Callable[[Any], None]
+
+
+class OperatorHost:
+    """An operator's host: hands what arrives to the console."""
+
+    __slots__ = ("_console",)
+
+    def __init__(self, console: OperatorConsole) -> None:
+        self._console = console
+
+    def receive(self, source: str, answer: ApiAnswer) -> None:
+        """Take an answer."""
+        self._console.receive(source, answer)
+
+
+def make_parts(
+    blueprint: Blueprint,
+    seed: int,
+    connections: Connections,
+    *,
+    trace: bool = True,
+    state: dict[str, Any] | None = None,
+) -> Parts:
+    """Make a lab's parts: of a saved state, or without one as nothing has happened yet."""
+    state = state or {}
+    shared = _shared_parts(blueprint, seed, connections, trace, state)
+    parts = Parts(
+        blueprint=blueprint,
+        seed=seed,
+        branch_label=shared.branch_label,
+        start_wall_ns=blueprint.start_wall_ns,
+        trace=shared.trace,
+        clock=shared.clock,
+        random_streams=shared.streams,
+        network=shared.network,
+        network_faults=Faults(shared.network, shared.clock, shared.trace),
+        stores=_stores(blueprint, state.get("stores")),
+        files={plan.name: Files(state.get("files", {}).get(plan.name)) for plan in blueprint.clusters},
+        nodes=shared.nodes,
+        directory=shared.directory,
+        clients={},
+        hosts={},
+        console=OperatorConsole(blueprint, shared.services(CONSOLE, ""), state.get("console")),
+        ledger=RecoveryLedger(state.get("ledger")),
+    )
+    _add_nodes(parts, shared, state.get("nodes", {}))
+    _add_clients(parts, shared, state.get("clients", {}))
+    return parts
+
+
+def start(parts: Parts) -> None:
+    """Start a new lab: clusters initialised and unsealed, their first nodes active, clients at work."""
+    for plan in parts.blueprint.clusters:
+        _raise_cluster(parts, plan)
+    for client in parts.clients.values():
+        client.start()
+
+
+def topology_of(blueprint: Blueprint) -> Topology:
+    """Make the graph of sites that a blueprint describes."""
+    return Topology(sites=blueprint.sites, links=tuple(_link(plan) for plan in blueprint.links))
+
+
+class _SharedParts(NamedTuple):
+    """What all hosts share, and what each host's services are made of."""
+
+    seed: int
+    branch_label: str
+    trace: Trace
+    clock: Clock
+    streams: RandomStreams
+    network: Network
+    nodes: dict[str, NodeHost]
+    directory: NodeDirectory
+    emit: Callable[[Any], None]
+
+    def services(self, verb: str, host: str, cluster: str = "") -> HostServices:
+        """Return the services of one host; its timers are items of the clock with this verb."""
+        clock, streams, seed = self.clock, self.streams, self.seed
+        label = (self.branch_label, cluster, host)
+
+        def now() -> int:
+            return clock.now
+
+        def after(delay_ns: int, payload: Any, spread_ppm: int = 0) -> None:
+            if spread_ppm:
+                width_ns = delay_ns * spread_ppm // MILLION
+                delay_ns += streams.below(f"backoff {host}", 2 * width_ns + 1) - width_ns
+            clock.after(delay_ns, (verb, host, payload))
+
+        def entropy(incarnation: int, counter: int) -> SeededEntropy:
+            return SeededEntropy(seed, *label, incarnation, counter=counter)
+
+        return HostServices(now, after, self.network.send, self.directory.resolve, entropy, self.emit)
+
+
+def _shared_parts(
+    blueprint: Blueprint, seed: int, connections: Connections, trace: bool, state: dict[str, Any]
+) -> _SharedParts:
+    log = Trace.from_state(state["trace"]) if state else Trace(enabled=trace)
+    clock = Clock(connections.dispatch, *state.get("clock", ()))
+    streams = RandomStreams(seed, state.get("random_streams"))
+    if state:
+        network = Network.from_state(state["network"], clock, streams, log)
+    else:
+        network = _placed(blueprint, Network(topology_of(blueprint), clock, streams, log))
+    nodes: dict[str, NodeHost] = {}
+    directory = NodeDirectory(blueprint, nodes, network)
+    label = state.get("branch_label", "")
+    return _SharedParts(seed, label, log, clock, streams, network, nodes, directory, connections.emit)
+
+
+def _stores(blueprint: Blueprint, states: dict[str, Any] | None) -> dict[str, MemoryStorage]:
+    if states is None:
+        return {plan.name: MemoryStorage() for plan in blueprint.clusters}
+    return {name: MemoryStorage.from_state(state) for name, state in states.items()}
+
+
+def _link(plan: LinkPlan) -> Link:
+    return Link(
+        between=plan.between,
+        latency=SHAPES[plan.distribution](plan),
+        jitter_ns=plan.jitter_ns,
+        loss_ppm=plan.loss_ppm,
+        bandwidth_bps=plan.bandwidth_bps or None,
+    )
+
+
+def _placed(blueprint: Blueprint, network: Network) -> Network:
+    """Place every host of a blueprint on a new network."""
+    for plan in blueprint.clusters:
+        for node in plan.node_names:
+            network.place(node, plan.site)
+        network.private(plan.operator_host, plan.site)
+    for group in blueprint.clients:
+        for client in group.names:
+            network.place(client, group.site)
+    return network
+
+
+def _add_nodes(parts: Parts, shared: _SharedParts, states: dict[str, Any]) -> None:
+    """Make the nodes, and beside each cluster its operator's host."""
+    for plan in parts.blueprint.clusters:
+        store, files = parts.stores[plan.name], parts.files[plan.name]
+        for node in parts.blueprint.nodes_of(plan.name):
+            own = shared.services(TIMER, node.name, plan.name)
+            parts.nodes[node.name] = NodeHost(node, own, store, files, states.get(node.name))
+    parts.hosts.update(parts.nodes)
+    for plan in parts.blueprint.clusters:
+        parts.hosts[plan.operator_host] = OperatorHost(parts.console)
+
+
+def _add_clients(parts: Parts, shared: _SharedParts, states: dict[str, Any]) -> None:
+    for group in parts.blueprint.clients:
+        nodes = tuple(node for cluster in group.use for node in parts.blueprint.nodes_of(cluster))
+        preferred = group.use[0]
+        for name in group.names:
+            root_token = _root_token(parts.console, preferred)
+            own = shared.services(TIMER, name)
+            parts.clients[name] = ClientHost(name, group, nodes, own, root_token, states.get(name))
+    parts.hosts.update(parts.clients)
+
+
+def _root_token(console: OperatorConsole, cluster: str) -> Callable[[], str]:
+    return lambda: console.credentials[cluster].root_token
+
+
+def _raise_cluster(parts: Parts, plan: ClusterPlan) -> None:
+    """Initialise a cluster, unseal its nodes, and let the first take the lease."""
+    first, *standbys = plan.node_names
+    core = parts.nodes[first].core
+    drawn = core.entropy
+    core.entropy = SeededEntropy(parts.seed, plan.name, "birth")
+    root_token, keys = set_up(core, plan.shares, plan.threshold)
+    core.entropy = drawn
+    parts.console.credentials[plan.name] = Credentials(root_token, keys)
+    for node in standbys:
+        parts.nodes[node].vault.unseal_with(keys[: plan.threshold])
+    parts.nodes[first].boot(0)
+    for number, node in enumerate(standbys):
+        parts.nodes[node].boot((number + 1) * STAGGER_NS)
+    parts.clock.run(until_ns=parts.now)

@@ -1,0 +1,103 @@
+"""Faults: what goes wrong in a lab, in pairs with what puts it right; a target is a cluster, a node or a site."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from labkit.lab.parts import Parts
+from labkit.lab.queries import Queries
+from labkit.lab.reports import ClusterStruck, Corrupted, ReachChanged
+from labkit.service.durations import parse_duration
+from labkit.sim.latency import Latency
+
+MILLION = 1_000_000
+
+
+class LabFaults:
+    """The faults of one lab: each takes effect at once, and is reported."""
+
+    __slots__ = ("_emit", "_network_faults", "_parts", "queries")
+
+    def __init__(self, parts: Parts, queries: Queries, emit: Callable[[Any], None]) -> None:
+        self._parts, self.queries, self._emit = parts, queries, emit
+        self._network_faults = parts.network_faults
+
+    def crash(self, target: str) -> None:
+        """Take a node, or all nodes of a cluster, down; what they held in memory is gone."""
+        nodes = [self._parts.nodes[node] for node in self.queries.nodes_of(target)]
+        for cluster in sorted({node.cluster for node in nodes if node.active}):
+            self._emit(ClusterStruck(self._parts.now, cluster))
+        for node in nodes:
+            if self._network_faults.crash(node.name):
+                node.crash()
+        self._emit(ReachChanged(self._parts.now))
+
+    def restart(self, target: str) -> None:
+        """Start a node, or all nodes of a cluster, again; they come up sealed."""
+        for number, node in enumerate(self.queries.nodes_of(target)):
+            if self._network_faults.restart(node):
+                self._parts.nodes[node].boot((number + 1) * 10_000_000)
+        self._emit(ReachChanged(self._parts.now))
+
+    def partition(self, a: str, b: str) -> None:
+        """Cut both ways between two sites or clusters."""
+        self._network_faults.partition(self.queries.site_of(a), self.queries.site_of(b))
+        self._note_cut(a, b)
+        self._emit(ReachChanged(self._parts.now))
+
+    def cut(self, source: str, target: str) -> None:
+        """Cut one way, from a site or cluster to another."""
+        self._network_faults.cut(self.queries.site_of(source), self.queries.site_of(target))
+        self._note_cut(source, target)
+        self._emit(ReachChanged(self._parts.now))
+
+    def isolate(self, target: str) -> None:
+        """Cut a site or cluster off from every other site."""
+        self._network_faults.isolate(self.queries.site_of(target))
+        self._note_cut(target)
+        self._emit(ReachChanged(self._parts.now))
+
+    def heal(self, a: str | None = None, b: str | None = None) -> None:
+        """Undo cuts: between two, around one, or all."""
+        self._network_faults.heal(*(None if name is None else self.queries.site_of(name) for name in (a, b)))
+        self._emit(ReachChanged(self._parts.now))
+
+    def slow(self, a: str, b: str, latency: str | None = None, factor: int | None = None) -> None:
+        """Give the line between two another latency (a duration), or make it so many times as slow."""
+        shape = None if latency is None else Latency.constant(parse_duration(latency))
+        self._network_faults.slow(self.queries.site_of(a), self.queries.site_of(b), latency=shape, factor=factor)
+
+    def lose(self, a: str, b: str, percent: float) -> None:
+        """Lose a share of the messages between two; each lost one is sent again, later."""
+        self._network_faults.lose(self.queries.site_of(a), self.queries.site_of(b), round(percent * MILLION / 100))
+
+    def restore_links(self, a: str | None = None, b: str | None = None) -> None:
+        """Undo ``slow`` and ``lose``: between two, around one, or everywhere."""
+        self._network_faults.restore(*(None if name is None else self.queries.site_of(name) for name in (a, b)))
+
+    def corrupt(self, cluster: str, layer: str = "subpage", key: str | None = None) -> None:
+        """Alter one kept node of the Merkle index of a cluster's active node, or a stored value (``storage``)."""
+        active = self.queries.active_node(cluster)
+        if not active:
+            raise ValueError(f"{cluster} has no active node whose index could be altered; unseal or restart one first")
+        node = self._parts.nodes[active]
+        if layer == "storage":
+            chosen = key or sorted(self.queries.contents(cluster))[-1]
+            stored = self._parts.stores[cluster].get(chosen)
+            if stored is None:
+                raise ValueError(f"{cluster} stores nothing under {chosen}")
+            damaged = stored[:-1] + bytes([stored[-1] ^ 1])
+            self._parts.stores[cluster].apply({chosen: damaged}, node.leadership.term)
+        else:
+            index = node.journal.tree
+            if index is None:
+                raise ValueError(f"{cluster} keeps no Merkle index: replication is disabled there")
+            index.corrupt(layer, key)
+        self._emit(Corrupted(self._parts.now, cluster, layer))
+
+    def _note_cut(self, *targets: str) -> None:
+        sites = {self.queries.site_of(target) for target in targets}
+        for plan in self._parts.blueprint.clusters:
+            if plan.site in sites:
+                self._emit(ClusterStruck(self._parts.now, plan.name))

@@ -1,0 +1,37 @@
+"""Host services: the six things that a node, the operators' console and a client are handed; they know no lab."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from labkit.lab.entropy import SeededEntropy
+
+
+class ResolvedNode(NamedTuple):
+    """The node that a name leads to, its cluster, and whether it runs; the node is empty when there is none."""
+
+    node: str
+    cluster: str
+    running: bool
+
+
+class HostServices(NamedTuple):
+    """What a host can do besides computing.
+
+    - ``now()``: simulated time in nanoseconds
+    - ``after(delay_ns, payload, spread_ppm=0)``: give the payload back after a delay, which a draw makes longer or
+      shorter by up to so many parts per million
+    - ``send(source, target, what, message, size_bytes)``: send a message to another host
+    - ``resolve(address)``: which node it names, or, for ``active://paris``, which node of a cluster is the active one;
+      None when there is no such node
+    - ``entropy(incarnation, counter)``: this host's stream of bytes
+    - ``emit(record)``: report what happened (``reports``); it takes effect at once
+    """
+
+    now: Callable[[], int]
+    after: Callable[..., None]
+    send: Callable[[str, str, str, Any, int], None]
+    resolve: Callable[[str], ResolvedNode | None]
+    entropy: Callable[[int, int], SeededEntropy]
+    emit: Callable[[Any], None]

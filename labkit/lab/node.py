@@ -1,0 +1,287 @@
+"""Node: one vault of a cluster on the network; answers requests, carries out its vault's Fetches, stands for election.
+
+1. What waits here is plain data: requests that are suspended, and fetches under way by number.
+2. The node that holds the lease is the active one (``election``); only the active node does what falls due.
+3. A crash takes everything in memory away: the vault is sealed afterwards, and timers set before it are ignored.
+4. A commit is reported before its answer is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from labkit.lab.addresses import api_address, cluster_address
+from labkit.lab.blueprint import NodePlan
+from labkit.lab.election import HELD, RENEW_NS, TAKEN, stand
+from labkit.lab.host_services import HostServices
+from labkit.lab.messages import (
+    HEADER_BYTES,
+    ApiAnswer,
+    ApiRequest,
+    BootstrapAnswer,
+    BootstrapRequest,
+    Correlation,
+    DueTimer,
+    FetchTimeout,
+    LeaseTimer,
+    NodeTimer,
+    size_of,
+)
+from labkit.lab.replication_link import ReplicationLink
+from labkit.lab.reports import Committed, LeaderTaken, Observed
+from labkit.service.message import Fetch, Request, Response, Suspended, silence
+from labkit.vault.core import Core, Environment, Leadership, Settings
+from labkit.vault.files import Files
+from labkit.vault.replication.journal import Journal
+from labkit.vault.replication.mode import Mode
+from labkit.vault.replication.serving import size_bytes as message_bytes
+from labkit.vault.replication.state import State
+from labkit.vault.storage import Storage
+from labkit.vault.vault import Vault
+
+READS = ("GET", "HEAD", "LIST")
+
+
+class NodeHost:
+    """A node: its vault, the requests that wait in it, and its replication link."""
+
+    def __init__(
+        self,
+        plan: NodePlan,
+        services: HostServices,
+        store: Storage,
+        files: Files,
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        state = state or {}
+        self.plan, self.services, self.store, self.files = plan, services, store, files
+        self.name, self.cluster = plan.name, plan.cluster.name
+        self.incarnation: int = state.get("incarnation", 0)
+        self.serial: int = state.get("serial", 0)
+        self.suspended: dict[int, tuple[Suspended, str, Correlation]] = dict(state.get("suspended", {}))
+        self.fetches: dict[int, int] = dict(state.get("fetches", {}))
+        self.timer_ns: int = state.get("timer_ns", 0)
+        self.entropy = services.entropy(self.incarnation, state.get("counter", 0))
+        self.vault = self._build(state.get("vault"))
+        self.link = ReplicationLink(plan, services, self.vault, self.incarnation, state.get("link"))
+
+    def __repr__(self) -> str:
+        return f"NodeHost({self.name})"
+
+    @property
+    def core(self) -> Core:
+        """The inside of the node's vault."""
+        return self.vault.core
+
+    @property
+    def journal(self) -> Journal:
+        """The journal of the cluster's store, as this node keeps it."""
+        return self.core.replica.journal
+
+    @property
+    def sync(self) -> State | None:
+        """Where a secondary's replication stands; None on any other node."""
+        sync: State | None = self.core.replica.sync
+        return sync
+
+    @property
+    def mode(self) -> Mode:
+        """The cluster's replication mode, as this node knows it."""
+        return self.core.replica.mode
+
+    @property
+    def leadership(self) -> Leadership:
+        """Whether this node leads its cluster, under which term, and who does if it does not."""
+        return self.core.leadership
+
+    @property
+    def active(self) -> bool:
+        """Whether this node serves: unsealed, which no node is after a crash, and holding the lease."""
+        return not self.vault.sealed and self.leadership.active
+
+    def boot(self, stagger_ns: int) -> None:
+        """Set the node's own timer going; those of one cluster look at the lease one after another."""
+        self.services.after(stagger_ns, LeaseTimer(self.incarnation))
+
+    def receive(self, source: str, message: Any) -> None:
+        """Take a message that arrived."""
+        handler = MESSAGE_HANDLERS.get(type(message))
+        if handler is not None:
+            handler(self, source, message)
+        else:
+            self.link.receive(source, message)
+        self.after_step()
+
+    def on_timer(self, timer: NodeTimer) -> None:
+        """A timer came back; one of an earlier incarnation is ignored."""
+        if timer.incarnation != self.incarnation:
+            return
+        handler = TIMER_HANDLERS.get(type(timer))
+        if handler is not None:
+            handler(self, timer)
+        else:
+            self.link.on_timer(timer)
+        self.after_step()
+
+    def crash(self) -> None:
+        """Lose everything in memory."""
+        self.incarnation += 1
+        self.suspended, self.fetches, self.timer_ns = {}, {}, 0
+        self.entropy = self.services.entropy(self.incarnation, 0)
+        self.vault = self._build(None)
+        self.link = ReplicationLink(self.plan, self.services, self.vault, self.incarnation, None)
+
+    def after_step(self) -> None:
+        """After any step: replicate what was written, and keep the timer for what falls due."""
+        self.link.after_step()
+        due_ns = self.vault.next_due() if self.active else None
+        if due_ns is not None:
+            now_ns = self.services.now()
+            at_ns = max(now_ns, due_ns - self.plan.start_wall_ns)
+            if not self.timer_ns or at_ns < self.timer_ns:
+                self.timer_ns = at_ns
+                self.services.after(at_ns - now_ns, DueTimer(self.incarnation))
+
+    def state(self) -> dict[str, Any]:
+        """Return the node as plain values (R3)."""
+        return {
+            "incarnation": self.incarnation,
+            "serial": self.serial,
+            "suspended": dict(self.suspended),
+            "fetches": dict(self.fetches),
+            "timer_ns": self.timer_ns,
+            "counter": self.entropy.counter,
+            "vault": self.vault.state(),
+            "link": self.link.state(),
+        }
+
+    def _build(self, state: dict[str, Any] | None) -> Vault:
+        now, start_wall_ns = self.services.now, self.plan.start_wall_ns
+        environment = Environment(
+            lambda: start_wall_ns + now(),
+            self.entropy,
+            self._observer(),
+            lambda fetch: silence(fetch.address),
+        )
+        settings = Settings(
+            version=self.plan.cluster.version,
+            cluster_name=self.cluster,
+            node=self.name,
+            api_address=api_address(self.name),
+            cluster_address=cluster_address(self.name),
+            high_availability=True,
+            backlog_entries=self.plan.cluster.backlog_entries,
+        )
+        vault = Vault(self.store, environment, settings, state, self.files)
+        if state is None:
+            vault.set_leadership(Leadership(active=False))
+        return vault
+
+    def _observer(self) -> Callable[..., None]:
+        services, name = self.services, self.name
+
+        def observe(kind: str, **fields: Any) -> None:
+            services.emit(Observed(services.now(), name, kind, tuple(sorted(fields.items()))))
+
+        return observe
+
+    # ---- messages
+
+    def _on_request(self, source: str, message: ApiRequest) -> None:
+        request = message.request._replace(remote_address=source)
+        commits = self.core.commits
+        outcome = self.vault.handle(request)
+        self._report_commit(message.correlation, request, commits)
+        self._hand_over(outcome, source, message.correlation)
+
+    def _on_answer(self, source: str, message: ApiAnswer) -> None:
+        self._resume(message.correlation.number, message.response)
+
+    def _on_bootstrap_answer(self, source: str, message: BootstrapAnswer) -> None:
+        self._resume(message.number, message.response)
+
+    def _resume(self, number: int, answer: Response) -> None:
+        """Go on with the request that waited for this fetch; when none does any more, the answer is ignored."""
+        waiting = self.suspended.pop(self.fetches.pop(number, 0), None)
+        if waiting is None:
+            return
+        suspended, source, correlation = waiting
+        commits = self.core.commits
+        outcome = self.vault.resume(suspended, answer)
+        self._report_commit(correlation, suspended.request, commits)
+        self._hand_over(outcome, source, correlation)
+
+    def _hand_over(self, outcome: Response | Suspended, source: str, correlation: Correlation) -> None:
+        """Send an answer back, or keep the suspended request and carry its fetch out."""
+        if isinstance(outcome, Response):
+            answer = ApiAnswer(correlation, outcome)
+            self.services.send(self.name, source, "response", answer, size_of(outcome.body))
+            return
+        self.serial += 1
+        self.suspended[outcome.number] = (outcome, source, correlation)
+        self.fetches[self.serial] = outcome.number
+        self._fetch(self.serial, outcome.fetch)
+
+    def _fetch(self, number: int, fetch: Fetch) -> None:
+        target = self.services.resolve(fetch.address)
+        self.services.after(fetch.timeout_ns, FetchTimeout(self.incarnation, number))
+        if target is None or target.node == self.name:
+            return
+        if fetch.channel == "cluster":
+            body = fetch.request.body or {}
+            size_bytes = HEADER_BYTES + message_bytes(body)
+            self.services.send(self.name, target.node, "bootstrap_request", BootstrapRequest(number, body), size_bytes)
+        else:
+            request = ApiRequest(Correlation(self.name, number), fetch.request)
+            self.services.send(self.name, target.node, "request", request, size_of(fetch.request.body))
+
+    def _report_commit(self, correlation: Correlation, request: Request, commits_before: int) -> None:
+        """Report a write; a read that cost its token a use is none."""
+        core = self.core
+        if core.commits != commits_before and request.method not in READS:
+            self.services.emit(Committed(correlation, self.cluster, self.journal.last))
+
+    # ---- timers
+
+    def _on_lease_timer(self, timer: LeaseTimer) -> None:
+        self._stand_for_election()
+        self.services.after(RENEW_NS, timer)
+
+    def _on_fetch_timeout(self, timer: FetchTimeout) -> None:
+        if timer.number in self.fetches:
+            self._resume(timer.number, silence("no answer in time"))
+
+    def _on_due_timer(self, timer: DueTimer) -> None:
+        self.timer_ns = 0
+        if self.active:
+            self.vault.tick()
+
+    def _stand_for_election(self) -> None:
+        """Renew the lease, take it when it has run out, or follow the node that holds it."""
+        vault, leadership = self.vault, self.leadership
+        vault.reload_keyring()
+        if vault.sealed:
+            if leadership.active or leadership.leader:
+                vault.set_leadership(Leadership(active=False))
+            return
+        now_ns = self.services.now()
+        result, lease = stand(self.store, self.name, leadership.term if leadership.active else 0, now_ns)
+        leader, leader_cluster = api_address(lease.holder), cluster_address(lease.holder)
+        if result == TAKEN:
+            vault.set_leadership(Leadership(True, lease.term, self.plan.start_wall_ns + now_ns, leader, leader))
+            self.services.emit(LeaderTaken(now_ns, self.cluster, self.name, lease.term))
+        elif result == HELD and (leadership.active or leadership.leader != leader):
+            vault.set_leadership(Leadership(False, lease.term, 0, leader, leader_cluster))
+
+
+MESSAGE_HANDLERS: dict[type, Callable[[NodeHost, str, Any], None]] = {
+    ApiRequest: NodeHost._on_request,
+    ApiAnswer: NodeHost._on_answer,
+    BootstrapAnswer: NodeHost._on_bootstrap_answer,
+}
+TIMER_HANDLERS: dict[type, Callable[[NodeHost, Any], None]] = {
+    LeaseTimer: NodeHost._on_lease_timer,
+    FetchTimeout: NodeHost._on_fetch_timeout,
+    DueTimer: NodeHost._on_due_timer,
+}

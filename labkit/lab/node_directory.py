@@ -1,0 +1,34 @@
+"""Node directory: which node an address names, and which node of a cluster is the active one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from labkit.lab.addresses import ACTIVE, host_of
+from labkit.lab.blueprint import Blueprint
+from labkit.lab.host_services import ResolvedNode
+from labkit.lab.node import NodeHost
+from labkit.sim.network import Network
+
+
+class NodeDirectory:
+    """The nodes of a lab by address and by cluster."""
+
+    __slots__ = ("_blueprint", "_network", "_nodes")
+
+    def __init__(self, blueprint: Blueprint, nodes: Mapping[str, NodeHost], network: Network) -> None:
+        self._blueprint, self._nodes, self._network = blueprint, nodes, network
+
+    def resolve(self, name: str) -> ResolvedNode | None:
+        """Return the node that an address names, or, for ``active://paris``, that cluster's active node, if any."""
+        if name.startswith(ACTIVE):
+            cluster = name.removeprefix(ACTIVE)
+            active = self.active_node(cluster)
+            return ResolvedNode(active, cluster, bool(active))
+        node = self._nodes.get(host_of(name))
+        return None if node is None else ResolvedNode(node.name, node.cluster, self._network.up(node.name))
+
+    def active_node(self, cluster: str) -> str:
+        """Return the name of the node that serves a cluster; empty while there is none."""
+        names = self._blueprint.cluster(cluster).node_names
+        return next((name for name in names if self._nodes[name].active), "")

@@ -1,0 +1,245 @@
+"""Operator console: sends operators' requests, from a host beside each cluster, and works through runbooks.
+
+1. An operator's host is never a target of a fault; its link is constant and lossless and draws nothing.
+2. It asks the active node, and tries again while there is none, until the time is over; then the answer is silence.
+3. Runbooks are kept as name, arguments and answers; the generator is only a cache of them (R2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from labkit.lab.addresses import active_address, api_address
+from labkit.lab.blueprint import Blueprint
+from labkit.lab.host_services import HostServices
+from labkit.lab.messages import ApiAnswer, ApiRequest, AskAgain, AskDeadline, Correlation, PauseOver, size_of
+from labkit.lab.reports import ANSWERED, REFUSED, UNKNOWN, AskEnded, RunbookEnded
+from labkit.lab.runbooks import (
+    RUNBOOKS,
+    AdoptCredentials,
+    Ask,
+    Credentials,
+    LookUpCredentials,
+    LookUpNodes,
+    Pause,
+    RunbookError,
+)
+from labkit.service.durations import SECOND_NS
+from labkit.service.message import Request, Response, silence
+
+TIMEOUT_NS = 30 * SECOND_NS
+RETRY_NS = SECOND_NS // 4
+
+NOT_SERVED = ("not_active", "no_active_node")
+"""The reason codes of a node that only says that it is not the active one; other refusals are answers."""
+
+ConsoleTimer = AskDeadline | AskAgain | PauseOver
+
+CLUSTER_ARGUMENTS = ("cluster", "primary", "secondary", "to")
+
+
+class PendingAsk(NamedTuple):
+    """A request that waits for its answer, or for a node that can be asked."""
+
+    number: int
+    cluster: str
+    node: str
+    request: Request
+    deadline_ns: int
+    runbook: int = 0
+    asked: str = ""
+    tries: int = 0
+
+
+class RunningRunbook(NamedTuple):
+    """A runbook under way: everything it was given so far."""
+
+    number: int
+    name: str
+    arguments: tuple[tuple[str, Any], ...]
+    answers: tuple[Any, ...] = ()
+
+
+class Finished(NamedTuple):
+    """How a runbook ended: its closing sentence, or why it could not go on."""
+
+    ok: bool
+    text: str
+
+
+class OperatorConsole:
+    """The operators' console of a lab."""
+
+    __slots__ = ("_blueprint", "_live", "_services", "answers", "asks", "credentials", "finished", "runbooks", "serial")
+
+    def __init__(self, blueprint: Blueprint, services: HostServices, state: dict[str, Any] | None = None) -> None:
+        state = state or {}
+        self._blueprint, self._services = blueprint, services
+        self._live: dict[int, Any] = {}
+        self.serial: int = state.get("serial", 0)
+        self.asks: dict[int, PendingAsk] = {row[0]: PendingAsk(*row) for row in state.get("asks", ())}
+        self.runbooks: dict[int, RunningRunbook] = {row[0]: RunningRunbook(*row) for row in state.get("runbooks", ())}
+        self.answers: dict[int, Response] = dict(state.get("answers", {}))
+        self.finished: dict[int, Finished] = dict(state.get("finished", {}))
+        self.credentials: dict[str, Credentials] = dict(state.get("credentials", {}))
+
+    def ask(self, ask: Ask, timeout_ns: int = TIMEOUT_NS, runbook: int = 0, headers: Any = None) -> int:
+        """Begin to ask; return the number under which the answer will be in ``answers``."""
+        self.serial += 1
+        token = self.credentials[ask.cluster].root_token if ask.token is None else ask.token
+        sent = dict(headers) if headers is not None else {}
+        if headers is None and token:
+            sent["X-Vault-Token"] = token
+        path = ask.path if ask.path.startswith("/v1/") else "/v1/" + ask.path.removeprefix("/")
+        request = Request(ask.method, path, sent, ask.body)
+        pending = PendingAsk(self.serial, ask.cluster, ask.node, request, self._services.now() + timeout_ns, runbook)
+        self.asks[pending.number] = pending
+        self._services.after(timeout_ns, AskDeadline(pending.number))
+        self._try(pending)
+        return pending.number
+
+    def start(self, name: str, **arguments: Any) -> int:
+        """Begin a runbook; return the number under which its end will be in ``finished``.
+
+        Raises KeyError for a cluster that is not there, before anything happens.
+        """
+        for argument in CLUSTER_ARGUMENTS:
+            if argument in arguments:
+                self._blueprint.cluster(arguments[argument])
+        self.serial += 1
+        number = self.serial
+        self.runbooks[number] = RunningRunbook(number, name, tuple(sorted(arguments.items())))
+        self._live[number] = RUNBOOKS[name](**arguments)
+        self._advance(number, None)
+        return number
+
+    def receive(self, source: str, answer: ApiAnswer) -> None:
+        """Take an answer that reached an operator's host; one that comes too late is ignored."""
+        correlation, response = answer
+        pending = self.asks.get(correlation.number)
+        if pending is None or pending.tries != correlation.attempt:
+            return
+        if response.code in NOT_SERVED and not pending.node:
+            self._look_again(pending)
+        else:
+            self._end(pending, response, correlation)
+
+    def on_timer(self, timer: ConsoleTimer) -> None:
+        """A timer came back: look again for a node, a deadline, or the end of a pause."""
+        TIMER_HANDLERS[type(timer)](self, timer)
+
+    def state(self) -> dict[str, Any]:
+        """Return the console as plain values."""
+        return {
+            "serial": self.serial,
+            "asks": tuple(self.asks.values()),
+            "runbooks": tuple(self.runbooks.values()),
+            "answers": dict(self.answers),
+            "finished": dict(self.finished),
+            "credentials": dict(self.credentials),
+        }
+
+    def _try(self, pending: PendingAsk) -> None:
+        found = self._services.resolve(api_address(pending.node) if pending.node else active_address(pending.cluster))
+        if found is None:
+            self._end(pending, silence("no such node", "no_such_node"))
+            return
+        if pending.node and not found.running:
+            self._end(pending, silence("not running", "not_running"))
+            return
+        node = found.node
+        pending = pending._replace(tries=pending.tries + 1, asked=node)
+        self.asks[pending.number] = pending
+        if not node:
+            self._look_again(pending)
+            return
+        host = self._host(pending)
+        message = ApiRequest(Correlation(host, pending.number, pending.tries), pending.request)
+        self._services.send(host, node, "request", message, size_of(pending.request.body))
+
+    def _look_again(self, pending: PendingAsk) -> None:
+        self._services.after(RETRY_NS, AskAgain(pending.number, pending.tries))
+
+    def _host(self, pending: PendingAsk) -> str:
+        return self._blueprint.cluster(pending.cluster).operator_host
+
+    def _on_deadline(self, timer: AskDeadline) -> None:
+        pending = self.asks.get(timer.number)
+        if pending is not None:
+            self._end(pending, silence(f"no answer from {pending.cluster} to {pending.request!r} in time"))
+
+    def _on_ask_again(self, timer: AskAgain) -> None:
+        pending = self.asks.get(timer.number)
+        if pending is not None and pending.tries == timer.tries:
+            self._try(pending)
+
+    def _on_pause_over(self, timer: PauseOver) -> None:
+        self._advance(timer.number, True)
+
+    def _end(self, pending: PendingAsk, response: Response, correlation: Correlation | None = None) -> None:
+        del self.asks[pending.number]
+        self._report(pending, response, correlation or Correlation(self._host(pending), pending.number))
+        if pending.runbook:
+            self._advance(pending.runbook, response)
+        else:
+            self.answers[pending.number] = response
+
+    def _report(self, pending: PendingAsk, response: Response, correlation: Correlation) -> None:
+        """Report how a request ended; a runbook's request that was never sent is not counted."""
+        if not response.status and pending.runbook and not pending.asked:
+            return
+        outcome = ANSWERED if response.ok else REFUSED if response.status else UNKNOWN
+        path = pending.request.path.removeprefix("/v1/")
+        self._services.emit(AskEnded(self._services.now(), self._host(pending), path, outcome, correlation))
+
+    def _advance(self, number: int, answer: Any) -> None:
+        """Play a runbook on with an answer, as far as it goes without waiting."""
+        running = self.runbooks[number]
+        steps = self._live.get(number) or self._replay(running)
+        self._live[number] = steps
+        try:
+            while True:
+                wanted = steps.send(answer)
+                if answer is not None:
+                    running = running._replace(answers=(*running.answers, answer))
+                self.runbooks[number] = running
+                if isinstance(wanted, Ask):
+                    self.ask(wanted, runbook=number)
+                    return
+                if isinstance(wanted, Pause):
+                    self._services.after(wanted.delay_ns, PauseOver(number))
+                    return
+                answer = self._look_up(wanted)
+        except StopIteration as end:
+            self._finish(number, Finished(True, end.value))
+        except RunbookError as error:
+            self._finish(number, Finished(False, str(error)))
+
+    def _look_up(self, wanted: LookUpCredentials | LookUpNodes | AdoptCredentials) -> Any:
+        if isinstance(wanted, LookUpCredentials):
+            return self.credentials[wanted.cluster]
+        if isinstance(wanted, LookUpNodes):
+            return self._blueprint.cluster(wanted.cluster).node_names
+        self.credentials[wanted.cluster] = self.credentials[wanted.of]
+        return True
+
+    def _replay(self, running: RunningRunbook) -> Any:
+        steps = RUNBOOKS[running.name](**dict(running.arguments))
+        steps.send(None)
+        for answer in running.answers:
+            steps.send(answer)
+        return steps
+
+    def _finish(self, number: int, finished: Finished) -> None:
+        del self.runbooks[number]
+        self._live.pop(number, None)
+        self.finished[number] = finished
+        self._services.emit(RunbookEnded(number, finished.ok, finished.text))
+
+
+TIMER_HANDLERS: dict[type, Callable[[OperatorConsole, Any], None]] = {
+    AskDeadline: OperatorConsole._on_deadline,
+    AskAgain: OperatorConsole._on_ask_again,
+    PauseOver: OperatorConsole._on_pause_over,
+}

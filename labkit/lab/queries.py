@@ -1,0 +1,123 @@
+"""Queries: what can be seen of a lab from outside; nothing here sends anything or changes anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from labkit.lab.blueprint import Blueprint
+from labkit.lab.parts import Parts
+from labkit.vault.replication.journal import WAL_KEY
+from labkit.vault.replication.merkle import classify
+
+STREAMING = "stream-wals"
+
+
+class Queries:
+    """The looking part of a lab; ``upstreams`` says whom each secondary follows."""
+
+    __slots__ = ("parts", "upstreams")
+
+    def __init__(self, parts: Parts, upstreams: Mapping[str, str]) -> None:
+        self.parts, self.upstreams = parts, upstreams
+
+    @property
+    def now(self) -> int:
+        """Simulated time since the lab was built, in nanoseconds."""
+        return self.parts.now
+
+    @property
+    def blueprint(self) -> Blueprint:
+        """What the lab was built from."""
+        return self.parts.blueprint
+
+    def active_node(self, cluster: str) -> str:
+        """Return the name of the node that serves a cluster; empty while there is none."""
+        return self.parts.directory.active_node(cluster)
+
+    def is_running(self, node: str) -> bool:
+        """Whether a node exists and is up, sealed or not."""
+        return node in self.parts.nodes and self.parts.network.up(node)
+
+    def node_at(self, address: str) -> str | None:
+        """Return the node that an address such as ``https://paris-1:8201`` names; None when there is none."""
+        found = self.parts.directory.resolve(address)
+        return found.node if found is not None else None
+
+    def cluster_of(self, node: str) -> str:
+        """Return the cluster that a node belongs to."""
+        return self.parts.nodes[node].cluster
+
+    def nodes_of(self, target: str) -> tuple[str, ...]:
+        """Return the nodes that a target names: itself, or all of a cluster."""
+        if target in self.parts.nodes:
+            return (target,)
+        return self.parts.blueprint.cluster(target).node_names
+
+    def site_of(self, name: str) -> str:
+        """Return the site that a name means: itself, or that of a cluster or host."""
+        for plan in self.parts.blueprint.clusters:
+            if plan.name == name:
+                return plan.site
+        network = self.parts.network
+        return network.site_of(name) if name in self.parts.hosts else network.topology.site(name)
+
+    def mode_of(self, cluster: str) -> str:
+        """Return a cluster's replication mode as its active node knows it; ``unknown`` without one."""
+        node = self.active_node(cluster)
+        return self.parts.nodes[node].mode.mode if node else "unknown"
+
+    def upstream_of(self, cluster: str) -> str:
+        """Return the cluster that a secondary follows, or followed last; empty for none."""
+        return self.upstreams.get(cluster, "")
+
+    def root(self, cluster: str) -> str:
+        """Return a cluster's Merkle root, forty hex digits; empty while its active node keeps no index."""
+        node = self.active_node(cluster)
+        index = self.parts.nodes[node].journal.tree if node else None
+        return index.root() if index is not None else ""
+
+    def contents(self, cluster: str) -> dict[str, bytes]:
+        """Return a cluster's replicated keys and ciphertexts, straight from its store."""
+        store = self.parts.stores[cluster]
+        keys = store.keys()
+        found = ((key, store.get(key)) for key in keys if classify(key))
+        return {key: value for key, value in found if value is not None}
+
+    def accepting(self) -> dict[str, list[str]]:
+        """Return, for each replication set, the clusters whose active node is primary and reachable by clients."""
+        found: dict[str, list[str]] = {}
+        for plan in self.parts.blueprint.clusters:
+            node = self.active_node(plan.name)
+            if not node:
+                continue
+            mode = self.parts.nodes[node].mode
+            if mode.mode == "primary" and self._clients_reach(plan.site):
+                found.setdefault(mode.cluster_id, []).append(plan.name)
+        return found
+
+    def streaming_pairs(self) -> list[tuple[str, str]]:
+        """Return (primary, secondary) of every pair that streams and has nothing on its way."""
+        pairs = []
+        nodes = self.parts.nodes
+        for plan in self.parts.blueprint.clusters:
+            node = self.active_node(plan.name)
+            sync = nodes[node].sync if node else None
+            if sync is None or sync.state != STREAMING:
+                continue
+            upstream = self.upstream_of(plan.name)
+            leader = self.active_node(upstream) if upstream else ""
+            if leader and nodes[leader].journal.last == sync.position:
+                pairs.append((upstream, plan.name))
+        return pairs
+
+    def last_entry(self, cluster: str) -> int:
+        """Return the number of the newest journal entry in a cluster's store."""
+        stored = self.parts.stores[cluster].get(WAL_KEY)
+        return 0 if stored is None else int.from_bytes(stored, "big")
+
+    def _clients_reach(self, site: str) -> bool:
+        """Whether any client's place reaches a site; without clients every other site counts as one."""
+        blueprint = self.parts.blueprint
+        places = [plan.site for plan in blueprint.clients]
+        places = places or [other for other in blueprint.sites if other != site] or [site]
+        return any(self.parts.network.reachable(place, site) for place in places)

@@ -1,0 +1,327 @@
+"""Replication link: carries replication between clusters; the vault's pure parts decide (R19).
+
+1. On a secondary's active node it drives ``sync``: events in, effects carried out in order before the next event.
+2. On a primary's active node it answers the questions and pushes what was committed, in order, to each open stream.
+3. A connection begins with ``guard_hash`` and the client certificate; what comes without one is refused.
+4. Revoking an id cuts its stream at once; a node that is not the active one names the one that is.
+5. An upstream that is left is reported before the sync is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from labkit.lab.addresses import cluster_address
+from labkit.lab.blueprint import NodePlan
+from labkit.lab.host_services import HostServices
+from labkit.lab.messages import (
+    HEADER_BYTES,
+    BootstrapAnswer,
+    BootstrapRequest,
+    NodeTimer,
+    ReplicationAnswer,
+    ReplicationQuestion,
+    ReplicationRefusal,
+    ReplyTimeout,
+    StreamPush,
+    SyncTimer,
+)
+from labkit.lab.reports import ModeChanged, UpstreamFollowed, UpstreamLeft
+from labkit.service.message import Response
+from labkit.vault.context import own_work
+from labkit.vault.core import Leadership
+from labkit.vault.replication import activation, applied_position
+from labkit.vault.replication.events import (
+    Apply,
+    AskUpstream,
+    Effect,
+    Event,
+    Moment,
+    Observe,
+    Pushed,
+    Refused,
+    Remember,
+    Replace,
+    ReplyArrived,
+    ReplyTimedOut,
+    Start,
+    StartTimer,
+    Stop,
+    TimerFired,
+)
+from labkit.vault.replication.journal import Journal
+from labkit.vault.replication.mode import MODE_KEY, Mode
+from labkit.vault.replication.serving import QUESTIONS, Here, SecondaryStream, echo, opened, push, size_bytes
+from labkit.vault.replication.state import State, from_plain, plain
+from labkit.vault.replication.sync import ask, heard, on
+from labkit.vault.vault import Vault
+
+REFUSAL_BYTES = 64
+NOT_ACTIVE = "not the active node"
+
+
+class ReplicationLink:
+    """One node's part in replication: its own stream from an upstream, and the streams of its secondaries."""
+
+    __slots__ = ("_core", "_incarnation", "_plan", "_services", "_vault", "connected", "reported", "started", "streams")
+
+    def __init__(
+        self, plan: NodePlan, services: HostServices, vault: Vault, incarnation: int, state: dict[str, Any] | None
+    ) -> None:
+        state = state or {}
+        self._plan, self._services, self._incarnation = plan, services, incarnation
+        self._vault, self._core = vault, vault.core
+        self.started: bytes | None = state.get("started")
+        self.reported: tuple[str, str] = state.get("reported", ("", ""))
+        self.connected: dict[str, str] = dict(state.get("connected", {}))
+        self.streams: dict[str, SecondaryStream] = {
+            secondary_id: SecondaryStream(*row) for secondary_id, row in state.get("streams", ())
+        }
+        self._core.replica.secondaries = {row[0]: activation.SecondaryHeartbeat(*row) for row in state.get("peers", ())}
+        if state.get("sync") is not None:
+            self._sync = from_plain(state["sync"])
+
+    def receive(self, source: str, message: Any) -> None:
+        """Take a message of the cluster port."""
+        MESSAGE_HANDLERS[type(message)](self, source, message)
+
+    def on_timer(self, timer: NodeTimer) -> None:
+        """A timer of the sync came back; without a sync, or on a node that is not active, it is ignored."""
+        if self._sync is None or not self._active:
+            return
+        if isinstance(timer, SyncTimer):
+            self._drive(TimerFired(timer.name, timer.serial, self._moment()))
+        else:
+            assert isinstance(timer, ReplyTimeout)
+            self._drive(ReplyTimedOut(timer.rpc, timer.serial, self._moment()))
+
+    def after_step(self) -> None:
+        """After any step: start or stop by the mode, cut revoked ids off, push what was committed, report changes."""
+        core = self._core
+        if not self._active:
+            self.started, self._sync = None, None
+            self.streams, self.connected = {}, {}
+            return
+        stored = core.storage.get(MODE_KEY)
+        if stored != self.started:
+            self._apply_mode(stored)
+        if self.streams or self.connected:
+            self._serve_streams()
+        mode = self._mode.mode
+        now_is = (mode, self._sync.state if self._sync is not None else "running" if mode == "primary" else "")
+        if now_is != self.reported:
+            self.reported = now_is
+            self._services.emit(ModeChanged(self._services.now(), self._plan.cluster.name, *now_is))
+
+    def state(self) -> dict[str, Any]:
+        """Return the link as plain values."""
+        sync = self._sync
+        return {
+            "started": self.started,
+            "reported": self.reported,
+            "connected": dict(self.connected),
+            "streams": tuple((secondary_id, tuple(stream)) for secondary_id, stream in self.streams.items()),
+            "peers": tuple(tuple(peer) for peer in self._core.replica.secondaries.values()),
+            "sync": None if sync is None else plain(sync),
+        }
+
+    @property
+    def _sync(self) -> State | None:
+        sync: State | None = self._core.replica.sync
+        return sync
+
+    @_sync.setter
+    def _sync(self, sync: State | None) -> None:
+        self._core.replica.sync = sync
+
+    @property
+    def _journal(self) -> Journal:
+        return self._core.replica.journal
+
+    @property
+    def _mode(self) -> Mode:
+        return self._core.replica.mode
+
+    @property
+    def _leadership(self) -> Leadership:
+        return self._core.leadership
+
+    @property
+    def _active(self) -> bool:
+        return not self._vault.sealed and self._leadership.active
+
+    def _send(self, target: str, what: str, message: Any, body_bytes: int) -> None:
+        self._services.send(self._plan.name, target, what, message, body_bytes + HEADER_BYTES)
+
+    def _moment(self) -> Moment:
+        return Moment(self._services.now(), self._vault.now())
+
+    def _apply_mode(self, stored: bytes | None) -> None:
+        core = self._core
+        mode = self._mode
+        self.started = stored
+        if self._sync is not None:
+            shut = mode.mode != "secondary"
+            left = (mode.mode, self._sync.position, self._sync.complete)
+            self._services.emit(UpstreamLeft(self._services.now(), self._plan.cluster.name, *left))
+            self._drive(Stop(f"the cluster is {mode.mode} now", self._moment(), shut))
+        if mode.mode != "secondary":
+            self._sync = None
+            return
+        reached = applied_position.read(own_work(core))
+        start = Start(
+            addresses=applied_position.addresses(own_work(core)),
+            at=self._moment(),
+            primary_cluster_addr=mode.primary_cluster_addr,
+            secondary_id=mode.secondary_id,
+            complete=reached.complete,
+            position=reached.position,
+            last_remote_wal=reached.last_remote_wal,
+            serial=self._incarnation << 32,
+        )
+        self._sync = self._sync or State()
+        upstream = self._services.resolve(start.addresses[0]) if start.addresses else None
+        followed = upstream.cluster if upstream is not None else ""
+        self._services.emit(UpstreamFollowed(self._plan.cluster.name, followed, mode.newly_demoted))
+        self._drive(start)
+
+    # ---- the secondary's side
+
+    def _drive(self, event: Event) -> None:
+        assert self._sync is not None
+        self._sync, effects = on(self._sync, event)
+        for effect in effects:
+            self._carry_out(effect)
+
+    def _carry_out(self, effect: Effect) -> None:
+        core = self._core
+        if isinstance(effect, AskUpstream):
+            self._ask(effect)
+        elif isinstance(effect, StartTimer):
+            timer = SyncTimer(self._incarnation, effect.name, effect.serial)
+            self._services.after(effect.delay_ns, timer, effect.spread_ppm)
+        elif isinstance(effect, Apply):
+            for number, changes in effect.entries:
+                own = applied_position.write(core, applied_position.AppliedPosition(True, number, number))
+                self._journal.apply(changes, own, self._leadership.term)
+        elif isinstance(effect, Replace):
+            assert self._sync is not None
+            last_remote_wal = self._sync.last_remote_wal
+            own = applied_position.write(
+                core, applied_position.AppliedPosition(effect.complete, effect.position, last_remote_wal)
+            )
+            self._journal.apply(effect.changes, own, self._leadership.term)
+        elif isinstance(effect, Remember):
+            core.commit(applied_position.write_addresses(core, effect.addresses))
+        elif isinstance(effect, Observe):
+            core.observe(effect.kind, **effect.fields)
+
+    def _ask(self, send: AskUpstream) -> None:
+        core = self._core
+        tree = self._journal.tree
+        assert tree is not None
+        message = ask(send, tree)
+        target = self._services.resolve(send.to)
+        if send.timeout_ns:
+            self._services.after(send.timeout_ns, ReplyTimeout(self._incarnation, send.rpc, message["serial"]))
+        if target is None:
+            return
+        credentials = activation.credentials(core, message["serial"]) if send.rpc == "guard_hash" else {}
+        question = ReplicationQuestion(send.rpc, self._mode.secondary_id, message, credentials)
+        self._send(target.node, send.rpc, question, size_bytes(message) + size_bytes(credentials))
+
+    def _on_answer(self, source: str, message: ReplicationAnswer) -> None:
+        tree = self._journal.tree
+        if self._sync is not None:
+            assert tree is not None
+            self._drive(ReplyArrived(message.rpc, heard(message.rpc, message.message, tree), self._moment()))
+
+    def _on_refusal(self, source: str, message: ReplicationRefusal) -> None:
+        if self._sync is not None:
+            reason, addresses = message.reason, message.addresses
+            self._drive(Refused(message.rpc, message.serial, reason, self._moment(), addresses))
+
+    def _on_push(self, source: str, message: StreamPush) -> None:
+        if self._sync is not None:
+            self._drive(Pushed(message.message, self._moment()))
+
+    # ---- the primary's side
+
+    def _on_question(self, source: str, question: ReplicationQuestion) -> None:
+        rpc, secondary_id, message = question.rpc, question.secondary_id, question.message
+        refused, addresses = self._judge(source, question)
+        if refused:
+            refusal = ReplicationRefusal(rpc, message["serial"], refused, addresses)
+            self._send(source, rpc, refusal, REFUSAL_BYTES)
+            return
+        journal = self._journal
+        answer = self._echo(secondary_id, message) if rpc == "echo" else QUESTIONS[rpc](journal, message)
+        if rpc == "stream_wals":
+            stream = opened(answer)
+            if stream is not None:
+                self.streams[secondary_id] = stream
+        self._send(source, rpc, ReplicationAnswer(rpc, answer), size_bytes(answer))
+
+    def _judge(self, source: str, question: ReplicationQuestion) -> tuple[str, tuple[str, ...]]:
+        """Return why a question is refused, and where to ask instead; an empty reason when it is answered."""
+        core, secondary_id = self._core, question.secondary_id
+        if not self._active:
+            leader = "" if self._vault.sealed else self._leadership.leader_cluster
+            return ("sealed" if self._vault.sealed else NOT_ACTIVE), (leader,) if leader else ()
+        if self._mode.mode != "primary":
+            return f"not a primary but {self._mode.mode}", ()
+        if question.rpc == "guard_hash":
+            why = activation.check_connection(core, secondary_id, question.message["serial"], question.credentials)
+            if why:
+                core.observe("connection_refused", secondary=secondary_id, reason=why)
+            else:
+                self.connected[secondary_id] = source
+            return why, ()
+        if self.connected.get(secondary_id) != source:
+            return "no connection of that id is open", ()
+        return "", ()
+
+    def _echo(self, secondary_id: str, message: dict[str, Any]) -> dict[str, Any]:
+        core = self._core
+        activation.note_heartbeat(core, secondary_id, message, self.connected[secondary_id])
+        here = Here(
+            wall_ns=self._vault.now(),
+            api_addr=core.settings.api_address,
+            cluster_addr=core.settings.cluster_address,
+            cluster_addrs=tuple(cluster_address(name) for name in self._plan.cluster.node_names),
+            stream=self.streams.get(secondary_id),
+        )
+        return echo(self._journal, message, here)
+
+    def _serve_streams(self) -> None:
+        """Cut off who was revoked, and push what was committed since."""
+        core = self._core
+        for secondary_id in sorted(self.connected):
+            why = "" if self._mode.mode == "primary" else f"not a primary but {self._mode.mode}"
+            if not why and not activation.is_known(core, secondary_id):
+                why = "the activation of this id was revoked"
+            if why:
+                host = self.connected.pop(secondary_id)
+                self.streams.pop(secondary_id, None)
+                self._send(host, "disconnect", ReplicationRefusal("", 0, why), REFUSAL_BYTES)
+        for secondary_id in sorted(self.streams):
+            while (pushed := push(self._journal, self.streams[secondary_id])) is not None:
+                self.streams[secondary_id], message = pushed
+                self._send(self.connected[secondary_id], "stream", StreamPush(message), size_bytes(message))
+
+    def _on_bootstrap_request(self, source: str, message: BootstrapRequest) -> None:
+        if not self._active:
+            answer = Response(503, {}, {"errors": [NOT_ACTIVE]}, "not_active")
+        else:
+            answer = activation.bootstrap(self._core, message.body)
+        self._send(source, "bootstrap_answer", BootstrapAnswer(message.number, answer), size_bytes(answer.body or {}))
+
+
+MESSAGE_HANDLERS: dict[type, Callable[[ReplicationLink, str, Any], None]] = {
+    ReplicationQuestion: ReplicationLink._on_question,
+    ReplicationAnswer: ReplicationLink._on_answer,
+    ReplicationRefusal: ReplicationLink._on_refusal,
+    StreamPush: ReplicationLink._on_push,
+    BootstrapRequest: ReplicationLink._on_bootstrap_request,
+}

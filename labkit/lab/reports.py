@@ -1,0 +1,136 @@
+"""Reports: the records that nodes, clients, the operators' console and faults emit; whoever emits waits for nothing.
+
+They are consumed at once, in the order in which they are emitted: a commit before its answer is sent, an upstream that
+is left before the sync is dropped.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from labkit.lab.messages import Correlation
+
+ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
+
+
+class Observed(NamedTuple):
+    """A node's vault observed something."""
+
+    at_ns: int
+    node: str
+    kind: str
+    fields: tuple[tuple[str, Any], ...]
+
+
+class Committed(NamedTuple):
+    """A request wrote to a cluster's store, as this journal entry."""
+
+    correlation: Correlation
+    cluster: str
+    entry_number: int
+
+
+class LeaderTaken(NamedTuple):
+    """A node took its cluster's lease."""
+
+    at_ns: int
+    cluster: str
+    node: str
+    term: int
+
+
+class ModeChanged(NamedTuple):
+    """A cluster's replication mode or state changed, as its active node knows it."""
+
+    at_ns: int
+    cluster: str
+    mode: str
+    state: str
+
+
+class UpstreamFollowed(NamedTuple):
+    """A secondary follows a cluster from now on: none when empty; ``demoted`` when it was a primary until now."""
+
+    cluster: str
+    upstream: str
+    demoted: bool
+
+
+class UpstreamLeft(NamedTuple):
+    """A secondary is about to leave its upstream: which mode it has now, and how far its contents were."""
+
+    at_ns: int
+    cluster: str
+    mode: str
+    position: int | None
+    complete: bool
+
+
+class OperationEnded(NamedTuple):
+    """A client's operation ended as answered, refused or unknown."""
+
+    at_ns: int
+    started_ns: int
+    client: str
+    operation: str
+    path: str
+    cluster: str
+    outcome: str
+    status: int
+    attempts: int
+    correlation: Correlation
+
+
+class AskEnded(NamedTuple):
+    """An operator's request ended as answered, refused or unknown."""
+
+    at_ns: int
+    asker: str
+    path: str
+    outcome: str
+    correlation: Correlation
+
+
+class RunbookEnded(NamedTuple):
+    """A runbook ended: its closing sentence, or why it could not go on."""
+
+    number: int
+    ok: bool
+    text: str
+
+
+class ClusterStruck(NamedTuple):
+    """A fault hit a cluster: its active node crashed, or its site was cut off."""
+
+    at_ns: int
+    cluster: str
+
+
+class ReachChanged(NamedTuple):
+    """A fault, or the end of one, changed which hosts run or which sites reach each other."""
+
+    at_ns: int
+
+
+class Corrupted(NamedTuple):
+    """A cluster's index or store was damaged on purpose, in this layer."""
+
+    at_ns: int
+    cluster: str
+    layer: str
+
+
+Report = (
+    Observed
+    | Committed
+    | LeaderTaken
+    | ModeChanged
+    | UpstreamFollowed
+    | UpstreamLeft
+    | OperationEnded
+    | AskEnded
+    | RunbookEnded
+    | ClusterStruck
+    | ReachChanged
+    | Corrupted
+)

@@ -1,0 +1,258 @@
+"""The operators' console, by itself and in a lab: no fault is aimed at it, and runbooks can be saved half way."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.blueprint import pair
+from labkit.lab.host_services import ResolvedNode
+from labkit.lab.messages import ApiAnswer, ApiRequest, AskAgain, AskDeadline, Correlation
+from labkit.lab.operator_console import RETRY_NS, Finished, OperatorConsole
+from labkit.lab.reports import AskEnded, RunbookEnded
+from labkit.lab.runbooks import Ask, Credentials, RunbookError
+from labkit.service.message import Response
+from labkit.vault.core import Leadership
+
+SECOND_NS = 1_000_000_000
+
+HEALTH = Ask("paris", "GET", "sys/health")
+
+
+# ---- the console by itself, outside a fake
+
+
+@pytest.fixture
+def console(outside):
+    """A console that knows that paris-1 serves paris and that paris-2 is down."""
+    outside.known = {
+        "active://paris": ResolvedNode("paris-1", "paris", True),
+        "http://paris-2:8200": ResolvedNode("paris-2", "paris", False),
+    }
+    made = OperatorConsole(pair(), outside.services)
+    made.credentials["paris"] = Credentials("hvs.root", ("aa",))
+    return made
+
+
+def answered(console: OperatorConsole, sent: tuple, status: int, code: str = "", text: str = "") -> None:
+    """Let an answer to what was sent arrive."""
+    console.receive("paris-1", ApiAnswer(sent[3].correlation, Response(status, {}, {"errors": [text]}, code)))
+
+
+def test_a_request_is_sent_from_the_clusters_operator_with_the_root_token(console, outside):
+    number = console.ask(HEALTH, 5 * SECOND_NS)
+    ((source, target, what, message, _),) = outside.sent
+
+    assert outside.timers == [(5 * SECOND_NS, AskDeadline(number), 0)]
+    assert (source, target, what) == ("paris-operator", "paris-1", "request")
+    assert isinstance(message, ApiRequest)
+    assert message.correlation == Correlation("paris-operator", number, 1)
+    assert message.request.headers == {"X-Vault-Token": "hvs.root"}
+
+
+@pytest.mark.parametrize(("status", "code"), [(307, "not_active"), (503, "not_active"), (503, "no_active_node")])
+def test_a_node_that_says_by_its_code_that_it_is_not_the_active_one_is_no_answer(console, outside, status, code):
+    number = console.ask(HEALTH)
+    answered(console, outside.sent[0], status, code, "any text")
+
+    assert console.answers == {}
+    assert outside.timers[-1] == (RETRY_NS, AskAgain(number, 1), 0)
+    console.on_timer(AskAgain(number, 1))
+    assert outside.sent[-1][3].correlation.attempt == 2
+
+
+@pytest.mark.parametrize("code", ["", "sealed"])
+def test_no_text_makes_a_refusal_a_question_of_which_node(console, outside, code):
+    number = console.ask(HEALTH)
+    answered(console, outside.sent[0], 503, code, "no active node of this cluster is known; try again soon")
+
+    assert console.answers[number].status == 503
+    assert [(report.asker, report.outcome) for report in outside.reports] == [("paris-operator", "refused")]
+
+
+@pytest.mark.parametrize(("node", "code"), [("paris-2", "not_running"), ("paris-9", "no_such_node")])
+def test_a_node_that_cannot_be_asked_is_silence_with_a_code(console, outside, node, code):
+    number = console.ask(Ask("paris", "GET", "sys/health", node=node))
+
+    assert (console.answers[number].status, console.answers[number].code) == (0, code)
+    assert outside.sent == []
+
+
+def test_the_end_of_its_time_is_silence_and_unknown(console, outside):
+    number = console.ask(HEALTH)
+    console.on_timer(AskDeadline(number))
+    answered(console, outside.sent[0], 200)
+
+    assert console.answers[number].status == 0
+    assert [type(report) for report in outside.reports] == [AskEnded]
+    assert outside.reports[0].outcome == "unknown"
+
+
+def test_a_runbook_ends_with_a_report(console, outside):
+    number = console.start("seal", cluster="paris")
+    answered(console, outside.sent[0], 204)
+
+    assert outside.reports[-1] == RunbookEnded(number, True, "the active node of paris is sealed")
+    assert console.finished[number] == Finished(True, "the active node of paris is sealed")
+
+
+def test_a_console_goes_on_from_its_state(console, outside):
+    number = console.start("seal", cluster="paris")
+    again = OperatorConsole(pair(), outside.services, console.state())
+    answered(again, outside.sent[0], 403, "", "no")
+
+    assert again.finished[number] == Finished(False, "seal paris: answered 403: no")
+
+
+# ---- in a lab
+
+
+def test_an_answer_lies_under_its_number(quiet):
+    number = quiet.parts.console.ask(HEALTH)
+    assert number not in quiet.parts.console.answers
+    quiet.run("1s")
+
+    assert quiet.parts.console.answers[number].status == 200
+    assert quiet.parts.console.asks == {}
+
+
+def test_the_root_token_is_sent_unless_another_is_given(quiet):
+    path = "auth/token/lookup-self"
+    numbers = [quiet.parts.console.ask(Ask("paris", "GET", path, token=token)) for token in (None, "", "hvs.wrong")]
+    quiet.run("1s")
+
+    assert [quiet.parts.console.answers[number].status for number in numbers] == [200, 403, 403]
+
+
+def test_asking_draws_nothing(lab):
+    """Two labs with writers: one asks all the time, and the luck of its clients is the same."""
+    other = Lab.restore(lab.snapshot())
+    for _ in range(50):
+        lab["paris"].request("GET", "sys/health")
+        lab["tokyo"].request("GET", "sys/health")
+        lab.run("20ms")
+    other.run(until=f"{lab.now}ns")
+
+    mine, theirs = (
+        [event for event in one.trace.select("message") if "operator" not in event.source + event.target]
+        for one in (lab, other)
+    )
+    assert mine == theirs
+    assert len(mine) > 100
+    assert lab.parts.random_streams.state() == other.parts.random_streams.state()
+
+
+def test_an_operators_line_is_constant_and_survives_every_fault(quiet):
+    took = []
+    quiet.isolate("paris")
+    quiet.lose("paris", "paris", 90)
+    quiet.slow("paris", "tokyo", factor=50)
+    for _ in range(20):
+        at_ns = quiet.now
+        assert quiet["paris"].get("secret/metadata/x").status == 404
+        took.append(quiet.now - at_ns)
+
+    assert len(set(took)) == 1
+
+
+def test_it_looks_for_a_node_until_there_is_one(calm):
+    calm.crash("paris-1")
+    number = calm.parts.console.ask(Ask("paris", "GET", "sys/health"))
+    assert calm.parts.console.asks[number].asked == ""
+    calm.run("10s")
+
+    assert calm.parts.console.answers[number].status == 200
+    assert calm.parts.console.answers[number].body["cluster_name"] == "paris"
+
+
+def test_a_standby_that_was_asked_as_the_active_node_is_asked_again_elsewhere(calm):
+    """The node that is asked steps down while the request travels."""
+    number = calm.parts.console.ask(Ask("paris", "POST", "secret/data/app", {"data": {"a": 1}}))
+    calm.parts.nodes["paris-1"].vault.set_leadership(Leadership(False))
+    calm.run("10s")
+
+    assert calm.parts.console.answers[number].ok
+    assert calm.trace.select("leader", cluster="paris")[-1].term == 2
+
+
+def test_a_503_with_another_reason_is_an_answer(calm):
+    """A secondary that is not ready says 503 too, and that is no question of which node."""
+    calm.work_through("disable", cluster="tokyo")
+    calm.partition("paris", "tokyo")
+    token = calm["paris"].post("sys/replication/dr/primary/secondary-token", {"id": "t2"}).wrap_info["token"]
+    at_ns = calm.now
+    answer = calm["tokyo"].post("sys/replication/dr/secondary/enable", {"token": token})
+
+    assert answer.status == 503
+    assert "error unwrapping secondary token" in answer.errors[0]
+    assert calm.now - at_ns < 15 * SECOND_NS
+
+
+def test_who_looks_looks_four_times_a_second(calm):
+    calm.crash("paris")
+    number = calm.parts.console.ask(HEALTH, 10 * SECOND_NS)
+    calm.run("9900ms")
+
+    assert RETRY_NS == SECOND_NS // 4
+    assert calm.parts.console.asks[number].tries == 40
+    calm.run("1s")
+    assert calm.parts.console.answers[number].status == 0
+
+
+def test_an_answer_to_an_earlier_try_is_ignored(quiet):
+    number = quiet.parts.console.ask(HEALTH)
+    pending = quiet.parts.console.asks[number]
+    quiet.parts.console.asks[number] = pending._replace(tries=pending.tries + 1)
+    quiet.run("1s")
+
+    assert number not in quiet.parts.console.answers
+
+
+# ---- runbooks
+
+
+def test_a_runbook_ends_with_its_sentence(quiet):
+    number = quiet.parts.console.start("enable-primary", cluster="paris")
+    assert quiet.parts.console.runbooks[number].name == "enable-primary"
+    quiet.run("5s")
+
+    assert quiet.parts.console.finished[number] == Finished(True, "paris is a DR primary")
+    assert quiet.parts.console.runbooks == {}
+
+
+def test_a_runbook_that_cannot_go_on_says_at_which_step_and_what_came(quiet):
+    with pytest.raises(RunbookError, match=r"start an operation token on paris: answered 400: .*disabled"):
+        quiet.work_through("promote", cluster="paris")
+
+
+def test_a_runbook_gives_up_after_its_time(calm):
+    calm.crash("paris")
+    with pytest.raises(RunbookError, match="demote paris: no answer"):
+        calm.work_through("demote", cluster="paris")
+
+
+@pytest.mark.parametrize("cut_after", [0, 3, 5, 8, 12, 20, 40])
+def test_a_runbook_saved_half_way_goes_on_where_it_stood(quiet, cut_after):
+    number = quiet.parts.console.start("replicate", primary="paris", secondary="tokyo")
+    for _ in range(cut_after):
+        quiet.step()
+    again = Lab.restore(quiet.snapshot())
+    for one in (quiet, again):
+        one.run("20s")
+
+    assert again.parts.console.finished[number] == Finished(True, "tokyo streams from paris")
+    assert again.trace.digest() == quiet.trace.digest()
+
+
+def test_what_is_kept_of_the_console_is_plain(quiet):
+    quiet.parts.console.start("replicate", primary="paris", secondary="tokyo")
+    quiet.run("200ms")
+    kept = quiet.parts.console.state()
+
+    assert [running[1] for running in kept["runbooks"]] == ["replicate"]
+    assert all(type(running) is not type(lambda: 0) for running in kept["runbooks"])
+    assert set(kept) == {"serial", "asks", "runbooks", "answers", "finished", "credentials"}
+
+
+def test_after_replication_the_secondary_is_opened_with_the_primarys_keys(calm):
+    assert calm.parts.console.credentials["tokyo"] == calm.parts.console.credentials["paris"]
