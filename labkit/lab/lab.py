@@ -32,7 +32,7 @@ from labkit.sim.network import Network
 from labkit.trace import Trace
 
 if TYPE_CHECKING:
-    from os import PathLike
+    from pathlib import Path
 
     from labkit.scenario.running import Run
     from labkit.views.dashboard import Dashboard
@@ -88,7 +88,7 @@ class Lab:
         return cls(triangle(), seed)
 
     @classmethod
-    def load(cls, path: str | PathLike[str], seed: int | None = None) -> Lab:
+    def load(cls, path: str | Path, seed: int | None = None) -> Lab:
         """Build the lab of a scenario file; ``run()`` then plays it to its end."""
         from labkit.scenario.loading import load
         from labkit.scenario.running import Run
