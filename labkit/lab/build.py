@@ -1,4 +1,4 @@
-"""Build: how a lab's parts are made, anew or from a saved state; both ways make the same parts."""
+"""Build: how a lab's parts are made, for a new lab or from a saved state; both ways make the same parts."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class HostServices(NamedTuple):
       shorter by up to so many parts per million
     - ``send(source, target, what, message, size_bytes)``: send a message to another host
     - ``resolve(address)``: which node it names, or, for ``active://paris``, which node of a cluster is the active one;
-      None when there is no such node
+      None for any other
     - ``entropy(incarnation, counter)``: this host's stream of bytes
     - ``emit(record)``: report what happened (``reports``); it takes effect at once
     """

@@ -4,7 +4,7 @@
    somebody runs the lab or waits for an answer.
 2. A lab is its blueprint, its seed and its state: ``snapshot`` is that, ``restore`` goes on from it, ``branch`` goes on
    with other keys and nonces but the same draws on the network (R7).
-3. Every verb is a short form of requests, or of a fault of the network; there is no back door.
+3. Every verb is a short form of requests, or of a fault of the network, never a back door.
 """
 
 from __future__ import annotations

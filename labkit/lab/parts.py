@@ -1,4 +1,4 @@
-"""Parts: what a lab is made of, by name; ``build`` makes them, anew or from a saved state."""
+"""Parts: what a lab is made of, by name; ``build`` makes them, for a new lab or from a saved state."""
 
 from __future__ import annotations
 

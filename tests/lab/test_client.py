@@ -152,9 +152,9 @@ def test_a_standby_names_the_active_node_and_the_client_goes_there_at_once():
 
 def test_a_node_that_the_client_does_not_know_is_not_followed():
     one = client()
-    told = answer(307, location="http://oslo-1:8200/")
+    refusal = answer(307, location="http://oslo-1:8200/")
 
-    assert retry(one, one.on_answer(begun(one).correlation, told)).node == "paris-2"
+    assert retry(one, one.on_answer(begun(one).correlation, refusal)).node == "paris-2"
 
 
 def test_two_standbys_that_name_each_other_do_not_hold_a_client_for_ever():
@@ -262,8 +262,8 @@ def test_every_operation_ends_once_and_a_saved_client_goes_on_the_same(events, c
         elif event[0] == "answer":
             if not sent:
                 continue
-            told = answer(event[1], location="http://paris-2:8200/" if event[1] == 307 else "")
-            effects = one.on_answer(sent[event[2] % len(sent)].correlation, told)
+            refusal = answer(event[1], location="http://paris-2:8200/" if event[1] == 307 else "")
+            effects = one.on_answer(sent[event[2] % len(sent)].correlation, refusal)
         else:
             if not timers:
                 continue

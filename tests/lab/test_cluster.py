@@ -40,9 +40,9 @@ def test_request_sends_exactly_the_headers_it_is_given(quiet):
 
 
 def test_one_node_can_be_asked(quiet):
-    told = [quiet["paris"].request("GET", "sys/health", node=node).status for node in quiet["paris"].nodes]
+    statuses = [quiet["paris"].request("GET", "sys/health", node=node).status for node in quiet["paris"].nodes]
 
-    assert told == [200, 429, 429]
+    assert statuses == [200, 429, 429]
 
 
 def test_it_says_who_serves_and_in_which_mode(quiet):

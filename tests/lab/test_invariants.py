@@ -182,18 +182,18 @@ def test_a_watched_rule_is_asked_when_the_lab_rests_and_when_something_changes(q
 
 
 @pytest.mark.parametrize(
-    ("told", "detail"), [(False, "the check said no"), (0, "the check said no"), ("too hot", "too hot")]
+    ("result", "detail"), [(False, "the check said no"), (0, "the check said no"), ("too hot", "too hot")]
 )
-def test_something_false_or_text_breaks_it(quiet, told, detail):
-    quiet.watch("mine", lambda lab: told)
+def test_something_false_or_text_breaks_it(quiet, result, detail):
+    quiet.watch("mine", lambda lab: result)
     quiet.run("1s")
 
     assert quiet.invariants.verdicts()["mine"].detail == detail
 
 
-@pytest.mark.parametrize("told", [None, True, 1, ["fine"]])
-def test_nothing_or_something_true_holds_it(quiet, told):
-    quiet.watch("mine", lambda lab: told)
+@pytest.mark.parametrize("result", [None, True, 1, ["fine"]])
+def test_nothing_or_something_true_holds_it(quiet, result):
+    quiet.watch("mine", lambda lab: result)
     quiet.run("1s")
 
     assert quiet.invariants.verdicts()["mine"] is None

@@ -103,14 +103,14 @@ def test_it_says_what_it_is_and_how_late(quiet):
 
 
 def test_a_lab_without_a_trace_does_the_same_and_keeps_none():
-    told, silent = Lab(pair(), seed=3), Lab(pair(), seed=3, trace=False)
-    for lab in (told, silent):
+    traced, silent = Lab(pair(), seed=3), Lab(pair(), seed=3, trace=False)
+    for lab in (traced, silent):
         lab.replicate("paris", "tokyo")
         lab.run("3s")
 
-    assert len(silent.trace) == 0 < len(told.trace)
-    assert stored(silent) == stored(told)
-    assert silent.now == told.now
+    assert len(silent.trace) == 0 < len(traced.trace)
+    assert stored(silent) == stored(traced)
+    assert silent.now == traced.now
 
 
 # ---- time

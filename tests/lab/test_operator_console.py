@@ -176,7 +176,7 @@ def test_a_standby_that_was_asked_as_the_active_node_is_asked_again_elsewhere(ca
 
 
 def test_a_503_with_another_reason_is_an_answer(calm):
-    """A secondary that is not ready says 503 too, and that is no question of which node."""
+    """A secondary that is not ready says 503 too, and asking another node would not help."""
     calm.work_through("disable", cluster="tokyo")
     calm.partition("paris", "tokyo")
     token = calm["paris"].post("sys/replication/dr/primary/secondary-token", {"id": "t2"}).wrap_info["token"]

@@ -1,4 +1,4 @@
-"""Parts: every part that is named is made, anew and from a saved state alike, and none of them is the lab."""
+"""Parts: every part that is named is made, for a new lab and from a saved state alike, and none of them is the lab."""
 
 from __future__ import annotations
 

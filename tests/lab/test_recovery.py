@@ -194,8 +194,10 @@ def test_a_crash_of_a_busy_primary_loses_what_had_not_arrived(lab):
     lab["tokyo"].promote()
     lab.run("10s")
     lost = lab.ledger.lost()
-    told = [write for write in lab.ledger.writes if write.cluster == "paris" and write.path.startswith("secret/")]
-    gone = [write for write in told if lab["tokyo"].get(write.path).status == 404]
+    acknowledged = [
+        write for write in lab.ledger.writes if write.cluster == "paris" and write.path.startswith("secret/")
+    ]
+    gone = [write for write in acknowledged if lab["tokyo"].get(write.path).status == 404]
 
     assert gone == [write for write in lost if write.path.startswith("secret/")]
     assert 0 < len(gone) < 10
@@ -223,11 +225,11 @@ def test_a_planned_failover_loses_nothing(lab):
     lab.run("1s")
     lab["tokyo"].promote()
     lab.run("5s")
-    told = [write for write in lab.ledger.writes if write.path.startswith("secret/")]
+    acknowledged = [write for write in lab.ledger.writes if write.path.startswith("secret/")]
 
     assert lab.ledger.rpo() == RecoveryPoint(0, 0.0)
-    assert len(told) > 100
-    assert all(lab["tokyo"].get(write.path).ok for write in told[-60:])
+    assert len(acknowledged) > 100
+    assert all(lab["tokyo"].get(write.path).ok for write in acknowledged[-60:])
 
 
 def test_what_an_operator_wrote_counts_too(calm):

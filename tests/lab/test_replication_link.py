@@ -149,11 +149,11 @@ def test_a_comparison_fetches_what_differs_and_nothing_else(short_ring):
     before, after = lab.queries.contents("tokyo"), lab.queries.contents("paris")
     lab.heal()
     lab.run(until=level)
-    (told,) = [dict(e.fields) for e in lab.trace.select("observed", what="merkle_sync") if e.at_ns > 61 * SECOND_NS]
+    (observed,) = [dict(e.fields) for e in lab.trace.select("observed", what="merkle_sync") if e.at_ns > 61 * SECOND_NS]
 
-    assert told["fetch"] == sum(before.get(key) != value for key, value in after.items())
-    assert told["delete"] == sum(key not in after for key in before) > 0
-    assert told["fetch"] < 30, "ten kept versions and what lists them; the log holds three keys for each of twenty"
+    assert observed["fetch"] == sum(before.get(key) != value for key, value in after.items())
+    assert observed["delete"] == sum(key not in after for key in before) > 0
+    assert observed["fetch"] < 30, "ten kept versions and what lists them; the log holds three keys for each of twenty"
 
 
 @pytest.mark.parametrize("seconds", [3, 8])
@@ -333,12 +333,12 @@ def test_failback_loses_nothing_and_wipes_nothing(lab):
     lab.run("5s")
     hand_over(lab, "tokyo", "paris")
     lab.run("70s")
-    told = [write.path for write in lab.ledger.writes if write.path.startswith("secret/")]
+    paths = [write.path for write in lab.ledger.writes if write.path.startswith("secret/")]
     by = {write.cluster for write in lab.ledger.writes}
 
     assert by == {"paris", "tokyo"}
     assert lab.ledger.lost() == []
-    assert all(lab["paris"].get(path).ok for path in told[::5])
+    assert all(lab["paris"].get(path).ok for path in paths[::5])
     assert level(lab)
     assert lab["paris"].status()["cluster_id"] == lab["tokyo"].status()["cluster_id"] == set_id
     assert lab.invariants.broken == {}
@@ -519,7 +519,7 @@ def test_a_comparison_under_a_corrupt_subpage_finds_nothing_to_fetch_there(short
     written = sum(before.get(key) != value for key, value in lab.queries.contents("paris").items())
     lab.heal()
     lab.run("60s")
-    (told,) = [dict(e.fields) for e in lab.trace.select("observed", what="merkle_sync") if e.at_ns > at_ns]
+    (observed,) = [dict(e.fields) for e in lab.trace.select("observed", what="merkle_sync") if e.at_ns > at_ns]
 
-    assert (told["fetch"], told["delete"]) == (written, 0)
+    assert (observed["fetch"], observed["delete"]) == (written, 0)
     assert lab.queries.contents("tokyo") == lab.queries.contents("paris")

@@ -61,8 +61,8 @@ def drive(steps: Any, answers: Answers, limit: int = 3_000) -> tuple[list[Any], 
             step = steps.send(answer)
             wanted.append(step)
             if isinstance(step, Ask):
-                told = answers[f"{step.method} {step.path}"]
-                answer = told(step) if isinstance(told, Callable) else told
+                found = answers[f"{step.method} {step.path}"]
+                answer = found(step) if isinstance(found, Callable) else found
                 answer = answer.pop(0) if isinstance(answer, list) else answer
             else:
                 answer = looked_up(step)
@@ -74,7 +74,7 @@ def drive(steps: Any, answers: Answers, limit: int = 3_000) -> tuple[list[Any], 
 
 
 def looked_up(step: Any) -> Any:
-    """What the console answers to what is no request."""
+    """What the console answers to anything but a request."""
     if isinstance(step, LookUpNodes):
         return tuple(f"{step.cluster}-{number}" for number in range(1, 5))
     return CREDENTIALS if isinstance(step, LookUpCredentials) else True
