@@ -28,9 +28,9 @@ BREACHES = [
 
 
 def test_the_contracts_hold(checkout: Path) -> None:
-    told = lint_imports(checkout)
+    finished = lint_imports(checkout)
 
-    assert told.returncode == 0, told.stdout
+    assert finished.returncode == 0, finished.stdout
 
 
 @pytest.mark.parametrize(("place", "line", "contract"), BREACHES)
@@ -42,11 +42,11 @@ def test_a_breach_is_found(place: str, line: str, contract: str, checkout: Path,
     (planted.parent / "__init__.py").touch()
     planted.write_text(line + "\n")
 
-    told = lint_imports(tmp_path, "--contract", contract)
+    finished = lint_imports(tmp_path, "--contract", contract)
 
-    assert told.returncode == 1, told.stdout
-    assert "0 kept, 1 broken" in told.stdout
-    assert "labkit." + place.removesuffix(".py").replace("/", ".") in told.stdout
+    assert finished.returncode == 1, finished.stdout
+    assert "0 kept, 1 broken" in finished.stdout
+    assert "labkit." + place.removesuffix(".py").replace("/", ".") in finished.stdout
 
 
 def lint_imports(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
