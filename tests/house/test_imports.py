@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-# A breach is a module with one line, and the contract that must break when it is planted.
+FOR_ANNOTATIONS = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
+
+# A breach is a module with one import, and the contract that must break when it is planted.
 BREACHES = [
     ("service/planted.py", "from labkit.vault import vault", "packages"),
+    ("service/planted.py", FOR_ANNOTATIONS + "from labkit.vault import vault", "packages"),
     ("planted.py", "STANDS_IN_NO_LAYER = True", "packages"),
     ("vault/storage/planted.py", "from labkit import real", "handed-in"),
     ("sim/planted.py", "from labkit.service import message", "sim"),
@@ -23,6 +26,10 @@ BREACHES = [
     ("vault/storage/planted.py", "from labkit.vault import tokens", "vault"),
     ("vault/planted.py", "STANDS_IN_NO_LAYER = True", "vault"),
     ("vault/replication/planted.py", "STANDS_IN_NO_LAYER = True", "replication"),
+    ("vault/storage/planted.py", FOR_ANNOTATIONS + "from labkit.vault.context import Context", "vault"),
+    ("lab/planted.py", "STANDS_IN_NO_LAYER = True", "inside-lab"),
+    ("scenario/planted.py", "STANDS_IN_NO_LAYER = True", "inside-scenario"),
+    ("views/planted.py", "STANDS_IN_NO_LAYER = True", "inside-views"),
     ("vault/engines/kv/planted.py", "from labkit.vault.engines import transit", "engines"),
 ]
 
