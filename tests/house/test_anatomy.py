@@ -1,103 +1,177 @@
-"""One anatomy for engines, auth methods and the system's endpoints: what stands in which file.
+"""One anatomy for engines, auth methods, system and replication, as the page `labkit help architecture` describes it.
 
-1. A table file (``table.py``, ``table_v1.py``) holds one assignment, ``TABLE``.
-2. An endpoint file ends with ``ROUTES``.
-3. Every other file is the domain: it makes no routes.
-4. A handler with more than six fields takes them as one declared record.
+An *endpoint file* has ``ROUTES``, a *table file* gathers them in ``TABLE``, and every other module is *domain*.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-FIELDS = 6
-PLACES = ("vault/engines", "vault/auth", "vault/system")
+MAX_FIELDS = 6
+
+AREAS = ("engines", "auth", "system", "replication")
+
+
+class Module(NamedTuple):
+    """One module of an area: its name, its tree, and the names that it assigns at its top."""
+
+    name: str
+    file: str
+    tree: ast.Module
+    assigned: tuple[str, ...]
+
+    @property
+    def has_routes(self) -> bool:
+        return "ROUTES" in self.assigned
 
 
 @pytest.fixture(scope="module")
-def cut(checkout: Path) -> list[Path]:
-    """The files that keep the anatomy."""
-    return sorted(path for place in PLACES for path in (checkout / "labkit" / place).rglob("*.py"))
+def vault(checkout: Path) -> dict[str, Module]:
+    """Every module of the vault, by dotted name."""
+    paths = sorted((checkout / "labkit" / "vault").rglob("*.py"))
+    return {module.name: module for module in (read(path.read_text(), path, checkout) for path in paths)}
 
 
-def test_every_file_is_a_table_endpoints_or_domain(cut: list[Path], checkout: Path) -> None:
-    wrong = [
-        f"{path.relative_to(checkout)}: {fault}" for path in cut if (fault := fault_of(path.name, path.read_text()))
-    ]
+@pytest.fixture(scope="module")
+def areas(vault: dict[str, Module]) -> dict[str, Module]:
+    """The modules that the anatomy holds for."""
+    return {name: module for name, module in vault.items() if name.split(".")[2:3] and name.split(".")[2] in AREAS}
+
+
+def test_an_endpoint_file_is_docstring_handlers_routes(areas: dict[str, Module]) -> None:
+    wrong = [said for module in areas.values() if module.has_routes for said in misshapen(module)]
 
     assert wrong == [], "\n".join(wrong)
 
 
-def test_every_package_of_endpoints_has_a_table(cut: list[Path], checkout: Path) -> None:
-    with_endpoints = {path.parent for path in cut if names_of(path.read_text())[-1:] == ["ROUTES"]}
-    missing = [str(folder.relative_to(checkout)) for folder in with_endpoints if not (folder / "table.py").is_file()]
-
-    assert missing == [], "\n".join(missing)
-
-
-def test_many_fields_are_one_record(cut: list[Path], checkout: Path) -> None:
+def test_a_handler_with_many_fields_takes_one_record(areas: dict[str, Module]) -> None:
     wide = [
-        f"{path.relative_to(checkout)}: {node.name} takes {len(node.args.args) - 1} fields, not one record"
-        for path in cut
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef) and node.args.args[:1] and node.args.args[0].arg == "ctx"
-        if len(node.args.args) - 1 > FIELDS
+        f"{module.name}: {node.name} takes {len(node.args.args) - 1} fields, not one record"
+        for module in areas.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FunctionDef) and node.args.args and node.args.args[0].arg == "ctx"
+        if len(node.args.args) - 1 > MAX_FIELDS
     ]
 
     assert wide == [], "\n".join(wide)
 
 
-@pytest.mark.parametrize(
-    ("name", "source"),
-    [
-        ("table.py", "TABLE = Groups({})"),
-        ("data.py", "def read(ctx): ...\nROUTES = (Route('read', 'a', read),)"),
-        ("keyring.py", "def rotate(): ...\nLIMIT = 3"),
-    ],
-)
-def test_a_file_of_each_kind_is_well_cut(name: str, source: str) -> None:
-    assert fault_of(name, source) == ""
+def test_a_table_stands_in_a_table_file_or_below_the_routes_of_its_only_endpoint_file(areas: dict[str, Module]) -> None:
+    wrong = []
+    for module in areas.values():
+        gathers = "TABLE" in module.assigned and module.file not in ("table.py", "__init__.py")
+        if gathers and not (module.has_routes and uses_only_its_own_routes(module)):
+            wrong.append(f"{module.name}: a table of several files' routes belongs into table.py")
+        if module.file == "table.py" and module.has_routes:
+            wrong.append(f"{module.name}: routes belong into an endpoint file")
+
+    assert wrong == [], "\n".join(wrong)
+
+
+def test_replication_has_one_endpoint_file(areas: dict[str, Module]) -> None:
+    found = [module.name for module in areas.values() if ".replication" in module.name and module.has_routes]
+
+    assert found == ["labkit.vault.replication.endpoints"]
+
+
+def test_a_domain_file_imports_no_endpoint_file(areas: dict[str, Module]) -> None:
+    wrong = []
+    for module in areas.values():
+        if module.has_routes or "TABLE" in module.assigned:
+            continue
+        leaned_on = [name for name in imported(module, areas) if areas[name].has_routes]
+        wrong += [f"{module.name} imports the endpoint file {name}" for name in leaned_on]
+
+    assert wrong == [], "\n".join(wrong)
+
+
+def test_every_endpoint_file_is_reachable_from_a_table(vault: dict[str, Module], areas: dict[str, Module]) -> None:
+    """The catalogue names tables, a table names endpoint files, and one of these may hold another's routes too."""
+    reached: set[str] = set()
+    waiting = [name for module in vault.values() if module.name not in areas for name in named_in(module, areas)]
+    while waiting:
+        module = areas[waiting.pop()]
+        if module.name not in reached:
+            reached.add(module.name)
+            waiting += [*named_in(module, areas), *routes_of_others(module, areas)]
+
+    assert sorted(name for name, module in areas.items() if module.has_routes and name not in reached) == []
 
 
 @pytest.mark.parametrize(
-    ("name", "source", "fault"),
+    ("source", "wrong"),
     [
-        ("table.py", "GROUPS = {}\nTABLE = Groups(GROUPS)", "a table file holds only TABLE, not ['GROUPS', 'TABLE']"),
-        ("table_v1.py", "from x import ROUTES", "a table file holds only TABLE, not []"),
-        ("data.py", "TABLE = Table(())", "TABLE stands in a table file"),
-        ("data.py", "ROUTES = ()\nLIMIT = 3", "ROUTES is not the last name of the file"),
-        ("keyring.py", "ENDPOINT = Route('read', 'a', read)", "makes routes and has no ROUTES"),
+        ('"""It reads."""\ndef read(ctx): ...\nROUTES = ()\n', 0),
+        ('"""It reads."""\ndef read(ctx): ...\nROUTES = ()\nTABLE = Table(ROUTES)\n', 0),
+        ('"""It reads."""\nROUTES = ()\ndef read(ctx): ...\n', 1),
+        ('"""It reads."""\nROUTES = ()\n', 1),
+        ("def read(ctx): ...\nROUTES = ()\n", 1),
+        ('"""It reads."""\ndef read(ctx): ...\nROUTES = ()\nLIMIT = 3\n', 1),
     ],
 )
-def test_what_is_cut_otherwise_is_found(name: str, source: str, fault: str) -> None:
-    assert fault_of(name, source) == fault
+def test_the_shape_of_an_endpoint_file(source: str, wrong: int, tmp_path: Path) -> None:
+    module = read(source, tmp_path / "labkit/vault/engines/x.py", tmp_path)
+
+    assert len(list(misshapen(module))) == wrong
 
 
-def fault_of(name: str, source: str) -> str:
-    """What is wrong with a file's cut; empty for a good one."""
-    names = names_of(source)
-    if name.startswith("table"):
-        return "" if names == ["TABLE"] else f"a table file holds only TABLE, not {names}"
-    if "TABLE" in names:
-        return "TABLE stands in a table file"
-    if "ROUTES" in names:
-        return "" if names[-1] == "ROUTES" else "ROUTES is not the last name of the file"
-    calls = [node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    routes = [called for called in calls if isinstance(called, ast.Name) and called.id == "Route"]
-    return "makes routes and has no ROUTES" if routes else ""
+def read(source: str, path: Path, checkout: Path) -> Module:
+    parts = path.relative_to(checkout).with_suffix("").parts
+    name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    tree = ast.parse(source)
+    return Module(name, path.name, tree, tuple(name for statement in tree.body for name in names(statement)))
 
 
-def names_of(source: str) -> list[str]:
-    """The names that a module defines at its top level, in their order; what it imports is left out."""
-    names: list[str] = []
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.Assign):
-            names += [target.id for target in node.targets if isinstance(target, ast.Name)]
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            names.append(node.target.id)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.append(node.name)
-    return names
+def names(statement: ast.stmt) -> list[str]:
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    targets = [statement.target] if isinstance(statement, ast.AnnAssign) else targets
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def misshapen(module: Module) -> Iterator[str]:
+    """What is wrong with the order of an endpoint file."""
+    if not ast.get_docstring(module.tree):
+        yield f"{module.name}: an endpoint file begins with its docstring"
+    kinds = [names(statement)[:1] or [type(statement).__name__] for statement in module.tree.body]
+    after = kinds[kinds.index(["ROUTES"]) + 1 :]
+    if after not in ([], [["TABLE"]]):
+        yield f"{module.name}: ROUTES is the last statement"
+    elif ["FunctionDef"] not in kinds:
+        yield f"{module.name}: an endpoint file has the handlers of its routes"
+
+
+def uses_only_its_own_routes(module: Module) -> bool:
+    used = [node.attr for node in ast.walk(module.tree) if isinstance(node, ast.Attribute)]
+    return "ROUTES" not in used
+
+
+def imported(module: Module, areas: dict[str, Module]) -> list[str]:
+    """The modules of the areas that a module imports, wherever in it and whatever for."""
+    found = []
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return sorted({name for name in found if name in areas})
+
+
+def named_in(module: Module, areas: dict[str, Module]) -> list[str]:
+    """The modules of the areas that a module names in a text, to be loaded when they are asked for."""
+    texts = [node.value for node in ast.walk(module.tree) if isinstance(node, ast.Constant)]
+    return [text for text in texts if isinstance(text, str) and text in areas]
+
+
+def routes_of_others(module: Module, areas: dict[str, Module]) -> list[str]:
+    """The modules whose ROUTES a module puts among its own."""
+    used = {
+        node.value.id
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Attribute) and node.attr == "ROUTES" and isinstance(node.value, ast.Name)
+    }
+    return [name for name in imported(module, areas) if name.rpartition(".")[2] in used]

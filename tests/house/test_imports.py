@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-# A breach is a module with one line, and the contract that must break when it is planted.
+FOR_ANNOTATIONS = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
+
+# A breach is a module with one import, and the contract that must break when it is planted.
 BREACHES = [
     ("service/planted.py", "from labkit.vault import vault", "packages"),
+    ("service/planted.py", FOR_ANNOTATIONS + "from labkit.vault import vault", "packages"),
     ("planted.py", "STANDS_IN_NO_LAYER = True", "packages"),
     ("vault/storage/planted.py", "from labkit import real", "handed-in"),
     ("sim/planted.py", "from labkit.service import message", "sim"),
@@ -23,14 +26,18 @@ BREACHES = [
     ("vault/storage/planted.py", "from labkit.vault import tokens", "vault"),
     ("vault/planted.py", "STANDS_IN_NO_LAYER = True", "vault"),
     ("vault/replication/planted.py", "STANDS_IN_NO_LAYER = True", "replication"),
+    ("vault/storage/planted.py", FOR_ANNOTATIONS + "from labkit.vault.context import Context", "vault"),
+    ("lab/planted.py", "STANDS_IN_NO_LAYER = True", "inside-lab"),
+    ("scenario/planted.py", "STANDS_IN_NO_LAYER = True", "inside-scenario"),
+    ("views/planted.py", "STANDS_IN_NO_LAYER = True", "inside-views"),
     ("vault/engines/kv/planted.py", "from labkit.vault.engines import transit", "engines"),
 ]
 
 
 def test_the_contracts_hold(checkout: Path) -> None:
-    told = lint_imports(checkout)
+    finished = lint_imports(checkout)
 
-    assert told.returncode == 0, told.stdout
+    assert finished.returncode == 0, finished.stdout
 
 
 @pytest.mark.parametrize(("place", "line", "contract"), BREACHES)
@@ -42,11 +49,11 @@ def test_a_breach_is_found(place: str, line: str, contract: str, checkout: Path,
     (planted.parent / "__init__.py").touch()
     planted.write_text(line + "\n")
 
-    told = lint_imports(tmp_path, "--contract", contract)
+    finished = lint_imports(tmp_path, "--contract", contract)
 
-    assert told.returncode == 1, told.stdout
-    assert "0 kept, 1 broken" in told.stdout
-    assert "labkit." + place.removesuffix(".py").replace("/", ".") in told.stdout
+    assert finished.returncode == 1, finished.stdout
+    assert "0 kept, 1 broken" in finished.stdout
+    assert "labkit." + place.removesuffix(".py").replace("/", ".") in finished.stdout
 
 
 def lint_imports(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

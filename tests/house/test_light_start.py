@@ -56,7 +56,7 @@ def test_what_is_loaded_is_seen(checkout: Path) -> None:
 
 def loaded_by(code: str, checkout: Path) -> set[str]:
     """The modules that a fresh process loads to run some code, beyond what every process has."""
-    told = subprocess.run(
+    finished = subprocess.run(
         [
             sys.executable,
             "-c",
@@ -68,5 +68,5 @@ def loaded_by(code: str, checkout: Path) -> set[str]:
         text=True,
         check=False,
     )
-    assert told.returncode == 0, told.stderr
-    return set(told.stdout.split())
+    assert finished.returncode == 0, finished.stderr
+    return set(finished.stdout.split())

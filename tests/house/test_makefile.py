@@ -32,26 +32,26 @@ PYENV = "home/.pyenv/versions"
     ],
 )
 def test_the_first_that_runs_is_chosen(chosen: str, found: dict[str, str], checkout: Path, tmp_path: Path) -> None:
-    told = make(checkout, tmp_path, found)
+    finished = make(checkout, tmp_path, found)
 
-    assert told.returncode == 0, told.stdout
+    assert finished.returncode == 0, finished.stdout
     assert (tmp_path / "environment/bin/python").read_text().strip() == str(tmp_path / chosen)
 
 
 def test_none_is_one_clear_message(checkout: Path, tmp_path: Path) -> None:
-    told = make(checkout, tmp_path, {"a/python3.11": REFUSES, "a/python3": REFUSES})
+    finished = make(checkout, tmp_path, {"a/python3.11": REFUSES, "a/python3": REFUSES})
 
-    assert told.returncode != 0
-    assert "labkit needs Python 3.11 or newer" in told.stdout
-    assert "make PYTHON=/path/to/python3" in told.stdout
-    assert "command not found" not in told.stdout
+    assert finished.returncode != 0
+    assert "labkit needs Python 3.11 or newer" in finished.stdout
+    assert "make PYTHON=/path/to/python3" in finished.stdout
+    assert "command not found" not in finished.stdout
     assert not (tmp_path / "environment").exists()
 
 
 def test_a_named_python_is_taken(checkout: Path, tmp_path: Path) -> None:
-    told = make(checkout, tmp_path, {"a/python3.11": WORKS, "own/py": WORKS}, f"PYTHON={tmp_path}/own/py")
+    finished = make(checkout, tmp_path, {"a/python3.11": WORKS, "own/py": WORKS}, f"PYTHON={tmp_path}/own/py")
 
-    assert told.returncode == 0, told.stdout
+    assert finished.returncode == 0, finished.stdout
     assert (tmp_path / "environment/bin/python").read_text().strip() == f"{tmp_path}/own/py"
 
 

@@ -13,15 +13,15 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.mark.parametrize("arguments", [("check", "--quiet"), ("format", "--check", "--quiet")])
 def test_ruff_is_content(run: Run, arguments: tuple[str, ...]) -> None:
-    told = run("ruff", *arguments, ".")
+    finished = run("ruff", *arguments, ".")
 
-    assert told.returncode == 0, told.stdout
+    assert finished.returncode == 0, finished.stdout
 
 
 def test_mypy_is_content(run: Run) -> None:
-    told = run("mypy")
+    finished = run("mypy")
 
-    assert told.returncode == 0, told.stdout
+    assert finished.returncode == 0, finished.stdout
 
 
 def test_every_ignored_rule_of_a_folder_says_why(checkout: Path) -> None:

@@ -83,9 +83,9 @@ def test_the_pages_are_shown(installed: Path, tmp_path: Path) -> None:
 
 
 def test_the_lessons_hold_and_are_named(installed: Path, checkout: Path, tmp_path: Path) -> None:
-    told = run(installed / "labkit", "lessons", at=tmp_path)
+    finished = run(installed / "labkit", "lessons", at=tmp_path)
 
-    assert [lesson.stem for lesson in (checkout / "notebooks").glob("*.ipynb") if lesson.stem not in told] == []
+    assert [lesson.stem for lesson in (checkout / "notebooks").glob("*.ipynb") if lesson.stem not in finished] == []
 
 
 def files(folder: Path, pattern: str) -> list[str]:
@@ -96,7 +96,7 @@ def files(folder: Path, pattern: str) -> list[str]:
 def run(program: Path, *arguments: str, at: Path) -> str:
     """What a program prints; it must leave with 0.  Nothing of this process's Python reaches it."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    told = subprocess.run(
+    finished = subprocess.run(
         [program, *arguments],
         cwd=at,
         env=environment,
@@ -105,5 +105,5 @@ def run(program: Path, *arguments: str, at: Path) -> str:
         text=True,
         check=False,
     )
-    assert told.returncode == 0, told.stdout + told.stderr
-    return told.stdout
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    return finished.stdout

@@ -1,7 +1,11 @@
-"""What no file of the project says: where it was written, whose index serves it, what is left for later."""
+"""What no file of the project says: where it was written, whose index serves it, what is left for later.
+
+What readers see is in plain words too: four that the house avoids are looked for in the package and its texts.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -53,6 +57,17 @@ UNFINISHED = (
 )
 
 
+# Plain words: reported, again, ignored, is not.  A name of code counts like a word of prose.
+AVOIDED = re.compile(
+    r"(?<![a-z])to"
+    r"ld(?![a-z])|(?<![a-z])ane"
+    r"w(?![a-z])|(?<![a-z])nobody['’]s(?![a-z])|\bis\s+(?:#\s*)?no\b",
+    re.IGNORECASE,
+)
+READ_BY_PEOPLE = ("labkit", "notebooks", "scenarios", "README.md", ".github", "Makefile", "pyproject.toml")
+TEXTS = {".py", ".md", ".ipynb", ".yaml", ".yml", ".js", ".svg", ".toml", ""}
+
+
 @pytest.mark.parametrize("what", FORBIDDEN)
 def test_no_file_names(what: str, project_files: list[Path], checkout: Path) -> None:
     pattern = re.compile(FORBIDDEN[what], re.IGNORECASE)
@@ -60,6 +75,39 @@ def test_no_file_names(what: str, project_files: list[Path], checkout: Path) -> 
     found = [said for path in project_files for said in matches(pattern, path, checkout)]
 
     assert found == [], "\n".join(found)
+
+
+def test_words_are_plain(project_files: list[Path], checkout: Path) -> None:
+    texts = [path for path in project_files if path.relative_to(checkout).parts[0] in READ_BY_PEOPLE]
+    found = [
+        f"{path.relative_to(checkout)}:{said}"
+        for path in texts
+        if path.suffix in TEXTS
+        for said in avoided(prose(path))
+    ]
+
+    assert found == [], "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "as it was to" + "ld",
+        "to" + "ld = 1",
+        "self.to" + "ld_at",
+        "begins ane" + "w",
+        "nobody" + "'s",
+        "there is" + " no key",
+        "it is" + "\nno key",
+        "# it is" + "\n# no key",
+    ],
+)
+def test_a_word_that_is_avoided_is_found(text: str) -> None:
+    assert len(avoided(text)) == 1
+
+
+def test_words_that_only_contain_one_are_accepted() -> None:
+    assert avoided("it is not a threshold; the oldest, renewed for of nobody; this no; is known") == []
 
 
 def test_nothing_is_left_unfinished(python_files: list[Path], checkout: Path) -> None:
@@ -70,7 +118,7 @@ def test_nothing_is_left_unfinished(python_files: list[Path], checkout: Path) ->
     assert found == [], "\n".join(found)
 
 
-def test_the_bare_name_is_told_from_the_distribution() -> None:
+def test_the_bare_name_is_distinguished_from_the_distribution() -> None:
     pattern = re.compile(FORBIDDEN["the bare name, which belongs to a stranger"])
     verb = "pip inst" + "all "
 
@@ -79,6 +127,20 @@ def test_the_bare_name_is_told_from_the_distribution() -> None:
     assert not pattern.search(verb + "labkit-secrets")
     assert not pattern.search(verb + "labkit_secrets-0.1.0-py3-none-any.whl")
     assert not pattern.search(verb + "'.[serve]'")
+
+
+def prose(path: Path) -> str:
+    """The text of a file; of a notebook only what its Markdown cells say."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if path.suffix != ".ipynb":
+        return text
+    cells = json.loads(text)["cells"]
+    return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+
+
+def avoided(text: str) -> list[str]:
+    """Each word of a text that the house avoids, as `line word`."""
+    return [f"{text.count(chr(10), 0, match.start()) + 1} {match.group()}" for match in AVOIDED.finditer(text)]
 
 
 def matches(pattern: re.Pattern[str], path: Path, checkout: Path) -> list[str]:

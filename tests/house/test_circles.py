@@ -1,0 +1,79 @@
+"""No circle of modules: neither by what is loaded, nor by imports inside functions, nor by those for annotations.
+
+The front door's short forms, which `pyproject.toml` lists one by one, point up and are left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from pathlib import Path
+
+import networkx as nx
+
+Edges = set[tuple[str, str]]
+
+
+def test_there_is_no_circle_of_modules(modules: list[Path], checkout: Path) -> None:
+    sources = {dotted(path.relative_to(checkout)): path.read_text() for path in modules}
+
+    found = circles(edges(sources) - short_forms(checkout))
+
+    assert found == [], "\n".join(" ".join(circle) for circle in found)
+
+
+def test_a_short_form_is_an_import_that_exists(modules: list[Path], checkout: Path) -> None:
+    sources = {dotted(path.relative_to(checkout)): path.read_text() for path in modules}
+
+    assert sorted(short_forms(checkout) - edges(sources)) == []
+
+
+def test_a_circle_of_any_kind_is_found() -> None:
+    loaded = "from labkit import b"
+    late = "def f():\n    from labkit.b import name"
+    typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import labkit.b"
+
+    for source in (loaded, late, typed):
+        sources = {"labkit.a": source, "labkit.b": "from labkit.c import x", "labkit.c": "from labkit.a import y"}
+        assert circles(edges(sources)) == [["labkit.a", "labkit.b", "labkit.c"]]
+        assert circles(edges(sources) - {("labkit.c", "labkit.a")}) == []
+
+
+def test_a_module_is_distinguished_from_a_name_in_its_package() -> None:
+    sources = {"labkit.p": "", "labkit.p.m": "", "labkit.x": "from labkit.p import m, NAME\nimport json, labkit.p.m"}
+
+    assert edges(sources) == {("labkit.x", "labkit.p"), ("labkit.x", "labkit.p.m")}
+
+
+def dotted(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def edges(sources: dict[str, str]) -> Edges:
+    """Who imports whom, wherever in a module the import stands."""
+    found = set()
+    for name, source in sources.items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Import):
+                imported = {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                below = {f"{node.module}.{alias.name}" for alias in node.names}
+                imported = {target if target in sources else str(node.module) for target in below}
+            else:
+                continue
+            found |= {(name, target) for target in imported if target in sources and target != name}
+    return found
+
+
+def circles(found: Edges) -> list[list[str]]:
+    """Groups of modules that all lead to one another."""
+    groups = nx.strongly_connected_components(nx.DiGraph(sorted(found)))
+    return sorted(sorted(group) for group in groups if len(group) > 1)
+
+
+def short_forms(checkout: Path) -> Edges:
+    """The upward imports that the contract on packages lists."""
+    contracts = tomllib.loads((checkout / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (packages,) = (contract for contract in contracts if contract["id"] == "packages")
+    return {(upper, lower) for upper, _, lower in (line.partition(" -> ") for line in packages["ignore_imports"])}
