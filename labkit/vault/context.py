@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 NONCES_PER_DRAW = 4
 
 
-class Source(Protocol):
+class ContextSource(Protocol):
     """Where what a context gives comes from: the node, or a tape over it."""
 
     def read(self, key: str, /) -> bytes | None:
@@ -125,9 +125,9 @@ class Context:
         "writes",
     )
 
-    def __init__(self, core: Core, request: Request, now: int, source: Source | None = None) -> None:
+    def __init__(self, core: Core, request: Request, now: int, source: ContextSource | None = None) -> None:
         self.core, self.request, self.now = core, request, now
-        self.source: Source = source or core
+        self.source: ContextSource = source or core
         self.keys: SealKeys = core.keys
         self.records = core.caches.records
         self.writes: dict[str, bytes | None] = {}

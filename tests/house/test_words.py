@@ -61,7 +61,7 @@ UNFINISHED = (
 AVOIDED = re.compile(
     r"(?<![a-z])to"
     r"ld(?![a-z])|(?<![a-z])ane"
-    r"w(?![a-z])|(?<![a-z])nobody['’]s(?![a-z])|\bis\s+(?:#\s*)?no\b",
+    r"w(?![a-z])|(?<![a-z])nobody['’]s(?![a-z])|\bis\s+(?:#\s*)?no\b(?!\s+longer)",
     re.IGNORECASE,
 )
 READ_BY_PEOPLE = ("labkit", "notebooks", "scenarios", "README.md", ".github", "Makefile", "pyproject.toml")

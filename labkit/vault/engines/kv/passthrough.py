@@ -9,13 +9,12 @@ from labkit.service.fields import to_signed_seconds
 from labkit.service.message import Reply
 from labkit.service.routing import Route
 from labkit.vault.engines.kv.parameters import FOLDER, PATH
-from labkit.vault.engines.kv.store import encode_data
+from labkit.vault.engines.kv.store import VALUES, encode_data
 from labkit.vault.storage.records import decode_record
 
 if TYPE_CHECKING:
     from labkit.vault.context import EngineContext
 
-VALUES = "values/"
 DEFAULT_LEASE_S = 2_764_800
 
 

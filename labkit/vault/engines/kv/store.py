@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 CONFIG = "config"
 KEYS = "keys/"
 VERSIONS = "versions/"
+VALUES = "values/"  # of version 1 of the engine
 DATA = ".data"
 
 UNSET = Config()

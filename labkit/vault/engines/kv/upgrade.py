@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labkit.vault.engines.kv.passthrough import VALUES
-from labkit.vault.engines.kv.store import append, read_config
+from labkit.vault.engines.kv.store import VALUES, append, read_config
 from labkit.vault.engines.kv.versions import Key
 
 if TYPE_CHECKING:
