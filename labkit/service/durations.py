@@ -201,11 +201,11 @@ def parse_instant(text: str) -> int:
     year, month, day = int(head[:4]), int(head[5:7]), int(head[8:10])
     hour, minute, second = int(head[11:13]), int(head[14:16]), int(head[17:19])
     if not (hour < 24 and minute < 60 and second < 60):
-        raise ValueError(f"there is no such instant: {text!r}")
+        raise ValueError(f"no such instant: {text!r}")
     try:
         days = _days(year, month, day)
     except ValueError:
-        raise ValueError(f"there is no such instant: {text!r}") from None
+        raise ValueError(f"no such instant: {text!r}") from None
     seconds = days * DAY_S + hour * 3_600 + minute * 60 + second - _offset_s(zone, text)
     return seconds * SECOND_NS + int(fraction.ljust(9, "0"))
 
@@ -237,7 +237,7 @@ def _offset_s(zone: str, text: str) -> int:
         raise _no_instant(text)
     hours, minutes = int(zone[1:3]), int(zone[4:6])
     if hours > 23 or minutes > 59:
-        raise ValueError(f"there is no such offset: {text!r}")
+        raise ValueError(f"no such offset: {text!r}")
     seconds = hours * 3_600 + minutes * 60
     return -seconds if zone[0] == "-" else seconds
 

@@ -308,7 +308,7 @@ def _responses(routes: list[Route]) -> Node:
         "200": _response("Done, with warnings." if silent else "Done.", *sorted(set(map(_answer, routes))))
     }
     if any("None" in answer for answer in answers):
-        responses["204"] = {"description": "Done; there is no body."}
+        responses["204"] = {"description": "Done, without a body."}
     for status, (name, _) in REFUSALS.items():
         responses[status] = {"$ref": f"#/components/responses/{name}"}
     return responses

@@ -100,7 +100,7 @@ def _kind(area: str, kind: str | None, options: dict[str, str]) -> tuple[str, tu
     if asked and name != "kv":
         raise BadRequest(f'secrets engine "{name}" does not allow setting a version')
     if asked and (name, asked) not in CATALOGUE:
-        raise BadRequest(f'there is no version "{asked}" of {name}; versions are 1 and 2')
+        raise BadRequest(f'{name} has no version "{asked}"; versions are 1 and 2')
     return name, tuple(sorted(options.items()))
 
 

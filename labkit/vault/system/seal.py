@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ALWAYS = ("unauthenticated", "while_sealed", "on_standby", "any_mode")
 
 MADE_AT = "1970-01-01T00:00:00Z"
-"""Shown as the date of the build: there is no build, but clients read a date here."""
+"""Shown as the date of the build: clients read a date here, though labkit is not built."""
 
 KEY_MISSING = "'key' must be specified in request body as JSON, or 'reset' set to true"
 

@@ -158,7 +158,7 @@ def _upgrade(ctx: Context, mount: Mount, wanted: str) -> None:
     if mount.version == "2":
         raise BadRequest("cannot downgrade mount from version 2")
     if wanted != "2":
-        raise BadRequest(f'there is no version "{wanted}" of kv; versions are 1 and 2')
+        raise BadRequest(f'kv has no version "{wanted}"; versions are 1 and 2')
     from labkit.vault.engines.kv.upgrade import upgrade
 
     upgrade(StorageView(ctx, mount.prefix), ctx.now)

@@ -13,7 +13,7 @@ from labkit.vault.replication.mode import MODE_KEY
 @pytest.fixture
 def core(together):
     """The inside of the secondary's active node."""
-    return together.lab.nodes["tokyo-1"].vault.core
+    return together.lab.parts.nodes["tokyo-1"].vault.core
 
 
 def test_it_is_the_entry_that_was_applied_last(together, core):
@@ -21,7 +21,7 @@ def test_it_is_the_entry_that_was_applied_last(together, core):
     together.lab.run("1s")
 
     assert applied_position.read(own_work(core)) == AppliedPosition(
-        True, together.lab.last_entry("paris"), together.lab.last_entry("paris")
+        True, together.lab.queries.last_entry("paris"), together.lab.queries.last_entry("paris")
     )
     assert core.replica.sync.position == applied_position.read(own_work(core)).position
 
@@ -29,9 +29,9 @@ def test_it_is_the_entry_that_was_applied_last(together, core):
 def test_contents_and_position_are_written_together(together, core):
     """At no instant does one speak of an entry that the other does not hold."""
     together["paris"].post("secret/data/app", {"data": {}})
-    entry = together.lab.last_entry("paris")
-    before = together.lab.contents("tokyo")
-    together.lab.run(until=lambda lab: lab.contents("tokyo") != before)
+    entry = together.lab.queries.last_entry("paris")
+    before = together.lab.queries.contents("tokyo")
+    together.lab.run(until=lambda lab: lab.queries.contents("tokyo") != before)
 
     assert applied_position.read(own_work(core)).position == entry
 
@@ -40,9 +40,9 @@ def test_it_survives_the_active_node(together):
     together["paris"].post("secret/data/app", {"data": {}})
     together.lab.run("1s").crash("tokyo-1")
     together.lab.run("6s")
-    taken_over = together.lab.nodes["tokyo-2"].vault.core
+    taken_over = together.lab.parts.nodes["tokyo-2"].vault.core
 
-    assert applied_position.read(own_work(taken_over)).position == together.lab.last_entry("paris")
+    assert applied_position.read(own_work(taken_over)).position == together.lab.queries.last_entry("paris")
 
 
 def test_a_secondary_that_never_had_a_state_of_its_primary_has_no_position(apart):
@@ -50,7 +50,7 @@ def test_a_secondary_that_never_had_a_state_of_its_primary_has_no_position(apart
     apart.lab.slow("paris", "tokyo", latency="2s")
     apart.post("tokyo", "secondary/enable", {"token": apart.activation("tokyo")})
 
-    assert applied_position.read(own_work(apart.lab.nodes["tokyo-1"].vault.core)) == AppliedPosition(False, None, 0)
+    assert applied_position.read(own_work(apart.lab.parts.nodes["tokyo-1"].vault.core)) == AppliedPosition(False, None, 0)
 
 
 def test_another_mode_record_outdates_it_and_the_record_itself_holds(together, core):
@@ -91,7 +91,7 @@ def test_without_an_upstream_there_are_none(together, core):
     together.open_post("tokyo", "secondary/update-primary", {"dr_operation_token": token, "token": ""})
 
     assert applied_position.addresses(own_work(core)) == ()
-    assert applied_position.addresses(own_work(together.lab.nodes["paris-1"].vault.core)) == ()
+    assert applied_position.addresses(own_work(together.lab.parts.nodes["paris-1"].vault.core)) == ()
 
 
 def test_forgetting_the_primary_keeps_that_the_contents_are_complete(together, core):

@@ -287,7 +287,7 @@ def test_it_is_no_token_for_anything_else(together):
 
 def test_it_is_stored_as_a_digest_and_never_shipped(together):
     token = together.operation_token()
-    tokyo = together.lab.nodes["tokyo-1"].vault.core
+    tokyo = together.lab.parts.nodes["tokyo-1"].vault.core
     stored = tokyo.keys.decrypt("node/operation-token", tokyo.storage.get("node/operation-token"))
 
     assert token.encode() not in stored

@@ -79,7 +79,7 @@ def test_aliases(service, alias: str, version: str) -> None:
         ("x", {"type": "token"}, 'mount type of "token" is not mountable'),
         ("x", {"type": "system"}, 'mount type of "system" is not mountable'),
         ("x", {"type": "transit", "options": {"version": "2"}}, NO_VERSION),
-        ("x", {"type": "kv", "options": {"version": "3"}}, 'there is no version "3" of kv; versions are 1 and 2'),
+        ("x", {"type": "kv", "options": {"version": "3"}}, 'kv has no version "3"; versions are 1 and 2'),
         ("secret", {"type": "kv"}, "path is already in use at secret/"),
         ("secret/below", {"type": "kv"}, "path is already in use at secret/"),
         ("sys", {"type": "kv"}, 'cannot mount "sys/"'),

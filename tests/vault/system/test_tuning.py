@@ -73,7 +73,7 @@ def test_a_new_version_brings_the_data_along(service) -> None:
         ("mounts/secret", {"token_type": "batch"}, "'token_type' can only be modified on auth mounts"),
         ("auth/token", {"token_type": "batch"}, "'token_type' cannot be set for 'token' or 'ns_token' auth mounts"),
         ("mounts/secret", {"options": {"version": "1"}}, "cannot downgrade mount from version 2"),
-        ("mounts/old", {"options": {"version": "7"}}, 'there is no version "7" of kv; versions are 1 and 2'),
+        ("mounts/old", {"options": {"version": "7"}}, 'kv has no version "7"; versions are 1 and 2'),
         ("mounts/transit", {"options": {"version": "2"}}, NO_VERSION),
     ],
 )

@@ -67,7 +67,7 @@ FIELDS = (
     fields.integer("num_uses", "how often the token may be used; 0 is without limit"),
     fields.text("display_name", "what the token is called in lookups and the audit log"),
     fields.text("type", "service or batch"),
-    fields.text("entity_alias", "refused: there is no identity store"),
+    fields.text("entity_alias", "refused: labkit has no identity store"),
 )
 
 

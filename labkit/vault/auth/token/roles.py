@@ -91,7 +91,7 @@ FIELDS = (
     fields.flag("orphan", "whether tokens of the role have no parent"),
     fields.flag("renewable", "whether tokens of the role may be renewed; true when left out"),
     fields.text("path_suffix", "what is appended to the path that a token of the role was made at"),
-    fields.comma_list("allowed_entity_aliases", "kept and shown; there is no identity store to look them up in"),
+    fields.comma_list("allowed_entity_aliases", "kept and shown; labkit has no identity store to look them up in"),
     fields.duration("token_explicit_max_ttl", "longest life of a token, whatever a renewal allows"),
     fields.duration("token_period", "what a renewal sets a token's life to"),
     fields.comma_list("token_bound_cidrs", "blocks of addresses that a token may be used from"),
