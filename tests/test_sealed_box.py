@@ -148,9 +148,9 @@ def test_one_draw_makes_a_key_and_one_a_box() -> None:
 
 def test_to_import_it_loads_no_library(checkout: Path) -> None:
     code = "import sys, labkit.sealed_box; print([n for n in sys.modules if n.startswith('cryptography')])"
-    done = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True, check=True)
+    process = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True, check=True)
 
-    assert done.stdout == "[]\n"
+    assert process.stdout == "[]\n"
 
 
 def test_the_suite_is_written_as_the_registry_numbers_it() -> None:
