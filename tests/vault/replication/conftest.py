@@ -243,7 +243,7 @@ class Drill:
         return self.lab[name]
 
     def post(self, cluster: str, path: str, body: Any = None, **given: Any) -> Response:
-        """POST below the replication paths, as root unless told."""
+        """POST below the replication paths, by default as root."""
         return self.lab[cluster].post(DR + path, body or {}, **given)
 
     def open_post(self, cluster: str, path: str, body: Any = None) -> Response:

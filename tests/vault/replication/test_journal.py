@@ -28,7 +28,7 @@ def running(limit_entries: int = 16_384, limit_bytes: int = 1 << 30, **items: by
 
 def shipped(journal: Journal) -> dict[str, bytes]:
     """What the store holds of the two trees."""
-    keys = [key for key in journal.storage.keys() if merkle.classify(key)]  # noqa: SIM118  # a store is no dict
+    keys = [key for key in journal.storage.keys() if merkle.classify(key)]  # noqa: SIM118  # a store is not a dict
     return {key: journal.storage.get(key) or b"" for key in keys}
 
 

@@ -1,4 +1,4 @@
-"""The Merkle index: equal roots for equal contents, and damage found where it is."""
+"""The Merkle tree: equal roots for equal contents, and damage found where it is."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ def test_each_layer_is_damaged_and_found_by_itself(layer: str) -> None:
         page if layer in ("page", "subpage") else -1,
         subpage if layer == "subpage" else -1,
     )
-    assert index.guard() == guard, "damage to a node is no change of contents"
+    assert index.guard() == guard, "damage to a node does not change contents"
     assert merkle.is_corrupted(index.check(CHECKED_AT))
 
 
@@ -292,7 +292,7 @@ def test_what_is_folded_heals_with_the_next_write_under_it(layer: str) -> None:
 def test_a_subpage_never_heals_and_spreads_upward_with_the_next_write_under_it() -> None:
     index, sound = many(), many()
     index.corrupt("subpage", "logical/u/7")
-    assert index.root() == sound.root(), "nothing above it was made anew"
+    assert index.root() == sound.root(), "nothing above it was computed again"
     index.change("logical/u/7", b"other")
     sound.change("logical/u/7", b"other")
     page, subpage = divmod(merkle.bucket("logical/u/7"), FAN_OUT)
@@ -356,7 +356,7 @@ def test_without_a_key_the_first_one_is_chosen_and_an_empty_index_can_be_damaged
 
 
 def test_damage_needs_a_layer_and_a_key_of_a_tree() -> None:
-    with pytest.raises(ValueError, match="no layer named 'leaf' in the index; choose one of root, subtree"):
+    with pytest.raises(ValueError, match="no layer named 'leaf' in the tree; choose one of root, subtree"):
         many(1).corrupt("leaf")
     with pytest.raises(ValueError, match="node/mode is in no tree"):
         many(1).corrupt("page", "node/mode")

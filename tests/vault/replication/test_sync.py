@@ -186,7 +186,7 @@ def test_a_comparison_speaks_of_one_generation_though_the_primary_goes_on(world:
     world.settle()
 
 
-def test_a_generation_that_fell_out_of_the_ring_is_begun_anew(make_world: Any) -> None:
+def test_after_a_generation_dropped_from_the_backlog_the_sync_starts_again(make_world: Any) -> None:
     world = make_world(limit_entries=3)
     for n in range(20):
         world.write({f"logical/u/{n}": b"v"})
