@@ -41,8 +41,8 @@ def status(ctx: Context) -> dict[str, Any]:
     tree_status = TreeStatus(tree.root() if tree is not None else "")
     if mode.mode == "primary":
         known = activation.secondary_ids(ctx)
-        peers = [_secondary(ctx, secondary_id) for secondary_id in known]
-        return status_primary(mode, known, peers, ctx.core.replica.journal.last, tree_status)
+        secondaries = [_secondary(ctx, secondary_id) for secondary_id in known]
+        return status_primary(mode, known, secondaries, ctx.core.replica.journal.last, tree_status)
     sync: State = ctx.core.replica.sync or State()
     return status_secondary(mode._replace(last_remote_wal=sync.last_remote_wal), _link(ctx, mode, sync), tree_status)
 
