@@ -106,7 +106,7 @@ FRODO = (
 
 
 def entropy(label: str) -> Callable[[int], bytes]:
-    """A source of bytes that depends on its label alone."""
+    """A source of bytes that depends only on its label."""
     drawn = 0
 
     def draw(size_bytes: int) -> bytes:

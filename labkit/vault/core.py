@@ -96,7 +96,7 @@ class SealKeys:
         self.progress, self.nonce = (), ""
 
     def drop(self) -> None:
-        """Seal: forget the keys and the shares given so far."""
+        """Seal: drop the keys and the shares given so far."""
         self.barrier, self.root_key = None, None
         self.progress, self.nonce = (), ""
 
@@ -151,7 +151,7 @@ class Caches:
         self.generators: dict[int, Any] = {}
 
     def clear(self) -> None:
-        """Forget every decoded record, memo and live generator."""
+        """Drop every decoded record, memo and live generator."""
         for cache in (self.records, self.routes, self.access_lists, self.callers, self.generators):
             cache.clear()
 

@@ -130,7 +130,7 @@ def resume(core: Core, suspended: Suspended, answer: Response) -> Response | Sus
 
 
 def walk_on(ctx: Context) -> Generator[Fetch, Response, Response]:
-    """Walk on from the route, for a request whose handler fetches: live run and replay are this one generator (R2)."""
+    """Go on from the route, for a request whose handler fetches: live run and replay are this one generator (R2)."""
     request_walk.authenticate(ctx)
     arguments = request_walk.authorise(ctx)
     request_walk.use_token(ctx)

@@ -1,6 +1,6 @@
-"""Vault: one node of the secrets service, and the walk of every request through it.
+"""Vault: one node of the secrets service, and the steps of every request through it.
 
-1. ``handle`` never waits: it answers, or hands back a Suspended that ``resume`` goes on with.
+1. ``handle`` never waits: it returns a Response, or a Suspended that ``resume`` continues.
 2. A refusal is raised where it is found and turned into a Response in one place; of the request's writes only those
    that R4 names are committed.
 3. ``state`` returns what has to be saved beside storage and files.  Caches, ``calls`` and requested failures are lost;
@@ -93,7 +93,7 @@ class Vault(ShortForms):
         return self.core.keys.sealed
 
     def handle(self, request: Request) -> Response | Suspended:
-        """Answer a request, or hand back what it waits for."""
+        """Answer a request, or return it suspended with the fetch that it waits for."""
         core = self.core
         reload_keyring(core)
         ctx = Context(core, request, core.now())

@@ -1,4 +1,4 @@
-"""WrappedAnswer answers in the store: found by their token alone, with any time to live."""
+"""Wrapped answers in the store: found only by their token, with any time to live."""
 
 from __future__ import annotations
 

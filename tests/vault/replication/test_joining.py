@@ -355,4 +355,4 @@ def test_a_token_of_another_set_is_refused_because_its_data_cannot_live_beside_t
 
 
 def test_what_opens_the_contents_is_never_shown():
-    assert repr(BootstrapKeys(b"root", b"ring", b"config")) == "BootstrapKeys(not shown)"
+    assert repr(BootstrapKeys(b"root", b"keyring", b"config")) == "BootstrapKeys(not shown)"

@@ -58,7 +58,7 @@ def test_an_empty_secondary_compares_fetches_and_streams(world: Any) -> None:
     assert world.state.last_remote_wal == world.primary.last == 31
 
 
-def test_with_the_guard_in_the_ring_nothing_is_compared(world: Any) -> None:
+def test_with_the_guard_in_the_backlog_nothing_is_compared(world: Any) -> None:
     world.start()
     world.settle()
 
@@ -118,7 +118,7 @@ def test_one_changed_key_takes_two_round_trips_and_less_than_twelve_kilobytes(wo
     asked: list[Any] = []
     while "fetch_keys" not in [name for name, _ in asked]:
         if not world.deliver_one():
-            world.ring_next()
+            world.fire_next()
         asked += [flight for flight in world.flights["questions"] if flight not in asked and flight[0] != "echo"]
     compared = [message for message in world.wire if "generation" in message or "done" in message or "pages" in message]
 
@@ -412,7 +412,7 @@ def one_thing(world: Any, dice: Random) -> None:
     elif chance < 88:
         world.take_over_secondary()
     else:
-        world.ring_next()
+        world.fire_next()
 
 
 @settings(max_examples=40)
