@@ -1,7 +1,7 @@
 """labkit: learn, rehearse and test the operation of a secrets service, all in one process.
 
-``Vault`` is one node of the service, ``Lab`` stands whole clusters of them on a simulated network.  Nothing heavy is
-imported until it is used.
+``Vault`` is one node of the service, ``Lab`` runs whole clusters of them on a simulated network.  Each name is
+imported at its first use.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Lab", "Request", "Response", "Vault"]
 __version__ = "0.1.0"
 
-_PLACES = {
+_MODULES = {
     "Lab": "labkit.lab.lab",
     "Request": "labkit.service.message",
     "Response": "labkit.service.message",
@@ -25,12 +25,12 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name of the front door when it is first asked for (PEP 562)."""
-    place = _PLACES.get(name)
-    if place is None:
+    """Import a public name at its first use (PEP 562)."""
+    module = _MODULES.get(name)
+    if module is None:
         raise AttributeError(f"module 'labkit' has no attribute {name!r}; it offers {', '.join(__all__)}")
     from importlib import import_module
 
-    value = getattr(import_module(place), name)
+    value = getattr(import_module(module), name)
     globals()[name] = value
     return value

@@ -1,12 +1,10 @@
-"""Keys, certificates and signatures, made from entropy bytes that the caller hands in.
+"""Keys, certificates and signatures, made from entropy bytes that the caller passes in.
 
-Rules kept here:
-
-1. Nothing here asks for the time or for chance: ``now_ns`` and ``entropy`` are arguments.  The same entropy
-   bytes at the same instant give the same keys, certificates and signatures, byte for byte.
-2. A key goes in and out as raw bytes, a certificate or a public signing key as PEM text.
-3. What does not hold is a ValueError that says why.  No message and no repr shows a key or a token.
-4. What is needed is imported by the function that needs it: this module alone loads neither X.509 nor JWT.
+1. Time and entropy are arguments, ``now_ns`` and ``entropy``.  The same entropy bytes at the same instant give
+   the same keys, certificates and signatures, byte for byte.
+2. Private keys are raw bytes; certificates and public signing keys are PEM text.
+3. A check that fails raises ValueError with the reason.  No message and no repr shows a key or a token.
+4. Libraries are imported by the function that needs them: importing this module loads neither X.509 nor JWT.
 """
 
 from __future__ import annotations
@@ -26,8 +24,8 @@ SECOND_NS = 1_000_000_000
 KEY_BYTES = 32
 SERIAL_BYTES = 16
 
-# Where a client certificate says whom it is for: an alternative name (RFC 5280, 4.2.1.6) with the id
-# percent-encoded, because a common name ends at 64 characters and an id may be longer.
+# A client certificate names its subject in an alternative name (RFC 5280, 4.2.1.6) with the id
+# percent-encoded, because a common name has at most 64 characters and an id may be longer.
 SUBJECT_PREFIX = "labkit:client:"
 
 # NIST SP 800-186, 3.2.1.5: the number of points of P-521.
@@ -99,8 +97,8 @@ def issue_client_certificate(
     private = entropy(KEY_BYTES)
     public = Ed25519PrivateKey.from_private_bytes(private).public_key()
     signer = Ed25519PrivateKey.from_private_bytes(authority.private)
-    by = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
-    whose = x509.UniformResourceIdentifier(SUBJECT_PREFIX + quote(subject_id))
+    authority_key = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
+    subject = x509.UniformResourceIdentifier(SUBJECT_PREFIX + quote(subject_id))
     certificate = (
         _begin(public, entropy, now_ns, lifetime_s)
         .subject_name(x509.Name([]))
@@ -109,18 +107,18 @@ def issue_client_certificate(
         .add_extension(_key_usage(signs_certificates=False), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
         # With an empty subject the alternative name is the name, and critical (RFC 5280, 4.2.1.6).
-        .add_extension(x509.SubjectAlternativeName([whose]), critical=True)
-        .add_extension(by, critical=False)
+        .add_extension(x509.SubjectAlternativeName([subject]), critical=True)
+        .add_extension(authority_key, critical=False)
         .sign(signer, None)
     )
     return Identity(private, _pem(certificate))
 
 
 def check_client_certificate(certificate: str, authority_certificate: str, now_ns: int) -> str:
-    """Return whom a client certificate is for; ValueError unless this authority issued it and it is valid.
+    """Return the id that a client certificate is for; ValueError unless this authority issued it and it is valid.
 
     The checks are made one by one, because the path validation of the ``cryptography`` package follows the
-    web's rules, which know no Ed25519.  That the holder has the key is another question: see `verify`.
+    rules of the web, which do not accept Ed25519.  Whether the holder has the key is checked by `verify`.
     """
     from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 
@@ -145,7 +143,7 @@ def sign(private: bytes, data: bytes) -> bytes:
 def verify(certificate: str, data: bytes, signature: bytes) -> None:
     """Check that the holder of the certificate's key signed the data; ValueError if not.
 
-    Nothing is said about the certificate itself: see `check_client_certificate`.
+    The certificate itself is not checked: see `check_client_certificate`.
     """
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -164,7 +162,7 @@ def _begin(owner: Ed25519PublicKey, entropy: Entropy, now_ns: int, lifetime_s: i
     from cryptography import x509
 
     if lifetime_s < 1:
-        raise ValueError(f"a certificate lives for at least one second, not {lifetime_s}")
+        raise ValueError(f"a certificate is valid for at least one second, not {lifetime_s}")
     begin_s = now_ns // SECOND_NS
     return (
         x509.CertificateBuilder()
@@ -213,7 +211,7 @@ def _load(certificate: str, what: str) -> x509.Certificate:
     try:
         return x509.load_pem_x509_certificate(certificate.encode())
     except (ValueError, x509.InvalidVersion):
-        raise ValueError(f"{what} is no X.509 certificate in PEM form") from None
+        raise ValueError(f"{what} is not an X.509 certificate in PEM form") from None
 
 
 def _check_dates(certificate: x509.Certificate, what: str, now_ns: int) -> None:
@@ -270,7 +268,7 @@ def sign_es512(private: bytes, claims: dict[str, Any]) -> str:
 def sign_p521(private: bytes, data: bytes) -> bytes:
     """Sign with ECDSA over P-521 and SHA-512: r and s, 66 bytes each.
 
-    The nonce comes from key and data alone (RFC 6979), so that the same token is signed with the same bytes.
+    The nonce depends only on key and data (RFC 6979), so that the same token always has the same signature.
     """
     from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -285,7 +283,7 @@ def verify_es512(public: str, token: str, now_ns: int | None = None) -> dict[str
     """Return the claims of a token signed by this key (PEM); ValueError for any other, or out of its time.
 
     ``exp``, ``nbf`` and ``iat`` are judged where the token has them and ``now_ns`` is given, without leeway.
-    PyJWT checks the signature alone: its checks of claims ask the wall clock even when all are switched off.
+    PyJWT checks only the signature: its checks of claims read the wall clock even when all are switched off.
     """
     import jwt
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -299,22 +297,22 @@ def verify_es512(public: str, token: str, now_ns: int | None = None) -> dict[str
         jwt.PyJWS().decode(token, key, algorithms=["ES512"])
     except jwt.PyJWTError:
         raise ValueError("the token was signed by another key, or altered") from None
-    read = _from_json(claims, "the token's payload")
+    decoded = _from_json(claims, "the token's payload")
     if now_ns is not None:
-        _check_times(read, now_ns)
-    return read
+        _check_times(decoded, now_ns)
+    return decoded
 
 
 def read_claims(token: str) -> dict[str, Any]:
-    """Return what a token claims, believing its sender: no signature and no time is checked.
+    """Return a token's claims unverified: neither its signature nor its times are checked.
 
-    ValueError for what is no ES512 token.
+    ValueError for a text that is not an ES512 token.
     """
     return _from_json(_token_payload(token), "the token's payload")
 
 
 def _token_payload(token: str) -> bytes:
-    """Take a token apart: three segments, each in its one spelling, the first an ES512 header."""
+    """Split a token into three segments, each canonical base64url, the first an ES512 header; return the payload."""
     segments = token.split(".", 3) if len(token) <= MAX_TOKEN_CHARACTERS else []
     if len(segments) != 3:
         raise ValueError(f"a token is three segments with dots between, at most {MAX_TOKEN_CHARACTERS} characters")
@@ -343,16 +341,16 @@ def _check_times(claims: dict[str, Any], now_ns: int) -> None:
 def _to_json(value: dict[str, Any]) -> bytes:
     import json
 
-    written = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return written.encode()
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode()
 
 
 def _from_json(raw: bytes, what: str) -> dict[str, Any]:
     """Read a JSON object that can be written again: no NaN, no half of a surrogate pair."""
     import json
 
-    if raw.count(b"[") + raw.count(b"{") > MAX_BRACKETS:  # how deep a parser goes differs between Pythons
-        raise ValueError(f"{what} is not JSON that nests as little as a token's does")
+    if raw.count(b"[") + raw.count(b"{") > MAX_BRACKETS:  # the depth that a parser accepts differs between Pythons
+        raise ValueError(f"{what} is not JSON with at most {MAX_BRACKETS} brackets")
     try:
         value = json.loads(raw.decode())
         _to_json(value)

@@ -1,4 +1,4 @@
-"""Where the shipped notebooks and scenarios lie: beside the package in a checkout, else inside it."""
+"""Where the shipped notebooks and scenarios are: inside an installed package, beside the package in a checkout."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def notebooks() -> Path:
-    """The folder of the lesson notebooks; FileNotFoundError when this copy came without them."""
+    """The folder of the lesson notebooks; FileNotFoundError when this copy has none."""
     return shipped("notebooks", _PACKAGE)
 
 
 def scenarios() -> Path:
-    """The folder of the scenario files; FileNotFoundError when this copy came without them."""
+    """The folder of the scenario files; FileNotFoundError when this copy has none."""
     return shipped("scenarios", _PACKAGE)
 
 
@@ -23,7 +23,7 @@ def shipped(name: str, package: Path) -> Path:
     if installed.is_dir():
         return installed
     checkout = package.parent / name
-    # The project file tells a checkout from a stranger's folder of that name beside an installed package.
+    # The project file distinguishes a checkout from an unrelated folder of that name beside an installed package.
     if checkout.is_dir() and (package.parent / "pyproject.toml").is_file():
         return checkout
     raise FileNotFoundError(f"no folder of {name} at {installed} or {checkout}; install a wheel or run from a checkout")

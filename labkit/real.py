@@ -1,7 +1,7 @@
-"""The wall clock and the operating system's entropy: the one place that reads either.
+"""The wall clock and the operating system's entropy: the only module through which a vault reads either.
 
-1. Nothing else in labkit asks the system for time or chance; who needs them is handed such a function.
-2. A simulated world is handed its own instead, so that the same seed gives the same bytes.
+1. Code that needs time or entropy is passed a function for it; it never reads the system's clock or entropy itself.
+2. A simulated world is passed functions of its own, so that the same seed gives the same bytes.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import time
 
 
 def now() -> int:
-    """The wall clock: integer nanoseconds since 1970-01-01T00:00:00Z."""
+    """Return the wall clock: integer nanoseconds since 1970-01-01T00:00:00Z."""
     return time.time_ns()
 
 
 def entropy(size_bytes: int) -> bytes:
-    """Fresh random bytes, as many as asked for, from the operating system's cryptographic source."""
+    """Return random bytes from the operating system's cryptographic source."""
     return os.urandom(size_bytes)

@@ -1,16 +1,14 @@
 """Sealed boxes: a message encrypted for the holder of an exchange key, from entropy bytes (HPKE, RFC 9180).
 
-Rules kept here:
-
-1. Nothing here asks for chance: the same entropy bytes seal the same box.  Bytes that came twice would seal
-   two plaintexts under one key and nonce: every box draws its own.
+1. Entropy is an argument: the same entropy bytes, plaintext, key and context give the same box.  Entropy used
+   twice would encrypt two plaintexts under one key and nonce, so every box draws its own.
 2. A box is a version byte 0x01, then what single-shot sealing in RFC 9180's base mode gives: the public half
    of an ephemeral X25519 key (32 bytes), the AES-256-GCM ciphertext, its tag (16 bytes).  The suite is
-   DHKEM(X25519, HKDF-SHA256) 0x0020, HKDF-SHA256 0x0001, AES-256-GCM 0x0002; the context is ``info``; there
-   is no associated data.
-3. Key and nonce depend on both public keys and on the context: who opens must hold the key and name the same
-   context.  A box does not tell who sealed it.
-4. What does not open is a ValueError that says why.  No message shows a key or a plaintext.
+   DHKEM(X25519, HKDF-SHA256) 0x0020, HKDF-SHA256 0x0001, AES-256-GCM 0x0002; the context is ``info``; the
+   associated data is empty.
+3. Key and nonce depend on both public keys and on the context: decryption needs the private key and the same
+   context.  A box does not authenticate its sender.
+4. A box that cannot be decrypted raises ValueError with the reason.  No message shows a key or a plaintext.
 """
 
 from __future__ import annotations
@@ -51,16 +49,16 @@ def open_sealed(private: bytes, box: bytes, context: bytes = b"") -> bytes:
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-    shortest = len(VERSION) + KEY_BYTES + TAG_BYTES
-    if not box.startswith(VERSION) or len(box) < shortest:
-        raise ValueError(f"a sealed box begins with the byte 1 and has at least {shortest} bytes; this is none")
-    encapsulated, sealed = box[1 : 1 + KEY_BYTES], box[1 + KEY_BYTES :]
-    publics = encapsulated + _public_half(private)
-    key, nonce = _key_and_nonce(_exchange(private, encapsulated), publics, context)
+    min_bytes = len(VERSION) + KEY_BYTES + TAG_BYTES
+    if not box.startswith(VERSION) or len(box) < min_bytes:
+        raise ValueError(f"a sealed box begins with the byte 1 and has at least {min_bytes} bytes; this one does not")
+    encapsulated, ciphertext = box[1 : 1 + KEY_BYTES], box[1 + KEY_BYTES :]
+    public_keys = encapsulated + _public_half(private)
+    key, nonce = _key_and_nonce(_exchange(private, encapsulated), public_keys, context)
     try:
-        return AESGCM(key).decrypt(nonce, sealed, None)
+        return AESGCM(key).decrypt(nonce, ciphertext, None)
     except InvalidTag:
-        raise ValueError("the box does not open: sealed for another key or context, or altered") from None
+        raise ValueError("the box cannot be decrypted: it was sealed for another key or context, or altered") from None
 
 
 def _public_half(private: bytes) -> bytes:
@@ -70,22 +68,22 @@ def _public_half(private: bytes) -> bytes:
 
 
 def _exchange(private: bytes, public: bytes) -> bytes:
-    """Agree on 32 bytes; ValueError for a public key that makes everybody agree on zeros (RFC 7748, 6.1)."""
+    """Return the 32 shared bytes; ValueError for a public key with which they are always zeros (RFC 7748, 6.1)."""
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
     if len(public) != KEY_BYTES:
         raise ValueError(f"a public exchange key has {KEY_BYTES} bytes, not {len(public)}")
-    mine, theirs = X25519PrivateKey.from_private_bytes(private), X25519PublicKey.from_public_bytes(public)
+    own, other = X25519PrivateKey.from_private_bytes(private), X25519PublicKey.from_public_bytes(public)
     try:
-        return mine.exchange(theirs)
+        return own.exchange(other)
     except ValueError:
-        raise ValueError("this public exchange key hides nothing: it is of small order") from None
+        raise ValueError("this public exchange key gives no secrecy: it is of small order") from None
 
 
-def _key_and_nonce(agreed: bytes, publics: bytes, context: bytes) -> tuple[bytes, bytes]:
+def _key_and_nonce(shared_key: bytes, public_keys: bytes, context: bytes) -> tuple[bytes, bytes]:
     """Derive a box's key and nonce: ExtractAndExpand, then KeySchedule of base mode (RFC 9180, 4.1, 5.1)."""
-    agreed = _extract(KEM_SUITE, b"", b"eae_prk", agreed)
-    shared = _expand(KEM_SUITE, agreed, b"shared_secret", publics, KEY_BYTES)
+    extracted = _extract(KEM_SUITE, b"", b"eae_prk", shared_key)
+    shared = _expand(KEM_SUITE, extracted, b"shared_secret", public_keys, KEY_BYTES)
     no_psk = _extract(SUITE, b"", b"psk_id_hash", b"")
     schedule = BASE_MODE + no_psk + _extract(SUITE, b"", b"info_hash", context)
     secret = _extract(SUITE, shared, b"secret", b"")

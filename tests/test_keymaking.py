@@ -106,7 +106,7 @@ FRODO = (
 
 
 def entropy(label: str) -> Callable[[int], bytes]:
-    """A source of bytes that depends on its label alone."""
+    """A source of bytes that depends only on its label."""
     drawn = 0
 
     def draw(size_bytes: int) -> bytes:
@@ -216,7 +216,7 @@ def test_both_ends_of_the_validity_belong_to_it() -> None:
         check(NOW + DAY_S * SECOND + 1)
 
 
-def test_an_authority_that_is_out_of_its_time_vouches_for_nobody() -> None:
+def test_an_authority_that_is_out_of_its_time_vouches_for_no_certificate() -> None:
     early = make_authority("paris", entropy("early"), NOW, DAY_S)
     lasting = issue_client_certificate(early, "tokyo", entropy("x"), NOW - DAY_S * SECOND, 9 * DAY_S)
 
@@ -288,17 +288,17 @@ def test_what_the_authority_signed_for_another_purpose_is_no_client_certificate(
         check_client_certificate(pem, AUTHORITY.certificate, NOW)
 
 
-# The library warns of a negative serial number before it is seen that nobody signed it.
+# The library warns of a negative serial number before it is seen that the signature is wrong.
 @pytest.mark.filterwarnings("ignore:Parsed a serial number")
 @given(st.data())
 @settings(max_examples=150)
 def test_no_altered_certificate_passes(data: st.DataObject) -> None:
     body = base64.b64decode("".join(CLIENT.certificate.splitlines()[1:-1]))
-    # The byte before the 64 of the signature counts unused bits: nobody signs it, and it says nothing.
+    # The byte before the 64 of the signature counts unused bits: it is not signed, and it has no meaning.
     at = data.draw(st.integers(0, len(body) - 1).filter(lambda at: at != len(body) - 65))
     pem = altered(body, at, data.draw(st.integers(1, 255)))
 
-    with pytest.raises(ValueError, match=r"issued by another authority, or altered|no X.509 certificate"):
+    with pytest.raises(ValueError, match=r"issued by another authority, or altered|not an X.509 certificate"):
         check_client_certificate(pem, AUTHORITY.certificate, NOW)
 
 
@@ -307,14 +307,14 @@ def test_a_certificate_of_another_version_is_none() -> None:
     version = body.index(bytes.fromhex("a003020102")) + 4  # RFC 5280, 4.1: [0] EXPLICIT INTEGER 2, which is v3
 
     for bits in (1, 4, 0x7F):
-        with pytest.raises(ValueError, match=r"the client certificate is no X.509"):
+        with pytest.raises(ValueError, match=r"the client certificate is not an X.509"):
             check_client_certificate(altered(body, version, bits), AUTHORITY.certificate, NOW)
 
 
 @given(st.text())
 @settings(max_examples=60)
 def test_no_text_passes_for_a_certificate(text: str) -> None:
-    with pytest.raises(ValueError, match=r"the client certificate is no X.509"):
+    with pytest.raises(ValueError, match=r"the client certificate is not an X.509"):
         check_client_certificate(text, AUTHORITY.certificate, NOW)
 
 
@@ -577,7 +577,7 @@ print(before, repr((tuple(authority), tuple(client), signing, public, token, hel
 
 
 def test_every_process_makes_the_same_bytes(checkout: Path) -> None:
-    told = set()
+    outputs = set()
     for seed in ("0", "1"):
         done = subprocess.run(
             [sys.executable, "-c", EVERYTHING],
@@ -587,9 +587,9 @@ def test_every_process_makes_the_same_bytes(checkout: Path) -> None:
             text=True,
             check=True,
         )
-        told.add(done.stdout)
+        outputs.add(done.stdout)
 
-    (only,) = told
+    (only,) = outputs
     assert only.startswith("[] ")  # to import the module loads none of the libraries
     digest = hashlib.sha256(only.encode()).hexdigest()
     assert digest == "8638959ad6fa92591f94cc33efd94bfa352ffc3299049566088857cf80cb9d8f"

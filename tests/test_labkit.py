@@ -11,6 +11,6 @@ def test_the_front_door_offers_what_it_promises():
     assert {name: getattr(labkit, name).__name__ for name in labkit.__all__} == {name: name for name in labkit.__all__}
 
 
-def test_a_name_that_is_not_there_is_told_what_is():
+def test_a_missing_name_is_refused_with_the_names_there_are():
     with pytest.raises(AttributeError, match="no attribute 'Valut'; it offers Lab, Request, Response, Vault"):
         labkit.Valut  # noqa: B018 - the look-up itself is what is tested

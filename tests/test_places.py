@@ -30,7 +30,7 @@ def test_an_installed_copy_has_them_inside_the_package(name: str, tmp_path: Path
 
 
 @EACH
-def test_a_strangers_folder_beside_an_installed_copy_is_not_ours(name: str, tmp_path: Path) -> None:
+def test_an_unrelated_folder_beside_an_installed_copy_is_not_taken(name: str, tmp_path: Path) -> None:
     (tmp_path / "labkit").mkdir()
     (tmp_path / name).mkdir()
 

@@ -11,11 +11,11 @@ from labkit import real
 
 def test_now_is_the_epoch_in_integer_nanoseconds() -> None:
     before = time.time_ns()
-    told = real.now()
+    reading = real.now()
     after = time.time_ns()
 
-    assert type(told) is int
-    assert before <= told <= after
+    assert type(reading) is int
+    assert before <= reading <= after
 
 
 @pytest.mark.parametrize("size_bytes", [0, 1, 12, 32, 4096])

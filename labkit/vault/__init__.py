@@ -1,1 +1,1 @@
-"""The secrets service: storage, clock and entropy are handed in."""
+"""The secrets service: storage, clock and entropy are passed in."""

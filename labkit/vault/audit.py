@@ -1,8 +1,12 @@
-"""Audit: two records a request, written before the answer leaves, secrets only as keyed digests.
+"""Audit: a record of each request and one of its response, written before the answer leaves.
 
-A device of type ``file`` writes lines into the node's own simulated files; every text value of request and response
-passes as ``hmac-sha256:`` and the HMAC under the device's salt, so that a known value can be found and none be read.
-A request that no device can record is refused; as long as one can, it goes on.
+1. A device of type ``file`` appends lines to one of the node's simulated files.
+2. In the data of request and response every text value is written as ``hmac-sha256:`` and its HMAC under the device's
+   salt, and so is the token's accessor: a known value can be searched for, and none can be read.  A device with
+   ``log_raw`` writes data as it is.  Paths, policies, display names, addresses and errors are always in the clear.
+3. A request is refused when every device fails to record it; while one device works, it goes on.
+4. The paths in ``UNRECORDED`` have no records.  A request refused before its handler is called has only the response's,
+   one refused before its route is known has none.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
 
 DEVICES = "core/audit"
 
-# status endpoints that are asked all the time are not written down
+# Status endpoints, which are polled often.
 UNRECORDED = ("sys/health", "sys/seal-status", "sys/leader", "sys/replication/dr/status", "sys/replication/status")
 
 
@@ -55,7 +59,7 @@ def write_devices(ctx: Context, devices: tuple[Device, ...]) -> None:
 
 def digest(device: Device, text: str) -> str:
     """Return the keyed digest that stands for a text in the device's records."""
-    import hmac  # it loads OpenSSL once more, and few vaults have a device
+    import hmac  # it loads OpenSSL again, and most vaults have no device
 
     return "hmac-sha256:" + hmac.digest(bytes.fromhex(device.salt), text.encode(), "sha256").hex()
 
@@ -71,7 +75,7 @@ def record_response(ctx: Context, response: Response) -> None:
 
 
 def record_refusal(ctx: Context, response: Response) -> None:
-    """Write the response's record of a request that was refused; its request's record is there when it got so far."""
+    """Write the response's record of a refused request; one without an id (its body was refused) has none."""
     if ctx.request_id:
         _record(ctx, "response", response)
 
@@ -109,8 +113,8 @@ def _members(ctx: Context, device: Device, response: Response | None) -> dict[st
     members["request"] = _request(ctx, device)
     if response is not None:
         body = response.body or {}
-        told = {"data": body.get("data"), "warnings": body.get("warnings"), "auth": body.get("auth")}
-        hidden = {name: _hide(device, value) for name, value in told.items() if value}
+        shown = {"data": body.get("data"), "warnings": body.get("warnings"), "auth": body.get("auth")}
+        hidden = {name: _hide(device, value) for name, value in shown.items() if value}
         members["response"] = hidden
     return members
 

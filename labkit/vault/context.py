@@ -1,18 +1,22 @@
-"""Context: all that a handler may touch — storage, now, entropy, caller, mount — in one request.
+"""Context: what a handler can reach in one request: storage, now, entropy, caller, mount.
 
 1. A step buffers its writes; they reach the store in one transaction when it commits (R4), or not at all.
-2. A refused request leaves only what was put with ``write_even_if_refused``: a spent use, a reset attempt.
+2. A refused request leaves only what was put with ``write_even_if_refused`` (a spent use, a reset attempt), and a
+   token's revocation after its last use.
 3. What a context gives comes from its source: the node, or a tape over it (``suspension``), from which a request that
-   fetches is played again.  Its handler reaches nothing of the node past its context (R2).
-4. Engines are written against ``EngineContext``: no whole store, no core, no other mounts.
+   fetches is replayed.  Its handler reads the node only through its context; settings are read directly, as they never
+   change (R2).
+4. Engines are written against ``EngineContext``, which has no full storage, no core and no other mounts.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from labkit.service.errors import NODE_SEALED, Unavailable
 from labkit.service.message import Body, Request
 from labkit.service.record import NamedTuple
+from labkit.vault.core import SEALED
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.storage.storage_view import StorageView
 
@@ -40,7 +44,7 @@ class ContextSource(Protocol):
         """Draw random bytes."""
 
     def observe(self, kind: str, **fields: Any) -> None:
-        """Report to whoever watches the node."""
+        """Report to the node's observer."""
 
     def append_line(self, path: str, line: bytes, /) -> None:
         """Append a line to one of the node's files; raise OSError when it cannot be written."""
@@ -53,7 +57,7 @@ class ContextSource(Protocol):
 
 
 class Caller(NamedTuple):
-    """Who asks: the token's record, the hash it is stored under, and what its policies allow."""
+    """The caller: its token's record, the hash it is stored under, and what its policies allow."""
 
     token: Token
     digest: str
@@ -64,7 +68,7 @@ class Caller(NamedTuple):
 
 
 class EngineContext(Protocol):
-    """One request as an engine sees it: its own mount's storage, and nothing else that is stored."""
+    """One request as an engine sees it: of the store it has only its own mount's part."""
 
     request: Request
     request_id: str
@@ -95,7 +99,7 @@ class EngineContext(Protocol):
         """Add a warning to the answer."""
 
     def observe(self, kind: str, **fields: Any) -> None:
-        """Report to whoever watches the node; never a secret."""
+        """Report to the node's observer; never a secret."""
 
 
 class Context:
@@ -162,7 +166,7 @@ class Context:
 
     @property
     def full_storage(self) -> StorageView:
-        """The whole decrypted store: for the system's own endpoints and tokens."""
+        """The whole store, decrypted: for the system's endpoints, replication, tokens, policies and audit."""
         return StorageView(self, "")
 
     @property
@@ -184,11 +188,11 @@ class Context:
 
     @property
     def is_taped(self) -> bool:
-        """Whether what this context gives is on a tape: then no memo may spare a read of it."""
+        """Whether this context reads from a tape: then every read is made, and no memo replaces one."""
         return self.source is not self.core
 
     def begin(self, now: int) -> None:
-        """Begin another step of a request that fetched: nothing is buffered."""
+        """Begin the next step of a request that fetched, with empty buffers."""
         self.now = now
         self.writes, self.refused_writes = {}, {}
 
@@ -200,7 +204,7 @@ class Context:
         return self.source.read(key)
 
     def write(self, key: str, stored: bytes | None, due_ns: int = 0) -> None:
-        """Put stored bytes (None deletes) when the step commits; something of them falls due then (0 for never)."""
+        """Put stored bytes (None deletes) when the step commits; ``due_ns``: when some of it falls due, 0 for never."""
         self.writes[key] = stored
         if due_ns:
             self.source.note_due(due_ns)
@@ -219,18 +223,24 @@ class Context:
 
     def encrypt(self, key: str, value: bytes) -> bytes:
         """Encrypt a value for its key; raise Unavailable while sealed."""
-        return self.keys.encrypt(key, value, self.nonce)
+        barrier = self.keys.barrier
+        if barrier is None:
+            raise Unavailable(SEALED, code=NODE_SEALED)
+        return barrier.encrypt(key, value, self.nonce)
 
     def decrypt(self, key: str, stored: bytes) -> bytes:
         """Decrypt a key's stored bytes; raise Unavailable while sealed."""
-        return self.keys.decrypt(key, stored)
+        barrier = self.keys.barrier
+        if barrier is None:
+            raise Unavailable(SEALED, code=NODE_SEALED)
+        return barrier.decrypt(key, stored)
 
     def entropy(self, count: int) -> bytes:
         """Draw random bytes."""
         return self.source.entropy(count)
 
     def nonce(self, count: int) -> bytes:
-        """Draw the nonce of a write; a step draws several at once, as each draw costs as much as a cipher."""
+        """Draw the nonce of a write; a step draws several at once, because a draw costs as much as an encryption."""
         if not self._nonces:
             self._nonces = self.entropy(NONCES_PER_DRAW * count)
         nonce, self._nonces = self._nonces[:count], self._nonces[count:]
@@ -241,12 +251,12 @@ class Context:
         self.warnings.append(text)
 
     def observe(self, kind: str, **fields: Any) -> None:
-        """Report to whoever watches the node; never a secret."""
+        """Report to the node's observer; never a secret."""
         self.source.observe(kind, **fields)
 
     def _with_writes(self, prefix: str, stored: Names) -> Names:
         names = dict.fromkeys(stored)
-        doubtful: dict[str, None] = {}
+        maybe_empty: dict[str, None] = {}
         for key, value in self.writes.items():
             if not key.startswith(prefix):
                 continue
@@ -257,18 +267,18 @@ class Context:
             elif not cut:
                 names.pop(rest, None)
             else:
-                doubtful[rest[:cut]] = None
-        for name in doubtful:
+                maybe_empty[rest[:cut]] = None
+        for name in maybe_empty:
             if name in names and not self._with_writes(prefix + name, self.source.names(prefix + name)):
                 del names[name]
         return sorted(names)
 
 
 def own_work(core: Core) -> Context:
-    """Return a context for what the node does by itself: expiry, rotation, what its replication applies."""
+    """Return a context for work without a request: expiry, rotation, what replication reads of the store."""
     return Context(core, Request("", ""), core.now())
 
 
 def as_engines_see(ctx: Context) -> EngineContext:
-    """Return a context as the type that engines are written against: the type checker holds the two together."""
+    """Return a context as the type that engines are written against: the type checker checks that it fits."""
     return ctx

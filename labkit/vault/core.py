@@ -1,8 +1,9 @@
-"""Core: what one node holds in memory — its keys, its part in replication, its caches — around its store.
+"""Core: one node's store and what the node holds in memory: its keys, its part in replication, its caches.
 
 1. Only ``SealKeys`` assigns keyring and root key.  Sealing, unsealing and a reloaded keyring write nothing and act at
-   once; a step that joins a replication set carries the new keys itself until it commits.
-2. A commit acts in this order: store, keys, caches, mode, journal.  One that the store refuses changes nothing (R4).
+   once; a step that joins a replication set carries the new keys itself, and they take effect when it commits.
+2. A commit acts in this order: store with the journal's entry, keys, caches, mode; a changed mode switches the journal
+   on or off.  A commit that the store refuses changes nothing (R4).
 3. Nothing in ``Caches`` is state: it may be dropped at any time, and sealing drops all of it (R3, R21, R22).
 """
 
@@ -56,7 +57,7 @@ class Environment(NamedTuple):
 
 
 class Leadership(NamedTuple):
-    """Whether this node is the active one, under which term and since when, and who is if it is not."""
+    """Whether this node is the active one, under which term and since when; else which node is, if known."""
 
     active: bool = True
     term: int = 0
@@ -66,7 +67,7 @@ class Leadership(NamedTuple):
 
 
 class SealKeys:
-    """The open keyring and the root key while unsealed, else None; and how far an unseal is."""
+    """The keyring and the root key while unsealed, else None; and the progress of an unseal."""
 
     __slots__ = ("barrier", "nonce", "progress", "root_key")
 
@@ -76,7 +77,7 @@ class SealKeys:
 
     @classmethod
     def opened(cls, root_key: bytes, keyring: tuple[KeyringTerm, ...]) -> SealKeys:
-        """Return keys that are open."""
+        """Return the keys of an unsealed node."""
         keys = cls()
         keys.install(root_key, keyring)
         return keys
@@ -90,12 +91,12 @@ class SealKeys:
         return self.barrier is None
 
     def install(self, root_key: bytes, keyring: tuple[KeyringTerm, ...]) -> None:
-        """Open: from now on values are encrypted under this keyring."""
+        """Unseal: from now on values are encrypted under this keyring."""
         self.barrier, self.root_key = Barrier(keyring), root_key
         self.progress, self.nonce = (), ""
 
     def drop(self) -> None:
-        """Seal: forget the keys and the shares given so far."""
+        """Seal: drop the keys and the shares given so far."""
         self.barrier, self.root_key = None, None
         self.progress, self.nonce = (), ""
 
@@ -104,7 +105,7 @@ class SealKeys:
         self.barrier, self.root_key = other.barrier, other.root_key
 
     def add_share(self, progress: tuple[bytes, ...], nonce: str) -> None:
-        """Remember the key shares given so far, under the nonce of this unseal; none of them resets it."""
+        """Remember the key shares given so far, under the nonce of this unseal; an empty tuple resets it."""
         self.progress, self.nonce = progress, nonce
 
     def decrypt(self, key: str, stored: bytes) -> bytes:
@@ -129,7 +130,7 @@ class SealKeys:
 
     @classmethod
     def from_state(cls, state: tuple[Any, ...]) -> SealKeys:
-        """Return the keys that a node had, whatever keyring the store holds by now."""
+        """Return the keys that a node had; the keyring in the store may have changed since."""
         root_key, progress, nonce, keyring = state
         keys = cls(root_key, progress, nonce)
         if keyring is not None:
@@ -138,7 +139,7 @@ class SealKeys:
 
 
 class Caches:
-    """What was decoded or decided once and holds while the stored bytes it came from are the same objects."""
+    """Records and decisions, valid while the stored bytes they came from are the same objects; live generators."""
 
     __slots__ = ("access_lists", "callers", "generators", "records", "routes")
 
@@ -150,7 +151,7 @@ class Caches:
         self.generators: dict[int, Any] = {}
 
     def clear(self) -> None:
-        """Forget every decoded record, memo and live generator."""
+        """Drop every decoded record, memo and live generator."""
         for cache in (self.records, self.routes, self.access_lists, self.callers, self.generators):
             cache.clear()
 
@@ -183,26 +184,26 @@ class Replica:
 
     @property
     def is_secondary(self) -> bool:
-        """Whether the cluster is a disaster-recovery secondary: what every request asks first."""
+        """Whether the cluster is a disaster-recovery secondary; checked for every request."""
         return self.storage.get(MODE_KEY) is not None and self.mode.mode == "secondary"
 
     def apply_mode(self, leadership: Leadership) -> None:
         """Keep the journal on while this node is the active one of a cluster that replicates, else off."""
-        known = not self._keys.sealed and self.storage.get(MODE_KEY) is not None
-        replicates = leadership.active and known and self.mode.mode != "disabled"
+        has_mode = not self._keys.sealed and self.storage.get(MODE_KEY) is not None
+        replicates = leadership.active and has_mode and self.mode.mode != "disabled"
         if replicates and not self.journal.on:
             self.journal.switch_on()
         elif not replicates and self.journal.on:
             self.journal.switch_off()
 
     def leave(self) -> None:
-        """Forget sync, secondaries and journal: the node's leadership begins or ends."""
+        """Drop sync and secondaries and switch the journal off: the node's leadership begins or ends."""
         self.sync, self.secondaries = None, {}
         self.journal.switch_off()
 
 
 class Core:
-    """One node's inside: store, keys, replica and caches."""
+    """The parts of one node: store, keys, replica and caches."""
 
     __slots__ = (
         "append_line",
@@ -245,7 +246,7 @@ class Core:
     def commit(self, writes: Mapping[str, bytes | None], joined: SealKeys | None = None) -> int | None:
         """Write one step through the journal under this node's leadership term; return the entry's number.
 
-        ``joined``: the keys that hold from then on, of a step that joined a replication set (rule 2).
+        ``joined``: the keys that take effect, of a step that joined a replication set (rule 2).
         """
         if not writes:
             return None
@@ -269,7 +270,7 @@ class Core:
         return self.keys.root_key == root_key
 
     def apply_mode(self) -> None:
-        """Follow a changed mode or leadership; what falls due is derived again (R5)."""
+        """Apply a changed mode or leadership; what falls due is derived again (R5)."""
         self.next_due_ns = None
         self.replica.apply_mode(self.leadership)
 

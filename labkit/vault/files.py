@@ -11,10 +11,10 @@ class Files:
     __slots__ = ("lines",)
 
     def __init__(self, lines: Mapping[str, tuple[bytes, ...]] | None = None) -> None:
-        self.lines: dict[str, list[bytes]] = {path: list(kept) for path, kept in (lines or {}).items()}
+        self.lines: dict[str, list[bytes]] = {path: list(written) for path, written in (lines or {}).items()}
 
     def append(self, path: str, line: bytes) -> None:
-        """Add a line to a file; the file is made when it is not there."""
+        """Add a line to a file; a missing file is created."""
         self.lines.setdefault(path, []).append(line)
 
     def state(self) -> dict[str, tuple[bytes, ...]]:

@@ -1,4 +1,4 @@
-"""Identifiers: made of entropy, base62 texts and UUIDs; made of what they stand for, SHA-256 digests."""
+"""Identifiers: base62 texts and UUIDs drawn from entropy, SHA-256 digests of contents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 Entropy: TypeAlias = Callable[[int], bytes]
 Hashing: TypeAlias = Callable[[bytes], "_Hash"]
 
-# A byte below 248 stands for a digit, four bytes for each; the eight above would favour some and are dropped.
+# A byte below 248 stands for a digit, four bytes for each; the eight above would bias the draw and are dropped.
 _UNBIASED = 248
 _DIGIT = bytes(ord(BASE62[byte % 62]) for byte in range(256))
 _DROPPED = bytes(range(_UNBIASED, 256))
@@ -49,13 +49,13 @@ def uuid_text(entropy: Entropy) -> str:
 def _small_sha256() -> Hashing:
     """Take SHA-256 from Python's own small module, as the standard library's own modules do.
 
-    hashlib's loads the whole of OpenSSL once more, a tenth of a fresh process's start.
+    hashlib's loads the whole of OpenSSL again, which takes a tenth of a new process's start.
     """
     try:
-        found: Hashing = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
+        hashing: Hashing = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
     except ImportError:  # a Python without it
         return long_sha256()
-    return found
+    return hashing
 
 
 @cache

@@ -1,7 +1,7 @@
 """Initialising a cluster: root key and its shares, keyring, mounts, the default policy and the first root token.
 
-1. Everything is written in one transaction; before it there is nothing, after it a sealed cluster.
-2. Key shares and root token are told once, by whoever called; nothing of them is kept here.
+1. Everything is written in one transaction, and the cluster is sealed afterwards.
+2. Key shares and root token are returned once, to the caller; of them only the root token's hash is stored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TOKEN_TEXT = "token based credentials"
 
 
 class Initialised(NamedTuple):
-    """What is told once: the key shares and the first root token."""
+    """What is returned once: the key shares and the first root token."""
 
     keys: tuple[bytes, ...]
     root_token: str
@@ -41,15 +41,15 @@ class Initialised(NamedTuple):
 
 def initialise(core: Core, shares: int, threshold: int, engines: Iterable[Wanted] = ()) -> Initialised:
     """Initialise a cluster with engines mounted; it is sealed afterwards.  BadRequest when it was done before."""
-    made, writes = prepare(core, shares, threshold, engines)
+    initialised, writes = prepare(core, shares, threshold, engines)
     core.commit(writes)
-    return made
+    return initialised
 
 
 def prepare(
     core: Core, shares: int, threshold: int, engines: Iterable[Wanted] = ()
 ) -> tuple[Initialised, dict[str, bytes | None]]:
-    """Make everything that a new cluster starts with; return what is told of it, and what is to be written."""
+    """Make everything that a new cluster starts with; return its credentials, and the writes that store it."""
     check_event(core, "init")
     entropy, now = core.entropy, core.now()
     root_key = entropy(KEY_BYTES)
@@ -64,14 +64,14 @@ def prepare(
 
 def _fill(ctx: Context, engines: Iterable[Wanted]) -> str:
     """Write the first records under the new keyring; return the root token."""
-    whole, entropy = ctx.full_storage, ctx.entropy
+    storage, entropy = ctx.full_storage, ctx.entropy
     mounts = [
         new_mount("sys/", "system", entropy, description=SYSTEM_TEXT),
         new_mount("auth/token/", "token", entropy, description=TOKEN_TEXT),
         *(new_mount(path, kind, entropy, options=options) for path, kind, options in engines),
     ]
-    whole.put(MOUNTS, encode_table(MountTable(tuple(sorted(mounts)))))
-    whole.put(CLUSTER, uuid_text(entropy).encode())
+    storage.put(MOUNTS, encode_table(MountTable(tuple(sorted(mounts)))))
+    storage.put(CLUSTER, uuid_text(entropy).encode())
     policy_store.write_default(ctx)
     text, _ = tokens.issue(ctx, token_record.Token("", ("root",), "auth/token/root", "root", orphan=True))
     return text

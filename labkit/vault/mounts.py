@@ -1,8 +1,8 @@
-"""Mounts: which engine answers a path, and the memo from (method, path) to its route.
+"""Mounts: which engine answers a path, and the catalogue of engines and auth methods.
 
 1. The mount table is one stored record; longest prefix wins, and ``foo`` reaches a mount at ``foo/``.
-2. A memo is valid while the stored mount table is the same object (R21): nobody has to be told of a change.
-3. Prefixes may not contain one another: ``a/`` and ``a/b/`` clash both ways.
+2. A memo of a route is valid while the stored mount table is the same object (R21): a change needs no invalidation.
+3. No mount's path may begin with another's: with ``a/`` mounted, ``a/b/`` is refused, and the other way round.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Mount(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """Where the mount's data is stored; local mounts apart, as they belong to this cluster and its secondaries."""
+        """Where the mount's data is stored; that of local mounts is in the local Merkle tree."""
         return f"{'local' if self.local else 'logical'}/{self.uuid}/"
 
     @property
@@ -97,8 +97,8 @@ class MountTable(NamedTuple):
 
     def with_mount(self, mount: Mount) -> MountTable:
         """Return the table with a mount added, or in place of the one at its path."""
-        rest = [other for other in self.mounts if other.path != mount.path]
-        return MountTable(tuple(sorted((*rest, mount))))
+        others = [other for other in self.mounts if other.path != mount.path]
+        return MountTable(tuple(sorted((*others, mount))))
 
     def without(self, path: str) -> MountTable:
         """Return the table without the mount at a path."""
@@ -106,7 +106,7 @@ class MountTable(NamedTuple):
 
 
 class ResolvedRoute(NamedTuple):
-    """What a (method, path) means: the clean path, its mount, and the route within it (or why there is none)."""
+    """What a (method, path) means: the clean path, its mount, and the route within it, or the refusal."""
 
     operation: str
     path: str
@@ -158,7 +158,7 @@ def routes_of(mount: Mount) -> Table | Groups:
 
 
 def check_free(table: MountTable, path: str) -> None:
-    """Raise BadRequest when a new mount at ``path`` would clash with one that stands."""
+    """Raise BadRequest when a new mount at ``path`` would clash with an existing one."""
     if path.startswith(RESERVED) and not path.startswith("auth/"):
         raise BadRequest(f'cannot mount "{path}"')
     for mount in table.mounts:

@@ -1,7 +1,7 @@
 """The steps of a request's walk, in the order in which ``Vault.handle`` names them.
 
-Order of judgement: what the door can see (method, path, body, headers), the route, seal, duty and mode, the token, its
-policies, the parameters, and only then the handler.
+Order of judgement: body and headers; method and path; seal, mode, leadership, edition and namespace; the token; its
+policies; the route and its parameters (before the policies where these depend on create or update); then the handler.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ MERGE_PATCH = "application/merge-patch+json"
 MAX_CACHED_ROUTES = MAX_CACHED_CALLERS = 8_192
 
 PLAIN = Reply()
-"""What an answer that is data alone leaves unsaid."""
+"""The rest of an answer that is only data."""
 
 SEALED = "Vault is sealed"
 DENIED = "permission denied"
@@ -58,7 +58,7 @@ PATH_DISABLED = "path disabled in replication DR secondary mode"
 
 
 def check_request(ctx: Context) -> None:
-    """Judge what the door can see: method, headers and body."""
+    """Judge body and headers, and draw the request's id."""
     request = ctx.request
     body = request.body
     if body:
@@ -72,7 +72,7 @@ def check_request(ctx: Context) -> None:
 
 
 def read_headers(ctx: Context) -> None:
-    """Take over the headers, their names in lower case, and what they ask for."""
+    """Read the headers, their names in lower case, and the wrap TTL that they ask for."""
     for name, value in ctx.request.headers.items():
         if name != "X-Vault-Token":
             _read_header(ctx, name.lower(), value)
@@ -96,7 +96,7 @@ def _check_merge_patch(ctx: Context) -> None:
 
 
 def find_route(ctx: Context) -> None:
-    """Find out what (method, path) means, through the memo that the stored mount table keeps valid (R21)."""
+    """Resolve (method, path), through the memo that the stored mount table keeps valid (R21)."""
     routes, request = ctx.core.caches.routes, ctx.request
     key = request.method + " " + request.path
     table = ctx.source.read(MOUNTS) if ctx.keys.barrier is not None else None
@@ -106,14 +106,14 @@ def find_route(ctx: Context) -> None:
         if len(routes) >= MAX_CACHED_ROUTES:
             routes.clear()
         routes[key] = cached
-    found: ResolvedRoute = cached[1]
-    ctx.resolved = found
-    ctx.operation, ctx.path = found.operation, found.path
-    ctx.body = (request.body or {}) if found.operation in ("write", "patch") else found.query
+    resolved: ResolvedRoute = cached[1]
+    ctx.resolved = resolved
+    ctx.operation, ctx.path = resolved.operation, resolved.path
+    ctx.body = (request.body or {}) if resolved.operation in ("write", "patch") else resolved.query
 
 
 def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:
-    """Split a path into mount and route; what is wrong with it is kept as the exception to raise in its turn."""
+    """Split a path into mount and route; a missing or unusable route is returned as the refusal to raise later."""
     operation = METHODS.get(ctx.request.method, "")
     if not operation:
         raise Unsupported
@@ -171,14 +171,14 @@ def _go_flag(text: str) -> bool:
 
 
 def check_node(ctx: Context) -> None:
-    """Judge whether this node answers such a request now: seal, duty, mode, namespace."""
-    core, found = ctx.core, ctx.resolved
-    assert found is not None
-    flags = found.flags
-    if core.keys.sealed and "while_sealed" not in flags:
+    """Judge whether this node answers such a request now: seal, mode, leadership, edition, namespace."""
+    core, resolved = ctx.core, ctx.resolved
+    assert resolved is not None
+    flags, sealed = resolved.flags, core.keys.barrier is None
+    if sealed and "while_sealed" not in flags:
         raise Unavailable(SEALED, code=NODE_SEALED)
-    if not core.keys.sealed and "any_mode" not in flags and core.replica.is_secondary:
-        # right after sealed: a standby of a secondary says so as well
+    if not sealed and "any_mode" not in flags and core.replica.is_secondary:
+        # before leadership: a standby of a secondary answers the same
         raise BadRequest(PATH_DISABLED, code=DR_SECONDARY)
     if not core.leadership.active and "on_standby" not in flags:
         if not core.leadership.leader:
@@ -194,7 +194,7 @@ def check_node(ctx: Context) -> None:
 
 
 def authenticate(ctx: Context) -> None:
-    """Find out who asks: raise Forbidden for no token, or one that is not valid; open routes ignore any token."""
+    """Find the caller: raise Forbidden without a valid token; unauthenticated routes ignore any token."""
     assert ctx.resolved is not None
     if "unauthenticated" in ctx.resolved.flags:
         return
@@ -215,7 +215,7 @@ def authenticate(ctx: Context) -> None:
 
 
 def _caller(ctx: Context, text: str) -> Caller | None:
-    """Return whose token it is, through a memo that the stored token and the policies' index keep valid (R21)."""
+    """Return the caller of a token, through a memo valid for the same stored token and policy index (R21)."""
     callers, source, digest = ctx.core.caches.callers, ctx.source, token_record.digest_of(text)
     stored, index = source.read(token_record.IDS + digest), source.read(INDEX)
     cached = callers.get(digest)
@@ -235,9 +235,9 @@ def _caller(ctx: Context, text: str) -> Caller | None:
 
 def authorise(ctx: Context) -> dict[str, Any]:
     """Judge the caller's policies, then return the handler's arguments; raise Forbidden, or the route's own refusal."""
-    found = ctx.resolved
-    assert found is not None
-    match = found.match
+    resolved = ctx.resolved
+    assert resolved is not None
+    match = resolved.match
     arguments: dict[str, Any] | None = None
     capability = CAPABILITIES.get(ctx.operation, UPDATE)
     if isinstance(match, Match) and match.route.exists is not None:
@@ -245,9 +245,9 @@ def authorise(ctx: Context) -> dict[str, Any]:
         if not match.route.exists(ctx, **match.captured):
             ctx.is_create, capability = True, CREATE
     if ctx.caller is not None:
-        _check_policies(ctx, ctx.caller, capability, found.flags)
+        _check_policies(ctx, ctx.caller, capability, resolved.flags)
     if isinstance(match, Exception):
-        raise match.with_traceback(None)  # it is kept in the memo: frames must not pile up on it
+        raise match.with_traceback(None)  # the memo holds it: frames must not pile up on it
     if arguments is not None:
         return arguments
     return parse_fields(match, ctx.body, ctx.warn) if ctx.body else dict(match.arguments)
@@ -291,7 +291,7 @@ def audit_response(ctx: Context, response: Response) -> None:
 
 
 def fetches(ctx: Context) -> bool:
-    """Whether the route's handler must ask the outside."""
+    """Whether the route's handler fetches from another service."""
     assert ctx.resolved is not None
     return "fetches" in ctx.resolved.flags
 
@@ -308,7 +308,7 @@ def call(ctx: Context, arguments: dict[str, Any]) -> Any:
 
 
 def drop_field_warnings(ctx: Context, warned: int) -> None:
-    """Forget what the fields warned of when the handler answers nothing: it stands beside an answer, and makes none."""
+    """Drop the fields' warnings when the handler answers nothing: they do not turn a 204 into an answer."""
     if len(ctx.warnings) == warned:
         ctx.warnings.clear()
 
@@ -335,7 +335,7 @@ def respond_with(ctx: Context, answer: Any) -> Response:
 
 
 def envelope(ctx: Context, data: Any, reply: Reply, flat: bool) -> dict[str, Any]:
-    """Lay data out as the API's envelope, the rest as a reply says; ``flat`` copies the data to the top level too."""
+    """Return the API's envelope around data and the rest of a reply; ``flat`` copies the data to the top level too."""
     assert ctx.resolved is not None
     mount = ctx.resolved.mount
     body = {
@@ -355,7 +355,7 @@ def envelope(ctx: Context, data: Any, reply: Reply, flat: bool) -> dict[str, Any
 
 
 def refuse(ctx: Context, error: ServiceError) -> Response:
-    """Turn a refusal into its Response; of the request only what was kept on purpose stays behind (R4)."""
+    """Turn a refusal into its Response; of its writes only those in ``refused_writes`` are committed (R4)."""
     ctx.writes = dict(ctx.refused_writes)
     ctx.keys = ctx.core.keys
     if ctx.use_spent:
@@ -374,12 +374,12 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
 
 
 def step_down(ctx: Context) -> Response:
-    """Answer for a node that found out, when it committed, that another one leads."""
+    """Answer for a node whose commit was refused because another node leads."""
     ctx.core.leadership = ctx.core.leadership._replace(active=False, leader="", leader_cluster="")
     ctx.observe("stepped down", reason="a newer leader holds the lease")
-    overtaken = "this node is no longer the active one; nothing was changed, try again"
-    return to_response(Unavailable(overtaken, code=NOT_ACTIVE))
+    text = "this node is not the active one any more; nothing was changed, try again"
+    return to_response(Unavailable(text, code=NOT_ACTIVE))
 
 
-# Where the system's own endpoints are found while the stored table cannot be read.
+# The system's own mount, for requests while the stored table cannot be read.
 _SYSTEM = MountTable((Mount("sys/", "system", "system", "system"),))

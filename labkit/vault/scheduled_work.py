@@ -1,7 +1,9 @@
-"""Due: what falls due by itself on an active node — tokens end, keys rotate — each item a step of its own.
+"""Scheduled work: what falls due on an active node without a request: tokens end, keys rotate.
 
-When the next thing is due is worked out from storage once, at unseal, takeover and promotion, and after each tick;
-between those what is written brings it forward.
+1. Each item is a step of its own.
+2. The time of the next item is computed from storage at unseal, takeover, promotion and after each tick; in between,
+   a write with an earlier due time brings it forward.
+3. A sealed node, a standby and a secondary do nothing.
 """
 
 from __future__ import annotations
@@ -39,26 +41,26 @@ def tick(core: Core) -> int:
 
 
 def _earliest(ctx: Context) -> int:
-    found = [tokens.earliest_expiry(ctx.full_storage)]
-    found += [work.earliest(storage) for work, storage in _engines(ctx)]
-    return min((when for when in found if when), default=0)
+    times = [tokens.earliest_expiry(ctx.full_storage)]
+    times += [work.earliest(storage) for work, storage in _engines(ctx)]
+    return min((when for when in times if when), default=0)
 
 
 def _engines(ctx: Context) -> list[tuple[Any, StorageView]]:
     """Return (due work, storage) of the mounts where anything may fall due; their engines are imported only then."""
-    found = []
+    due_work = []
     for mount in read_table(ctx.full_storage).mounts:
         kind, storage = CATALOGUE[mount.kind, mount.version], StorageView(ctx, mount.prefix)
         if kind.due_work and storage.list(kind.due_folder):
-            found.append((import_module(kind.due_work), storage))
-    return found
+            due_work.append((import_module(kind.due_work), storage))
+    return due_work
 
 
 def _end_tokens(core: Core) -> int:
     done = 0
     for digest in tokens.expired(own_work(core).full_storage, core.now()):
         ctx = own_work(core)
-        tokens.revoke(ctx, digest)  # nothing, when it went with its parent already
+        tokens.revoke(ctx, digest)  # writes nothing when it was revoked with its parent
         core.commit(ctx.writes)
         done += bool(ctx.writes)
     return done

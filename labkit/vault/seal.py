@@ -1,10 +1,10 @@
-"""Sealed and unsealed: key shares open the root key, the root key opens the keyring.
+"""Seal and unseal: key shares combine to the root key, and the root key decrypts the keyring.
 
-1. Sealed is the start: the node holds no key.  ``SEAL`` is the whole table of states, and ``check_event`` runs on it.
-2. A share given twice does not count twice; the share that completes the threshold either opens the keyring or sets
-   the progress back to nothing.
+1. A node starts sealed and holds no key.  ``SEAL`` is the whole table of states; ``check_event`` refuses by it.
+2. A share given twice counts once; the share that completes the threshold either unseals the node or sets the progress
+   to 0.
 3. Sealing drops the root key, the keyring and every cache.
-4. A node whose root key no longer opens the stored keyring (its cluster joined another replication set) seals itself.
+4. A node whose root key does not decrypt the stored keyring (its cluster joined another replication set) seals itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from labkit.vault.storage.records import decode_record, encode_record
 SEAL: dict[str, dict[str, str]] = {
     "uninitialised": {"init": "sealed"},
     "sealed": {"share": "sealed", "threshold": "unsealed", "wrong share": "sealed", "reset": "sealed"},
-    "unsealed": {"seal": "sealed", "share": "unsealed", "stranger": "sealed"},
+    "unsealed": {"seal": "sealed", "share": "unsealed", "other keyring": "sealed"},
 }
 """{state: {event: state}}."""
 
@@ -31,7 +31,7 @@ REFUSALS = {
     "init": "Vault is already initialized",
     "reset": "vault is unsealed",
 }
-"""What an event that the table does not have is refused with; before initialisation all are refused alike."""
+"""What an event that the table does not have is refused with; before initialisation all have one refusal."""
 
 NOT_INITIALISED = "Vault is not initialized"
 
@@ -124,13 +124,13 @@ def unseal(core: Core, share: bytes) -> bool:
 
 
 def reset(core: Core) -> None:
-    """Forget the key shares given so far; raise BadRequest when the node is unsealed or not initialised."""
+    """Drop the key shares given so far; raise BadRequest when the node is unsealed or not initialised."""
     check_event(core, "reset")
     core.keys.add_share((), "")
 
 
 def combine_shares(shares: tuple[bytes, ...], text: Callable[[str], str]) -> bytes:
-    """Combine key shares into a root key (one share alone is the key); raise BadRequest through ``text``."""
+    """Combine key shares into a root key (a single share is the key); raise BadRequest with ``text`` of the reason."""
     if len(shares) == 1:
         return shares[0]
     try:
@@ -140,7 +140,7 @@ def combine_shares(shares: tuple[bytes, ...], text: Callable[[str], str]) -> byt
 
 
 def unseal_with_root_key(core: Core, root_key: bytes) -> None:
-    """Unseal with the root key itself; raise BadRequest when it does not open the stored keyring."""
+    """Unseal with the root key itself; raise BadRequest when it does not decrypt the stored keyring."""
     core.keys.install(root_key, check_root_key(core, root_key, "invalid key: "))
     core.caches.clear()
     core.next_due_ns = None
@@ -148,7 +148,7 @@ def unseal_with_root_key(core: Core, root_key: bytes) -> None:
 
 
 def check_root_key(core: Core, root_key: bytes, prefix: str) -> tuple[Any, ...]:
-    """Open the stored keyring with a root key and return it; raise BadRequest with the API's text."""
+    """Decrypt the stored keyring with a root key and return it; raise BadRequest with the API's text."""
     stored = core.storage.get(KEYRING)
     try:
         if stored is not None:
@@ -168,7 +168,7 @@ def seal(core: Core, reason: str = "asked") -> None:
 
 
 def reload_keyring(core: Core) -> None:
-    """Take up a keyring that changed under this node; seal when its root key does not open it (rule 4)."""
+    """Install a stored keyring that changed; seal when this node's root key does not decrypt it (rule 4)."""
     stored, keys = core.storage.get(KEYRING), core.keys
     if keys.barrier is None or stored is None:
         return

@@ -1,10 +1,10 @@
 """Shamir's secret sharing over GF(2^8), byte by byte.
 
-1. The field is GF(2^8) with the polynomial x^8 + x^4 + x^3 + x + 1; adding is XOR.
-2. Each byte of the secret is the constant term of a polynomial of its own, of degree threshold - 1; every other factor
-   is drawn from all 256 values alike.
-3. A share is one value a secret byte, and behind them the x that they were taken at: distinct, from 1 to 255.
-4. Shares that do not belong together, or too few, combine to something else, silently: whoever combines must check.
+1. The field is GF(2^8) with the polynomial x^8 + x^4 + x^3 + x + 1; addition is XOR.
+2. Each byte of the secret is the constant term of a polynomial of its own, of degree threshold - 1; every other
+   coefficient is drawn uniformly from all 256 values.
+3. A share is one value per secret byte, followed by the x at which they were evaluated: distinct, from 1 to 255.
+4. Shares of different secrets, or too few, combine to a wrong secret without an error: the caller checks the result.
 5. One share of one is the secret itself, without an x: ``split`` returns it so, and it is not for ``combine``.
 
 A. Shamir, "How to share a secret", 1979; the layout is that of the unseal keys of this API's servers.
@@ -36,7 +36,7 @@ POWERS, LOGARITHMS = _tables()
 def split(secret: bytes, shares: int, threshold: int, entropy: Callable[[int], bytes]) -> list[bytes]:
     """Split a secret into shares, any ``threshold`` of which combine to it again; ``entropy(n)`` gives n bytes.
 
-    Raise ValueError for numbers that cannot be: both from 2 to 255, or 1 of 1 (rule 5), and shares no fewer than
+    Raise ValueError for numbers outside the limits: both from 2 to 255, or 1 of 1 (rule 5), and shares no fewer than
     threshold.
     """
     if not secret:
@@ -49,21 +49,21 @@ def split(secret: bytes, shares: int, threshold: int, entropy: Callable[[int], b
             f"{shares} and {threshold} came"
         )
     size = len(secret)
-    places = _distinct(shares, entropy)
+    points = _distinct(shares, entropy)
     drawn = entropy(size * (threshold - 1))
-    # One number a degree, of one byte a secret byte: a whole degree is then added in one XOR.
-    factors = [int.from_bytes(drawn[at : at + size], "big") for at in range(0, len(drawn), size)]
-    factors.append(int.from_bytes(secret, "big"))
-    return [_evaluate(factors, size, place) + bytes((place,)) for place in places]
+    # One number per degree, one byte in it per secret byte: a degree is then added in one XOR.
+    coefficients = [int.from_bytes(drawn[at : at + size], "big") for at in range(0, len(drawn), size)]
+    coefficients.append(int.from_bytes(secret, "big"))
+    return [_evaluate(coefficients, size, point) + bytes((point,)) for point in points]
 
 
-def _evaluate(factors: list[int], size: int, place: int) -> bytes:
+def _evaluate(coefficients: list[int], size: int, point: int) -> bytes:
     """Evaluate the polynomials of all bytes at one x, the highest degree first (Horner's rule)."""
-    by_place = _multiplied_by(LOGARITHMS[place])
-    value = factors[0]
-    for factor in factors[1:]:
-        product = value.to_bytes(size, "big").translate(LOGARITHMS).translate(by_place)
-        value = int.from_bytes(product, "big") ^ factor
+    by_point = _multiplied_by(LOGARITHMS[point])
+    value = coefficients[0]
+    for coefficient in coefficients[1:]:
+        product = value.to_bytes(size, "big").translate(LOGARITHMS).translate(by_point)
+        value = int.from_bytes(product, "big") ^ coefficient
     return value.to_bytes(size, "big")
 
 
@@ -81,37 +81,37 @@ def combine(shares: Sequence[bytes]) -> bytes:
         raise ValueError("parts must be at least two bytes")
     if len(set(map(len, shares))) != 1:
         raise ValueError("all parts must be the same length")
-    places = bytes([share[-1] for share in shares])
-    if len(set(places)) != len(places):
+    points = bytes([share[-1] for share in shares])
+    if len(set(points)) != len(points):
         raise ValueError("duplicate part detected")
-    if 0 in places:  # what lies at 0 is the secret, and the other shares weigh nothing
-        return shares[places.index(0)][:-1]
+    if 0 in points:  # the value at 0 is the secret, and the other shares have no weight
+        return shares[points.index(0)][:-1]
     secret = 0
-    for share, weight in zip(shares, _weights(places), strict=True):
+    for share, weight in zip(shares, _weights(points), strict=True):
         product = share[:-1].translate(LOGARITHMS).translate(_multiplied_by(weight))
         secret ^= int.from_bytes(product, "big")
     return secret.to_bytes(length - 1, "big")
 
 
-def _weights(places: bytes) -> list[int]:
-    """Return the logarithm of each share's Lagrange factor at 0: the product of x / (x + place) over all other x."""
-    count = len(places)
+def _weights(points: bytes) -> list[int]:
+    """Return the logarithm of each share's Lagrange factor at 0: the product of x / (x + own x) over all other x."""
+    count = len(points)
     ones = int.from_bytes(b"\1" * count, "big")
-    together = int.from_bytes(places, "big")
-    above = sum(places.translate(LOGARITHMS))
+    together = int.from_bytes(points, "big")
+    above = sum(points.translate(LOGARITHMS))
     weights = []
-    for place in places:
-        sums = (together ^ place * ones).to_bytes(count, "big")
-        # The place plus itself is 0, whose stand-in 255 counts as nothing among logarithms, which are modulo 255.
-        weights.append((above - LOGARITHMS[place] - sum(sums.translate(LOGARITHMS))) % 255)
+    for point in points:
+        sums = (together ^ point * ones).to_bytes(count, "big")
+        # An x plus itself is 0, whose stand-in 255 adds nothing to a sum of logarithms modulo 255.
+        weights.append((above - LOGARITHMS[point] - sum(sums.translate(LOGARITHMS))) % 255)
     return weights
 
 
 def _distinct(count: int, entropy: Callable[[int], bytes]) -> list[int]:
     """Draw distinct numbers from 1 to 255, each set equally likely: zeros and repeats are drawn again."""
-    found: dict[int, None] = {}
-    while len(found) < count:
-        for byte in entropy(count - len(found)):
+    drawn: dict[int, None] = {}
+    while len(drawn) < count:
+        for byte in entropy(count - len(drawn)):
             if byte:
-                found[byte] = None
-    return list(found)
+                drawn[byte] = None
+    return list(drawn)

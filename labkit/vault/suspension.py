@@ -1,11 +1,11 @@
-"""Suspension: a request that fetches waits as plain data, and is played again from its tape (R2).
+"""Suspension: a request that fetches waits as plain data, and is replayed from its tape (R2).
 
 1. A tape holds, in order, everything that the context gave: stored bytes, names, entropy, instants, the comparison with
-   the root key, and a mark for each effect (observation, audit line, timer).  A replay gives the same again and repeats
-   no effect; where the tape ends, the node is asked again and the tape grows.
-2. The live generator is only a cache: dropped at any time, the request goes on from its tape.
-3. Whether a request may go on is judged of the node as it is now, never of the tape.
-4. A request that waits while the node's keys are replaced is refused before anything is played, as on a sealed node.
+   the root key, and a mark for each effect (observation, audit line, timer).  A replay returns the same values and
+   repeats no effect; where the tape ends, values come from the node again and are added to the tape.
+2. The live generator is only a cache: it may be dropped at any time, and the request goes on from its tape.
+3. Whether a request may go on is judged by the node as it is now, never by the tape.
+4. A request that waits while the node's keys are replaced is refused before any replay, as on a sealed node.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ KEYS_REPLACED = "the keys of this node were replaced while the request waited; n
 
 
 class Tape:
-    """A source over the node: what it gives is written down, and given again in a replay."""
+    """A source over the node: it records each value that it returns, and returns it again in a replay."""
 
     __slots__ = ("_core", "_position", "entries")
 
@@ -50,35 +50,35 @@ class Tape:
 
     def read(self, key: str) -> bytes | None:
         """Return the stored bytes of a key."""
-        value: bytes | None = self._give("read", lambda: self._core.storage.get(key))
+        value: bytes | None = self._next("read", lambda: self._core.storage.get(key))
         return value
 
     def names(self, prefix: str) -> Names:
         """Return the names stored directly under a prefix, sorted."""
-        return [*self._give("names", lambda: tuple(self._core.storage.list(prefix)))]
+        return [*self._next("names", lambda: tuple(self._core.storage.list(prefix)))]
 
     def entropy(self, count: int) -> bytes:
         """Draw random bytes."""
-        drawn: bytes = self._give("entropy", lambda: self._core.entropy(count))
+        drawn: bytes = self._next("entropy", lambda: self._core.entropy(count))
         return drawn
 
     def now(self, now_ns: int) -> int:
         """Return the instant at which a step begins: in a replay the one at which it began."""
-        instant: int = self._give("now", lambda: now_ns)
+        instant: int = self._next("now", lambda: now_ns)
         return instant
 
     def has_root_key(self, root_key: bytes) -> bool:
         """Whether this is the node's root key; the tape holds yes or no, never a key."""
-        same: bool = self._give("root key", lambda: self._core.has_root_key(root_key))
+        same: bool = self._next("root key", lambda: self._core.has_root_key(root_key))
         return same
 
     def observe(self, kind: str, **fields: Any) -> None:
-        """Report to whoever watches the node, once."""
-        self._give("observe", lambda: self._core.observe(kind, **fields))
+        """Report to the node's observer, once."""
+        self._next("observe", lambda: self._core.observe(kind, **fields))
 
     def note_due(self, when_ns: int) -> None:
         """Bring the node's timer forward, once."""
-        self._give("due", lambda: self._core.note_due(when_ns))
+        self._next("due", lambda: self._core.note_due(when_ns))
 
     def append_line(self, path: str, line: bytes) -> None:
         """Append a line to one of the node's files, once; raise OSError again where it could not be written."""
@@ -90,15 +90,15 @@ class Tape:
                 return str(error)
             return None
 
-        failure = self._give("line", append)
+        failure = self._next("line", append)
         if failure is not None:
             raise OSError(failure)
 
-    def _give(self, kind: str, make: Callable[[], Any]) -> Any:
+    def _next(self, kind: str, make: Callable[[], Any]) -> Any:
         position, self._position = self._position, self._position + 1
         if position < len(self.entries):
-            written, value = self.entries[position]
-            assert written == kind, f"the replay asks for {kind} where the live run had {written}"
+            recorded, value = self.entries[position]
+            assert recorded == kind, f"the replay asks for {kind} where the live run had {recorded}"
             return value
         value = make()
         self.entries.append((kind, value))
@@ -116,11 +116,11 @@ def start(core: Core, plain: Context, number: int) -> Response | Suspended:
 
 def resume(core: Core, suspended: Suspended, answer: Response) -> Response | Suspended:
     """Go on with a suspended request, now that its fetch was answered (status 0: silence)."""
-    running = core.caches.generators.pop(suspended.number, None)
-    refused = _why_refused(core, suspended)
-    if refused is not None:
-        return request_walk.refuse(_context(core, suspended._replace(tape=())), refused)
-    ctx, generator = running or _replay(core, suspended)
+    live = core.caches.generators.pop(suspended.number, None)
+    refusal = _why_refused(core, suspended)
+    if refusal is not None:
+        return request_walk.refuse(_context(core, suspended._replace(tape=())), refusal)
+    ctx, generator = live or _replay(core, suspended)
     _begin(ctx, core.now())
     try:
         _check_again(ctx)
@@ -130,7 +130,7 @@ def resume(core: Core, suspended: Suspended, answer: Response) -> Response | Sus
 
 
 def walk_on(ctx: Context) -> Generator[Fetch, Response, Response]:
-    """Walk on from the route, for a request whose handler fetches: live run and replay are this one generator (R2)."""
+    """Go on from the route, for a request whose handler fetches: live run and replay are this one generator (R2)."""
     request_walk.authenticate(ctx)
     arguments = request_walk.authorise(ctx)
     request_walk.use_token(ctx)
@@ -147,14 +147,14 @@ def walk_on(ctx: Context) -> Generator[Fetch, Response, Response]:
 def _check_again(ctx: Context) -> None:
     """Judge mode, leadership and token again before a request that fetched goes on (R4).
 
-    The node itself is asked, not the tape.  Policies are not judged again: they held when the request began.
+    The node itself is read, not the tape.  Policies are not judged again: they allowed the request when it began.
     """
-    core, found, caller = ctx.core, ctx.resolved, ctx.caller
-    assert found is not None
-    if "any_mode" not in found.flags and core.replica.is_secondary:
+    core, resolved, caller = ctx.core, ctx.resolved, ctx.caller
+    assert resolved is not None
+    if "any_mode" not in resolved.flags and core.replica.is_secondary:
         raise BadRequest(request_walk.PATH_DISABLED, code=DR_SECONDARY)
     if not core.leadership.active:
-        raise Unavailable("this node is no longer the active one; ask again", code=NOT_ACTIVE)
+        raise Unavailable("this node is not the active one any more; ask again", code=NOT_ACTIVE)
     if caller is not None and not tokens.still_valid(core, caller.token, caller.digest):
         raise Forbidden(tokens.INVALID_TOKEN)
 
@@ -177,7 +177,7 @@ def _context(core: Core, suspended: Suspended) -> Context:
 
 
 def _begin(ctx: Context, now_ns: int) -> None:
-    """Begin a step: its instant is on the tape too, so that a replay goes through the same instants."""
+    """Begin a step; its instant is on the tape too, so that a replay has the same instants."""
     assert isinstance(ctx.source, Tape)
     ctx.begin(ctx.source.now(now_ns))
 
@@ -192,15 +192,15 @@ def _advance(ctx: Context, generator: Walk, waiting: Suspended) -> Response | Su
         return _commit(ctx) or end.value
     except ServiceError as error:
         return request_walk.refuse(ctx, error)
-    overtaken = _commit(ctx)
-    if overtaken is not None:
-        return overtaken
+    stepped_down = _commit(ctx)
+    if stepped_down is not None:
+        return stepped_down
     core.caches.generators[waiting.number] = (ctx, generator)
     return waiting._replace(fetch=fetch, tape=tuple(tape.entries))
 
 
 def _commit(ctx: Context) -> Response | None:
-    """Commit a step; return the answer of a node that was overtaken, else None."""
+    """Commit a step; return the refusal of a node that steps down, else None."""
     try:
         ctx.core.commit(ctx.writes, ctx.joined)
     except StaleTerm:
@@ -209,7 +209,7 @@ def _commit(ctx: Context) -> Response | None:
 
 
 def _replay(core: Core, suspended: Suspended) -> tuple[Context, Walk]:
-    """Bring a request back to where it waits, from its tape and the answers it had."""
+    """Replay a request to where it waits, from its tape and the answers it had."""
     ctx = _context(core, suspended)
     generator = walk_on(ctx)
     next(generator)

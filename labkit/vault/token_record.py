@@ -12,7 +12,7 @@ CHILDREN = "token/child/"
 
 
 class Token(NamedTuple):
-    """A token's record; times in nanoseconds since the epoch, lengths in seconds, 0 for none."""
+    """A token's record; times in nanoseconds since the epoch, durations in seconds, 0 for none."""
 
     accessor: str
     policies: tuple[str, ...]

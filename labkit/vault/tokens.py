@@ -1,9 +1,10 @@
-"""Tokens: the stored record of a caller, its life, and the index of what falls due.
+"""Tokens: how they are sent, issued, found, used, revoked, and which have expired.
 
 1. A token is stored under the SHA-256 of its text, never as text.
-2. A token ends at ``expires_ns`` whoever looks at it; ``due`` ends it and all of its descendants in storage (R5).
-3. Every authenticated request costs a use where uses are counted; the last one revokes the token when it is over.
-4. Batch tokens are not stored: the record itself, sealed under the keyring, is the token.
+2. A token is invalid from ``expires_ns`` on; ``scheduled_work`` then deletes it and all of its descendants (R5).
+3. Every authenticated request takes one use off a token that counts them; the one that takes the last revokes the token
+   at its end.
+4. Batch tokens are not stored: the record itself, encrypted under the keyring, is the token.
 """
 
 from __future__ import annotations
@@ -40,15 +41,15 @@ def check_address(token: Token, address: str) -> None:
     from ipaddress import ip_address, ip_network
 
     try:
-        peer = ip_address(address)
+        client_address = ip_address(address)
     except ValueError:
         raise Forbidden("permission denied") from None
-    if not any(peer in ip_network(block, strict=False) for block in token.bound_cidrs):
+    if not any(client_address in ip_network(block, strict=False) for block in token.bound_cidrs):
         raise Forbidden("permission denied")
 
 
 def find(ctx: Context, text: str) -> tuple[Token, str] | None:
-    """Return the record and hash of a token that is alive now, or None."""
+    """Return the record and hash of a token that is valid now, or None."""
     if text.startswith("hvb."):
         return _open_batch(ctx, text)
     digest = digest_of(text)
@@ -59,7 +60,7 @@ def find(ctx: Context, text: str) -> tuple[Token, str] | None:
 
 
 def still_valid(core: Core, token: Token, digest: str) -> bool:
-    """Whether a caller's token is valid at this instant, asked of the node itself when a request goes on (R4)."""
+    """Whether a caller's token is valid at this instant, by the node's own store: for a request that goes on (R4)."""
     if token.kind == "batch":
         orphaned = bool(token.parent) and core.storage.get(IDS + token.parent) is None
         return core.now() < token.expires_ns and not orphaned
@@ -71,7 +72,7 @@ def still_valid(core: Core, token: Token, digest: str) -> bool:
 
 
 def find_accessor(ctx: Context, accessor: str) -> tuple[Token, str] | None:
-    """Return the record and hash of a living token by its accessor, or None."""
+    """Return the record and hash of a valid token by its accessor, or None."""
     stored = ctx.full_storage.get(ACCESSORS + accessor) if accessor else None
     if stored is None:
         return None
@@ -92,11 +93,11 @@ def issue(ctx: Context, token: Token, text: str = "") -> tuple[str, Token]:
         created_ns=ctx.now,
         expires_ns=ctx.now + token.ttl_s * SECOND_NS if token.ttl_s else 0,
     )
-    whole, digest = ctx.full_storage, digest_of(text)
-    whole.put(IDS + digest, encode_token(token), due_ns=token.expires_ns)
-    whole.put(ACCESSORS + token.accessor, digest.encode())
+    storage, digest = ctx.full_storage, digest_of(text)
+    storage.put(IDS + digest, encode_token(token), due_ns=token.expires_ns)
+    storage.put(ACCESSORS + token.accessor, digest.encode())
     if token.parent:
-        whole.put(f"{CHILDREN}{token.parent}/{digest}", b"")
+        storage.put(f"{CHILDREN}{token.parent}/{digest}", b"")
     return text, token
 
 
@@ -106,72 +107,72 @@ def save(ctx: Context, digest: str, token: Token) -> None:
 
 
 def use(ctx: Context, token: Token, digest: str) -> None:
-    """Take one use off a token that counts them: kept even when the request is refused (rule 3)."""
-    left = token._replace(uses=token.uses - 1 if token.uses > 1 else -1)
+    """Take one use off a token that counts them; it is stored even when the request is refused (rule 3)."""
+    used = token._replace(uses=token.uses - 1 if token.uses > 1 else -1)
     key = IDS + digest
-    ctx.write_even_if_refused(key, ctx.keys.encrypt(key, encode_token(left), ctx.entropy))
+    ctx.write_even_if_refused(key, ctx.keys.encrypt(key, encode_token(used), ctx.entropy))
     ctx.use_spent = True
 
 
 def revoke(ctx: Context, digest: str, *, descendants: bool = True) -> None:
     """Delete a token, and its descendants unless they are to be orphans.
 
-    All that is to go is gathered before anything is written: reading a step's own writes back costs more the more
-    there are.
+    All keys are collected before the first delete: reads through a step's own writes get slower as these grow.
     """
-    whole = ctx.full_storage
+    storage = ctx.full_storage
     family = [digest]
     orphans: list[str] = []
-    doomed: list[str] = []
+    to_delete: list[str] = []
     for member in family:
-        children = whole.list(f"{CHILDREN}{member}/")
-        doomed += [f"{CHILDREN}{member}/{child}" for child in children]
+        children = storage.list(f"{CHILDREN}{member}/")
+        to_delete += [f"{CHILDREN}{member}/{child}" for child in children]
         (family if descendants else orphans).extend(children)
-        token = _stored(whole, member)
+        token = _stored(storage, member)
         if token is not None:
-            doomed += [IDS + member, ACCESSORS + token.accessor, *whole.keys(f"cubbyhole/{member}/")]
+            to_delete += [IDS + member, ACCESSORS + token.accessor, *storage.keys(f"cubbyhole/{member}/")]
             if token.parent:
-                doomed.append(f"{CHILDREN}{token.parent}/{member}")
+                to_delete.append(f"{CHILDREN}{token.parent}/{member}")
             ctx.observe("token revoked", accessor=token.accessor)
-    for key in doomed:
-        whole.delete(key)
+    for key in to_delete:
+        storage.delete(key)
     for child in orphans:
-        orphan = _stored(whole, child)
+        orphan = _stored(storage, child)
         if orphan is not None:
             save(ctx, child, orphan._replace(parent="", orphan=True))
 
 
-def earliest_expiry(whole: StorageView) -> int:
+def earliest_expiry(storage: StorageView) -> int:
     """Return when the next stored token ends, in nanoseconds since the epoch; 0 for never."""
-    ends = (_stored(whole, digest) for digest in whole.list(IDS))
+    ends = (_stored(storage, digest) for digest in storage.list(IDS))
     return min((token.expires_ns for token in ends if token is not None and token.expires_ns), default=0)
 
 
-def expired(whole: StorageView, now_ns: int) -> list[str]:
+def expired(storage: StorageView, now_ns: int) -> list[str]:
     """Return the hashes of the stored tokens that have ended, in the order of their ends."""
-    found = [(token.expires_ns, digest) for digest in whole.list(IDS) if (token := _stored(whole, digest)) is not None]
-    return [digest for ends_ns, digest in sorted(found) if ends_ns and ends_ns <= now_ns]
+    records = ((_stored(storage, digest), digest) for digest in storage.list(IDS))
+    ends = [(token.expires_ns, digest) for token, digest in records if token is not None]
+    return [digest for ends_ns, digest in sorted(ends) if ends_ns and ends_ns <= now_ns]
 
 
-def _stored(whole: StorageView, digest: str) -> Token | None:
-    return whole.decoded(IDS + digest, decode_token)
+def _stored(storage: StorageView, digest: str) -> Token | None:
+    return storage.decoded(IDS + digest, decode_token)
 
 
 def tidy(ctx: Context) -> int:
-    """Delete index entries of tokens that are gone; return how many that were."""
-    whole = ctx.full_storage
-    gone = 0
-    for accessor in whole.list(ACCESSORS):
-        digest = whole.get(ACCESSORS + accessor)
+    """Delete accessor and child entries whose token does not exist; return how many that were."""
+    storage = ctx.full_storage
+    deleted = 0
+    for accessor in storage.list(ACCESSORS):
+        digest = storage.get(ACCESSORS + accessor)
         if digest is not None and ctx.read(IDS + digest.decode()) is None:
-            whole.delete(ACCESSORS + accessor)
-            gone += 1
-    for folder in whole.list(CHILDREN):
-        for child in whole.list(CHILDREN + folder):
+            storage.delete(ACCESSORS + accessor)
+            deleted += 1
+    for folder in storage.list(CHILDREN):
+        for child in storage.list(CHILDREN + folder):
             if ctx.read(IDS + child) is None:
-                whole.delete(CHILDREN + folder + child)
-                gone += 1
-    return gone
+                storage.delete(CHILDREN + folder + child)
+                deleted += 1
+    return deleted
 
 
 def auth_block(text: str, token: Token, seconds: int) -> dict[str, Any]:
@@ -193,7 +194,7 @@ def auth_block(text: str, token: Token, seconds: int) -> dict[str, Any]:
 
 
 def remaining_s(token: Token, now_ns: int) -> int:
-    """Return a token's remaining life in whole seconds, rounded up; 0 for one that never ends."""
+    """Return a token's remaining TTL in whole seconds, rounded up; 0 for one that never expires."""
     return -(-(token.expires_ns - now_ns) // SECOND_NS) if token.expires_ns else 0
 
 

@@ -1,9 +1,10 @@
-"""Vault: one node of the secrets service, and the walk of every request through it.
+"""Vault: one node of the secrets service, and the steps of every request through it.
 
-1. ``handle`` never waits: it answers, or hands back a Suspended that ``resume`` goes on with.
-2. A refusal is raised where it is found and turned into a Response in one place; nothing of the request stays behind
-   but what the rules let stay (R4).
-3. Everything else that a Vault knows is in its storage; ``state`` is the little that is not.
+1. ``handle`` never waits: it returns a Response, or a Suspended that ``resume`` continues.
+2. A refusal is raised where it is found and turned into a Response in one place; of the request's writes only those
+   that R4 names are committed.
+3. ``state`` returns what has to be saved beside storage and files.  Caches, ``calls`` and requested failures are lost;
+   the sync is saved by the lab, as no vault outside a lab replicates.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from labkit.vault.storage import StaleTerm, Storage
 
 
 class ShiftedClock:
-    """A clock that can be moved forward: for a vault that stands alone."""
+    """A clock that can be moved forward, for a vault outside a lab."""
 
     __slots__ = ("base", "shift_ns")
 
@@ -92,7 +93,7 @@ class Vault(ShortForms):
         return self.core.keys.sealed
 
     def handle(self, request: Request) -> Response | Suspended:
-        """Answer a request, or hand back what it waits for."""
+        """Answer a request, or return it suspended with the fetch that it waits for."""
         core = self.core
         reload_keyring(core)
         ctx = Context(core, request, core.now())
@@ -127,7 +128,7 @@ class Vault(ShortForms):
     def dev(cls, *, clock: Callable[[], int] | None = None, **settings: Any) -> Vault:
         """Make a vault of one node in memory, initialised and unsealed, with secret/ (KV v2) and transit/ mounted.
 
-        ``clock`` gives nanoseconds since the epoch (the wall clock unless told otherwise); ``settings`` are those of
+        ``clock`` gives nanoseconds since the epoch (by default the wall clock); ``settings`` are those of
         ``Settings``.  ``root_token`` and ``unseal_keys`` (five shares, three open it) are attributes of the result.
         """
         from labkit.vault.storage.memory import MemoryStorage
@@ -138,22 +139,22 @@ class Vault(ShortForms):
 
     @classmethod
     def open(cls, path: str, *, clock: Callable[[], int] | None = None, **settings: Any) -> Vault:
-        """Open a vault kept in an SQLite file, set up as ``dev`` does when the file is new.
+        """Open a vault stored in an SQLite file, set up as ``dev`` does when the file is new.
 
-        The file holds the key shares and the root token beside the data, so that it opens without a ceremony: it is
-        for practice, like everything here.
+        The file holds the key shares and the root token beside the data, so that the vault unseals itself: it is for
+        practice only.
         """
         from labkit.vault.storage.records import decode_record, encode_record
         from labkit.vault.storage.sqlite import SqliteStorage
 
         storage = SqliteStorage(path)
         vault = cls(storage, _outside(clock), Settings(storage_type="sqlite", **settings))
-        kept = storage.fact("credentials")
-        if kept is None:
+        stored = storage.fact("credentials")
+        if stored is None:
             vault.root_token, vault.unseal_keys = set_up(vault.core)
             storage.set_fact("credentials", encode_record([vault.root_token, vault.unseal_keys]))
             return vault
-        vault.root_token, shares = decode_record(kept)
+        vault.root_token, shares = decode_record(stored)
         vault.unseal_keys = tuple(shares)
         vault.unseal_with(vault.unseal_keys[:3])
         return vault
@@ -187,11 +188,11 @@ class Vault(ShortForms):
             unseal(self.core, bytes.fromhex(share))
 
     def fail_next(self, status: int, times: int = 1) -> None:
-        """Let the next requests fail with a status before they reach any handler."""
+        """Let the next ``request`` calls fail with a status before they reach a handler."""
         self._failures.extend([status] * times)
 
     def advance(self, duration: str | int) -> None:
-        """Move this vault's clock forward by a duration such as ``2h``, and do what falls due on the way."""
+        """Move this vault's clock forward by a duration such as ``2h``, and do what is due by then."""
         from labkit.service.durations import parse_duration
 
         clock = self.environment.now
@@ -213,7 +214,7 @@ class Vault(ShortForms):
         self.core.set_leadership(leadership)
 
     def reload_keyring(self) -> None:
-        """Take up a changed keyring; seal when this node's root key no longer opens it."""
+        """Install a changed keyring; seal when this node's root key does not decrypt it."""
         reload_keyring(self.core)
 
     def state(self) -> dict[str, Any]:
@@ -235,8 +236,8 @@ class Vault(ShortForms):
 
 
 def no_outside(fetch: Fetch) -> Response:
-    """Answer a fetch of a vault that stands alone: nobody is there."""
-    return silence(f"{fetch.address} is not reachable: this vault stands alone")
+    """Answer a fetch of a vault outside a lab: no address is reachable."""
+    return silence(f"{fetch.address} is not reachable: this vault has no network")
 
 
 def _outside(clock: Callable[[], int] | None) -> Environment:
@@ -246,7 +247,7 @@ def _outside(clock: Callable[[], int] | None) -> Environment:
 
 
 def _unwatched(kind: str, **fields: Any) -> None:
-    """Observe nothing: nobody watches a vault that stands alone."""
+    """Drop an observation: a vault outside a lab has no observer."""
 
 
 def set_up(core: Core, shares: int = 5, threshold: int = 3) -> tuple[str, tuple[str, ...]]:
@@ -254,7 +255,7 @@ def set_up(core: Core, shares: int = 5, threshold: int = 3) -> tuple[str, tuple[
     from labkit.vault.initialise import initialise
     from labkit.vault.seal import unseal
 
-    made = initialise(core, shares, threshold, DEV_MOUNTS)
-    for share in made.keys[:threshold]:
+    initialised = initialise(core, shares, threshold, DEV_MOUNTS)
+    for share in initialised.keys[:threshold]:
         unseal(core, share)
-    return made.root_token, tuple(share.hex() for share in made.keys)
+    return initialised.root_token, tuple(share.hex() for share in initialised.keys)

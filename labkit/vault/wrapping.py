@@ -1,8 +1,8 @@
-"""Response wrapping: an answer is put away under a token that opens it once.
+"""Response wrapping: an answer is stored under a token that reads it once.
 
-The wrapped answer lies in the store until its token is used, or until the time is over; the token is an ordinary
-service token with the one policy ``response-wrapping``.  In the JWT form (what a disaster-recovery activation uses) the
-token's text travels as the claim ``jti`` beside the address at which it can be unwrapped.
+The wrapped answer is stored until its token is used or expires; the token is an ordinary service token with the one
+policy ``response-wrapping``.  In the JWT form (what a disaster-recovery activation uses) the token's text is the claim
+``jti``, beside the address at which it can be unwrapped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ INVALID = "wrapping token is not valid or does not exist"
 
 
 class WrappedAnswer(NamedTuple):
-    """An answer that was put away: what to return, and where it came from."""
+    """A stored answer: what to return, and where it came from."""
 
     body: dict[str, Any]
     status: int
@@ -47,12 +47,12 @@ def parse_wrap_ttl(text: str) -> int:
 
 
 def wrap_reply(ctx: Context, reply: Reply) -> Reply:
-    """Put a reply away for the time that the request's header asks; return the reply that names the token."""
+    """Wrap a reply for the TTL in the request's header; return the reply that names the token."""
     body = {"request_id": ctx.request_id, "lease_id": "", "renewable": False, "lease_duration": 0}
     body |= {"data": reply.data, "wrap_info": None, "warnings": ctx.warnings or None, "auth": reply.auth}
     body["mount_type"] = ctx.mount.kind
     accessor = reply.auth["accessor"] if reply.auth else ""
-    text, info = wrap(ctx, body, -(-ctx.wrap_ttl_ns // SECOND_NS))  # rounded up: 0 would mean for ever
+    text, info = wrap(ctx, body, -(-ctx.wrap_ttl_ns // SECOND_NS))  # rounded up: 0 would mean no expiry
     ctx.warnings = []
     if accessor:
         info["wrapped_accessor"] = accessor
@@ -64,7 +64,7 @@ def wrap(
 ) -> tuple[str, dict[str, Any]]:
     """Store an answer under a fresh wrapping token; return the token and the rest of ``wrap_info``.
 
-    ``path`` is where the answer came from, this request's own unless told otherwise.
+    ``path`` is where the answer came from, by default this request's own.
     """
     path = path or ctx.path
     token = token_record.Token("", (POLICY,), path, "", ttl_s=ttl_s, uses=1, orphan=True)

@@ -23,7 +23,7 @@ def other_keys():
     return SealKeys.opened(entropy(32), new_keyring(entropy, 0))
 
 
-def test_only_the_keys_part_assigns_key_ring_and_root_key(checkout):
+def test_only_the_keys_part_assigns_keyring_and_root_key(checkout):
     parts = ("barrier", "root_key", "progress")
     assigned = {
         path.name

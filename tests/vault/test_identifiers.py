@@ -85,7 +85,7 @@ def test_one_draw_is_enough_for_a_token() -> None:
     assert asked == [32]
 
 
-def test_what_is_no_entropy_is_told_and_not_waited_for() -> None:
+def test_a_source_without_entropy_is_refused_and_not_waited_for() -> None:
     with pytest.raises(ValueError, match="not entropy"):
         base62(lambda size: b"\xff" * size, 24)
     with pytest.raises(ValueError, match="not entropy"):
@@ -117,5 +117,5 @@ def test_a_first_answer_does_without_openssls_digests(checkout: Path) -> None:
         "import sys\nfrom labkit import Vault\nvault = Vault.dev()\nvault.post('secret/data/a', {'data': {}})\n"
         "vault.post('transit/encrypt/a', {'plaintext': ''})\nprint('_hashlib' in sys.modules)"
     )
-    told = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True, check=True)
-    assert told.stdout.split() == ["False"]
+    process = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True, check=True)
+    assert process.stdout.split() == ["False"]

@@ -1,4 +1,4 @@
-"""Initialising: one transaction, a sealed cluster afterwards, and nothing told twice."""
+"""Initialising: one transaction, a sealed cluster afterwards, and nothing returned twice."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_twice_is_refused(blank: Vault) -> None:
     assert blank.core.storage.keys() == kept
 
 
-def test_nothing_of_what_is_told_is_stored_or_shown(blank: Vault) -> None:
+def test_nothing_that_is_returned_is_stored_or_shown(blank: Vault) -> None:
     made = initialise(blank.core, 5, 3)
     root_key = combine(list(made.keys[:3]))
     storage = blank.core.storage
@@ -87,8 +87,8 @@ def test_what_a_new_cluster_has(blank: Vault) -> None:
     assert list(get("sys/mounts").data) == ["sys/"]
     assert list(get("sys/auth").data) == ["token/"]
     assert get("sys/policy").data["keys"] == ["default", "root"]
-    told = get("auth/token/lookup-self").data
-    assert (told["display_name"], told["path"], told["policies"]) == ("root", "auth/token/root", ["root"])
+    token = get("auth/token/lookup-self").data
+    assert (token["display_name"], token["path"], token["policies"]) == ("root", "auth/token/root", ["root"])
     assert len(get("sys/health").body["cluster_id"]) == 36
 
 

@@ -27,5 +27,5 @@ def test_a_cluster_that_does_not_replicate_does_not_load_what_a_mode_is(checkout
         "print('labkit.vault.replication.mode' in sys.modules)\nvault.get('sys/replication/dr/status')\n"
         "print('labkit.vault.replication.mode' in sys.modules)"
     )
-    told = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True, check=True)
-    assert told.stdout.split() == ["False", "True"]
+    process = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True, check=True)
+    assert process.stdout.split() == ["False", "True"]

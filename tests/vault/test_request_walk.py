@@ -1,4 +1,4 @@
-"""The walk: the order of judgement, paths, headers, and the memos that nobody has to invalidate."""
+"""The walk: the order of judgement, paths, headers, and the memos that need no invalidation."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_a_refusal_of_a_node_that_was_overtaken_is_still_an_answer(service):
 
     answer = service.get("secret/data/a", token=token)
     assert answer.status == 503
-    assert "no longer the active one" in answer.errors[0]
+    assert "not the active one any more" in answer.errors[0]
     assert not service.core.leadership.active
 
 
@@ -159,7 +159,7 @@ def test_every_answer_has_an_id_of_its_own(service):
     assert len(first.body["request_id"]) == 36
 
 
-def test_who_asks_is_found_anew_when_the_token_changes(service, clock):
+def test_the_caller_is_found_again_when_the_token_changes(service, clock):
     made = service.post("auth/token/create", {"policies": ["default"], "ttl": "1h"}).auth
     token, accessor = made["client_token"], {"accessor": made["accessor"]}
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Due: tokens end and keys rotate at their time, on the active node of what is no secondary."""
+"""Scheduled work: tokens end and keys rotate at their time, on the active node of a cluster that is not a secondary."""
 
 from __future__ import annotations
 

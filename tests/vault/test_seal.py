@@ -38,8 +38,8 @@ def test_a_share_given_twice_counts_once(sealed):
 
 
 def test_wrong_shares_set_the_progress_back(sealed):
-    stranger = Vault.dev().unseal_keys
-    for share in (sealed.unseal_keys[0], sealed.unseal_keys[1], stranger[2]):
+    other = Vault.dev().unseal_keys
+    for share in (sealed.unseal_keys[0], sealed.unseal_keys[1], other[2]):
         answer = sealed.post("sys/unseal", {"key": share}, token="")
     assert answer.status == 400
     assert answer.errors[0].startswith("invalid key: ")
@@ -57,7 +57,7 @@ def test_shares_come_as_hex_or_base64():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reason"),
     [
         (None, "must be specified"),
         ("", "must be specified"),
@@ -67,8 +67,8 @@ def test_shares_come_as_hex_or_base64():
         (7, "must be specified"),
     ],
 )
-def test_what_is_no_share_is_told(text, told):
-    with pytest.raises(BadRequest, match=told):
+def test_a_text_that_is_not_a_share_is_refused_with_the_reason(text, reason):
+    with pytest.raises(BadRequest, match=reason):
         parse_share(text)
 
 

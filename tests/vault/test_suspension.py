@@ -39,7 +39,7 @@ def exists(ctx, name):
 
 
 def relay(ctx, name, value):
-    """Fetch twice; what was read, drawn and stored in each step is told by the answer."""
+    """Fetch twice; what was read, drawn and stored in each step is in the answer."""
     seen = [ctx.storage.list(), ctx.entropy(4).hex(), ctx.now, ctx.is_create]
     ctx.storage.put("attempt", b"1")
     ctx.observe("relay asked", name=name)
@@ -99,7 +99,7 @@ class World:
         def observe(kind, **reported):
             self.reported.append((kind, tuple(sorted(reported.items()))))
 
-        return Environment(lambda: self.now_ns, self.entropy, observe, lambda fetch: silence("nobody"))
+        return Environment(lambda: self.now_ns, self.entropy, observe, lambda fetch: silence("no address"))
 
     def cut(self):
         """Drop everything live and go on from store, files and state."""
@@ -168,7 +168,11 @@ KINDS = {
     "one of three": lambda world: token(world, num_uses=3),
     "batch": lambda world: token(world, type="batch", ttl="1h"),
 }
-FETCHED = {"ok": respond(200, {"data": {}}), "silence": silence("nobody"), "refused": respond(400, {"errors": ["no"]})}
+FETCHED = {
+    "ok": respond(200, {"data": {}}),
+    "silence": silence("no address"),
+    "refused": respond(400, {"errors": ["no"]}),
+}
 
 
 def meanwhile_nothing(world, fetched):
@@ -294,7 +298,7 @@ def child_batch(world):
 JUDGED = {
     "sealed": (KINDS["service"], seal, 503, "Vault is sealed"),
     "a secondary": (KINDS["service"], become_secondary, 400, "path disabled in replication DR secondary mode"),
-    "not the leader": (KINDS["service"], lose_the_lead, 503, "no longer the active one"),
+    "not the leader": (KINDS["service"], lose_the_lead, 503, "not the active one any more"),
     "revoked": (KINDS["service"], revoke, 403, "invalid token"),
     "expired": (lambda world: token(world, ttl="1h"), pass_an_hour, 403, "invalid token"),
     "batch expired": (KINDS["batch"], pass_an_hour, 403, "invalid token"),
@@ -314,7 +318,7 @@ def test_what_changed_while_a_request_waited_is_judged_again(what):
 def test_a_node_that_was_overtaken_while_a_request_waited_steps_down():
     answer = both(lambda world: world.send("POST", "probe/relay/a", {}), [FETCHED["ok"]] * 2, (0,), be_overtaken)
 
-    assert (answer.status, "no longer the active one" in answer.errors[0]) == (503, True)
+    assert (answer.status, "not the active one any more" in answer.errors[0]) == (503, True)
 
 
 def test_a_route_for_any_mode_goes_on_when_the_cluster_becomes_a_secondary():
@@ -325,9 +329,9 @@ def test_a_route_for_any_mode_goes_on_when_the_cluster_becomes_a_secondary():
 
 def test_a_request_that_waits_while_the_keys_are_replaced_is_refused_before_it_is_played():
     def replace_keys(world, fetched):
-        stranger = World(seed=2).vault.core
+        other = World(seed=2).vault.core
         world.vault.core.commit(
-            {key: stranger.storage.get(key) for key in ("core/keyring", "core/mounts", "core/audit")}, stranger.keys
+            {key: other.storage.get(key) for key in ("core/keyring", "core/mounts", "core/audit")}, other.keys
         )
 
     answer = both(lambda world: world.send("GET", "probe/nothing/a"), [FETCHED["ok"]], (0,), replace_keys)
@@ -352,7 +356,7 @@ class Pair:
 
     def answer(self, fetch):
         if fetch.address in self.silent:
-            return silence("nobody")
+            return silence("no address")
         if fetch.channel == "cluster":
             return activation.bootstrap(self.primary.vault.core, fetch.request.body)
         return self.primary.vault.handle(fetch.request)

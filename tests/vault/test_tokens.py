@@ -18,7 +18,7 @@ PLAIN = Token("", ("default",), "auth/token/create", "token")
 
 @pytest.fixture
 def step(service):
-    """A step of the service: its writes are there for it alone until they are committed."""
+    """A step of the service: only it sees its writes until they are committed."""
     return Context(service.core, Request("GET", "x"), service.core.now())
 
 

@@ -128,7 +128,7 @@ def test_state_and_store_are_all_there_is(service, clock):
     assert again.get("secret/data/app").data["data"] == {"user": "ada"}
 
 
-def test_a_vault_that_stands_alone_says_that_nobody_is_there(service):
+def test_a_plain_wrapping_token_is_refused_as_activation_token(service):
     token = service.post("sys/wrapping/wrap", {"a": 1}, headers={"X-Vault-Wrap-TTL": "60s"}).wrap_info["token"]
     answer = service.post("sys/replication/dr/secondary/enable", {"token": token})
 

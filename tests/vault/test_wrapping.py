@@ -1,4 +1,4 @@
-"""WrappedAnswer answers in the store: found by their token alone, with any time to live."""
+"""Wrapped answers in the store: found only by their token, with any time to live."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_what_is_put_away_is_found_and_used_up(step) -> None:
         wrapping.read_wrapped(step, text)
 
 
-def test_where_it_came_from_can_be_told(step) -> None:
+def test_the_path_it_came_from_can_be_given(step) -> None:
     text, info = wrapping.wrap(step, BODY, 60, "another/path", 404)
     assert info["creation_path"] == "another/path"
     assert wrapping.read_wrapped(step, text)[1:3] == (404, "another/path")

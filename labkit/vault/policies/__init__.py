@@ -1,7 +1,8 @@
-"""Policies: texts that say what a token may do on which paths.
+"""Policies: texts that define what a token may do on which paths.
 
-``rules`` reads a text into rules, ``acl`` decides with the rules of several policies; here are the policies that the
-service brings, and the names that are its own.  Language and messages: the product's documentation, Policies.
+``rules`` reads a text into rules, ``access_list`` decides by the rules of several policies, ``store`` stores the
+texts; this module has the built-in policies and the reserved names.  Language and messages: the product's
+documentation, Policies.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Access lists: what the rules of several policies together let a caller do.
 
-1. Rules with the same pattern merge: capabilities unite, any deny leaves deny alone.  Different patterns never merge.
+1. Rules with the same pattern merge: capabilities unite, a deny removes all others.  Different patterns never merge.
 2. One rule decides about a path: the one whose pattern is the path; else, of the longest prefix rule and all ``+``
    rules that match, the greatest by ``_Ranked``.  A list that no rule fits is judged without its last slash.
 3. Parameter rules judge the top-level members of a request, names in lower case, and query parameters of a read.
@@ -21,7 +21,7 @@ from labkit.vault.policies.rules import ANY, CAPABILITIES, CREATE, DENY, PATCH, 
 
 JUDGED_BY_PARAMETERS = CREATE | READ | UPDATE | PATCH
 
-MAX_CACHED_CHOICES = 1_024  # paths whose rule an access list remembers, each of at most this many characters:
+MAX_CACHED_CHOICES = 1_024  # paths whose rule an access list caches, each of at most this many characters:
 MAX_CACHED_PATH_CHARACTERS = 1_024
 
 
@@ -60,7 +60,7 @@ def _ranked(rule: Rule) -> _Ranked:
 
 
 class Acl:
-    """What several policies together allow; ``root`` allows everything.  It never changes: made anew, not edited."""
+    """What several policies together allow; ``root`` allows everything.  It is immutable: a change makes a new one."""
 
     __slots__ = ("_exact", "_heads", "_listed", "_ordered", "_plain", "_prefixes", "_shorter", "root")
 
@@ -88,7 +88,7 @@ class Acl:
             candidates.sort(key=lambda ranked: ranked.rank, reverse=True)
         self._ordered = sorted(self._prefixes)
         self._shorter = _shorter(self._ordered)
-        # Which rule decides about a path, remembered: its capabilities, and the rule itself when it needs parameters.
+        # Which rule decides about a path, cached: its capabilities, and the rule itself when it needs parameters.
         self._plain: dict[str, tuple[int, Rule | None]] = {}
         self._listed: dict[str, tuple[int, Rule | None]] = {}
 
@@ -103,7 +103,7 @@ class Acl:
     ) -> bool:
         """Whether a capability on a path is granted to a request with these parameters and this wrapping (0: none).
 
-        ``listing`` is for paths of lists (rule 2).  ``SUDO`` asks for the capability alone, whatever the request.
+        ``listing`` is for paths of lists (rule 2).  ``SUDO`` checks only the capability, not the request.
         """
         if self.root:
             return True
@@ -140,15 +140,15 @@ class Acl:
         return self._best(short) if found is None and short != path else found
 
     def _choice(self, path: str, listing: bool) -> tuple[int, Rule | None]:
-        kept = self._listed if listing else self._plain
-        choice = kept.get(path)
+        choices = self._listed if listing else self._plain
+        choice = choices.get(path)
         if choice is None:
             rule = self.rule_for(path, listing)
             choice = (0, None) if rule is None else (rule.capabilities, rule if rule.needs_parameters else None)
-            if len(kept) >= MAX_CACHED_CHOICES:
-                kept.clear()
+            if len(choices) >= MAX_CACHED_CHOICES:
+                choices.clear()
             if len(path) <= MAX_CACHED_PATH_CHARACTERS:
-                kept[path] = choice
+                choices[path] = choice
         return choice
 
     def _best(self, path: str) -> Rule | None:
@@ -171,18 +171,18 @@ class Acl:
 
 
 def _shorter(ordered: list[str]) -> list[int]:
-    """Return, for each of some sorted texts, the place of the longest other one that it begins with; -1 for none.
+    """Return, for each of some sorted texts, the position of the longest other one that it begins with; -1 for none.
 
-    Whatever text begins with one of these also begins with it at the place where it would be sorted in, or at one of
-    the places that lead on from there.
+    The longest of these that any text begins with is found from the position where the text would be sorted in: there,
+    or at one of the positions that follow from it.
     """
-    places: list[int] = []
+    shorter: list[int] = []
     for at, text in enumerate(ordered):
-        place = at - 1
-        while place >= 0 and not text.startswith(ordered[place]):
-            place = places[place]
-        places.append(place)
-    return places
+        position = at - 1
+        while position >= 0 and not text.startswith(ordered[position]):
+            position = shorter[position]
+        shorter.append(position)
+    return shorter
 
 
 def _merge(one: Rule, other: Rule) -> Rule:
@@ -215,9 +215,9 @@ def _smaller(one: int, other: int) -> int:
 
 def _permits(rule: Rule, capability: int, parameters: Mapping[str, Any], wrap_ttl_ns: int) -> bool:
     """Judge a request's wrapping and, of reads and writes, its parameters."""
-    longest = rule.max_wrapping_ttl_ns
-    # Merged rules may want more than they permit; then no time is right.
-    if wrap_ttl_ns < rule.min_wrapping_ttl_ns or (longest and not 0 < wrap_ttl_ns <= longest):
+    max_ttl_ns = rule.max_wrapping_ttl_ns
+    # Merged rules may have a minimum above their maximum; then every TTL is refused.
+    if wrap_ttl_ns < rule.min_wrapping_ttl_ns or (max_ttl_ns and not 0 < wrap_ttl_ns <= max_ttl_ns):
         return False
     return not capability & JUDGED_BY_PARAMETERS or _fits(rule, parameters)
 
@@ -246,16 +246,16 @@ def _is_among(value: Any, values: tuple[Any, ...]) -> bool:
 def _matches(value: Any, wanted: Any) -> bool:
     if not isinstance(wanted, str) or not isinstance(value, str) or len(wanted) < 2:
         return _is_same(value, wanted)
-    begins, ends = wanted[0] != "*", wanted[-1] != "*"
-    if begins and ends:
+    fixed_start, fixed_end = wanted[0] != "*", wanted[-1] != "*"
+    if fixed_start and fixed_end:
         return value == wanted
-    if begins:
+    if fixed_start:
         return value.startswith(wanted[:-1])
-    return value.endswith(wanted[1:]) if ends else wanted[1:-1] in value
+    return value.endswith(wanted[1:]) if fixed_end else wanted[1:-1] in value
 
 
 def _is_same(value: Any, wanted: Any) -> bool:
-    """Compare with the type, so that 1 is not true; of numbers none is the same."""
+    """Compare with the type, so that 1 is not true; two numbers are never the same."""
     if isinstance(wanted, list):
         return isinstance(value, list) and len(value) == len(wanted) and all(map(_is_same, value, wanted))
     if isinstance(wanted, dict):

@@ -29,7 +29,7 @@ _BLANKS = " \t\v\f\r"
 
 
 class PolicyError(ValueError):
-    """A text that is no policy; the message is what follows ``failed to parse policy:`` in an answer."""
+    """A text that is not a policy; the message is what follows ``failed to parse policy:`` in an answer."""
 
 
 class Literal(NamedTuple):
@@ -98,13 +98,13 @@ def parse(source: Source) -> Block:
 
 
 def _check_surrogates(source: Source, text: str, at: int) -> None:
-    """Raise PolicyError for half a surrogate pair: there is no UTF-8 for it."""
+    """Raise PolicyError for half a surrogate pair: it has no UTF-8 form."""
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         raise source.error(at, "illegal UTF-8 encoding")
 
 
 class _Reader:
-    """Reads HCL: ``next`` goes to the next token, ``back`` makes it come once more."""
+    """Reads HCL: ``next`` goes to the next token, ``back`` makes it return the same one again."""
 
     __slots__ = ("again", "at", "depth", "end", "kind", "pattern", "source", "text", "value")
 
@@ -115,16 +115,16 @@ class _Reader:
         self.again = False
 
     def next(self) -> str:
-        """Go to the next token and return its kind; beside it stand what it says, and ``at`` to ``end`` its place."""
+        """Go to the next token and return its kind; set ``value``, and its place from ``at`` to ``end``."""
         if self.again:
             self.again = False
             return self.kind
-        found = self.pattern.match(self.text, self.end)
-        assert found is not None
-        group = found.lastgroup
+        match = self.pattern.match(self.text, self.end)
+        assert match is not None
+        group = match.lastgroup
         if group is None:
-            return self._next_rare(max(found.end(), self.end))
-        self.at, self.end, self.value = found.start(group), found.end(), found[group]
+            return self._next_rare(max(match.end(), self.end))
+        self.at, self.end, self.value = match.start(group), match.end(), match[group]
         if group == "sign":
             self.kind = _SIGNS[self.value]
         elif group == "string":
@@ -132,18 +132,18 @@ class _Reader:
         elif group == "word":
             self.kind = "BOOL" if self.value in ("true", "false") else "IDENT"
         else:
-            whole = self.value.lstrip("-")
-            self.kind = "NUMBER" if whole.isdigit() or whole[:2] in ("0x", "0X") else "FLOAT"
+            digits = self.value.lstrip("-")
+            self.kind = "NUMBER" if digits.isdigit() or digits[:2] in ("0x", "0X") else "FLOAT"
         if self.end == len(self.text) and group in ("word", "number"):
-            self.end += 1  # only the end told that it was over, and a look at the end counts as a column
+            self.end += 1  # the token ended only at the text's end, and a read of the end counts as a column
         return self.kind
 
     def back(self) -> None:
-        """Let the token come once more."""
+        """Make ``next`` return the same token again."""
         self.again = True
 
     def _next_rare(self, at: int) -> str:
-        """Read what the pattern leaves out: strings with escapes, heredocs, the end, and what is no token."""
+        """Read what the pattern leaves out: strings with escapes, heredocs, the end, and what cannot begin a token."""
         source, text = self.source, self.text
         self.at, self.value = at, ""
         if at >= len(text):
@@ -267,9 +267,9 @@ def _token_pattern() -> re.Pattern[str]:
 
 
 def _read_string(source: Source, at: int) -> tuple[str, int]:
-    """Read a quoted string that holds escapes or ``${...}``; return what it says and where it ends."""
+    """Read a quoted string that holds escapes or ``${...}``; return its content and where it ends."""
     text, braces, position = source.text, 0, at + 1
-    said: list[str] = []
+    parts: list[str] = []
     while position < len(text):
         character = text[position]
         if character == "\\":
@@ -278,12 +278,12 @@ def _read_string(source: Source, at: int) -> tuple[str, int]:
         elif braces:
             braces += {"{": 1, "}": -1}.get(character, 0)
         elif character == '"':
-            return "".join(said), position + 1
+            return "".join(parts), position + 1
         elif character == "\n":
             break
         elif text.startswith("${", position):
             braces, character, position = 1, "${", position + 1
-        said.append(character)
+        parts.append(character)
         position += 1
     raise source.error(position, "literal not terminated")
 
@@ -296,11 +296,11 @@ def _escape_pattern() -> re.Pattern[str]:
 
 def _read_escape(source: Source, at: int) -> tuple[str, int]:
     """Read an escape; return its character and where its last one stands."""
-    found = _escape_pattern().match(source.text, at)
-    if found is None:
+    match = _escape_pattern().match(source.text, at)
+    if match is None:
         raise source.error(at + 1, "illegal char escape")
-    named, octal, *hexadecimal = found.groups()
-    last = found.end() - 1
+    named, octal, *hexadecimal = match.groups()
+    last = match.end() - 1
     if named is not None:
         return _ESCAPES[named], last
     code = int(octal, 8) if octal is not None else int(next(filter(None, hexadecimal)), 16)
@@ -310,7 +310,7 @@ def _read_escape(source: Source, at: int) -> tuple[str, int]:
 
 
 def _read_heredoc(source: Source, at: int) -> tuple[str, int]:
-    """Read a heredoc; return what it says, its last newline too, and where the line of its closing word ends."""
+    """Read a heredoc; return its content with the last newline, and where the line of its closing word ends."""
     text = source.text
     begin = text.find("\n", at) + 1
     if not begin:
@@ -325,17 +325,17 @@ def _read_heredoc(source: Source, at: int) -> tuple[str, int]:
     while (stop := text.find("\n", start)) >= 0:
         line = text[start:stop].rstrip("\r")
         if line.lstrip(_BLANKS) == word:
-            indent, said = line.removesuffix(word), text[begin:start]
-            return (said + indent if anchor == word else _unindented(said, indent)), stop + 1
+            indent, content = line.removesuffix(word), text[begin:start]
+            return (content + indent if anchor == word else _unindented(content, indent)), stop + 1
         start = stop + 1
     raise source.error(len(text), "heredoc not terminated")
 
 
-def _unindented(said: str, indent: str) -> str:
+def _unindented(content: str, indent: str) -> str:
     """Take the closing word's indent from every line, or from none when one has less."""
-    lines = said.split("\n")[:-1]
+    lines = content.split("\n")[:-1]
     if not all(line.startswith(indent) for line in lines):
-        return said
+        return content
     return "".join([line[len(indent) :] + "\n" for line in lines])
 
 
@@ -354,12 +354,12 @@ def _read_json(source: Source) -> Block:
     try:
         document = json.loads(source.text, object_pairs_hook=_Members, **hooks)
     except json.JSONDecodeError:
-        # Without the parser's own words and place: those differ from one Python to the next.
-        raise PolicyError("the text begins like JSON, but is none") from None
+        # Without the parser's own message and place: they differ between Pythons.
+        raise PolicyError("the text begins like JSON, but is not JSON") from None
     except RecursionError:
         raise PolicyError(f"nested deeper than {MAX_DEPTH} levels") from None
-    # All strings stand in the text in the order in which the document is walked: so each key's place is found.
-    strings = (found.start() for found in re.finditer(r'"(?:[^"\\]|\\.)*"', source.text))
+    # The strings of the text come in the order in which the document is walked, which gives each key's place.
+    strings = (match.start() for match in re.finditer(r'"(?:[^"\\]|\\.)*"', source.text))
     items: list[Item] = []
     for item in _json_block(source, document, strings, 0, 1).items:
         if item.keys == ("path",) and isinstance(item.value, Block):
@@ -384,7 +384,7 @@ def _json_block(source: Source, members: _Members, strings: Iterator[int], at: i
 
 
 def _json_value(source: Source, value: Any, strings: Iterator[int], at: int, depth: int) -> Value:
-    """Make the value of what was read; ``at`` is where the key before it stands, for lack of a place of its own."""
+    """Return the value of a parsed one; ``at`` is the place of the key before it, as it has none of its own."""
     if depth > MAX_DEPTH:
         raise source.error(at, f"nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, _Members):

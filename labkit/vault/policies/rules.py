@@ -2,9 +2,9 @@
 
 1. A rule is a block ``path "pattern" { capabilities = [...] }``.  In a pattern, ``*`` at the end stands for anything,
    a segment ``+`` for any one segment.
-2. ``deny`` among the capabilities leaves deny alone; the older ``policy = "write"`` stands for several.
+2. ``deny`` among the capabilities removes all others; the older ``policy = "write"`` stands for several.
 3. What may stand in a rule is a closed list; anything else is refused with its line.
-4. Of multi-factor methods and control groups the form is read and nothing kept: they judge nothing here.
+4. ``mfa_methods`` (its form is checked) and ``control_group`` are accepted and have no effect.
 
 Language and messages: the product's ACL policies (public documentation, Policies).
 """
@@ -32,7 +32,7 @@ CAPABILITIES = {
     "deny": DENY,
 }
 
-# What ``policy = "..."`` in a rule stands for: the language before there were capabilities.
+# What ``policy = "..."`` in a rule stands for: the form of the language before capabilities.
 OLD_POLICIES = {
     "deny": DENY,
     "read": READ | LIST,
@@ -59,7 +59,7 @@ class Rule(NamedTuple):
     """What is allowed on one pattern: a union of capabilities, and what a request must look like besides.
 
     ``allowed`` and ``denied`` map parameter names to values (text, flags, Number, lists, dicts), no values meaning any.
-    Times are nanoseconds, 0 is unset.  Without capabilities a rule denies, until it merges with one that has some.
+    TTLs are nanoseconds, 0 is unset.  Without capabilities a rule denies, until it merges with one that has some.
     """
 
     pattern: str
@@ -77,7 +77,7 @@ class Rule(NamedTuple):
 
 
 def parse_policy(text: str) -> tuple[Rule, ...]:
-    """Read a policy's rules in their order; raise PolicyError, which says what follows ``failed to parse policy:``."""
+    """Read a policy's rules in their order; raise PolicyError: what follows ``failed to parse policy:``."""
     source = Source(text)
     document = parse(source)
     _check_keys(source, document, ("name", "path"), "")
@@ -120,7 +120,7 @@ def _text(source: Source, value: Value, name: str) -> str:
 
 
 class _Entries:
-    """The entries of one rule's block; a name may come again, then texts and values add up and the last time counts."""
+    """The entries of one rule's block; a name may be repeated: texts and values add up, the last TTL counts."""
 
     __slots__ = ("entries", "prefix", "source", "written")
 
@@ -149,17 +149,17 @@ class _Entries:
         capabilities = self._capabilities(names, old)
         if capabilities == DENY:
             return Rule(pattern, DENY)
-        shortest, longest = self._ttl_ns("min_wrapping_ttl"), self._ttl_ns("max_wrapping_ttl")
-        if 0 < longest < shortest:
+        min_ttl_ns, max_ttl_ns = self._ttl_ns("min_wrapping_ttl"), self._ttl_ns("max_wrapping_ttl")
+        if 0 < max_ttl_ns < min_ttl_ns:
             raise PolicyError("max_wrapping_ttl cannot be less than min_wrapping_ttl")
-        return Rule(pattern, capabilities, allowed, denied, required, shortest, longest)
+        return Rule(pattern, capabilities, allowed, denied, required, min_ttl_ns, max_ttl_ns)
 
     def _values(self, name: str) -> list[Value]:
-        found = self.entries.get(name, [])
-        for item in found:
+        items = self.entries.get(name, [])
+        for item in items:
             if len(item.keys) > 1:
                 raise self.source.error(item.at, f"{name} takes no name of its own")
-        return [item.value for item in found]
+        return [item.value for item in items]
 
     def _texts(self, name: str, lists: bool = True) -> list[str]:
         """Read lists of texts, one behind the other, or the texts themselves."""
@@ -173,7 +173,7 @@ class _Entries:
 
     def _parameters(self, name: str) -> Parameters:
         """Read a block of ``parameter = [values]``."""
-        read: dict[str, list[Any]] = {}
+        parameters: dict[str, list[Any]] = {}
         for value in self._values(name):
             if not isinstance(value, Block):
                 raise self.source.error(value.at, f'{name} wants a block: {name} = {{ "parameter" = [] }}')
@@ -181,8 +181,8 @@ class _Entries:
                 if len(item.keys) > 1 or isinstance(item.value, Literal):
                     raise self.source.error(item.value.at, f'{name} wants lists of values: "{item.keys[0]}" = ["..."]')
                 parts = item.value.values if isinstance(item.value, Listing) else (item.value,)
-                read.setdefault(item.keys[0].lower(), []).extend([_plain(part) for part in parts])
-        return {key: tuple(values) for key, values in read.items()} if read else ANY
+                parameters.setdefault(item.keys[0].lower(), []).extend([_plain(part) for part in parts])
+        return {key: tuple(values) for key, values in parameters.items()} if parameters else ANY
 
     def _capabilities(self, names: list[str], old: str) -> int:
         if old and old not in OLD_POLICIES:
@@ -203,7 +203,7 @@ class _Entries:
         if not value:
             return 0
         try:
-            # What is no text is handed on as a list, to be refused in the API's words.
+            # A value that is not a text is passed on as a list, which is refused in the API's words.
             text = value[0].text if isinstance(value[0], Literal) and value[0].kind != "BOOL" else value
             nanoseconds = parse_duration(text)
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""Stored policies: their texts, the index that changes with any of them, and compiled access lists kept by it.
+"""Stored policies: their texts, the index that changes with any of them, and compiled access lists.
 
 A policy's text is stored by name; ``policy/index`` maps each name to a digest of its text.  The index is rewritten with
 every change of a policy, so a compiled access list is valid while the stored index is the same object (R21).
@@ -41,9 +41,9 @@ def acl_for(ctx: Context, names: tuple[str, ...]) -> Acl:
 
 
 def _rules(ctx: Context, names: tuple[str, ...]) -> list[tuple[Rule, ...]]:
-    whole = ctx.full_storage
-    found = (_internal(name) if name in INTERNAL else whole.decoded(TEXTS + name, _parse) for name in names)
-    return [rules for rules in found if rules is not None]
+    storage = ctx.full_storage
+    policies = (_internal(name) if name in INTERNAL else storage.decoded(TEXTS + name, _parse) for name in names)
+    return [rules for rules in policies if rules is not None]
 
 
 def _parse(stored: bytes) -> tuple[Rule, ...]:
@@ -70,7 +70,7 @@ def not_assignable(name: str) -> bool:
 
 
 def check(text: str) -> None:
-    """Raise BadRequest for a text that is no policy."""
+    """Raise BadRequest for a text that is not a policy."""
     try:
         parse_policy(text)
     except PolicyError as error:
@@ -92,7 +92,7 @@ def write_text(ctx: Context, name: str, text: str) -> None:
 
 
 def delete(ctx: Context, name: str) -> None:
-    """Delete a policy; one that is not there is no error."""
+    """Delete a policy; a missing one is not an error."""
     index = _index(ctx)
     if index.pop(name, None) is not None:
         ctx.full_storage.delete(TEXTS + name)
@@ -100,7 +100,7 @@ def delete(ctx: Context, name: str) -> None:
 
 
 def write_default(ctx: Context) -> None:
-    """Store the policy that every token has unless told otherwise."""
+    """Store the policy that every token has by default."""
     write_text(ctx, "default", DEFAULT_POLICY)
 
 

@@ -1,10 +1,10 @@
-"""Disaster-recovery replication: one cluster's storage, carried to others that can take its place."""
+"""Disaster-recovery replication: one cluster's storage, copied to clusters that can replace it."""
 
 from __future__ import annotations
 
 MODE_KEY = "node/mode"
 """Where the record of the cluster's mode is stored.
 
-It is this cluster's own, and in no tree.  Every request asks whether it is there, so the key is known without loading
-what the record means.
+It belongs to this cluster and is in neither Merkle tree.  Every request checks whether it is stored, so the key is
+here, without the module that decodes the record.
 """

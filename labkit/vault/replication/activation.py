@@ -1,10 +1,12 @@
-"""Activation: how a secondary is let in, and how its connections are judged (decisions D4, D5, D8).
+"""Activation: how a secondary is admitted, and how its connections are checked (decisions D4, D5, D8).
 
-1. A primary has an authority of its own, made when it becomes primary; it never leaves the cluster.
-2. An activation token stands for a bundle: who may connect (a certificate for one id), to whom, and by what the other
-   side is known.  It travels as a wrapping token in JWT form, or sealed to a public key of the secondary.
-3. A connection shows the certificate and a signature over its own serial; it stands while the id is not revoked.
-4. The bootstrap answer carries the root key and the keyring: what the replicated ciphertexts are read with.
+1. A primary has an authority of its own, made when it becomes primary; its keys never leave the cluster.
+2. An activation token stands for a bundle: who may connect (a certificate for one id), to which
+   addresses, and the authority's certificate.  It is sent as a wrapping token in JWT form, or encrypted to a public key
+   of the secondary.
+3. A connection shows the certificate and a signature over its own serial; it is accepted until the id is revoked.
+4. The bootstrap answer holds the root key and the keyring, with which the replicated ciphertexts are decrypted, and the
+   seal configuration.
 """
 
 from __future__ import annotations
@@ -77,7 +79,7 @@ class SecondaryHeartbeat(NamedTuple):
 
 
 def make_authority(ctx: Context) -> None:
-    """Make a fresh authority: earlier activations are worth nothing from now on."""
+    """Make a fresh authority: earlier activations become invalid."""
     from labkit.keymaking import make_authority as make
     from labkit.keymaking import make_signing_key
 
@@ -91,8 +93,8 @@ def issue(ctx: Context, mode: Mode, secondary_id: str, ttl_s: int, public_key: s
     """Issue an activation for a secondary's id; return ``wrap_info``, or ``data`` where a public key was given."""
     from labkit.keymaking import Identity, issue_client_certificate, sign_es512
 
-    known = ctx.full_storage
-    if known.get(SECONDARIES + _as_key(secondary_id)) is not None:
+    storage = ctx.full_storage
+    if storage.get(SECONDARIES + _as_key(secondary_id)) is not None:
         raise BadRequest(
             f"a secondary with id {secondary_id} is known already; ids are unique: revoke it, or choose another id"
         )
@@ -110,7 +112,7 @@ def issue(ctx: Context, mode: Mode, secondary_id: str, ttl_s: int, public_key: s
         mode.primary_cluster_addr or settings.cluster_address,
         settings.api_address,
     )
-    known.put(SECONDARIES + _as_key(secondary_id), encode_record([secondary_id, holder.certificate, ctx.now]))
+    storage.put(SECONDARIES + _as_key(secondary_id), encode_record([secondary_id, holder.certificate, ctx.now]))
     if public_key:
         return {"data": {"token": _seal(ctx, bundle, public_key)}}
     body = {"data": {"bundle": list(bundle)}, "auth": None, "warnings": None}
@@ -129,7 +131,7 @@ def issue(ctx: Context, mode: Mode, secondary_id: str, ttl_s: int, public_key: s
 
 
 def revoke(ctx: Context, secondary_id: str) -> None:
-    """Take an id's activation back; its connection breaks at once."""
+    """Revoke an id's activation; its connection is closed at once."""
     key = SECONDARIES + _as_key(secondary_id)
     if ctx.full_storage.get(key) is None:
         raise BadRequest(f"no secondary with id {secondary_id} is known")
@@ -138,18 +140,18 @@ def revoke(ctx: Context, secondary_id: str) -> None:
 
 def secondary_ids(ctx: Context) -> list[str]:
     """Return the ids of all activations that were not revoked, used or not, sorted."""
-    whole = ctx.full_storage
-    rows = (whole.get(SECONDARIES + name) for name in whole.list(SECONDARIES))
+    storage = ctx.full_storage
+    rows = (storage.get(SECONDARIES + name) for name in storage.list(SECONDARIES))
     return sorted(decode_record(row)[0] for row in rows if row is not None)
 
 
 def is_known(core: Core, secondary_id: str) -> bool:
-    """Whether an id's activation stands."""
+    """Whether an id has an activation that was not revoked."""
     return core.storage.get(SECONDARIES + _as_key(secondary_id)) is not None
 
 
 def check_connection(core: Core, secondary_id: str, serial: int, shown: dict[str, Any]) -> str:
-    """Say why a secondary's connection is refused; an empty text is welcome."""
+    """Return why a secondary's connection is refused; an empty text when it is accepted."""
     from labkit.keymaking import check_client_certificate, verify
 
     key = SECONDARIES + _as_key(secondary_id)
@@ -177,7 +179,7 @@ def check_connection(core: Core, secondary_id: str, serial: int, shown: dict[str
 
 
 def note_heartbeat(core: Core, secondary_id: str, message: dict[str, Any], address: str) -> None:
-    """Remember what a secondary's heartbeat told, for the status."""
+    """Remember what a secondary's heartbeat reported, for the status."""
     core.replica.secondaries[secondary_id] = SecondaryHeartbeat(
         secondary_id,
         address,
@@ -189,15 +191,15 @@ def note_heartbeat(core: Core, secondary_id: str, message: dict[str, Any], addre
 
 
 def bootstrap(core: Core, shown: dict[str, Any]) -> Response:
-    """Answer a secondary's bootstrap request: the keys that its new contents will be read with."""
+    """Answer a secondary's bootstrap request: the keys that decrypt its new contents."""
     if core.keys.sealed or core.replica.mode.mode != "primary":
         return respond(503, {"errors": ["this cluster is not a primary now"]})
     why = check_connection(core, str(shown.get("secondary_id", "")), 0, shown)
-    ring, config = core.storage.get(KEYRING), core.storage.get(SEAL_CONFIG)
+    keyring, config = core.storage.get(KEYRING), core.storage.get(SEAL_CONFIG)
     assert core.keys.root_key is not None
-    if why or ring is None or config is None:
+    if why or keyring is None or config is None:
         return respond(403, {"errors": [f"bootstrap refused: {why}"]})
-    answer = {"root_key": core.keys.root_key.hex(), "keyring": ring.hex(), "seal_config": config.hex()}
+    answer = {"root_key": core.keys.root_key.hex(), "keyring": keyring.hex(), "seal_config": config.hex()}
     return respond(200, {"data": answer})
 
 
@@ -205,7 +207,7 @@ def bootstrap(core: Core, shown: dict[str, Any]) -> Response:
 
 
 def make_exchange_key(ctx: Context) -> str:
-    """Make the key pair that a bundle can be sealed to; return the public half in base64."""
+    """Make the key pair that a bundle can be encrypted to; return the public half in base64."""
     from labkit.sealed_box import make_exchange_key as make
 
     private, public = make(ctx.entropy)
@@ -214,7 +216,7 @@ def make_exchange_key(ctx: Context) -> str:
 
 
 def open_sealed_bundle(ctx: Context, token: str) -> Bundle | None:
-    """Open a bundle that was sealed to this cluster's public key; None when the token is no such thing."""
+    """Decrypt a bundle that was encrypted to this cluster's public key; None for any other token."""
     from labkit.sealed_box import open_sealed
 
     private = ctx.full_storage.get(EXCHANGE_KEY)
@@ -230,12 +232,12 @@ def read_bundle(answer: Response) -> Bundle:
     """Return the bundle of an unwrapped activation token; raise BadRequest for anything else."""
     data = answer.data
     if not isinstance(data, dict) or len(data.get("bundle", ())) != len(Bundle._fields):
-        raise BadRequest("the token was unwrapped, but it is no secondary activation token")
+        raise BadRequest("the token was unwrapped, but it is not a secondary activation token")
     return Bundle(*data["bundle"])
 
 
 def encode_credentials(bundle: Bundle) -> bytes:
-    """Write what a secondary connects with, as it is stored."""
+    """Write a secondary's credentials as they are stored."""
     return encode_record(list(bundle))
 
 
@@ -248,7 +250,7 @@ def credentials(core: Core, serial: int) -> dict[str, Any]:
 
 
 def show(bundle: Bundle, serial: int, version: str) -> dict[str, Any]:
-    """Lay out what a connection shows for a bundle."""
+    """Return what a connection shows for a bundle."""
     from labkit.keymaking import sign
 
     return {
@@ -262,7 +264,7 @@ def show(bundle: Bundle, serial: int, version: str) -> dict[str, Any]:
 
 def _authority(ctx: Context) -> Authority:
     stored = ctx.full_storage.get(AUTHORITY)
-    assert stored is not None, "a primary has an authority from the moment it is one"
+    assert stored is not None, "a primary always has an authority"
     private, certificate, token_private, token_public = decode_record(stored)
     return Authority(bytes.fromhex(private), certificate, bytes.fromhex(token_private), token_public)
 

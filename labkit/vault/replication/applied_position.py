@@ -1,8 +1,8 @@
-"""Position: how far a secondary's contents are along its upstream's history, and where the upstream was last seen.
+"""Applied position: which entry of its upstream a secondary has reached, and at which addresses the upstream serves.
 
-Both are stored beside what they speak of, in the same transaction, so that a new active node goes on from there.  They
-carry a tag of the mode record they belong to: a change of mode, or of the upstream, outdates them without a word, and
-what the mode record itself says holds again.
+Both are stored, so that a new active node goes on from there; the position in the same transaction as the contents.
+They carry a tag of the mode record they belong to: a change of mode or upstream invalidates them, and the mode record's
+own values apply again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Writes = dict[str, bytes | None]
 
 
 class AppliedPosition(NamedTuple):
-    """Whether the contents are a whole state of the upstream, which entry's, and the last entry that was streamed."""
+    """Whether the contents are a complete state of the upstream, after which entry, and the last entry streamed."""
 
     complete: bool = False
     position: int | None = None
@@ -32,28 +32,28 @@ class AppliedPosition(NamedTuple):
 
 
 def read(ctx: Context) -> AppliedPosition:
-    """Return the place that holds now."""
-    kept = _tagged(ctx, POSITION)
+    """Return the position that applies now."""
+    stored = _tagged(ctx, POSITION)
     mode = ctx.mode
     return (
-        AppliedPosition(*kept)
-        if kept is not None
+        AppliedPosition(*stored)
+        if stored is not None
         else AppliedPosition(mode.complete, mode.position, mode.last_remote_wal)
     )
 
 
-def write(core: Core, place: AppliedPosition) -> Writes:
-    """Return the writes that store a place."""
-    return _tag(core, POSITION, list(place))
+def write(core: Core, position: AppliedPosition) -> Writes:
+    """Return the writes that store a position."""
+    return _tag(core, POSITION, list(position))
 
 
 def addresses(ctx: Context) -> tuple[str, ...]:
-    """Return the upstream's cluster addresses, those that served last first; empty without an upstream."""
+    """Return the upstream's cluster addresses, the last that served first; empty without an upstream."""
     mode = ctx.mode
     if not mode.has_upstream:
         return ()
-    kept = _tagged(ctx, ADDRESSES)
-    return tuple(dict.fromkeys((*(kept or ()), *mode.upstream_cluster_addrs)))
+    stored = _tagged(ctx, ADDRESSES)
+    return tuple(dict.fromkeys((*(stored or ()), *mode.upstream_cluster_addrs)))
 
 
 def write_addresses(core: Core, known: tuple[str, ...]) -> Writes:

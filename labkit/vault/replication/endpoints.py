@@ -1,7 +1,7 @@
 """The endpoints of disaster-recovery replication (spec, DR replication).
 
 Calls that change the mode answer 200 with a warning (decision D1); a call in the wrong mode is 400 that names the mode
-(D11).  On a secondary the operation token takes the place of a token.
+(D11).  On a secondary the operation token is used instead of a client token.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ CA_PATH = fields.text("ca_path", "folder of such files", "")
 
 
 def read_status(ctx: Context) -> dict[str, Any]:
-    """Tell mode and progress; answered in any namespace, without a token."""
+    """Return mode and progress; answered in any namespace, without a token."""
     return reports.status(ctx)
 
 
 def read_both_statuses(ctx: Context) -> dict[str, Any]:
-    """Tell the status of both kinds of replication; performance replication does not exist here."""
+    """Return the status of both kinds of replication; performance replication is not implemented."""
     return {"dr": reports.status(ctx), "performance": {"mode": "disabled"}}
 
 
@@ -53,7 +53,7 @@ def enable_primary(ctx: Context, primary_cluster_addr: str) -> None:
 
 
 def demote_primary(ctx: Context) -> None:
-    """Make this primary a secondary that knows no primary; data and cluster id stay."""
+    """Make this primary a secondary without an upstream; data and cluster id stay."""
     _store(ctx, _advanced(ctx, "demote"))
     ctx.full_storage.delete(activation.AUTHORITY)
     ctx.warn(f"This cluster is being demoted to a replication secondary. {BRIEFLY}")
@@ -79,7 +79,7 @@ def issue_secondary_token(ctx: Context, id: str, ttl: int, secondary_public_key:
 
 
 def revoke_secondary(ctx: Context, id: str) -> None:  # noqa: A002 - the API's name
-    """Take a secondary's activation back: it is disconnected at once."""
+    """Revoke a secondary's activation: it is disconnected at once."""
     _require(ctx, "primary", "revoke a secondary")
     if not id:
         raise BadRequest("id must be specified: the name that the secondary's token was issued for")
@@ -87,7 +87,7 @@ def revoke_secondary(ctx: Context, id: str) -> None:  # noqa: A002 - the API's n
 
 
 def generate_public_key(ctx: Context) -> dict[str, str]:
-    """Make the key that an activation can be sealed to."""
+    """Make the key that an activation can be encrypted to."""
     if ctx.mode.mode == "primary":
         _require(ctx, "secondary", "generate a public key")
     if activation.version_numbers(ctx.core.settings.version) < (1, 3):
@@ -110,7 +110,7 @@ def enable_secondary(ctx: Context, token: str, primary_api_addr: str, ca_file: s
 
 
 def promote_secondary(ctx: Context, dr_operation_token: str, primary_cluster_addr: str, force: bool) -> None:
-    """Make this secondary the primary; ``force`` goes past the safety check, never past the token."""
+    """Make this secondary the primary; ``force`` skips the safety check, never the token."""
     _require(ctx, "secondary", "promote")
     operation_token.check(ctx, dr_operation_token)
     sync = ctx.core.replica.sync
@@ -152,8 +152,8 @@ def update_primary(
     if token is None:
         raise BadRequest("give token (blank: forget the primary) or update_primary_addrs")
     if not token:
-        _store(ctx, forgetting(_with_place(ctx, mode)))
-        ctx.warn("This secondary knows no primary any more.")
+        _store(ctx, forgetting(_with_position(ctx, mode)))
+        ctx.warn("This secondary has no primary any more.")
         return None
     bundle, keys = yield from joining.fetch_bundle(ctx, token, primary_api_addr, (ca_file, ca_path))
     mode = _still_allowed(ctx, dr_operation_token)
@@ -173,19 +173,19 @@ def _move_addresses(ctx: Context, mode: Mode, addresses: tuple[str, ...], dr_ope
 
 
 def _still_allowed(ctx: Context, dr_operation_token: str) -> Mode:
-    """Judge mode and operation token again after a fetch (R4); return the mode record with how far the contents go."""
+    """Judge mode and operation token again after a fetch (R4); return the mode record with the applied position."""
     mode = _require(ctx, "secondary", "update the primary")
     operation_token.check(ctx, dr_operation_token)
-    return _with_place(ctx, mode)
+    return _with_position(ctx, mode)
 
 
-def _with_place(ctx: Context, mode: Mode) -> Mode:
-    """Write into the record how far the contents go: what is stored beside it of that holds for this record alone."""
+def _with_position(ctx: Context, mode: Mode) -> Mode:
+    """Return the record with the applied position in it: the one stored beside it is valid for this record only."""
     return mode._replace(**applied_position.read(ctx)._asdict())
 
 
 def read_attempt(ctx: Context) -> dict[str, Any]:
-    """Tell how far the generation of an operation token is."""
+    """Return the progress of an operation token's generation."""
     _require(ctx, "secondary", "generate an operation token")
     return operation_token.describe(ctx, operation_token.read_attempt(ctx))
 
@@ -203,26 +203,26 @@ def cancel_attempt(ctx: Context) -> None:
 
 
 def update_attempt(ctx: Context, key: str | None, nonce: str | None) -> dict[str, Any]:
-    """Give one key share."""
+    """Take one key share."""
     _require(ctx, "secondary", "generate an operation token")
     return operation_token.update(ctx, key, nonce)
 
 
 def delete_operation_token(ctx: Context, dr_operation_token: str) -> None:
-    """Take the operation token back; a cluster that was promoted with it may still do so."""
+    """Delete the operation token; possible in any mode, also after a promotion with it."""
     operation_token.check(ctx, dr_operation_token)
     operation_token.delete(ctx)
 
 
 def check_secondary(ctx: Context, dr_operation_token: str) -> dict[str, Any]:
-    """Compare every kept node of the Merkle index with a tree computed afresh."""
+    """Compare every node of a secondary's Merkle tree with a newly computed tree."""
     _require(ctx, "secondary", "check the secondary's Merkle tree")
     operation_token.check(ctx, dr_operation_token)
     return reports.merkle_check(ctx)
 
 
 def check_primary(ctx: Context) -> dict[str, Any]:
-    """Compare every kept node of the Merkle index with a tree computed afresh, on a primary."""
+    """Compare every node of a primary's Merkle tree with a newly computed tree."""
     _require(ctx, "primary", "check the primary's Merkle tree")
     return reports.merkle_check(ctx)
 

@@ -1,4 +1,4 @@
-"""What can happen to a secondary's replication, and what it can ask for in turn: plain records.
+"""The events of a secondary's replication, and the effects that it asks for: plain records.
 
 An event carries the ``Moment`` it happened at.  Effects are carried out in their order, all before the next
 event: ``AskUpstream`` and ``StartTimer`` come back as events, the others are for the node itself.
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 Changes = tuple[tuple[str, bytes | None], ...]
-"""Keys and the ciphertexts they are to hold, None where a key is to go."""
+"""Keys and the ciphertexts they are to hold, None deletes the key."""
 
 
 class Moment(NamedTuple):
@@ -23,8 +23,8 @@ class Moment(NamedTuple):
 class Start(NamedTuple):
     """Connect: after enable, update-primary, unseal or takeover.
 
-    ``position`` is the generation of this very upstream that the contents are, None when that is unknown.
-    ``serial``: the node's incarnation << 32, so that answers to a former life are strangers.
+    ``position`` is the generation of this upstream that the contents are, None when that is unknown.
+    ``serial``: the node's incarnation << 32, so that answers to an earlier incarnation are ignored.
     """
 
     addresses: tuple[str, ...]
@@ -38,7 +38,7 @@ class Start(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """Forget the upstream: demote, blank token; ``shut``: for good, by promote, disable, seal, step-down."""
+    """Forget the upstream: demote, blank token; ``shut``: no reconnect, after promote, disable, seal, step-down."""
 
     reason: str
     at: Moment
@@ -46,7 +46,7 @@ class Stop(NamedTuple):
 
 
 class ReplyArrived(NamedTuple):
-    """An answer came, as ``heard`` made it."""
+    """An answer arrived, as ``heard`` returned it."""
 
     rpc: str
     payload: Mapping[str, Any]
@@ -54,7 +54,7 @@ class ReplyArrived(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """A question, or (rpc "") the whole connection, was refused; ``addresses``: of who is active, if told."""
+    """A question, or (rpc "") the whole connection, was refused; ``addresses``: the active node's, if known."""
 
     rpc: str
     serial: int
@@ -64,7 +64,7 @@ class Refused(NamedTuple):
 
 
 class ReplyTimedOut(NamedTuple):
-    """No answer came in time."""
+    """No answer arrived in time."""
 
     rpc: str
     serial: int
@@ -72,14 +72,14 @@ class ReplyTimedOut(NamedTuple):
 
 
 class Pushed(NamedTuple):
-    """Entries came on the stream."""
+    """Entries arrived on the stream."""
 
     payload: Mapping[str, Any]
     at: Moment
 
 
 class TimerFired(NamedTuple):
-    """A timer that ``StartTimer`` asked for rang."""
+    """A timer that ``StartTimer`` asked for fired."""
 
     name: str
     serial: int
@@ -90,7 +90,7 @@ Event = Start | Stop | ReplyArrived | Refused | ReplyTimedOut | Pushed | TimerFi
 
 
 class AskUpstream(NamedTuple):
-    """Ask the upstream at an address what ``ask`` makes of the payload; timeout 0: no silence is told."""
+    """Ask the upstream at an address what ``ask`` makes of the payload; timeout 0: no ``ReplyTimedOut`` follows."""
 
     rpc: str
     to: str
@@ -99,7 +99,7 @@ class AskUpstream(NamedTuple):
 
 
 class StartTimer(NamedTuple):
-    """Ring a timer after a delay, to be spread evenly by ± ``spread_ppm`` millionths of it."""
+    """Fire a timer after a delay, to be spread evenly by ± ``spread_ppm`` millionths of it."""
 
     name: str
     serial: int
@@ -131,7 +131,7 @@ class Remember(NamedTuple):
 
 
 class Observe(NamedTuple):
-    """Tell whoever watches."""
+    """Report to the node's observer."""
 
     kind: str
     fields: Mapping[str, Any]

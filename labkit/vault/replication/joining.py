@@ -1,4 +1,4 @@
-"""Joining a replication set: fetch what the activation stands for, validate it, and only then change anything."""
+"""Joining a replication set: fetch the activation's bundle and keys, validate them, and only then change anything."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from labkit.vault.storage.records import decode_record
 if TYPE_CHECKING:
     from labkit.vault.context import Context
 
-# what a wipe leaves: who leads this cluster has nothing to do with its data
+# Keys that a wipe keeps: the leader's lease and the number of the newest entry are not part of the data.
 UNTOUCHED = ("node/lease", "node/wal")
 
 
 class BootstrapKeys(NamedTuple):
-    """What a primary's contents are read with."""
+    """The keys that decrypt a primary's contents, and its seal configuration."""
 
     root_key: bytes
     keyring: bytes
@@ -64,7 +64,7 @@ def fetch_bundle(
     shown = activation.show(bundle, 0, ctx.core.settings.version)
     answer = yield Fetch(bundle.cluster_address, Request("POST", "bootstrap", {}, shown), channel="cluster")
     if not answer.ok:
-        refused = f"error fetching secondary bootstrap package from {bundle.cluster_address}: {_told(answer)}"
+        refused = f"error fetching secondary bootstrap package from {bundle.cluster_address}: {_error_text(answer)}"
         raise Unavailable(refused, code=answer.code)
     data = answer.data
     keys = BootstrapKeys(*(bytes.fromhex(data[name]) for name in ("root_key", "keyring", "seal_config")))
@@ -81,20 +81,22 @@ def _unwrap(token: str, primary_api_addr: str) -> Generator[Fetch, Response, Bun
     try:
         claims = read_claims(token)
     except ValueError as error:
-        raise BadRequest(f"token is no secondary activation token: {error}") from None
+        raise BadRequest(f"token is not a secondary activation token: {error}") from None
     address = primary_api_addr or str(claims.get("addr", ""))
     sent = {"X-Vault-Token": str(claims.get("jti", ""))}  # the wrapping token is the caller's own
     answer = yield Fetch(address, Request("POST", "/v1/sys/wrapping/unwrap", sent))
     if answer.status == 0:
-        raise Unavailable(f'error unwrapping secondary token: Post "{address}/v1/sys/wrapping/unwrap": {_told(answer)}')
+        refused = f'error unwrapping secondary token: Post "{address}/v1/sys/wrapping/unwrap": {_error_text(answer)}'
+        raise Unavailable(refused)
     if not answer.ok:
         raise BadRequest(
-            f"error response unwrapping secondary token; status code is {answer.status}, message is {_told(answer)}"
+            f"error response unwrapping secondary token; status code is {answer.status}, "
+            f"message is {_error_text(answer)}"
         )
     return activation.read_bundle(answer)
 
 
-def _told(answer: Response) -> str:
+def _error_text(answer: Response) -> str:
     return "; ".join(answer.errors) or "no text"
 
 
@@ -120,7 +122,7 @@ def repointed(ctx: Context, mode: Mode, bundle: Bundle, keys: BootstrapKeys) -> 
 
 
 def first_that_answers(ctx: Context, addresses: tuple[str, ...]) -> Generator[Fetch, Response, tuple[str, ...]]:
-    """Ping addresses one at a time; return them with the first that answered in front."""
+    """Ask addresses one at a time; return them with the first that answered in front."""
     stored = ctx.full_storage.get(activation.CREDENTIALS)
     if stored is None:
         raise BadRequest("this secondary has no credentials of a primary; use a secondary activation token")
@@ -133,9 +135,9 @@ def first_that_answers(ctx: Context, addresses: tuple[str, ...]) -> Generator[Fe
 
 
 def wipe(ctx: Context, keys: BootstrapKeys) -> None:
-    """Clear the cluster and take over the primary's seal and keyring; the other nodes seal themselves by that.
+    """Clear the cluster and take over the primary's seal and keyring; the other nodes then seal themselves.
 
-    The step carries the new keys: what it writes from here on is encrypted under them, and they hold once it commits.
+    The step carries the new keys: its writes from here on are encrypted under them, and they take effect at its commit.
     """
     for key in ctx.full_storage.keys(""):
         if key not in UNTOUCHED:
@@ -146,16 +148,16 @@ def wipe(ctx: Context, keys: BootstrapKeys) -> None:
 
 
 def store_credentials(ctx: Context, bundle: Bundle) -> None:
-    """Store what this secondary connects with; the key it may have been sealed to is used up."""
+    """Store what this secondary connects with; the key pair that the bundle may have been encrypted to is deleted."""
     ctx.full_storage.put(activation.CREDENTIALS, activation.encode_credentials(bundle))
     ctx.full_storage.delete(activation.EXCHANGE_KEY)
 
 
 def forget(ctx: Context) -> None:
-    """Drop authority, activations, credentials and operation token: the cluster stands alone."""
-    whole = ctx.full_storage
+    """Drop authority, activations, credentials and operation token: the cluster leaves its replication set."""
+    storage = ctx.full_storage
     for key in (activation.AUTHORITY, activation.CREDENTIALS, activation.EXCHANGE_KEY):
-        whole.delete(key)
-    whole.delete("node/operation-token")
-    whole.delete("node/attempt")
-    whole.delete_all(activation.SECONDARIES)
+        storage.delete(key)
+    storage.delete("node/operation-token")
+    storage.delete("node/attempt")
+    storage.delete_all(activation.SECONDARIES)

@@ -1,15 +1,15 @@
 """The journal: between barrier and store, it numbers what is shipped and remembers the last of it.
 
 1. While the journal is off, a commit goes straight to the store.  While it is on, a step's writes and the
-   number of its entry reach the store in one transaction; tree and backlog follow once the store took them.
-2. A step that writes keys of no tree alone makes no entry.  Those keys are never part of an entry.
-3. Entries are numbered without a gap, by this cluster alone: the number says nothing about another cluster.
+   number of its entry reach the store in one transaction; tree and backlog change after the store accepted them.
+2. A step that writes only keys outside both trees makes no entry.  Those keys are never part of an entry.
+3. Entries are numbered without a gap, per cluster: the number has no meaning in another cluster.
 4. The backlog holds the newest entries, bounded by count and by bytes (ciphertexts from before the change count
-   too); the newest one always stays, so that a stream that keeps pace never breaks.
+   too); the newest one always stays, so that a stream without lag never breaks.
 5. What the other side holds is found by its guard, the set digest of its leaves: from the newest state
-   backwards, changes are taken out of the guard entry by entry, and each guard so found is kept (R16).
+   backwards, changes are taken out of the guard entry by entry, and each guard so found is cached (R16).
 6. An answer about generation n is what it was right after entry n, however many entries came later: their
-   ``before`` undoes them.  When the backlog no longer reaches n there is no answer.
+   ``before`` undoes them.  When the backlog does not reach back to n, None is returned.
 """
 
 from __future__ import annotations
@@ -118,17 +118,17 @@ class Journal:
         self._empty_backlog()
 
     def adopt(self, tree: MerkleTree) -> bool:
-        """Put a reindexed tree in the place of the tree; return whether its leaves were others.
+        """Replace the tree by a reindexed one; return whether their leaves differ.
 
-        When they were, the backlog is dropped: its entries start from states that never were, and a secondary
-        that asks by guard must find none of them.
+        If they do, the backlog is dropped: its entries start from states that never existed, and a secondary
+        that asks by guard must not find any of them.
         """
-        assert self.tree is not None, "the journal is off: there is no index to replace"
-        other = tree.guard() != self.tree.guard()
+        assert self.tree is not None, "the journal is off: it has no tree to replace"
+        differs = tree.guard() != self.tree.guard()
         self.tree = tree
-        if other:
+        if differs:
             self._empty_backlog()
-        return other
+        return differs
 
     def commit(self, writes: Writes, term: int) -> int | None:
         """Write one step in one transaction and return its entry's number, None when it made none.
@@ -154,16 +154,16 @@ class Journal:
         return number
 
     def apply(self, changes: Iterable[tuple[str, bytes | None]], own: Writes, term: int) -> int | None:
-        """Write what came from the primary, and in the same transaction the caller's own keys of no tree.
+        """Write what the primary sent, and in the same transaction the caller's own keys outside both trees.
 
-        Returns the number of this cluster's own entry.  Raises ValueError when a received key is of no tree.
+        Returns the number of this cluster's own entry.  Raises ValueError for a received key outside both trees.
         """
         received = dict(changes)
         for key in received:
             if not classify(key):
-                raise ValueError(f"the primary sent {key}: such a key is in no tree, and never shipped")
+                raise ValueError(f"the primary sent {key}: such a key is outside both trees and never shipped")
         for key in own:
-            assert not classify(key), f"{key} would be shipped; only keys of no tree ride along"
+            assert not classify(key), f"{key} would be shipped; only keys outside both trees may be added"
         return self.commit({**received, **own}, term)
 
     def since(self, entry_number: int) -> tuple[Entry, ...] | None:
@@ -174,7 +174,7 @@ class Journal:
         return tuple([backlog[number] for number in range(entry_number + 1, self.last + 1)])
 
     def find(self, guard: bytes) -> int | None:
-        """Return the newest generation that has a guard; None when no state that the backlog reaches has it."""
+        """Return the newest generation that has a guard; None when the backlog does not reach a state with it."""
         if self.tree is None:
             return None
         wanted, number = int.from_bytes(guard, "big"), int.from_bytes(self.tree.guard(), "big")
@@ -192,12 +192,12 @@ class Journal:
         if self.tree is None or not self.oldest <= generation <= self.last:
             self._generations.pop(generation, None)
             return None
-        seen = self._generations.pop(generation, None) or Generation(self, generation)
-        self._generations[generation] = seen
+        cached = self._generations.pop(generation, None) or Generation(self, generation)
+        self._generations[generation] = cached
         while len(self._generations) > MAX_CACHED_GENERATIONS:
             del self._generations[next(iter(self._generations))]
-        seen.catch_up()
-        return seen
+        cached.catch_up()
+        return cached
 
     def _stored(self) -> Iterable[tuple[str, bytes]]:
         keys = self.storage.keys()
@@ -224,7 +224,7 @@ class Journal:
 
 
 class Generation:
-    """Tree and values right after one entry, though the journal has moved on: a cache, never state."""
+    """Tree and values as they were right after one entry: a cache over the journal, never state."""
 
     __slots__ = ("_before", "_journal", "_leaves", "_listed", "_seen", "_undo", "number")
 
@@ -244,7 +244,7 @@ class Generation:
         return tree
 
     def catch_up(self) -> None:
-        """Undo the entries made since the last question; the first ``before`` of a key is what it held."""
+        """Undo the entries made since the last call; the first ``before`` of a key is what it held."""
         if self._seen == self._journal.last:
             return
         self._undo.clear()
@@ -276,39 +276,39 @@ class Generation:
             subpages[at : at + DIGEST_BYTES] = to_bytes(now ^ difference)
         return bytes(subpages)
 
-    def leaves(self, tree: int, places: Set[int]) -> dict[str, bytes]:
+    def leaves(self, tree: int, buckets: Set[int]) -> dict[str, bytes]:
         """Return the leaves in some buckets of a tree as they were, sorted by key."""
-        wanted = sorted({place >> 8 for place in places})
+        wanted = sorted({number >> 8 for number in buckets})
         if any((tree, page) not in self._listed for page in wanted):
             self._list(tree, wanted)
-        found: dict[str, bytes] = {}
+        leaves: dict[str, bytes] = {}
         for page in wanted:
-            found.update(self._listed[tree, page])
-        return {key: found[key] for key in sorted(found) if bucket(key) in places}
+            leaves.update(self._listed[tree, page])
+        return {key: leaves[key] for key in sorted(leaves) if bucket(key) in buckets}
 
     def _undoing(self, tree: int) -> dict[int, dict[int, int]]:
         """Return {page: {subpage: what it has to be XORed with to be as it was}}."""
         if tree not in self._undo:
             pages: dict[int, dict[int, int]] = {}
-            for key, then in self._leaves.items():
+            for key, earlier in self._leaves.items():
                 if classify(key) == tree:
                     page, number = divmod(bucket(key), FAN_OUT)
                     subpages = pages.setdefault(page, {})
-                    difference = _number(then) ^ _number(self._tree.leaf(key))
+                    difference = _number(earlier) ^ _number(self._tree.leaf(key))
                     subpages[number] = subpages.get(number, 0) ^ difference
             self._undo[tree] = pages
         return self._undo[tree]
 
     def _list(self, tree: int, pages: list[int]) -> None:
-        """List whole pages in one pass over the tree, and keep them: what was does not change again."""
+        """List whole pages in one pass over the tree, and cache them: an earlier state does not change."""
         listed: dict[int, dict[str, bytes]] = {page: {} for page in pages}
-        places = {page * FAN_OUT + number for page in pages for number in range(FAN_OUT)}
-        then = self._tree.leaves(tree, places)
+        buckets = {page * FAN_OUT + number for page in pages for number in range(FAN_OUT)}
+        earlier = self._tree.leaves(tree, buckets)
         for key, leaf in self._leaves.items():
-            then.pop(key, None)
-            if leaf is not None and classify(key) == tree and bucket(key) in places:
-                then[key] = leaf
-        for key, leaf in then.items():
+            earlier.pop(key, None)
+            if leaf is not None and classify(key) == tree and bucket(key) in buckets:
+                earlier[key] = leaf
+        for key, leaf in earlier.items():
             listed[bucket(key) // FAN_OUT][key] = leaf
         self._listed.update({(tree, page): leaves for page, leaves in listed.items()})
 

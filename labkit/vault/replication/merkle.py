@@ -1,18 +1,18 @@
-"""The Merkle index: a cluster's stored ciphertexts in twenty bytes, and where two clusters differ.
+"""The Merkle tree: a cluster's stored ciphertexts in twenty bytes, and where two clusters differ.
 
-1. A key belongs to one class, told by its prefix: replicated (tree 1), local (tree 2), or in no tree at all.
+1. A key's prefix gives its class: replicated (tree 1), local (tree 2), or outside both trees.
 2. A leaf is SHA-256 over key, 0xFF, ciphertext, cut to 20 bytes.  UTF-8 never contains 0xFF or 0xFE, so no
    two pairs of key and ciphertext frame to the same bytes, and none to a node's, which begin with 0xFE.
 3. A key's bucket is the low 16 bits of its CRC-32: the same on every machine, far cheaper than a hash, and
    evenly spread.  The high byte is the page, the low byte the subpage.
-4. A subpage is the XOR of its leaves: cheap to keep, and no defence against a forger, who can choose leaves
-   that cancel.
+4. A subpage is the XOR of its leaves: cheap to update, but no defence against a forger, who can choose leaves
+   that cancel each other.
 5. A page is a hash over its 256 subpages, a subtree root over its 256 pages, the composite root over both
    subtree roots; after 0xFE, each kind begins with a byte of its own.
-6. A change is only noted.  When somebody asks, what was noted is settled into leaves, and subpages are XORed
-   with the difference; when a node is asked for, what is dirty is folded.  A page, a subtree or the composite
-   root is made anew at a fold under it, a subpage never is.
-7. The guard is the XOR of all leaves of both trees.  It tells contents, whatever became of the nodes above.
+6. A change is only noted.  A read of leaves or guard settles what was noted into leaves, guard and each
+   subpage's difference.  A read of a node also folds: the differences are XORed into the subpages, and the pages,
+   subtrees and composite root above these are hashed again.  A subpage is never computed again from its leaves.
+7. The guard is the XOR of all leaves of both trees.  It stands for the contents and does not depend on the nodes.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ TREES = (REPLICATED, LOCAL)
 TREE_TYPES = {REPLICATED: "replicated", LOCAL: "local"}
 
 CLASSES = {
-    "node/": NO_TREE,  # this cluster's alone: mode, authority, WAL position, lease, seal configuration
-    "token/": LOCAL,  # service tokens,
-    "cubbyhole/": LOCAL,  # what they keep to themselves,
-    "lease/": LOCAL,  # and leases: shipped for disaster recovery only
-    "local/": LOCAL,  # mounts that were made local, and their data
+    "node/": NO_TREE,  # only this cluster's: mode, authority, WAL position, lease, seal configuration
+    "token/": LOCAL,  # service tokens
+    "cubbyhole/": LOCAL,  # their private storage
+    "lease/": LOCAL,  # leases; like the two above, shipped for disaster recovery only
+    "local/": LOCAL,  # data of local mounts
 }
 """Class of every key by its first folder; all others are replicated."""
 
 NOTED_KEYS = 16_384
-"""How many changed keys are noted before they are settled unasked."""
+"""How many changed keys are noted before they are settled without a read."""
 
 LAYERS = ("root", "subtree", "page", "subpage")
 
@@ -53,12 +53,12 @@ _EMPTY = bytes(PAGE_BYTES)
 
 
 def classify(key: str) -> int:
-    """Return a key's class: 1 replicated, 2 local (DR secondaries get both), 0 in no tree, never shipped."""
+    """Return a key's class: 1 replicated, 2 local (DR secondaries get both), 0 outside both trees, never shipped."""
     return CLASSES.get(key[: key.find("/") + 1], REPLICATED)
 
 
 def bucket(key: str) -> int:
-    """Return a key's place in its tree: page * 256 + subpage."""
+    """Return the number of a key's bucket in its tree: page * 256 + subpage."""
     return crc32(key.encode()) & 0xFFFF
 
 
@@ -87,7 +87,7 @@ class TreeNode(NamedTuple):
 
 
 class MerkleTree:
-    """The two trees of one cluster, kept in memory by its active node."""
+    """The two trees of one cluster, in the memory of its active node."""
 
     __slots__ = ("_guard", "_leaves", "_noted", "_pages", "_pending", "_root", "_subpages", "_subtrees")
 
@@ -104,34 +104,35 @@ class MerkleTree:
 
     @classmethod
     def build(cls, items: Iterable[tuple[str, bytes]]) -> MerkleTree:
-        """Make the index of (key, stored ciphertext) pairs, in any order; keys of no tree are passed over."""
-        made = cls()
-        leaves, sums = made._leaves[REPLICATED], [0] * (FAN_OUT * FAN_OUT)
-        digest, number, set_apart = long_sha256(), int.from_bytes, tuple(CLASSES)
+        """Build the tree of (key, stored ciphertext) pairs, in any order; keys outside both trees are ignored."""
+        merkle_tree = cls()
+        leaves, sums = merkle_tree._leaves[REPLICATED], [0] * (FAN_OUT * FAN_OUT)
+        digest, number, other_prefixes = long_sha256(), int.from_bytes, tuple(CLASSES)
         for key, stored in items:
-            if key.startswith(set_apart):
-                made.change(key, stored)
+            if key.startswith(other_prefixes):
+                merkle_tree.change(key, stored)
                 continue
             name = key.encode()
             leaves[key] = leaf = digest(name + b"\xff" + stored).digest()[:20]
             sums[crc32(name) & 0xFFFF] ^= number(leaf, "big")
-        made._guard ^= reduce(xor, sums)
-        made._subpages[REPLICATED], made._pages[REPLICATED], made._subtrees[REPLICATED] = _nodes(sums)
-        made._root = _composite(made._subtrees)
-        return made
+        merkle_tree._guard ^= reduce(xor, sums)
+        subpages, merkle_tree._pages[REPLICATED], merkle_tree._subtrees[REPLICATED] = _nodes(sums)
+        merkle_tree._subpages[REPLICATED] = subpages
+        merkle_tree._root = _composite(merkle_tree._subtrees)
+        return merkle_tree
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> MerkleTree:
-        """Make an index of what ``state`` gave."""
-        made = cls()
-        made._noted = dict(state["noted"])
+        """Restore a tree from what ``state`` returned."""
+        merkle_tree = cls()
+        merkle_tree._noted = dict(state["noted"])
         for tree in TREES:
-            made._leaves[tree] = dict(state["leaves"][tree])
-            made._pending[tree] = dict(state["pending"][tree])
-            made._subpages[tree] = dict(state["subpages"][tree])
-        made._pages, made._subtrees = dict(state["pages"]), dict(state["subtrees"])
-        made._root, made._guard = state["root"], state["guard"]
-        return made
+            merkle_tree._leaves[tree] = dict(state["leaves"][tree])
+            merkle_tree._pending[tree] = dict(state["pending"][tree])
+            merkle_tree._subpages[tree] = dict(state["subpages"][tree])
+        merkle_tree._pages, merkle_tree._subtrees = dict(state["pages"]), dict(state["subtrees"])
+        merkle_tree._root, merkle_tree._guard = state["root"], state["guard"]
+        return merkle_tree
 
     def __len__(self) -> int:
         self._settle()
@@ -141,7 +142,7 @@ class MerkleTree:
         return f"MerkleTree({len(self)} keys)"
 
     def state(self) -> dict[str, Any]:
-        """Return shallow copies of everything kept, plain values all of them."""
+        """Return the tree as plain values, shallow copies."""
         return {
             "noted": dict(self._noted),
             "leaves": {tree: dict(self._leaves[tree]) for tree in TREES},
@@ -154,7 +155,7 @@ class MerkleTree:
         }
 
     def change(self, key: str, after: bytes | None) -> None:
-        """Note that a key now holds a ciphertext, or (None) is gone; a key of no tree changes nothing."""
+        """Note that a key now holds a ciphertext, or (None) is deleted; a key outside both trees changes nothing."""
         noted = self._noted
         noted[key] = after
         if len(noted) > NOTED_KEYS:
@@ -192,8 +193,8 @@ class MerkleTree:
         leaves = self._leaves[tree]
         if buckets is None:
             return {key: leaves[key] for key in sorted(leaves)}
-        found = [key for key in leaves if crc32(key.encode()) & 0xFFFF in buckets]
-        return {key: leaves[key] for key in sorted(found)}
+        keys = [key for key in leaves if crc32(key.encode()) & 0xFFFF in buckets]
+        return {key: leaves[key] for key in sorted(keys)}
 
     def guard(self) -> bytes:
         """Return the set digest of all leaves, 20 bytes: equal for equal contents."""
@@ -201,7 +202,7 @@ class MerkleTree:
         return to_bytes(self._guard)
 
     def differing_pages(self, other: MerkleTree) -> list[tuple[int, int]]:
-        """Return (tree, page) of every page whose hash, or any of its subpages, is not the other index's."""
+        """Return (tree, page) of every page whose hash, or any of its subpages, is not the other tree's."""
         return [
             (tree, page)
             for tree in TREES
@@ -211,15 +212,15 @@ class MerkleTree:
         ]
 
     def differing_keys(self, other: MerkleTree) -> list[str]:
-        """Return the keys, sorted, whose leaf is not the other index's, or that only one of the two has."""
-        found = []
+        """Return the keys, sorted, whose leaf is not the other tree's, or that only one of the two has."""
+        keys = []
         for tree in TREES:
             mine, theirs = self.leaves(tree), other.leaves(tree)
-            found += [key for key in mine.keys() | theirs.keys() if mine.get(key) != theirs.get(key)]
-        return sorted(found)
+            keys += [key for key in mine.keys() | theirs.keys() if mine.get(key) != theirs.get(key)]
+        return sorted(keys)
 
     def check(self, checked_at: str) -> dict[str, Any]:
-        """Compare every kept node, each by itself, with a tree made afresh from the leaves, not from storage.
+        """Compare every node, each by itself, with a tree newly computed from the leaves, not from storage.
 
         Returns the body of ``merkle_corruption_report``; ``checked_at`` is the time of the check in RFC 3339.
         """
@@ -243,12 +244,12 @@ class MerkleTree:
         }
 
     def corrupt(self, layer: str, key: str | None = None) -> TreeNode:
-        """Damage one kept node and mark nothing dirty; ``key`` chooses which, the first key unless told.
+        """Damage one node and mark nothing dirty; ``key`` chooses which, by default the first key.
 
-        Raises ValueError for an unknown layer, and for a key that is in no tree.
+        Raises ValueError for an unknown layer, and for a key outside both trees.
         """
         if layer not in LAYERS:
-            raise ValueError(f"no layer named {layer!r} in the index; choose one of {', '.join(LAYERS)}")
+            raise ValueError(f"no layer named {layer!r} in the tree; choose one of {', '.join(LAYERS)}")
         chosen = key if key is not None else self._first_key()
         tree = classify(chosen)
         if not tree:
@@ -268,7 +269,7 @@ class MerkleTree:
         return TreeNode(layer, tree, page, subpage)
 
     def _settle(self) -> None:
-        """Bring what was noted into leaves, guard and pending subpages."""
+        """Move noted changes into leaves, guard and pending differences of subpages."""
         if not self._noted:
             return
         digest, number = long_sha256(), int.from_bytes
@@ -285,8 +286,8 @@ class MerkleTree:
                 delta ^= number(leaf, "big")
             elif before is not None:
                 del leaves[key]
-            place = crc32(name) & 0xFFFF
-            pending[place] = pending.get(place, 0) ^ delta
+            at = crc32(name) & 0xFFFF
+            pending[at] = pending.get(at, 0) ^ delta
             guard ^= delta
         self._guard = guard
         self._noted.clear()
@@ -302,21 +303,21 @@ class MerkleTree:
             self._root = _composite(self._subtrees)
 
     def _fold_tree(self, tree: int) -> None:
-        pending, kept = self._pending[tree], self._subpages[tree]
-        opened: dict[int, bytearray] = {}
-        for place, delta in pending.items():
-            page, at = place >> 8, (place & 0xFF) * DIGEST_BYTES
-            if page not in opened:
-                opened[page] = bytearray(kept.get(page, _EMPTY))
-            held = opened[page]
-            stood = int.from_bytes(held[at : at + DIGEST_BYTES], "big")
-            held[at : at + DIGEST_BYTES] = to_bytes(stood ^ delta)
+        pending, subpages = self._pending[tree], self._subpages[tree]
+        changed: dict[int, bytearray] = {}
+        for number, delta in pending.items():
+            page, at = number >> 8, (number & 0xFF) * DIGEST_BYTES
+            if page not in changed:
+                changed[page] = bytearray(subpages.get(page, _EMPTY))
+            digests = changed[page]
+            before = int.from_bytes(digests[at : at + DIGEST_BYTES], "big")
+            digests[at : at + DIGEST_BYTES] = to_bytes(before ^ delta)
         pages = bytearray(self._pages[tree])
-        for page, held in opened.items():
-            kept[page] = closed = bytes(held)
-            pages[page * DIGEST_BYTES : (page + 1) * DIGEST_BYTES] = page_digest(closed)
-            if closed == _EMPTY:
-                del kept[page]
+        for page, digests in changed.items():
+            subpages[page] = after = bytes(digests)
+            pages[page * DIGEST_BYTES : (page + 1) * DIGEST_BYTES] = page_digest(after)
+            if after == _EMPTY:
+                del subpages[page]
         self._pages[tree] = bytes(pages)
         self._subtrees[tree] = _node(_SUBTREE, self._pages[tree])
         pending.clear()

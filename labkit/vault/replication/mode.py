@@ -2,14 +2,14 @@
 
 1. ``TRANSITIONS`` is the whole table (spec, DR cluster mode).  A call in the wrong mode changes nothing, and
    its refusal names the mode and what to do (decision D11).
-2. A cluster id names a replication set.  Enabling makes or joins one, disabling leaves it for good; demotion
-   and promotion keep it.
-3. Demotion keeps all data, so they are complete; the upstream is unknown until a token tells it, and
-   addresses alone will not do: the certificate was another authority's.
-4. ``position`` counts in the entries of the present upstream alone.  A token may name another upstream, so it
-   forgets the position; new addresses of the same upstream keep it.
-5. Tokens of several promotions are told apart by a counter that grows with each; nothing sets it back.
-6. Times reach a status as text; what is a number of milliseconds there is text too.
+2. A cluster id names a replication set.  Enabling makes or joins one, disabling leaves it; demotion and
+   promotion keep it.
+3. Demotion keeps all data, so they are complete; the upstream is unknown until a token names it, and
+   addresses are not enough: the certificate was issued by another authority.
+4. ``position`` counts only entries of the present upstream.  A token may name another upstream, so it
+   resets the position; new addresses of the same upstream keep it.
+5. ``generation_counter`` grows with each promotion and is never reset.
+6. Times in a status are text, and so are numbers of milliseconds.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WAYS_OUT = {
 }
 
 NEVER_CHECKED = -62_135_596_800
-"""The year 1 in seconds since 1970, as status gives the time of a check that never was."""
+"""The year 1 in seconds since 1970, as a status gives the time of a check that was never made."""
 
 ADDRESSES_AFTER_DEMOTION = (
     "update_primary_addrs cannot be used on a newly demoted cluster; supply a secondary activation token"
@@ -57,7 +57,7 @@ class WrongMode(ValueError):
 
 
 class Mode(NamedTuple):
-    """The stored record: mode, replication set, upstream, how far its data go, and the marks of checks."""
+    """The stored record: mode, replication set, upstream, how far its data go, and the results of checks."""
 
     mode: str = "disabled"
     cluster_id: str = ""
@@ -88,7 +88,7 @@ class Mode(NamedTuple):
 
     @property
     def has_upstream(self) -> bool:
-        """Whether there is anybody to connect to."""
+        """Whether there is an upstream to connect to."""
         return self.mode == "secondary" and bool(self.upstream_cluster_addrs)
 
 
@@ -102,16 +102,16 @@ def advance(mode: Mode, event: str, **fields: Any) -> Mode:
     following = TRANSITIONS[mode.mode].get(event)
     if following is None:
         raise WrongMode(_wrong(mode.mode, event.replace("_", " ")))
-    kept = Mode(generation_counter=mode.generation_counter)
+    record = Mode(generation_counter=mode.generation_counter)
     if event in ("demote", "promote", "update_primary"):
-        kept = mode
+        record = mode
     if event == "demote":
-        kept = _without_upstream(kept)._replace(primary_cluster_addr="", newly_demoted=True, complete=True)
+        record = _without_upstream(record)._replace(primary_cluster_addr="", newly_demoted=True, complete=True)
     elif event == "promote":
-        kept = _without_upstream(kept)._replace(
+        record = _without_upstream(record)._replace(
             primary_cluster_addr="", newly_demoted=False, generation_counter=mode.generation_counter + 1
         )
-    return kept._replace(mode=following, **fields)
+    return record._replace(mode=following, **fields)
 
 
 def require(mode: Mode, wanted: str, verb: str) -> None:
@@ -134,7 +134,7 @@ def by_addresses(mode: Mode, addresses: tuple[str, ...]) -> Mode:
 
 
 def forgetting(mode: Mode) -> Mode:
-    """Return a secondary's record after a blank token: it knows no primary any more."""
+    """Return a secondary's record after a blank token: it has no upstream."""
     return _without_upstream(advance(mode, "update_primary"))._replace(primary_cluster_addr="")
 
 
@@ -163,7 +163,7 @@ class Reindex(NamedTuple):
 
 
 class TreeStatus(NamedTuple):
-    """What a status says of the index: its composite root in hex, and the reindex under way, if any."""
+    """What a status shows of the Merkle tree: its composite root in hex, and the reindex under way, if any."""
 
     merkle_root: str
     reindex: Reindex | None = None
@@ -189,7 +189,7 @@ def status_disabled() -> dict[str, Any]:
 def status_primary(
     mode: Mode, known_secondaries: Iterable[str], secondaries: Iterable[PeerStatus], last_wal: int, tree: TreeStatus
 ) -> dict[str, Any]:
-    """Return the status of a primary; the WAL holds nothing but what DR ships, so both positions are one."""
+    """Return the status of a primary; the WAL holds only what DR ships, so both positions are equal."""
     return {
         "mode": "primary",
         "state": "running",

@@ -1,10 +1,10 @@
-"""The operation token of a disaster-recovery secondary: a ceremony of key shares, one attempt at a time.
+"""The operation token of a disaster-recovery secondary: generated from key shares, one attempt at a time.
 
 1. ``ATTEMPT`` is the whole table of states.  An attempt is stored, so it survives a change of the active node.
-2. The share that completes the threshold either proves the root key, and the token is issued and the attempt is over,
-   or it sets the progress back to nothing while the attempt goes on: the one effect that a refused share has (R4).
-3. The token is stored as a digest only; a new one takes the place of the old.  It never expires: delete it after use.
-4. A batch token whose policies allow update on the path serves as well: made on the primary before the disaster.
+2. When the shares at the threshold give the root key, the token is issued and the attempt ends; when they do not, the
+   progress goes back to 0 and the attempt goes on: the only effect of a refused share (R4).
+3. The token is stored as a digest only; a new one replaces the old.  It never expires: delete it after use.
+4. A batch token whose policies allow update on the path is accepted too; it is made on the primary before the disaster.
 
 Shapes and texts: spec, DR replication; the answers are bare objects without the envelope.
 """
@@ -66,7 +66,7 @@ def read_attempt(ctx: Context) -> Attempt | None:
 
 
 def describe(ctx: Context, attempt: Attempt | None, *, otp: str = "", encoded_token: str = "") -> dict[str, Any]:
-    """Build the status object; the OTP is told by the answer that started the attempt and by no other (decision C7)."""
+    """Build the status object; only the answer that starts an attempt shows its OTP, if made here (decision C7)."""
     config = read_config(ctx.core)
     required = config.threshold if config else 0
     complete = bool(encoded_token)
@@ -102,7 +102,7 @@ def start(ctx: Context, otp: str | None, pgp_key: str | None) -> dict[str, Any]:
 
 
 def cancel(ctx: Context) -> None:
-    """End the attempt under way; none is no error."""
+    """End the attempt under way, if there is one."""
     if read_attempt(ctx) is not None:
         ctx.full_storage.delete(RECORD)
 
@@ -131,7 +131,7 @@ def update(ctx: Context, key: Any, nonce: str | None) -> dict[str, Any]:
 
 
 def _prove(ctx: Context, given: Attempt) -> None:
-    """Check that the shares combine to the root key; if not, the progress goes back to nothing (rule 2)."""
+    """Check that the shares combine to the root key; if not, the progress goes back to 0 (rule 2)."""
     prefix = "root generation aborted: unable to authenticate: "
     try:
         root_key = combine_shares(tuple(map(bytes.fromhex, given.shares)), lambda why: f"{prefix}{why}")
@@ -156,5 +156,5 @@ def check(ctx: Context, token: str | None) -> None:
 
 
 def delete(ctx: Context) -> None:
-    """Take the operation token back."""
+    """Delete the operation token."""
     ctx.full_storage.delete(TOKEN)

@@ -1,8 +1,8 @@
 """One-time pads for operation tokens: the token XOR the pad, as base64 without padding.
 
 1. Token and pad have one length; a token is ASCII, as the pads that the service makes are.
-2. There is no integrity in it: a wrong pad of the right length gives another text, not an error.
-3. No message shows a token, a pad or what they make together.
+2. The encoding has no integrity check: a wrong pad of the right length gives another text, not an error.
+3. No message shows a token, a pad or an encoded token.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def decode(encoded: str, otp: str) -> str:
     try:
         masked = from_unpadded_base64(encoded)
     except ValueError:
-        raise ValueError("the encoded token is not base64: give it whole, as the last answer told it") from None
-    # A wrong pad may leave bytes that are no UTF-8: every byte becomes one character.
+        raise ValueError("the encoded token is not base64: give the whole value of the last answer") from None
+    # With a wrong pad the bytes may not be UTF-8: every byte becomes one character.
     return _masked(masked, otp.encode()).decode("latin-1")
 
 

@@ -37,29 +37,29 @@ def status(ctx: Context) -> dict[str, Any]:
     if checked is not None:
         corrupted, at_s = decode_record(checked)
         mode = mode._replace(corrupted=corrupted, last_check_s=at_s)
-    kept = ctx.core.replica.journal.tree
-    tree = TreeStatus(kept.root() if kept is not None else "")
+    tree = ctx.core.replica.journal.tree
+    tree_status = TreeStatus(tree.root() if tree is not None else "")
     if mode.mode == "primary":
         known = activation.secondary_ids(ctx)
-        peers = [_secondary(ctx, secondary_id) for secondary_id in known]
-        return status_primary(mode, known, peers, ctx.core.replica.journal.last, tree)
+        secondaries = [_secondary(ctx, secondary_id) for secondary_id in known]
+        return status_primary(mode, known, secondaries, ctx.core.replica.journal.last, tree_status)
     sync: State = ctx.core.replica.sync or State()
-    return status_secondary(mode._replace(last_remote_wal=sync.last_remote_wal), _link(ctx, mode, sync), tree)
+    return status_secondary(mode._replace(last_remote_wal=sync.last_remote_wal), _link(ctx, mode, sync), tree_status)
 
 
 def _secondary(ctx: Context, secondary_id: str) -> PeerStatus:
-    heard = ctx.core.replica.secondaries.get(secondary_id)
-    if heard is None:
+    beat = ctx.core.replica.secondaries.get(secondary_id)
+    if beat is None:
         return PeerStatus(node_id=secondary_id)
     return PeerStatus(
         node_id=secondary_id,
-        api_address=f"http://{heard.address}:8200",
-        cluster_address=f"https://{heard.address}:8201",
-        connected=ctx.now - heard.wall_ns < DEAD_NS,
-        last_heartbeat=format_instant(heard.wall_ns),
-        last_heartbeat_duration_ms=heard.duration_ms,
-        clock_skew_ms=heard.skew_ms,
-        canary_age_ms=heard.canary_ms,
+        api_address=f"http://{beat.address}:8200",
+        cluster_address=f"https://{beat.address}:8201",
+        connected=ctx.now - beat.wall_ns < DEAD_NS,
+        last_heartbeat=format_instant(beat.wall_ns),
+        last_heartbeat_duration_ms=beat.duration_ms,
+        clock_skew_ms=beat.skew_ms,
+        canary_age_ms=beat.canary_ms,
     )
 
 
@@ -86,11 +86,11 @@ def _link(ctx: Context, mode: Mode, sync: State) -> UpstreamStatus:
 
 
 def merkle_check(ctx: Context) -> dict[str, Any]:
-    """Compare the kept tree with one computed afresh, node by node, and keep the finding for the status."""
+    """Compare the tree in memory with a newly computed one, node by node; store the result for the status."""
     core = ctx.core
     tree = core.replica.journal.tree
     if tree is None:
-        raise BadRequest("this node keeps no Merkle index: it is not the active node of a replicating cluster")
+        raise BadRequest("this node has no Merkle tree: it is not the active node of a replicating cluster")
     report = tree.check(format_instant(ctx.now))
     ctx.full_storage.put(CHECK, encode_record([is_corrupted(report), ctx.now // SECOND_NS]))
     return {"merkle_corruption_report": report}

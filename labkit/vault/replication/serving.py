@@ -1,13 +1,13 @@
-"""What an upstream answers its secondaries: five questions, the heartbeat, and the pushed stream.
+"""An upstream's side of replication: it answers five questions and the heartbeat, and pushes the stream.
 
 1. Questions and answers are plain dicts of text, numbers, bytes and lists; an answer repeats the ``serial``.
-2. Both round trips of a comparison, and every key fetched after it, speak of one generation: the newest when
-   the guard was missed.  What was written since is undone for the answer.
-3. When the ring no longer reaches that generation the answer is ``gone: true``; the secondary begins anew.
-4. The secondary sends its hashes and the upstream compares; a page without leaves travels as no bytes.
-5. Nothing of the upstream changes by being asked.
+2. Both round trips of a comparison, and every key fetched after it, belong to one generation: the newest when
+   the guard was missing.  Later writes are undone for the answer.
+3. When the backlog does not reach that generation the answer is ``gone: true``; the secondary starts again.
+4. The secondary sends its hashes and the upstream compares; a page without leaves is sent as empty bytes.
+5. A question changes nothing in the upstream but its caches.
 
-What is asked, and what is answered:
+Questions and answers:
 
 - guard_hash: guard → found true, index, last; or found false, generation, roots [replicated, local]
 - conflicting_pages: generation, pages [[tree, 256 page hashes]] → pages [[tree, page]]
@@ -29,14 +29,14 @@ from labkit.vault.replication.merkle import FAN_OUT, PAGE_BYTES, TREES, differin
 Message = dict[str, Any]
 
 DIFF_BYTES = 1 << 20
-"""About how much of leaves one answer to ``sub_page_hashes`` holds; the rest is asked for again."""
+"""About how many bytes of leaves one answer to ``sub_page_hashes`` holds; the rest is asked for again."""
 
 PUSH_BYTES = 1 << 18
-"""About how much one push holds."""
+"""About how many bytes one push holds."""
 
 
 class SecondaryStream(NamedTuple):
-    """What an upstream remembers of one secondary's stream: whose request it answers, and what was pushed."""
+    """What an upstream remembers of one secondary's stream: the serial of its request, and the last entry pushed."""
 
     serial: int
     sent: int
@@ -44,7 +44,7 @@ class SecondaryStream(NamedTuple):
 
 
 class Here(NamedTuple):
-    """What the heartbeat tells of the answering node: its wall clock, addresses, and the asker's stream."""
+    """What a heartbeat's answer reports of this node: its wall clock, addresses, and the secondary's stream."""
 
     wall_ns: int
     api_addr: str = ""
@@ -54,10 +54,10 @@ class Here(NamedTuple):
 
 
 def guard_hash(journal: Journal, question: Mapping[str, Any]) -> Message:
-    """Say which generation has the secondary's guard, or what the newest one's subtree roots are."""
-    found = journal.find(question["guard"])
-    if found is not None:
-        return _answer(question, found=True, index=found, last=journal.last)
+    """Return which generation has the secondary's guard, or the newest one's subtree roots."""
+    generation = journal.find(question["guard"])
+    if generation is not None:
+        return _answer(question, found=True, index=generation, last=journal.last)
     tree = journal.tree
     assert tree is not None, "replication is off: refuse the question before it gets here"
     roots = [tree.subtree_root(number) for number in TREES]
@@ -65,53 +65,53 @@ def guard_hash(journal: Journal, question: Mapping[str, Any]) -> Message:
 
 
 def conflicting_pages(journal: Journal, question: Mapping[str, Any]) -> Message:
-    """Say which pages' hashes differ from the secondary's."""
-    then = journal.as_of(question["generation"])
-    if then is None:
+    """Return which pages' hashes differ from the secondary's."""
+    generation = journal.as_of(question["generation"])
+    if generation is None:
         return _gone(question)
     pages: list[list[int]] = []
     for tree, theirs in question["pages"]:
-        pages += [[tree, page] for page in differing_parts(then.pages(tree), theirs)]
+        pages += [[tree, page] for page in differing_parts(generation.pages(tree), theirs)]
     return _answer(question, pages=pages)
 
 
 def sub_page_hashes(journal: Journal, question: Mapping[str, Any]) -> Message:
     """Compare subpages, page by page, and list the leaves of those that differ."""
-    then = journal.as_of(question["generation"])
-    if then is None:
+    generation = journal.as_of(question["generation"])
+    if generation is None:
         return _gone(question)
     differing: list[tuple[int, set[int]]] = []
     for tree, page, theirs in question["subpages"]:
-        numbers = differing_parts(then.subpages(tree, page), theirs or bytes(PAGE_BYTES))
+        numbers = differing_parts(generation.subpages(tree, page), theirs or bytes(PAGE_BYTES))
         differing.append((tree, {page * FAN_OUT + number for number in numbers}))
     for tree in TREES:  # one pass over a tree for all of its pages
-        then.leaves(tree, {place for other, places in differing if other == tree for place in places})
+        generation.leaves(tree, {number for other, numbers in differing if other == tree for number in numbers})
     done = 0
     buckets: list[list[int]] = []
     leaves: list[list[Any]] = []
     size_bytes = 0
-    for tree, places in differing:
+    for tree, page_buckets in differing:
         if size_bytes > DIFF_BYTES:
             break
-        found = [[key, leaf] for key, leaf in then.leaves(tree, places).items()]
-        buckets += [[tree, place] for place in sorted(places)]
-        leaves += found
-        size_bytes += sum(len(key) + len(leaf) for key, leaf in found)
+        listed = [[key, leaf] for key, leaf in generation.leaves(tree, page_buckets).items()]
+        buckets += [[tree, number] for number in sorted(page_buckets)]
+        leaves += listed
+        size_bytes += sum(len(key) + len(leaf) for key, leaf in listed)
         done += 1
     return _answer(question, done=done, buckets=buckets, leaves=leaves)
 
 
 def fetch_keys(journal: Journal, question: Mapping[str, Any]) -> Message:
     """Give the ciphertexts of keys, in their order, until ``limit_bytes`` is passed; of one key at least."""
-    then = journal.as_of(question["generation"])
-    if then is None:
+    generation = journal.as_of(question["generation"])
+    if generation is None:
         return _gone(question)
     values: list[list[Any]] = []
     size_bytes = 0
     for key in question["keys"]:
         if size_bytes > question["limit_bytes"]:
             break
-        value = then.value(key)
+        value = generation.value(key)
         values.append([key, value])
         size_bytes += len(key) + len(value or b"")
     return _answer(question, values=values)
@@ -131,7 +131,7 @@ def echo(journal: Journal, question: Mapping[str, Any], here: Here) -> Message:
     """
     stream = here.stream or SecondaryStream(0, 0)
     tree = journal.tree
-    level = tree is not None and not stream.broken and stream.sent == journal.last
+    all_pushed = tree is not None and not stream.broken and stream.sent == journal.last
     return _answer(
         question,
         sent_ns=question["sent_ns"],
@@ -143,7 +143,7 @@ def echo(journal: Journal, question: Mapping[str, Any], here: Here) -> Message:
         last_wal=journal.last,
         stream=0 if stream.broken else stream.serial,
         sent=stream.sent,
-        guard=tree.guard() if tree is not None and level else b"",
+        guard=tree.guard() if tree is not None and all_pushed else b"",
     )
 
 
@@ -154,7 +154,7 @@ QUESTIONS: dict[str, Callable[[Journal, Mapping[str, Any]], Message]] = {
     "fetch_keys": fetch_keys,
     "stream_wals": stream_wals,
 }
-"""Every question that is answered from the journal alone; ``echo`` needs to know the answering node too."""
+"""Every question that is answered from the journal only; ``echo`` needs facts about the answering node too."""
 
 
 def opened(answer: Mapping[str, Any]) -> SecondaryStream | None:
@@ -167,7 +167,7 @@ def push(
 ) -> tuple[SecondaryStream, Message] | None:
     """Return the next push of a stream and its record after it; None when there is nothing to push.
 
-    Call it after each commit, until it returns None.  When the ring lost what comes next, the last push is
+    Call it after each commit, until it returns None.  When the backlog has dropped the next entry, the last push is
     {serial, gone: true}.
     """
     if stream.broken or stream.sent == journal.last:
@@ -186,7 +186,7 @@ def push(
 
 
 def size_bytes(message: Any) -> int:
-    """Return about how many bytes a message takes on the wire: contents, and a few for each part's frame."""
+    """Return about how many bytes a message takes on the wire: contents, and a few for each part's framing."""
     if isinstance(message, str | bytes):
         return len(message) + 2
     if isinstance(message, dict):

@@ -1,8 +1,9 @@
-"""What a secondary knows of its replication, the table of its states, and the small steps of all the rest.
+"""A secondary's replication state, the table of its transitions, and the steps that the handlers share.
 
-1. ``TRANSITIONS`` is the whole table.  Losing the connection is no event of it: that changes
-   ``connection_state`` alone, and the contents stay what they were.
-2. One question is open at a time, under a serial; an answer or a push with another serial comes too late.
+1. ``TRANSITIONS`` is the whole table.  A lost connection is not an event of it: it ends the open question and
+   changes ``connection_state``, but neither ``state`` nor contents.
+2. One question is open at a time, under a serial; an answer or a push with another serial is ignored.  Heartbeats
+   are outside this: all of one start have its serial.
 3. State is plain values: ``plain`` and ``from_plain`` carry it through JSON.
 """
 
@@ -84,7 +85,7 @@ class State(NamedTuple):
 
     state: str = "idle"
     connection_state: str = "idle"
-    addresses: tuple[str, ...] = ()  # of the upstream, the one in use first; empty: no upstream
+    addresses: tuple[str, ...] = ()  # of the upstream, the one in use first; empty: none
     primary_cluster_addr: str = ""
     secondary_id: str = ""
     complete: bool = False
@@ -102,7 +103,7 @@ class State(NamedTuple):
     last_error: str = ""
     loops: int = 0  # comparisons since a streamed entry or equal guards
     losses: int = 0  # silent streams since a streamed entry
-    owed: tuple[int, int, int] | None = None  # (sent by the upstream, position, since when)
+    owed: tuple[int, int, int] | None = None  # pushed but missing here: (sent by the upstream, position, since when)
     divergences: int = 0  # unequal guards since equal ones
     recheck_ns: int = 0
 
@@ -113,10 +114,10 @@ Step = tuple[State, list[Effect]]
 def ready_to_promote(state: State, reindexing: bool = False) -> str | None:
     """Return why this secondary is not safe to promote without force, or None when it is.
 
-    A lost connection is no reason: otherwise nobody could ever fail over.
+    A lost connection does not make it unsafe: otherwise failover would never be possible.
     """
     if reindexing:
-        return "the Merkle index is being rebuilt"
+        return "the Merkle tree is being rebuilt"
     if state.state == "merkle-sync":
         return f"it has fetched {state.work.progress} of {len(state.work.fetch)} keys that differ"
     if state.state == "idle" and not (state.complete and not state.addresses):
@@ -133,18 +134,18 @@ def canary_age_ms(state: State, wall_ns: int) -> int:
 
 
 def plain(state: State) -> dict[str, Any]:
-    """Return a state as what JSON can carry."""
+    """Return a state as values that JSON can hold."""
     return {**state._asdict(), "work": state.work._asdict(), "heartbeat": state.heartbeat._asdict()}
 
 
 def from_plain(values: Mapping[str, Any]) -> State:
-    """Return the state that ``plain`` was given, lists taken for tuples."""
+    """Return the state that ``plain`` was given; lists become tuples."""
     nested = {"work": Work(**_frozen(values["work"])), "heartbeat": Heartbeat(**_frozen(values["heartbeat"]))}
     return State(**{**_frozen(values), **nested})
 
 
 def move(state: State, event: str) -> Step:
-    """Follow the table."""
+    """Apply an event of the table."""
     following = TRANSITIONS[state.state].get(event)
     assert following is not None, f"no transition from {state.state} on {event!r}"
     if following == state.state:
@@ -154,7 +155,7 @@ def move(state: State, event: str) -> Step:
 
 
 def ask_guard(state: State) -> Step:
-    """Begin anew on the connection: ask the upstream where it has this side's guard."""
+    """Start again on the connection: ask the upstream which generation has this side's guard."""
     state, sent = send(state._replace(stream=0, owed=None, work=Work()), "guard_hash")
     return state, [sent]
 

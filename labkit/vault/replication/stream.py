@@ -1,11 +1,11 @@
-"""The stream that the upstream pushes, and the heartbeat that tells whether all of it came.
+"""The stream that the upstream pushes, and the heartbeat that shows whether all of it arrived.
 
 1. Entries are applied in order of their numbers, without a gap.
-2. A push that leaves out a number, an upstream that says it pushed what never came, and one that forgot the
-   stream mean loss: the secondary asks by guard again.  What is owed may be long on its way over a slow link,
-   so patience doubles each time until an entry comes.
+2. A push that skips a number, an upstream that reports entries as pushed which did not arrive, and one without the
+   stream mean loss: the secondary asks by guard again.  Entries may take long over a slow link, so the wait
+   doubles each time until an entry arrives.
 3. When everything pushed was applied and the guards differ, contents differ: the secondary asks by guard
-   again, and ever less often while that does not help.
+   again, at growing intervals while they still differ.
 4. The canary rides on the heartbeat: an instant of the upstream counts as seen once all entries before it
    are applied.
 """
@@ -22,7 +22,7 @@ MAX_CANARIES = 64
 
 
 def heartbeat(state: State, at: Moment) -> dict[str, Any]:
-    """Return what a heartbeat tells the upstream; the numbers in ms are the last measured."""
+    """Return what a heartbeat reports to the upstream; the numbers in ms are the last measured."""
     return {
         "serial": state.life,
         "secondary_id": state.secondary_id,
@@ -37,7 +37,7 @@ def heartbeat(state: State, at: Moment) -> dict[str, Any]:
 
 
 def pushed(state: State, event: Pushed) -> Step:
-    """Apply what came on the stream, as far as it goes on from the position."""
+    """Apply what arrived on the stream, as far as it continues from the position."""
     push = event.payload
     position = state.position
     if not state.stream or push["serial"] != state.stream or position is None:
@@ -75,7 +75,7 @@ def _advanced(state: State, position: int) -> State:
 
 
 def echoed(state: State, event: ReplyArrived) -> Step:
-    """Take in the answer of a heartbeat: clock, canary, addresses, and what was pushed."""
+    """Handle the answer of a heartbeat: clock, canary, addresses, and what was pushed."""
     answer, at = event.payload, event.at
     duration_ns = at.now_ns - answer["sent_ns"]
     beat = state.heartbeat._replace(
@@ -105,7 +105,7 @@ def echoed(state: State, event: ReplyArrived) -> Step:
 
 
 def _judge(state: State, answer: Mapping[str, Any], at: Moment) -> Step:
-    """Compare what the upstream says of the stream with what came of it (rules 2 and 3)."""
+    """Compare what the upstream reports of the stream with what arrived (rules 2 and 3)."""
     position = state.position
     if answer["stream"] != state.stream or position is None:
         state, effects = ask_guard(state)
@@ -115,9 +115,9 @@ def _judge(state: State, answer: Mapping[str, Any], at: Moment) -> Step:
             return state._replace(owed=(answer["sent"], position, at.now_ns)), []
         if at.now_ns - state.owed[2] < backoff_ns(state.losses):
             return state, []
-        told = Observe("stream_stalled", {"position": position, "sent": answer["sent"]})
+        observed = Observe("stream_stalled", {"position": position, "sent": answer["sent"]})
         state, effects = ask_guard(state._replace(losses=state.losses + 1))
-        return state, [told, *effects]
+        return state, [observed, *effects]
     state = state._replace(owed=None)
     if not answer["guard"] or answer["sent"] < position:
         return state, []
@@ -126,6 +126,6 @@ def _judge(state: State, answer: Mapping[str, Any], at: Moment) -> Step:
     if at.now_ns < state.recheck_ns:
         return state, []
     state = state._replace(divergences=state.divergences + 1, recheck_ns=at.now_ns + backoff_ns(state.divergences))
-    told = Observe("contents_differ", {"position": position, "times": state.divergences})
+    observed = Observe("contents_differ", {"position": position, "times": state.divergences})
     state, effects = ask_guard(state)
-    return state, [told, *effects]
+    return state, [observed, *effects]

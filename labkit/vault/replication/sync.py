@@ -1,14 +1,14 @@
 """The secondary's side of replication: what it does next, as a pure function of its state and what happened.
 
 1. ``on(state, event)`` gives (state, effects).  It reads no clock, draws nothing, touches nothing: time comes
-   in with the event; jitter is drawn and effects are carried out, in order, by whoever drives it.
+   in with the event; jitter is drawn and effects are carried out, in order, by the caller.
 2. Every connection begins with the guard.  Found: stream from there.  Missing: compare, fetch and delete what
    differs, then stream from the generation that was compared with.
 3. While the state is stream-wals, the contents are those of some generation of the upstream, entry by entry.
 4. ``complete`` is false from the first of several fetched batches to the last.  A single batch is one
-   transaction, and never seen half done.
+   transaction, so its contents are never incomplete.
 5. A connection that fails is tried again after a backoff, at the next known address.
-6. The Merkle index is read at the two doors alone: ``ask`` fills in a question, ``heard`` an answer.
+6. Only two functions read the Merkle tree: ``ask`` completes a question, ``heard`` an answer.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def ask(question: AskUpstream, merkle_tree: MerkleTree) -> dict[str, Any]:
     elif question.rpc == "sub_page_hashes":
         empty = bytes(PAGE_BYTES)
         own = [(tree, page, merkle_tree.subpages(tree, page)) for tree, page in message.pop("pages")]
-        message["subpages"] = [[tree, page, b"" if held == empty else held] for tree, page, held in own]
+        message["subpages"] = [[tree, page, b"" if digests == empty else digests] for tree, page, digests in own]
     return message
 
 
@@ -123,13 +123,13 @@ def heard(rpc: str, answer: Mapping[str, Any], merkle_tree: MerkleTree) -> dict[
         message["own_guard"] = merkle_tree.guard()
     elif rpc == "sub_page_hashes" and "leaves" in message:
         theirs: dict[str, bytes] = dict(message.pop("leaves"))
-        places: dict[int, set[int]] = {tree: set() for tree in TREES}
-        for tree, place in message.pop("buckets"):
-            places[tree].add(place)
+        buckets: dict[int, set[int]] = {tree: set() for tree in TREES}
+        for tree, number in message.pop("buckets"):
+            buckets[tree].add(number)
         own: dict[str, bytes] = {}
         for tree in TREES:
-            if places[tree]:
-                own.update(merkle_tree.leaves(tree, places[tree]))
+            if buckets[tree]:
+                own.update(merkle_tree.leaves(tree, buckets[tree]))
         message["fetch"] = sorted(key for key in theirs if own.get(key) != theirs[key])
         message["delete"] = sorted(key for key in own if key not in theirs)
     return message
@@ -141,7 +141,7 @@ def heard(rpc: str, answer: Mapping[str, Any], merkle_tree: MerkleTree) -> dict[
 def _start(state: State, event: Start) -> Step:
     resumed = event.complete and event.position is not None and bool(event.addresses)
     life = max(state.serial, event.serial) + 1
-    begun = State(
+    started = State(
         state=state.state,
         addresses=event.addresses,
         primary_cluster_addr=event.primary_cluster_addr,
@@ -153,11 +153,11 @@ def _start(state: State, event: Start) -> Step:
         life=life,
         serial=life,
     )
-    begun, moves = move(begun, "resume" if resumed else "start")
+    started, moves = move(started, "resume" if resumed else "start")
     if not event.addresses:
-        return begun, moves
-    begun, effects = ask_guard(begun._replace(connection_state="connecting"))
-    return begun, [*moves, StartTimer("heartbeat", life, HEARTBEAT_NS), *effects]
+        return started, moves
+    started, effects = ask_guard(started._replace(connection_state="connecting"))
+    return started, [*moves, StartTimer("heartbeat", life, HEARTBEAT_NS), *effects]
 
 
 def _stop(state: State, event: Stop) -> Step:
@@ -182,19 +182,19 @@ def _silence(state: State, event: ReplyTimedOut) -> Step:
 
 def _refused(state: State, event: Refused) -> Step:
     asked = event.rpc == state.awaiting and event.serial == state.serial
-    whole = event.rpc in ("", "echo") and state.connection_state in ("connecting", "ready")
-    if not state.addresses or not (asked or whole):
+    connection = event.rpc in ("", "echo") and state.connection_state in ("connecting", "ready")
+    if not state.addresses or not (asked or connection):
         return state, []
     return _lost(state, event.reason, event.addresses)
 
 
 def _lost(state: State, reason: str, active: tuple[str, ...]) -> Step:
-    """Give the connection up: go to the active node at once if it was named, else on after a backoff."""
+    """Drop the connection: ask the active node at once if it is known, else the next address after a backoff."""
     known = state.addresses
-    turned = tuple(dict.fromkeys((*active, *known))) if active else known[1:] + known[:1]
+    next_first = tuple(dict.fromkeys((*active, *known))) if active else known[1:] + known[:1]
     lost = state._replace(
         connection_state="transient_failure",
-        addresses=turned,
+        addresses=next_first,
         failures=state.failures + 1,
         last_error=reason,
         awaiting="",
@@ -203,12 +203,12 @@ def _lost(state: State, reason: str, active: tuple[str, ...]) -> Step:
         work=Work(),
         serial=state.serial + 1,
     )
-    told = Observe("replication_disconnected", {"reason": reason, "failures": lost.failures})
+    observed = Observe("replication_disconnected", {"reason": reason, "failures": lost.failures})
     if active and not state.failures:
         lost, effects = ask_guard(lost._replace(connection_state="connecting"))
-        return lost, [told, *effects]
+        return lost, [observed, *effects]
     delay_ns = backoff_ns(state.failures)
-    return lost, [told, StartTimer("backoff", lost.serial, delay_ns, BACKOFF_SPREAD_PPM)]
+    return lost, [observed, StartTimer("backoff", lost.serial, delay_ns, BACKOFF_SPREAD_PPM)]
 
 
 def _timer(state: State, event: TimerFired) -> Step:
@@ -249,9 +249,9 @@ def _reply(state: State, event: ReplyArrived) -> Step:
 def _guard(state: State, answer: Mapping[str, Any]) -> Step:
     if answer["found"]:
         behind = answer["last"] - answer["index"]
-        told = Observe("guard_found", {"index": answer["index"], "scanned_entries": behind})
+        observed = Observe("guard_found", {"index": answer["index"], "scanned_entries": behind})
         state, effects = _reached(state, "guard found", answer["index"], ())
-        return state, [told, *effects]
+        return state, [observed, *effects]
     generation = answer["generation"]
     state, moves = move(state, "guard missing")
     state = state._replace(loops=state.loops + 1, work=Work(generation))
@@ -265,13 +265,13 @@ def _guard(state: State, answer: Mapping[str, Any]) -> Step:
 def _pages(state: State, answer: Mapping[str, Any]) -> Step:
     pages = tuple((tree, page) for tree, page in answer["pages"])
     state = state._replace(work=state.work._replace(pages=pages))
-    told = Observe("merkle_diff", {"generation": state.work.generation, "pages": len(pages)})
+    observed = Observe("merkle_diff", {"generation": state.work.generation, "pages": len(pages)})
     state, effects = _ask_subpages(state) if pages else _empty_diff(state)
-    return state, [told, *effects]
+    return state, [observed, *effects]
 
 
 def _ask_subpages(state: State) -> Step:
-    pages = [list(place) for place in state.work.pages[:DIFF_PAGES]]
+    pages = [list(number) for number in state.work.pages[:DIFF_PAGES]]
     state, sent = send(state, "sub_page_hashes", generation=state.work.generation, pages=pages)
     return state, [sent]
 
@@ -296,9 +296,9 @@ def _subpages(state: State, answer: Mapping[str, Any]) -> Step:
 
 
 def _empty_diff(state: State) -> Step:
-    told = Observe("merkle_diff_empty", {"generation": state.work.generation})
+    observed = Observe("merkle_diff_empty", {"generation": state.work.generation})
     state, effects = _reached(state, "empty diff", state.work.generation, ())
-    return state, [told, *effects]
+    return state, [observed, *effects]
 
 
 def _values(state: State, answer: Mapping[str, Any]) -> Step:
@@ -308,7 +308,7 @@ def _values(state: State, answer: Mapping[str, Any]) -> Step:
 
 
 def _next_batch(state: State, puts: Changes) -> Step:
-    """Write what was fetched; ask for more, or with the last of it delete, and be at the generation."""
+    """Write what was fetched; ask for more, or after the last key delete and reach the generation."""
     work = state.work
     if work.progress == len(work.fetch):
         changes = (*puts, *[(key, None) for key in work.delete])
@@ -323,7 +323,7 @@ def _next_batch(state: State, puts: Changes) -> Step:
 
 
 def _reached(state: State, event: str, generation: int, changes: Changes) -> Step:
-    """Be at a generation, contents complete, and ask for the stream from there."""
+    """Record that the contents are a complete generation, and ask for the stream from there."""
     state, moves = move(state, event)
     state = state._replace(complete=True, position=generation, work=Work())
     state, sent = send(state, "stream_wals", **{"from": generation})

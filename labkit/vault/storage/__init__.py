@@ -3,7 +3,7 @@
 1. ``apply`` is one transaction: all of its writes are there afterwards, or none.
 2. A commit carries the leadership term; one that is older than the newest term claimed is refused (StaleTerm).
 3. The bytes object that ``get`` returns is the same object until the key is written again: caches of decoded records
-   rest on that identity, so neither replication nor rollback has to tell anybody.
+   depend on that identity, so neither replication nor rollback needs an invalidation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Names = list[str]
 
 
 class StaleTerm(RuntimeError):
-    """A node that is no longer the leader tried to commit."""
+    """A node that has lost the leadership tried to commit."""
 
 
 class Storage(Protocol):

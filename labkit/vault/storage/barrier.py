@@ -1,7 +1,7 @@
 """Encryption at rest: every value under a keyring, bound to the key it is stored under.
 
 1. Stored form: term (4 bytes, big-endian), format byte 1, nonce (12 bytes), AES-256-GCM ciphertext and tag; the
-   storage key is the associated data, so that no ciphertext can be moved to another place.
+   storage key is the associated data, so that a ciphertext cannot be moved to another key.
 2. New values are written under the newest term; older terms stay readable.
 3. The keyring itself is stored under the root key, in the same form with term 0.
 """
@@ -23,7 +23,7 @@ Entropy = Callable[[int], bytes]
 
 
 class BarrierError(ValueError):
-    """A stored value that this keyring cannot open: wrong key, wrong place, or altered bytes."""
+    """A stored value that this keyring cannot decrypt: wrong key, wrong place, or altered bytes."""
 
 
 class KeyringTerm(NamedTuple):
@@ -38,7 +38,7 @@ class KeyringTerm(NamedTuple):
 
 
 class Barrier:
-    """An open keyring: seals and opens stored values."""
+    """A decrypted keyring: encrypts and decrypts stored values."""
 
     __slots__ = ("_ciphers", "_head", "_newest", "keyring")
 
@@ -60,7 +60,7 @@ class Barrier:
         """Decrypt what is stored under a key; raise BarrierError when it does not fit."""
         cipher = self._ciphers.get(stored[:5])
         if cipher is None:
-            raise BarrierError(f"{key} is stored under a key-keyring term that this node does not have")
+            raise BarrierError(f"{key} is stored under a keyring term that this node does not have")
         try:
             return cipher.decrypt(stored[5:17], stored[17:], key.encode())
         except InvalidTag:
@@ -76,8 +76,8 @@ def encrypt_keyring(keyring: tuple[KeyringTerm, ...], root_key: bytes, entropy: 
     """Encrypt a keyring under the root key, as it is stored at ``core/keyring``."""
     rows = [[item.term, item.key.hex(), item.installed_ns] for item in keyring]
     nonce = entropy(12)
-    sealed = AESGCM(root_key).encrypt(nonce, encode_record(rows), KEYRING.encode())
-    return b"\x00\x00\x00\x00\x01" + nonce + sealed
+    ciphertext = AESGCM(root_key).encrypt(nonce, encode_record(rows), KEYRING.encode())
+    return b"\x00\x00\x00\x00\x01" + nonce + ciphertext
 
 
 def decrypt_keyring(stored: bytes, root_key: bytes) -> tuple[KeyringTerm, ...]:

@@ -9,7 +9,7 @@ from labkit.vault.storage import Names, StaleTerm, Writes
 
 
 class MemoryStorage:
-    """Keys and ciphertexts in a dict; what a process holds is gone with it."""
+    """Keys and ciphertexts in a dict; lost when the process ends."""
 
     __slots__ = ("_folders", "_items", "_term")
 
@@ -24,7 +24,7 @@ class MemoryStorage:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> MemoryStorage:
-        """Make a store of what ``state`` gave."""
+        """Make a store of what ``state`` returned."""
         return cls(state["items"], state["term"])
 
     def get(self, key: str) -> bytes | None:

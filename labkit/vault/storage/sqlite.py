@@ -1,7 +1,7 @@
 """The store on SQLite: what was acknowledged survives a killed process.
 
 One table of keys and ciphertexts in write-ahead mode; a step is one SQL transaction.  Values that were read or written
-lately are kept in memory, so that ``get`` returns the same object until the key is written again (rule 3 of storage).
+lately are cached, so that ``get`` returns the same object until the key is written again (rule 3 of storage).
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ SCHEMA = """
 class SqliteStorage:
     """Keys and ciphertexts in one SQLite file, opened by one process at a time."""
 
-    __slots__ = ("_connection", "_kept")
+    __slots__ = ("_cached", "_connection")
 
     kind = "sqlite"
 
     def __init__(self, path: str | Path) -> None:
-        # served doors call in from their own thread, one at a time (they hold the Vault's lock)
+        # a server calls from a thread of its own, one call at a time: it holds the Vault's lock
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
         self._connection.executescript(SCHEMA)
-        self._kept: dict[str, bytes] = {}
+        self._cached: dict[str, bytes] = {}
 
     def get(self, key: str) -> bytes | None:
         """Return the value of a key, or None."""
-        kept = self._kept.get(key)
-        if kept is not None:
-            return kept
+        cached = self._cached.get(key)
+        if cached is not None:
+            return cached
         row = self._connection.execute("SELECT value FROM entries WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
@@ -50,7 +50,7 @@ class SqliteStorage:
         return value
 
     def list(self, prefix: str) -> Names:
-        """Return the names directly under a prefix, sorted; folders end in ``/``; one seek a name."""
+        """Return the names directly under a prefix, sorted; folders end in ``/``; one seek per name."""
         names = []
         seek = "SELECT key FROM entries WHERE key >= ? AND key < ? ORDER BY key LIMIT 1"
         start, end = prefix, _after(prefix)
@@ -87,12 +87,12 @@ class SqliteStorage:
         connection.execute("COMMIT")
         for key, value in writes.items():
             if value is None:
-                self._kept.pop(key, None)
+                self._cached.pop(key, None)
             else:
                 self._keep(key, value)
 
     def fact(self, name: str) -> bytes | None:
-        """Return something about the store itself that is no entry of it."""
+        """Return something about the store itself; it is not an entry."""
         row = self._connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return None if row is None else row[0]
 
@@ -110,9 +110,9 @@ class SqliteStorage:
             raise StaleTerm(f"term {term} is over: a newer leader claimed term {newest}")
 
     def _keep(self, key: str, value: bytes) -> None:
-        if len(self._kept) >= MAX_CACHED_VALUES:
-            self._kept.clear()
-        self._kept[key] = value
+        if len(self._cached) >= MAX_CACHED_VALUES:
+            self._cached.clear()
+        self._cached[key] = value
 
 
 def _after(prefix: str) -> str:

@@ -35,7 +35,7 @@ class StepSource(Protocol):
         """Return the stored bytes of a key as the step sees them."""
 
     def write(self, key: str, stored: bytes | None, due_ns: int = 0) -> None:
-        """Put stored bytes (None deletes) when the step commits; something of them falls due then (0 for never)."""
+        """Put stored bytes (None deletes) when the step commits; ``due_ns``: when some of it falls due, 0 for never."""
 
     def list(self, prefix: str) -> Names:
         """Return the names directly under a prefix as the step sees them, sorted."""
@@ -82,7 +82,7 @@ class StorageView:
     def put(self, key: str, value: bytes, record: Any = None, due_ns: int = 0) -> None:
         """Encrypt and write a value when the step commits.
 
-        ``record`` is what ``decoded`` would make of the value; where it is given, nobody has to decode it again.
+        ``record`` is what ``decoded`` would make of the value; where it is given, the value is not decoded again.
         ``due_ns`` is when something of it falls due, 0 for never.
         """
         full = self.prefix + key
@@ -93,7 +93,7 @@ class StorageView:
             step.records.keep(full, stored, record)
 
     def delete(self, key: str) -> None:
-        """Delete a key when the step commits; one that is not there is no error."""
+        """Delete a key when the step commits; a missing key is not an error."""
         self._step.write(self.prefix + key, None)
 
     def list(self, folder: str = "") -> Names:
@@ -113,9 +113,9 @@ class StorageView:
 
     def keys(self, folder: str = "") -> Names:
         """Return all keys under a folder, at any depth, the nearer ones first."""
-        found: Names = []
+        keys: Names = []
         folders = [folder]
         for inside in folders:
             for name in self.list(inside):
-                (folders if name.endswith("/") else found).append(inside + name)
-        return found
+                (folders if name.endswith("/") else keys).append(inside + name)
+        return keys

@@ -102,7 +102,7 @@ def test_parameters_are_judged(path, body, allowed) -> None:
     assert acl_of(PARAMETERS).allows(UPDATE, path, parameters=body) is allowed
 
 
-def test_capabilities_are_told() -> None:
+def test_capabilities_are_listed() -> None:
     acl = acl_of('path "s/data/a" { capabilities = ["read","list"] }\npath "s/data/b" { capabilities = ["deny"] }')
 
     assert acl.capabilities("s/data/a") == acl.capabilities("/s/data/a") == ["list", "read"]
@@ -111,7 +111,7 @@ def test_capabilities_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "names"),
     [
         ('capabilities = ["read", "deny"]', ["deny"]),
         ("capabilities = []", ["deny"]),
@@ -119,8 +119,8 @@ def test_capabilities_are_told() -> None:
         ('policy = "sudo" capabilities = ["patch"]', ["create", "delete", "list", "patch", "read", "sudo", "update"]),
     ],
 )
-def test_capabilities_of_a_rule(text, told) -> None:
-    assert acl_of(f'path "x" {{ {text} }}').capabilities("x") == told
+def test_capabilities_of_a_rule(text, names) -> None:
+    assert acl_of(f'path "x" {{ {text} }}').capabilities("x") == names
 
 
 def test_two_blocks_for_the_same_pattern_unite() -> None:
@@ -360,7 +360,7 @@ def test_root_may_everything() -> None:
     assert acl.rule_for("any/path") is None
 
 
-def test_nobody_may_nothing() -> None:
+def test_without_policies_nothing_is_allowed() -> None:
     acl = Acl(())
 
     assert not any(acl.allows(bit, "any/path") for bit in CAPABILITIES.values())

@@ -145,13 +145,13 @@ def test_what_is_no_hcl_is_refused_with_its_place(text, message) -> None:
         ("a = [" + "[" * 100_000, f"nested deeper than {MAX_DEPTH} levels"),
         ('{"a": ' * (MAX_DEPTH + 1) + "1" + "}" * (MAX_DEPTH + 1), f"nested deeper than {MAX_DEPTH} levels"),
         ('{"a":' + "[" * 100_000, f"nested deeper than {MAX_DEPTH} levels"),
-        ('{"a": 1,}', "the text begins like JSON, but is none"),
-        ('{\n"a": b}', "the text begins like JSON, but is none"),
+        ('{"a": 1,}', "the text begins like JSON, but is not JSON"),
+        ('{\n"a": b}', "the text begins like JSON, but is not JSON"),
         ('{"a": "\\ud800"}', "At 1:7: illegal UTF-8 encoding"),
         ('{"\\ud800": 1}', "At 1:2: illegal UTF-8 encoding"),
-        ("{", "the text begins like JSON, but is none"),
-        ("{}}", "the text begins like JSON, but is none"),
-        ("{} a", "the text begins like JSON, but is none"),
+        ("{", "the text begins like JSON, but is not JSON"),
+        ("{}}", "the text begins like JSON, but is not JSON"),
+        ("{} a", "the text begins like JSON, but is not JSON"),
     ],
 )
 def test_what_cannot_be_is_refused(text, message) -> None:

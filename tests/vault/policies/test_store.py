@@ -1,4 +1,4 @@
-"""Stored policies: names, texts, and access lists that are compiled anew when a policy changes."""
+"""Stored policies: names, texts, and access lists that are compiled again when a policy changes."""
 
 from __future__ import annotations
 

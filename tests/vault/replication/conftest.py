@@ -68,12 +68,12 @@ class World:
             self.carry_out(effect)
 
     def run(self, until: Callable[[], bool], seconds: int = 900) -> None:
-        """Deliver all in order, ring a timer when nothing is in flight; fail when it takes too long."""
+        """Deliver all in order, fire a timer when nothing is in flight; fail when it takes too long."""
         end_ns = self.now_ns + seconds * SECOND_NS
         while not until():
             assert self.now_ns < end_ns, f"still {self.state} after {seconds} s"
             if not self.deliver_one():
-                self.ring_next()
+                self.fire_next()
 
     def settle(self) -> None:
         """Run until both sides hold the same and the secondary streams."""
@@ -104,7 +104,7 @@ class World:
             flight.clear()
 
     def take_over_primary(self) -> None:
-        """Let another node of the primary become active: its ring is empty, it knows no stream."""
+        """Let another node of the primary become active: its backlog is empty, it has no stream."""
         self.primary = Journal(self.primary.storage, self.limit_entries)
         self.primary.switch_on()
         self.stream = None
@@ -163,8 +163,8 @@ class World:
         self.rung += 1
         self.timers.append((self.now_ns + delay_ns, self.rung, event))
 
-    def ring_next(self) -> None:
-        """Move the clock to the next timer and ring it."""
+    def fire_next(self) -> None:
+        """Move the clock to the next timer and fire it."""
         due_ns, number, event = min(self.timers, key=lambda timer: timer[:2])
         self.timers.remove((due_ns, number, event))
         self.now_ns = max(self.now_ns, due_ns)
@@ -243,7 +243,7 @@ class Drill:
         return self.lab[name]
 
     def post(self, cluster: str, path: str, body: Any = None, **given: Any) -> Response:
-        """POST below the replication paths, as root unless told."""
+        """POST below the replication paths, by default as root."""
         return self.lab[cluster].post(DR + path, body or {}, **given)
 
     def open_post(self, cluster: str, path: str, body: Any = None) -> Response:

@@ -50,7 +50,9 @@ def test_a_secondary_that_never_had_a_state_of_its_primary_has_no_position(apart
     apart.lab.slow("paris", "tokyo", latency="2s")
     apart.post("tokyo", "secondary/enable", {"token": apart.activation("tokyo")})
 
-    assert applied_position.read(own_work(apart.lab.parts.nodes["tokyo-1"].vault.core)) == AppliedPosition(False, None, 0)
+    assert applied_position.read(own_work(apart.lab.parts.nodes["tokyo-1"].vault.core)) == AppliedPosition(
+        False, None, 0
+    )
 
 
 def test_another_mode_record_outdates_it_and_the_record_itself_holds(together, core):

@@ -304,13 +304,13 @@ def test_clients_are_served_again_after_promotion_with_the_tokens_they_had(toget
 
 def test_no_answer_or_trace_shows_a_key_or_a_token(together):
     operation, activation = together.operation_token(), together.activation("x")
-    told = [
+    answers = [
         together.open_post("tokyo", "secondary/promote", {"dr_operation_token": operation[:-1]}),
         together.open_post("tokyo", "secondary/update-primary", {"dr_operation_token": operation, "token": "junk"}),
         together["tokyo"].get(DR + "status", token=""),
         together["paris"].get(DR + "status", token=""),
     ]
-    shown = repr([answer.body for answer in told]) + "".join(together.lab.trace.lines())
+    shown = repr([answer.body for answer in answers]) + "".join(together.lab.trace.lines())
 
     for secret in (operation, activation, together["paris"].root_token, *together["paris"].unseal_keys):
         assert secret not in shown

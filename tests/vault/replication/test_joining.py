@@ -18,7 +18,7 @@ MINE = "secret/data/mine"
 
 @pytest.fixture
 def issued(apart):
-    """Paris is a primary that issued a token for tokyo, which still stands alone."""
+    """Paris is a primary that issued a token for tokyo, which does not replicate yet."""
     apart.post("paris", "primary/enable")
     apart.token = apart.activation("tokyo")
     return apart
@@ -95,11 +95,11 @@ def test_with_one_whose_id_was_revoked(issued):
 def test_with_a_wrapping_token_of_something_else(issued):
     """A JWT like the primary's own, around the wrapping token of a secret."""
     wrapped = issued["paris"].get(MINE, headers={"X-Vault-Wrap-TTL": "10m"}).wrap_info["token"]
-    refused_and_unharmed(issued, 400, "no secondary activation token", token=forged(issued.token, wrapped))
+    refused_and_unharmed(issued, 400, "not a secondary activation token", token=forged(issued.token, wrapped))
 
 
 def forged(token, jti):
-    """The same claims with another wrapping token, signed by nobody in particular."""
+    """The same claims with another wrapping token, signed with another key."""
     private, _ = make_signing_key(lambda count: b"\x07" * count)
     return sign_es512(private, {**read_claims(token), "jti": jti})
 
@@ -129,7 +129,7 @@ def test_with_a_primary_that_is_cut_off_between_the_two_trips(issued):
     refused_and_unharmed(issued, 400, "error response unwrapping secondary token", token=issued.token)
 
 
-def test_with_an_address_that_is_nobodys(issued):
+def test_with_an_address_without_a_node(issued):
     refused_and_unharmed(
         issued, 503, "error unwrapping secondary token", token=issued.token, primary_api_addr="http://oslo-1:8200"
     )
@@ -202,8 +202,8 @@ def test_the_standbys_seal_themselves_and_only_the_primarys_shares_open_them(iss
     old_shares = issued["tokyo"].unseal_keys
     enable(issued, token=issued.token)
     issued.lab.run("5s")
-    told = [issued["tokyo"].request("GET", "sys/seal-status", node=node).body for node in issued["tokyo"].nodes]
-    assert [body["sealed"] for body in told] == [False, True, True]
+    answers = [issued["tokyo"].request("GET", "sys/seal-status", node=node).body for node in issued["tokyo"].nodes]
+    assert [body["sealed"] for body in answers] == [False, True, True]
     for share in old_shares[:3]:
         answer = issued["tokyo"].request("POST", "sys/unseal", {"key": share}, node="tokyo-2")
     assert answer.status == 400
@@ -236,7 +236,7 @@ def test_a_bundle_opens_on_the_cluster_it_was_sealed_for_alone(apart):
     token = apart.post("paris", "primary/secondary-token", body).data["token"]
     apart.post("tokyo", "secondary/generate-public-key")  # a new pair: the old private half is gone
 
-    refused_and_unharmed(apart, 400, "no secondary activation token", token=token)
+    refused_and_unharmed(apart, 400, "not a secondary activation token", token=token)
 
 
 def test_a_key_pair_serves_again_after_a_failure_until_it_succeeded(apart):
@@ -257,7 +257,7 @@ def test_a_key_pair_serves_again_after_a_failure_until_it_succeeded(apart):
 
 @pytest.fixture
 def turned(together):
-    """Tokyo is the primary now, paris a newly demoted secondary that knows no primary."""
+    """Tokyo is the primary now, paris a newly demoted secondary without an upstream."""
     together["paris"].demote()
     together.lab.run("1s")
     together["tokyo"].promote()
@@ -301,11 +301,11 @@ def test_a_token_and_addresses_are_refused_together(together):
 
 def test_a_blank_token_makes_it_forget_its_primary_and_stay_promotable(together):
     answer = update(together, "tokyo", token="")
-    told = together.status("tokyo")
+    status = together.status("tokyo")
 
     assert answer.status == 200
-    assert (told["mode"], told["state"], told["primaries"]) == ("secondary", "idle", [])
-    assert "connection_state" not in told
+    assert (status["mode"], status["state"], status["primaries"]) == ("secondary", "idle", [])
+    assert "connection_state" not in status
     seen = len(together.lab.trace)
     together.lab.run("60s")
     assert not [e for e in list(together.lab.trace)[seen:] if e.kind == "message" and e.source.startswith("tokyo-")]
@@ -314,7 +314,7 @@ def test_a_blank_token_makes_it_forget_its_primary_and_stay_promotable(together)
 
 
 def test_addresses_are_tried_one_at_a_time_and_the_first_that_answers_is_taken(together):
-    """Paris-1 is gone for good, paris-2 leads; nothing has to be compared."""
+    """Paris-1 does not come back, paris-2 leads; nothing has to be compared."""
     lab = together.lab
     lab.crash("paris-1")
     lab.run("8s")
@@ -327,7 +327,7 @@ def test_addresses_are_tried_one_at_a_time_and_the_first_that_answers_is_taken(t
     lab.run("60s")
     asked = [e.target for e in lab.trace.select("message", what="bootstrap_request") if e.sent_ns > at_ns]
 
-    assert asked == ["paris-1", "paris-2"], "nobody is at the first address"
+    assert asked == ["paris-1", "paris-2"], "no node is at the first address"
     assert together.status("tokyo")["connection_state"] == "ready"
     assert together.status("tokyo")["state"] == "stream-wals"
 
@@ -355,4 +355,4 @@ def test_a_token_of_another_set_is_refused_because_its_data_cannot_live_beside_t
 
 
 def test_what_opens_the_contents_is_never_shown():
-    assert repr(BootstrapKeys(b"root", b"ring", b"config")) == "BootstrapKeys(not shown)"
+    assert repr(BootstrapKeys(b"root", b"keyring", b"config")) == "BootstrapKeys(not shown)"

@@ -1,4 +1,4 @@
-"""The journal: numbers and ring follow the store, and what was can still be answered."""
+"""The journal: numbers and backlog follow the store, and earlier generations can be answered."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def running(limit_entries: int = 16_384, limit_bytes: int = 1 << 30, **items: by
 
 def shipped(journal: Journal) -> dict[str, bytes]:
     """What the store holds of the two trees."""
-    keys = [key for key in journal.storage.keys() if merkle.classify(key)]  # noqa: SIM118  # a store is no dict
+    keys = [key for key in journal.storage.keys() if merkle.classify(key)]  # noqa: SIM118  # a store is not a dict
     return {key: journal.storage.get(key) or b"" for key in keys}
 
 
@@ -117,7 +117,7 @@ def test_numbers_go_on_at_a_takeover() -> None:
     assert successor.commit({"logical/a": b"x"}, 0) == 6
 
 
-def test_the_ring_is_bounded_by_count() -> None:
+def test_the_backlog_is_bounded_by_count() -> None:
     journal = running(limit_entries=3)
     for n in range(10):
         journal.commit({"logical/a": b"%d" % n}, 0)
@@ -129,7 +129,7 @@ def test_the_ring_is_bounded_by_count() -> None:
     assert journal.since(11) is None
 
 
-def test_the_ring_is_bounded_by_bytes_and_what_was_counts() -> None:
+def test_the_backlog_is_bounded_by_bytes_and_earlier_values_count() -> None:
     journal = running(limit_bytes=3_000)
     for n in range(10):
         journal.commit({"logical/a": b"%d" % n * 500}, 0)
@@ -216,7 +216,7 @@ def test_every_generation_in_reach_is_found_and_answered_as_it_was(
 def ask_about(
     journal: Journal, generation: int, history: dict[int, MerkleTree], values: dict[int, dict[str, bytes]]
 ) -> None:
-    """Compare every answer about a generation with the index that was built from storage then."""
+    """Compare every answer about a generation with the tree that was built from storage then."""
     then, was = journal.as_of(generation), history[generation]
     assert (then is None) == (generation < journal.oldest)
     found = journal.find(was.guard())
@@ -247,13 +247,13 @@ def test_guards_once_found_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("labkit.vault.replication.journal.leaf_digest", counted)
     assert journal.find(b"\xff" * 20) is None
-    assert len(hashed) == 50, "one new leaf in each entry of the ring"
+    assert len(hashed) == 50, "one new leaf in each entry of the backlog"
     hashed.clear()
     journal.commit({"logical/0": b"again"}, 0)
     journal.commit({"logical/0": b"and again"}, 0)
     assert journal.find(b"\xff" * 20) is None
-    assert len(hashed) == 2, "the newest entry was taken out, one leaf before and one after; the rest was kept"
-    assert len(journal._guards) <= 51, "what fell out of the ring is not kept"
+    assert len(hashed) == 2, "the newest entry was taken out, one leaf before and one after; the rest was cached"
+    assert len(journal._guards) <= 51, "guards before the backlog are dropped"
 
 
 def test_a_state_shares_entries_and_is_not_touched_afterwards() -> None:

@@ -1,4 +1,4 @@
-"""The Merkle index: equal roots for equal contents, and damage found where it is."""
+"""The Merkle tree: equal roots for equal contents, and damage found where it is."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def contents(writes: list[tuple[str, bytes | None]]) -> dict[str, bytes]:
 
 
 def written(writes: list[tuple[str, bytes | None]]) -> MerkleTree:
-    index = MerkleTree()
+    merkle_tree = MerkleTree()
     for key, value in writes:
-        index.change(key, value)
-    return index
+        merkle_tree.change(key, value)
+    return merkle_tree
 
 
 def many(count: int = 2_000) -> MerkleTree:
@@ -90,15 +90,15 @@ def test_the_first_folder_tells_the_class(key: str, tree: int) -> None:
 def test_the_root_is_what_the_rules_say() -> None:
     replicated = {f"logical/u/{n}": b"value %d" % n for n in range(700)}
     local = {f"token/id/{n}": b"token %d" % n for n in range(300)}
-    index = MerkleTree.build([*replicated.items(), *local.items(), ("node/mode", b"mine alone")])
+    merkle_tree = MerkleTree.build([*replicated.items(), *local.items(), ("node/mode", b"mine alone")])
 
     roots = [subtree_by_hand(replicated), subtree_by_hand(local)]
-    assert [index.subtree_root(tree) for tree in TREES] == roots
-    assert index.root() == sha256(b"\xfe\x03" + b"".join(roots)).hexdigest()[:40]
-    assert len(index) == 1_000
+    assert [merkle_tree.subtree_root(tree) for tree in TREES] == roots
+    assert merkle_tree.root() == sha256(b"\xfe\x03" + b"".join(roots)).hexdigest()[:40]
+    assert len(merkle_tree) == 1_000
 
 
-def test_the_empty_index_has_the_root_of_two_empty_trees() -> None:
+def test_the_empty_tree_has_the_root_of_two_empty_trees() -> None:
     empty = subtree_by_hand({})
 
     assert MerkleTree().root() == sha256(b"\xfe\x03" + empty + empty).hexdigest()[:40] == MerkleTree.build([]).root()
@@ -107,9 +107,9 @@ def test_the_empty_index_has_the_root_of_two_empty_trees() -> None:
 
 def test_the_guard_is_the_xor_of_all_leaves() -> None:
     one, two = merkle.leaf_digest("logical/a", b"1"), merkle.leaf_digest("token/b", b"2")
-    index = MerkleTree.build([("logical/a", b"1"), ("token/b", b"2")])
+    merkle_tree = MerkleTree.build([("logical/a", b"1"), ("token/b", b"2")])
 
-    assert index.guard() == bytes(a ^ b for a, b in zip(one, two, strict=True))
+    assert merkle_tree.guard() == bytes(a ^ b for a, b in zip(one, two, strict=True))
 
 
 @given(
@@ -158,12 +158,12 @@ def test_asking_in_between_changes_nothing(writes: list[tuple[str, bytes | None]
 
 def test_more_changes_than_are_noted_are_settled_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(merkle, "NOTED_KEYS", 10)
-    index = MerkleTree()
+    merkle_tree = MerkleTree()
     for n in range(100):
-        index.change(f"logical/{n}", b"%d" % n)
-        assert len(index.state()["noted"]) <= 10
+        merkle_tree.change(f"logical/{n}", b"%d" % n)
+        assert len(merkle_tree.state()["noted"]) <= 10
 
-    assert index.root() == MerkleTree.build((f"logical/{n}", b"%d" % n) for n in range(100)).root()
+    assert merkle_tree.root() == MerkleTree.build((f"logical/{n}", b"%d" % n) for n in range(100)).root()
     mixed = [(f"{folder}/{n}", b"%d" % n) for n in range(30) for folder in ("logical", "token")]
     one_by_one = MerkleTree()
     for key, value in mixed:
@@ -171,23 +171,23 @@ def test_more_changes_than_are_noted_are_settled_unasked(monkeypatch: pytest.Mon
     assert MerkleTree.build(mixed).guard() == one_by_one.guard()
 
 
-def test_an_index_emptied_again_keeps_no_page() -> None:
-    index = many(50)
+def test_a_tree_emptied_again_keeps_no_page() -> None:
+    merkle_tree = many(50)
     for n in range(50):
-        index.change(f"logical/u/{n}", None)
+        merkle_tree.change(f"logical/u/{n}", None)
 
-    assert index.root() == MerkleTree().root()
-    assert index.state()["subpages"] == {1: {}, 2: {}}
+    assert merkle_tree.root() == MerkleTree().root()
+    assert merkle_tree.state()["subpages"] == {1: {}, 2: {}}
 
 
 def test_a_state_is_not_touched_by_what_comes_after_it() -> None:
-    index = many(20)
-    saved = index.state()
+    merkle_tree = many(20)
+    saved = merkle_tree.state()
     before = MerkleTree.from_state(saved).root()
-    index.change("logical/u/3", b"other")
-    index.corrupt("subpage", "logical/u/3")
+    merkle_tree.change("logical/u/3", b"other")
+    merkle_tree.corrupt("subpage", "logical/u/3")
 
-    assert MerkleTree.from_state(saved).root() == before != index.root()
+    assert MerkleTree.from_state(saved).root() == before != merkle_tree.root()
 
 
 def test_a_bucket_is_stable() -> None:
@@ -195,35 +195,35 @@ def test_a_bucket_is_stable() -> None:
 
 
 def test_keys_are_listed_by_bucket_sorted() -> None:
-    index = many()
+    merkle_tree = many()
     places = {merkle.bucket(f"logical/u/{n}") for n in (5, 70, 900)}
-    found = index.leaves(REPLICATED, places)
+    found = merkle_tree.leaves(REPLICATED, places)
 
     assert {"logical/u/5", "logical/u/70", "logical/u/900"} <= found.keys()
     assert list(found) == sorted(found)
     assert all(merkle.bucket(key) in places for key in found)
-    assert found["logical/u/5"] == merkle.leaf_digest("logical/u/5", b"5") == index.leaf("logical/u/5")
+    assert found["logical/u/5"] == merkle.leaf_digest("logical/u/5", b"5") == merkle_tree.leaf("logical/u/5")
 
 
 # ---- damage -----------------------------------------------------------------------------------------------
 
 
 def test_a_sound_report_has_exactly_the_published_shape() -> None:
-    index = many()
+    merkle_tree = many()
 
-    assert index.check(CHECKED_AT) == {
+    assert merkle_tree.check(CHECKED_AT) == {
         "corrupted_root": False,
         "corrupted_tree_map": {
             "1": {
                 "tree_type": "replicated",
                 "corrupted_subtree_root": False,
-                "root_hash": b64encode(index.subtree_root(REPLICATED)).decode(),
+                "root_hash": b64encode(merkle_tree.subtree_root(REPLICATED)).decode(),
                 "corrupted_index_tuples_map": None,
             },
             "2": {
                 "tree_type": "local",
                 "corrupted_subtree_root": False,
-                "root_hash": b64encode(index.subtree_root(LOCAL)).decode(),
+                "root_hash": b64encode(merkle_tree.subtree_root(LOCAL)).decode(),
                 "corrupted_index_tuples_map": None,
             },
         },
@@ -243,11 +243,11 @@ def faults(report: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_each_layer_is_damaged_and_found_by_itself(layer: str) -> None:
-    index = many()
-    guard = index.guard()
-    place = index.corrupt(layer, "logical/u/7")
+    merkle_tree = many()
+    guard = merkle_tree.guard()
+    place = merkle_tree.corrupt(layer, "logical/u/7")
     page, subpage = divmod(merkle.bucket("logical/u/7"), FAN_OUT)
-    found = faults(index.check(CHECKED_AT))
+    found = faults(merkle_tree.check(CHECKED_AT))
 
     assert found["root"] == (layer == "root")
     assert found["subtrees"] == (["1"] if layer == "subtree" else [])
@@ -261,17 +261,17 @@ def test_each_layer_is_damaged_and_found_by_itself(layer: str) -> None:
         page if layer in ("page", "subpage") else -1,
         subpage if layer == "subpage" else -1,
     )
-    assert index.guard() == guard, "damage to a node is no change of contents"
-    assert merkle.is_corrupted(index.check(CHECKED_AT))
+    assert merkle_tree.guard() == guard, "damage to a node does not change contents"
+    assert merkle.is_corrupted(merkle_tree.check(CHECKED_AT))
 
 
 @pytest.mark.parametrize("chosen", range(16))
 def test_any_choice_of_layers_can_be_damaged_at_once(chosen: int) -> None:
-    index = many(100)
+    merkle_tree = many(100)
     layers = [layer for number, layer in enumerate(LAYERS) if chosen >> number & 1]
     for layer in layers:
-        index.corrupt(layer, "logical/u/7")
-    found = faults(index.check(CHECKED_AT))
+        merkle_tree.corrupt(layer, "logical/u/7")
+    found = faults(merkle_tree.check(CHECKED_AT))
     entry = next(iter((found["pages"]["1"] or {"": {"corrupted": False, "subpages": []}}).values()))
 
     assert found["root"] == ("root" in layers)
@@ -282,51 +282,51 @@ def test_any_choice_of_layers_can_be_damaged_at_once(chosen: int) -> None:
 
 @pytest.mark.parametrize("layer", ["root", "subtree", "page"])
 def test_what_is_folded_heals_with_the_next_write_under_it(layer: str) -> None:
-    index = many()
-    index.corrupt(layer, "logical/u/7")
-    index.change("logical/u/7", b"other")
+    merkle_tree = many()
+    merkle_tree.corrupt(layer, "logical/u/7")
+    merkle_tree.change("logical/u/7", b"other")
 
-    assert not merkle.is_corrupted(index.check(CHECKED_AT))
+    assert not merkle.is_corrupted(merkle_tree.check(CHECKED_AT))
 
 
 def test_a_subpage_never_heals_and_spreads_upward_with_the_next_write_under_it() -> None:
-    index, sound = many(), many()
-    index.corrupt("subpage", "logical/u/7")
-    assert index.root() == sound.root(), "nothing above it was made anew"
-    index.change("logical/u/7", b"other")
+    merkle_tree, sound = many(), many()
+    merkle_tree.corrupt("subpage", "logical/u/7")
+    assert merkle_tree.root() == sound.root(), "nothing above it was computed again"
+    merkle_tree.change("logical/u/7", b"other")
     sound.change("logical/u/7", b"other")
     page, subpage = divmod(merkle.bucket("logical/u/7"), FAN_OUT)
 
-    assert faults(index.check(CHECKED_AT)) == {
+    assert faults(merkle_tree.check(CHECKED_AT)) == {
         "root": True,
         "subtrees": ["1"],
         "pages": {"1": {str(page): {"corrupted": True, "subpages": [subpage]}}, "2": None},
     }
-    assert index.differing_pages(sound) == [(REPLICATED, page)]
-    assert index.differing_keys(sound) == []
+    assert merkle_tree.differing_pages(sound) == [(REPLICATED, page)]
+    assert merkle_tree.differing_keys(sound) == []
 
 
 def test_a_damaged_page_spreads_when_another_page_is_folded() -> None:
-    index = many()
-    index.corrupt("page", "logical/u/7")
+    merkle_tree = many()
+    merkle_tree.corrupt("page", "logical/u/7")
     other = next(
         f"logical/u/{n}"
         for n in range(2_000)
         if merkle.bucket(f"logical/u/{n}") >> 8 != merkle.bucket("logical/u/7") >> 8
     )
-    index.change(other, b"other")
-    found = faults(index.check(CHECKED_AT))
+    merkle_tree.change(other, b"other")
+    found = faults(merkle_tree.check(CHECKED_AT))
 
     assert found["root"]
     assert found["subtrees"] == ["1"]
 
 
 def test_damage_twice_does_not_undo_itself() -> None:
-    index = many()
+    merkle_tree = many()
     for layer in LAYERS:
-        index.corrupt(layer, "logical/u/7")
-        index.corrupt(layer, "logical/u/7")
-    found = faults(index.check(CHECKED_AT))
+        merkle_tree.corrupt(layer, "logical/u/7")
+        merkle_tree.corrupt(layer, "logical/u/7")
+    found = faults(merkle_tree.check(CHECKED_AT))
 
     assert found["root"]
     assert found["subtrees"] == ["1"]
@@ -334,29 +334,29 @@ def test_damage_twice_does_not_undo_itself() -> None:
 
 
 def test_damage_folds_first() -> None:
-    index = many()
-    index.change("logical/u/7", b"other")
-    index.corrupt("page", "logical/u/7")
+    merkle_tree = many()
+    merkle_tree.change("logical/u/7", b"other")
+    merkle_tree.corrupt("page", "logical/u/7")
 
-    assert faults(index.check(CHECKED_AT))["pages"]["1"] is not None
+    assert faults(merkle_tree.check(CHECKED_AT))["pages"]["1"] is not None
 
 
 def test_damage_is_state() -> None:
-    index = many()
-    index.corrupt("subpage", "token/x")
+    merkle_tree = many()
+    merkle_tree.corrupt("subpage", "token/x")
 
-    assert faults(MerkleTree.from_state(index.state()).check(CHECKED_AT))["pages"]["2"] is not None
+    assert faults(MerkleTree.from_state(merkle_tree.state()).check(CHECKED_AT))["pages"]["2"] is not None
 
 
-def test_without_a_key_the_first_one_is_chosen_and_an_empty_index_can_be_damaged() -> None:
-    index = MerkleTree.build([("policy/b", b"1"), ("core/a", b"2")])
+def test_without_a_key_the_first_one_is_chosen_and_an_empty_tree_can_be_damaged() -> None:
+    merkle_tree = MerkleTree.build([("policy/b", b"1"), ("core/a", b"2")])
 
-    assert index.corrupt("subpage")[1:] == (REPLICATED, *divmod(merkle.bucket("core/a"), FAN_OUT))
+    assert merkle_tree.corrupt("subpage")[1:] == (REPLICATED, *divmod(merkle.bucket("core/a"), FAN_OUT))
     assert MerkleTree().corrupt("subtree") == ("subtree", REPLICATED, -1, -1)
 
 
 def test_damage_needs_a_layer_and_a_key_of_a_tree() -> None:
-    with pytest.raises(ValueError, match="no layer named 'leaf' in the index; choose one of root, subtree"):
+    with pytest.raises(ValueError, match="no layer named 'leaf' in the tree; choose one of root, subtree"):
         many(1).corrupt("leaf")
     with pytest.raises(ValueError, match="node/mode is in no tree"):
         many(1).corrupt("page", "node/mode")

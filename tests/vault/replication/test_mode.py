@@ -221,7 +221,7 @@ def test_a_sync_shows_its_progress() -> None:
     assert body["merkle_sync_progress"] == {"sync_total_keys": 40, "sync_progress": 12}
 
 
-def test_a_demoted_cluster_is_idle_with_nobody_to_connect_to() -> None:
+def test_a_demoted_cluster_is_idle_without_an_upstream() -> None:
     body = mode.status_secondary(mode.advance(PRIMARY, "demote"), UpstreamStatus("idle", "idle"), TreeStatus(ROOT))
 
     assert (body["mode"], body["state"], body["primaries"]) == ("secondary", "idle", [])

@@ -62,29 +62,29 @@ def test_a_start_gives_a_nonce_and_tells_the_otp_it_made_once(together):
     assert (started["started"], started["progress"], started["required"], started["complete"]) == (True, 0, 3, False)
     assert len(started["otp"]) == started["otp_length"] == TOKEN_CHARACTERS
     assert started["nonce"]
-    told = read(together)
-    assert (told["nonce"], told["otp"]) == (started["nonce"], "")
+    status = read(together)
+    assert (status["nonce"], status["otp"]) == (started["nonce"], "")
 
 
-def test_an_otp_that_the_caller_brought_is_never_told(together):
+def test_an_otp_that_the_caller_brought_is_never_shown(together):
     started = together.start(otp="o" * TOKEN_CHARACTERS)
-    told = [started, read(together)]
+    answers = [started, read(together)]
     for share in shares(together)[:3]:
-        told.append(together.give(share, started["nonce"]).body)
+        answers.append(together.give(share, started["nonce"]).body)
 
-    assert [body["otp"] for body in told] == [""] * 5
-    assert otp.decode(told[-1]["encoded_token"], "o" * TOKEN_CHARACTERS).startswith("hvs.")
+    assert [body["otp"] for body in answers] == [""] * 5
+    assert otp.decode(answers[-1]["encoded_token"], "o" * TOKEN_CHARACTERS).startswith("hvs.")
 
 
 def test_progress_grows_share_by_share_and_the_threshold_completes_it(together):
     started = together.start()
-    told = [together.give(share, started["nonce"]).body for share in shares(together)[:3]]
+    answers = [together.give(share, started["nonce"]).body for share in shares(together)[:3]]
 
-    assert [body["progress"] for body in told] == [1, 2, 3]
-    assert [body["complete"] for body in told] == [False, False, True]
-    assert [bool(body["encoded_token"]) for body in told] == [False, False, True]
-    assert all(body["started"] and body["nonce"] == started["nonce"] and body["otp"] == "" for body in told)
-    token = otp.decode(told[-1]["encoded_token"], started["otp"])
+    assert [body["progress"] for body in answers] == [1, 2, 3]
+    assert [body["complete"] for body in answers] == [False, False, True]
+    assert [bool(body["encoded_token"]) for body in answers] == [False, False, True]
+    assert all(body["started"] and body["nonce"] == started["nonce"] and body["otp"] == "" for body in answers)
+    token = otp.decode(answers[-1]["encoded_token"], started["otp"])
     assert (len(token), token[:4]) == (28, "hvs.")
     assert read(together)["started"] is False
 
@@ -222,8 +222,8 @@ def test_a_wrong_share_in_the_combination_sets_the_progress_to_nothing_and_keeps
 
     assert answer.status == 400
     assert answer.errors[0].startswith("root generation aborted")
-    told = read(together)
-    assert (told["started"], told["nonce"], told["progress"]) == (True, started["nonce"], 0)
+    status = read(together)
+    assert (status["started"], status["nonce"], status["progress"]) == (True, started["nonce"], 0)
     for share in shares(together)[:3]:
         answer = together.give(share, started["nonce"])
     assert otp.decode(answer.body["encoded_token"], started["otp"]).startswith("hvs.")
@@ -241,7 +241,7 @@ def test_the_shares_of_another_cluster_do_not_combine(apart):
 
 
 def test_a_wrong_pad_gives_another_text_and_that_is_refused(together):
-    """There is no integrity in it."""
+    """The encoding has no integrity check."""
     started = together.start()
     for share in shares(together)[:3]:
         answer = together.give(share, started["nonce"])
@@ -351,7 +351,7 @@ ACTIONS = st.lists(
         st.just(("start",)),
         st.just(("cancel",)),
         st.tuples(st.just("share"), st.integers(0, 4), st.booleans()),
-        st.just(("stranger",)),
+        st.just(("wrong",)),
         st.just(("takeover",)),
     ),
     max_size=14,
@@ -376,12 +376,12 @@ def test_every_history_follows_the_table(together_snapshot, drill, actions):
         elif action[0] == "takeover":
             one.lab.run("1s")
         else:
-            share = "cd" * 33 if action[0] == "stranger" else shares(one)[action[1]]
-            right = action[0] == "stranger" or action[2]
+            share = "cd" * 33 if action[0] == "wrong" else shares(one)[action[1]]
+            right = action[0] == "wrong" or action[2]
             answer = one.give(share, nonce if right else "other")
             state, given_shares = after_share(state, given_shares, share, right, answer)
-        told = read(one)
-        assert (told["started"], told["progress"]) == (state == "in progress", len(given_shares))
+        status = read(one)
+        assert (status["started"], status["progress"]) == (state == "in progress", len(given_shares))
 
 
 def after_share(state, given_shares, share, right, answer):

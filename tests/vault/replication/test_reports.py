@@ -48,9 +48,9 @@ def test_where_replication_is_disabled_status_says_that_and_nothing_else(apart):
 
 
 def test_a_primarys_status(together):
-    told = together.status("paris")
+    status = together.status("paris")
 
-    assert set(told) == {
+    assert set(status) == {
         "mode",
         "state",
         "cluster_id",
@@ -61,17 +61,17 @@ def test_a_primarys_status(together):
         "last_dr_wal",
         *TREE,
     }
-    assert (told["mode"], told["state"], told["known_secondaries"]) == ("primary", "running", ["tokyo"])
-    assert told["last_wal"] == told["last_dr_wal"] == together.lab.queries.last_entry("paris")
-    (peer,) = told["secondaries"]
+    assert (status["mode"], status["state"], status["known_secondaries"]) == ("primary", "running", ["tokyo"])
+    assert status["last_wal"] == status["last_dr_wal"] == together.lab.queries.last_entry("paris")
+    (peer,) = status["secondaries"]
     assert set(peer) == PEER | {"node_id"}
     assert (peer["node_id"], peer["connection_status"]) == ("tokyo", "connected")
 
 
 def test_a_secondarys_status(together):
-    told = together.status("tokyo")
+    status = together.status("tokyo")
 
-    assert set(told) == {
+    assert set(status) == {
         "mode",
         "state",
         "connection_state",
@@ -84,19 +84,19 @@ def test_a_secondarys_status(together):
         "primaries",
         *TREE,
     }
-    assert (told["mode"], told["state"], told["connection_state"]) == ("secondary", "stream-wals", "ready")
-    assert told["cluster_id"] == together.status("paris")["cluster_id"]
-    assert told["merkle_root"] == together.status("paris")["merkle_root"]
-    assert set(told["primaries"][0]) == PEER
-    parse_instant(told["last_start"])
+    assert (status["mode"], status["state"], status["connection_state"]) == ("secondary", "stream-wals", "ready")
+    assert status["cluster_id"] == together.status("paris")["cluster_id"]
+    assert status["merkle_root"] == together.status("paris")["merkle_root"]
+    assert set(status["primaries"][0]) == PEER
+    parse_instant(status["last_start"])
 
 
 def test_a_demoted_clusters_status_names_no_primary(together):
     together["paris"].demote()
-    told = together.status("paris")
+    status = together.status("paris")
 
-    assert (told["mode"], told["state"], told["primaries"]) == ("secondary", "idle", [])
-    assert "connection_state" not in told
+    assert (status["mode"], status["state"], status["primaries"]) == ("secondary", "idle", [])
+    assert "connection_state" not in status
 
 
 def test_milliseconds_are_text_and_epochs_too(together):
@@ -129,7 +129,7 @@ def test_one_that_never_connected_has_no_heartbeat(together):
     assert "last_heartbeat" not in peer
 
 
-def test_progress_is_told_while_keys_are_fetched(apart):
+def test_progress_is_reported_while_keys_are_fetched(apart):
     for number in range(40):
         apart["paris"].post(f"secret/data/{number}", {"data": {}})
     apart.post("paris", "primary/enable")
@@ -139,11 +139,11 @@ def test_progress_is_told_while_keys_are_fetched(apart):
     apart.lab.run(
         until=lambda lab: [e.state for e in lab.trace.select("mode", cluster="tokyo")][-1:] == ["merkle-sync"]
     )
-    told = apart.status("tokyo")
+    status = apart.status("tokyo")
 
-    assert told["state"] == "merkle-sync"
-    assert told["merkle_sync_progress"]["sync_total_keys"] > 40
-    assert told["merkle_sync_progress"]["sync_progress"] == 0
+    assert status["state"] == "merkle-sync"
+    assert status["merkle_sync_progress"]["sync_total_keys"] > 40
+    assert status["merkle_sync_progress"]["sync_progress"] == 0
     apart.lab.run("10s")
     assert "merkle_sync_progress" not in apart.status("tokyo")
 
@@ -225,7 +225,7 @@ def test_the_chosen_key_decides_the_place(together):
 
 
 def test_storage_altered_under_the_tree_is_not_seen(together):
-    """The tree agrees with itself; only building it anew from storage would show it."""
+    """The tree agrees with itself; only building it again from storage would show it."""
     together.lab.corrupt("tokyo", layer="storage")
     report = check(together)
 
@@ -235,18 +235,18 @@ def test_storage_altered_under_the_tree_is_not_seen(together):
     assert together.lab.queries.contents("tokyo") != together.lab.queries.contents("paris")
 
 
-def test_what_was_found_is_told_by_the_status_from_then_on(together):
+def test_what_was_found_is_in_the_status_from_then_on(together):
     together.lab.corrupt("tokyo", layer="page")
     report = check(together)
-    told = together.status("tokyo")
+    status = together.status("tokyo")
 
-    assert told["corrupted_merkle_tree"] is True
-    assert int(told["last_corruption_check_epoch"]) == parse_instant(report["last_corruption_check_epoch"]) // 10**9
+    assert status["corrupted_merkle_tree"] is True
+    assert int(status["last_corruption_check_epoch"]) == parse_instant(report["last_corruption_check_epoch"]) // 10**9
     assert together.status("paris")["corrupted_merkle_tree"] is False
 
 
 def test_a_page_heals_when_something_under_it_is_written(together):
-    """Page, subtree and root are folded anew; the next check finds them sound."""
+    """Page, subtree and root are folded again; the next check finds them sound."""
     together["paris"].post("secret/data/mine", {"data": {"again": 1}})
     together.lab.run("1s")
     before = together.lab.queries.contents("tokyo")

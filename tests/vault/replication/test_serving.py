@@ -1,4 +1,4 @@
-"""What an upstream answers: shapes, generations, limits, and nothing of no tree."""
+"""What an upstream answers: shapes, generations, limits, and never a key outside both trees."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_stream_is_pushed_in_parts_and_ends_level(journal: Journal) -> None:
     )
 
 
-def test_a_stream_behind_the_ring_is_told_once() -> None:
+def test_a_stream_behind_the_backlog_is_reported_once() -> None:
     journal = Journal(MemoryStorage(), limit_entries=2)
     journal.switch_on()
     for number in range(5):

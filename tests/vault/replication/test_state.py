@@ -38,11 +38,11 @@ def test_a_state_goes_through_json(state: State) -> None:
     assert states.from_plain(json.loads(json.dumps(states.plain(state)))) == state
 
 
-def test_a_move_follows_the_table_and_is_told() -> None:
-    moved, told = states.move(State("merkle-diff"), "conflicts")
+def test_a_move_follows_the_table_and_is_observed() -> None:
+    moved, effects = states.move(State("merkle-diff"), "conflicts")
 
     assert moved == State("merkle-sync")
-    assert told == [Observe("sync_state", {"before": "merkle-diff", "after": "merkle-sync", "because": "conflicts"})]
+    assert effects == [Observe("sync_state", {"before": "merkle-diff", "after": "merkle-sync", "because": "conflicts"})]
     assert states.move(State("stream-wals"), "guard found") == (State("stream-wals"), [])
 
 

@@ -96,7 +96,7 @@ def test_a_push_of_another_stream_is_ignored() -> None:
     assert stream.pushed(STREAMING, push(5, serial=8)) == (STREAMING, [])
 
 
-def test_a_stream_that_lost_its_place_is_begun_anew() -> None:
+def test_a_stream_that_lost_its_place_starts_again() -> None:
     state, effects = stream.pushed(STREAMING, Pushed({"serial": 9, "gone": True}, AT))
 
     assert kinds(effects) == ["generation_gone"]

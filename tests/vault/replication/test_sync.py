@@ -58,7 +58,7 @@ def test_an_empty_secondary_compares_fetches_and_streams(world: Any) -> None:
     assert world.state.last_remote_wal == world.primary.last == 31
 
 
-def test_with_the_guard_in_the_ring_nothing_is_compared(world: Any) -> None:
+def test_with_the_guard_in_the_backlog_nothing_is_compared(world: Any) -> None:
     world.start()
     world.settle()
 
@@ -118,7 +118,7 @@ def test_one_changed_key_takes_two_round_trips_and_less_than_twelve_kilobytes(wo
     asked: list[Any] = []
     while "fetch_keys" not in [name for name, _ in asked]:
         if not world.deliver_one():
-            world.ring_next()
+            world.fire_next()
         asked += [flight for flight in world.flights["questions"] if flight not in asked and flight[0] != "echo"]
     compared = [message for message in world.wire if "generation" in message or "done" in message or "pages" in message]
 
@@ -186,7 +186,7 @@ def test_a_comparison_speaks_of_one_generation_though_the_primary_goes_on(world:
     world.settle()
 
 
-def test_a_generation_that_fell_out_of_the_ring_is_begun_anew(make_world: Any) -> None:
+def test_after_a_generation_dropped_from_the_backlog_the_sync_starts_again(make_world: Any) -> None:
     world = make_world(limit_entries=3)
     for n in range(20):
         world.write({f"logical/u/{n}": b"v"})
@@ -412,7 +412,7 @@ def one_thing(world: Any, dice: Random) -> None:
     elif chance < 88:
         world.take_over_secondary()
     else:
-        world.ring_next()
+        world.fire_next()
 
 
 @settings(max_examples=40)

@@ -48,7 +48,7 @@ def test_new_values_take_the_newest_term_and_old_ones_stay_readable():
         old.decrypt("a", both.encrypt("a", b"value", entropy))
 
 
-def test_the_ring_opens_with_its_root_key_only():
+def test_the_keyring_is_decrypted_with_its_root_key_only():
     root = entropy(32)
     stored = encrypt_keyring(RING, root, entropy)
 
