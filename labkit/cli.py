@@ -163,7 +163,6 @@ def _run_file(path: str, seed: int | None, *, quiet: bool) -> int:
     from labkit.lab.lab import Lab
     from labkit.scenario.event_log import event_log
     from labkit.scenario.problems import ScenarioError
-    from labkit.scenario.report import report, table
     from labkit.scenario.verdict import judge
 
     try:
@@ -177,12 +176,12 @@ def _run_file(path: str, seed: int | None, *, quiet: bool) -> int:
     assert run is not None
     verdict = judge(run, lab.queries, lab.ledger, lab.invariants)
     if not quiet:
-        print("what happened, in lab time:", *event_log(lab.trace), "", table(verdict), sep="\n")
+        print("what happened, in lab time:", *event_log(lab.trace), "", verdict, sep="\n")
         print(f"the same seed gives the same run: its trace has the digest {lab.trace.digest()[:16]}")
     elif verdict.exit_code == AS_EXPECTED:
         print(f"{path}: {verdict.summary}")
     else:
-        print(f"{path}: {report(run.scenario, verdict, lab.trace)}")
+        print(f"{path}: {verdict.report(run.scenario, lab.trace)}")
     return verdict.exit_code
 
 

@@ -44,7 +44,6 @@ class ScenarioItem(pytest.Item):
         """Run the scenario; raise NotAsExpected with a report unless its verdict is as expected."""
         from labkit.lab.lab import Lab
         from labkit.scenario.problems import ScenarioError
-        from labkit.scenario.report import report
         from labkit.scenario.verdict import judge
 
         try:
@@ -55,7 +54,7 @@ class ScenarioItem(pytest.Item):
         assert run is not None
         verdict = judge(run, lab.queries, lab.ledger, lab.invariants)
         if verdict.exit_code != 0:
-            raise NotAsExpected(report(run.scenario, verdict, lab.trace))
+            raise NotAsExpected(verdict.report(run.scenario, lab.trace))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return only the report for a scenario that is not as expected."""

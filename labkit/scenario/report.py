@@ -6,14 +6,14 @@ events; and the command that plays the same run again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from shlex import quote
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from labkit.scenario.event_log import event_log
 from labkit.scenario.problems import excerpt
-from labkit.scenario.verdict import Verdict, VerdictRow
 
 if TYPE_CHECKING:
     from labkit.scenario.scenario import Scenario
@@ -25,11 +25,21 @@ MAX_CELL_CHARACTERS = 56
 HEADINGS = ("", "expected", "measured", "verdict")
 
 
-def report(scenario: Scenario, verdict: Verdict, trace: Trace) -> str:
+class VerdictRow(NamedTuple):
+    """One row of a verdict; ``key`` is the expectation's name in the file (``rpo``, ``one primary``, ``step 3``)."""
+
+    what: str
+    expected: str
+    measured: str
+    status: str
+    key: str
+
+
+def report(scenario: Scenario, seed: int, summary: str, failures: Sequence[VerdictRow], trace: Trace) -> str:
     """Return the text about a run that was not as expected."""
     # The row of the whole timeline only counts the steps that have rows of their own.
-    failures = [row for row in verdict.failures() if row.key != "timeline"]
-    lines = [verdict.summary]
+    failures = [row for row in failures if row.key != "timeline"]
+    lines = [summary]
     for row in failures[:MAX_FAILURES]:
         lines += _failure(scenario, row)
     if len(failures) > MAX_FAILURES:
@@ -37,7 +47,7 @@ def report(scenario: Scenario, verdict: Verdict, trace: Trace) -> str:
         lines.append(f"and {len(more)} more: {', '.join(row.what for row in more)}")
     lines += ["the last events:", *map(str, event_log(trace)[-MAX_EVENTS:])]
     if scenario.path:
-        lines.append(f"to run it again: labkit run {quote(scenario.path)} --seed {verdict.seed}")
+        lines.append(f"to run it again: labkit run {quote(scenario.path)} --seed {seed}")
     return "\n".join(lines)
 
 
@@ -49,12 +59,12 @@ def _failure(scenario: Scenario, row: VerdictRow) -> list[str]:
     return [text, *(excerpt(scenario.lines, position) if position else ())]
 
 
-def table(verdict: Verdict) -> str:
-    """Return a verdict as a table in plain text, with its summary below."""
-    return "\n".join([*_columns(verdict.rows), "", verdict.summary])
+def table(rows: Sequence[VerdictRow], summary: str) -> str:
+    """Return a verdict's rows as a table in plain text, with its summary below."""
+    return "\n".join([*_columns(rows), "", summary])
 
 
-def _columns(rows: tuple[VerdictRow, ...]) -> list[str]:
+def _columns(rows: Sequence[VerdictRow]) -> list[str]:
     """Lay rows out in columns; a long cell continues on the line below."""
     cells = [HEADINGS, *(row[:4] for row in rows)]
     widths = [min(MAX_CELL_CHARACTERS, max(len(row[place]) for row in cells)) for place in range(4)]
@@ -68,13 +78,13 @@ def _columns(rows: tuple[VerdictRow, ...]) -> list[str]:
     return [lines[0], rule, *lines[1:]]
 
 
-def html_table(verdict: Verdict) -> str:
-    """Return a verdict as a table in HTML, with its summary as the caption."""
+def html_table(rows: Sequence[VerdictRow], summary: str) -> str:
+    """Return a verdict's rows as a table in HTML, with its summary as the caption."""
     heads = "".join(f"<th scope='col'>{escape(head)}</th>" for head in HEADINGS)
     body = "".join(
         f"<tr><th scope='row'>{escape(row.what)}</th>"
         + "".join(f"<td>{escape(cell)}</td>" for cell in (row.expected, row.measured, row.status))
         + "</tr>"
-        for row in verdict.rows
+        for row in rows
     )
-    return f"<table><caption>{escape(verdict.summary)}</caption><tr>{heads}</tr>{body}</table>"
+    return f"<table><caption>{escape(summary)}</caption><tr>{heads}</tr>{body}</table>"

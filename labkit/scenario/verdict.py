@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from labkit.scenario.report import VerdictRow, html_table, report, table
 from labkit.scenario.running import WORKING, Run
 from labkit.scenario.scenario import ExpectedRange, Step
 from labkit.scenario.value_types import write_duration
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants
     from labkit.lab.queries import Queries
     from labkit.lab.recovery import RecoveryLedger
+    from labkit.scenario.scenario import Scenario
+    from labkit.trace import Trace
 
 OK, BROKEN, UNKNOWN, NOT_JUDGED = "ok", "broken", "unknown", ""
 WORDS = {0: "as expected", 1: "not as expected", 3: "unknown"}
@@ -30,16 +33,6 @@ COUNTS = {
     "refused": "operations refused",
 }
 TIMES = {"rpo": "recovery point (RPO)", "rto": "recovery time (RTO)"}
-
-
-class VerdictRow(NamedTuple):
-    """One row of a verdict; ``key`` is the expectation's name in the file (``rpo``, ``one primary``, ``step 3``)."""
-
-    what: str
-    expected: str
-    measured: str
-    status: str
-    key: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +63,16 @@ class Verdict:
     def failures(self) -> tuple[VerdictRow, ...]:
         """The rows that are not as expected."""
         return tuple(row for row in self.rows if row.status in (BROKEN, UNKNOWN))
+
+    def report(self, scenario: Scenario, trace: Trace) -> str:
+        """Return what a reader needs of a run that was not as expected."""
+        return report(scenario, self.seed, self.summary, self.failures(), trace)
+
+    def __str__(self) -> str:
+        return table(self.rows, self.summary)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.rows, self.summary)
 
 
 def judge(run: Run, queries: Queries, ledger: RecoveryLedger, invariants: Invariants) -> Verdict:

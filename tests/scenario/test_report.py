@@ -9,8 +9,8 @@ import pytest
 
 from labkit.lab.invariants import Violation
 from labkit.lab.lab import Lab
-from labkit.scenario.report import html_table, report, table
-from labkit.scenario.verdict import Verdict, VerdictRow
+from labkit.scenario.report import VerdictRow
+from labkit.scenario.verdict import Verdict
 
 Vary = Callable[..., str]
 Judged = Callable[[Lab], Verdict]
@@ -81,7 +81,7 @@ def test_a_restored_lab_has_no_file_to_name(vary: Vary, judged: Judged, scenario
 
 def report_of(lab: Lab, judged: Judged) -> str:
     assert lab.scenario is not None
-    return report(lab.scenario.scenario, judged(lab), lab.trace)
+    return judged(lab).report(lab.scenario.scenario, lab.trace)
 
 
 ROWS = (
@@ -92,7 +92,7 @@ LONG = Verdict(title="<script>", seed=7, at_ns=10**10, rows=ROWS)
 
 
 def test_the_table_is_aligned_and_wraps() -> None:
-    lines = table(LONG).splitlines()
+    lines = str(LONG).splitlines()
     column = lines[0].index("measured")
 
     assert lines[1].startswith("---")
@@ -102,7 +102,7 @@ def test_the_table_is_aligned_and_wraps() -> None:
 
 
 def test_the_html_table_escapes() -> None:
-    html = html_table(LONG)
+    html = LONG._repr_html_()
 
     assert "<script>" not in html
     assert html.count("<tr>") == len(ROWS) + 1

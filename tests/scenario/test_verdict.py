@@ -12,9 +12,10 @@ from labkit.lab.invariants import STANDING, Violation
 from labkit.lab.lab import Lab
 from labkit.lab.ledger import Write
 from labkit.lab.recovery import Promotion, RecoveryLedger
+from labkit.scenario.report import VerdictRow
 from labkit.scenario.running import OVER, WAITING, WORKING, StepResult
 from labkit.scenario.scenario import Scenario
-from labkit.scenario.verdict import Verdict, VerdictRow, judge
+from labkit.scenario.verdict import Verdict, judge
 
 Vary = Callable[..., str]
 ScenarioOf = Callable[[str], Scenario]
