@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-API_PORT, CLUSTER_PORT = 8200, 8201
+from labkit.vault.core import API_PORT, CLUSTER_PORT
+
 ACTIVE = "active://"
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-MILLISECOND_NS = 1_000_000
-SECOND_NS = 1_000_000_000
+from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
 # 2030-01-01T00:00:00Z: where a lab's wall clocks stand when it is built
 START_WALL_NS = 1_893_456_000 * SECOND_NS

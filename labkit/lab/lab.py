@@ -244,7 +244,8 @@ class Lab:
         """Draw what became of each cluster, and what clients were answered, up to now."""
         from labkit.views import timeline
 
-        return timeline.of(self.trace, self.ledger, self.now, tuple(self.clusters))
+        nodes = {plan.name: plan.node_names for plan in self.blueprint.clusters}
+        return timeline.of(self.trace, self.ledger, self.now, nodes)
 
     def dashboard(self) -> Dashboard:
         """Show buttons for time and faults, and beside them map, timeline and the last of the trace."""

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
+from labkit.service.durations import MILLISECOND_NS
 from labkit.service.encoding import from_unpadded_base64
 from labkit.service.message import Body, Response
 
 DR = "sys/replication/dr/"
-MILLISECOND_NS = 1_000_000
 POLL_NS = 250 * MILLISECOND_NS
 MAX_POLLS = 480  # two minutes
 ATTEMPT_IN_PROGRESS = "attempt_in_progress"

@@ -37,6 +37,7 @@ class DeclaredNames(NamedTuple):
     clusters: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
     cluster_sites: tuple[tuple[str, str], ...] = ()
+    node_clusters: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, data: Any) -> DeclaredNames:
@@ -45,15 +46,16 @@ class DeclaredNames(NamedTuple):
         sites = tuple(site for site in _member(lab, "sites", list) if isinstance(site, str))
         clusters = {name: plan for name, plan in _member(lab, "clusters", dict).items() if isinstance(name, str)}
         counts = {name: plan.get("nodes", 3) if isinstance(plan, dict) else 3 for name, plan in clusters.items()}
-        nodes = [
-            f"{name}-{number}"
+        node_clusters = tuple(
+            (f"{name}-{number}", name)
             for name, count in counts.items()
             for number in range(1, 1 + (count if type(count) is int and count < 100 else 3))
-        ]
+        )
         cluster_sites = tuple(
             (name, str(plan.get("site"))) for name, plan in clusters.items() if isinstance(plan, dict)
         )
-        return cls(sites, tuple(clusters), tuple(nodes), cluster_sites)
+        nodes = tuple(node for node, _ in node_clusters)
+        return cls(sites, tuple(clusters), nodes, cluster_sites, node_clusters)
 
     @property
     def sites_and_clusters(self) -> tuple[str, ...]:

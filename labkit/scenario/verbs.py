@@ -337,7 +337,7 @@ def cross_field_errors(verb: Verb, arguments: Arguments, names: DeclaredNames) -
     if verb.needs_one and not named:
         errors.append(f"expected {choice}, got neither")
     node, cluster = arguments.get("node"), arguments.get("cluster")
-    if node and cluster and node.rpartition("-")[0] != cluster:
+    if node and cluster and dict(names.node_clusters).get(node) != cluster:
         errors.append(f"expected a node of {cluster}, got {describe_value(node)}")
     ends = arguments.get("between") or [arguments[end] for end in ("from", "to") if verb.name == "cut"]
     sites = {names.site_of(end) for end in ends}

@@ -32,6 +32,9 @@ Observe = Callable[..., None]
 Entropy = Callable[[int], bytes]
 
 
+API_PORT, CLUSTER_PORT = 8200, 8201
+
+
 class Settings(NamedTuple):
     """How a node is set up: names, version, edition and addresses; never changes while it runs."""
 
@@ -39,8 +42,8 @@ class Settings(NamedTuple):
     edition: str = "enterprise"
     cluster_name: str = "labkit"
     node: str = "node-1"
-    api_address: str = "http://127.0.0.1:8200"
-    cluster_address: str = "https://127.0.0.1:8201"
+    api_address: str = f"http://127.0.0.1:{API_PORT}"
+    cluster_address: str = f"https://127.0.0.1:{CLUSTER_PORT}"
     storage_type: str = "inmem"
     max_body_bytes: int = 33_554_432
     high_availability: bool = False

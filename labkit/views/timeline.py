@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from labkit.service.durations import SECOND_NS
@@ -17,6 +18,9 @@ TOP = 14 + 13 * LABEL_ROWS
 BEGUN = "begins"
 COLUMNS = 120
 LEGEND = "operations, from below: answered (blue), refused (amber), unknown (red) · † acknowledged write lost"
+
+
+Clusters = Mapping[str, tuple[str, ...]]
 
 
 class Span(NamedTuple):
@@ -57,20 +61,20 @@ class TimelineLayout(NamedTuple):
     marks: tuple[TimelineMark, ...]
 
 
-def layout(trace: Trace, ledger: RecoveryLedger, end_ns: int, clusters: tuple[str, ...]) -> TimelineLayout:
-    """Compute what a timeline shows, from trace and ledger only."""
+def layout(trace: Trace, ledger: RecoveryLedger, end_ns: int, clusters: Clusters) -> TimelineLayout:
+    """Compute what a timeline shows, from trace and ledger only; ``clusters`` gives the nodes of each cluster."""
     end_ns = max(end_ns, 1)
-    spans = tuple(span for cluster in clusters for span in _spans(trace, cluster, end_ns))
-    return TimelineLayout(end_ns, clusters, spans, _columns(trace, ledger, end_ns), _marks(trace))
+    spans = tuple(span for cluster, nodes in clusters.items() for span in _spans(trace, cluster, nodes, end_ns))
+    return TimelineLayout(end_ns, tuple(clusters), spans, _columns(trace, ledger, end_ns), _marks(trace))
 
 
-def _spans(trace: Trace, cluster: str, end_ns: int) -> list[Span]:
+def _spans(trace: Trace, cluster: str, nodes: tuple[str, ...], end_ns: int) -> list[Span]:
     """Cut a cluster's time where its mode changed, its nodes crashed, or a node took over."""
     changes = [(0, "disabled", "")]
     changes += [(event.at_ns, event.mode, event.state) for event in trace.select("mode", cluster=cluster)]
     leaders = trace.select("leader", cluster=cluster)
     changes += [(event.at_ns, "", event.node) for event in leaders if event.at_ns]
-    changes += _outages(trace, cluster, leaders)
+    changes += _outages(trace, nodes, leaders)
     spans: list[Span] = []
     mode = "disabled"
     ordered = sorted(changes, key=lambda change: change[0])
@@ -82,9 +86,9 @@ def _spans(trace: Trace, cluster: str, end_ns: int) -> list[Span]:
     return spans
 
 
-def _outages(trace: Trace, cluster: str, leaders: list[LeaderEvent]) -> list[tuple[int, str, str]]:
+def _outages(trace: Trace, nodes: tuple[str, ...], leaders: list[LeaderEvent]) -> list[tuple[int, str, str]]:
     """Find the instants at which the node that led crashed, and how many nodes of its cluster were down then."""
-    faults = [event for event in trace.select("fault") if event.target.rpartition("-")[0] == cluster]
+    faults = [event for event in trace.select("fault") if event.target in nodes]
     crashes: dict[int, None] = {}
     for event in faults:
         led = next((leader.node for leader in reversed(leaders) if leader.at_ns <= event.at_ns), "")
@@ -125,7 +129,7 @@ def _marks(trace: Trace) -> tuple[TimelineMark, ...]:
     return tuple(sorted(marks))
 
 
-def of(trace: Trace, ledger: RecoveryLedger, now_ns: int, clusters: tuple[str, ...]) -> Picture:
+def of(trace: Trace, ledger: RecoveryLedger, now_ns: int, clusters: Clusters) -> Picture:
     """Draw the timeline up to now."""
     return draw(layout(trace, ledger, now_ns, clusters))
 

@@ -16,7 +16,11 @@ from labkit.sim.faults import Faults
 from labkit.vault.replication import merkle
 
 NAMES = DeclaredNames(
-    ("paris", "tokyo"), ("paris", "tokyo"), ("paris-1", "tokyo-1"), (("paris", "paris"), ("tokyo", "tokyo"))
+    ("paris", "tokyo"),
+    ("paris", "tokyo"),
+    ("paris-1", "tokyo-1"),
+    (("paris", "paris"), ("tokyo", "tokyo")),
+    (("paris-1", "paris"), ("tokyo-1", "tokyo")),
 )
 
 

@@ -31,7 +31,7 @@ def drilled():
 
 
 def laid_out(lab: Lab) -> TimelineLayout:
-    return layout(lab.trace, lab.ledger, lab.now, tuple(lab.clusters))
+    return layout(lab.trace, lab.ledger, lab.now, {plan.name: plan.node_names for plan in lab.blueprint.clusters})
 
 
 def of(marks: TimelineLayout, row: str) -> list[tuple[str, str]]:
@@ -117,7 +117,10 @@ def test_names_with_dashes_are_names():
         ("fault", 6, "crash", "eu-1", ""),
     )
 
-    assert [span.what for span in layout(trace, RecoveryLedger(), 10, ("eu-west",)).spans] == ["disabled", "down"]
+    assert [span.what for span in layout(trace, RecoveryLedger(), 10, {"eu-west": ("eu-west-1",)}).spans] == [
+        "disabled",
+        "down",
+    ]
 
 
 def test_a_lab_that_has_not_begun_has_a_timeline_too():
@@ -135,7 +138,7 @@ def test_the_layout_needs_no_lab():
     trace = recorded(
         ("mode", 2, "paris", "primary", "running"), ("outcome", 1, 3, "c", "o", "p", "paris", "answered", 200, 1)
     )
-    marks = layout(trace, ledger, 10, ("paris",))
+    marks = layout(trace, ledger, 10, {"paris": ("paris-1",)})
 
     assert marks.spans == (Span("paris", 0, 2, "disabled", ""), Span("paris", 2, 10, "primary", "running"))
     assert sum(column.lost for column in marks.columns) == 1
@@ -153,7 +156,7 @@ def test_whatever_happened_the_time_is_covered_once(modes, crashes, end_ns):
     events = [("leader", 0, "c", "c-1", 1)]
     events += [("mode", at, "c", mode, state) for at, mode, state in sorted(modes)]
     events += [("fault", at, "crash", "c-1", "") for at in sorted(crashes)]
-    spans = layout(recorded(*events), RecoveryLedger(), end_ns, ("c",)).spans
+    spans = layout(recorded(*events), RecoveryLedger(), end_ns, {"c": ("c-1", "c-2", "c-3")}).spans
 
     assert sum(span.to_ns - span.from_ns for span in spans) == end_ns
     assert [span.from_ns for span in spans] == [0, *[span.to_ns for span in spans[:-1]]]
@@ -190,7 +193,7 @@ def test_everything_stays_inside_the_picture(drilled):
 
 def test_words_of_a_mark_at_the_end_stand_left_of_it():
     trace = recorded(("fault", 99, "restart", "paris-1", ""), ("fault", 10, "crash", "paris-1", ""))
-    root = ElementTree.fromstring(draw(layout(trace, RecoveryLedger(), 100, ("paris",))).svg)
+    root = ElementTree.fromstring(draw(layout(trace, RecoveryLedger(), 100, {"paris": ("paris-1",)})).svg)
     anchors = {node.text: node.attrib["text-anchor"] for node in root.iter(SVG + "text")}
 
     assert (anchors["crash paris"], anchors["restart paris"]) == ("start", "end")
@@ -198,7 +201,9 @@ def test_words_of_a_mark_at_the_end_stand_left_of_it():
 
 @pytest.mark.parametrize("seconds", [1, 7, 59, 3_600, 86_400, 10_000_000])
 def test_the_axis_has_a_reasonable_number_of_ticks_however_long_it_is(seconds):
-    root = ElementTree.fromstring(draw(layout(Trace(), RecoveryLedger(), seconds * SECOND_NS, ("paris",))).svg)
+    root = ElementTree.fromstring(
+        draw(layout(Trace(), RecoveryLedger(), seconds * SECOND_NS, {"paris": ("paris-1",)})).svg
+    )
     ticks = [node.text for node in root.iter(SVG + "text") if node.text.endswith(" s")]
 
     assert 2 <= len(ticks) <= 14
@@ -211,7 +216,7 @@ def test_names_that_look_like_markup_stay_names():
         ("fault", 3, "partition", f"{evil} <> y", ""),
         ("step", 4, 1, evil, "begun"),
     )
-    root = ElementTree.fromstring(draw(layout(trace, RecoveryLedger(), 10, (evil,))).svg)
+    root = ElementTree.fromstring(draw(layout(trace, RecoveryLedger(), 10, {evil: ()})).svg)
 
     assert root.find(f".//{SVG}i") is None
     assert evil in [node.text for node in root.iter(SVG + "text")]

@@ -1,6 +1,7 @@
 """The operation token of a disaster-recovery secondary: generated from key shares, one attempt at a time.
 
-1. ``ATTEMPT`` is the whole table of states.  An attempt is stored, so it survives a change of the active node.
+1. ``ATTEMPT`` is the whole table of states, and ``_check_event`` runs on it.  An attempt is stored, so it survives a
+   change of the active node.
 2. When the shares at the threshold give the root key, the token is issued and the attempt ends; when they do not, the
    progress goes back to 0 and the attempt goes on: the only effect of a refused share (R4).
 3. The token is stored as a digest only; a new one replaces the old.  It never expires: delete it after use.
@@ -35,6 +36,12 @@ ATTEMPT: dict[str, dict[str, str]] = {
         "cancel": "none",
     },
 }
+
+REFUSALS = {
+    "start": ("root generation already in progress", ATTEMPT_IN_PROGRESS),
+    "share": ("no root generation in progress", ""),
+}
+"""{event: (text, reason code)} of what an event is refused with in a state that does not have it."""
 
 RECORD = "node/attempt"
 TOKEN = "node/operation-token"
@@ -90,8 +97,7 @@ def start(ctx: Context, otp: str | None, pgp_key: str | None) -> dict[str, Any]:
         raise BadRequest(
             "error parsing PGP key: this build cannot encrypt to PGP keys; leave pgp_key out to use an OTP"
         )
-    if read_attempt(ctx) is not None:
-        raise BadRequest("root generation already in progress", code=ATTEMPT_IN_PROGRESS)
+    _check_event(read_attempt(ctx), "start")
     if otp and len(otp) != TOKEN_CHARACTERS:
         raise BadRequest(f"OTP string is wrong length: {TOKEN_CHARACTERS} characters are wanted, {len(otp)} came")
     if otp and not otp.isascii():
@@ -99,6 +105,13 @@ def start(ctx: Context, otp: str | None, pgp_key: str | None) -> dict[str, Any]:
     attempt = Attempt(uuid_text(ctx.entropy), otp or base62(ctx.entropy, TOKEN_CHARACTERS))
     ctx.full_storage.put(RECORD, encode_record(list(attempt)))
     return describe(ctx, attempt, otp="" if otp else attempt.otp)
+
+
+def _check_event(attempt: Attempt | None, event: str) -> None:
+    """Raise BadRequest for an event that the table does not have in the present state."""
+    if event not in ATTEMPT["none" if attempt is None else "in progress"]:
+        text, code = REFUSALS[event]
+        raise BadRequest(text, code=code)
 
 
 def cancel(ctx: Context) -> None:
@@ -112,8 +125,9 @@ def update(ctx: Context, key: Any, nonce: str | None) -> dict[str, Any]:
     share = parse_share(key)
     attempt = read_attempt(ctx)
     config = read_config(ctx.core)
-    if attempt is None or config is None:
-        raise BadRequest("no root generation in progress")
+    _check_event(attempt, "share")
+    assert attempt is not None
+    assert config is not None
     if nonce != attempt.nonce:
         raise BadRequest(f'incorrect nonce supplied; nonce for this root generation operation is "{attempt.nonce}"')
     if share.hex() in attempt.shares:

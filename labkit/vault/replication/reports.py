@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from labkit.service.durations import SECOND_NS, format_instant
+from labkit.service.durations import MILLISECOND_NS, SECOND_NS, format_instant
 from labkit.service.errors import BadRequest
+from labkit.vault.core import API_PORT, CLUSTER_PORT
 from labkit.vault.replication import activation
 from labkit.vault.replication.merkle import is_corrupted
 from labkit.vault.replication.mode import (
@@ -53,8 +54,8 @@ def _secondary(ctx: Context, secondary_id: str) -> PeerStatus:
         return PeerStatus(node_id=secondary_id)
     return PeerStatus(
         node_id=secondary_id,
-        api_address=f"http://{beat.address}:8200",
-        cluster_address=f"https://{beat.address}:8201",
+        api_address=f"http://{beat.address}:{API_PORT}",
+        cluster_address=f"https://{beat.address}:{CLUSTER_PORT}",
         connected=ctx.now - beat.wall_ns < DEAD_NS,
         last_heartbeat=format_instant(beat.wall_ns),
         last_heartbeat_duration_ms=beat.duration_ms,
@@ -70,8 +71,8 @@ def _link(ctx: Context, mode: Mode, sync: State) -> UpstreamStatus:
         cluster_address=beat.cluster_addr,
         connected=sync.connection_state == "ready",
         last_heartbeat="" if beat.last_wall_ns is None else format_instant(beat.last_wall_ns),
-        last_heartbeat_duration_ms=beat.duration_ns // 1_000_000,
-        clock_skew_ms=beat.clock_skew_ns // 1_000_000,
+        last_heartbeat_duration_ms=beat.duration_ns // MILLISECOND_NS,
+        clock_skew_ms=beat.clock_skew_ns // MILLISECOND_NS,
         canary_age_ms=canary_age_ms(sync, ctx.now),
     )
     return UpstreamStatus(

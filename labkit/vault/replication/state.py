@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 from labkit.vault.replication.events import AskUpstream, Effect, Observe
 
 TRANSITIONS: dict[str, dict[str, str]] = {
@@ -130,7 +130,7 @@ def ready_to_promote(state: State, reindexing: bool = False) -> str | None:
 def canary_age_ms(state: State, wall_ns: int) -> int:
     """Return the age of the newest instant of the upstream that contents have reached, skew included."""
     canary_ns = state.heartbeat.canary_ns
-    return 0 if canary_ns is None else (wall_ns - canary_ns) // 1_000_000
+    return 0 if canary_ns is None else (wall_ns - canary_ns) // MILLISECOND_NS
 
 
 def plain(state: State) -> dict[str, Any]:

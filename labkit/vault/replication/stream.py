@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from labkit.service.durations import MILLISECOND_NS
 from labkit.vault.replication.events import Apply, Changes, Effect, Moment, Observe, Pushed, Remember, ReplyArrived
 from labkit.vault.replication.state import State, Step, ask_guard, backoff_ns, canary_age_ms
 
@@ -30,8 +31,8 @@ def heartbeat(state: State, at: Moment) -> dict[str, Any]:
         "stream": 0 if state.awaiting else state.stream,
         "state": state.state,
         "last_remote_wal": state.last_remote_wal,
-        "last_heartbeat_duration_ms": state.heartbeat.duration_ns // 1_000_000,
-        "clock_skew_ms": state.heartbeat.clock_skew_ns // 1_000_000,
+        "last_heartbeat_duration_ms": state.heartbeat.duration_ns // MILLISECOND_NS,
+        "clock_skew_ms": state.heartbeat.clock_skew_ns // MILLISECOND_NS,
         "replication_primary_canary_age_ms": canary_age_ms(state, at.wall_ns),
     }
 
