@@ -12,7 +12,7 @@ from typing import Any
 
 from labkit.lab import reports
 from labkit.lab.invariants import Invariants
-from labkit.lab.recovery import Promotion, RecoveryLedger
+from labkit.lab.loss_and_outage import Promotion, RecoveryLedger
 from labkit.trace import Trace
 
 

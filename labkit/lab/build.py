@@ -9,12 +9,12 @@ from labkit.lab.blueprint import Blueprint, ClusterPlan, LinkPlan
 from labkit.lab.client_host import ClientHost
 from labkit.lab.entropy import SeededEntropy
 from labkit.lab.host_services import HostServices
+from labkit.lab.loss_and_outage import RecoveryLedger
 from labkit.lab.messages import ApiAnswer
 from labkit.lab.node import NodeHost
 from labkit.lab.node_directory import NodeDirectory
 from labkit.lab.operator_console import OperatorConsole
 from labkit.lab.parts import Parts
-from labkit.lab.recovery import RecoveryLedger
 from labkit.lab.runbooks import Credentials
 from labkit.sim.clock import Clock
 from labkit.sim.faults import Faults

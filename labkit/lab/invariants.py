@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from labkit.lab.loss_and_outage import Promotion
 from labkit.lab.queries import Queries
-from labkit.lab.recovery import Promotion
 from labkit.trace import Trace
 
 ONE_PRIMARY = "one primary"

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from labkit.lab import build
@@ -19,12 +20,12 @@ from labkit.lab.client_host import ClientHost
 from labkit.lab.cluster import Cluster, ClusterDriver, Silence
 from labkit.lab.faults import LabFaults
 from labkit.lab.invariants import Invariants
+from labkit.lab.loss_and_outage import RecoveryLedger
 from labkit.lab.operator_console import Finished
 from labkit.lab.queries import Queries
-from labkit.lab.recovery import RecoveryLedger
 from labkit.lab.reports import Report, RunbookEnded
 from labkit.lab.runbooks import Ask, RunbookError
-from labkit.lab.snapshot import Snapshot, state_of
+from labkit.lab.snapshot import Snapshot, restore_parts, state_of
 from labkit.service.durations import parse_duration
 from labkit.service.message import Response
 from labkit.sim.clock import Item
@@ -45,15 +46,19 @@ MAX_WAIT = "1h"
 class Lab:
     """A bench of clusters under simulated time.
 
-    It has parts, queries and faults, and beside them invariants and cluster handles; ``state`` is that of a snapshot.
+    It has parts, queries and faults, and beside them invariants and cluster handles.  With ``snapshot`` it goes on from
+    that instant.
     """
 
     def __init__(
-        self, blueprint: Blueprint, seed: int = 7, *, trace: bool = True, state: dict[str, Any] | None = None
+        self, blueprint: Blueprint, seed: int = 7, *, trace: bool = True, snapshot: Snapshot | None = None
     ) -> None:
-        kept = state or {}
         connections = build.Connections(self._dispatch, self._take)
-        self.parts = build.make_parts(blueprint, seed, connections, trace=trace, state=state)
+        if snapshot is None:
+            self.parts = build.make_parts(blueprint, seed, connections, trace=trace)
+        else:
+            self.parts = restore_parts(snapshot, connections)
+        kept = snapshot.state if snapshot is not None else {}
         self._bookkeeping = Bookkeeping(self.parts.ledger, self.parts.trace, kept.get("bookkeeping"))
         self.queries = Queries(self.parts, self._bookkeeping.upstreams)
         self.invariants = Invariants(self.queries, self.parts.trace, kept.get("invariants"))
@@ -63,12 +68,12 @@ class Lab:
         driver = ClusterDriver(self._ask, self.work_through, self.queries, console.credentials, self.parts.files)
         self.clusters = {plan.name: Cluster(driver, plan) for plan in blueprint.clusters}
         self.scenario: Run | None = None
-        if state is None:
+        if snapshot is None:
             build.start(self.parts)
-        elif state["scenario"] is not None:
+        elif kept["scenario"] is not None:
             from labkit.scenario.running import Run
 
-            self.scenario = Run.from_state(self.parts, self.faults, state["scenario"])
+            self.scenario = Run.from_state(self.parts, self.faults, kept["scenario"])
 
     def __repr__(self) -> str:
         return f"Lab({', '.join(self.clusters)}; {self.now / 1e9:.3f} s)"
@@ -187,12 +192,13 @@ class Lab:
     @classmethod
     def restore(cls, snapshot: Snapshot) -> Lab:
         """Build a lab that goes on exactly where a snapshot was taken."""
-        return cls(snapshot.blueprint, snapshot.seed, state=snapshot.state)
+        return cls(snapshot.blueprint, snapshot.seed, snapshot=snapshot)
 
     def branch(self, name: str) -> Lab:
         """Build a lab that goes on from here with other keys and nonces, so that two branches share no nonce."""
-        state = {**self.snapshot().state, "branch_label": f"{self.parts.branch_label}/{name}"}
-        return type(self)(self.blueprint, self.seed, state=state)
+        snapshot = self.snapshot()
+        state = {**snapshot.state, "branch_label": f"{self.parts.branch_label}/{name}"}
+        return self.restore(replace(snapshot, state=state))
 
     def crash(self, target: str) -> None:
         """Take a node, or all nodes of a cluster, down; what they held in memory is gone."""

@@ -7,10 +7,10 @@ from typing import Any
 
 from labkit.lab.blueprint import Blueprint
 from labkit.lab.client_host import ClientHost
+from labkit.lab.loss_and_outage import RecoveryLedger
 from labkit.lab.node import NodeHost
 from labkit.lab.node_directory import NodeDirectory
 from labkit.lab.operator_console import OperatorConsole
-from labkit.lab.recovery import RecoveryLedger
 from labkit.sim.clock import Clock
 from labkit.sim.faults import Faults
 from labkit.sim.network import Network

@@ -1,10 +1,11 @@
-"""Snapshot: everything that a lab is made of, as plain values (R3); ``build`` makes the parts of it again."""
+"""Snapshot: everything that a lab is made of, as plain values (R3): taken, and restored to parts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+from labkit.lab import build
 from labkit.lab.blueprint import Blueprint
 from labkit.lab.parts import Parts
 
@@ -38,3 +39,8 @@ def state_of(parts: Parts) -> dict[str, Any]:
         "console": parts.console.state(),
         "ledger": parts.ledger.state(),
     }
+
+
+def restore_parts(snapshot: Snapshot, connections: build.Connections) -> Parts:
+    """Make every part again as it was; keys and nonces go on under the branch label that the state names (R7)."""
+    return build.make_parts(snapshot.blueprint, snapshot.seed, connections, state=snapshot.state)

@@ -183,7 +183,7 @@ class MessageStream:
             due_ns += (jitter.words or jitter.refill()).pop() * (lane.jitter_ns + 1) >> _WORD_BITS
         if lane.shapes:
             for shape in lane.shapes:
-                due_ns += shape.delay_ns(self._delays.word())
+                due_ns += shape.draw_ns(self._delays)
         if lane.bandwidth_bps:
             due_ns += lane.queued_ns(now_ns, size_bytes, lane.bandwidth_bps)
         return due_ns

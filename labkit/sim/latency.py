@@ -9,6 +9,8 @@ from __future__ import annotations
 from math import isqrt
 from typing import NamedTuple
 
+from labkit.sim.random_streams import RandomStream
+
 _WORD_BITS = 64
 _ALL = 1 << _WORD_BITS
 _HALF = _ALL >> 1
@@ -67,6 +69,10 @@ class Latency(NamedTuple):
     def times(self, factor: int) -> Latency:
         """The same shape with all delays multiplied."""
         return Latency(self.shape, self.first_ns * factor, self.second_ns * factor)
+
+    def draw_ns(self, stream: RandomStream) -> int:
+        """Draw the delay of one message."""
+        return self.delay_ns((stream.words or stream.refill()).pop())
 
     def delay_ns(self, word: int) -> int:
         """The delay that belongs to 64 random bits."""

@@ -33,7 +33,7 @@ from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import MOUNTS, Mount, MountTable, ResolvedRoute, decode_table, routes_of
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
 from labkit.vault.policies.store import INDEX, acl_for
-from labkit.vault.storage import StaleTerm
+from labkit.vault.storage.fencing import StaleTerm
 
 METHODS = {
     "GET": "read",
@@ -273,11 +273,6 @@ def use_token(ctx: Context) -> None:
         tokens.use(ctx, ctx.caller.token, ctx.caller.digest)
 
 
-def _end_last_use(ctx: Context) -> None:
-    if ctx.caller is not None and ctx.caller.token.uses == 1 and not ctx.keys.sealed:
-        tokens.revoke(ctx, ctx.caller.digest)
-
-
 def audit_request(ctx: Context) -> None:
     """Write the request's audit record where devices are enabled."""
     if ctx.source.read(audit.DEVICES) is not None:
@@ -317,11 +312,11 @@ def respond_with(ctx: Context, answer: Any) -> Response:
     """Make the Response of a handler's answer: a dict, a Reply, a Response, or nothing."""
     assert ctx.resolved is not None
     if isinstance(answer, Response):
-        _end_last_use(ctx)
+        tokens.end_last_use(ctx)
         return answer
     flags = ctx.resolved.flags
     if answer is None and not ctx.warnings:
-        _end_last_use(ctx)
+        tokens.end_last_use(ctx)
         return respond(204)
     if "no_envelope" in flags:
         return respond(200, answer)
@@ -330,7 +325,7 @@ def respond_with(ctx: Context, answer: Any) -> Response:
         from labkit.vault import wrapping
 
         reply, data = wrapping.wrap_reply(ctx, reply._replace(data=data)), None
-    _end_last_use(ctx)
+    tokens.end_last_use(ctx)
     return respond(reply.status, envelope(ctx, data, reply, "top_level_data" in flags))
 
 
@@ -359,7 +354,7 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
     ctx.writes = dict(ctx.refused_writes)
     ctx.keys = ctx.core.keys
     if ctx.use_spent:
-        _end_last_use(ctx)
+        tokens.end_last_use(ctx)
     response = to_response(error)
     if ctx.resolved is not None:
         try:

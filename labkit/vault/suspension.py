@@ -26,7 +26,8 @@ from labkit.service.message import Fetch, Request, Response, Suspended
 from labkit.vault import request_walk, tokens
 from labkit.vault.context import Context
 from labkit.vault.core import SEALED, Core
-from labkit.vault.storage import Names, StaleTerm
+from labkit.vault.storage import Names
+from labkit.vault.storage.fencing import StaleTerm
 
 Walk = Generator[Fetch, Response, Response]
 Entry = tuple[str, Any]

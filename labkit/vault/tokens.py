@@ -114,6 +114,12 @@ def use(ctx: Context, token: Token, digest: str) -> None:
     ctx.use_spent = True
 
 
+def end_last_use(ctx: Context) -> None:
+    """Revoke the caller's token when this request had its last use (rule 3)."""
+    if ctx.caller is not None and ctx.caller.token.uses == 1 and not ctx.keys.sealed:
+        revoke(ctx, ctx.caller.digest)
+
+
 def revoke(ctx: Context, digest: str, *, descendants: bool = True) -> None:
     """Delete a token, and its descendants unless they are to be orphans.
 

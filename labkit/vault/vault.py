@@ -23,7 +23,8 @@ from labkit.vault.core import Core, Environment, Leadership, SealKeys, Settings
 from labkit.vault.files import Files
 from labkit.vault.replication.journal import Journal
 from labkit.vault.seal import reload_keyring
-from labkit.vault.storage import StaleTerm, Storage
+from labkit.vault.storage import Storage
+from labkit.vault.storage.fencing import StaleTerm
 
 
 class ShiftedClock:

@@ -9,7 +9,7 @@ from labkit.service.durations import SECOND_NS
 from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, line, rectangle, text
 
 if TYPE_CHECKING:
-    from labkit.lab.recovery import RecoveryLedger
+    from labkit.lab.loss_and_outage import RecoveryLedger
     from labkit.trace import LeaderEvent, Trace
 
 WIDTH, LEFT, RIGHT, ROW = 900, 110, 20, 34

@@ -8,8 +8,8 @@ import pytest
 
 from labkit.lab import reports
 from labkit.lab.bookkeeping import Bookkeeping
+from labkit.lab.loss_and_outage import RecoveryLedger
 from labkit.lab.messages import Correlation
-from labkit.lab.recovery import RecoveryLedger
 from labkit.trace import Trace
 
 ASKED = Correlation("shop-1", 1, 1)

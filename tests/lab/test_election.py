@@ -20,7 +20,7 @@ from labkit.lab.election import (
     write_lease,
 )
 from labkit.vault.replication.merkle import classify
-from labkit.vault.storage import StaleTerm
+from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY, ROOTS, STANDING, WITHIN_LAG, Invariants
-from labkit.lab.recovery import Promotion
+from labkit.lab.loss_and_outage import Promotion
 
 
 def broken(lab: Lab) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
@@ -19,19 +18,6 @@ SECOND_NS = 1_000_000_000
 PACKAGE = Path(labkit.lab.__file__).parent
 
 # top to bottom: a row may import what stands in the rows below it
-ORDER = (
-    "lab",
-    "cluster bookkeeping",
-    "faults invariants snapshot build",
-    "queries",
-    "parts",
-    "node_directory recovery",
-    "node ledger operator_console client_host",
-    "replication_link client",
-    "reports",
-    "runbooks election host_services messages",
-    "addresses blueprint entropy",
-)
 
 
 def stored(lab: Lab) -> dict[str, dict[str, bytes]]:
@@ -53,30 +39,6 @@ def test_it_shows_the_promised_names_and_no_others(quiet):
 
 def test_it_inherits_nothing():
     assert Lab.__mro__ == (Lab, object)
-
-
-def imports(path: Path) -> set[str]:
-    """The modules of the lab that one imports, for annotations too."""
-    nodes = list(ast.walk(ast.parse(path.read_text())))
-    found = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
-    found |= {
-        f"labkit.lab.{name.name}"
-        for node in nodes
-        if isinstance(node, ast.ImportFrom) and node.module == "labkit.lab"
-        for name in node.names
-    }
-    return {name.rpartition(".")[2] for name in found if name.startswith("labkit.lab.")}
-
-
-def test_inside_the_lab_a_module_leans_only_on_what_stands_below_it():
-    modules = {path.stem: imports(path) for path in PACKAGE.glob("*.py")}
-    standing = [set(row.split()) for row in ORDER]
-    below: set[str] = set()
-    assert set().union(*standing) == set(modules) - {"__init__"}
-    for row in reversed(standing):
-        for name in sorted(row):
-            assert modules[name] <= below, f"{name} imports {sorted(modules[name] - below)}"
-        below |= row
 
 
 def test_no_name_is_parsed():

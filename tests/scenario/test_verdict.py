@@ -11,7 +11,7 @@ import pytest
 from labkit.lab.invariants import STANDING, Violation
 from labkit.lab.lab import Lab
 from labkit.lab.ledger import Write
-from labkit.lab.recovery import Promotion, RecoveryLedger
+from labkit.lab.loss_and_outage import Promotion, RecoveryLedger
 from labkit.scenario.report import VerdictRow
 from labkit.scenario.running import OVER, WAITING, WORKING, StepResult
 from labkit.scenario.scenario import Scenario

@@ -11,8 +11,8 @@ from labkit.service.errors import Unavailable
 from labkit.vault.core import Leadership, SealKeys
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.mode import Mode, advance
-from labkit.vault.storage import StaleTerm
 from labkit.vault.storage.barrier import new_keyring
+from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.storage_view import CachedRecords
 
 PRIMARY = advance(Mode(), "enable_primary", cluster_id="set")

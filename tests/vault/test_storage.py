@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.vault.storage import StaleTerm, Storage
+from labkit.vault.storage import Storage
+from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.storage.sqlite import SqliteStorage
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
-from labkit.lab.recovery import Promotion, RecoveryLedger
+from labkit.lab.loss_and_outage import Promotion, RecoveryLedger
 from labkit.trace import Trace
 from labkit.views.timeline import COLUMNS, Span, TimelineLayout, describe, draw, layout
 

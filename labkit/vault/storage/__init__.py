@@ -1,7 +1,7 @@
 """The physical store: get, list and atomic apply of ciphertexts; everything else is a view around it.
 
 1. ``apply`` is one transaction: all of its writes are there afterwards, or none.
-2. A commit carries the leadership term; one that is older than the newest term claimed is refused (StaleTerm).
+2. A commit carries the leadership term; one that is older than the newest term claimed is refused (``fencing``).
 3. The bytes object that ``get`` returns is the same object until the key is written again: caches of decoded records
    depend on that identity, so neither replication nor rollback needs an invalidation.
 """
@@ -13,10 +13,6 @@ from typing import Protocol
 
 Writes = Mapping[str, bytes | None]
 Names = list[str]
-
-
-class StaleTerm(RuntimeError):
-    """A node that has lost the leadership tried to commit."""
 
 
 class Storage(Protocol):

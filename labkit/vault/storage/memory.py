@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from typing import Any
 
-from labkit.vault.storage import Names, StaleTerm, Writes
+from labkit.vault.storage import Names, Writes
+from labkit.vault.storage.fencing import check_term
 
 
 class MemoryStorage:
@@ -41,14 +42,12 @@ class MemoryStorage:
 
     def claim(self, term: int) -> None:
         """Make a leadership term the newest one."""
-        if term < self._term:
-            raise StaleTerm(f"term {term} is over: a newer leader claimed term {self._term}")
+        check_term(term, self._term)
         self._term = term
 
     def apply(self, writes: Writes, term: int) -> None:
         """Carry out all writes at once; None deletes."""
-        if term < self._term:
-            raise StaleTerm(f"term {term} is over: a newer leader claimed term {self._term}")
+        check_term(term, self._term)
         items = self._items
         for key, value in writes.items():
             if value is None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
-from labkit.vault.storage import Names, StaleTerm, Writes
+from labkit.vault.storage import Names, Writes
+from labkit.vault.storage.fencing import check_term
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,9 +106,7 @@ class SqliteStorage:
         self._connection.close()
 
     def _check_term(self, term: int) -> None:
-        newest = int(self.fact("term") or b"0")
-        if term < newest:
-            raise StaleTerm(f"term {term} is over: a newer leader claimed term {newest}")
+        check_term(term, int(self.fact("term") or b"0"))
 
     def _keep(self, key: str, value: bytes) -> None:
         if len(self._cached) >= MAX_CACHED_VALUES:

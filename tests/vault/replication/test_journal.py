@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from labkit.vault.replication import merkle
 from labkit.vault.replication.journal import Entry, Journal
 from labkit.vault.replication.merkle import FAN_OUT, TREES, MerkleTree
-from labkit.vault.storage import StaleTerm
+from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 
 

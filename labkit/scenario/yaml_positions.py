@@ -1,4 +1,4 @@
-"""Document: a YAML text as plain data, with the line and column of each value.
+"""YAML with positions: a document as plain data, with the line and column of each value.
 
 1. Plain values are read by the rules of YAML 1.2: ``no``, ``1:30`` and ``2030-01-01`` are text, ``010`` is ten.
 2. Anchors, aliases, tags and further documents are refused, so data is a tree no larger than its text.

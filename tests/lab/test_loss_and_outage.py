@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from labkit import Lab
 from labkit.lab.cluster import Silence
-from labkit.lab.recovery import Promotion, RecoveryLedger, RecoveryPoint, RecoveryTime
+from labkit.lab.loss_and_outage import Promotion, RecoveryLedger, RecoveryPoint, RecoveryTime
 from labkit.vault.replication.otp import decode
 
 SECOND_NS = 1_000_000_000

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from labkit.scenario.document import MAX_FILE_BYTES, MAX_FILE_VALUES, Document, parse, read
 from labkit.scenario.problems import FilePosition, ScenarioError
+from labkit.scenario.yaml_positions import MAX_FILE_BYTES, MAX_FILE_VALUES, Document, parse, read
 
 TEXT = """\
 # a comment
