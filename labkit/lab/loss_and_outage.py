@@ -1,4 +1,4 @@
-"""Loss and outage: what a promotion lost (RPO) and how long it took (RTO), by what clients were answered (decision D14).
+"""Loss and outage: what a promotion lost (RPO) and how long it took (RTO), by what clients were answered (D14).
 
 1. Lost is what was acknowledged but is not in the history that the survivor had applied when it was promoted.
 2. The fault is the last crash or partition of the old primary before that promotion.

@@ -1,4 +1,4 @@
-"""Report: prints a verdict as a table, and a run that is not as expected with what a reader needs to see why.
+"""Report: lays a verdict out as a table, and a run that is not as expected with what a reader needs to see why.
 
 A report fits on one screen: the verdict; each expectation that was not met, with its position in the file; the last
 events; and the command that plays the same run again.

@@ -102,7 +102,7 @@ def one_error(*texts: str) -> str:
 
 
 def to_response(error: ServiceError) -> Response:
-    """Make the Response of a refusal: the only place where that happens."""
+    """Make the Response of a refusal."""
     body: dict[str, Any] = {"errors": list(error.errors)}
     if error.data is not None:
         body["data"] = error.data
