@@ -89,7 +89,11 @@ def make_parts(
         directory=shared.directory,
         clients={},
         hosts={},
-        console=OperatorConsole(blueprint, shared.services(CONSOLE, ""), state.get("console")),
+        console=OperatorConsole(
+            blueprint,
+            shared.services(CONSOLE, "")._replace(resolve=shared.directory.resolve_for_console),
+            state.get("console"),
+        ),
         ledger=RecoveryLedger(state.get("ledger")),
     )
     _add_nodes(parts, shared, state.get("nodes", {}))

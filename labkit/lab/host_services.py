@@ -23,8 +23,8 @@ class HostServices(NamedTuple):
     - ``after(delay_ns, payload, spread_ppm=0)``: give the payload back after a delay, which a draw makes longer or
       shorter by up to so many parts per million
     - ``send(source, target, what, message, size_bytes)``: send a message to another host
-    - ``resolve(address)``: which node it names, or, for ``active://paris``, which node of a cluster is the active one;
-      None for any other
+    - ``resolve(address)``: which node it names, None for any other; for the operators' console also, as
+      ``active://paris``, which node of a cluster is the active one
     - ``entropy(incarnation, counter)``: this host's stream of bytes
     - ``emit(record)``: report what happened (``reports``); it takes effect at once
     """

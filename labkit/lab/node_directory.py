@@ -19,13 +19,20 @@ class NodeDirectory:
     def __init__(self, blueprint: Blueprint, nodes: Mapping[str, NodeHost], network: Network) -> None:
         self._blueprint, self._nodes, self._network = blueprint, nodes, network
 
-    def resolve(self, name: str) -> ResolvedNode | None:
-        """Return the node that an address names, or, for ``active://paris``, that cluster's active node, if any."""
-        if name.startswith(ACTIVE):
-            cluster = name.removeprefix(ACTIVE)
-            active = self.active_node(cluster)
-            return ResolvedNode(active, cluster, bool(active))
-        node = self._nodes.get(host_of(name))
+    def resolve_for_console(self, name: str) -> ResolvedNode | None:
+        """Return the node that an address names, or, for ``active://paris``, that cluster's active node, if any.
+
+        Only the operators' console can ask for an active node: no address that came through the API leads there.
+        """
+        if not name.startswith(ACTIVE):
+            return self.resolve(name)
+        cluster = name.removeprefix(ACTIVE)
+        active = self.active_node(cluster)
+        return ResolvedNode(active, cluster, bool(active))
+
+    def resolve(self, address: str) -> ResolvedNode | None:
+        """Return the node that an address names; None when there is none."""
+        node = self._nodes.get(host_of(address))
         return None if node is None else ResolvedNode(node.name, node.cluster, self._network.up(node.name))
 
     def active_node(self, cluster: str) -> str:

@@ -195,6 +195,7 @@ class Context:
         """Begin the next step of a request that fetched, with empty buffers."""
         self.now = now
         self.writes, self.refused_writes = {}, {}
+        self._nonces = b""  # what an earlier step drew would be the same in two branches (R7)
 
     def read(self, key: str) -> bytes | None:
         """Return the stored bytes of a key as this step sees them."""

@@ -29,6 +29,7 @@ from labkit.service.message import Reply, Response, respond
 from labkit.service.routing import Match, parse_fields
 from labkit.vault import audit, token_record, tokens
 from labkit.vault.context import Caller, Context
+from labkit.vault.core import Core
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import MOUNTS, Mount, MountTable, ResolvedRoute, decode_table, routes_of
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
@@ -353,7 +354,7 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
     """Turn a refusal into its Response; of its writes only those in ``refused_writes`` are committed (R4)."""
     ctx.writes = dict(ctx.refused_writes)
     ctx.keys = ctx.core.keys
-    if ctx.use_spent:
+    if ctx.use_spent and _may_write(ctx.core):
         tokens.end_last_use(ctx)
     response = to_response(error)
     if ctx.resolved is not None:
@@ -366,6 +367,11 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
     except StaleTerm:
         return step_down(ctx)
     return response
+
+
+def _may_write(core: Core) -> bool:
+    """Whether the node still writes: it may have lost leadership or mode while the refused request waited."""
+    return not core.keys.sealed and core.leadership.active and not core.replica.is_secondary
 
 
 def step_down(ctx: Context) -> Response:

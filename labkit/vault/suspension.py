@@ -117,7 +117,7 @@ def start(core: Core, plain: Context, number: int) -> Response | Suspended:
 
 def resume(core: Core, suspended: Suspended, answer: Response) -> Response | Suspended:
     """Go on with a suspended request, now that its fetch was answered (status 0: silence)."""
-    live = core.caches.generators.pop(suspended.number, None)
+    live = _take_live(core, suspended)
     refusal = _why_refused(core, suspended)
     if refusal is not None:
         return request_walk.refuse(_context(core, suspended._replace(tape=())), refusal)
@@ -160,6 +160,16 @@ def _check_again(ctx: Context) -> None:
         raise Forbidden(tokens.INVALID_TOKEN)
 
 
+def _take_live(core: Core, suspended: Suspended) -> tuple[Context, Walk] | None:
+    """Take the live generator out of its cache; None when it is not there, or is another request's or instant's."""
+    cached = core.caches.generators.pop(suspended.number, None)
+    if cached is None:
+        return None
+    ctx, generator, answers = cached
+    same = ctx.request_id == suspended.request_id and answers == len(suspended.answers)
+    return (ctx, generator) if same else None
+
+
 def _why_refused(core: Core, suspended: Suspended) -> ServiceError | None:
     if core.keys.sealed:
         return Unavailable(SEALED, code=NODE_SEALED)
@@ -196,7 +206,7 @@ def _advance(ctx: Context, generator: Walk, waiting: Suspended) -> Response | Su
     stepped_down = _commit(ctx)
     if stepped_down is not None:
         return stepped_down
-    core.caches.generators[waiting.number] = (ctx, generator)
+    core.caches.generators[waiting.number] = (ctx, generator, len(waiting.answers))
     return waiting._replace(fetch=fetch, tape=tuple(tape.entries))
 
 

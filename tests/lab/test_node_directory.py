@@ -9,18 +9,33 @@ from labkit.lab.host_services import ResolvedNode
 
 def test_a_clusters_active_node_is_found_while_there_is_one(quiet):
     directory = quiet.parts.directory
-    assert directory.resolve("active://paris") == ResolvedNode("paris-1", "paris", True)
+    assert directory.resolve_for_console("active://paris") == ResolvedNode("paris-1", "paris", True)
     quiet.crash("paris-1")
 
-    assert directory.resolve("active://paris") == ResolvedNode("", "paris", False)
+    assert directory.resolve_for_console("active://paris") == ResolvedNode("", "paris", False)
     assert directory.active_node("paris") == ""
 
 
-@pytest.mark.parametrize("address", ["", "paris", "oslo-1", "https://oslo-1:8201", "http://"])
+@pytest.mark.parametrize(
+    "address", ["", "paris", "oslo-1", "https://oslo-1:8201", "http://", "active://paris", "active://oslo"]
+)
 def test_what_names_no_node_is_none(quiet, address):
     assert quiet.parts.directory.resolve(address) is None
 
 
 def test_an_unknown_cluster_is_an_error(quiet):
     with pytest.raises(KeyError, match="no cluster named oslo"):
-        quiet.parts.directory.resolve("active://oslo")
+        quiet.parts.directory.resolve_for_console("active://oslo")
+
+
+@pytest.mark.parametrize("address", ["active://tokyo", "active://nowhere"])
+def test_no_request_leads_to_a_name_that_only_operators_may_use(quiet, address):
+    """It once resolved for every fetch, and a cluster that does not exist ended the lab."""
+    quiet["paris"].post("sys/replication/dr/primary/enable", {})
+    issued = quiet["paris"].post("sys/replication/dr/primary/secondary-token", {"id": "tokyo"})
+    body = {"token": issued.wrap_info["token"], "primary_api_addr": address}
+    answer = quiet["tokyo"].post("sys/replication/dr/secondary/enable", body)
+
+    assert answer.status == 503
+    assert address in answer.errors[0]
+    quiet.run("5s")

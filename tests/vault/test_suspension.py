@@ -255,6 +255,59 @@ def test_the_audit_lines_of_a_replay_are_written_once():
     assert len(world.files.state()["/audit.log"]) == before + 2
 
 
+@pytest.mark.parametrize("between", ["lose_the_lead", "become_secondary"])
+def test_a_node_that_may_not_write_any_more_leaves_a_spent_last_use_alone(between):
+    """The store is another node's by then, or another cluster's history."""
+    world = World()
+    text = token(world, num_uses=1)
+    suspended = world.send("GET", "probe/nothing/a", token=text)
+    globals()[between](world, 0)
+    before = world.store.state()
+    answer = world.vault.resume(suspended, FETCHED["ok"])
+
+    assert answer.status in (400, 503)
+    assert world.store.state() == before
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_suspended_request_that_was_resumed_before_goes_on_from_its_own_fetch(cut):
+    world = World()
+    first = world.send("POST", "probe/relay/a", {})
+    world.vault.resume(first, FETCHED["ok"])
+    if cut:
+        world.cut()
+    again = world.vault.resume(first, FETCHED["refused"])
+
+    assert isinstance(again, Suspended), "the answer is that of the first fetch"
+    assert again.answers == (FETCHED["refused"],)
+
+
+def test_the_live_generator_of_another_request_is_not_taken():
+    world, other = World(), World(seed=2)
+    relay, nothing = world.send("POST", "probe/relay/a", {}), other.send("GET", "probe/nothing/b")
+    assert relay.number == nothing.number
+    live = world.vault.core.caches.generators
+    other.vault.core.caches.generators[nothing.number] = live[relay.number]
+
+    assert other.vault.resume(nothing, FETCHED["ok"]).status == 204
+
+
+def test_no_nonce_that_an_earlier_step_drew_is_used_in_a_later_one():
+    """Two branches of one suspended request draw other nonces from their first step on (R7)."""
+    stored = []
+    for branch in ("one", "two"):
+        world = World()
+        suspended = world.send("POST", "probe/relay/a", {"value": "x"})
+        world.cut()
+        world.vault.core.entropy = SeededEntropy(1, branch)
+        world.vault.resume(suspended, FETCHED["ok"])
+        keys = world.store.keys()
+        (key,) = (key for key in keys if key.startswith("logical/") and key.endswith("/a"))
+        stored.append(world.store.get(key))
+
+    assert stored[0][5:17] != stored[1][5:17]
+
+
 # ---- what is judged again
 
 
@@ -437,6 +490,19 @@ def test_a_mode_that_changes_while_enable_waits_is_seen_cut_and_uncut(cuts):
 
     assert answer.status == 400
     assert "this cluster is a DR primary" in answer.errors[0]
+
+
+@pytest.mark.parametrize("cuts", [(), (0,), (1,)])
+def test_new_addresses_for_a_cluster_that_was_demoted_meanwhile_are_refused(cuts):
+    def demoted(world, fetched):
+        core, mode = world.vault.core, advance(advance(Mode(), "enable_primary", cluster_id="set"), "demote")
+        core.commit({MODE_KEY: core.keys.encrypt(MODE_KEY, mode.to_bytes(), core.entropy)})
+
+    pair, world = Pair(), World()
+    answer = play(world, update_by_addresses(world, pair), pair.answer, cuts, demoted)
+
+    assert answer.status == 400
+    assert "newly demoted cluster" in answer.errors[0]
 
 
 @pytest.mark.parametrize("begin", [update_by_token, update_by_addresses])

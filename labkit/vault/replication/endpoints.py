@@ -164,12 +164,16 @@ def update_primary(
 
 
 def _move_addresses(ctx: Context, mode: Mode, addresses: tuple[str, ...], dr_operation_token: str) -> Asking:
+    _moved(mode, addresses)
+    serving = yield from joining.first_that_answers(ctx, addresses)
+    _store(ctx, _moved(_still_allowed(ctx, dr_operation_token), serving))
+
+
+def _moved(mode: Mode, addresses: tuple[str, ...]) -> Mode:
     try:
-        by_addresses(mode, addresses)
+        return by_addresses(mode, addresses)
     except ValueError as error:
         raise BadRequest(str(error)) from None
-    serving = yield from joining.first_that_answers(ctx, addresses)
-    _store(ctx, by_addresses(_still_allowed(ctx, dr_operation_token), serving))
 
 
 def _still_allowed(ctx: Context, dr_operation_token: str) -> Mode:
