@@ -1,4 +1,4 @@
-"""What the vault's tests share: one service, asked directly and through a lab over a lossless network."""
+"""What the vault's tests share: one service in development mode, on a clock that the test moves."""
 
 from __future__ import annotations
 
