@@ -38,11 +38,6 @@ class Queries:
         """Whether a node exists and is up, sealed or not."""
         return node in self.parts.nodes and self.parts.network.up(node)
 
-    def node_at(self, address: str) -> str | None:
-        """Return the node that an address such as ``https://paris-1:8201`` names; None when there is none."""
-        found = self.parts.directory.resolve(address)
-        return found.node if found is not None else None
-
     def cluster_of(self, node: str) -> str:
         """Return the cluster that a node belongs to."""
         return self.parts.nodes[node].cluster

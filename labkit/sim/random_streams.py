@@ -56,10 +56,6 @@ class RandomStreams:
             raise ValueError(f"a draw below n needs an int n from 1 to 2^64, not {n!r}")
         return self.stream(label).word() * n >> _WORD_BITS
 
-    def chance(self, label: str, parts_per_million: int) -> bool:
-        """True with that probability; it draws for 0 and 1,000,000 too."""
-        return self.stream(label).word() * MILLION >> _WORD_BITS < checked_ppm("a chance", parts_per_million)
-
     def state(self) -> Counters:
         """How often each label was drawn, sorted by label."""
         counts = ((label, stream.count) for label, stream in sorted(self._streams.items()))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from labkit import Lab
 from labkit.vault.replication.merkle import classify
 
@@ -42,20 +40,6 @@ def test_a_node_that_is_sealed_runs_and_one_that_is_down_does_not(calm):
     ]
     calm.restart("paris-2")
     assert calm.queries.is_running("paris-2")
-
-
-@pytest.mark.parametrize(
-    ("address", "host"),
-    [
-        ("https://paris-1:8201", "paris-1"),
-        ("http://paris-2:8200", "paris-2"),
-        ("tokyo-3", "tokyo-3"),
-        ("https://oslo-1:8201", None),
-        ("", None),
-    ],
-)
-def test_an_address_names_a_host_or_nobody(quiet, address, host):
-    assert quiet.queries.node_at(address) == host
 
 
 def test_a_node_belongs_to_a_cluster(quiet):

@@ -93,17 +93,7 @@ def test_below_refuses_what_it_cannot_draw(n: Any) -> None:
         RandomStreams(1).below("a", n)
 
 
-@pytest.mark.parametrize(("ppm", "low", "high"), [(0, 0, 0), (1_000_000, 20_000, 20_000), (250_000, 4_700, 5_300)])
-def test_chance_is_as_often_as_said(ppm: int, low: int, high: int) -> None:
-    streams = RandomStreams("chance")
-
-    assert low <= sum(streams.chance("a", ppm) for _ in range(20_000)) <= high
-    assert streams.state() == (("a", 20_000),)
-
-
 @pytest.mark.parametrize("ppm", [-1, 1_000_001, 0.5, True])
 def test_a_share_is_whole_parts_per_million(ppm: Any) -> None:
     with pytest.raises(ValueError, match="a loss is a whole number of parts per million, not"):
         checked_ppm("a loss", ppm)
-    with pytest.raises(ValueError, match="a chance is"):
-        RandomStreams(1).chance("a", ppm)
