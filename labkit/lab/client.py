@@ -16,9 +16,8 @@ from labkit.lab.addresses import host_of
 from labkit.lab.blueprint import ClientPlan, NodePlan, WorkloadPlan
 from labkit.lab.messages import AttemptTimeout, Correlation, RetryTimer, WorkTimer
 from labkit.lab.reports import ANSWERED, REFUSED, UNKNOWN
+from labkit.service.errors import DR_SECONDARY
 from labkit.service.message import Request, Response
-
-DR_SECONDARY = "dr_secondary"
 
 ClientTimer = WorkTimer | AttemptTimeout | RetryTimer
 

@@ -26,12 +26,13 @@ from labkit.lab.runbooks import (
     RunbookError,
 )
 from labkit.service.durations import SECOND_NS
+from labkit.service.errors import NO_ACTIVE_NODE, NO_SUCH_NODE, NOT_ACTIVE, NOT_RUNNING
 from labkit.service.message import Request, Response, silence
 
 TIMEOUT_NS = 30 * SECOND_NS
 RETRY_NS = SECOND_NS // 4
 
-NOT_SERVED = ("not_active", "no_active_node")
+NOT_SERVED = (NOT_ACTIVE, NO_ACTIVE_NODE)
 """The reason codes of a node that only says that it is not the active one; other refusals are answers."""
 
 ConsoleTimer = AskDeadline | AskAgain | PauseOver
@@ -143,10 +144,10 @@ class OperatorConsole:
     def _try(self, pending: PendingAsk) -> None:
         found = self._services.resolve(api_address(pending.node) if pending.node else active_address(pending.cluster))
         if found is None:
-            self._end(pending, silence("no such node", "no_such_node"))
+            self._end(pending, silence("no such node", NO_SUCH_NODE))
             return
         if pending.node and not found.running:
-            self._end(pending, silence("not running", "not_running"))
+            self._end(pending, silence("not running", NOT_RUNNING))
             return
         node = found.node
         pending = pending._replace(tries=pending.tries + 1, asked=node)

@@ -28,6 +28,7 @@ from labkit.lab.messages import (
     SyncTimer,
 )
 from labkit.lab.reports import ModeChanged, UpstreamFollowed, UpstreamLeft
+from labkit.service.errors import NOT_ACTIVE
 from labkit.service.message import Response
 from labkit.vault.context import own_work
 from labkit.vault.core import Leadership
@@ -58,7 +59,7 @@ from labkit.vault.replication.sync import ask, heard, on
 from labkit.vault.vault import Vault
 
 REFUSAL_BYTES = 64
-NOT_ACTIVE = "not the active node"
+NOT_ACTIVE_TEXT = "not the active node"
 
 
 class ReplicationLink:
@@ -268,7 +269,7 @@ class ReplicationLink:
         core, secondary_id = self._core, question.secondary_id
         if not self._active:
             leader = "" if self._vault.sealed else self._leadership.leader_cluster
-            return ("sealed" if self._vault.sealed else NOT_ACTIVE), (leader,) if leader else ()
+            return ("sealed" if self._vault.sealed else NOT_ACTIVE_TEXT), (leader,) if leader else ()
         if self._mode.mode != "primary":
             return f"not a primary but {self._mode.mode}", ()
         if question.rpc == "guard_hash":
@@ -312,7 +313,7 @@ class ReplicationLink:
 
     def _on_bootstrap_request(self, source: str, message: BootstrapRequest) -> None:
         if not self._active:
-            answer = Response(503, {}, {"errors": [NOT_ACTIVE]}, "not_active")
+            answer = Response(503, {}, {"errors": [NOT_ACTIVE_TEXT]}, NOT_ACTIVE)
         else:
             answer = activation.bootstrap(self._core, message.body)
         self._send(source, "bootstrap_answer", BootstrapAnswer(message.number, answer), size_bytes(answer.body or {}))

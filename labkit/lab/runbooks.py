@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 from labkit.service.durations import MILLISECOND_NS
 from labkit.service.encoding import from_unpadded_base64
+from labkit.service.errors import ATTEMPT_IN_PROGRESS
 from labkit.service.message import Body, Response
 
 DR = "sys/replication/dr/"
 POLL_NS = 250 * MILLISECOND_NS
 MAX_POLLS = 480  # two minutes
-ATTEMPT_IN_PROGRESS = "attempt_in_progress"
 
 
 class Ask(NamedTuple):

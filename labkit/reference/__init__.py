@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,8 +111,8 @@ def _keys(model: type[BaseModel], indent: str) -> Iterator[str]:
 
 
 def _unknown(what: str, name: str, known: dict[str, str]) -> str:
-    spelling = {key.lower(): key for key in known}
-    near = get_close_matches(name.lower(), spelling, n=1)
-    listed = ", ".join(known) or "none"
-    hint = f"did you mean {spelling[near[0]]}?" if near else f"known: {listed}"
+    from labkit.scenario.did_you_mean import nearest
+
+    near = nearest(name, known)
+    hint = f"did you mean {near}?" if near is not None else f"known: {', '.join(known) or 'none'}"
     return f"no {what} is called {name!r}; {hint}"

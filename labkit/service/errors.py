@@ -16,6 +16,7 @@ NO_ACTIVE_NODE = "no_active_node"
 NODE_SEALED = "sealed"
 DR_SECONDARY = "dr_secondary"
 ATTEMPT_IN_PROGRESS = "attempt_in_progress"
+NO_SUCH_NODE, NOT_RUNNING = "no_such_node", "not_running"
 """Reason codes: what the operators' console, runbooks and clients distinguish refusals by."""
 
 
