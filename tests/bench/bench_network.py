@@ -12,6 +12,7 @@ import gc
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from heapq import heappop, heappush
 from pathlib import Path
 from statistics import median
@@ -134,15 +135,16 @@ def main(rounds: int = 11) -> None:
     ratios: dict[tuple[str, bool | None], list[float]] = {}
     for _ in range(rounds):
         for name, link in LINKS.items():
-            floors[name].append(measured(lambda name=name: floor(scheduled[name])))
-            measures = {None: raw_simpy} if link is CONSTANT else {}
-            measures |= {on: lambda on=on, link=link: network(link, on) for on in GOALS}
+            floors[name].append(measured(partial(floor, scheduled[name])))
+            measures: dict[bool | None, Callable[[], float]] = {on: partial(network, link, on) for on in GOALS}
+            if link is CONSTANT:
+                measures[None] = raw_simpy
             for on, measure in measures.items():
                 ratios.setdefault((name, on), []).append(measured(measure) / floors[name][-1])
     for (name, on), found in ratios.items():
         traced = f"network, trace {'on' if on else 'off'}, {name}"
         what = "simpy alone, a timeout and a callback" if on is None else traced
-        print(told(what, median(found), GOALS.get(on) if name == "constant latency" else None))
+        print(told(what, median(found), GOALS.get(bool(on)) if on is not None and name == "constant latency" else None))
     print(f"medians of {rounds} rounds; a floor is one push to a heap and one pop:")
     for name, found in floors.items():
         print(f"{median(found) * 1e6:6.3f} µs  floor, {name}")

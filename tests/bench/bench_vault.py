@@ -42,7 +42,7 @@ class Row(NamedTuple):
     ours: Work
     floor: Work
     goal: float | None = None
-    count: int = REQUESTS
+    count: int = REQUESTS  # type: ignore[assignment]  # a field of this name hides the method of a tuple
     items: int = 1
 
 

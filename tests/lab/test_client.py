@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.lab.blueprint import ClientPlan, ClusterPlan, NodePlan, WorkloadPlan
-from labkit.lab.client import BUILDERS, DR_SECONDARY, Client, Outcome, SendRequest, SetTimer, build_request
+from labkit.lab.client import BUILDERS, Client, Outcome, SendRequest, SetTimer, build_request
 from labkit.lab.messages import AttemptTimeout, Correlation, RetryTimer, WorkTimer
+from labkit.service.errors import DR_SECONDARY
 from labkit.service.message import Response
 
 SECOND_NS = 1_000_000_000
@@ -44,7 +45,15 @@ def retry(one: Client, effects: list) -> SendRequest:
     (timer,) = effects
     assert isinstance(timer.payload, RetryTimer)
     sent, _patience = one.on_timer(timer.payload, 3 * SECOND_NS)
+    assert isinstance(sent, SendRequest)
     return sent
+
+
+def ended(effects: list) -> Outcome:
+    """Return the end of an operation, which is all that follows."""
+    (outcome,) = effects
+    assert isinstance(outcome, Outcome)
+    return outcome
 
 
 def time_out(one: Client, sent: SendRequest) -> list:
@@ -62,6 +71,7 @@ def test_an_operation_is_sent_to_one_node_with_an_end_to_patience_and_the_next_i
     following, sent, patience = one.on_timer(WorkTimer(0), 2 * SECOND_NS)
 
     assert following == SetTimer(SECOND_NS, WorkTimer(0))
+    assert isinstance(sent, SendRequest)
     assert (sent.node, sent.correlation) == ("paris-1", Correlation("shop-1", 1, 1))
     assert patience == SetTimer(one.plan.timeout_ns, AttemptTimeout(1, 1))
 
@@ -73,7 +83,7 @@ def test_work_ends_at_its_end():
 def test_success_is_answered():
     one = client()
     sent = begun(one)
-    (outcome,) = one.on_answer(sent.correlation, answer(200))
+    outcome = ended(one.on_answer(sent.correlation, answer(200)))
 
     assert (outcome.kind, outcome.operation.status, outcome.correlation) == ("answered", 200, sent.correlation)
     assert one.pending == {}
@@ -81,7 +91,7 @@ def test_success_is_answered():
 
 def test_a_refusal_is_certain():
     one = client()
-    (outcome,) = one.on_answer(begun(one).correlation, answer(403, "permission denied"))
+    outcome = ended(one.on_answer(begun(one).correlation, answer(403, "permission denied")))
 
     assert (outcome.kind, outcome.operation.status) == ("refused", 403)
 
@@ -102,7 +112,7 @@ def test_a_disaster_recovery_secondary_sends_it_to_the_next_cluster(status, code
 
 def test_any_other_400_is_an_answer():
     one = client()
-    (outcome,) = one.on_answer(begun(one).correlation, answer(400, "no such parameter"))
+    outcome = ended(one.on_answer(begun(one).correlation, answer(400, "no such parameter")))
 
     assert outcome.kind == "refused"
 
@@ -110,7 +120,7 @@ def test_any_other_400_is_an_answer():
 def test_silence_goes_on_to_the_next_node_and_is_remembered():
     one = client()
     sent = retry(one, time_out(one, begun(one)))
-    (outcome,) = one.on_answer(sent.correlation, answer(403))
+    outcome = ended(one.on_answer(sent.correlation, answer(403)))
 
     assert outcome.kind == "unknown", "the first try may have happened"
 
@@ -118,7 +128,7 @@ def test_silence_goes_on_to_the_next_node_and_is_remembered():
 def test_silence_then_success_is_success():
     one = client()
     sent = retry(one, time_out(one, begun(one)))
-    (outcome,) = one.on_answer(sent.correlation, answer(204))
+    outcome = ended(one.on_answer(sent.correlation, answer(204)))
 
     assert (outcome.kind, outcome.operation.attempts) == ("answered", 2)
 
@@ -128,7 +138,7 @@ def test_tries_come_to_an_end():
     sent = begun(one)
     for _ in range(2):
         sent = retry(one, time_out(one, sent))
-    (outcome,) = time_out(one, sent)
+    outcome = ended(time_out(one, sent))
 
     assert (outcome.kind, outcome.operation.attempts, outcome.operation.status) == ("unknown", 3, 0)
     assert one.pending == {}
@@ -137,7 +147,7 @@ def test_tries_come_to_an_end():
 def test_nobody_serving_is_a_refusal_when_everybody_said_so():
     one = client(retries=1)
     sent = retry(one, one.on_answer(begun(one).correlation, answer(503)))
-    (outcome,) = one.on_answer(sent.correlation, answer(503))
+    outcome = ended(one.on_answer(sent.correlation, answer(503)))
 
     assert (outcome.kind, outcome.operation.status) == ("refused", 503)
 
@@ -146,6 +156,7 @@ def test_a_standby_names_the_active_node_and_the_client_goes_there_at_once():
     one = client()
     sent, _ = one.on_answer(begun(one).correlation, answer(307, location="http://tokyo-1:8200/v1/secret/data/x"))
 
+    assert isinstance(sent, SendRequest)
     assert (sent.node, sent.correlation) == ("tokyo-1", Correlation("shop-1", 1, 2))
     assert one.nodes[one.position].name == "tokyo-1", "and stays there for what comes next"
 
@@ -168,7 +179,7 @@ def test_two_standbys_that_name_each_other_do_not_hold_a_client_for_ever():
         if isinstance(effects[0], SendRequest):
             sent = effects[0]
 
-    assert effects[0].kind == "refused"
+    assert ended(effects).kind == "refused"
 
 
 def test_a_late_answer_is_ignored():
@@ -177,7 +188,7 @@ def test_a_late_answer_is_ignored():
     sent = retry(one, time_out(one, first))
 
     assert one.on_answer(first.correlation, answer(200)) == []
-    assert one.on_answer(sent.correlation, answer(200))[0].kind == "answered"
+    assert ended(one.on_answer(sent.correlation, answer(200))).kind == "answered"
     assert one.on_answer(sent.correlation, answer(200)) == []
 
 
@@ -232,8 +243,11 @@ def test_keys_bound_how_many_secrets_there_are():
 def test_a_size_is_the_size_of_what_is_stored():
     put, encrypt = (WorkloadPlan(operation=name, every_ns=1, size_bytes=100) for name in ("put-secret", "encrypt"))
 
-    assert len(build_request("c", put, 1, "").body["data"]["value"]) == 100
-    assert len(b64decode(build_request("c", encrypt, 1, "").body["plaintext"])) == 100
+    stored, encrypted = build_request("c", put, 1, "").body, build_request("c", encrypt, 1, "").body
+    assert stored
+    assert encrypted
+    assert len(stored["data"]["value"]) == 100
+    assert len(b64decode(encrypted["plaintext"])) == 100
 
 
 EVENTS = st.lists(

@@ -147,7 +147,7 @@ def test_loss_and_outage_are_those_of_whole_histories(steps):
     ledger, oracle = RecoveryLedger(), Oracle()
     primary, secondary = "paris", "tokyo"
     histories = {"paris": 0, "tokyo": 0}
-    fault_ns = {"paris": None, "tokyo": None}
+    fault_ns: dict[str, int | None] = {"paris": None, "tokyo": None}
     last, inherited = None, 0  # how much of its history the primary of the moment had when it became one
     for number, step in enumerate(steps, start=1):
         at_ns = number * SECOND_NS // 4

@@ -14,7 +14,7 @@ from labkit.lab.runbooks import Ask
 from labkit.service.message import Request
 from labkit.vault.files import Files
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.tokens import IDS
+from labkit.vault.token_record import IDS
 from labkit.vault.vault import set_up
 
 SECOND_NS = 1_000_000_000
@@ -135,7 +135,9 @@ def test_a_standby_names_the_leader(quiet):
 
 def test_another_node_takes_over_when_the_lease_has_run_out_not_before(quiet):
     quiet.run("2500ms").crash("paris-1")
-    until_ns = read_lease(quiet.parts.stores["paris"]).until_ns
+    lease = read_lease(quiet.parts.stores["paris"])
+    assert lease
+    until_ns = lease.until_ns
     quiet.run(until=f"{until_ns - 1}ns")
     assert quiet["paris"].active == ""
     quiet.run("2s")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -394,9 +395,9 @@ def test_a_newly_enabled_secondary_is_refused_until_it_has_everything_and_force_
 def operation_token(lab: Lab, cluster: str) -> str:
     """Go through the ceremony by hand."""
     path = DR + "secondary/generate-operation-token/"
-    started = lab[cluster].post(path + "attempt", {}, token="").body
+    started: Any = lab[cluster].post(path + "attempt", {}, token="").body
     for share in lab[cluster].unseal_keys[: started["required"]]:
-        given = lab[cluster].post(path + "update", {"key": share, "nonce": started["nonce"]}, token="").body
+        given: Any = lab[cluster].post(path + "update", {"key": share, "nonce": started["nonce"]}, token="").body
     return decode(given["encoded_token"], started["otp"])
 
 

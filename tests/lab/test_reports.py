@@ -25,9 +25,12 @@ def test_a_commit_is_known_before_its_answer_is_sent(calm):
     seen = []
     send = calm.parts.network.send
     node = calm.parts.nodes["paris-1"]
-    node.services = node.services._replace(
-        send=lambda *message: (seen.append(len(calm.ledger.committed)), send(*message))
-    )
+
+    def watched(*message):
+        seen.append(len(calm.ledger.committed))
+        send(*message)
+
+    node.services = node.services._replace(send=watched)
     before = len(calm.ledger.committed)
     calm["paris"].post("secret/data/app", {"data": {"a": 1}})
 

@@ -126,7 +126,7 @@ def test_corruption_needs_a_node_that_keeps_an_index() -> None:
 
     assert fault is not None
     with pytest.raises(ValueError, match="paris has no active node"):
-        fault(lab, {"cluster": "paris", "layer": "page", "key": None})
+        fault(lab.faults, {"cluster": "paris", "layer": "page", "key": None})
 
 
 def test_what_a_request_carries_is_never_said() -> None:

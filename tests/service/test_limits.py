@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +19,7 @@ JSON = st.recursive(
 
 
 def nested(levels):
-    value = {}
+    value: dict[str, Any] = {}
     for _ in range(levels - 1):
         value = {"a": value}
     return value

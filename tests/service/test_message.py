@@ -44,7 +44,7 @@ def test_two_hundreds_are_success(status, good):
 def test_no_record_shows_what_it_carries():
     request = Request("POST", "/v1/secret/data/a", {"X-Vault-Token": "hvs.canary"}, {"data": "canary"})
     answer = respond(200, {"data": "canary"})
-    waiting = Suspended(1, request, Fetch("http://a:1", request), {"token": "canary"}, ("canary",))
+    waiting = Suspended(1, request, Fetch("http://a:1", request), (("token", "canary"),), (answer,))
 
     for record in (request, answer, waiting):
         assert "canary" not in repr(record)

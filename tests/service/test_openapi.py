@@ -41,6 +41,7 @@ def read_thing(ctx, name) -> dict[str, int]:
 
     A thing that is gone is told as ``404``.
     """
+    return {"size": 1}
 
 
 def write_thing(ctx, name, size, kind) -> None:
@@ -49,6 +50,7 @@ def write_thing(ctx, name, size, kind) -> None:
 
 def list_things(ctx, path) -> dict[str, list[str]]:
     """List the things in a folder."""
+    return {"keys": []}
 
 
 def read_path(ctx, path) -> dict[str, int] | None:
@@ -57,6 +59,7 @@ def read_path(ctx, path) -> dict[str, int] | None:
 
 def ping(ctx) -> dict[str, int]:
     """Answer."""
+    return {"pong": 1}
 
 
 def explain(ctx, path) -> None:
@@ -237,6 +240,7 @@ def test_what_can_be_read_and_listed_is_one_get() -> None:
 def test_paths_that_differ_in_names_alone_are_one() -> None:
     def of_size(ctx, size) -> dict[str, int]:
         """Make so many."""
+        return {"size": 1}
 
     size = fields.segment("size", "how many")
     told = of(Route("read", "<name>", read_thing, (NAME,)), Route("read", "<size>", of_size, (size,)))["paths"]

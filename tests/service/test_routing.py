@@ -57,7 +57,7 @@ def test_a_known_path_with_another_operation_is_405():
 
 def test_defaults_conversions_and_warnings():
     match = TABLE.match("write", "keys/a/config")
-    told = []
+    told: list[str] = []
 
     values = parse_fields(match, {"count": "7", "zeta": 1, "alpha": 2, "name": "other"}, told.append)
 
@@ -76,7 +76,7 @@ def test_a_value_of_the_wrong_type_names_its_field():
 
 def test_with_an_existence_check_the_prefix_is_left_out():
     route = Route("write", "keys/<name>/config", write_key, (NAME, COUNT), exists=lambda ctx, name: True)
-    match = Match(route, {"name": "a", "count": 1}, ("name",))
+    match = Match(route, {"name": "a", "count": 1}, {"name": "a"})
 
     with pytest.raises(BadRequest) as refused:
         parse_fields(match, {"count": "x"}, lambda text: None)
@@ -103,7 +103,7 @@ class KeyRequest(NamedTuple):
     """Two fields, and one that only some routes fill."""
 
     name: str
-    count: int
+    count: int  # type: ignore[assignment]  # a field of this name hides the method of a tuple
     note: str = ""
 
 

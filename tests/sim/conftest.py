@@ -17,7 +17,7 @@ from labkit.trace import Trace
 SITES = ("lima", "paris", "tokyo")
 HOSTS = tuple(f"{site}-{number}" for site in SITES for number in (1, 2))
 
-LINES = {
+LINES: dict[str, dict[str, Any]] = {
     "calm": {"latency": Latency.constant(100)},
     "jitter": {"latency": Latency.constant(100), "jitter_ns": 80},
     "rough": {

@@ -122,6 +122,6 @@ def test_a_latency_is_a_plain_tuple_and_says_what_it_is() -> None:
     latency = Latency.uniform(1, 2)
 
     assert latency == ("uniform", 1, 2)
-    assert Latency(*tuple(latency)) == latency
+    assert Latency(*latency) == latency
     assert str(latency) == "uniform(1, 2 ns)"
     assert str(Latency.constant(5)) == "constant(5 ns)"

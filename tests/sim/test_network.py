@@ -217,7 +217,7 @@ def test_looking_at_a_world_does_not_change_it(make_world: Any, script: Any) -> 
 
 @pytest.mark.parametrize("kind", ["jitter", "rough"])
 def test_a_stream_keeps_its_order_across_a_restore(make_world: Any, kind: str) -> None:
-    script = ([(number * 4, "paris-1", "tokyo-1", 0) for number in range(50)], [], kind, 4)
+    script: Any = ([(number * 4, "paris-1", "tokyo-1", 0) for number in range(50)], [], kind, 4)
     whole = written(make_world, script)
     whole.clock.run()
     for steps in range(0, 101, 2):
@@ -278,7 +278,7 @@ def test_a_narrow_line_makes_messages_wait_for_one_another() -> None:
 
     link = Link(between=("a", "b"), latency=Latency.constant(SECOND), bandwidth_bps=8_000)
     arrived: list[tuple[int, str]] = []
-    clock = Clock(lambda item: network.arrive(item[2]) and arrived.append((clock.now, item[2].what)))
+    clock = Clock(lambda item: arrived.append((clock.now, item[2].what)) if network.arrive(item[2]) else None)
     network = Network(Topology(sites=("a", "b"), links=(link,)), clock, RandomStreams(1), Trace())
     for host in ("a-1", "a-2", "b-1"):
         network.place(host, host[0])

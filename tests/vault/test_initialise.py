@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import pytest
 
 from labkit.service.errors import BadRequest
+from labkit.vault.core import Environment
 from labkit.vault.initialise import initialise, prepare
 from labkit.vault.seal import seal, unseal, unseal_with_root_key
 from labkit.vault.shamir import combine
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.vault import Environment, Vault
+from labkit.vault.vault import Vault, no_outside
 
 
 @pytest.fixture
 def blank(clock) -> Vault:
     """A node whose store is empty."""
     numbers = iter(range(10**9))
-    outside = Environment(clock, lambda count: _bytes(next(numbers), count), lambda kind, **_: None, lambda fetch: None)
+    outside = Environment(clock, lambda count: _bytes(next(numbers), count), lambda kind, **_: None, no_outside)
     return Vault(MemoryStorage(), outside)
 
 
@@ -94,5 +96,6 @@ def test_what_a_new_cluster_has(blank: Vault) -> None:
 
 def test_two_clusters_differ_in_everything_random(clock) -> None:
     first, second = (Vault.dev(clock=clock) for _ in range(2))
-    ids = [vault.get("sys/health").body["cluster_id"] for vault in (first, second)]
+    bodies: list[Any] = [vault.get("sys/health").body for vault in (first, second)]
+    ids = [body["cluster_id"] for body in bodies]
     assert len({*ids, first.root_token, second.root_token, *first.unseal_keys, *second.unseal_keys}) == 14

@@ -32,13 +32,13 @@ BYTES = st.integers(0, 255)
 
 def entropy_of(seed: bytes):
     """A source of bytes that is the same for the same seed, and counts how often it is asked."""
-    asked = []
+    asked: list[int] = []
 
     def entropy(size: int) -> bytes:
         asked.append(size)
         return hashlib.shake_256(seed + len(asked).to_bytes(4, "big")).digest(size)
 
-    entropy.asked = asked
+    entropy.asked = asked  # type: ignore[attr-defined]  # a function may carry it
     return entropy
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -60,7 +61,7 @@ def nothing(ctx, name):
 
 
 NAME = fields.name()
-probe = ModuleType("probe_engine")
+probe: Any = ModuleType("probe_engine")
 probe.TABLE = Table(
     (
         Route("write", "relay/<name>", relay, (NAME, fields.text("value", "what is stored")), "fetches", exists=exists),
@@ -113,7 +114,8 @@ class World:
         """Send one request with the root token unless another is given."""
         sent = {"X-Vault-Token": headers.pop("token", self.root_token)}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        return self.vault.handle(Request(method, path if path[0] == "/" else f"/v1/{path}", sent, body))
+        outcome: Any = self.vault.handle(Request(method, path if path[0] == "/" else f"/v1/{path}", sent, body))
+        return outcome
 
     def all_that_is(self):
         """Return stored bytes, audit files, observations and how far entropy was drawn."""
@@ -263,7 +265,7 @@ def test_a_node_that_may_not_write_any_more_leaves_a_spent_last_use_alone(betwee
     suspended = world.send("GET", "probe/nothing/a", token=text)
     globals()[between](world, 0)
     before = world.store.state()
-    answer = world.vault.resume(suspended, FETCHED["ok"])
+    answer: Any = world.vault.resume(suspended, FETCHED["ok"])
 
     assert answer.status in (400, 503)
     assert world.store.state() == before
@@ -289,7 +291,9 @@ def test_the_live_generator_of_another_request_is_not_taken():
     live = world.vault.core.caches.generators
     other.vault.core.caches.generators[nothing.number] = live[relay.number]
 
-    assert other.vault.resume(nothing, FETCHED["ok"]).status == 204
+    answer: Any = other.vault.resume(nothing, FETCHED["ok"])
+
+    assert answer.status == 204
 
 
 def test_no_nonce_that_an_earlier_step_drew_is_used_in_a_later_one():
@@ -305,7 +309,10 @@ def test_no_nonce_that_an_earlier_step_drew_is_used_in_a_later_one():
         (key,) = (key for key in keys if key.startswith("logical/") and key.endswith("/a"))
         stored.append(world.store.get(key))
 
-    assert stored[0][5:17] != stored[1][5:17]
+    first, second = stored
+    assert first
+    assert second
+    assert first[5:17] != second[5:17]
 
 
 # ---- what is judged again
@@ -521,10 +528,10 @@ def test_an_operation_token_that_is_deleted_while_update_primary_waits_is_refuse
 def test_a_join_whose_commit_is_stale_leaves_the_keys_as_they_were():
     pair, world = Pair(), World()
     suspended = enable_by_token(world, pair)
-    further = world.vault.resume(suspended, pair.answer(suspended.fetch))
+    further: Any = world.vault.resume(suspended, pair.answer(suspended.fetch))
     keys = world.vault.core.keys.state()
     world.store.claim(9)
-    answer = world.vault.resume(further, pair.answer(further.fetch))
+    answer: Any = world.vault.resume(further, pair.answer(further.fetch))
 
     assert answer.status == 503
     assert world.vault.core.keys.state() == keys

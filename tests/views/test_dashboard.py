@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html import unescape
+from typing import Any
 
 import ipywidgets
 import pytest
@@ -186,7 +187,7 @@ def test_where_widgets_do_not_live_the_pictures_show_all_the_same(lab, board):
 
 
 def test_it_is_handed_callables(board):
-    moved = []
+    moved: list[Any] = []
     controls = replace(board.controls, run=moved.append)
     dashboard(controls).buttons["run 10s"].click()
 

@@ -48,7 +48,7 @@ def laid_out(lab: Lab) -> MapLayout:
 
 def words(marks: MapLayout) -> list[str]:
     """All words of the drawing."""
-    return [node.text for node in ElementTree.fromstring(draw(marks).svg).iter(SVG + "text")]
+    return [node.text or "" for node in ElementTree.fromstring(draw(marks).svg).iter(SVG + "text")]
 
 
 def states(marks: MapLayout) -> dict[str, str]:

@@ -20,7 +20,7 @@ def parsed(picture: Picture) -> ElementTree.Element:
 
 def test_a_picture_is_an_image_with_a_title_and_a_description():
     root = parsed(Picture(300, 200, "Map", "paris is primary.", ()))
-    title, words = root.find(SVG + "title"), root.find(SVG + "desc")
+    (title,), (words,) = root.findall(SVG + "title"), root.findall(SVG + "desc")
 
     assert root.attrib["role"] == "img"
     assert (root.attrib["width"], root.attrib["height"], root.attrib["viewBox"]) == ("300", "200", "0 0 300 200")
@@ -40,8 +40,8 @@ def test_any_words_come_through_as_they_are(title, words, note):
     elements = (text(1, 2, words), rectangle(0, 0, 1, 1, fill=PAPER, note=note), circle(0, 0, 1, fill=PAPER, note=note))
     root = parsed(Picture(9, 9, title, words, elements))
 
-    assert (root.find(SVG + "title").text or "") == title
-    assert (root.find(SVG + "text").text or "") == words
+    assert root.findtext(SVG + "title") == title
+    assert root.findtext(SVG + "text") == words
     assert [(node.text or "") for node in root.findall(f"*/{SVG}title")] == ([note, note] if note else [])
 
 
@@ -49,7 +49,7 @@ def test_any_words_come_through_as_they_are(title, words, note):
 def test_what_looks_like_markup_stays_text(words):
     root = parsed(Picture(9, 9, words, words, (text(1, 2, words),)))
 
-    assert root.find(SVG + "text").text == words
+    assert root.findtext(SVG + "text") == words
     assert root.find(f".//{SVG}script") is None
 
 

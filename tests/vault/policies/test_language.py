@@ -227,7 +227,9 @@ def expected(value: Any) -> Any:
 # Lists of objects alone are left out: in JSON they are their key once for each (rule 3).
 SCALARS = st.booleans() | st.integers(-(10**20), 10**20) | TEXTS
 LISTS = st.lists(SCALARS | st.lists(SCALARS, max_size=2), max_size=3)
-OBJECTS = st.dictionaries(NAMES, st.deferred(lambda: SCALARS | LISTS | OBJECTS), max_size=3)
+OBJECTS: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
+    NAMES, st.deferred(lambda: SCALARS | LISTS | OBJECTS), max_size=3
+)
 
 
 @settings(max_examples=150)

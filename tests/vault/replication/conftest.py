@@ -12,6 +12,7 @@ import pytest
 
 from labkit import Lab, Response
 from labkit.vault.replication import merkle, otp, serving, sync
+from labkit.vault.replication.events import Changes
 from labkit.vault.replication.journal import Journal
 from labkit.vault.replication.sync import Moment, State
 from labkit.vault.storage.memory import MemoryStorage
@@ -155,7 +156,7 @@ class World:
         elif isinstance(effect, sync.Observe):
             self.seen.append((effect.kind, dict(effect.fields)))
 
-    def keep(self, changes: sync.Changes, **record: Any) -> None:
+    def keep(self, changes: Changes, **record: Any) -> None:
         record.setdefault("last_remote_wal", self.state.last_remote_wal)
         self.secondary.apply(changes, {RECORD: json.dumps(record).encode()}, 0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given, settings
@@ -76,7 +77,7 @@ def test_the_store_gets_everything_in_one_transaction() -> None:
     applied: list[dict[str, bytes | None]] = []
 
     class Watched(MemoryStorage):
-        def apply(self, writes: dict[str, bytes | None], term: int) -> None:  # type: ignore[override]  # a dict will do
+        def apply(self, writes: Mapping[str, bytes | None], term: int) -> None:
             applied.append(dict(writes))
             super().apply(writes, term)
 

@@ -363,7 +363,8 @@ ACTIONS = st.lists(
 def test_every_history_follows_the_table(together_snapshot, drill, actions):
     """What the endpoint tells is what a small model of the table says, whatever is done in whatever order."""
     one = drill(Lab.restore(together_snapshot))
-    state, given_shares, nonce = "none", [], ""
+    given_shares: list[str] = []
+    state, nonce = "none", ""
     for action in actions:
         if action[0] == "start":
             answer = one["tokyo"].post(PATH + "attempt", {}, token="")

@@ -72,6 +72,7 @@ def test_entries_are_applied_one_by_one_and_move_the_position() -> None:
 def test_a_gap_asks_by_guard_after_what_came_before_it() -> None:
     state, effects = stream.pushed(STREAMING, push(5, 7))
 
+    assert isinstance(effects[0], Apply)
     assert [entry[0] for entry in effects[0].entries] == [5]
     assert effects[1] == Observe("stream_gap", {"expected": 6, "came": 7})
     assert asks(effects) == ["guard_hash"]

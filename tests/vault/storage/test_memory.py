@@ -37,7 +37,8 @@ def children(model, prefix):
 @given(WRITES)
 def test_any_sequence_of_transactions_agrees_with_a_dict(new_storage, steps):
     """get, keys and list of every folder agree with a plain dict after every transaction."""
-    storage, model = new_storage(), {}
+    storage = new_storage()
+    model: dict[str, bytes] = {}
     for writes in steps:
         storage.apply(writes, 0)
         for key, value in writes.items():

@@ -36,7 +36,7 @@ def test_a_failed_transaction_leaves_nothing(tmp_path):
     """A value that cannot be stored undoes the writes before it."""
     storage = SqliteStorage(tmp_path / "lab.db")
     with pytest.raises(Exception, match=r"type|bind"):
-        storage.apply({"a": b"1", "b": object()}, 0)
+        storage.apply({"a": b"1", "b": object()}, 0)  # type: ignore[dict-item]  # what cannot be stored
     assert storage.keys() == []
     storage.apply({"a": b"1"}, 0)
     assert storage.get("a") == b"1"

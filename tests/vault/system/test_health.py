@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from labkit import Vault
@@ -86,7 +88,7 @@ def test_leader_without_high_availability(service) -> None:
 def test_leader_of_several_nodes(clock) -> None:
     vault = Vault.dev(clock=clock, high_availability=True)
     vault.set_leadership(Leadership(term=1, since_ns=clock()))
-    told = vault.get("sys/leader").body
+    told: Any = vault.get("sys/leader").body
     assert (told["ha_enabled"], told["is_self"], told["active_time"]) == (True, True, "2030-01-01T00:00:00Z")
     assert told["leader_address"] == "http://127.0.0.1:8200"
 

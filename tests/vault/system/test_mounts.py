@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 
@@ -12,7 +14,7 @@ def info(read: dict) -> dict:
 
 NO_VERSION = 'secrets engine "transit" does not allow setting a version'
 
-PLAIN = {
+PLAIN: dict[str, Any] = {
     "type": "kv",
     "description": "",
     "local": False,

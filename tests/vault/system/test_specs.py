@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from openapi_spec_validator import validate
@@ -16,12 +17,8 @@ SPECS = "sys/internal/specs/openapi"
 NO_ROUTE = "1 error occurred:\n\t* unsupported path\n\n"
 UNSUPPORTED = "1 error occurred:\n\t* unsupported operation\n\n"
 
-OPERATIONS = [
-    (method, path)
-    for path, item in Vault.dev().get(SPECS).body["paths"].items()
-    for method in item
-    if method != "parameters"
-]
+DESCRIBED: Any = Vault.dev().get(SPECS).body
+OPERATIONS = [(method, path) for path, item in DESCRIBED["paths"].items() for method in item if method != "parameters"]
 
 
 def roots(document: dict) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-PLAIN = {
+PLAIN: dict[str, Any] = {
     "allowed_entity_aliases": None,
     "allowed_policies": [],
     "allowed_policies_glob": [],

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "cas_required": False,
     "current_version": 0,
     "custom_metadata": None,
@@ -182,7 +182,8 @@ def test_a_patch_merges(service: Any) -> None:
 
     assert service.patch("secret/metadata/app", {"max_versions": None, "cas_required": True}).status == 204
     assert service.patch("secret/metadata/app", {"delete_version_after": "1h"}).status == 204
-    for unchanging in ({}, {"delete_version_after": None}, {"custom_metadata": {}}):
+    nothing: tuple[dict[str, Any], ...] = ({}, {"delete_version_after": None}, {"custom_metadata": {}})
+    for unchanging in nothing:
         assert service.patch("secret/metadata/app", unchanging).status == 204
     assert settings(service) == {
         **DEFAULTS,

@@ -15,7 +15,7 @@ INVALID_PATH = "Invalid path for a versioned K/V secrets engine. "
 @pytest.mark.parametrize("root", ["data", "metadata", "delete", "undelete", "destroy"])
 @pytest.mark.parametrize("verb", ["get", "post", "put", "patch", "delete"])
 def test_the_root_of_an_endpoint_is_for_listing(service: Any, root: str, verb: str) -> None:
-    body = ({"data": {}},) if verb in ("post", "put", "patch") else ()
+    body: tuple[dict[str, Any], ...] = ({"data": {}},) if verb in ("post", "put", "patch") else ()
 
     answer = getattr(service, verb)(f"secret/{root}", *body)
 

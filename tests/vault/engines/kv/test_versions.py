@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
 from labkit.vault.engines.kv.versions import (
     DELETED,
     DESTROYED,
     LIVE,
     PRUNED,
-    SECOND_NS,
     STATES,
     Config,
     Key,

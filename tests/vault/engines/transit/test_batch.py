@@ -152,7 +152,8 @@ def test_a_missing_reference_is_empty() -> None:
     ],
 )
 def test_the_status_of_two_items(failures: int, wanted: int, status: int, warned: bool) -> None:
-    ctx, results = Warned(), [{}, {}]
+    results: list[dict[str, Any]] = [{}, {}]
+    ctx = Warned()
 
     answer = batch.answer(ctx, results, failures, wanted)  # type: ignore[arg-type]  # all of a context that it uses
 

@@ -158,7 +158,7 @@ def test_associated_data_is_bound_in(service: Any) -> None:
 def test_a_batch_keeps_order_and_references(service: Any) -> None:
     service.post("transit/keys/k")
     service.post("transit/keys/k/rotate")
-    items = [
+    items: list[dict[str, Any]] = [
         {"plaintext": HELLO, "reference": "first"},
         {"plaintext": to_base64(b"two"), "key_version": 1},
         {"plaintext": "", "reference": "third", "associated_data": "YWFk"},
