@@ -223,6 +223,7 @@ class Core:
         "replica",
         "settings",
         "storage",
+        "waiting",
     )
 
     def __init__(
@@ -242,6 +243,7 @@ class Core:
         self.leadership = Leadership()
         self.next_due_ns: int | None = None
         self.commits = 0
+        self.waiting: dict[int, str] = {}  # {number of a suspended request: digest of the token that it took a use off}
 
     def __repr__(self) -> str:
         return f"Core({self.settings.node}, {'sealed' if self.keys.sealed else 'unsealed'})"

@@ -195,7 +195,10 @@ def check_node(ctx: Context) -> None:
 
 
 def authenticate(ctx: Context) -> None:
-    """Find the caller: raise Forbidden without a valid token; unauthenticated routes ignore any token."""
+    """Find the caller and take one use off its token (C15): raise Forbidden without a valid token.
+
+    Unauthenticated routes ignore any token.
+    """
     assert ctx.resolved is not None
     if "unauthenticated" in ctx.resolved.flags:
         return
@@ -209,10 +212,9 @@ def authenticate(ctx: Context) -> None:
 
             raise BadRequest(wrapping.INVALID)
         raise Forbidden(tokens.INVALID_TOKEN)
-    token = caller.token
-    if token.bound_cidrs and not (token.is_root and not token.expires_ns):
-        tokens.check_address(token, ctx.request.remote_address)
     ctx.caller = caller
+    if caller.token.uses or caller.token.bound_cidrs:
+        tokens.admit(ctx, caller.token, caller.digest)
 
 
 def _caller(ctx: Context, text: str) -> Caller | None:
@@ -264,14 +266,7 @@ def _check_policies(ctx: Context, caller: Caller, capability: int, flags: frozen
     if allowed and "sudo" in flags:
         allowed = acl.allows(SUDO, ctx.path, listing=listing, wrap_ttl_ns=ctx.wrap_ttl_ns)
     if not allowed:
-        use_token(ctx)
         raise Forbidden(one_error(DENIED))
-
-
-def use_token(ctx: Context) -> None:
-    """Take one use off a token that counts them."""
-    if ctx.caller is not None and ctx.caller.token.uses > 0 and not ctx.use_spent:
-        tokens.use(ctx, ctx.caller.token, ctx.caller.digest)
 
 
 def audit_request(ctx: Context) -> None:

@@ -117,6 +117,7 @@ def start(core: Core, plain: Context, number: int) -> Response | Suspended:
 
 def resume(core: Core, suspended: Suspended, answer: Response) -> Response | Suspended:
     """Go on with a suspended request, now that its fetch was answered (status 0: silence)."""
+    core.waiting.pop(suspended.number, None)
     live = _take_live(core, suspended)
     refusal = _why_refused(core, suspended)
     if refusal is not None:
@@ -134,7 +135,6 @@ def walk_on(ctx: Context) -> Generator[Fetch, Response, Response]:
     """Go on from the route, for a request whose handler fetches: live run and replay are this one generator (R2)."""
     request_walk.authenticate(ctx)
     arguments = request_walk.authorise(ctx)
-    request_walk.use_token(ctx)
     request_walk.audit_request(ctx)
     warned = len(ctx.warnings)
     answer = yield from request_walk.call(ctx, arguments)
@@ -207,6 +207,8 @@ def _advance(ctx: Context, generator: Walk, waiting: Suspended) -> Response | Su
     if stepped_down is not None:
         return stepped_down
     core.caches.generators[waiting.number] = (ctx, generator, len(waiting.answers))
+    if ctx.use_spent and ctx.caller is not None:
+        core.waiting[waiting.number] = ctx.caller.digest
     return waiting._replace(fetch=fetch, tape=tuple(tape.entries))
 
 

@@ -2,8 +2,8 @@
 
 1. A token is stored under the SHA-256 of its text, never as text.
 2. A token is invalid from ``expires_ns`` on; ``scheduled_work`` then deletes it and all of its descendants (R5).
-3. Every authenticated request takes one use off a token that counts them; the one that takes the last revokes the token
-   at its end.
+3. Every request whose token was looked up takes one use off a token that counts them, once and at its start, whatever
+   becomes of it (C15).  After the last use the token is revoked at the end of the last request that took one (R4).
 4. Batch tokens are not stored: the record itself, encrypted under the keyring, is the token.
 """
 
@@ -106,6 +106,17 @@ def save(ctx: Context, digest: str, token: Token) -> None:
     ctx.full_storage.put(IDS + digest, encode_token(token), due_ns=token.expires_ns)
 
 
+def admit(ctx: Context, token: Token, digest: str) -> None:
+    """Take one use off the caller's token, then judge where it was sent from: a wrong address costs a use too (C15).
+
+    A secondary takes none: what it stores of a token is its primary's.
+    """
+    if token.uses > 0 and ctx.mode.mode != "secondary":
+        use(ctx, token, digest)
+    if token.bound_cidrs:
+        check_address(token, ctx.request.remote_address)
+
+
 def use(ctx: Context, token: Token, digest: str) -> None:
     """Take one use off a token that counts them; it is stored even when the request is refused (rule 3)."""
     used = token._replace(uses=token.uses - 1 if token.uses > 1 else -1)
@@ -115,9 +126,15 @@ def use(ctx: Context, token: Token, digest: str) -> None:
 
 
 def end_last_use(ctx: Context) -> None:
-    """Revoke the caller's token when this request had its last use (rule 3)."""
-    if ctx.caller is not None and ctx.caller.token.uses == 1 and not ctx.keys.sealed:
-        revoke(ctx, ctx.caller.digest)
+    """Revoke the caller's token when no use is left and no other request waits whose use was taken (rule 3)."""
+    if not ctx.use_spent or ctx.caller is None or ctx.keys.sealed:
+        return
+    digest = ctx.caller.digest
+    if digest in ctx.core.waiting.values():
+        return
+    token = _stored(ctx.full_storage, digest)
+    if token is not None and token.uses < 0:
+        revoke(ctx, digest)
 
 
 def revoke(ctx: Context, digest: str, *, descendants: bool = True) -> None:
@@ -214,8 +231,11 @@ def _seal_batch(ctx: Context, token: Token) -> tuple[str, Token]:
 
 def _open_batch(ctx: Context, text: str) -> tuple[Token, str] | None:
     try:
-        token = decode_token(ctx.decrypt("token/batch", from_base64url(text[4:])))
+        sealed = from_base64url(text[4:])
+        token = decode_token(ctx.decrypt("token/batch", sealed))
     except ValueError:
+        return None
+    if to_base64url(sealed) != text[4:]:  # one token has one text: another spelling of its bytes is another text
         return None
     if ctx.now >= token.expires_ns:
         return None

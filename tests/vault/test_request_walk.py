@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from labkit import Vault
 from labkit.service.errors import BadRequest
 from labkit.service.message import Request
 from labkit.vault.request_walk import split_path
+from labkit.vault.token_record import digest_of
 
 
 @pytest.mark.parametrize(
@@ -193,3 +196,100 @@ def test_known_callers_are_bounded_and_no_tokens(service, monkeypatch):
     assert not any(text in key for text in texts for key in callers)
     service.post("sys/seal")
     assert service.core.caches.callers == {}
+
+
+COSTS_A_USE: dict[str, tuple[str, str, Any, int]] = {
+    "no mount": ("GET", "nowhere/x", None, 404),
+    "an unsupported path": ("GET", "sys/nonsense", None, 404),
+    "an unsupported operation": ("DELETE", "auth/token/create", None, 405),
+    "a wrong field": ("POST", "auth/token/create", {"num_uses": "many"}, 400),
+    "a folder": ("POST", "secret/data/a/", {"data": {}}, 400),
+    "a denied path": ("GET", "sys/audit", None, 403),
+    "what a handler refuses": ("POST", "secret/data/a", {"data": {}, "options": {"cas": 7}}, 400),
+    "a listing": ("LIST", "secret/metadata", None, 404),
+    "a visible mount": ("GET", "sys/internal/ui/mounts", None, 200),
+    "a mount's own settings": ("GET", "sys/internal/ui/mounts/secret", None, 200),
+    "a mount that is not there": ("GET", "sys/internal/ui/mounts/nowhere", None, 403),
+}
+COSTS_NOTHING: dict[str, tuple[str, str, dict[str, Any], int]] = {
+    "a relative path": ("GET", "secret/data/../a", {}, 400),
+    "a path that cannot be printed": ("GET", "secret/data/a%00", {}, 400),
+    "a body that is no object": ("POST", "secret/data/a", {"body": [1]}, 400),
+    "an unknown namespace": ("GET", "secret/data/a", {"namespace": "team/"}, 404),
+    "an open path": ("GET", "sys/health", {}, 200),
+}
+
+
+@pytest.fixture
+def counted(service):
+    """A token with five uses, and a function that says how many are left."""
+    allowed = '"create", "update", "read", "list", "delete", "sudo"'
+    rules = f'path "*" {{ capabilities = [{allowed}] }} path "sys/audit" {{ capabilities = ["deny"] }}'
+    service.put("sys/policies/acl/p", {"policy": rules})
+    made = service.post("auth/token/create", {"policies": ["p"], "num_uses": 5}).auth
+    accessor = {"accessor": made["accessor"]}
+    return made["client_token"], lambda: service.post("auth/token/lookup-accessor", accessor).data["num_uses"]
+
+
+@pytest.mark.parametrize("what", COSTS_A_USE)
+def test_a_request_whose_token_was_looked_up_costs_a_use(service, counted, what):
+    """Decision C15: whatever becomes of it."""
+    token, left = counted
+    method, path, body, status = COSTS_A_USE[what]
+    answer = service.request(method, path, body, {"X-Vault-Token": token})
+
+    assert (answer.status, left()) == (status, 4), answer.errors
+
+
+@pytest.mark.parametrize("what", COSTS_NOTHING)
+def test_what_is_refused_before_the_token_costs_nothing(service, counted, what):
+    token, left = counted
+    method, path, sent, status = COSTS_NOTHING[what]
+    headers = {"X-Vault-Token": token} | ({"X-Vault-Namespace": sent["namespace"]} if "namespace" in sent else {})
+    answer = service.request(method, path, sent.get("body"), headers)
+
+    assert (answer.status, left()) == (status, 5), answer.errors
+
+
+def test_a_sealed_vault_takes_no_use(service, counted):
+    token, left = counted
+    service.post("sys/seal")
+    assert service.get("secret/data/a", token=token).status == 503
+    service.unseal_with(service.unseal_keys[:3])
+
+    assert left() == 5
+
+
+def test_a_secondary_checks_a_counted_token_and_takes_no_use(service, counted):
+    """What it stores of a token is its primary's: an entry of its own would diverge."""
+    token, _ = counted
+    dr = "sys/replication/dr/"
+    assert service.post(f"{dr}primary/enable").ok
+    assert service.post(f"{dr}primary/demote").ok
+    before = service.core.storage.get("token/id/" + digest_of(token)), service.core.replica.journal.last
+
+    assert service.post(f"{dr}secondary/generate-public-key", {}, token=token).ok
+    for path in ("enable", "demote", "disable", "secondary-token", "revoke-secondary"):
+        assert service.post(f"{dr}primary/{path}", {"id": "a"}, token=token).status == 400
+        assert service.post(f"{dr}primary/{path}", {"id": "a"}, token="bogus").status == 403
+    assert (service.core.storage.get("token/id/" + digest_of(token)), service.core.replica.journal.last) == before
+
+
+def test_the_list_of_mounts_judges_the_address_and_the_uses(service):
+    service.post("auth/token/roles/far", {"token_bound_cidrs": ["10.0.0.0/8"]})
+    far = service.post("auth/token/create/far", {"policies": ["default"]}).auth["client_token"]
+    once = service.post("auth/token/create", {"policies": ["default"], "num_uses": 1}).auth["client_token"]
+
+    for path in ("sys/internal/ui/mounts", "sys/internal/ui/mounts/secret"):
+        assert service.get(path, token=far).errors == ["permission denied"]
+    assert service.get("sys/internal/ui/mounts", token=once).ok
+    assert service.get("sys/internal/ui/mounts", token=once).status == 403
+    assert len(service.list("auth/token/accessors").data["keys"]) == 2
+
+
+def test_a_wrong_address_costs_a_use(service):
+    service.post("auth/token/roles/far", {"token_bound_cidrs": ["10.0.0.0/8"]})
+    made = service.post("auth/token/create/far", {"policies": ["default"], "num_uses": 5}).auth
+
+    assert service.get("secret/data/a", token=made["client_token"]).status == 403
+    assert service.post("auth/token/lookup-accessor", {"accessor": made["accessor"]}).data["num_uses"] == 4

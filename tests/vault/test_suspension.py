@@ -243,6 +243,47 @@ def test_a_last_use_ends_the_token_even_when_a_later_step_is_refused(cuts):
     assert len(world.store.list("token/id/")) == 1  # the root token's
 
 
+@pytest.mark.parametrize("cuts", [(), (0,), (1,), (0, 1)])
+def test_another_request_s_last_use_does_not_end_one_that_waits(cuts):
+    """The use of the one that waits was taken at its start; the token is revoked when the last of them ends (R4)."""
+    world = World()
+    text = token(world, num_uses=2)
+
+    def take_the_last_use(world, fetched):
+        if fetched == 0:
+            world.send("GET", "probe/nowhere", token=text)
+            assert world.send("GET", "probe/nothing/a", token=text).status == 403, "no use is left"
+
+    answer = play(
+        world, world.send("POST", "probe/relay/a", {}, token=text), [FETCHED["ok"]] * 2, cuts, take_the_last_use
+    )
+
+    assert answer.ok, answer.errors
+    assert len(world.store.list("token/id/")) == 1  # the root token's
+    assert world.vault.core.waiting == {}
+
+
+def test_of_two_that_wait_the_one_that_ends_last_revokes_the_token():
+    world = World()
+    text = token(world, num_uses=2)
+    waiting = [world.send("GET", f"probe/nothing/{name}", token=text) for name in "ab"]
+    statuses = []
+    for suspended in waiting:
+        statuses.append(play(world, suspended, [FETCHED["ok"]]).status)
+        statuses.append(len(world.store.list("token/id/")))
+
+    assert statuses == [204, 2, 204, 1]
+
+
+def test_a_token_that_is_revoked_ends_a_request_that_waits_with_its_use_taken():
+    world = World()
+    text = token(world, num_uses=3)
+    suspended = world.send("GET", "probe/nothing/a", token=text)
+    revoke(world, 0)
+
+    assert play(world, suspended, [FETCHED["ok"]]).status == 403
+
+
 @pytest.mark.parametrize("cuts", [(), (0,)])
 def test_an_answer_of_nothing_has_no_field_warnings(cuts):
     world = World()

@@ -175,3 +175,21 @@ def test_where_a_token_is_sent(service, headers: dict[str, str], text: str) -> N
     ctx = Context(service.core, Request("GET", "x", headers), 0)
     ctx.headers = {name.lower(): value for name, value in headers.items()}
     assert tokens.sent_token(ctx) == text
+
+
+@pytest.mark.parametrize("altered", ["{}=", "{}==", "{}%%%", "{} ", " {}", "{}A", "last"])
+def test_a_batch_token_has_one_spelling(service, altered: str) -> None:
+    """Another spelling of the same bytes is another text, and no token."""
+    for length in range(3):  # one of three lengths has bits to spare in its last character
+        asked = {"policies": ["default"], "type": "batch", "ttl": "1h", "meta": {"m": "x" * length}}
+        made = service.post("auth/token/create", asked)
+        text = made.auth["client_token"]
+        spelled = [altered.format(text)]
+        if altered == "last":
+            spelled = [text[:-1] + other for other in BASE64URL if other != text[-1]]
+        assert service.get("auth/token/lookup-self", token=text).ok
+        for other in spelled:
+            assert service.get("auth/token/lookup-self", token=other).status == 403, other
+
+
+BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

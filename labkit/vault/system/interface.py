@@ -12,6 +12,7 @@ from labkit.service import fields
 from labkit.service.errors import Forbidden
 from labkit.service.routing import Route
 from labkit.vault import tokens
+from labkit.vault.context import Caller
 from labkit.vault.mounts import read_table
 from labkit.vault.policies import CAPABILITIES, DENY
 from labkit.vault.policies.store import acl_for
@@ -66,9 +67,12 @@ def _acl(ctx: Context) -> Acl | None:
     if not text:
         return None
     found = tokens.find(ctx, text)
-    if found is None:
+    if found is None or found[0].uses < 0:
         raise Forbidden(tokens.INVALID_TOKEN)
-    return acl_for(ctx, found[0].policies)
+    token, digest = found
+    ctx.caller = Caller(token, digest, acl_for(ctx, token.policies))
+    tokens.admit(ctx, token, digest)
+    return ctx.caller.acl
 
 
 def _seen(acl: Acl | None, mount: Mount) -> dict[str, Any] | None:

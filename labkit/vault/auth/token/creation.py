@@ -116,7 +116,7 @@ def _create(ctx: Context, asked: TokenRequest, role: TokenRole | None) -> Reply:
         renewable=renewable and kind == "service",
         orphan=orphan,
         role=asked.role_name,
-        bound_cidrs=role.token_bound_cidrs if role is not None and ttl_s else (),
+        bound_cidrs=role.token_bound_cidrs if role is not None else (),
     )
     for name in policies:
         if name != "root" and not is_known(ctx, name):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 SYSTEM_S = 2_764_800
@@ -321,16 +323,29 @@ class TestRoles:
         body = {"policies": ["default"]} | ({"type": asked} if asked else {})
         assert create(service, body, "auth/token/create/r")["token_type"] == kind
 
-    def test_a_bound_token_works_only_from_its_addresses(self, service) -> None:
-        service.post("auth/token/roles/near", {"token_bound_cidrs": ["127.0.0.1"]})
-        service.post("auth/token/roles/far", {"token_bound_cidrs": ["10.0.0.0/8", "2001:db8::/32"]})
-        near = create(service, {"policies": ["default"]}, "auth/token/create/near")["client_token"]
-        far = create(service, {"policies": ["default"]}, "auth/token/create/far")["client_token"]
-        root = create(service, path="auth/token/create/far")["client_token"]
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            {"policies": ["default"]},
+            {"policies": ["default"], "ttl": "1h"},
+            {"policies": ["default"], "period": "1h"},
+            {"policies": ["default"], "type": "batch", "ttl": "1h"},
+            {"policies": ["root"]},
+            {"policies": ["root"], "ttl": "1h"},
+            {},
+        ],
+    )
+    def test_a_bound_token_works_only_from_its_addresses(self, service, asked: dict[str, Any]) -> None:
+        """The role's blocks bind each of its tokens, one that never ends too."""
+        roles = {"near": ["127.0.0.1"], "far": ["10.0.0.0/8", "2001:db8::/32"]}
+        for name, blocks in roles.items():
+            service.post(f"auth/token/roles/{name}", {"token_bound_cidrs": blocks})
+        near, far = (create(service, asked, f"auth/token/create/{name}")["client_token"] for name in roles)
 
-        assert service.get("auth/token/lookup-self", token=near).status == 200
+        assert service.get("auth/token/lookup-self", token=near).data["bound_cidrs"] == roles["near"]
         assert service.get("auth/token/lookup-self", token=far).errors == ["permission denied"]
-        assert service.get("auth/token/lookup-self", token=root).status == 200
+        if asked.get("type") != "batch":
+            assert lookup(service, far)["bound_cidrs"] == roles["far"]
 
 
 def test_creating_needs_the_capability(service) -> None:
