@@ -12,6 +12,7 @@ from typing import Any
 
 from labkit.lab import reports
 from labkit.lab.invariants import Invariants
+from labkit.lab.lag import Progress
 from labkit.lab.loss_and_outage import Promotion, RecoveryLedger
 from labkit.trace import Trace
 
@@ -27,6 +28,7 @@ class Bookkeeping:
         "applied_positions",
         "histories",
         "modes",
+        "progress",
         "upstreams",
     )
 
@@ -40,6 +42,7 @@ class Bookkeeping:
         self.modes: dict[str, tuple[str, str]] = dict(state.get("modes", {}))
         self.upstreams: dict[str, str] = dict(state.get("upstreams", {}))
         self.applied_positions: dict[str, int] = dict(state.get("applied_positions", {}))
+        self.progress = Progress(state.get("progress"))
 
     def __repr__(self) -> str:
         return f"Bookkeeping({len(self.upstreams)} clusters with an upstream)"
@@ -59,6 +62,7 @@ class Bookkeeping:
             "modes": dict(self.modes),
             "upstreams": dict(self.upstreams),
             "applied_positions": dict(self.applied_positions),
+            "progress": self.progress.state(),
         }
 
     # ---- what clients and operators were answered
@@ -100,6 +104,12 @@ class Bookkeeping:
             self._trace.record(("mode", *report))
         if before[0] != report.mode:
             self._invariants.on_change()
+
+    def _on_progressed(self, report: reports.Progressed) -> None:
+        self.progress.take(report)
+
+    def _on_noted(self, report: reports.Noted) -> None:
+        self._trace.record(("note", *report))
 
     def _on_upstream_followed(self, report: reports.UpstreamFollowed) -> None:
         """Note whom a secondary follows; with none to follow it still holds the history of the last."""
@@ -146,6 +156,8 @@ HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {
     reports.Observed: Bookkeeping._on_observed,
     reports.LeaderTaken: Bookkeeping._on_leader_taken,
     reports.ModeChanged: Bookkeeping._on_mode_changed,
+    reports.Progressed: Bookkeeping._on_progressed,
+    reports.Noted: Bookkeeping._on_noted,
     reports.UpstreamFollowed: Bookkeeping._on_upstream_followed,
     reports.UpstreamLeft: Bookkeeping._on_upstream_left,
     reports.ClusterStruck: Bookkeeping._on_cluster_struck,

@@ -98,6 +98,10 @@ class Cluster(ShortForms):
         """Make this primary a secondary without an upstream."""
         return self._driver.work_through("demote", cluster=self.name)
 
+    def repoint(self, to: str) -> str:
+        """Give this secondary another primary to follow, with a fresh activation token issued there."""
+        return self._driver.work_through("repoint", cluster=self.name, to=to)
+
     def unseal(self) -> str:
         """Give every sealed node its key shares."""
         return self._driver.work_through("unseal", cluster=self.name)

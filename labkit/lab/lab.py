@@ -20,6 +20,7 @@ from labkit.lab.client_host import ClientHost
 from labkit.lab.cluster import Cluster, ClusterDriver, Silence
 from labkit.lab.faults import LabFaults
 from labkit.lab.invariants import Invariants
+from labkit.lab.lag import Lag
 from labkit.lab.loss_and_outage import RecoveryLedger
 from labkit.lab.operator_console import Finished
 from labkit.lab.queries import Queries
@@ -60,7 +61,7 @@ class Lab:
             self.parts = restore_parts(snapshot, connections)
         kept = snapshot.state if snapshot is not None else {}
         self._bookkeeping = Bookkeeping(self.parts.ledger, self.parts.trace, kept.get("bookkeeping"))
-        self.queries = Queries(self.parts, self._bookkeeping.upstreams)
+        self.queries = Queries(self.parts, self._bookkeeping.upstreams, self._bookkeeping.progress)
         self.invariants = Invariants(self.queries, self.parts.trace, kept.get("invariants"))
         self._bookkeeping.connect(self.invariants, self.queries.last_entry)
         self.faults = LabFaults(self.parts, self.queries, self._take)
@@ -169,7 +170,8 @@ class Lab:
         console = self.parts.console
         number = console.start(runbook, **arguments)
         limit = self.now + parse_duration(MAX_RUNBOOK_TIME)
-        self.parts.clock.run(stop=lambda: number in console.finished or self.now > limit)
+        if number not in console.finished:
+            self.parts.clock.run(stop=lambda: number in console.finished or self.now > limit)
         finished = console.finished.pop(number, None)
         if finished is None or not finished.ok:
             raise RunbookError(finished.text if finished else f"{runbook} did not end within {MAX_RUNBOOK_TIME}")
@@ -178,6 +180,18 @@ class Lab:
     def replicate(self, primary: str, secondary: str) -> str:
         """Make one cluster the primary of the other, by the API's calls, until it streams and its standbys are open."""
         return self.work_through("replicate", primary=primary, secondary=secondary)
+
+    def failover(self, old: str, new: str) -> str:
+        """Move the primary as planned: demote the old, wait until the new is level, promote it, re-point the others."""
+        return self.work_through("failover", old=old, new=new)
+
+    def lag(self, primary: str, secondary: str) -> Lag:
+        """Return how far a secondary is behind: ``.entries`` not applied, ``.seconds`` that the oldest has waited.
+
+        0 and 0.0 when level; both infinite of a cluster that does not follow the other, or has not yet reached any
+        complete state of it.  Known as well while a cluster is cut off, sealed or down.
+        """
+        return self.queries.lag(self.blueprint.cluster(primary).name, self.blueprint.cluster(secondary).name)
 
     def snapshot(self) -> Snapshot:
         """Return everything that the lab is made of at this instant."""

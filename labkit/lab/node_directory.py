@@ -22,13 +22,16 @@ class NodeDirectory:
     def resolve_for_console(self, name: str) -> ResolvedNode | None:
         """Return the node that an address names, or, for ``active://paris``, that cluster's active node, if any.
 
-        Only the operators' console can ask for an active node: no address that came through the API leads there.
+        ``running`` says whether there is one or could be: whether any node of the cluster is unsealed, as none is
+        after a crash.  Only the operators' console can ask for an active node: no address that came through the API
+        leads there.
         """
         if not name.startswith(ACTIVE):
             return self.resolve(name)
         cluster = name.removeprefix(ACTIVE)
         active = self.active_node(cluster)
-        return ResolvedNode(active, cluster, bool(active))
+        names = self._blueprint.cluster(cluster).node_names
+        return ResolvedNode(active, cluster, any(not self._nodes[name].vault.sealed for name in names))
 
     def resolve(self, address: str) -> ResolvedNode | None:
         """Return the node that an address names; None when there is none."""

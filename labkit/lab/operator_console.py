@@ -2,6 +2,7 @@
 
 1. An operator's host is never a target of a fault; its link is constant and lossless and draws nothing.
 2. It asks the active node, and tries again while there is none, until the time is over; then the answer is silence.
+   A runbook does not wait for a cluster whose nodes are all down or sealed: only another runbook would unseal one.
 3. Runbooks are kept as name, arguments and answers; the generator is only a cache of them (R2).
 """
 
@@ -14,14 +15,16 @@ from labkit.lab.addresses import active_address, api_address
 from labkit.lab.blueprint import Blueprint
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import ApiAnswer, ApiRequest, AskAgain, AskDeadline, Correlation, PauseOver, size_of
-from labkit.lab.reports import ANSWERED, REFUSED, UNKNOWN, AskEnded, RunbookEnded
+from labkit.lab.reports import ANSWERED, REFUSED, UNKNOWN, AskEnded, Noted, RunbookEnded
 from labkit.lab.runbooks import (
     RUNBOOKS,
     AdoptCredentials,
     Ask,
     Credentials,
+    LookUpClusters,
     LookUpCredentials,
     LookUpNodes,
+    Note,
     Pause,
     RunbookError,
 )
@@ -37,7 +40,7 @@ NOT_SERVED = (NOT_ACTIVE, NO_ACTIVE_NODE)
 
 ConsoleTimer = AskDeadline | AskAgain | PauseOver
 
-CLUSTER_ARGUMENTS = ("cluster", "primary", "secondary", "to")
+CLUSTER_ARGUMENTS = ("cluster", "primary", "secondary", "to", "old", "new")
 
 
 class PendingAsk(NamedTuple):
@@ -152,6 +155,10 @@ class OperatorConsole:
         node = found.node
         pending = pending._replace(tries=pending.tries + 1, asked=node)
         self.asks[pending.number] = pending
+        if not node and pending.runbook and not found.running:
+            text = f"no node of {pending.cluster} is running and unsealed; restart and unseal one first"
+            self._end(pending, silence(text, NOT_RUNNING))
+            return
         if not node:
             self._look_again(pending)
             return
@@ -217,11 +224,16 @@ class OperatorConsole:
         except RunbookError as error:
             self._finish(number, Finished(False, str(error)))
 
-    def _look_up(self, wanted: LookUpCredentials | LookUpNodes | AdoptCredentials) -> Any:
+    def _look_up(self, wanted: LookUpCredentials | LookUpNodes | LookUpClusters | AdoptCredentials | Note) -> Any:
         if isinstance(wanted, LookUpCredentials):
             return self.credentials[wanted.cluster]
         if isinstance(wanted, LookUpNodes):
             return self._blueprint.cluster(wanted.cluster).node_names
+        if isinstance(wanted, LookUpClusters):
+            return tuple(plan.name for plan in self._blueprint.clusters)
+        if isinstance(wanted, Note):
+            self._services.emit(Noted(self._services.now(), wanted.text))
+            return True
         self.credentials[wanted.cluster] = self.credentials[wanted.of]
         return True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from labkit.lab.blueprint import Blueprint
+from labkit.lab.lag import Lag, Progress
 from labkit.lab.parts import Parts
 from labkit.vault.replication.journal import WAL_KEY
 from labkit.vault.replication.merkle import classify
@@ -13,12 +14,12 @@ STREAMING = "stream-wals"
 
 
 class Queries:
-    """The looking part of a lab; ``upstreams`` says whom each secondary follows."""
+    """The looking part of a lab; ``upstreams`` says whom each secondary follows, ``progress`` how far all are."""
 
-    __slots__ = ("parts", "upstreams")
+    __slots__ = ("parts", "progress", "upstreams")
 
-    def __init__(self, parts: Parts, upstreams: Mapping[str, str]) -> None:
-        self.parts, self.upstreams = parts, upstreams
+    def __init__(self, parts: Parts, upstreams: Mapping[str, str], progress: Progress) -> None:
+        self.parts, self.upstreams, self.progress = parts, upstreams, progress
 
     @property
     def now(self) -> int:
@@ -64,6 +65,17 @@ class Queries:
     def upstream_of(self, cluster: str) -> str:
         """Return the cluster that a secondary follows, or followed last; empty for none."""
         return self.upstreams.get(cluster, "")
+
+    def lag(self, primary: str, secondary: str, at_ns: int | None = None) -> Lag:
+        """Return how far a secondary is behind the cluster that it follows, or was at an instant; else infinite."""
+        return self.progress.lag(primary, secondary, self.now if at_ns is None else at_ns)
+
+    def lags(self, at_ns: int | None = None) -> dict[str, Lag]:
+        """Return for each cluster that follows another, or did at an instant, how far it was behind."""
+        at_ns = self.now if at_ns is None else at_ns
+        names = [plan.name for plan in self.parts.blueprint.clusters]
+        followed = {name: self.progress.upstream(name, at_ns) for name in names}
+        return {name: self.progress.lag(followed[name], name, at_ns) for name in names if followed[name]}
 
     def root(self, cluster: str) -> str:
         """Return a cluster's Merkle root, forty hex digits; empty while its active node keeps no index."""

@@ -27,7 +27,7 @@ from labkit.lab.messages import (
     StreamPush,
     SyncTimer,
 )
-from labkit.lab.reports import ModeChanged, UpstreamFollowed, UpstreamLeft
+from labkit.lab.reports import ModeChanged, Progressed, UpstreamFollowed, UpstreamLeft
 from labkit.service.errors import NOT_ACTIVE
 from labkit.service.message import Response
 from labkit.vault.context import own_work
@@ -65,7 +65,19 @@ NOT_ACTIVE_TEXT = "not the active node"
 class ReplicationLink:
     """One node's part in replication: its own stream from an upstream, and the streams of its secondaries."""
 
-    __slots__ = ("_core", "_incarnation", "_plan", "_services", "_vault", "connected", "reported", "started", "streams")
+    __slots__ = (
+        "_core",
+        "_incarnation",
+        "_plan",
+        "_progress",
+        "_services",
+        "_vault",
+        "connected",
+        "followed",
+        "reported",
+        "started",
+        "streams",
+    )
 
     def __init__(
         self, plan: NodePlan, services: HostServices, vault: Vault, incarnation: int, state: dict[str, Any] | None
@@ -75,6 +87,8 @@ class ReplicationLink:
         self._vault, self._core = vault, vault.core
         self.started: bytes | None = state.get("started")
         self.reported: tuple[str, str] = state.get("reported", ("", ""))
+        self.followed: str = state.get("followed", "")
+        self._progress: tuple[str, int | None] | None = None
         self.connected: dict[str, str] = dict(state.get("connected", {}))
         self.streams: dict[str, SecondaryStream] = {
             secondary_id: SecondaryStream(*row) for secondary_id, row in state.get("streams", ())
@@ -114,6 +128,7 @@ class ReplicationLink:
         if now_is != self.reported:
             self.reported = now_is
             self._services.emit(ModeChanged(self._services.now(), self._plan.cluster.name, *now_is))
+        self._report_progress(mode)
 
     def state(self) -> dict[str, Any]:
         """Return the link as plain values."""
@@ -121,6 +136,7 @@ class ReplicationLink:
         return {
             "started": self.started,
             "reported": self.reported,
+            "followed": self.followed,
             "connected": dict(self.connected),
             "streams": tuple((secondary_id, tuple(stream)) for secondary_id, stream in self.streams.items()),
             "peers": tuple(tuple(peer) for peer in self._core.replica.secondaries.values()),
@@ -183,9 +199,21 @@ class ReplicationLink:
         )
         self._sync = self._sync or State()
         upstream = self._services.resolve(start.addresses[0]) if start.addresses else None
-        followed = upstream.cluster if upstream is not None else ""
-        self._services.emit(UpstreamFollowed(self._plan.cluster.name, followed, mode.newly_demoted))
+        self.followed = upstream.cluster if upstream is not None else ""
+        self._services.emit(UpstreamFollowed(self._plan.cluster.name, self.followed, mode.newly_demoted))
         self._drive(start)
+
+    def _report_progress(self, mode: str) -> None:
+        """Report how far this cluster is, when that changed since the last report."""
+        sync = self._sync
+        progress = (
+            ("", self._journal.last if mode == "primary" else None)
+            if sync is None
+            else (self.followed, sync.position if self.followed else None)
+        )
+        if progress != self._progress:
+            self._progress = progress
+            self._services.emit(Progressed(self._services.now(), self._plan.cluster.name, *progress))
 
     # ---- the secondary's side
 

@@ -48,6 +48,22 @@ class ModeChanged(NamedTuple):
     state: str
 
 
+class Progressed(NamedTuple):
+    """How far a cluster is: its own newest entry, or the one of the upstream that it reached; None when not known."""
+
+    at_ns: int
+    cluster: str
+    upstream: str
+    entry_number: int | None
+
+
+class Noted(NamedTuple):
+    """A runbook says what it does or waits for."""
+
+    at_ns: int
+    text: str
+
+
 class UpstreamFollowed(NamedTuple):
     """A secondary follows a cluster from now on: none when empty; ``demoted`` when it was a primary until now."""
 
@@ -125,6 +141,8 @@ Report = (
     | Committed
     | LeaderTaken
     | ModeChanged
+    | Progressed
+    | Noted
     | UpstreamFollowed
     | UpstreamLeft
     | OperationEnded

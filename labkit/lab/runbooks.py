@@ -1,8 +1,8 @@
 """Runbooks: what an operator does step by step, every step a request of the API.
 
 1. A runbook is a generator over nothing but its arguments and the answers it gets: it yields an Ask (answered with a
-   Response), a Pause, a LookUpCredentials or LookUpNodes (answered with those of a cluster) or an AdoptCredentials, and
-   returns a sentence.
+   Response), a Pause, a LookUpCredentials or LookUpNodes (answered with those of a cluster), a LookUpClusters, an
+   AdoptCredentials or a Note, and returns a sentence.
 2. What is kept of one that runs is its name, arguments and answers; it can be played again to where it stands (R2).
 3. RunbookError says why it cannot go on; nothing is undone.
 """
@@ -20,6 +20,7 @@ from labkit.service.message import Body, Response
 DR = "sys/replication/dr/"
 POLL_NS = 250 * MILLISECOND_NS
 MAX_POLLS = 480  # two minutes
+MAX_IDLE_POLLS = 60  # 15 s without any progress
 
 
 class Ask(NamedTuple):
@@ -51,11 +52,21 @@ class LookUpNodes(NamedTuple):
     cluster: str
 
 
+class LookUpClusters(NamedTuple):
+    """Look up the names of all clusters."""
+
+
 class AdoptCredentials(NamedTuple):
     """From now on the cluster's root token and key shares are those of another."""
 
     cluster: str
     of: str
+
+
+class Note(NamedTuple):
+    """Say in the trace what is done next, or waited for."""
+
+    text: str
 
 
 class Credentials(NamedTuple):
@@ -68,7 +79,7 @@ class Credentials(NamedTuple):
         return f"Credentials({len(self.unseal_keys)} shares)"
 
 
-Wanted = Ask | Pause | LookUpCredentials | LookUpNodes | AdoptCredentials
+Wanted = Ask | Pause | LookUpCredentials | LookUpNodes | LookUpClusters | AdoptCredentials | Note
 
 Runbook = Generator[Wanted, Any, str]
 
@@ -93,7 +104,16 @@ def enable_primary(cluster: str) -> Runbook:
 
 
 def enable_secondary(cluster: str, primary: str) -> Runbook:
-    """Issue an activation token on the primary and enable the other cluster with it, then open its standbys."""
+    """Issue an activation token on the primary and enable the other cluster with it, then open its standbys.
+
+    A cluster that replicates already is refused before anything is issued: a new token would revoke the one it uses.
+    """
+    mode = (yield from _status(cluster))["mode"]
+    if mode != "disabled":
+        raise RunbookError(
+            f"enable {cluster} as secondary of {primary}: {cluster} is a {mode} already; "
+            f"{'repoint it, or disable it first' if mode == 'secondary' else 'demote or disable it first'}"
+        )
     token = yield from _activation_token(primary, cluster)
     keys = yield LookUpCredentials(cluster)
     answer = yield Ask(cluster, "POST", DR + "secondary/enable", {"token": token}, token=keys.root_token)
@@ -105,8 +125,12 @@ def enable_secondary(cluster: str, primary: str) -> Runbook:
 
 
 def replicate(primary: str, secondary: str) -> Runbook:
-    """Enable replication by the API's own calls: primary enable, secondary token, secondary enable."""
-    yield from enable_primary(primary)
+    """Enable replication by the API's own calls: primary enable, secondary token, secondary enable.
+
+    A cluster that is a primary already gets one more secondary.
+    """
+    if (yield from _status(primary))["mode"] != "primary":
+        yield from enable_primary(primary)
     return (yield from enable_secondary(secondary, primary))
 
 
@@ -144,6 +168,32 @@ def repoint(cluster: str, to: str) -> Runbook:
     yield from _wait_for(cluster, "secondary", "stream-wals")
     yield Ask(cluster, "POST", DR + "secondary/operation-token/delete", {"dr_operation_token": token})
     return f"{cluster} streams from {to}"
+
+
+def failover(old: str, new: str) -> Runbook:
+    """Move the primary as planned: demote the old, wait until the new is level, promote it, re-point the others.
+
+    It waits before the demotion too, until the new one has what the old one had at the start, since a demoted primary
+    ships nothing more than what is under way.  Whoever else followed the old one follows the new one afterwards.
+    """
+    before = yield from _check_pair(old, new)
+    yield Note(f"failover: waiting until {new} has entry {before['last_wal']} of {old}")
+    yield from _catch_up(old, new, before["last_wal"])
+    yield Note(f"failover: demoting {old}")
+    yield from _leaving(f"{old} may be demoted, {new} was not promoted", demote(old))
+    root = (yield from _status(old))["merkle_root"]
+    left = (
+        f"{old} is demoted and takes no writes, {new} was not promoted; promote {old} again, or {new} and lose the rest"
+    )
+    yield Note(f"failover: {old} is demoted; waiting until {new} is level with it")
+    yield from _leaving(left, _wait_for_root(new, root, old))
+    yield Note(f"failover: {new} is level; promoting it")
+    yield from _leaving(left, promote(new))
+    clusters = yield LookUpClusters()
+    others = [name for name in clusters if name in before["known_secondaries"] and name != new]
+    for name in (old, *others):
+        yield from _leaving(f"{new} is the primary, but {name} does not follow it yet", repoint(name, new))
+    return f"{new} is the primary now; from it stream: {', '.join((old, *others))}"
 
 
 def disable(cluster: str) -> Runbook:
@@ -210,6 +260,62 @@ def _activation_token(primary: str, secondary: str) -> Runbook:
     return str(answer.wrap_info["token"])
 
 
+def _status(cluster: str) -> Generator[Wanted, Any, dict[str, Any]]:
+    """Ask a cluster for its replication status."""
+    answer = yield Ask(cluster, "GET", DR + "status")
+    return dict(_check(answer, f"ask {cluster} for its replication status").data or {})
+
+
+def _check_pair(old: str, new: str) -> Generator[Wanted, Any, dict[str, Any]]:
+    """Return the old primary's status, when the new one is a secondary of it."""
+    before, other = (yield from _status(old)), (yield from _status(new))
+    if before["mode"] != "primary" or other["mode"] != "secondary" or before["cluster_id"] != other["cluster_id"]:
+        others = " of another set" if before["mode"] == "primary" and other["mode"] == "secondary" else ""
+        raise RunbookError(
+            f"failover from {old} to {new}: expected a primary and a secondary of it, "
+            f"got {old} {before['mode']} and {new} {other['mode']}{others}; nothing was changed"
+        )
+    return before
+
+
+def _catch_up(old: str, new: str, entry: int) -> Runbook:
+    """Wait until a secondary streams and has an entry of its primary; give up when it makes no progress."""
+    idle, seen = 0, -1
+    while idle < MAX_IDLE_POLLS:
+        data = yield from _status(new)
+        reached = data.get("last_remote_wal", 0)
+        if reached >= entry and (data.get("state"), data.get("connection_state")) == ("stream-wals", "ready"):
+            return new
+        idle, seen = (0, reached) if reached != seen else (idle + 1, seen)
+        yield Pause(POLL_NS)
+    raise RunbookError(
+        f"failover from {old} to {new}: {new} has entry {seen} of {entry} and made no progress for 15 s "
+        f"(state {data.get('state')}, connection {data.get('connection_state')}); nothing was changed"
+    )
+
+
+def _wait_for_root(cluster: str, root: str, of: str) -> Runbook:
+    """Wait until a cluster has the Merkle root of another; give up when nothing arrives any more."""
+    idle, seen = 0, ""
+    while idle < MAX_IDLE_POLLS:
+        found = (yield from _status(cluster)).get("merkle_root", "")
+        if found == root:
+            return root
+        idle, seen = (0, found) if found != seen else (idle + 1, seen)
+        yield Pause(POLL_NS)
+    raise RunbookError(
+        f"{cluster} did not become level with {of}: nothing has arrived for 15 s, and their roots differ"
+    )
+
+
+def _leaving(left: str, steps: Runbook) -> Runbook:
+    """Go through steps; an error says too what state it leaves."""
+    try:
+        return (yield from steps)
+    except RunbookError as error:
+        raise RunbookError(f"{error}; {left}") from error
+
+
 def _wait_for(cluster: str, mode: str, state: str) -> Runbook:
     """Ask for the status until mode and state are reached."""
     data: Body = {}
@@ -240,6 +346,7 @@ RUNBOOKS: dict[str, Callable[..., Runbook]] = {
     "promote": promote,
     "demote": demote,
     "repoint": repoint,
+    "failover": failover,
     "disable": disable,
     "unseal": unseal,
     "seal": seal,

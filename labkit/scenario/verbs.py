@@ -148,7 +148,7 @@ _ROWS = (
     Verb(
         "replicate",
         RUNBOOK,
-        "Enable a primary, then a secondary of it: enable-primary and enable-secondary in one.",
+        "Make one cluster the primary of another, as enable-primary and enable-secondary do; a primary gets one more.",
         (_cluster("becomes the primary", "primary"), _cluster("becomes its secondary", "secondary", "to")),
         undo="disable",
     ),
@@ -174,6 +174,12 @@ _ROWS = (
         RUNBOOK,
         "Give a secondary another primary to follow, with a fresh activation token.",
         (_cluster("is the secondary"), _cluster("is its new primary", "to", "to")),
+    ),
+    Verb(
+        "failover",
+        RUNBOOK,
+        "Move the primary as planned: demote the old, wait until the new is level, promote it, re-point the others.",
+        (_cluster("is the primary", "old", "from"), _cluster("becomes the primary", "new", "to")),
     ),
     Verb(
         "disable",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from labkit import Lab
+from labkit.lab.blueprint import ClusterPlan, LinkPlan, triangle
 from labkit.lab.cluster import Silence
-from labkit.lab.runbooks import Ask
+from labkit.lab.operator_console import Finished
+from labkit.lab.runbooks import Ask, RunbookError
 
 SECOND_NS = 1_000_000_000
 
@@ -185,3 +189,169 @@ def test_status_and_root_are_told(calm):
     assert calm["tokyo"].status()["state"] == "stream-wals"
     assert calm["tokyo"].root == calm["tokyo"].status()["merkle_root"] == calm["paris"].root
     assert len(calm["paris"].root) == 40
+
+
+# ---- one primary and three secondaries
+
+
+@pytest.fixture(scope="module")
+def four_snapshot():
+    """Four clusters; tokyo, lima and oslo stream from paris."""
+    three = triangle()
+    far = tuple(
+        LinkPlan(between=("oslo", site), latency_ns=milliseconds * 1_000_000)
+        for site, milliseconds in (("paris", 20), ("tokyo", 100), ("lima", 120))
+    )
+    blueprint = replace(
+        three,
+        sites=(*three.sites, "oslo"),
+        links=(*three.links, *far),
+        clusters=(*three.clusters, ClusterPlan(name="oslo", site="oslo")),
+    )
+    lab = Lab(blueprint, seed=5)
+    for secondary in ("tokyo", "lima", "oslo"):
+        lab.replicate("paris", secondary)
+    return lab.snapshot()
+
+
+@pytest.fixture
+def four(four_snapshot):
+    """Four clusters, three of them secondaries of paris."""
+    return Lab.restore(four_snapshot)
+
+
+def level_with(lab: Lab, primary: str) -> list[str]:
+    """Who follows a primary and is level with it, by contents."""
+    mine = lab.queries.contents(primary)
+    followers = [name for name in lab.clusters if lab.queries.upstream_of(name) == primary and name != primary]
+    return [name for name in followers if lab.queries.contents(name) == mine]
+
+
+def test_a_primary_has_three_secondaries_that_all_receive_its_writes(four):
+    assert four["paris"].status()["known_secondaries"] == ["lima", "oslo", "tokyo"]
+    four["paris"].post("secret/data/app", {"data": {"n": 1}}).raise_for_status()
+    four.run("1s")
+
+    assert level_with(four, "paris") == ["tokyo", "lima", "oslo"]
+    assert [four[name].root_token for name in four.clusters] == [four["paris"].root_token] * 4
+
+
+def test_when_the_primary_dies_one_secondary_takes_over_and_the_others_follow_it(four):
+    four["paris"].post("secret/data/app", {"data": {"n": 1}}).raise_for_status()
+    four.run("1s")
+    four.crash("paris")
+    assert four["tokyo"].promote() == "tokyo is the primary now"
+    assert four["lima"].repoint("tokyo") == "lima streams from tokyo"
+    assert four["oslo"].repoint("tokyo") == "oslo streams from tokyo"
+    four["tokyo"].post("secret/data/app", {"data": {"n": 2}}).raise_for_status()
+    four.run("1s")
+    assert level_with(four, "tokyo") == ["lima", "oslo"]
+    assert four.ledger.rpo().writes == 0
+
+    four.restart("paris")
+    four.isolate("paris")
+    four["paris"].unseal()
+    four["paris"].demote()
+    four.heal()
+    four["paris"].repoint("tokyo")
+    four.run("1s")
+    assert level_with(four, "tokyo") == ["paris", "lima", "oslo"]
+
+
+def test_a_planned_failover_takes_every_secondary_along_and_loses_nothing(four):
+    for number in range(5):
+        four["paris"].post(f"secret/data/{number}", {"data": {"n": number}}).raise_for_status()
+    assert four.failover("paris", "lima") == "lima is the primary now; from it stream: paris, tokyo, oslo"
+    four["lima"].post("secret/data/app", {"data": {"n": 2}}).raise_for_status()
+    four.run("1s")
+
+    assert level_with(four, "lima") == ["paris", "tokyo", "oslo"]
+    assert four.ledger.rpo()[:2] == (0, 0.0)
+    assert four.invariants.broken == {}
+
+
+def test_a_secondary_is_not_added_twice_and_keeps_its_stream(four):
+    with pytest.raises(RunbookError, match="tokyo is a secondary already; repoint it, or disable it first"):
+        four.replicate("paris", "tokyo")
+    four["paris"].post("secret/data/app", {"data": {"n": 1}}).raise_for_status()
+    four.run("1s")
+
+    assert level_with(four, "paris") == ["tokyo", "lima", "oslo"]
+
+
+# ---- a planned failover, and what stops one
+
+
+def test_failover_under_load_loses_nothing(lab):
+    lab.run("2s")
+    began = len(lab.ledger.writes)
+    lab.failover("paris", "tokyo")
+    lab.run("5s")
+    lost = {write.path for write in lab.ledger.lost()}
+
+    assert lost == set()
+    assert len(lab.ledger.writes) > began + 20
+    assert lab.queries.mode_of("tokyo") == "primary"
+    assert lab.queries.upstream_of("paris") == "tokyo"
+
+
+def test_failover_to_a_cluster_that_is_cut_off_changes_nothing(lab):
+    lab.partition("paris", "tokyo")
+    lab.run("1s")
+    with pytest.raises(RunbookError, match=r"made no progress for 15 s .*; nothing was changed"):
+        lab.failover("paris", "tokyo")
+
+    assert (lab["paris"].mode, lab["tokyo"].mode) == ("primary", "secondary")
+
+
+def test_what_a_line_drops_after_the_demotion_stops_a_failover_that_says_what_it_leaves(lab):
+    """Entries under way at the demotion are lost with the line: nothing sends them again."""
+    console = lab.parts.console
+    number = console.start("failover", old="paris", new="tokyo")
+    lab.run(until=lambda lab: lab["paris"].mode == "secondary")
+    missing = lab.lag("paris", "tokyo").entries
+    lab.partition("paris", "tokyo")
+    lab.run(until=lambda lab: number in console.finished)
+
+    assert missing > 0
+    assert console.finished[number] == Finished(
+        False,
+        "tokyo did not become level with paris: nothing has arrived for 15 s, and their roots differ; paris is demoted "
+        "and takes no writes, tokyo was not promoted; promote paris again, or tokyo and lose the rest",
+    )
+    assert (lab["paris"].mode, lab["tokyo"].mode) == ("secondary", "secondary")
+    lab["paris"].promote()
+    lab.heal()
+    lab["tokyo"].repoint("paris")
+    assert lab.ledger.lost() == []
+
+
+def test_promoting_right_after_demoting_loses_what_was_under_way(calm):
+    for number in range(3):
+        calm["paris"].post(f"secret/data/{number}", {"data": {"n": number}}).raise_for_status()
+    calm["paris"].demote()
+    calm["tokyo"].promote()
+
+    assert calm.ledger.rpo().writes == 3
+
+
+# ---- no node that could answer
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_runbook_for_a_cluster_without_an_unsealed_node_ends_at_once(calm, sealed):
+    calm.crash("tokyo")
+    if sealed:
+        calm.restart("tokyo")
+    began = calm.now
+    with pytest.raises(RunbookError, match="no node of tokyo is running and unsealed; restart and unseal one first"):
+        calm["tokyo"].promote()
+
+    assert calm.now == began
+    assert calm.ledger.unknown == 0
+
+
+def test_a_runbook_waits_for_a_node_that_can_become_the_active_one(calm):
+    calm.crash("tokyo-1")
+
+    assert calm["tokyo"].promote() == "tokyo is the primary now"

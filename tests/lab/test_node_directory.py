@@ -12,8 +12,15 @@ def test_a_clusters_active_node_is_found_while_there_is_one(quiet):
     assert directory.resolve_for_console("active://paris") == ResolvedNode("paris-1", "paris", True)
     quiet.crash("paris-1")
 
-    assert directory.resolve_for_console("active://paris") == ResolvedNode("", "paris", False)
+    assert directory.resolve_for_console("active://paris") == ResolvedNode("", "paris", True)
     assert directory.active_node("paris") == ""
+
+
+def test_without_an_unsealed_node_none_can_become_active(quiet):
+    quiet.crash("paris")
+    quiet.restart("paris")
+
+    assert quiet.parts.directory.resolve_for_console("active://paris") == ResolvedNode("", "paris", False)
 
 
 @pytest.mark.parametrize(

@@ -484,6 +484,7 @@ def test_revoking_one_leaves_the_other(trio):
 
 
 def test_a_secondary_of_a_secondary_there_is_not(calm):
+    calm.work_through("disable", cluster="paris")
     with pytest.raises(RunbookError, match="this cluster is a DR secondary"):
         calm.work_through("enable-secondary", cluster="paris", primary="tokyo")
 

@@ -12,8 +12,10 @@ from labkit.lab.runbooks import (
     AdoptCredentials,
     Ask,
     Credentials,
+    LookUpClusters,
     LookUpCredentials,
     LookUpNodes,
+    Note,
     Pause,
     RunbookError,
     operation_token,
@@ -74,6 +76,8 @@ def drive(steps: Any, answers: Answers, limit: int = 3_000) -> tuple[list[Any], 
 
 def looked_up(step: Any) -> Any:
     """What the console answers to anything but a request."""
+    if isinstance(step, LookUpClusters):
+        return ("paris", "tokyo", "lima", "oslo")
     if isinstance(step, LookUpNodes):
         return tuple(f"{step.cluster}-{number}" for number in range(1, 5))
     return CREDENTIALS if isinstance(step, LookUpCredentials) else True
@@ -105,8 +109,10 @@ def test_silence_ends_it_too():
 
 
 def test_replicate_is_the_apis_own_calls_in_order():
-    polls = {"paris": [status("primary", "running")], "tokyo": [status("secondary", "idle")] * 2}
-    polls["tokyo"].append(status("secondary", "stream-wals"))
+    polls = {
+        "paris": [status("disabled", ""), status("primary", "running")],
+        "tokyo": [status("disabled", ""), *[status("secondary", "idle")] * 2, status("secondary", "stream-wals")],
+    }
     answers = {
         f"GET {DR}status": lambda step: polls[step.cluster].pop(0),
         f"POST {DR}primary/enable": ok(),
@@ -126,6 +132,36 @@ def test_replicate_is_the_apis_own_calls_in_order():
     assert AdoptCredentials("tokyo", "paris") in wanted
     enable = next(step for step in wanted if isinstance(step, Ask) and step.path == DR + "secondary/enable")
     assert (enable.body, enable.token) == ({"token": "ey.x"}, "hvs.root")
+
+
+def test_a_primary_gets_one_more_secondary_without_being_enabled_again():
+    polls = {
+        "paris": [status("primary", "running")],
+        "lima": [status("disabled", ""), status("secondary", "stream-wals")],
+    }
+    answers = {
+        f"GET {DR}status": lambda step: polls[step.cluster].pop(0),
+        f"POST {DR}primary/secondary-token": ok(wrap_info={"token": "ey.x"}),
+        f"POST {DR}secondary/enable": ok(),
+        "GET sys/seal-status": ok(sealed=False),
+    }
+    wanted, end = drive(RUNBOOKS["replicate"]("paris", "lima"), answers)
+
+    assert asked(wanted)[0] == ("paris", "POST", DR + "primary/secondary-token")
+    assert end == "lima streams from paris"
+
+
+@pytest.mark.parametrize(
+    ("mode", "way_out"), [("secondary", "repoint it, or disable it first"), ("primary", "demote or disable it first")]
+)
+def test_a_cluster_that_replicates_already_is_refused_before_a_token_is_issued(mode, way_out):
+    polls = {"paris": status("primary", "running"), "tokyo": status(mode, "x")}
+    wanted, error = drive(
+        RUNBOOKS["replicate"]("paris", "tokyo"), {f"GET {DR}status": lambda step: polls[step.cluster]}
+    )
+
+    assert asked(wanted) == []
+    assert str(error) == f"enable tokyo as secondary of paris: tokyo is a {mode} already; {way_out}"
 
 
 def test_an_id_that_is_known_is_revoked_before_it_is_given_again():
@@ -225,6 +261,114 @@ def test_disable_does_what_the_mode_asks_for(mode, path, body):
     assert wanted[-1] == Ask("paris", "POST", DR + path, body)
 
 
+# ---- planned failover
+
+
+def pair_status(mode: str, *, wal: int = 0, root: str = "", state: str = "stream-wals", set_id: str = "s") -> Response:
+    members = {"last_wal": wal} if mode == "primary" else {"last_remote_wal": wal, "connection_state": "ready"}
+    known = {"known_secondaries": ["tokyo", "lima", "elsewhere"], "merkle_root": root, "cluster_id": set_id}
+    return ok(data={"mode": mode, "state": state, **members, **known})
+
+
+def failover_answers(paris: list[Response], tokyo: list[Response]) -> Answers:
+    """Statuses one after the other, the last for good; every call works."""
+    polls = {"paris": paris, "tokyo": tokyo, "lima": [pair_status("secondary")]}
+
+    def next_status(step: Ask) -> Response:
+        rows = polls[step.cluster]
+        return rows.pop(0) if len(rows) > 1 else rows[0]
+
+    calls = ["primary/demote", "secondary/promote", "secondary/update-primary", "secondary/operation-token/delete"]
+    return ceremony(
+        {
+            f"GET {DR}status": next_status,
+            **{f"POST {DR}{call}": ok() for call in calls},
+            f"POST {DR}primary/secondary-token": ok(wrap_info={"token": "ey.x"}),
+        }
+    )
+
+
+IDLE = pair_status("secondary", state="idle", root="aa")
+PRIMARY = pair_status("primary", wal=5, state="running")
+
+
+def test_failover_demotes_waits_until_level_promotes_and_points_the_others_at_the_new_primary():
+    behind, level = pair_status("secondary", wal=3, root="99"), pair_status("secondary", wal=5, root="bb")
+    done = pair_status("primary", wal=5, state="running")
+    answers = failover_answers(
+        [PRIMARY, IDLE, IDLE, pair_status("secondary", root="aa")],
+        [behind, behind, level, level, pair_status("secondary", wal=7, root="aa"), done],
+    )
+    wanted, end = drive(RUNBOOKS["failover"]("paris", "tokyo"), answers)
+    calls = [(cluster, path.removeprefix(DR)) for cluster, _, path in asked(wanted)]
+    steps = [call for call in calls if call[1].split("/")[1] in ("demote", "promote", "update-primary")]
+
+    assert steps == [
+        ("paris", "primary/demote"),
+        ("tokyo", "secondary/promote"),
+        ("paris", "secondary/update-primary"),
+        ("lima", "secondary/update-primary"),
+    ]
+    assert end == "tokyo is the primary now; from it stream: paris, lima"
+    assert [step.text for step in wanted if isinstance(step, Note)] == [
+        "failover: waiting until tokyo has entry 5 of paris",
+        "failover: demoting paris",
+        "failover: paris is demoted; waiting until tokyo is level with it",
+        "failover: tokyo is level; promoting it",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("paris", "tokyo", "got"),
+    [
+        (pair_status("secondary"), pair_status("primary"), "paris secondary and tokyo primary"),
+        (PRIMARY, ok(data={"mode": "disabled", "cluster_id": ""}), "paris primary and tokyo disabled"),
+        (PRIMARY, pair_status("secondary", set_id="t"), "paris primary and tokyo secondary of another set"),
+    ],
+)
+def test_failover_between_two_that_are_no_pair_changes_nothing(paris, tokyo, got):
+    wanted, error = drive(RUNBOOKS["failover"]("paris", "tokyo"), failover_answers([paris], [tokyo]))
+
+    assert asked(wanted) == []
+    assert str(error) == (
+        f"failover from paris to tokyo: expected a primary and a secondary of it, got {got}; nothing was changed"
+    )
+
+
+def test_failover_to_one_that_does_not_catch_up_stops_before_the_demotion():
+    tokyo = pair_status("secondary", wal=3)
+    wanted, error = drive(RUNBOOKS["failover"]("paris", "tokyo"), failover_answers([PRIMARY], [tokyo]))
+
+    assert asked(wanted) == []
+    assert str(error) == (
+        "failover from paris to tokyo: tokyo has entry 3 of 5 and made no progress for 15 s "
+        "(state stream-wals, connection ready); nothing was changed"
+    )
+
+
+def test_failover_to_one_that_does_not_become_level_says_what_it_leaves():
+    tokyo = pair_status("secondary", wal=5, root="bb")
+    wanted, error = drive(RUNBOOKS["failover"]("paris", "tokyo"), failover_answers([PRIMARY, IDLE], [tokyo]))
+
+    assert [path for _, _, path in asked(wanted)] == [DR + "primary/demote"]
+    assert str(error) == (
+        "tokyo did not become level with paris: nothing has arrived for 15 s, and their roots differ; "
+        "paris is demoted and takes no writes, tokyo was not promoted; promote paris again, or tokyo and lose the rest"
+    )
+
+
+def test_failover_goes_on_waiting_while_entries_arrive():
+    arriving = [pair_status("secondary", wal=5, root=f"{number}") for number in range(200)]
+    tokyo = [*arriving, pair_status("secondary", wal=99, root="aa"), PRIMARY]
+    paris = [PRIMARY, IDLE, IDLE, pair_status("secondary", root="aa")]
+    _, end = drive(RUNBOOKS["failover"]("paris", "tokyo"), failover_answers(paris, tokyo))
+
+    assert end == "tokyo is the primary now; from it stream: paris, lima"
+
+
+# ---- unsealing
+
+
 def test_unseal_gives_every_sealed_node_its_shares_and_leaves_the_others():
     def seal_status(step: Ask) -> Response:
         sealed = ok(sealed=True, t=3)
@@ -247,7 +391,7 @@ def test_unseal_of_one_node_is_of_that_one():
 
 
 def test_every_runbook_is_found_under_its_name():
-    one_word = {"ask", "replicate", "promote", "demote", "repoint", "disable", "unseal", "seal"}
+    one_word = {"failover", "ask", "replicate", "promote", "demote", "repoint", "disable", "unseal", "seal"}
 
     assert set(RUNBOOKS) >= {"enable-primary", "enable-secondary", *one_word}
     assert {name.replace("-", "_") for name in RUNBOOKS} == {steps.__name__ for steps in RUNBOOKS.values()}
