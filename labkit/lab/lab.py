@@ -258,7 +258,7 @@ class Lab:
         """Draw sites, links, clusters and nodes as they are now."""
         from labkit.views import map as maps
 
-        return maps.draw(maps.layout(self.queries))
+        return maps.of(self.queries)
 
     def timeline(self) -> Picture:
         """Draw what became of each cluster, and what clients were answered, up to now."""

@@ -1,173 +1,135 @@
-"""Map: sites, links, clusters and their nodes as they are at this instant."""
+"""Map: sites, lines, clusters and nodes as they are at this instant; ``map_layout`` says where everything stands."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from labkit.service.durations import MILLISECOND_NS, SECOND_NS
-from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, circle, line, text
+from labkit.service.durations import SECOND_NS
+from labkit.views.boxes import Segment
+from labkit.views.map_contents import BOTH_WAYS, ClusterMark, contents_of, describe
+from labkit.views.map_layout import (
+    CARD_ROOM,
+    NODE_ROWS,
+    NODE_STEP,
+    ROW,
+    MapLayout,
+    PlacedFollow,
+    PlacedLabel,
+    PlacedLine,
+    PlacedSite,
+    damage_of,
+    layout,
+    people_of,
+    role_of,
+)
+from labkit.views.picture import LARGE, SMALL, Picture, arrow_head, circle, cross, hatch, line, rectangle, text
 
 if TYPE_CHECKING:
-    from labkit.lab.parts import Parts
     from labkit.lab.queries import Queries
 
-WIDTH, HEIGHT, ROW = 720, 420, 50
-
-# The positions of sites, as fractions of width and height, by the number of sites.
-PLACES = {
-    1: ((0.5, 0.5),),
-    2: ((0.22, 0.5), (0.78, 0.5)),
-    3: ((0.2, 0.3), (0.8, 0.3), (0.5, 0.8)),
-    4: ((0.2, 0.25), (0.8, 0.25), (0.2, 0.8), (0.8, 0.8)),
-}
-
-LEGEND = "A active · s standby · # sealed · × down · dashed: cut"
-ROLES = {"disabled": "not replicating", "unknown": "no active node"}
 LETTERS = {"active": "A", "standby": "s", "sealed": "#", "down": "×"}
+BORDERS = {"primary": "primary", "secondary": "secondary", "unknown": "down"}
+RADIUS = 11
 
 
-class NodeMark(NamedTuple):
-    """One node: its name and its state: active, standby, sealed or down."""
-
-    name: str
-    state: str
+def of(queries: Queries) -> Picture:
+    """Draw the map of a lab as it is now."""
+    return draw(layout(contents_of(queries)))
 
 
-class ClusterMark(NamedTuple):
-    """One cluster: its name, mode and nodes."""
-
-    name: str
-    mode: str
-    nodes: tuple[NodeMark, ...]
-
-
-class SiteMark(NamedTuple):
-    """One site: where it is drawn, its clusters, and how many clients it has."""
-
-    name: str
-    x: float
-    y: float
-    clusters: tuple[ClusterMark, ...]
-    clients: int
-
-
-class LinkMark(NamedTuple):
-    """One link: between which sites, its latency in words, and whether it is cut."""
-
-    a: str
-    b: str
-    label: str
-    cut: bool
-
-
-class MapLayout(NamedTuple):
-    """Everything that a map shows."""
-
-    at_ns: int
-    sites: tuple[SiteMark, ...]
-    links: tuple[LinkMark, ...]
-    streams: tuple[tuple[str, str], ...]
-
-
-def layout(queries: Queries) -> MapLayout:
-    """Compute what a map of a lab shows, without a request and without a change of the lab."""
-    parts = queries.parts
-    names = parts.blueprint.sites
-    places = PLACES.get(len(names)) or tuple(
-        (0.12 + 0.76 * number / max(1, len(names) - 1), 0.25 if number % 2 else 0.75) for number in range(len(names))
-    )
-    sites = []
-    for name, (x, y) in zip(names, places, strict=True):
-        here = (plan for plan in parts.blueprint.clusters if plan.site == name)
-        clusters = tuple(
-            ClusterMark(
-                plan.name,
-                queries.mode_of(plan.name),
-                tuple(NodeMark(node, _state_of(queries, parts, node)) for node in plan.node_names),
-            )
-            for plan in here
-        )
-        clients = sum(group.count for group in parts.blueprint.clients if group.site == name)
-        sites.append(SiteMark(name, x * WIDTH, y * HEIGHT, clusters, clients))
-    links = tuple(
-        LinkMark(*link.between, _latency(link.latency_ns), not parts.network.reachable(*link.between))
-        for link in parts.blueprint.links
-    )
-    return MapLayout(parts.now, tuple(sites), links, tuple(queries.streaming_pairs()))
-
-
-def _state_of(queries: Queries, parts: Parts, node: str) -> str:
-    if not queries.is_running(node):
-        return "down"
-    host = parts.nodes[node]
-    return "sealed" if host.vault.sealed else "active" if host.active else "standby"
-
-
-def _latency(latency_ns: int) -> str:
-    return f"{latency_ns / MILLISECOND_NS:g} ms"
-
-
-def draw(contents: MapLayout) -> Picture:
+def draw(marks: MapLayout) -> Picture:
     """Draw a map."""
-    places = {site.name: site for site in contents.sites}
-    elements = [text(16, 24, f"{contents.at_ns / SECOND_NS:.3f} s", size=14, colour=FAINT)]
-    for link in contents.links:
-        a, b = places[link.a], places[link.b]
-        elements.append(
-            line(a.x, a.y, b.x, b.y, colour=INK if not link.cut else COLOURS["down"], dash="6 5" * link.cut)
-        )
-        label = f"{link.label}{' · cut' if link.cut else ''}"
-        elements.append(text((a.x + b.x) / 2, (a.y + b.y) / 2 - 6, label, size=11, colour=FAINT, anchor="middle"))
-    for site in contents.sites:
+    when = f"{marks.contents.at_ns / SECOND_NS:.3f} s"
+    elements = [text(16, 24, when, size=LARGE, colour="faint")]
+    for placed in marks.lines:
+        elements += _draw_line(placed)
+    for arrow in marks.follows:
+        elements += _draw_follow(arrow)
+    for site in marks.sites:
         elements += _draw_site(site)
-    elements.append(text(WIDTH - 16, HEIGHT - 12, LEGEND, size=11, colour=FAINT, anchor="end"))
-    return Picture(
-        WIDTH, HEIGHT, f"Map of the lab at {contents.at_ns / SECOND_NS:.3f} s", describe(contents), tuple(elements)
-    )
+    beside = [placed.label for placed in marks.lines] + [placed.label for placed in marks.follows]
+    for label in (*beside, *marks.listed):
+        elements += _draw_label(label)
+    for label in marks.legend:
+        elements.append(text(label.box.x, label.box.bottom - 5, label.words, size=SMALL, colour="faint"))
+    return Picture(marks.width, marks.height, f"Map of the lab at {when}", describe(marks.contents), tuple(elements))
 
 
-def _draw_site(site: SiteMark) -> list[str]:
-    """Draw a site's circle, and in it a row for its name, two for each cluster, one for its clients."""
-    colour = COLOURS.get(site.clusters[0].mode, FAINT) if len(site.clusters) == 1 else FAINT
-    spare = max(0, len(site.clusters) - 1) * ROW
-    elements = [circle(site.x, site.y, 58 + spare // 2, fill="#f5f7fa", border=colour, note=site.name)]
-    top = site.y - spare / 2
-    elements.append(text(site.x, top - 22, site.name, size=15, anchor="middle"))
-    if not site.clusters and site.clients:
-        elements.append(text(site.x, top - 7, "clients only", size=11, colour=FAINT, anchor="middle"))
-    for number, cluster in enumerate(site.clusters):
-        elements += _draw_cluster(cluster, site, top + number * ROW)
-    if site.clients:
-        words = f"{site.clients} client{'s' if site.clients != 1 else ''}"
-        elements.append(text(site.x, site.y + spare / 2 + 46, words, size=11, colour=FAINT, anchor="middle"))
+def _draw_label(label: PlacedLabel | None) -> list[str]:
+    if label is None:
+        return []
+    x, y = label.box.centre
+    colour = "down" if label.fault else "faint"
+    ground = rectangle(label.box.grown(-2), fill="paper")
+    return [ground, text(x, y + 5, label.words, size=SMALL, colour=colour, anchor="middle")]
+
+
+def _draw_line(placed: PlacedLine) -> list[str]:
+    """Draw a line; a cut has a cross at both ends, or before the site that messages do not reach."""
+    mark, segment = placed.mark, placed.segment
+    if not mark.cut:
+        return [line(segment, colour="faint", dash="" if mark.direct else "2 5")]
+    if mark.cut == BOTH_WAYS:
+        return [line(segment, colour="down", dash="7 6"), *_draw_cross(segment, 0.12), *_draw_cross(segment, 0.88)]
+    to_a = mark.cut == mark.a
+    open_way = segment if to_a else Segment(segment.x2, segment.y2, segment.x1, segment.y1)
+    return [line(segment, colour="down", dash="14 4"), _head(open_way, "faint"), *_draw_cross(open_way, 0.12)]
+
+
+def _draw_cross(segment: Segment, share: float) -> list[str]:
+    return [cross(*segment.at(share), 5, colour="down")]
+
+
+def _draw_follow(placed: PlacedFollow) -> list[str]:
+    """Draw an arrow from a primary to its secondary: solid when it streams, broken when it does not."""
+    colour, dash = ("primary", "") if placed.mark.streams else ("down", "3 5")
+    return [line(placed.segment, colour=colour, dash=dash, width=2.5), _head(placed.segment, colour)]
+
+
+def _head(segment: Segment, colour: str) -> str:
+    length = segment.length or 1.0
+    dx, dy = (segment.x2 - segment.x1) / length, (segment.y2 - segment.y1) / length
+    return arrow_head(segment.x2, segment.y2, dx, dy, colour=colour)
+
+
+def _draw_site(placed: PlacedSite) -> list[str]:
+    """Draw a site's box, and in it rows for its name, its clusters, who lives there and what a fault does inside."""
+    site, box = placed
+    modes = {cluster.mode for cluster in site.clusters}
+    border = BORDERS.get(modes.pop(), "faint") if len(modes) == 1 else "faint"
+    x, _ = box.centre
+    elements = [rectangle(box, fill="panel", border=border, rounded=10, note=site.name)]
+    y = box.y + CARD_ROOM + LARGE - 4
+    elements.append(text(x, y, site.name, size=LARGE, anchor="middle"))
+    y += 2
+    for cluster in site.clusters:
+        colour = BORDERS.get(cluster.mode, "faint")
+        elements.append(text(x, y + ROW - 4, role_of(cluster, site), size=SMALL, colour=colour, anchor="middle"))
+        elements += _draw_nodes(cluster, x, y + ROW)
+        y += ROW + NODE_ROWS
+        if cluster.damaged:
+            elements.append(text(x, y + ROW - 6, damage_of(cluster), size=SMALL, colour="down", anchor="middle"))
+            y += ROW
+    for words, colour in ((people_of(site), "faint"), (site.inside, "down")):
+        if words:
+            elements.append(text(x, y + ROW - 5, words, size=SMALL, colour=colour, anchor="middle"))
+            y += ROW
     return elements
 
 
-def _draw_cluster(cluster: ClusterMark, site: SiteMark, y: float) -> list[str]:
-    """Draw a cluster's role, with its name where that is not the site's, and its nodes in a row."""
-    role = ROLES.get(cluster.mode, cluster.mode)
-    words = role if cluster.name == site.name else f"{cluster.name}: {role}"
-    elements = [text(site.x, y - 7, words, size=11, colour=COLOURS.get(cluster.mode, FAINT), anchor="middle")]
+def _draw_nodes(cluster: ClusterMark, middle: float, top: float) -> list[str]:
+    """Draw a cluster's nodes in a row: a letter for the state of each, its number below, hatched when damaged."""
+    elements = []
     for number, node in enumerate(cluster.nodes):
-        x = site.x + (number - (len(cluster.nodes) - 1) / 2) * 30
-        fill = COLOURS.get({"active": cluster.mode}.get(node.state, node.state), COLOURS["disabled"])
-        elements.append(circle(x, y + 16, 11, fill=fill, note=f"{node.name}: {node.state}"))
-        ink = INK if node.state == "standby" else PAPER
-        elements.append(text(x, y + 20, LETTERS[node.state], size=12, colour=ink, anchor="middle"))
+        x, y = middle + (number - (len(cluster.nodes) - 1) / 2) * NODE_STEP, top + RADIUS + 3
+        fill = {"active": cluster.mode, "standby": "paper"}.get(node.state, node.state)
+        damaged = node.state == "active" and bool(cluster.damaged)
+        note = f"{node.name}: {node.state}{', damaged' if damaged else ''}"
+        elements.append(circle(x, y, RADIUS, fill=fill, note=note, border="ink"))
+        ink = "ink" if node.state == "standby" else "on"
+        elements.append(text(x, y + 5, LETTERS[node.state], size=SMALL, colour=ink, anchor="middle"))
+        if damaged:
+            elements.append(hatch((x - RADIUS, y - RADIUS, 2 * RADIUS, 5), colour="down"))
+        short = node.name.removeprefix(f"{cluster.name}-")
+        elements.append(text(x, y + RADIUS + 14, short, size=SMALL, colour="faint", anchor="middle"))
     return elements
-
-
-def describe(contents: MapLayout) -> str:
-    """Describe in words what a map shows."""
-    parts = []
-    for site in contents.sites:
-        for cluster in site.clusters:
-            nodes = ", ".join(f"{node.name} {node.state}" for node in cluster.nodes)
-            where = "" if cluster.name == site.name else f" at {site.name}"
-            role = "has no active node" if cluster.mode == "unknown" else f"is {ROLES.get(cluster.mode, cluster.mode)}"
-            parts.append(f"{cluster.name}{where} {role}: {nodes}")
-        if site.clients:
-            parts.append(f"{site.name} has {site.clients} client{'s' if site.clients != 1 else ''}")
-    parts += [f"{primary} streams to {secondary}" for primary, secondary in contents.streams]
-    parts += [f"the link between {link.a} and {link.b} is cut" for link in contents.links if link.cut]
-    return "; ".join(parts) + "."

@@ -1,25 +1,24 @@
 """Picture: an SVG with a description in words, shown by a notebook as plain HTML.
 
-Every picture has a title and a description (alternative text), and shows nothing by colour only.
+1. Every picture has a title and a description (alternative text), and shows nothing by colour only.
+2. It is as wide as its place, within limits that keep its smallest text at 12 pixels or more; below that it scrolls.
+3. It follows light and dark pages (``colours``) and leaves their background as it is.
+4. It has no ids, so a page may show any pictures any number of times.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
-from zlib import crc32
+
+from labkit.views import colours
 
 FONT = "ui-sans-serif, system-ui, sans-serif"
-
-INK, FAINT, PAPER = "#1f2933", "#7b8794", "#ffffff"
-COLOURS = {
-    "primary": "#1d6fa5",
-    "secondary": "#2f855a",
-    "disabled": "#8492a6",
-    "sealed": "#b7791f",
-    "down": "#c53030",
-    "standby": "#e4e7eb",
-}
+SMALL, NORMAL, LARGE = 13, 14, 16
+LEAST_PX = 12
+WIDEST = 1.25
+HATCH_STEP = 7
 
 
 class Picture(NamedTuple):
@@ -37,48 +36,94 @@ class Picture(NamedTuple):
     @property
     def svg(self) -> str:
         """The picture as an SVG document."""
-        # ids must be unique in a page that shows many pictures
-        unique = f"{crc32(f'{self.title} {self.description}'.encode()):08x}"
+        title, description = escape(self.title), escape(self.description)
         head = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" width="{self.width}" '
-            f'height="{self.height}" role="img" font-family="{FONT}" aria-labelledby="title-{unique} words-{unique}">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="labkit" viewBox="0 0 {self.width} {self.height}" '
+            f'width="{self.width}" height="{self.height}" role="img" font-family="{FONT}" '
+            f'aria-label="{title}. {description}">'
         )
-        title = f'<title id="title-{unique}">{escape(self.title)}</title>'
-        words = f'{title}<desc id="words-{unique}">{escape(self.description)}</desc>'
-        paper = f'<rect width="{self.width}" height="{self.height}" fill="{PAPER}"/>'
-        return "\n".join((head, words, paper, *self.elements, "</svg>"))
+        words = f"<title>{title}</title><desc>{description}</desc>"
+        return "\n".join((head, words, f"<style>{colours.STYLE}</style>", *self.elements, "</svg>"))
 
     def _repr_html_(self) -> str:
-        return f'<div style="max-width:100%;overflow-x:auto">{self.svg}</div>'
+        least, widest = -(-self.width * LEAST_PX // SMALL), int(self.width * WIDEST)
+        sizes = f"--least:{least}px;--widest:{widest}px"
+        return f'<div class="labkit-picture" style="{sizes}">{self.svg}</div>'
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/html": self._repr_html_(), "text/plain": repr(self)}
 
 
-def text(x: float, y: float, words: str, *, size: int = 12, colour: str = INK, anchor: str = "start") -> str:
-    """Write words at a point, with a halo in the background colour so that lines do not cross them."""
-    halo = "" if colour == PAPER else f' stroke="{PAPER}" stroke-width="4" paint-order="stroke"'
+def text(x: float, y: float, words: str, *, size: int = NORMAL, colour: str = "ink", anchor: str = "start") -> str:
+    """Write words at a point, with a halo in the background's colour so that lines do not cross them."""
+    halo = "" if colour == "on" else ' paint-order="stroke" stroke-width="4" stroke-linejoin="round"'
+    paint = colours.fill(colour) if colour == "on" else colours.both(colour, "paper")
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{colour}" text-anchor="{anchor}"{halo}>'
-        f"{escape(words)}</text>"
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" {paint} text-anchor="{anchor}"{halo}>{escape(words)}</text>'
     )
 
 
-def line(x1: float, y1: float, x2: float, y2: float, *, colour: str = FAINT, dash: str = "") -> str:
-    """Draw a straight line; with ``dash`` such as ``4 3`` a dashed one."""
+def line(ends: tuple[float, float, float, float], *, colour: str = "faint", dash: str = "", width: float = 1) -> str:
+    """Draw a straight line (x1, y1, x2, y2); with ``dash`` such as ``4 3`` a dashed one."""
+    x1, y1, x2, y2 = ends
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-width="1"{dashes}/>'
+    places = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+    return f'<line {places} {colours.stroke(colour)} stroke-width="{width:g}"{dashes}/>'
 
 
-def rectangle(x: float, y: float, width: float, height: float, *, fill: str, note: str = "") -> str:
-    """Draw a rectangle; ``note`` is shown when the pointer rests on it."""
-    hint = f"<title>{escape(note)}</title>" if note else ""
-    return (
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.5):.1f}" height="{height:.1f}" fill="{fill}">{hint}</rect>'
-    )
+def rectangle(
+    box: tuple[float, float, float, float], *, fill: str, note: str = "", border: str = "", rounded: int = 0
+) -> str:
+    """Draw a rectangle (x, y, width, height); ``note`` is shown when the pointer rests on it."""
+    x, y, width, height = box
+    paint = colours.both(fill, border) if border else colours.fill(fill)
+    corners = f' rx="{rounded}"' if rounded else ""
+    place = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.5):.1f}" height="{height:.1f}"'
+    return f"<rect {place}{corners} {paint}>{_hint(note)}</rect>"
 
 
-def circle(x: float, y: float, radius: float, *, fill: str, note: str = "", border: str = INK) -> str:
+def circle(x: float, y: float, radius: float, *, fill: str, note: str = "", border: str = "ink") -> str:
     """Draw a circle; ``note`` is shown when the pointer rests on it."""
-    hint = f"<title>{escape(note)}</title>" if note else ""
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{fill}" stroke="{border}">{hint}</circle>'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" {colours.both(fill, border)}>{_hint(note)}</circle>'
+
+
+def polygon(points: Sequence[tuple[float, float]], *, fill: str, border: str = "") -> str:
+    """Draw a filled shape with straight edges."""
+    paint = colours.both(fill, border) if border else colours.fill(fill)
+    return f'<polygon points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" {paint}/>'
+
+
+def strokes(parts: Sequence[tuple[float, float, float, float]], *, colour: str, width: float = 1) -> str:
+    """Draw straight lines, all in one colour."""
+    steps = "".join(f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" for x1, y1, x2, y2 in parts)
+    return f'<path d="{steps}" {colours.stroke(colour)} stroke-width="{width:g}"/>'
+
+
+def hatch(box: tuple[float, float, float, float], *, colour: str) -> str:
+    """Draw diagonal lines over a rectangle."""
+    x, y, width, height = box
+    parts = []
+    offset = -height + HATCH_STEP / 2
+    while offset < width:
+        start, end = max(offset, 0.0), min(offset + height, width)
+        if end > start:
+            parts.append((x + start, y + height - (start - offset), x + end, y + height - (end - offset)))
+        offset += HATCH_STEP
+    return strokes(parts, colour=colour, width=1.6)
+
+
+def cross(x: float, y: float, size: float, *, colour: str) -> str:
+    """Draw a cross on a ground in the background's colour."""
+    lines = ((x - size, y - size, x + size, y + size), (x - size, y + size, x + size, y - size))
+    ground = circle(x, y, size + 3, fill="paper", border="paper")
+    return ground + strokes(lines, colour=colour, width=2.5)
+
+
+def arrow_head(x: float, y: float, dx: float, dy: float, *, colour: str) -> str:
+    """Draw the head of an arrow that ends at a point; (dx, dy) is its direction, of length 1."""
+    base_x, base_y = x - 11 * dx, y - 11 * dy
+    return polygon(((x, y), (base_x - 5 * dy, base_y + 5 * dx), (base_x + 5 * dy, base_y - 5 * dx)), fill=colour)
+
+
+def _hint(note: str) -> str:
+    return f"<title>{escape(note)}</title>" if note else ""

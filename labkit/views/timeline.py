@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from labkit.service.durations import SECOND_NS
-from labkit.views.picture import COLOURS, FAINT, INK, PAPER, Picture, line, rectangle, text
+from labkit.views.colours import STATES
+from labkit.views.picture import SMALL, Picture, line, rectangle, text
 
 if TYPE_CHECKING:
     from labkit.lab.loss_and_outage import RecoveryLedger
@@ -146,10 +147,12 @@ def draw(contents: TimelineLayout) -> Picture:
         y = TOP + ROW * contents.rows.index(span.row) + 5
         x, width = LEFT + span.from_ns * scale, (span.to_ns - span.from_ns) * scale
         note = f"{span.row}: {span.what} {span.detail}".strip()
-        elements.append(rectangle(x, y, width, ROW - 12, fill=COLOURS.get(span.what, FAINT), note=note))
+        elements.append(
+            rectangle((x, y, width, ROW - 12), fill=span.what if span.what in STATES else "faint", note=note)
+        )
         words = span.what if span.what != "secondary" or not span.detail else f"{span.what} · {span.detail}"
-        if width > 7 * len(words):
-            elements.append(text(x + 5, y + 15, words, size=11, colour=PAPER))
+        if width > 8 * len(words):
+            elements.append(text(x + 5, y + 15, words, size=SMALL, colour="on"))
     elements += _draw_columns(contents, scale, bottom)
     title = f"Timeline of the lab up to {contents.end_ns / SECOND_NS:.1f} s"
     return Picture(WIDTH, bottom + 110, title, describe(contents), tuple(elements))
@@ -159,11 +162,11 @@ def _axis(contents: TimelineLayout, scale: float, y: float) -> list[str]:
     seconds = contents.end_ns / SECOND_NS
     step = next((step for step in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 3600) if seconds / step <= 12), 0)
     step = step or 3_600 * -(-int(seconds) // (12 * 3_600))
-    elements = [line(LEFT, y, WIDTH - RIGHT, y, colour=INK)]
+    elements = [line((LEFT, y, WIDTH - RIGHT, y), colour="ink")]
     for number in range(int(seconds // step) + 1):
         x = LEFT + number * step * SECOND_NS * scale
-        elements.append(line(x, y, x, y + 5, colour=INK))
-        elements.append(text(x, y + 18, f"{number * step} s", size=11, colour=FAINT, anchor="middle"))
+        elements.append(line((x, y, x, y + 5), colour="ink"))
+        elements.append(text(x, y + 18, f"{number * step} s", size=SMALL, colour="faint", anchor="middle"))
     return elements
 
 
@@ -174,9 +177,9 @@ def _draw_columns(contents: TimelineLayout, scale: float, bottom: float) -> list
     base = bottom + 62
     elements = [
         text(LEFT - 10, bottom + 42, "operations", anchor="end"),
-        text(WIDTH - RIGHT, bottom + 106, LEGEND, size=11, colour=FAINT, anchor="end"),
+        text(WIDTH - RIGHT, bottom + 106, LEGEND, size=SMALL, colour="faint", anchor="end"),
     ]
-    shades = (("answered", COLOURS["primary"]), ("refused", COLOURS["sealed"]), ("unknown", COLOURS["down"]))
+    shades = (("answered", "primary"), ("refused", "sealed"), ("unknown", "down"))
     for column in contents.columns:
         y, x = base, LEFT + column.from_ns * scale
         for name, colour in shades:
@@ -185,9 +188,9 @@ def _draw_columns(contents: TimelineLayout, scale: float, bottom: float) -> list
                 height = 48 * count / highest
                 y -= height
                 note = f"{count} {name} from {column.from_ns / SECOND_NS:.1f} s"
-                elements.append(rectangle(x, y, width * 0.86, height, fill=colour, note=note))
+                elements.append(rectangle((x, y, width * 0.86, height), fill=colour, note=note))
         if column.lost:
-            elements.append(text(x, base + 11, "†", size=12, colour=COLOURS["down"]))
+            elements.append(text(x, base + 11, "†", size=SMALL, colour="down"))
     return elements
 
 
@@ -200,8 +203,8 @@ def _draw_marks(contents: TimelineLayout, scale: float, bottom: float) -> list[s
     free_from = [0.0] * LABEL_ROWS
     for mark in contents.marks:
         x = LEFT + mark.at_ns * scale
-        colour = COLOURS["down"] if mark.what == "fault" else INK
-        width = 6 * len(mark.words) + 10
+        colour = "down" if mark.what == "fault" else "ink"
+        width = 8 * len(mark.words) + 10
         on_the_left = x + width > WIDTH
         start = x - width if on_the_left else x
         row = next((row for row, free in enumerate(free_from) if start >= free), None)
@@ -210,8 +213,8 @@ def _draw_marks(contents: TimelineLayout, scale: float, bottom: float) -> list[s
             free_from[row] = start + width
             top = 14 + 13 * row
             where, anchor = (x - 3, "end") if on_the_left else (x + 3, "start")
-            words.append(text(where, top, mark.words, size=10, colour=colour, anchor=anchor))
-        lines.append(line(x, top, x, bottom + 62, colour=colour, dash="" if mark.what == "fault" else "3 3"))
+            words.append(text(where, top, mark.words, size=SMALL, colour=colour, anchor=anchor))
+        lines.append(line((x, top, x, bottom + 62), colour=colour, dash="" if mark.what == "fault" else "3 3"))
     return [*lines, *words]
 
 

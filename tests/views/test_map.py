@@ -1,28 +1,26 @@
-"""The map: a pure layout of what is there now, and its drawing."""
+"""The map's drawing: well-formed, in words too, and nothing by colour only."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, pair
-from labkit.views.map import (
-    HEIGHT,
-    LEGEND,
-    LETTERS,
-    WIDTH,
+from labkit.lab.blueprint import ClientPlan, pair
+from labkit.views.map import LETTERS, draw
+from labkit.views.map_contents import (
+    BOTH_WAYS,
     ClusterMark,
-    LinkMark,
-    MapLayout,
+    FollowMark,
+    LineMark,
+    MapContents,
     NodeMark,
     SiteMark,
+    contents_of,
     describe,
-    draw,
-    layout,
 )
+from labkit.views.map_layout import LEGEND, layout
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -41,135 +39,79 @@ def lab(streaming):
     return Lab.restore(streaming)
 
 
-def laid_out(lab: Lab) -> MapLayout:
-    """The layout of a lab's map."""
-    return layout(lab.queries)
+def root_of(lab: Lab) -> ElementTree.Element:
+    """The drawing of a lab's map."""
+    return ElementTree.fromstring(lab.map().svg)
 
 
-def words(marks: MapLayout) -> list[str]:
-    """All words of the drawing."""
-    return [node.text or "" for node in ElementTree.fromstring(draw(marks).svg).iter(SVG + "text")]
-
-
-def states(marks: MapLayout) -> dict[str, str]:
-    """What each node is."""
-    return {node.name: node.state for site in marks.sites for cluster in site.clusters for node in cluster.nodes}
-
-
-def test_every_site_has_a_place_of_its_own_inside_the_picture(lab):
-    places = [(site.x, site.y) for site in laid_out(lab).sites]
-
-    assert [site.name for site in laid_out(lab).sites] == ["paris", "tokyo", "lisbon"]
-    assert len(set(places)) == 3
-    assert all(60 < x < WIDTH - 60 and 60 < y < HEIGHT - 60 for x, y in places)
-
-
-def test_nodes_are_active_standby_sealed_or_down(lab):
-    lab.crash("paris-1")
-    lab.crash("paris-3")
-    lab.run("6s").restart("paris-1")
-
-    assert states(laid_out(lab)) == {
-        "paris-1": "sealed",
-        "paris-2": "active",
-        "paris-3": "down",
-        "tokyo-1": "active",
-        "tokyo-2": "standby",
-        "tokyo-3": "standby",
-    }
-
-
-def test_modes_clients_and_streams(lab):
-    marks = laid_out(lab)
-
-    assert [[(one.name, one.mode) for one in site.clusters] for site in marks.sites] == [
-        [("paris", "primary")],
-        [("tokyo", "secondary")],
-        [],
-    ]
-    assert [site.clients for site in marks.sites] == [0, 0, 3]
-    assert marks.streams == (("paris", "tokyo"),)
-    lab.crash("tokyo")
-    assert laid_out(lab).streams == ()
-    assert laid_out(lab).sites[1].clusters[0].mode == "unknown"
-
-
-def test_links_have_their_latency_and_are_cut_when_they_are(lab):
-    lab.partition("paris", "tokyo")
-
-    assert laid_out(lab).links == (
-        LinkMark("paris", "tokyo", "80 ms", True),
-        LinkMark("lisbon", "paris", "15 ms", False),
-        LinkMark("lisbon", "tokyo", "90 ms", False),
-    )
-
-
-def test_the_layout_looks_and_does_not_touch(lab):
-    before, digest = lab.parts.clock.pending(), lab.trace.digest()
-
-    assert laid_out(lab) == laid_out(lab)
-    assert (lab.parts.clock.pending(), lab.trace.digest()) == (before, digest)
+def words(root: ElementTree.Element) -> set[str]:
+    """All words of a drawing."""
+    return {node.text or "" for node in root.iter(SVG + "text")}
 
 
 def test_nothing_is_shown_by_colour_only(lab):
     lab.partition("paris", "tokyo")
+    lab.cut("lisbon", "paris")
+    lab.slow("lisbon", "tokyo", factor=2)
     lab.crash("paris-3")
     lab.crash("tokyo-2")
     lab.restart("tokyo-2")
-    shown = words(laid_out(lab))
+    lab.corrupt("tokyo")
+    shown = words(root_of(lab))
 
-    assert {LETTERS[name] for name in ("active", "standby", "sealed", "down")} <= set(shown)
-    assert {"primary", "secondary", "clients only", "3 clients", "80 ms · cut", LEGEND} <= set(shown)
+    assert {LETTERS[name] for name in ("active", "standby", "sealed", "down")} <= shown
+    assert {"primary", "secondary", "3 clients", "cut off", *LEGEND} <= shown
+    assert {"80 ms · cut", "15 ms · cut to paris", "180 ms, usually 90 ms"} <= shown
+    assert [one for one in shown if one.startswith("damaged: subpage")]
 
 
-def test_it_says_in_words_what_it_shows(lab):
+def test_a_stream_is_an_arrow_solid_only_while_it_streams(lab):
+    streams = root_of(lab)
     lab.partition("paris", "tokyo")
-    lab.crash("tokyo-3")
+    cut = root_of(lab)
 
-    assert describe(laid_out(lab)) == (
-        "paris is primary: paris-1 active, paris-2 standby, paris-3 standby; "
-        "tokyo is secondary: tokyo-1 active, tokyo-2 standby, tokyo-3 down; "
-        "lisbon has 3 clients; paris streams to tokyo; the link between paris and tokyo is cut."
-    )
-    assert lab.map().description == describe(laid_out(lab))
-
-
-def test_a_cluster_without_an_active_node_is_said_to_be_that(lab):
-    lab.crash("tokyo")
-
-    assert "tokyo has no active node: tokyo-1 down" in describe(laid_out(lab))
+    assert [node.attrib["class"] for node in streams.iter(SVG + "polygon")] == ["fill-primary"]
+    (arrow,) = [node for node in streams.iter(SVG + "line") if node.attrib["stroke-width"] == "2.5"]
+    assert "stroke-dasharray" not in arrow.attrib
+    (arrow,) = [node for node in cut.iter(SVG + "line") if node.attrib["stroke-width"] == "2.5"]
+    assert "stroke-dasharray" in arrow.attrib
 
 
-def test_two_clusters_may_stand_at_one_site_under_their_own_names():
-    plans = (ClusterPlan(name="red", site="paris"), ClusterPlan(name="blue", site="paris"))
-    marks = laid_out(Lab(replace(pair(), clusters=plans)))
+def test_a_partition_has_two_crosses_and_a_one_way_cut_one(lab):
+    def crosses() -> int:
+        return len([node for node in root_of(lab).iter(SVG + "path") if node.attrib["class"] == "line-down"])
 
-    assert [cluster.name for cluster in marks.sites[0].clusters] == ["red", "blue"]
-    assert {"red: not replicating", "blue: not replicating"} <= set(words(marks))
-    assert "red at paris is not replicating: red-1 active" in describe(marks)
+    assert crosses() == 0
+    lab.cut("paris", "lisbon")
+    assert crosses() == 1
+    lab.partition("paris", "lisbon")
+    assert crosses() == 2
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 9])
-def test_any_number_of_sites_finds_room(count):
-    names = tuple(f"s{number}" for number in range(count))
-    links = tuple(
-        LinkPlan(between=(a, b), latency_ns=1_000_000) for number, a in enumerate(names) for b in names[number + 1 :]
-    )
-    plan = ClusterPlan(name="s0", site="s0", nodes=1)
-    marks = laid_out(Lab(Blueprint(sites=names, links=links, clusters=(plan,))))
-    places = [(site.x, site.y) for site in marks.sites]
+def test_nodes_have_their_number_below_and_their_name_for_the_pointer(lab):
+    root = root_of(lab)
 
-    assert len(set(places)) == count
-    assert all(0 < x < WIDTH and 0 < y < HEIGHT for x, y in places)
+    assert {"1", "2", "3"} <= words(root)
+    assert "paris-2: standby" in {node.text for node in root.iter(SVG + "title")}
+
+
+def test_the_smallest_text_is_not_small(lab):
+    assert min(int(node.attrib["font-size"]) for node in root_of(lab).iter(SVG + "text")) >= 12
+
+
+def test_title_and_description(lab):
+    assert lab.map().title == f"Map of the lab at {lab.now / 1e9:.3f} s"
+    assert lab.map().description == describe(contents_of(lab.queries))
 
 
 def test_names_that_look_like_markup_stay_names():
     evil = "<b>&paris</b>"
-    node = NodeMark(f"{evil}-1", "active")
-    site = SiteMark(evil, 100, 100, (ClusterMark(evil, "primary", (node,)),), 1)
-    marks = MapLayout(0, (site,), (LinkMark(evil, evil, "<1 ms", True),), ((evil, evil),))
-    root = ElementTree.fromstring(draw(marks).svg)
+    cluster = ClusterMark(evil, "primary", (NodeMark(f"{evil}-1", "active"),), (evil,))
+    lines = (LineMark(evil, "x", "<1 ms", BOTH_WAYS, direct=False), LineMark("x", evil, "1 ms", evil))
+    follows = (FollowMark(evil, evil, evil, evil, evil, False),)
+    contents = MapContents(0, (SiteMark(evil, (cluster,), 1, evil), SiteMark("x", (), 0)), lines, follows)
+    root = ElementTree.fromstring(draw(layout(contents)).svg)
 
     assert root.find(f".//{SVG}b") is None
-    assert evil in [node.text for node in root.iter(SVG + "text")]
-    assert f"{evil}-1: active" in [node.text for node in root.iter(SVG + "title")]
+    assert evil in words(root)
+    assert f"{evil}-1: active, damaged" in [node.text for node in root.iter(SVG + "title")]

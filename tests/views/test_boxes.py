@@ -1,0 +1,67 @@
+"""Boxes: room for words, overlaps, and lines that meet boxes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labkit.views.boxes import Box, Segment, box_of, is_free, width_of
+
+SMALL = st.integers(-50, 50)
+BOXES = st.builds(Box, SMALL, SMALL, st.integers(1, 40), st.integers(1, 40))
+
+
+def test_a_box_has_edges_and_a_middle():
+    box = Box(10, 20, 30, 40)
+
+    assert (box.right, box.bottom, box.centre) == (40, 60, (25, 40))
+    assert box.grown(5) == Box(5, 15, 40, 50)
+    assert box.holds(10, 60)
+    assert not box.holds(9, 60)
+
+
+@given(BOXES, BOXES)
+def test_boxes_overlap_when_a_point_is_in_both(a, b):
+    shared = any(
+        a.x < x + 0.5 < a.right and a.y < y + 0.5 < a.bottom
+        for x in range(int(b.x), int(b.right))
+        for y in range(int(b.y), int(b.bottom))
+    )
+
+    assert a.overlaps(b) == b.overlaps(a) == shared
+    assert is_free(a, [b]) != shared
+
+
+def test_boxes_that_touch_do_not_overlap():
+    assert not Box(0, 0, 10, 10).overlaps(Box(10, 0, 10, 10))
+
+
+@given(st.builds(Segment, SMALL, SMALL, SMALL, SMALL), BOXES)
+def test_a_line_crosses_a_box_when_a_point_of_it_is_inside(line, box):
+    inner = box.grown(-0.01)
+    if any(inner.holds(*line.at(step / 500)) for step in range(501)):
+        assert line.crosses(box)
+    elif line.crosses(box):
+        assert any(box.grown(0.3).holds(*line.at(step / 500)) for step in range(501))
+
+
+def test_a_line_beside_another_keeps_its_length_and_direction():
+    assert Segment(0, 0, 10, 0).beside(5) == Segment(0, 5, 10, 5)
+    assert Segment(0, 0, 0, 10).beside(5) == Segment(-5, 0, -5, 10)
+    assert Segment(3, 3, 3, 3).beside(5).length == 0
+
+
+def test_a_line_between_boxes_is_what_is_outside_of_both():
+    line = Segment(5, 5, 105, 5).between(Box(0, 0, 10, 10), Box(100, 0, 10, 10))
+
+    assert line.x1 == pytest.approx(10, abs=1)
+    assert line.x2 == pytest.approx(100, abs=1)
+    assert 10 < line.x1 < line.x2 < 100
+
+
+def test_words_take_more_room_the_longer_they_are_and_wide_letters_more():
+    assert width_of("", 12) == 0
+    assert width_of("paris", 12) < width_of("paris!", 12) < width_of("paris!", 13)
+    assert width_of("東京", 12) > width_of("ab", 12)
+    assert box_of("paris", 12, 100, 50).centre == (100, 50)
