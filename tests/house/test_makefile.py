@@ -74,6 +74,27 @@ def test_a_command_sets_up_its_environment_first(target: str, commands: list[str
     assert any("pip install" in step and "--editable '.[dev]'" in step for step in steps[:first])
 
 
+def test_coverage_fails_when_one_package_is_under_its_share(checkout: Path, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    for name, text in (("python", "exit 0"), ("coverage", "case $* in *labkit/sim/*) echo 94.9; exit 2;; esac")):
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    (tmp_path / "dev").touch()
+    finished = subprocess.run(
+        [shutil.which("make") or "make", f"VENV={tmp_path}", "coverage"],
+        cwd=checkout,
+        env={"PATH": os.environ["PATH"]},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+    assert finished.returncode != 0
+    assert "sim, lines and branches together, in percent: 94.9\n" in finished.stdout
+
+
 def test_the_header_names_every_command(checkout: Path) -> None:
     text = (checkout / "Makefile").read_text()
     named = re.findall(r"^#   make (\w+)", text, re.MULTILINE)

@@ -32,6 +32,7 @@ TOOLS = {
     "jupyterlab": "labkit lessons names the command that opens one",
     "ipykernel": "nbclient starts it",
     "pytest-xdist": "make test runs on two processes",
+    "pytest-cov": "make coverage measures with it",
     "ruff": "tests/house/test_tools.py runs it",
     "mypy": "tests/house/test_tools.py runs it",
     "import-linter": "tests/house/test_imports.py runs it",
