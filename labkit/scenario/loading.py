@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
 from labkit.scenario.did_you_mean import nearest
 from labkit.scenario.model import ClientsPart, ExpectPart, FilePart, LabPart, fields_of, part_at
-from labkit.scenario.problems import FilePosition, FileProblem, describe_value, expected
+from labkit.scenario.problems import FieldError, FilePosition, FileProblem, describe_value, expected
 from labkit.scenario.scenario import Expectations, ExpectedRange, Scenario, Step
 from labkit.scenario.value_types import HOUR_NS, MAX_SCENARIO_NS, DeclaredNames, write_duration
 from labkit.scenario.verbs import VERBS, cross_field_errors, model_of
@@ -66,7 +66,7 @@ def interpret(document: Document) -> Scenario:
         expect=_expectations(expect),
         end_ns=file.end,
         settle_ns=file.settle,
-        work_until_ns=max((work.until for group in lab.clients.values() for work in group.work), default=0),
+        work_until_ns=max((work.until or 0 for group in lab.clients.values() for work in group.work), default=0),
         positions=tuple(_positions(document)),
         lines=document.lines,
     )
@@ -93,7 +93,8 @@ class _Checker:
         empty = list(_empty_values(data, path, model is FilePart))
         for empty_path in empty:
             what = part_at(model, empty_path[len(path) :])[1] or "a value"
-            self.add(empty_path, expected(what, None))
+            if ":" not in str(empty_path[-1]):  # that is a key and its value without a space, an unknown key
+                self.add(empty_path, expected(what, None))
         try:
             valid = model.model_validate(data, context=self.names)
         except ValidationError as error:
@@ -116,15 +117,26 @@ class _Checker:
             self.add((*path, *inner[:-1]), f"expected the key '{inner[-1]}' ({what}), got none")
         elif kind == "extra_forbidden":
             known = fields_of(part_at(model, inner[:-1])[0])
-            self.add((*path, *inner), expected("a key", str(inner[-1]), known), key=True)
+            text = _space_hint(str(inner[-1]), known) or expected("a key", str(inner[-1]), known)
+            self.add((*path, *inner), text, key=True)
         elif value is None:
             return
         elif kind == "value_error":
-            self.add((*path, *inner), str(row["ctx"]["error"]))
+            error = row["ctx"]["error"]
+            key = (error.key,) if isinstance(error, FieldError) else ()
+            self.add(self._written((*path, *inner, *key)), str(error))
         elif kind in ("too_short", "too_long"):
             self.add((*path, *inner), f"expected {part_at(model, inner)[1]}, got {row['ctx']['actual_length']} of them")
         else:
-            self.add((*path, *inner), expected(part_at(model, inner)[1], value))
+            written = self._written((*path, *inner))
+            what = part_at(model, written[len(path) :])[1]
+            self.add(written, expected(what, value) + _dash_hint(kind, value))
+
+    def _written(self, path: Path) -> Path:
+        """Shorten a path to what is in the file: a plain value stands for {exactly: value}, or for a list of one."""
+        while path and path not in self.document.value_positions:
+            path = path[:-1]
+        return path
 
     def step(self, raw: Any, number: int) -> Step | None:
         """Check one step of the timeline; steps are numbered from 1."""
@@ -133,7 +145,12 @@ class _Checker:
             self.add(path, expected("a step such as {do: crash, target: paris, at: 20s}", raw))
             return None
         if "do" not in raw:
-            self.add(path, "expected the key 'do' (a verb), got none")
+            hints = {key: _space_hint(key, ("do",)) for key in raw}
+            key = next((key for key, hint in hints.items() if hint), None)
+            if key is None:
+                self.add(path, "expected the key 'do' (a verb), got none")
+            else:
+                self.add((*path, key), hints[key], key=True)
             return None
         verb = VERBS.get(raw["do"]) if isinstance(raw["do"], str) else None
         if verb is None:
@@ -143,8 +160,8 @@ class _Checker:
         if valid is None:
             return None
         arguments = valid.model_dump(by_alias=True)
-        for text in cross_field_errors(verb, arguments, self.names):
-            self.add(path, text)
+        for key, text in cross_field_errors(verb, arguments, self.names):
+            self.add((*path, key) if key in raw else path, text)
         timing = {key: arguments.pop(key, None) for key in ("do", "at", "after", "fails")}
         return Step(
             number=number,
@@ -227,6 +244,23 @@ class _Checker:
             self.add(path, f"{text}; got {write_duration(end)}")
 
 
+def _space_hint(key: str, known: Iterable[str]) -> str:
+    """The problem of ``do:crash``, which is one word; empty for any other key."""
+    head, colon, value = key.partition(":")
+    return f"expected a space after '{head}:', got {describe_value(value)}" if colon and head in known else ""
+
+
+def _dash_hint(kind: str, value: Any) -> str:
+    """What to do where a list was written for a mapping, or a mapping for a list."""
+    if kind == "list_type" and isinstance(value, dict):
+        return "; begin each item of a list with '- '"
+    return (
+        "; leave out the '- ' or the brackets"
+        if kind in ("dict_type", "model_type") and isinstance(value, list)
+        else ""
+    )
+
+
 def _intended_key(model: type[BaseModel], path: Path) -> str | None:
     """Return the key that a mistyped one is meant to be, so that it is not reported as missing too."""
     return nearest(str(path[-1]), fields_of(part_at(model, path[:-1])[0]))
@@ -303,7 +337,7 @@ def _client_plan(name: str, group: ClientsPart) -> ClientPlan:
                 operation=work.do,
                 every_ns=work.every,
                 from_ns=work.from_,
-                until_ns=work.until,
+                until_ns=work.until or 0,
                 size_bytes=work.size,
                 keys=work.keys,
             )

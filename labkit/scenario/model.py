@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from labkit.lab.client import BUILDERS
 from labkit.lab.invariants import STANDING
-from labkit.scenario.problems import expected
+from labkit.scenario.problems import FieldError, expected
 from labkit.scenario.value_types import (
     Bandwidth,
     ClusterName,
@@ -87,9 +87,10 @@ class ClusterPart(Part):
     @model_validator(mode="after")
     def _threshold_fits(self) -> ClusterPart:
         if self.threshold > self.shares or (self.threshold == 1) != (self.shares == 1):
-            raise ValueError(
-                f"expected a threshold from 2 to the number of shares (or 1 of 1), "
-                f"got {self.threshold} of {self.shares}"
+            text = "expected a threshold from 2 to the number of shares (or 1 of 1)"
+            raise FieldError(
+                f"{text}, got {self.threshold} of {self.shares}",
+                "threshold" if "threshold" in self.model_fields_set else "shares",
             )
         return self
 
@@ -100,14 +101,17 @@ class WorkPart(Part):
     do: Annotated[str, _one_of("an operation", tuple(BUILDERS))] = Field(description="one of " + ", ".join(BUILDERS))
     every: Interval = Field(description="a duration such as 100ms, from one operation to the next")
     from_: Duration = Field(0, alias="from", description="an instant such as 2s")
-    until: Duration = Field(0, description="an instant such as 60s; the end unless given")
+    until: Duration | None = Field(None, description="an instant such as 60s; the end unless given")
     size: Size = Field(64, description="a size such as 64B or 4KiB")
     keys: int = Field(0, ge=0, le=100_000, description="a number of keys to go round, or 0 for a new one each time")
 
     @model_validator(mode="after")
     def _ends_after_its_start(self) -> WorkPart:
-        if self.until and self.until <= self.from_:
-            raise ValueError("expected until later than from, got an end before the start")
+        if self.until is not None and self.until <= self.from_:
+            text = (
+                f"expected an instant later than from ({write_duration(self.from_)}), got {write_duration(self.until)}"
+            )
+            raise FieldError(text, "until")
         return self
 
 
@@ -120,16 +124,24 @@ class ClientsPart(Part):
     timeout: Interval = Field(SECOND_NS, description="a duration such as 1s")
     retries: int = Field(3, ge=0, le=1_000, description="a number of further attempts, from 0 up")
     backoff: Interval = Field(200 * MILLISECOND_NS, description="a duration such as 200ms between two attempts")
-    work: list[WorkPart] = Field([], max_length=20, description="a list of operations")
+    work: list[WorkPart] = Field(
+        [], max_length=20, description="a list of operations such as {do: put-secret, every: 100ms}"
+    )
 
 
 class LabPart(Part):
     """What the lab is built from."""
 
     sites: list[Name] = Field(min_length=1, max_length=16, description="a list of sites such as [paris, tokyo]")
-    links: list[LinkPart] = Field([], description="a list of links")
-    clusters: dict[Name, ClusterPart] = Field(min_length=1, max_length=8, description="a mapping of names to clusters")
-    clients: dict[Name, ClientsPart] = Field({}, max_length=16, description="a mapping of names to groups of clients")
+    links: list[LinkPart] = Field([], description="a list of links such as {between: [paris, tokyo], latency: 80ms}")
+    clusters: dict[Name, ClusterPart] = Field(
+        min_length=1, max_length=8, description="a mapping of names to clusters such as {paris: {site: paris}}"
+    )
+    clients: dict[Name, ClientsPart] = Field(
+        {},
+        max_length=16,
+        description="a mapping of names to groups of clients such as {writers: {site: paris, use: [paris]}}",
+    )
 
 
 class _Range(Part):
@@ -144,12 +156,16 @@ class _Range(Part):
     def _not_empty(self) -> _Range:
         exactly, low, high = self.limits()
         if exactly is not None and (low, high) != (None, None):
-            raise ValueError("expected exactly, or at least and at most, got both")
+            raise FieldError("expected exactly, or at least and at most, got both", "exactly")
         if exactly is None and low is None and high is None:
             raise ValueError("expected at least, at most or exactly, got none of them")
         if low is not None and high is not None and low > high:
-            raise ValueError("expected at least no more than at most, got more")
+            raise FieldError(f"expected no more than at most ({self.write(high)}), got {self.write(low)}", "at least")
         return self
+
+    def write(self, value: int) -> str:
+        """Write a value for people."""
+        return str(value)
 
     def limits(self) -> tuple[int | None, int | None, int | None]:
         """The declared values: exactly, at least, at most."""
@@ -171,6 +187,10 @@ class TimeRange(_Range):
     exactly: Duration | None = Field(None, description="a duration such as 1s")
     at_least: Duration | None = Field(None, alias="at least", description="a duration such as 1s")
     at_most: Duration | None = Field(None, alias="at most", description="a duration such as 1s")
+
+    def write(self, value: int) -> str:
+        """Write a duration for people."""
+        return write_duration(value)
 
 
 def _clusters(value: Any) -> Any:
@@ -198,7 +218,7 @@ class ExpectPart(Part):
     )
     invariants: dict[
         Annotated[str, _one_of("an invariant", STANDING)], Annotated[str, _one_of("held or broken", HELD)]
-    ] = Field({}, description="a mapping of invariants to held or broken")
+    ] = Field({}, description="a mapping such as {one primary: broken}")
 
 
 class FilePart(Part):
@@ -211,7 +231,7 @@ class FilePart(Part):
     timeline: list[Any] = Field([], max_length=200, description="a list of at most 200 steps")
     end: Duration | None = Field(None, description="an instant such as 60s")
     settle: Duration = Field(5 * SECOND_NS, description="a duration such as 5s")
-    expect: dict[str, Any] = Field({}, description="a mapping of what is expected")
+    expect: dict[str, Any] = Field({}, description="a mapping of what is expected such as {lost: 0}")
 
 
 class Inner(NamedTuple):

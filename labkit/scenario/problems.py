@@ -35,6 +35,14 @@ class FileProblem(NamedTuple):
     text: str
 
 
+class FieldError(ValueError):
+    """What is wrong between the keys of one mapping; ``key`` is the one that the reader should look at."""
+
+    def __init__(self, text: str, key: str) -> None:
+        super().__init__(text)
+        self.key = key
+
+
 class ScenarioError(ValueError):
     """A scenario file that cannot be used; ``problems`` holds all that is wrong with it, in the order of the file."""
 

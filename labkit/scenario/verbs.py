@@ -331,22 +331,23 @@ def model_of(name: str) -> type[BaseModel]:
 STRICT = ConfigDict(strict=True, extra="forbid", frozen=True, populate_by_name=False)
 
 
-def cross_field_errors(verb: Verb, arguments: Arguments, names: DeclaredNames) -> list[str]:
-    """Return what is wrong with a step's parameters together, each of them being right."""
+def cross_field_errors(verb: Verb, arguments: Arguments, names: DeclaredNames) -> list[tuple[str, str]]:
+    """Return what is wrong with a step's parameters together, each of them being right: key and text."""
     errors = []
     if arguments.get("at") is not None and arguments.get("after") is not None:
-        errors.append("expected at or after, got both; at is an instant, after follows the step before")
+        errors.append(("after", "expected at or after, got both; at is an instant, after follows the step before"))
     named = [name for name in verb.one_of if arguments.get(name) is not None]
     choice = " or ".join(verb.one_of)
     if len(named) > 1:
-        errors.append(f"expected {choice}, got both")
+        errors.append((named[-1], f"expected {choice}, got both"))
     if verb.needs_one and not named:
-        errors.append(f"expected {choice}, got neither")
+        errors.append(("do", f"expected {choice}, got neither"))
     node, cluster = arguments.get("node"), arguments.get("cluster")
     if node and cluster and dict(names.node_clusters).get(node) != cluster:
-        errors.append(f"expected a node of {cluster}, got {describe_value(node)}")
+        errors.append(("node", f"expected a node of {cluster}, got {describe_value(node)}"))
     ends = arguments.get("between") or [arguments[end] for end in ("from", "to") if verb.name == "cut"]
     sites = {names.site_of(end) for end in ends}
     if ends and len(sites) == 1:
-        errors.append(f"expected two different sites, but {ends[0]} and {ends[1]} both mean {names.site_of(ends[0])}")
+        text = f"expected two different sites, but {ends[0]} and {ends[1]} both mean {names.site_of(ends[0])}"
+        errors.append(("to" if verb.name == "cut" else "between", text))
     return errors

@@ -17,6 +17,7 @@ from typing import Any, NoReturn, TypeAlias
 import yaml
 
 from labkit.scenario.problems import WHOLE_FILE, FilePosition, FileProblem, ScenarioError, describe_value
+from labkit.scenario.yaml_mistakes import Mistake, explain
 
 MAX_FILE_BYTES = 262_144
 MAX_FILE_VALUES = 20_000
@@ -113,6 +114,7 @@ class _Reader:
         self.key_positions: dict[Path, FilePosition] = {}
         self.value_positions: dict[Path, FilePosition] = {}
         self.problems: list[FileProblem] = []
+        self._last_event: Any = None
         self._events = self._checked()
 
     def document(self) -> Any:
@@ -130,7 +132,9 @@ class _Reader:
 
     def _checked(self) -> Iterator[Any]:
         try:
-            yield from yaml.parse(self.text, Loader=_LOADER)
+            for event in yaml.parse(self.text, Loader=_LOADER):
+                self._last_event = event
+                yield event
         except yaml.reader.ReaderError as error:
             before = self.text[: error.position]
             line = len(_BREAK.findall(before)) + 1
@@ -139,14 +143,21 @@ class _Reader:
             )
             self._stop(position, f"expected printable text, got the character {_code(error.character)}")
         except yaml.MarkedYAMLError as error:
-            marks = [mark for mark in (error.problem_mark, error.context_mark) if mark is not None]
-            # A missing end is noticed at the end of the text; the position of the beginning helps more.
-            mark = next((mark for mark in marks if mark.index < len(self.text.rstrip())), None)
-            position = FilePosition(mark.line + 1, mark.column + 1) if mark else self._last()
-            reason = ", ".join(part for part in (error.context, error.problem) if part)
-            self._stop(position, f"expected YAML, but {reason}")
+            self._refuse(error)
         except yaml.YAMLError:
             self._stop(FilePosition(1, 1), "expected YAML, got something else")
+
+    def _refuse(self, error: yaml.MarkedYAMLError) -> NoReturn:
+        """Stop where the text is not YAML, with what a reader did wrong."""
+        opened = error.context_mark or error.problem_mark
+        mark = error.problem_mark or error.context_mark
+        reason = ", ".join(part for part in (error.context, error.problem) if part)
+        if opened is None or mark is None:
+            self._stop(self._last(), f"expected YAML, but {reason}")
+        last = self._last_event if isinstance(self._last_event, yaml.ScalarEvent) else None
+        mistake = Mistake(reason, self.lines, mark.line, mark.column, (opened.line, opened.column), last)
+        position, text = explain(mistake)
+        self._stop(position if position.line <= len(self.lines) else self._last(), text)
 
     def _position(self, event: Any) -> FilePosition:
         start, end = event.start_mark, event.end_mark
@@ -195,6 +206,8 @@ class _Reader:
             if not isinstance(event, yaml.ScalarEvent) or event.anchor is not None or event.tag is not None:
                 self._stop(position, "expected a key that is a plain word, got something else")
             key, inner = event.value, (*path, event.value)
+            if key[:1].isspace() and not event.style:
+                self._stop(position, f"expected a space before the key, got the character {_code(key[0])}")
             if key in members:
                 first = self.key_positions[inner].line
                 self.problems.append(

@@ -58,7 +58,7 @@ def test_no_part_takes_an_unknown_key(part: type[BaseModel]) -> None:
     [
         (("sites",), LabPart, "a list of sites such as [paris, tokyo]"),
         (("sites", 1), LabPart, "a list of sites such as [paris, tokyo]"),
-        (("links", 0), LinkPart, "a list of links"),
+        (("links", 0), LinkPart, "a list of links such as {between: [paris, tokyo], latency: 80ms}"),
         (("links", 0, "loss"), LinkPart, "a share such as 0.01%"),
         (("clusters", "site", "nodes"), ClusterPart, "a number of nodes from 1 to 9"),
         (("clients", "work", "work", 3, "size"), WorkPart, "a size such as 64B or 4KiB"),
@@ -109,7 +109,7 @@ def test_what_is_left_out_is_what_a_blueprint_takes() -> None:
     assert (clients.count, clients.timeout, clients.retries, clients.backoff) == (
         *(group.count, group.timeout_ns, group.retries, group.backoff_ns),
     )
-    assert (work.from_, work.until, work.size, work.keys) == (
+    assert (work.from_, work.until or 0, work.size, work.keys) == (
         *(workload.from_ns, workload.until_ns, workload.size_bytes, workload.keys),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -111,11 +111,13 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
     ids=["brackets", "braces", "dashes", "bytes", "values", "aliases"],
 )
 def test_a_bomb_is_refused_at_once(source: bytes) -> None:
-    began = perf_counter()
+    began = process_time()
+    parse(b"[" + b"1," * (MAX_FILE_VALUES - 1) + b"]", "x")
+    largest_s, began = process_time() - began, process_time()
 
     with pytest.raises(ScenarioError):
         parse(source, "x")
-    assert perf_counter() - began < 1
+    assert process_time() - began < 5 * largest_s
 
 
 @pytest.mark.parametrize("name", ["nothing.lab.yaml", ".", "a\0b"])
