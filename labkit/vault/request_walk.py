@@ -34,6 +34,7 @@ from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import MOUNTS, Mount, MountTable, ResolvedRoute, decode_table, routes_of
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
 from labkit.vault.policies.store import INDEX, acl_for
+from labkit.vault.storage import StoreError
 from labkit.vault.storage.fencing import StaleTerm
 
 METHODS = {
@@ -361,6 +362,8 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
         ctx.core.commit(ctx.writes)
     except StaleTerm:
         return step_down(ctx)
+    except StoreError as failed:
+        return to_response(failed)
     return response
 
 

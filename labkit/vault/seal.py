@@ -143,7 +143,7 @@ def unseal_with_root_key(core: Core, root_key: bytes) -> None:
     """Unseal with the root key itself; raise BadRequest when it does not decrypt the stored keyring."""
     core.keys.install(root_key, check_root_key(core, root_key, "invalid key: "))
     core.caches.clear()
-    core.next_due_ns = None
+    core.apply_mode()
     core.observe("unsealed")
 
 

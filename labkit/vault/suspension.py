@@ -213,11 +213,13 @@ def _advance(ctx: Context, generator: Walk, waiting: Suspended) -> Response | Su
 
 
 def _commit(ctx: Context) -> Response | None:
-    """Commit a step; return the refusal of a node that steps down, else None."""
+    """Commit a step; return None, or the refusal of a node that steps down or whose store failed."""
     try:
         ctx.core.commit(ctx.writes, ctx.joined)
     except StaleTerm:
         return request_walk.step_down(ctx)
+    except ServiceError as error:
+        return request_walk.refuse(ctx, error)
     return None
 
 

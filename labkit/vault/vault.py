@@ -143,21 +143,19 @@ class Vault(ShortForms):
         """Open a vault stored in an SQLite file, set up as ``dev`` does when the file is new.
 
         The file holds the key shares and the root token beside the data, so that the vault unseals itself: it is for
-        practice only.
+        practice only.  It is this vault's until ``close`` or the end of the process.  StoreError, which names the
+        file, says why one cannot be opened: in use, damaged, not to be written, no space left, another program's.
         """
-        from labkit.vault.storage.records import decode_record, encode_record
+        from labkit.vault.credentials import unseal_stored
         from labkit.vault.storage.sqlite import SqliteStorage
 
         storage = SqliteStorage(path)
-        vault = cls(storage, _outside(clock), Settings(storage_type="sqlite", **settings))
-        stored = storage.fact("credentials")
-        if stored is None:
-            vault.root_token, vault.unseal_keys = set_up(vault.core)
-            storage.set_fact("credentials", encode_record([vault.root_token, vault.unseal_keys]))
-            return vault
-        vault.root_token, shares = decode_record(stored)
-        vault.unseal_keys = tuple(shares)
-        vault.unseal_with(vault.unseal_keys[:3])
+        try:
+            vault = cls(storage, _outside(clock), Settings(storage_type="sqlite", **settings))
+            vault.root_token, vault.unseal_keys = unseal_stored(vault.core, storage, DEV_MOUNTS)
+        except BaseException:
+            storage.close()
+            raise
         return vault
 
     def request(

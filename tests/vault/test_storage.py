@@ -1,13 +1,34 @@
-"""The store's interface: both stores offer it whole."""
+"""What every store promises, over memory and SQLite: a model of a dict, folders, transactions that fail, terms."""
 
 from __future__ import annotations
 
-import pytest
+from contextlib import ExitStack, closing
+from typing import Any
 
-from labkit.vault.storage import Storage
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from labkit.service.errors import ServiceError
+from labkit.vault.storage import Storage, StoreError
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.storage.sqlite import SqliteStorage
+
+PARTS = st.sampled_from(["a", "b", "ab", "a b", "é", "0", "zz", "a-b", "\U0001f512"])
+KEYS = st.lists(PARTS, min_size=1, max_size=4).map("/".join)
+WRITES = st.dictionaries(KEYS, st.one_of(st.none(), st.binary(max_size=4)), max_size=4)
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def new_storage(request):
+    """A maker of empty stores of one kind; they are closed when the test is over."""
+    if request.param == "memory":
+        yield MemoryStorage
+        return
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(closing(SqliteStorage(":memory:")))
 
 
 @pytest.mark.parametrize("kind", [MemoryStorage, SqliteStorage])
@@ -21,3 +42,143 @@ def test_a_store_offers_the_whole_interface(kind):
 def test_a_stale_term_is_no_value_error_that_a_handler_would_swallow():
     assert issubclass(StaleTerm, RuntimeError)
     assert not issubclass(StaleTerm, ValueError)
+
+
+def test_a_store_that_fails_is_a_real_fault_of_the_server():
+    assert issubclass(StoreError, ServiceError)
+    assert StoreError.status == 500
+
+
+def children(model, prefix):
+    """What a listing must say, worked out from the flat keys."""
+    rests = (key[len(prefix) :] for key in model if key.startswith(prefix))
+    return sorted({rest[: rest.find("/") + 1] or rest for rest in rests})
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """A store beside a dict: both get the same transactions, those that fail too, and say the same after each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.storage: Any = self.new()
+        self.model: dict[str, bytes] = {}
+        self.objects: dict[str, bytes] = {}
+        self.term = 0
+
+    def new(self) -> Storage:
+        """Return an empty store of the kind that is examined."""
+        return MemoryStorage()
+
+    @rule(writes=WRITES, ahead=st.integers(0, 2))
+    def apply(self, writes, ahead):
+        """A transaction under the newest term, or one that is newer still."""
+        self.storage.apply(writes, self.term + ahead)
+        for key, value in writes.items():
+            self.model.pop(key, None)
+            self.objects.pop(key, None)
+            if value is not None:
+                self.model[key] = value
+
+    @rule(writes=WRITES, behind=st.integers(1, 3))
+    def apply_too_late(self, writes, behind):
+        """A transaction of a leader that was replaced."""
+        with pytest.raises(StaleTerm, match=f"claimed term {self.term}"):
+            self.storage.apply(writes, self.term - behind)
+
+    @rule(ahead=st.integers(-2, 2))
+    def claim(self, ahead):
+        """A term becomes the newest, unless a newer one was claimed."""
+        if ahead < 0:
+            with pytest.raises(StaleTerm):
+                self.storage.claim(self.term + ahead)
+        else:
+            self.storage.claim(self.term + ahead)
+            self.term += ahead
+
+    @rule(key=KEYS)
+    def change_what_was_listed(self, key):
+        """A caller's copy of a listing is the caller's."""
+        folder = key[: key.rfind("/") + 1]
+        self.storage.list(folder).append("no such name")
+        self.storage.keys().append("no such key")
+
+    @invariant()
+    def agrees(self):
+        """Values, keys and every folder are those of the dict, and a value is the same object until it is written."""
+        assert self.storage.keys() == sorted(self.model)
+        assert self.storage.get("no such key") is None
+        for key, value in self.model.items():
+            stored = self.storage.get(key)
+            assert stored == value
+            assert self.objects.setdefault(key, stored) is stored
+            for cut in range(len(key) + 1):
+                if cut == 0 or key[cut - 1] == "/":
+                    assert self.storage.list(key[:cut]) == children(self.model, key[:cut])
+
+
+class SqliteMachine(StoreMachine):
+    """The same over SQLite, whose transactions can also fail half-way."""
+
+    def new(self) -> Storage:
+        """Return an empty store of the kind that is examined."""
+        return SqliteStorage(":memory:")
+
+    @rule(writes=WRITES)
+    def apply_and_fail(self, writes):
+        """A transaction whose last value cannot be stored."""
+        with pytest.raises(StoreError, match="nothing was changed"):
+            self.storage.apply({**writes, "a/last": object()}, self.term)
+
+    def teardown(self):
+        """Close the store."""
+        self.storage.close()
+
+
+TestMemory = StoreMachine.TestCase
+TestSqlite = SqliteMachine.TestCase
+TestMemory.settings = TestSqlite.settings = settings(max_examples=60, stateful_step_count=12, deadline=None)
+
+
+def test_get_returns_the_same_object_until_the_key_is_written_again(new_storage):
+    """Caches of decoded records rest on this identity."""
+    storage = new_storage()
+    storage.apply({"a": b"one", "b": b"two"}, 0)
+    first = storage.get("a")
+    assert storage.get("a") is first
+    storage.apply({"b": b"three"}, 0)
+    assert storage.get("a") is first
+    storage.apply({"a": bytes(bytearray(b"one"))}, 0)
+    assert storage.get("a") is not first
+
+
+def test_what_was_read_and_then_deleted_is_gone(new_storage):
+    """A token that was looked up, and is revoked then, must not be found again."""
+    storage = new_storage()
+    storage.apply({"f/a": b"1", "f/b": b"2"}, 0)
+    assert (storage.get("f/a"), storage.list("f/")) == (b"1", ["a", "b"])
+    storage.apply({"f/a": None}, 0)
+
+    assert (storage.get("f/a"), storage.list("f/"), storage.keys()) == (None, ["b"], ["f/b"])
+    storage.apply({"f/a": None, "none": None}, 0)
+    assert storage.keys() == ["f/b"]
+
+
+def test_a_stale_term_changes_nothing(new_storage):
+    """A commit under an older term than the newest claimed one is refused whole."""
+    storage = new_storage()
+    storage.apply({"a": b"1"}, 0)
+    storage.claim(5)
+    storage.apply({"a": b"2"}, 5)
+    with pytest.raises(StaleTerm, match="term 4 is over"):
+        storage.apply({"a": b"3", "b": b"3"}, 4)
+    with pytest.raises(StaleTerm):
+        storage.claim(4)
+    assert (storage.get("a"), storage.get("b")) == (b"2", None)
+
+
+def test_listing_hands_out_no_inner_list(new_storage):
+    """Changing what a listing returned changes nothing."""
+    storage = new_storage()
+    storage.apply({"f/a": b"1"}, 0)
+    storage.list("f/").append("b")
+    assert storage.list("f/") == ["a"]

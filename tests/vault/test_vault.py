@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
 from labkit import Vault
 from labkit.service.message import Request, Suspended
+from labkit.vault.replication.mode import MODE_KEY, Mode, advance
+from labkit.vault.replication.otp import decode
 
 
 def test_development_mode_is_ready_to_use(service):
@@ -89,13 +92,73 @@ def test_a_file_keeps_what_was_acknowledged(tmp_path):
     path = tmp_path / "lab.db"
     first = Vault.open(str(path))
     first.post("secret/data/app", {"data": {"user": "ada"}})
+    first.close()
     again = Vault.open(str(path))
 
     assert again.root_token == first.root_token
     assert again.unseal_keys == first.unseal_keys
     assert again.get("secret/data/app").data["data"] == {"user": "ada"}
-    for vault in (first, again):
-        vault.close()
+    again.close()
+
+
+def test_a_token_that_is_revoked_stays_so_in_a_file(tmp_path):
+    """What was read is cached: a revoked token must leave the cache too."""
+    with closing(Vault.open(str(tmp_path / "lab.db"))) as vault:
+        token = vault.post("auth/token/create", {"policies": ["default"]}).auth["client_token"]
+        assert vault.get("auth/token/lookup-self", token=token).ok
+        assert vault.post("auth/token/revoke", {"token": token}).status == 204
+        assert vault.get("auth/token/lookup-self", token=token).status == 403
+
+
+def test_a_stored_primary_goes_on_numbering_after_it_is_opened_again(tmp_path):
+    path = str(tmp_path / "lab.db")
+    with closing(Vault.open(path)) as vault:
+        vault.post("sys/replication/dr/primary/enable")
+        vault.post("secret/data/app", {"data": {"x": 1}})
+        before = vault.get("sys/replication/dr/status").data
+    with closing(Vault.open(path)) as vault:
+        assert vault.core.replica.journal.on
+        assert vault.get("sys/replication/dr/status").data == before
+        vault.post("secret/data/app", {"data": {"x": 2}})
+        after = vault.get("sys/replication/dr/status").data
+    assert after["last_wal"] == before["last_wal"] + 1
+    assert after["merkle_root"] != before["merkle_root"]
+
+
+def test_a_vault_alone_can_be_demoted_and_promoted_again(service):
+    """Decision D3: a complete secondary without an upstream is safe to promote."""
+    dr = "sys/replication/dr/"
+    service.post("secret/data/app", {"data": {"x": 1}})
+    for verb in ("primary/enable", "primary/demote"):
+        assert service.post(dr + verb).ok
+    refused = service.post(f"{dr}secondary/promote", {"dr_operation_token": "wrong"}, token="")
+    assert refused.status == 403
+    promoted = service.post(f"{dr}secondary/promote", {"dr_operation_token": operation_token(service)}, token="")
+
+    assert promoted.ok, promoted.errors
+    assert service.get("secret/data/app").data["data"] == {"x": 1}
+    assert service.get(f"{dr}status").data["mode"] == "primary"
+    assert service.post("secret/data/app", {"data": {"x": 2}}).ok
+
+
+def test_a_vault_alone_with_an_upstream_is_not_promoted_without_force(service):
+    mode = advance(Mode(), "enable_secondary", cluster_id="set", upstream_cluster_addrs=("https://p:8201",))
+    core = service.core
+    core.commit({MODE_KEY: core.keys.encrypt(MODE_KEY, mode.to_bytes(), core.entropy)})
+    body = {"dr_operation_token": operation_token(service)}
+    answer = service.post("sys/replication/dr/secondary/promote", body, token="")
+
+    assert answer.status == 503
+    assert '"force"' in answer.errors[0]
+
+
+def operation_token(vault) -> str:
+    """Generate an operation token from three key shares."""
+    attempt = "sys/replication/dr/secondary/generate-operation-token/"
+    begun = vault.post(f"{attempt}attempt", {}, token="").body
+    for share in vault.unseal_keys[:3]:
+        answer = vault.post(f"{attempt}update", {"key": share, "nonce": begun["nonce"]}, token="").body
+    return decode(answer["encoded_token"], begun["otp"])
 
 
 CHILD = """

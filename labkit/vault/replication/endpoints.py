@@ -15,7 +15,7 @@ from labkit.service.message import Fetch, Reply, Response
 from labkit.service.routing import Route
 from labkit.vault.replication import activation, applied_position, joining, operation_token, reports
 from labkit.vault.replication.mode import MODE_KEY, Mode, WrongMode, advance, by_addresses, forgetting, require
-from labkit.vault.replication.state import ready_to_promote
+from labkit.vault.replication.state import State, ready_to_promote
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -113,8 +113,7 @@ def promote_secondary(ctx: Context, dr_operation_token: str, primary_cluster_add
     """Make this secondary the primary; ``force`` skips the safety check, never the token."""
     _require(ctx, "secondary", "promote")
     operation_token.check(ctx, dr_operation_token)
-    sync = ctx.core.replica.sync
-    why = ready_to_promote(sync) if sync is not None else "replication has not started on this node yet"
+    why = ready_to_promote(ctx.core.replica.sync or _unstarted(ctx))
     if why and not force:
         raise Unavailable(NOT_READY.format(why))
     _store(ctx, _advanced(ctx, "promote", primary_cluster_addr=primary_cluster_addr))
@@ -122,6 +121,11 @@ def promote_secondary(ctx: Context, dr_operation_token: str, primary_cluster_add
     ctx.full_storage.delete(activation.CREDENTIALS)
     operation_token.cancel(ctx)
     ctx.warn(f"This cluster is being promoted to a replication primary. {BRIEFLY}")
+
+
+def _unstarted(ctx: Context) -> State:
+    """Return the state of a secondary whose replication is not under way: a vault alone never starts it (D3)."""
+    return State(addresses=applied_position.addresses(ctx), complete=applied_position.read(ctx).complete)
 
 
 def disable_secondary(ctx: Context, dr_operation_token: str) -> None:

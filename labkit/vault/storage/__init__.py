@@ -2,7 +2,8 @@
 
 1. ``apply`` is one transaction: all of its writes are there afterwards, or none.
 2. A commit carries the leadership term; one that is older than the newest term claimed is refused (``fencing``).
-3. The bytes object that ``get`` returns is the same object until the key is written again: caches of decoded records
+3. A store that cannot be opened, read or written raises StoreError; a commit that raises it changed nothing.
+4. The bytes object that ``get`` returns is the same object until the key is written again: caches of decoded records
    depend on that identity, so neither replication nor rollback needs an invalidation.
 """
 
@@ -11,8 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+from labkit.service.errors import Internal
+
 Writes = Mapping[str, bytes | None]
 Names = list[str]
+
+
+class StoreError(Internal):
+    """The store cannot be opened, read or written (C10, C12); the text names its file and says what to do."""
 
 
 class Storage(Protocol):

@@ -1,52 +1,82 @@
 """The store on SQLite: what was acknowledged survives a killed process.
 
-One table of keys and ciphertexts in write-ahead mode; a step is one SQL transaction.  Values that were read or written
-lately are cached, so that ``get`` returns the same object until the key is written again (rule 3 of storage).
+1. The file belongs to one store, from its opening until it is closed or its process ends: another that opens it is
+   refused (C18).  So what is cached is what is stored, until this store writes the key again.
+2. One table of keys and ciphertexts in write-ahead mode; a step is one SQL transaction.  A transaction that fails is
+   rolled back, and neither cache nor term changes.
+3. An error of SQLite leaves this module as a StoreError that names the file.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from labkit.vault.storage import Names, Writes
+from labkit.vault.storage import Names, StoreError, Writes
 from labkit.vault.storage.fencing import check_term
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 MAX_CACHED_VALUES = 65_536
+LOCK_TIMEOUT_S = 0.1  # of openers at the same instant one gets the file, the others wait so long for it
 
-SCHEMA = """
-    CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-"""
+IN_MEMORY = ":memory:"
+FORMAT = b"1"
+
+TABLES = {
+    "entries": "CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+    "facts": "CREATE TABLE facts (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+}
+
+PROBLEMS = {
+    sqlite3.SQLITE_BUSY: "is open already, in this process or another: close it there first",
+    sqlite3.SQLITE_READONLY: "cannot be written: give this user the right to write the file and its folder",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened: name a file in a folder that exists and can be written",
+    sqlite3.SQLITE_PERM: "cannot be opened: give this user the right to read and write it",
+    sqlite3.SQLITE_FULL: "has no space left to be written: free some space on its disk",
+    sqlite3.SQLITE_IOERR: "cannot be read or written by this machine: check its disk",
+    sqlite3.SQLITE_NOTADB: "is not a labkit file, or its first bytes are damaged: name another, or restore it",
+    sqlite3.SQLITE_CORRUPT: "is damaged: restore it from a copy, or name another file",
+}
+"""{SQLite's primary result code: what is wrong with the file, and what to do}."""
+
+FOREIGN = "is the database of another program: name another file"
 
 
 class SqliteStorage:
-    """Keys and ciphertexts in one SQLite file, opened by one process at a time."""
+    """Keys and ciphertexts in one SQLite file."""
 
-    __slots__ = ("_cached", "_connection")
+    __slots__ = ("_cached", "_connection", "_path", "_term")
 
     kind = "sqlite"
 
     def __init__(self, path: str | Path) -> None:
-        # a server calls from a thread of its own, one call at a time: it holds the Vault's lock
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = NORMAL")
-        self._connection.executescript(SCHEMA)
+        self._path = str(path)
         self._cached: dict[str, bytes] = {}
+        self._connection = _connect(self._path)
+        try:
+            self._open()
+            self._term = self._stored_term()
+        except BaseException:
+            self.close()
+            raise
+
+    def __repr__(self) -> str:
+        return f"SqliteStorage({self._path})"
 
     def get(self, key: str) -> bytes | None:
         """Return the value of a key, or None."""
         cached = self._cached.get(key)
         if cached is not None:
             return cached
-        row = self._connection.execute("SELECT value FROM entries WHERE key = ?", (key,)).fetchone()
+        row = self._row("SELECT value FROM entries WHERE key = ?", (key,))
         if row is None:
             return None
         value: bytes = row[0]
+        if type(value) is not bytes:
+            raise self.damaged()
         self._keep(key, value)
         return value
 
@@ -55,7 +85,7 @@ class SqliteStorage:
         names = []
         seek = "SELECT key FROM entries WHERE key >= ? AND key < ? ORDER BY key LIMIT 1"
         start, end = prefix, _after(prefix)
-        while (row := self._connection.execute(seek, (start, end)).fetchone()) is not None:
+        while (row := self._row(seek, (start, end))) is not None:
             rest = row[0][len(prefix) :]
             cut = rest.find("/") + 1
             names.append(rest[:cut] if cut else rest)
@@ -64,54 +94,138 @@ class SqliteStorage:
 
     def keys(self) -> Names:
         """Return all keys, sorted."""
-        return sorted(row[0] for row in self._connection.execute("SELECT key FROM entries"))
+        try:
+            return sorted(row[0] for row in self._connection.execute("SELECT key FROM entries"))
+        except sqlite3.Error as error:
+            raise _problem(self._path, error) from None
 
     def claim(self, term: int) -> None:
         """Make a leadership term the newest one."""
-        self._check_term(term)
-        self.set_fact("term", str(term).encode())
+        check_term(term, self._term)
+        self._transact({}, {"term": str(term).encode()})
+        self._term = term
 
     def apply(self, writes: Writes, term: int) -> None:
         """Carry out all writes in one SQL transaction; None deletes."""
-        self._check_term(term)
-        connection = self._connection
-        connection.execute("BEGIN IMMEDIATE")
+        check_term(term, self._term)
+        self._transact(writes, {})
+
+    def set_up(self, writes: Writes, facts: Mapping[str, bytes]) -> None:
+        """Carry out the first writes, and store facts about the store itself, in one SQL transaction."""
+        self._transact(writes, facts)
+
+    def fact(self, name: str) -> bytes | None:
+        """Return something about the store itself; it is not an entry."""
+        row = self._row("SELECT value FROM facts WHERE name = ?", (name,))
+        return None if row is None else row[0]
+
+    def damaged(self) -> StoreError:
+        """Return the error for a file whose contents cannot be what this store wrote."""
+        return StoreError(f"{self._path} {PROBLEMS[sqlite3.SQLITE_CORRUPT]}")
+
+    def close(self) -> None:
+        """Close the file: it may be opened again."""
+        self._connection.close()
+
+    def _open(self) -> None:
+        """Take the file for this store alone, make its tables when it is new, and check it when it is not."""
+        execute = self._connection.execute
         try:
+            execute("BEGIN EXCLUSIVE")
+            self._set_up_tables()
+            execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()  # what the transaction holds is not given back
+            execute("COMMIT")
+            execute("PRAGMA journal_mode = WAL").fetchall()
+            execute("PRAGMA synchronous = NORMAL")
+            execute("BEGIN IMMEDIATE")  # a file that was in write-ahead mode already is locked by this
+            found = execute("PRAGMA quick_check(1)").fetchone()[0]
+            execute("INSERT OR REPLACE INTO facts VALUES ('format', ?)", (FORMAT,))  # whether it can be written at all
+            execute("COMMIT")
+        except sqlite3.Error as error:
+            raise _problem(self._path, error) from None
+        if found != "ok":
+            raise self.damaged()
+
+    def _set_up_tables(self) -> None:
+        stored = {row[0]: row[1] for row in self._connection.execute("SELECT name, sql FROM sqlite_master")}
+        if not stored:
+            for statement in TABLES.values():
+                self._connection.execute(statement)
+        elif stored != TABLES:
+            raise StoreError(f"{self._path} {FOREIGN}")
+
+    def _stored_term(self) -> int:
+        stored = self.fact("term")
+        try:
+            return int(stored or b"0")
+        except ValueError:
+            raise self.damaged() from None
+
+    def _row(self, query: str, values: tuple[str, ...]) -> Any:
+        try:
+            return self._connection.execute(query, values).fetchone()
+        except sqlite3.Error as error:
+            raise _problem(self._path, error) from None
+
+    def _transact(self, writes: Writes, facts: Mapping[str, bytes]) -> None:
+        """Write everything or nothing; what is cached changes after the commit."""
+        connection = self._connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
             for key, value in writes.items():
                 if value is None:
                     connection.execute("DELETE FROM entries WHERE key = ?", (key,))
                 else:
                     connection.execute("INSERT OR REPLACE INTO entries VALUES (?, ?)", (key, value))
-        except BaseException:
-            connection.execute("ROLLBACK")
+            for name, value in facts.items():
+                connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
+            connection.execute("COMMIT")
+        except BaseException as error:
+            self._roll_back()
+            if isinstance(error, sqlite3.Error):
+                raise _problem(self._path, error, "; nothing was changed") from None
             raise
-        connection.execute("COMMIT")
         for key, value in writes.items():
             if value is None:
                 self._cached.pop(key, None)
             else:
                 self._keep(key, value)
 
-    def fact(self, name: str) -> bytes | None:
-        """Return something about the store itself; it is not an entry."""
-        row = self._connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-        return None if row is None else row[0]
-
-    def set_fact(self, name: str, value: bytes) -> None:
-        """Store something about the store itself."""
-        self._connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
-
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
-
-    def _check_term(self, term: int) -> None:
-        check_term(term, int(self.fact("term") or b"0"))
+    def _roll_back(self) -> None:
+        try:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        except sqlite3.Error:
+            self._cached.clear()
 
     def _keep(self, key: str, value: bytes) -> None:
         if len(self._cached) >= MAX_CACHED_VALUES:
             self._cached.clear()
         self._cached[key] = value
+
+
+def _problem(path: str, error: sqlite3.Error, rest: str = "") -> StoreError:
+    """Return the error that names the file and says what is wrong with it."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return StoreError(f"{path} {PROBLEMS.get(code, f'cannot be used: {error}')}{rest}")
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    """Connect to a file, which is made readable by its owner only when it is new."""
+    if path != IN_MEMORY:
+        from pathlib import Path
+
+        try:
+            Path(path).touch(0o600, exist_ok=False)  # never opens a file that is there: that would drop its lock
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise StoreError(f"{path} {PROBLEMS[sqlite3.SQLITE_CANTOPEN]} ({error.strerror})") from None
+    try:
+        # a server calls from a thread of its own, one call at a time: it holds the Vault's lock
+        return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=LOCK_TIMEOUT_S)
+    except sqlite3.Error as error:
+        raise _problem(path, error) from None
 
 
 def _after(prefix: str) -> str:
