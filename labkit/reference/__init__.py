@@ -92,9 +92,14 @@ def _scenario() -> Iterator[str]:
     yield from _keys(FilePart, "")
     yield ""
     yield "A step of the timeline has do, a verb, with the verb's parameters (labkit help verbs), and may have:"
-    yield "    at: when it begins at the earliest, such as 20s"
-    yield "    after: how long after the step before ended, such as 2s"
+    yield "    at: the instant at which it begins, such as 20s"
+    yield "    after: how long after the steps above it ended, such as 2s"
+    yield "    late: ok, for a step that may begin later than written"
     yield "    fails: true, or words that the refusal says; for a step that the service is to refuse"
+    yield ""
+    yield "An operator does one thing after the other: a step that takes time begins when the one above it has ended,"
+    yield "at its instant or later.  One that begins more than 100 ms late makes the verdict unknown, unless it says"
+    yield "late: ok.  A fault or a note with an instant is never late: it happens then, beside what is in progress."
 
 
 def _keys(model: type[BaseModel], indent: str) -> Iterator[str]:

@@ -162,15 +162,16 @@ class _Checker:
         arguments = valid.model_dump(by_alias=True)
         for key, text in cross_field_errors(verb, arguments, self.names):
             self.add((*path, key) if key in raw else path, text)
-        timing = {key: arguments.pop(key, None) for key in ("do", "at", "after", "fails")}
+        timing = {key: arguments.pop(key, None) for key in ("do", "at", "after", "fails", "late")}
         return Step(
             number=number,
             verb=verb.name,
             arguments=tuple(arguments.items()),
             text=verb.describe(arguments),
-            at_ns=timing["at"] or 0,
+            at_ns=timing["at"],
             after_ns=timing["after"] or 0,
             fails=timing["fails"],
+            late_ok=timing["late"] is not None,
         )
 
     def check_names(self, lab: LabPart) -> None:
@@ -232,11 +233,12 @@ class _Checker:
         earliest = 0
         for step in steps:
             path: Path = ("timeline", step.number - 1)
-            if step.at_ns and step.at_ns < earliest:
-                text = f"expected an instant from {write_duration(earliest)} on, when the step before it may be over"
-                self.add((*path, "at"), f"{text}; got {write_duration(step.at_ns)}")
+            if step.at_ns is not None and step.at_ns < earliest:
+                text = f"expected an instant from {write_duration(earliest)} on, when the steps above it may be over"
+                got = f"got {write_duration(step.at_ns)}; write steps in the order in which they begin"
+                self.add((*path, "at"), f"{text}, {got}")
             arguments = dict(step.arguments)
-            earliest = max(earliest + step.after_ns, step.at_ns) + (arguments["for"] if step.verb == "wait" else 0)
+            earliest = max(earliest + step.after_ns, step.at_ns or 0) + (arguments["for"] if step.verb == "wait" else 0)
         end = MAX_SCENARIO_NS if file is None or file.end is None else file.end
         if earliest > end:
             path = ("end",) if file is not None and file.end is not None else ("timeline",)
@@ -369,3 +371,4 @@ def _positions(document: Document) -> Iterator[tuple[str, FilePosition]]:
         yield name, document.key_position(("expect", "invariants", name))
     for index in range(len(document.data.get("timeline", []))):
         yield f"step {index + 1}", document.position(("timeline", index))
+        yield f"step {index + 1} at", document.position(("timeline", index, "at"))

@@ -2,8 +2,11 @@
 
 1. It is a state machine over plain data: the step, what it waits for, the results so far (R1, R2).  What it
    schedules in the lab's clock is ``("scenario", "", payload)``, so a lab may be saved between any two events.
-2. A step begins at its instant or after the step before it, whichever is later; a runbook reports its own end.
-3. A step whose result is not the expected one stops the timeline: the next steps assume that result.
+2. A step begins at its instant or after the steps before it, whichever is later; a runbook reports its own end.
+   So an operator does one thing after the other, and a step with an instant may begin late.
+3. A fault or a note with an instant never waits: it happens then, beside a runbook that is in progress.  It goes
+   before a step that has not begun though it is written above it; that step is late.
+4. A step whose result is not the expected one stops the timeline: the next steps assume that result.
 """
 
 from __future__ import annotations
@@ -11,7 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.scenario.scenario import Scenario, Step
-from labkit.scenario.verbs import RUNBOOK, VERBS
+from labkit.scenario.verbs import FAULT, RUNBOOK, VERBS
+from labkit.service.durations import MILLISECOND_NS
 
 if TYPE_CHECKING:
     from labkit.lab.faults import LabFaults
@@ -20,6 +24,10 @@ if TYPE_CHECKING:
 
 # The state of a step: it waits for its instant, is being started, is in progress; or the timeline is over.
 WAITING, STARTING, WORKING, OVER = "waiting", "starting", "working", "over"
+
+
+# How much later than written a step may begin without being reported: an operator's requests take some time.
+LATE_NS = 100 * MILLISECOND_NS
 
 
 class StepResult(NamedTuple):
@@ -36,19 +44,26 @@ class StepResult(NamedTuple):
         return self.ok if step.fails is None else not self.ok and step.fails in self.message
 
 
+def happens_beside(step: Step) -> bool:
+    """Whether a step happens at its instant whatever is in progress."""
+    return step.at_ns is not None and (VERBS[step.verb].kind == FAULT or step.verb == "note")
+
+
 class Run:
-    """One scenario in one lab."""
+    """One scenario in one lab; ``due_ns`` is when the step in turn begins, None until all before it have ended."""
 
     __slots__ = (
         "_faults",
         "_parts",
         "began_ns",
+        "due_ns",
         "ended",
         "results",
         "runbook",
         "scenario",
         "step_number",
         "step_state",
+        "stopped",
     )
 
     def __init__(
@@ -60,11 +75,15 @@ class Run:
         self.step_state: str = kept.get("step_state", WAITING)
         self.runbook: int = kept.get("runbook", 0)
         self.began_ns: int = kept.get("began_ns", 0)
+        self.due_ns: int | None = kept.get("due_ns")
+        self.stopped: bool = kept.get("stopped", False)
         self.ended: bool = kept.get("ended", False)
         self.results: list[StepResult] = [StepResult(*row) for row in kept.get("results", ())]
         if state is None:
             if scenario.end_ns is not None:
                 self._schedule(max(parts.now, scenario.end_ns), "end")
+            for step in filter(happens_beside, scenario.timeline):
+                self._schedule(max(parts.now, step.at_ns or 0), "beside", step.number)
             self._plan()
 
     @classmethod
@@ -82,12 +101,6 @@ class Run:
         """The seed of the lab in which it runs."""
         return self._parts.seed
 
-    @property
-    def step(self) -> Step | None:
-        """The step that is in progress or comes next; None when the timeline is over."""
-        steps = self.scenario.timeline
-        return steps[self.step_number - 1] if self.step_state != OVER and self.step_number <= len(steps) else None
-
     def state(self) -> dict[str, Any]:
         """Return the run and what it needs of its scenario as plain values."""
         return {
@@ -96,20 +109,24 @@ class Run:
             "step_state": self.step_state,
             "runbook": self.runbook,
             "began_ns": self.began_ns,
+            "due_ns": self.due_ns,
+            "stopped": self.stopped,
             "ended": self.ended,
             "results": tuple(self.results),
         }
 
     def on_timer(self, payload: tuple[Any, ...]) -> None:
         """An item of the clock fell due: a step begins, a pause is over, or the scenario ends."""
-        kind, step_number = payload
+        kind, number = payload
         if self.ended:
             return
         if kind == "end":
             self.ended = True
-        elif step_number == self.step_number and kind == "begin" and self.step_state == WAITING:
-            self._begin(self.scenario.timeline[step_number - 1])
-        elif step_number == self.step_number and kind == "pause" and self.step_state == WORKING:
+        elif kind == "beside":
+            self._begin_beside(self.scenario.timeline[number - 1])
+        elif number == self.step_number and kind == "begin" and self.step_state == WAITING:
+            self._begin(self.scenario.timeline[number - 1])
+        elif number == self.step_number and kind == "pause" and self.step_state == WORKING:
             self._finish(True, "")
 
     def on_runbook(self, number: int, finished: Finished) -> None:
@@ -120,18 +137,23 @@ class Run:
             self._finish(finished.ok, finished.text)
 
     def _plan(self) -> None:
-        """Schedule the next step; without one, the end, unless the file sets it."""
-        step = self.step
-        if step is not None:
-            self.step_state = WAITING
-            self._schedule(max(self._parts.now + step.after_ns, step.at_ns), "begin")
+        """Schedule the step in turn once all before it have ended; without one, the end, unless the file sets it."""
+        steps, ended = self.scenario.timeline, {result.number for result in self.results}
+        if self.stopped or len(ended) == len(steps):
+            self.step_state, self.step_number = OVER, len(steps) + 1
+            if self.scenario.end_ns is None:
+                self._schedule(max(self._parts.now, self.scenario.work_until_ns) + self.scenario.settle_ns, "end")
             return
-        self.step_state = OVER
-        if self.scenario.end_ns is None:
-            self._schedule(max(self._parts.now, self.scenario.work_until_ns) + self.scenario.settle_ns, "end")
+        step = next((step for step in steps if step.number not in ended and not happens_beside(step)), None)
+        if step is None or self.due_ns is not None:
+            return
+        self.step_number = step.number
+        if all(before.number in ended for before in steps[: step.number - 1]):
+            self.due_ns = max(self._parts.now + step.after_ns, step.at_ns or 0)
+            self._schedule(self.due_ns, "begin", step.number)
 
-    def _schedule(self, at_ns: int, kind: str) -> None:
-        self._parts.clock.at(at_ns, ("scenario", "", (kind, self.step_number)))
+    def _schedule(self, at_ns: int, kind: str, number: int = 0) -> None:
+        self._parts.clock.at(at_ns, ("scenario", "", (kind, number)))
 
     def _begin(self, step: Step) -> None:
         parts, verb, arguments = self._parts, VERBS[step.verb], dict(step.arguments)
@@ -142,26 +164,43 @@ class Run:
             # A runbook that had to wait for no answer has ended already.
             if self.step_state == STARTING:
                 self.step_state, self.runbook = WORKING, number
-        elif verb.fault is not None:
-            try:
-                verb.fault(self._faults, arguments)
-            except ValueError as error:
-                self._finish(False, str(error))
-            else:
-                self._finish(True, "")
         elif step.verb == "wait":
             self.step_state = WORKING
-            self._schedule(parts.now + arguments["for"], "pause")
+            self._schedule(parts.now + arguments["for"], "pause", step.number)
         else:
-            parts.trace.record(("note", parts.now, arguments["text"]))
-            self._finish(True, "")
+            self._finish(*self._happen(step))
+
+    def _begin_beside(self, step: Step) -> None:
+        """A fault or note at its instant; a step that is written above it and due at the same instant goes first."""
+        while self.step_state == WAITING and self.step_number < step.number and self.due_ns == self._parts.now:
+            self._begin(self.scenario.timeline[self.step_number - 1])
+        if self.stopped:
+            return
+        self._parts.trace.record(("step", self._parts.now, step.number, step.text, "begins"))
+        self._add_result(step, self._parts.now, *self._happen(step))
+        if self.step_state == WAITING:
+            self._plan()
+
+    def _happen(self, step: Step) -> tuple[bool, str]:
+        """Carry out a step that takes no time; return whether it was done, and why not."""
+        fault, arguments = VERBS[step.verb].fault, dict(step.arguments)
+        if fault is None:
+            self._parts.trace.record(("note", self._parts.now, arguments["text"]))
+            return True, ""
+        try:
+            fault(self._faults, arguments)
+        except ValueError as error:
+            return False, str(error)
+        return True, ""
 
     def _finish(self, ok: bool, message: str) -> None:
-        """A step ended: go on to the next one when the result is the expected one."""
-        parts, step = self._parts, self.scenario.timeline[self.step_number - 1]
-        result = StepResult(step.number, self.began_ns, parts.now, ok, message)
-        self.results.append(result)
-        parts.trace.record(("step", parts.now, step.number, message or step.text, "done" if ok else "failed"))
-        self.runbook = 0
-        self.step_number = self.step_number + 1 if result.as_expected(step) else len(self.scenario.timeline) + 1
+        """The step in turn ended: go on to the next one when the result is the expected one."""
+        self._add_result(self.scenario.timeline[self.step_number - 1], self.began_ns, ok, message)
+        self.runbook, self.due_ns, self.step_state = 0, None, WAITING
         self._plan()
+
+    def _add_result(self, step: Step, began_ns: int, ok: bool, message: str) -> None:
+        result, now_ns = StepResult(step.number, began_ns, self._parts.now, ok, message), self._parts.now
+        self.results.append(result)
+        self._parts.trace.record(("step", now_ns, step.number, message or step.text, "done" if ok else "failed"))
+        self.stopped = self.stopped or not result.as_expected(step)

@@ -16,16 +16,18 @@ from labkit.service.durations import SECOND_NS
 class Step(NamedTuple):
     """One step of a timeline: it begins at ``at_ns`` or ``after_ns`` after the step before it, whichever is later.
 
-    ``fails`` is None for a step that has to succeed, else text that its refusal contains (empty for any refusal).
+    ``at_ns`` is None where none is written.  ``fails`` is None for a step that has to succeed, else text that its
+    refusal contains (empty for any refusal).  ``late_ok`` says that it may begin late.
     """
 
     number: int
     verb: str
     arguments: tuple[tuple[str, Any], ...]
     text: str
-    at_ns: int = 0
+    at_ns: int | None = None
     after_ns: int = 0
     fails: str | None = None
+    late_ok: bool = False
 
 
 class ExpectedRange(NamedTuple):

@@ -316,8 +316,9 @@ def model_of(name: str) -> type[BaseModel]:
     verb = VERBS[name]
     fields: dict[str, Any] = {
         "do": (Literal[name], Field(description=verb.about)),
-        "at": (Duration, Field(None, description="when it begins at the earliest, such as 20s")),
-        "after": (Duration, Field(None, description="how long after the step before ended, such as 2s")),
+        "at": (Duration, Field(None, description="the instant at which it begins, such as 20s")),
+        "after": (Duration, Field(None, description="how long after the steps above it ended, such as 2s")),
+        "late": (Literal["ok"] | None, Field(None, description="ok, for a step that may begin later than written")),
     }
     if verb.kind == RUNBOOK:
         description = "true, or text that the refusal contains"

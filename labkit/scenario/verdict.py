@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from labkit.scenario.report import VerdictRow, html_table, report, table
-from labkit.scenario.running import WORKING, Run
+from labkit.scenario.running import LATE_NS, WORKING, Run, StepResult, happens_beside
 from labkit.scenario.scenario import ExpectedRange, Step
 from labkit.scenario.value_types import write_duration
 from labkit.service.durations import SECOND_NS
@@ -91,26 +91,49 @@ def judge(run: Run, queries: Queries, ledger: RecoveryLedger, invariants: Invari
 
 def _steps(run: Run, now_ns: int) -> Iterator[VerdictRow]:
     """One row for the whole timeline, and one for each step that had to fail or had an unexpected result."""
-    steps, results = run.scenario.timeline, run.results
+    steps, results = run.scenario.timeline, {result.number: result for result in run.results}
     if steps:
-        count = sum(result.as_expected(step) for step, result in zip(steps, results, strict=False))
+        count = sum(results[step.number].as_expected(step) for step in steps if step.number in results)
         status = OK if count == len(steps) else BROKEN if count < len(results) else UNKNOWN
         yield VerdictRow("timeline", _steps_of(len(steps)), f"{count} as written", status, "timeline")
-    for step, result in zip(steps, results, strict=False):
-        good = result.as_expected(step)
-        if step.fails is not None or not good:
-            measured = f"refused: {result.message}" if not result.ok else "done"
-            status = OK if good else BROKEN
-            yield VerdictRow(_title(step), _expected_result(step), measured, status, _key(step))
-    yield from _unreached(run, steps[len(results) :])
+    for step in steps:
+        if step.number in results:
+            yield from _result(step, results[step.number])
+            yield from _lateness(step, results[step.number].began_ns, steps)
+    yield from _unreached(run, tuple(step for step in steps if step.number not in results))
     if not run.ended:
         yield VerdictRow("the end", "reached", f"not reached at {write_duration(now_ns)}", UNKNOWN, "end")
 
 
+def _result(step: Step, result: StepResult) -> Iterator[VerdictRow]:
+    """Yield a row for a step that had to fail or had an unexpected result."""
+    good = result.as_expected(step)
+    if step.fails is not None or not good:
+        measured = f"refused: {result.message}" if not result.ok else "done"
+        yield VerdictRow(_title(step), _expected_result(step), measured, OK if good else BROKEN, _key(step))
+
+
+def _lateness(step: Step, began_ns: int, steps: tuple[Step, ...]) -> Iterator[VerdictRow]:
+    """Yield a row for a step that began later than its instant, or than a fault written below it.
+
+    What followed was another run than the one that is written, so the verdict is unknown unless the file allows it.
+    """
+    instants = [(step.at_ns, f"written for {write_duration(step.at_ns)}")] if step.at_ns is not None else []
+    for later in filter(happens_beside, steps[step.number :]):
+        at_ns = later.at_ns or 0
+        instants.append((at_ns, f"written above step {later.number}, which began {write_duration(at_ns)}"))
+    due_ns, written = min(instants, default=(began_ns, ""), key=lambda instant: instant[0])
+    if began_ns - due_ns > LATE_NS and not happens_beside(step):
+        measured = f"{written}, began {write_duration(began_ns)}"
+        expected = "begins late: ok" if step.late_ok else "begins as written, or has late: ok"
+        yield VerdictRow(_title(step), expected, measured, OK if step.late_ok else UNKNOWN, f"{_key(step)} at")
+
+
 def _unreached(run: Run, left: tuple[Step, ...]) -> Iterator[VerdictRow]:
     """Yield rows for the steps without a result: the one in progress, and how many did not begin."""
-    if left and run.step_state == WORKING:
-        step, left = left[0], left[1:]
+    if run.step_state == WORKING:
+        step = run.scenario.timeline[run.step_number - 1]
+        left = tuple(other for other in left if other.number != step.number)
         yield VerdictRow(_title(step), _expected_result(step), "still in progress at the end", UNKNOWN, _key(step))
     if left:
         step, more = left[0], " …" if len(left) > 1 else ""

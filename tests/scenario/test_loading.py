@@ -76,7 +76,7 @@ def test_a_good_file_becomes_a_scenario(vary: Vary, scenario_of: ScenarioOf) -> 
     assert scenario.timeline == (
         Step(1, "replicate", (("primary", "paris"), ("secondary", "tokyo")), "replicate paris to tokyo", SECOND_NS),
         Step(2, "crash", (("target", "paris"),), "crash paris", 5 * SECOND_NS),
-        Step(3, "promote", (("cluster", "tokyo"), ("force", False)), "promote tokyo", 0, 2 * SECOND_NS),
+        Step(3, "promote", (("cluster", "tokyo"), ("force", False)), "promote tokyo", None, 2 * SECOND_NS),
     )
     assert scenario.expect == Expectations(
         (ExpectedRange("lost", 1, 3), ExpectedRange("rto", None, 15 * SECOND_NS)),
@@ -128,6 +128,20 @@ def test_what_a_request_carries_may_be_null(vary: Vary, scenario_of: ScenarioOf)
     scenario = scenario_of(vary(("{do: crash, target: paris, at: 5s}", ask)))
 
     assert dict(scenario.timeline[1].arguments)["body"] == {"data": {"a": None, "b": [1, 2.5]}}
+
+
+def test_the_beginning_is_an_instant(vary: Vary, scenario_of: ScenarioOf) -> None:
+    assert scenario_of(vary(("at: 1s", "at: 0s"))).timeline[0].at_ns == 0
+    with pytest.raises(ScenarioError, match=r"step 2, at: expected an instant from 1s on, .* got 0s"):
+        scenario_of(vary(("at: 5s", "at: 0s")))
+
+
+def test_a_step_may_say_that_it_may_be_late(vary: Vary, scenario_of: ScenarioOf) -> None:
+    scenario = scenario_of(vary(("after: 2s", "at: 9s, late: ok")))
+
+    assert [step.late_ok for step in scenario.timeline] == [False, False, True]
+    with pytest.raises(ScenarioError, match=r"step 3, late: expected ok, .* got true"):
+        scenario_of(vary(("after: 2s", "at: 9s, late: true")))
 
 
 def test_a_mistyped_key_is_one_problem_not_two(vary: Vary) -> None:

@@ -104,11 +104,84 @@ def test_a_step_begins_at_its_instant_or_when_the_one_before_ended(vary: Vary, s
     assert (bench.now, bench.finished) == (20 * SECOND_NS, {})
 
 
-def test_a_step_that_is_due_waits_for_the_one_before(vary: Vary, scenario_of: ScenarioOf) -> None:
+def test_an_operator_does_one_thing_after_the_other(vary: Vary, scenario_of: ScenarioOf) -> None:
+    changes = ("do: crash, target: paris", "do: seal, cluster: paris"), ("end: 10s", "settle: 1s")
+    bench = bench_of(scenario_of(vary(*changes)), takes_ns=9 * SECOND_NS).play()
+
+    assert [row[0] for row in steps(bench)] == [1, 10, 10, 19, 21, 30]
+    assert bench.now == 31 * SECOND_NS
+
+
+def test_a_fault_keeps_its_instant_beside_a_runbook(vary: Vary, scenario_of: ScenarioOf) -> None:
     bench = bench_of(scenario_of(vary(("end: 10s", "settle: 1s"))), takes_ns=9 * SECOND_NS).play()
 
-    assert [row[0] for row in steps(bench)] == [1, 10, 10, 10, 12, 21]
+    assert [row[:2] for row in steps(bench)] == [
+        (1, "replicate paris to tokyo"),
+        (5, "crash paris"),
+        (5, "crash paris"),
+        (10, "replicate is over"),
+        (12, "promote tokyo"),
+        (21, "promote is over"),
+    ]
+    assert ("crash", 5 * SECOND_NS, "paris") in bench.happened
     assert bench.now == 22 * SECOND_NS
+
+
+def test_a_fault_without_an_instant_waits_for_the_runbook(vary: Vary, scenario_of: ScenarioOf) -> None:
+    scenario = scenario_of(vary(("target: paris, at: 5s", "target: paris, after: 1s"), ("end: 10s", "settle: 1s")))
+    bench = bench_of(scenario, takes_ns=9 * SECOND_NS).play()
+
+    assert ("crash", 11 * SECOND_NS, "paris") in bench.happened
+
+
+def test_a_note_keeps_its_instant_too(vary: Vary, scenario_of: ScenarioOf) -> None:
+    note = ("do: crash, target: paris, at: 5s", "do: note, text: half way, at: 5s")
+    bench = bench_of(scenario_of(vary(note)), takes_ns=9 * SECOND_NS).play()
+
+    assert ("note", 5 * SECOND_NS, "half way") in bench.happened
+
+
+def test_a_fault_goes_before_a_step_that_has_not_begun(vary: Vary, scenario_of: ScenarioOf) -> None:
+    timeline = (
+        "timeline:\n  - {do: replicate, primary: paris, secondary: tokyo, at: 1s}\n"
+        "  - {do: promote, cluster: tokyo, at: 2s}\n  - {do: crash, target: paris, at: 3s}\n"
+        "  - {do: demote, cluster: paris}\n"
+    )
+    bench = bench_of(scenario_of(vary((START, timeline), ("end: 10s", "end: 20s")))).play()
+
+    begun = [(at_s, text) for at_s, text, status in steps(bench) if status == "begins"]
+    assert begun == [(1, "replicate paris to tokyo"), (3, "crash paris"), (4, "promote tokyo"), (7, "demote paris")]
+
+
+@pytest.mark.parametrize("takes_ns", [0, SECOND_NS])
+def test_of_two_steps_of_one_instant_the_upper_goes_first(takes_ns: int, vary: Vary, scenario_of: ScenarioOf) -> None:
+    timeline = (
+        "timeline:\n  - {do: wait, for: 2s}\n  - {do: demote, cluster: paris, at: 5s}\n"
+        "  - {do: crash, target: paris, at: 5s}\n  - {do: promote, cluster: tokyo, at: 5s}\n"
+    )
+    bench = bench_of(scenario_of(vary((START, timeline))), takes_ns=takes_ns).play()
+
+    begun = [text for _, text, status in steps(bench) if status == "begins"]
+    assert begun == ["wait 2s", "demote paris", "crash paris", "promote tokyo"]
+
+
+def test_a_fault_that_fails_beside_a_runbook_lets_it_end(vary: Vary, scenario_of: ScenarioOf) -> None:
+    bench = bench_of(scenario_of(vary(("end: 10s", "settle: 1s"))), takes_ns=9 * SECOND_NS)
+
+    def refuse(target: str) -> None:
+        raise ValueError(f"{target} is nowhere")
+
+    bench.crash = refuse  # type: ignore[method-assign]  # that is the case
+    bench.play()
+
+    assert [row[1:] for row in steps(bench)[-2:]] == [("paris is nowhere", "failed"), ("replicate is over", "done")]
+    assert bench.now == 11 * SECOND_NS
+
+
+def test_after_a_failed_step_no_fault_happens(vary: Vary, scenario_of: ScenarioOf) -> None:
+    bench = bench_of(scenario_of(vary()), replicate=Finished(False, "no answer from tokyo")).play()
+
+    assert bench.happened[-1][:2] == ("step", 4 * SECOND_NS)
 
 
 def test_a_runbook_may_end_before_its_start_returns(vary: Vary, scenario_of: ScenarioOf) -> None:

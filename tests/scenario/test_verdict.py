@@ -34,6 +34,7 @@ def verdict_of(scenario: Scenario, results: int = 3, step_state: str = OVER, **c
         seed=7,
         results=changes.get("kept", kept),
         step_state=step_state,
+        step_number=results + 1,
         ended=changes.get("ended", True),
     )
     followed: dict[str, str] = changes.get("followed", {"paris": "tokyo"})
@@ -234,6 +235,55 @@ def test_a_step_that_had_to_fail_is_always_listed(
     verdict = verdict_of(scenario, kept=kept)
 
     assert row(verdict, "step 3") == VerdictRow("step 3: promote tokyo", expected, measured, status, "step 3")
+
+
+SECOND_STEP = ("{do: crash, target: paris, at: 5s}", "{do: seal, cluster: paris, at: 1500ms}")
+
+
+@pytest.mark.parametrize(
+    ("late_ns", "status"), [(100_000_000, None), (100_000_001, "unknown"), (580_000_000, "unknown")]
+)
+def test_a_step_that_began_late_is_reported(
+    late_ns: int, status: str | None, vary: Vary, scenario_of: ScenarioOf
+) -> None:
+    began_ns = 1_500_000_000 + late_ns
+    kept = [StepResult(1, SECOND_NS, began_ns, True, ""), StepResult(2, began_ns, began_ns, True, "")]
+    verdict = verdict_of(scenario_of(vary(SECOND_STEP)), kept=[*kept, StepResult(3, began_ns, began_ns, True, "")])
+
+    rows = [row for row in verdict.rows if row.key == "step 2 at"]
+    assert [row.status for row in rows] == ([status] if status else [])
+    assert verdict.exit_code == (3 if status else 0)
+    if late_ns == 580_000_000:
+        assert rows[0].measured == "written for 1.5s, began 2.08s"
+
+
+def test_a_step_may_be_late_where_the_file_says_so(vary: Vary, scenario_of: ScenarioOf) -> None:
+    kept = [StepResult(1, 0, 1, True, ""), StepResult(2, 3 * SECOND_NS, 1, True, ""), StepResult(3, 1, 2, True, "")]
+    late = (SECOND_STEP[0], SECOND_STEP[1].replace("1500ms", "1500ms, late: ok"))
+    verdict = verdict_of(scenario_of(vary(late)), kept=kept)
+
+    assert row(verdict, "step 2 at").status == "ok"
+    assert verdict.exit_code == 0
+
+
+def test_a_step_that_began_after_a_fault_below_it_is_late(vary: Vary, scenario_of: ScenarioOf) -> None:
+    began = {1: 6 * SECOND_NS, 2: 5 * SECOND_NS, 3: 9 * SECOND_NS}
+    kept = [StepResult(number, began[number], began[number], True, "") for number in (2, 1, 3)]
+    verdict = verdict_of(scenario_of(vary(("at: 1s", "after: 1s"))), kept=kept)
+
+    assert row(verdict, "step 1 at").measured == "written above step 2, which began 5s, began 6s"
+    assert verdict.exit_code == 3
+
+
+def test_a_late_step_is_shown_at_its_instant(
+    vary: Vary, scenario_file: Callable[..., Any], judged: Callable[[Lab], Verdict]
+) -> None:
+    lab = Lab.load(scenario_file(vary(SECOND_STEP, ("  - {do: promote, cluster: tokyo, after: 2s}\n", "")))).run()
+    assert lab.scenario is not None
+    verdict = judged(lab)
+
+    assert "small.lab.yaml:11:36: step 2: seal paris: " in verdict.report(lab.scenario.scenario, lab.trace)
+    assert row(verdict, "step 2 at").measured.startswith("written for 1.5s, began 2.")
 
 
 def test_a_step_under_way_at_the_end_is_unknown(vary: Vary, scenario_of: ScenarioOf) -> None:
