@@ -3,7 +3,8 @@
 1. Input is weakly typed, as clients of this API expect: numbers and flags may come as text, lists as comma text.
 2. A field that was not sent has its default (None unless declared otherwise); a null is the kind's zero value, but for
    durations, where it means "not sent".  Where the difference matters the handler looks into ``ctx.body``.
-3. A value that cannot be converted is a ValueError with the reason; routing puts the field's name before it.
+3. A whole number has 64 bits (decision C13); one inside an object of any members may be larger.
+4. A value that cannot be converted is a ValueError with the reason; routing puts the field's name before it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,11 @@ from typing import Any
 
 from labkit.service.durations import SECOND_NS, parse_duration
 from labkit.service.record import NamedTuple
+
+MIN_INTEGER, MAX_INTEGER = -(2**63), 2**63 - 1
+
+_MAX_INTEGER_TEXT = 80  # characters without the sign: sixty-four binary digits need most
+_NO_INTEGER = "'' cannot parse value as 'int': strconv.ParseInt: invalid syntax"
 
 NAME_PATTERN = r"\w(?:[\w.-]*\w)?"
 
@@ -119,29 +125,35 @@ def to_text(value: Any) -> str:
 
 
 def to_integer(value: Any) -> int:
-    """Convert to a whole number, or raise ValueError."""
-    if type(value) is int:
-        return value
+    """Convert to a whole number of 64 bits, or raise ValueError."""
+    if type(value) is not int:
+        value = _read_integer(value)
+    if not MIN_INTEGER <= value <= MAX_INTEGER:
+        raise ValueError("'' cannot parse value as 'int': strconv.ParseInt: value out of range")
+    number: int = value
+    return number
+
+
+def _read_integer(value: Any) -> int:
+    """Read what is not a whole number yet: text as Go reads it (``0x10``, ``0b1``, ``0o17``, ``017`` as octal)."""
     if value is None or value == "":
         return 0
     if isinstance(value, bool):
         return int(value)
-    if isinstance(value, str):
-        try:
-            return int(value, 0) if not value.lstrip("+-").startswith("0") else _leading_zero(value)
-        except ValueError:
-            raise ValueError("'' cannot parse value as 'int': strconv.ParseInt: invalid syntax") from None
-    if isinstance(value, float):
-        raise ValueError("'' cannot parse value as 'int': strconv.ParseInt: invalid syntax")
-    raise ValueError(f"'' expected type 'int', got unconvertible type '{_go_type(value)}'")
-
-
-def _leading_zero(value: str) -> int:
-    """Read what begins with 0 as Go does: ``0x10``, ``0b1``, ``0o17``, and ``017`` as octal."""
-    digits = value.lstrip("+-")
-    if len(digits) > 1 and digits.isdigit():
-        return int(value.replace("0", "0o", 1), 0)
-    return int(value, 0)
+    if not isinstance(value, (str, float)):
+        raise ValueError(f"'' expected type 'int', got unconvertible type '{_go_type(value)}'")
+    if isinstance(value, float) or not value.isascii() or value[-1].isspace():
+        raise ValueError(_NO_INTEGER)
+    digits = value[1:] if value[:1] in ("+", "-") else value
+    if len(digits) > _MAX_INTEGER_TEXT:
+        raise ValueError("'' cannot parse value as 'int': strconv.ParseInt: value out of range")
+    try:
+        number = int(digits, 8 if digits.isdigit() and digits[0] == "0" else 0) if digits[:1].isdigit() else None
+    except ValueError:
+        number = None
+    if number is None:
+        raise ValueError(_NO_INTEGER)
+    return -number if value[0] == "-" else number
 
 
 _TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))

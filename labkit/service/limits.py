@@ -1,6 +1,8 @@
-"""Limits of a body: its size, depth and number of members (decision C9); and the weight of any value on the wire.
+"""Limits of what a client sends: the body's size, depth and members (decision C9), text and numbers that can be kept
+(C13), the length of a path (C14); and the weight of any value on the wire.
 
-1. ``check_body`` judges what a client sent, in one pass, and raises.
+1. ``check_body`` judges a body in one pass and raises.  Each container is judged before its members are looked at, so
+   the work is bounded also where one list stands in many places.
 2. ``wire_size`` weighs what is sent through the network.  It judges nothing and never raises (R25): an answer of the
    service may be larger or deeper than what the service takes.
 3. Both count alike: text as its characters, everything else as a small constant.
@@ -14,17 +16,64 @@ from labkit.service.errors import BadRequest, TooLarge
 
 MAX_DEPTH = 300
 MAX_MEMBERS = 10_000
+MAX_VALUES = 500_000
+MAX_DIGITS = 4_000
+MAX_PATH_BYTES = 4_096
+MAX_PATH_SEGMENTS = 64
 
-_SCALARS = frozenset((str, int, float, bool, type(None)))
+_TOO_LARGE = 10**MAX_DIGITS
+_INFINITY = float("inf")
 _SCALAR_BYTES = 8
 _TEXT_BYTES = 3  # beside its characters
 _NAME_BYTES = 4  # beside its characters
 _CONTAINER_BYTES = 2
+_NOT_JSON = "failed to decode JSON input: "
 
 
 def check_body(value: Any, limit_bytes: int = 0) -> None:
     """Raise BadRequest for a body that is not JSON, too deep or too wide, TooLarge for one over the limit (0: none)."""
-    _checked_size(value, limit_bytes, 1)
+    pending = [(value, 1)]
+    size = values = 0
+    while pending:
+        item, depth = pending.pop()
+        kind = type(item)
+        if kind is dict:
+            values += len(item)
+            _check_container(item, "an object", "members", depth)
+            size += _CONTAINER_BYTES + _checked_members(item, pending, depth)
+        elif kind is list or kind is tuple:
+            values += len(item)
+            _check_container(item, "a list", "items", depth)
+            size += _CONTAINER_BYTES
+            pending += [(member, depth + 1) for member in item]
+        else:
+            size += _checked_scalar(item)
+        if limit_bytes and size > limit_bytes and (size > _SCALAR_BYTES or kind is str):
+            raise TooLarge(f"{_NOT_JSON}http: request body too large; the limit is {limit_bytes} bytes")
+        if values > MAX_VALUES:
+            raise BadRequest(f"{_NOT_JSON}more than {MAX_VALUES} values; send them in several requests")
+
+
+def check_path(path: str) -> None:
+    """Raise BadRequest for a path, namespace included, that is longer than a path may be (decision C14)."""
+    if len(path) > MAX_PATH_BYTES or len(path.encode()) > MAX_PATH_BYTES:
+        raise BadRequest(f"a path of more than {MAX_PATH_BYTES} bytes; paths have at most {MAX_PATH_BYTES}")
+    segments = path.strip("/").count("/") + 1
+    if segments > MAX_PATH_SEGMENTS:
+        raise BadRequest(f"a path of {segments} segments; paths have at most {MAX_PATH_SEGMENTS}")
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is text that has a UTF-8 form."""
+    if type(value) is not str:
+        return False
+    if value.isascii():
+        return True
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def wire_size(value: Any) -> int:
@@ -52,59 +101,46 @@ def wire_size(value: Any) -> int:
     return size
 
 
-def _checked_size(value: Any, limit_bytes: int, depth: int) -> int:
-    kind = type(value)
-    if kind is str:
-        if not value.isascii():
-            _check_text(value)
-        size = len(value) + _TEXT_BYTES
-    elif kind in _SCALARS:
-        return _SCALAR_BYTES
-    elif kind is dict:
-        size = _checked_members(value, limit_bytes, depth)
-    elif kind is list or kind is tuple:
-        if len(value) > MAX_MEMBERS:
-            raise BadRequest(
-                f"failed to decode JSON input: a list of {len(value)} items; at most {MAX_MEMBERS} are taken"
-            )
-        _check_depth(depth)
-        size = _CONTAINER_BYTES
-        for item in value:
-            size += _checked_size(item, limit_bytes, depth + 1)
-    else:
-        raise BadRequest(f"failed to decode JSON input: {kind.__name__} is not a JSON value")
-    if limit_bytes and size > limit_bytes:
-        raise TooLarge(f"failed to decode JSON input: http: request body too large; the limit is {limit_bytes} bytes")
-    return size
+def _check_container(item: Any, what: str, parts: str, depth: int) -> None:
+    if len(item) > MAX_MEMBERS:
+        raise BadRequest(f"{_NOT_JSON}{what} of {len(item)} {parts}; at most {MAX_MEMBERS} are taken")
+    if depth > MAX_DEPTH:
+        raise BadRequest(f"{_NOT_JSON}nested deeper than {MAX_DEPTH} levels")
 
 
-def _checked_members(value: dict[Any, Any], limit_bytes: int, depth: int) -> int:
-    if len(value) > MAX_MEMBERS:
-        raise BadRequest(
-            f"failed to decode JSON input: an object of {len(value)} members; at most {MAX_MEMBERS} are taken"
-        )
-    _check_depth(depth)
-    size = _CONTAINER_BYTES
-    for name, member in value.items():
+def _checked_members(item: dict[Any, Any], pending: list[tuple[Any, int]], depth: int) -> int:
+    """Judge an object's names and texts, put its other members on the list; return the weight of what was judged."""
+    size = _NAME_BYTES * len(item)
+    for name, member in item.items():
         if type(name) is not str:
-            raise BadRequest(f"failed to decode JSON input: a member's name is {type(name).__name__}, not text")
+            raise BadRequest(f"{_NOT_JSON}a member's name is {type(name).__name__}, not text")
         if not name.isascii():
             _check_text(name)
-        size += len(name) + _NAME_BYTES
+        size += len(name)
         if type(member) is str and member.isascii():
             size += len(member) + _TEXT_BYTES
         else:
-            size += _checked_size(member, limit_bytes, depth + 1)
+            pending.append((member, depth + 1))
     return size
 
 
+def _checked_scalar(item: Any) -> int:
+    kind = type(item)
+    if kind is str:
+        if not item.isascii():
+            _check_text(item)
+        return len(item) + _TEXT_BYTES
+    if kind is int:
+        if not -_TOO_LARGE < item < _TOO_LARGE:
+            raise BadRequest(f"{_NOT_JSON}a whole number of more than {MAX_DIGITS} digits")
+    elif kind is float:
+        if not -_INFINITY < item < _INFINITY:
+            raise BadRequest(f"{_NOT_JSON}{item} is not a JSON number")
+    elif item is not None and kind is not bool:
+        raise BadRequest(f"{_NOT_JSON}{kind.__name__} is not a JSON value")
+    return _SCALAR_BYTES
+
+
 def _check_text(value: str) -> None:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise BadRequest("failed to decode JSON input: half of a surrogate pair is not text") from None
-
-
-def _check_depth(depth: int) -> None:
-    if depth > MAX_DEPTH:
-        raise BadRequest(f"failed to decode JSON input: nested deeper than {MAX_DEPTH} levels")
+    if not is_text(value):
+        raise BadRequest(f"{_NOT_JSON}half of a surrogate pair is not text")

@@ -195,7 +195,7 @@ def parse_fields(match: Match, body: Mapping[str, Any], warn: Callable[[str], No
             unknown.append(name)
         elif name in match.captured:
             replaced.append(name)
-        else:
+        elif value is not None or field.kind != "duration":  # a null duration counts as not sent
             try:
                 values[name] = field.convert(value)
             except ValueError as error:

@@ -3,10 +3,11 @@
 1. A device of type ``file`` appends lines to one of the node's simulated files.
 2. In the data of request and response every text value is written as ``hmac-sha256:`` and its HMAC under the device's
    salt, and so is the token's accessor: a known value can be searched for, and none can be read.  A device with
-   ``log_raw`` writes data as it is.  Paths, policies, display names, addresses and errors are always in the clear.
+   ``log_raw`` writes data as it is.  Paths, policies, display names and addresses are always in the clear.
 3. A request is refused when every device fails to record it; while one device works, it goes on.
-4. The paths in ``UNRECORDED`` have no records.  A request refused before its handler is called has only the response's,
-   one refused before its route is known has none.
+4. The paths in ``UNRECORDED`` have no records.  A request refused before its handler is called has only the response's;
+   one refused before its route is known has both, without its data, which may be neither JSON nor text (decision C13).
+5. Errors are in the clear, but a text value of the request that one repeats is written as its digest there too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.durations import format_instant
 from labkit.service.errors import Internal, one_error
 from labkit.service.record import NamedTuple
+from labkit.service.request_path import readable
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
@@ -26,6 +28,10 @@ DEVICES = "core/audit"
 
 # Status endpoints, which are polled often.
 UNRECORDED = ("sys/health", "sys/seal-status", "sys/leader", "sys/replication/dr/status", "sys/replication/status")
+
+
+MIN_HIDDEN_CHARACTERS = 4  # shorter values are parts of any sentence
+MAX_ECHO_CHARACTERS = 200  # errors cut longer values off
 
 
 class Device(NamedTuple):
@@ -75,9 +81,11 @@ def record_response(ctx: Context, response: Response) -> None:
 
 
 def record_refusal(ctx: Context, response: Response) -> None:
-    """Write the response's record of a refused request; one without an id (its body was refused) has none."""
-    if ctx.request_id:
-        _record(ctx, "response", response)
+    """Write the response's record of a refused request, and the request's where its route is not known (rule 4)."""
+    if ctx.resolved is None and not ctx.keys.sealed:
+        ctx.path, ctx.operation = readable(ctx.request.path), "unknown"
+        _record(ctx, "request", None)
+    _record(ctx, "response", response)
 
 
 def _record(ctx: Context, kind: str, response: Response | None) -> None:
@@ -99,7 +107,8 @@ def _record(ctx: Context, kind: str, response: Response | None) -> None:
 def _members(ctx: Context, device: Device, response: Response | None) -> dict[str, Any]:
     members: dict[str, Any] = {}
     if response is not None and response.errors:
-        members["error"] = "; ".join(response.errors)
+        error = "; ".join(response.errors)
+        members["error"] = error if device.log_raw else _hide_echoes(device, error, ctx.body)
     if ctx.caller is not None:
         token = ctx.caller.token
         members["auth"] = {
@@ -134,6 +143,24 @@ def _request(ctx: Context, device: Device) -> dict[str, Any]:
     if ctx.body:
         members["data"] = _hide(device, ctx.body)
     return members
+
+
+def _hide_echoes(device: Device, error: str, sent: Any) -> str:
+    """Put digests for the text values of a request that an error repeats, whole or cut off, longer ones first."""
+    found: dict[str, str] = {}
+    pending = [sent]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            pending += item.values()
+        elif isinstance(item, (list, tuple)):
+            pending += item
+        elif isinstance(item, str) and len(item) >= MIN_HIDDEN_CHARACTERS:
+            short = item[:MAX_ECHO_CHARACTERS]
+            found |= {form: item for form in (item, item.strip(), short, repr(short)[1:-1]) if form in error}
+    for form in sorted(found, key=lambda form: (-len(form), form)):
+        error = error.replace(form, digest(device, found[form]))
+    return error
 
 
 def _hide(device: Device, value: Any) -> Any:

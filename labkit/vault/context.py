@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from labkit.vault.token_record import Token
 
 NONCES_PER_DRAW = 4
+NO_NEW_ROUTE = ("", None)
 
 
 class ContextSource(Protocol):
@@ -114,6 +115,7 @@ class Context:
         "headers",
         "is_create",
         "keys",
+        "new_route",
         "now",
         "operation",
         "path",
@@ -142,6 +144,7 @@ class Context:
         self.operation = ""
         self.path = ""
         self.request_id = ""
+        self.new_route: tuple[str, bytes | None] = NO_NEW_ROUTE
         self.is_create = False
         self.use_spent = False
         self.wrap_ttl_ns = 0

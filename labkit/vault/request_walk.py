@@ -6,6 +6,7 @@ policies; the route and its parameters (before the policies where these depend o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from labkit.service.errors import (
@@ -24,8 +25,10 @@ from labkit.service.errors import (
     one_error,
     to_response,
 )
-from labkit.service.limits import check_body
+from labkit.service.fields import to_flag
+from labkit.service.limits import check_body, check_path, is_text
 from labkit.service.message import Reply, Response, respond
+from labkit.service.request_path import split_path
 from labkit.service.routing import Match, parse_fields
 from labkit.vault import audit, token_record, tokens
 from labkit.vault.context import Caller, Context
@@ -50,6 +53,7 @@ CAPABILITIES = {"read": READ, "list": LIST, "patch": PATCH, "delete": DELETE}
 
 MERGE_PATCH = "application/merge-patch+json"
 MAX_CACHED_ROUTES = MAX_CACHED_CALLERS = 8_192
+MAX_CACHED_ROUTE_CHARACTERS = 512
 
 PLAIN = Reply()
 """The rest of an answer that is only data."""
@@ -60,14 +64,14 @@ PATH_DISABLED = "path disabled in replication DR secondary mode"
 
 
 def check_request(ctx: Context) -> None:
-    """Judge body and headers, and draw the request's id."""
+    """Draw the request's id, and judge body and headers (decisions C9, C13)."""
     request = ctx.request
+    ctx.request_id = uuid_text(ctx.core.entropy)
     body = request.body
     if body:
         if type(body) is not dict:
             raise BadRequest("failed to decode JSON input: the body is not an object")
         check_body(body, ctx.core.settings.max_body_bytes)
-    ctx.request_id = uuid_text(ctx.core.entropy)
     read_headers(ctx)
     if request.method == "PATCH":
         _check_merge_patch(ctx)
@@ -75,12 +79,24 @@ def check_request(ctx: Context) -> None:
 
 def read_headers(ctx: Context) -> None:
     """Read the headers, their names in lower case, and the wrap TTL that they ask for."""
-    for name, value in ctx.request.headers.items():
-        if name != "X-Vault-Token":
-            _read_header(ctx, name.lower(), value)
+    headers = ctx.request.headers
+    if type(headers) is not dict and not isinstance(headers, Mapping):
+        raise BadRequest(f"headers are an object of names and texts, not {type(headers).__name__}")
+    for name, value in headers.items():
+        if name == "X-Vault-Token" and type(value) is str and value.isascii():
+            ctx.headers["x-vault-token"] = value
+        else:
+            _read_header(ctx, name, value)
 
 
-def _read_header(ctx: Context, name: str, value: str) -> None:
+def _read_header(ctx: Context, name: Any, value: Any) -> None:
+    if not is_text(name):
+        raise BadRequest("the name of a header is text that has a UTF-8 form; one of this request is not")
+    name = name.lower()
+    if name in ("x-vault-token", "authorization") and not is_text(value):
+        value = tokens.UNCLEAN if name == "x-vault-token" else f"Bearer {tokens.UNCLEAN}"
+    elif not is_text(value):
+        raise BadRequest(f"the value of the header {name} is text that has a UTF-8 form; this one is not")
     ctx.headers[name] = value
     if name == "x-vault-wrap-ttl":
         from labkit.vault import wrapping
@@ -99,29 +115,40 @@ def _check_merge_patch(ctx: Context) -> None:
 
 def find_route(ctx: Context) -> None:
     """Resolve (method, path), through the memo that the stored mount table keeps valid (R21)."""
-    routes, request = ctx.core.caches.routes, ctx.request
-    key = request.method + " " + request.path
+    request = ctx.request
+    key = f"{request.method} {request.path}"
     table = ctx.source.read(MOUNTS) if ctx.keys.barrier is not None else None
-    cached = routes.get(key)
-    if cached is None or cached[0] is not table:
-        cached = (table, resolve(ctx, table))
-        if len(routes) >= MAX_CACHED_ROUTES:
-            routes.clear()
-        routes[key] = cached
-    resolved: ResolvedRoute = cached[1]
+    cached = ctx.core.caches.routes.get(key)
+    if cached is not None and cached[0] is table:
+        resolved: ResolvedRoute = cached[1]
+    else:
+        resolved = resolve(ctx, table)
+        ctx.new_route = (key, table)
     ctx.resolved = resolved
     ctx.operation, ctx.path = resolved.operation, resolved.path
     ctx.body = (request.body or {}) if resolved.operation in ("write", "patch") else resolved.query
 
 
+def keep_route(ctx: Context) -> None:
+    """Put a route that was not in the memo into it, once the caller is known (decision C14)."""
+    if ctx.caller is None or len(ctx.new_route[0]) > MAX_CACHED_ROUTE_CHARACTERS:
+        return
+    routes = ctx.core.caches.routes
+    if len(routes) >= MAX_CACHED_ROUTES:
+        routes.clear()
+    key, table = ctx.new_route
+    routes[key] = (table, ctx.resolved)
+
+
 def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:
     """Split a path into mount and route; a missing or unusable route is returned as the refusal to raise later."""
-    operation = METHODS.get(ctx.request.method, "")
+    method = ctx.request.method
+    operation = METHODS.get(method, "") if type(method) is str else ""
     if not operation:
         raise Unsupported
     path, query = split_path(ctx.request.path)
     if operation == "read" and "list" in query:
-        operation = "list" if _go_flag(str(query.pop("list"))) else "read"
+        operation = "list" if _is_list(query.pop("list")) else "read"
     if any(part in (".", "..") for part in path.split("/")):
         raise BadRequest("relative paths not supported")
     if operation == "list" and not path.endswith("/"):
@@ -144,32 +171,11 @@ def _no_route(path: str) -> NotFound:
     return NotFound(f'no handler for route "{path}". route entry not found.')
 
 
-def split_path(raw: str) -> tuple[str, dict[str, Any]]:
-    """Split what was sent into the clean path (no ``/v1/``, decoded, single slashes) and its query parameters."""
-    path, _, tail = raw.partition("?")
-    path = path.removeprefix("/")
-    path = path.removeprefix("v1/")
-    query: dict[str, Any] = {}
-    if "%" in path or tail:
-        from urllib.parse import parse_qs, unquote
-
-        path = unquote(path)
-        for name, values in parse_qs(tail, keep_blank_values=True).items():
-            query[name] = values[0] if len(values) == 1 else values
-    while "//" in path:
-        path = path.replace("//", "/")
-    if not path.isprintable():
-        raise BadRequest
-    return path, query
-
-
-def _go_flag(text: str) -> bool:
-    from labkit.service.fields import to_flag
-
+def _is_list(sent: Any) -> bool:
     try:
-        return to_flag(text or "x")
+        return to_flag(sent or "x")
     except ValueError:
-        raise BadRequest from None
+        raise BadRequest("the parameter list is true or false") from None
 
 
 def check_node(ctx: Context) -> None:
@@ -177,6 +183,10 @@ def check_node(ctx: Context) -> None:
     core, resolved = ctx.core, ctx.resolved
     assert resolved is not None
     flags, sealed = resolved.flags, core.keys.barrier is None
+    namespace = ctx.headers.get("x-vault-namespace")
+    if namespace:
+        namespace = namespace.strip("/")
+        check_path(f"{namespace}/{ctx.path}")
     if sealed and "while_sealed" not in flags:
         raise Unavailable(SEALED, code=NODE_SEALED)
     if not sealed and "any_mode" not in flags and core.replica.is_secondary:
@@ -188,8 +198,7 @@ def check_node(ctx: Context) -> None:
         raise Redirect(f"{core.leadership.leader}/v1/{ctx.path}")
     if "enterprise" in flags and core.settings.edition == "community":
         raise BadRequest("enterprise-only feature")
-    namespace = ctx.headers.get("x-vault-namespace", "").strip("/")
-    if namespace and "any_namespace" not in flags:
+    if namespace and namespace != "root" and "any_namespace" not in flags:
         if ctx.path.startswith("sys/replication/"):
             raise BadRequest(f"operation only available in the root namespace, not in {namespace}/")
         raise NotFound("namespace not found")
@@ -353,11 +362,10 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
     if ctx.use_spent and _may_write(ctx.core):
         tokens.end_last_use(ctx)
     response = to_response(error)
-    if ctx.resolved is not None:
-        try:
-            audit.record_refusal(ctx, response)
-        except ServiceError as failed:
-            response = to_response(failed)
+    try:
+        audit.record_refusal(ctx, response)
+    except ServiceError as failed:
+        response = to_response(failed)
     try:
         ctx.core.commit(ctx.writes)
     except StaleTerm:

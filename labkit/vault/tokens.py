@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 
 SYSTEM_TTL_S = 2_764_800
 
+UNCLEAN = "\0"
+"""What stands for a token that is not text: no token has this text (decision C13)."""
+
 INVALID_TOKEN = "2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n"
 
 
 def sent_token(ctx: Context) -> str:
     """Return the token that came with the request, or an empty text (decision C2)."""
-    text = ctx.request.headers.get("X-Vault-Token") or ctx.headers.get("x-vault-token")
+    text = ctx.headers.get("x-vault-token")
     if text:
         return text
     scheme, _, bearer = ctx.headers.get("authorization", "").partition(" ")

@@ -106,6 +106,8 @@ class Vault(ShortForms):
             if request_walk.fetches(ctx):
                 return self._start(ctx)
             request_walk.authenticate(ctx)
+            if ctx.new_route[0]:
+                request_walk.keep_route(ctx)
             arguments = request_walk.authorise(ctx)
             request_walk.audit_request(ctx)
             answer = request_walk.call(ctx, arguments)

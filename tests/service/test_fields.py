@@ -17,13 +17,19 @@ def test_integers_come_in_many_spellings(value, number):
     assert fields.to_integer(value) == number
 
 
-@pytest.mark.parametrize("value", ["x", "1.5", 1.5, [], {}, "08", "--1"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("x", "1.5", 1.5, [], {}, "08", "--1", "+-1", "+", "0x", " 5", "5 ", "5\n", "\u0663", "1e3"),
+        *(2**63, -(2**63) - 1, str(2**63), "0x" + "f" * 4_000, "9" * 5_000, 10**4_000, float("inf")),
+    ],
+)
 def test_what_is_no_integer_is_refused(value):
     with pytest.raises(ValueError, match="int"):
         fields.to_integer(value)
 
 
-@given(st.integers())
+@given(st.integers(fields.MIN_INTEGER, fields.MAX_INTEGER))
 def test_every_integer_reads_back_from_its_text(number):
     assert fields.to_integer(str(number)) == number == fields.to_integer(number)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.service.errors import BadRequest, TooLarge
-from labkit.service.limits import MAX_DEPTH, MAX_MEMBERS, check_body, wire_size
+from labkit.service.limits import MAX_DEPTH, MAX_MEMBERS, check_body, check_path, is_text, wire_size
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -93,8 +93,45 @@ def test_size_is_limited():
         {"a": object()},
         {1: "a"},
         {"a": [b"x"]},
+        {"a": float("nan")},
+        {"a": [float("inf"), -float("inf")]},
+        {"a": 10**4_000},
+        [-(10**4_000)],
     ],
 )
 def test_what_is_no_json_is_refused(value):
     with pytest.raises(BadRequest, match="failed to decode JSON input"):
         check_body(value)
+
+
+def test_a_list_in_many_places_is_refused_after_bounded_work():
+    shared: Any = [1] * 100
+    for _ in range(3):
+        shared = [shared] * 100
+    with pytest.raises(BadRequest, match="more than 500000 values"):
+        check_body({"a": shared}, 33_554_432)
+    circle: list[Any] = []
+    circle += [circle, circle]
+    with pytest.raises(BadRequest, match="deeper than 300"):
+        check_body({"a": circle})
+
+
+@pytest.mark.parametrize("path", ["a" * 4_096, "ä" * 2_048, "/".join("a" * 64), "a/" * 64])
+def test_the_longest_paths_are_taken(path):
+    check_path(path)
+
+
+@pytest.mark.parametrize("path", ["a" * 4_097, "ä" * 2_049, "/".join("a" * 65)])
+def test_longer_paths_are_refused(path):
+    with pytest.raises(BadRequest, match="paths have at most"):
+        check_path(path)
+
+
+@pytest.mark.parametrize("value", ["", "a", "ä", "😀"])
+def test_text_has_a_utf_8_form(value):
+    assert is_text(value)
+
+
+@pytest.mark.parametrize("value", ["\ud800", "a\udfff", b"a", 7, None, ["a"]])
+def test_what_is_not_text(value):
+    assert not is_text(value)

@@ -69,6 +69,22 @@ def test_defaults_conversions_and_warnings():
     assert parse_fields(match, {}, told.append) == {"name": "a", "count": 1}
 
 
+def test_a_null_is_the_kinds_zero_value_and_for_a_duration_not_sent():
+    kinds = (
+        fields.duration("ttl", "", 90),
+        fields.signed_duration("skew", "", -5),
+        fields.integer("count", "", 7),
+        fields.flag("force", "", True),
+        fields.text("mode", "", "x"),
+        fields.text_list("names", ""),
+    )
+    table = Table([Route("write", "a", lambda ctx, ttl, skew, count, force, mode, names: None, kinds)])
+    sent = dict.fromkeys(("ttl", "skew", "count", "force", "mode", "names"))
+
+    wanted = {"ttl": 90, "skew": -5, "count": 0, "force": False, "mode": "", "names": []}
+    assert parse_fields(table.match("write", "a"), sent, lambda text: None) == wanted
+
+
 def test_a_value_of_the_wrong_type_names_its_field():
     with pytest.raises(BadRequest, match='Field validation failed: error converting input for field "count"'):
         parse_fields(TABLE.match("write", "keys/a/config"), {"count": "x"}, lambda text: None)

@@ -89,8 +89,8 @@ def test_what_a_new_cluster_has(blank: Vault) -> None:
     assert list(get("sys/mounts").data) == ["sys/"]
     assert list(get("sys/auth").data) == ["token/"]
     assert get("sys/policy").data["keys"] == ["default", "root"]
-    token = get("auth/token/lookup-self").data
-    assert (token["display_name"], token["path"], token["policies"]) == ("root", "auth/token/root", ["root"])
+    own = get("auth/token/lookup-self").data
+    assert (own["display_name"], own["path"], own["policies"]) == ("root", "auth/token/root", ["root"])
     assert len(get("sys/health").body["cluster_id"]) == 36
 
 

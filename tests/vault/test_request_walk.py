@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from labkit import Vault
-from labkit.service.errors import BadRequest
 from labkit.service.message import Request
-from labkit.vault.request_walk import split_path
 from labkit.vault.token_record import digest_of
-
-
-@pytest.mark.parametrize(
-    ("raw", "path", "query"),
-    [
-        ("/v1/secret/data/a", "secret/data/a", {}),
-        ("secret/data/a", "secret/data/a", {}),
-        ("/v1/a//b///c", "a/b/c", {}),
-        ("/v1/a%20b/%C3%BC", "a b/ü", {}),
-        ("/v1/a?version=2&list=", "a", {"version": "2", "list": ""}),
-        ("/v1/a?x=1&x=2", "a", {"x": ["1", "2"]}),
-    ],
-)
-def test_paths_are_split_and_decoded(raw, path, query):
-    assert split_path(raw) == (path, query)
-
-
-def test_what_cannot_be_printed_is_refused():
-    with pytest.raises(BadRequest):
-        split_path("/v1/secret/data/a%00b")
+from labkit.vault.tokens import INVALID_TOKEN
 
 
 def test_who_asks_is_judged_before_what_is_there(service):
@@ -47,6 +27,135 @@ def test_a_sealed_node_answers_nothing_but_how_to_open_it(service):
     assert service.get("nowhere/x").errors == ["Vault is sealed"]
     assert service.get("sys/seal-status", token="").ok
     assert service.get("sys/health", token="").status == 503
+
+
+NAN, HALF = float("nan"), "\ud800"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "headers"),
+    [
+        ("PUT", "sys/unseal", {"key": "00", "x": NAN}, {}),
+        ("POST", "sys/wrapping/wrap", {"a": NAN}, {"X-Vault-Wrap-TTL": "5m"}),
+        ("POST", "secret/data/a", {"data": {"n": 10**4_000}}, {}),
+        ("POST", "secret/data/a", {"data": {"n": [float("-inf")]}}, {}),
+        ("POST", "secret/data/a", {"data": {HALF: 1}}, {}),
+        ("GET", f"sys/policy?{HALF}=1", None, {}),
+        ("GET", f"secret/data/{HALF}", None, {}),
+        ("GET", "secret/data/%ff", None, {}),
+        ("GET", "secret/data/a?b=%ff", None, {}),
+        ("GET", 7, None, {}),
+        ("GET", "secret/data/a", None, {HALF: "x"}),
+        ("GET", "secret/data/a", None, {"x-note": HALF}),
+        ("GET", "secret/data/a", None, {7: "x"}),
+        ("GET", "secret/data/a", None, {"x-note": 7}),
+        ("GET", "secret/data/a", None, {"X-Vault-Namespace": b"x"}),
+        ("GET", "secret/data/a", None, [("X-Vault-Token", "x")]),
+        ("GET", "secret/data/" + "a" * 4_096, None, {}),
+        ("GET", "secret/data/a?list=x", None, {}),
+        ("POST", ["secret/data/a"], [1], {}),
+    ],
+)
+@pytest.mark.parametrize("sealed", [False, True])
+def test_what_is_not_json_or_text_is_refused_at_the_door(service, method, path, body, headers, sealed):
+    service.put("sys/audit/file", {"type": "file", "options": {"file_path": "/log"}})
+    if sealed:
+        service.post("sys/seal")
+    before, lines = service.core.storage.state(), len(service.files.lines["/log"])
+    answer = service.request(method, path, body, headers)
+
+    assert answer.status == 400
+    assert all(answer.errors)
+    assert answer.errors
+    assert service.core.storage.state() == before
+    records = [json.loads(line) for line in service.files.lines["/log"][lines:]]
+    assert [record["type"] for record in records] == ([] if sealed else ["request", "response"])
+    assert not any("data" in record["request"] for record in records)
+    if records:
+        assert records[0]["request"]["id"] == records[1]["request"]["id"]
+        assert records[1]["error"] == answer.errors[0]
+
+
+@pytest.mark.parametrize("token", ["\ud800", "hvb.\ud800", "hvs.\udfff", 7, b"x", ["x"], "ü", "\0", None])
+@pytest.mark.parametrize("name", ["X-Vault-Token", "x-vault-token"])
+def test_a_token_that_is_not_text_is_an_invalid_one(service, token, name):
+    assert service.request("GET", "secret/data/a", None, {name: token}).errors == [INVALID_TOKEN]
+    assert service.request("GET", "sys/health", None, {name: token}).ok
+
+
+def test_a_bearer_that_is_not_text_is_an_invalid_token(service):
+    assert service.request("GET", "secret/data/a", None, {"Authorization": "Bearer \ud800"}).errors == [INVALID_TOKEN]
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, "0x" + "f" * 4_000, "9" * 5_000, 10**3_999])
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("transit/keys/k/config", "min_decryption_version"),
+        ("transit/keys/k/config", "min_encryption_version"),
+        ("transit/keys/new", "key_size"),
+        ("auth/token/create", "num_uses"),
+        ("auth/token/roles/r", "token_num_uses"),
+        ("secret/config", "max_versions"),
+        ("secret/delete/a", "versions"),
+    ],
+)
+def test_an_integer_beyond_64_bits_is_refused(service, number, path, field):
+    service.post("transit/keys/k")
+    before = service.core.storage.state()
+
+    assert service.post(path, {field: number}).status == 400
+    assert service.core.storage.state() == before
+
+
+@pytest.mark.parametrize("code", ["0x" + "f" * 4_000, "9" * 4_400, "1e3", "%D9%A3"])
+def test_a_health_code_that_is_no_status_is_refused(service, code):
+    assert service.get(f"sys/health?activecode={code}").status == 400
+
+
+def test_whole_numbers_below_4000_digits_stay_exact_in_a_secret(service):
+    for number in (2**63, 10**3_999, -(10**3_999)):
+        service.post("secret/data/a", {"data": {"n": number}})
+        assert service.get("secret/data/a").data["data"]["n"] == number
+
+
+def test_long_paths_are_refused_before_the_token_and_the_namespace_counts(service):
+    longest = "secret/data/" + "a" * (4_096 - 12)
+    many = "secret/data/" + "/".join("a" * 62)
+
+    assert [service.get(path).status for path in (longest, many)] == [404, 404]
+    for path in (longest + "a", many + "/a", "/v1/" + "%61" * 5_000, "x" * 200_000, "secret/data/" + "a/" * 20_000):
+        assert service.get(path, token="").status == 400
+    long_namespace = {"X-Vault-Namespace": "n" * 4_090}
+    assert service.get("secret/data/a", headers=long_namespace, token="").status == 400
+    assert service.get(f"sys/health?x={'y' * 5_000}").ok  # the query does not count
+
+
+def test_what_is_remembered_of_requests_is_bounded(service):
+    routes = service.core.caches.routes
+    service.get("sys/mounts")
+    known = dict(routes)
+    for number in range(500):
+        service.get(f"secret/data/{number}" + "x" * 3_000, token="")
+        service.get(f"secret/data/{number}", token="no such token")
+        service.get(f"secret/data/{number}" + "x" * 3_000)
+
+    assert routes == known
+    service.get("secret/data/a")
+    assert len(routes) == len(known) + 1
+
+
+def test_queries_are_bounded(service):
+    assert service.get("secret/data/a?" + "&".join(f"a{n}=1" for n in range(10_000))).status == 404
+    assert service.get("secret/data/a?" + "&".join(f"a{n}=1" for n in range(10_001))).status == 400
+    assert service.get("secret/data/a?a=" + "1" * 1_048_576).status == 400
+
+
+@pytest.mark.parametrize("path", ["//v1/secret/data/a", "/v1//secret//data/a", "///secret/data/a", "v1/secret/data/a"])
+def test_slashes_in_a_row_count_as_one_in_front_too(service, path):
+    service.post("secret/data/a", {"data": {"x": 1}})
+
+    assert service.get(path).data["data"] == {"x": 1}
 
 
 @pytest.mark.parametrize("path", ["secret/data/../config", "./secret/data/a", "secret/data/a/.."])
@@ -83,6 +192,12 @@ def test_a_namespace_that_does_not_exist_is_not_found(service):
 
     assert (answer.status, answer.errors) == (404, ["namespace not found"])
     assert service.get("secret/data/a", headers={"X-Vault-Namespace": "/"}).status == 404
+
+
+@pytest.mark.parametrize("name", ["root", "root/", "/" + "root/", "/", ""])
+def test_root_names_the_root_namespace(service, name):
+    assert service.get("sys/mounts", headers={"X-Vault-Namespace": name}).ok
+    assert service.post("sys/replication/dr/primary/enable", {}, headers={"X-Vault-Namespace": name}).ok
 
 
 def test_a_patch_needs_its_media_type(service):

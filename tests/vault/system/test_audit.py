@@ -188,3 +188,35 @@ def test_devices_need_sudo(service, files) -> None:
     token = service.post("auth/token/create", {"policies": ["m"]}).auth["client_token"]
     assert service.get("sys/audit", token=token).status == 403
     assert service.put("sys/audit/a", {"type": "file"}, token=token).status == 403
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("auth/token/create", {"ttl": CANARY}),
+        ("sys/audit/b", {"type": CANARY}),
+        ("sys/mounts/m", {"type": CANARY, "config": {"listing_visibility": CANARY}}),
+        ("sys/remount", {"from": CANARY, "to": "b"}),
+        ("transit/keys/k", {"type": CANARY, "auto_rotate_period": f" {CANARY}"}),
+        ("transit/keys/k", {"auto_rotate_period": CANARY * 100}),
+        ("sys/mounts/m", {"type": f"{CANARY}'\u00e4\n"}),
+        ("secret/metadata/a", {"delete_version_after": f"{CANARY}s"}),
+        ("sys/health?standbyok=" + CANARY, None),
+    ],
+)
+def test_no_error_repeats_a_value(service, files, path, body) -> None:
+    enable(service)
+    files.lines.clear()
+    refused = service.post(path, body) if body else service.get(path)
+    assert refused.status == 400
+    assert CANARY in refused.errors[0]
+
+    assert CANARY not in b"\n".join(files.lines.get("/log", [])).decode()
+    if body:
+        assert "hmac-sha256:" in files.records()[-1]["error"]
+
+
+def test_a_raw_device_writes_errors_as_they_are(service, files) -> None:
+    enable(service, log_raw="true")
+    service.post("auth/token/create", {"ttl": CANARY})
+    assert CANARY in files.records()[-1]["error"]

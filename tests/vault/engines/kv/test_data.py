@@ -79,7 +79,7 @@ def test_nothing_there_is_404_without_a_word(service: Any) -> None:
     service.post("secret/data/app", {"data": {}})
     service.post("secret/metadata/bare", {"max_versions": 3})
 
-    for path in ("none", "bare", "app?version=2", "app?version=999999999999999999999"):
+    for path in ("none", "bare", "app?version=2", "app?version=999999999999999999"):
         read = service.get("secret/data/" + path)
         assert (read.status, read.body) == (404, {"errors": []})
 

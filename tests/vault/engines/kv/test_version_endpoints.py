@@ -23,7 +23,7 @@ def app(service: Any) -> Any:
     return service
 
 
-@pytest.mark.parametrize("versions", [[1, 3], ["1", "3"], "1,3", "1, 3", [3, 1, 3, 9, 0, -2, 10**200]])
+@pytest.mark.parametrize("versions", [[1, 3], ["1", "3"], "1,3", "1, 3", [3, 1, 3, 9, 0, -2, 10**18]])
 def test_versions_are_deleted_and_undeleted_in_every_spelling(app: Any, versions: Any) -> None:
     assert app.post("secret/delete/app", {"versions": versions}).status == 204
     assert states(app) == {"1": (True, False), "2": (False, False), "3": (True, False)}
