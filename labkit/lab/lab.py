@@ -260,12 +260,16 @@ class Lab:
 
         return maps.of(self.queries)
 
-    def timeline(self) -> Picture:
-        """Draw what became of each cluster, and what clients were answered, up to now."""
+    def timeline(self, start: str | float | None = None, end: str | float | None = None) -> Picture:
+        """Draw what became of each cluster and node, and what clients were answered, up to now or between two instants.
+
+        ``start`` and ``end`` are durations since the lab was built, such as ``30s`` or a number of seconds.
+        """
         from labkit.views import timeline
 
         nodes = {plan.name: plan.node_names for plan in self.blueprint.clusters}
-        return timeline.of(self.trace, self.ledger, self.now, nodes)
+        window = timeline.window_of(self.now, start, end)
+        return timeline.of((self.trace, self.ledger, nodes, self.queries.lags), window)
 
     def dashboard(self) -> Dashboard:
         """Show buttons for time and faults, and beside them map, timeline and the last of the trace."""

@@ -11,6 +11,7 @@ from unicodedata import east_asian_width
 LETTER = 0.61
 WIDE_LETTER = 1.05
 STEPS = 160
+EDGE = 16.0
 
 
 class Box(NamedTuple):
@@ -112,3 +113,16 @@ def box_of(words: str, size: int, x: float, y: float) -> Box:
 def is_free(box: Box, taken: Iterable[Box]) -> bool:
     """Whether a box overlaps none of the others."""
     return not any(box.overlaps(other) for other in taken)
+
+
+def flow(words: Iterable[str], size: int, width: float, top: float) -> tuple[list[Box], float]:
+    """Return boxes for words from left to right in as many rows as they need, and where the last row ends."""
+    boxes: list[Box] = []
+    x, y, height = EDGE, top, size + 6
+    for text in words:
+        needs = width_of(text, size)
+        if x > EDGE and x + needs > width - EDGE:
+            x, y = EDGE, y + height
+        boxes.append(Box(x, y, needs, height))
+        x += needs + 22
+    return boxes, y + height if boxes else top

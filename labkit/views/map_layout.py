@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from math import cos, pi, sin
 from typing import NamedTuple
 
-from labkit.views.boxes import Box, Segment, box_of, is_free, width_of
+from labkit.views.boxes import Box, Segment, box_of, flow, is_free, width_of
 from labkit.views.map_contents import (
     BOTH_WAYS,
     ROLES,
@@ -30,7 +30,6 @@ CARD_ROOM, LEAST_CARD = 12, 112
 NODE_STEP, ROW = 30, 18
 NODE_ROWS = 44
 BESIDE = 22
-LINE_HEIGHT = 19
 SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.14, 0.86)
 ASIDE = (0, -16, 16, -32, 32)
 MANY_LINES = 24
@@ -229,12 +228,6 @@ def _find_room(words: str, segment: Segment, taken: Sequence[Box], others: Seque
 
 
 def _rows(words: Sequence[tuple[str, bool]], width: int, top: float) -> tuple[tuple[PlacedLabel, ...], float]:
-    """Write words from left to right in as many rows as they need; return them and where the last row ends."""
-    placed, x, y = [], 16.0, top
-    for text, fault in words:
-        needs = width_of(text, SMALL)
-        if x > 16 and x + needs > width - 16:
-            x, y = 16.0, y + LINE_HEIGHT
-        placed.append(PlacedLabel(text, Box(x, y, needs, LINE_HEIGHT), fault))
-        x += needs + 22
-    return tuple(placed), y + LINE_HEIGHT if words else top
+    """Write words in rows; return them and where the last row ends."""
+    boxes, bottom = flow([text for text, _ in words], SMALL, width, top)
+    return tuple(PlacedLabel(text, box, fault) for (text, fault), box in zip(words, boxes, strict=True)), bottom

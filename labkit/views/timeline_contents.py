@@ -1,0 +1,355 @@
+"""Timeline contents: what became of each cluster and node, what lagged, what clients were answered; and all in words.
+
+1. Everything comes from trace, ledger and recorded lag; the same records give the same contents.
+2. Each cluster's and each node's time is covered once, from the first instant that is shown to the last.
+3. Every fault, step, promotion and broken rule is a mark; none is left out.
+4. Operations are counted in slices of a round length that begin at a multiple of it, so a slice keeps its count while
+   time goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from labkit.service.durations import MILLISECOND_NS, SECOND_NS
+from labkit.trace import FaultEvent, Trace
+
+if TYPE_CHECKING:
+    from labkit.lab.lag import Lag
+    from labkit.lab.loss_and_outage import RecoveryLedger
+
+BEGUN = "begins"
+NO_CHANGE = "no change"
+MAX_COLUMNS = 100
+SLICES_MS = tuple(digit * 10 ** int(power) for power in range(9) for digit in (1, 2, 5))
+SILENT_NS = 7 * SECOND_NS // 2  # an upstream sends a heartbeat a second
+BEHIND_S = 1.0
+
+UNDOING = ("heal", "restart", "restore")
+MODES = {"primary": "promoted", "secondary": "demoted", "disabled": "disabled"}
+RUNNING = ("active", "standby")
+
+
+class Records(NamedTuple):
+    """What a timeline is worked out from; ``lags`` gives how far each secondary was behind at an instant."""
+
+    trace: Trace
+    ledger: RecoveryLedger
+    clusters: Mapping[str, tuple[str, ...]]
+    lags: Callable[[int], Mapping[str, Lag]]
+
+
+class Window(NamedTuple):
+    """The stretch of time that is shown."""
+
+    start_ns: int
+    end_ns: int
+
+
+class Span(NamedTuple):
+    """A stretch of time in which a cluster or node was something: its mode or state, and more about it."""
+
+    row: str
+    from_ns: int
+    to_ns: int
+    what: str
+    detail: str
+
+
+class Column(NamedTuple):
+    """The outcomes of operations in one slice of time, and the lost writes that were acknowledged in it."""
+
+    from_ns: int
+    answered: int
+    refused: int
+    unknown: int
+    lost: int
+
+
+class TimelineMark(NamedTuple):
+    """Something that happened at an instant: fault, undoing, step, role, rule or note."""
+
+    at_ns: int
+    what: str
+    words: str
+
+
+class TimelineContents(NamedTuple):
+    """Everything that a timeline says; ``lags`` are stretches in which a secondary was behind or heard nothing."""
+
+    window: Window
+    clusters: tuple[tuple[str, tuple[str, ...]], ...]
+    spans: tuple[Span, ...]
+    nodes: tuple[Span, ...]
+    lags: tuple[Span, ...]
+    slice_ns: int
+    columns: tuple[Column, ...]
+    marks: tuple[TimelineMark, ...]
+
+
+def contents_of(records: Records, window: Window) -> TimelineContents:
+    """Return what a timeline says of a stretch of time."""
+    bars, nodes = _histories(records, window.end_ns)
+    slice_ns = _slice_ns(window)
+    return TimelineContents(
+        window,
+        tuple(records.clusters.items()),
+        tuple(_clip(bars, window)),
+        tuple(_clip(nodes, window)),
+        tuple(_clip(_lags(records, window, bars, slice_ns), window)),
+        slice_ns,
+        _columns(records, window, slice_ns),
+        tuple(sorted(mark for mark in _marks(records) if window.start_ns <= mark.at_ns <= window.end_ns)),
+    )
+
+
+def _clip(spans: Iterable[Span], window: Window) -> Iterable[Span]:
+    """Return spans as far as they are in the window."""
+    for span in spans:
+        from_ns, to_ns = max(span.from_ns, window.start_ns), min(span.to_ns, window.end_ns)
+        if from_ns < to_ns:
+            yield span._replace(from_ns=from_ns, to_ns=to_ns)
+
+
+# ---- clusters and nodes
+
+
+class _History:
+    """One cluster as the trace goes on: its mode, its active node, and the state of each node."""
+
+    def __init__(self, nodes: Iterable[str]) -> None:
+        self.mode, self.state, self.active = "disabled", "", ""
+        self.nodes = dict.fromkeys(nodes, "sealed")
+        self.led = False
+
+    def bar(self) -> tuple[str, str]:
+        """Return what the cluster is, and more about it."""
+        if self.active or not self.led:
+            return self.mode, self.state if self.mode == "secondary" else ""
+        down = sum(state == "down" for state in self.nodes.values())
+        sealed = sum(state == "sealed" for state in self.nodes.values())
+        words = [f"{count} {_nodes(count)} {what}" for count, what in ((down, "down"), (sealed, "sealed")) if count]
+        return "down" if down or not sealed else "sealed", ", ".join(words) or "no active node"
+
+    def lead(self, node: str) -> None:
+        """A node became the active one."""
+        if self.nodes.get(self.active) == "active":
+            self.nodes[self.active] = "standby"
+        self.active, self.led, self.nodes[node] = node, True, "active"
+
+    def become(self, node: str, state: str) -> None:
+        """A node came up, went down or was sealed; it is not the active one any more."""
+        self.nodes[node] = state
+        if node == self.active:
+            self.active = ""
+
+
+def _histories(records: Records, end_ns: int) -> tuple[list[Span], list[Span]]:
+    """Go through the trace; return the spans of clusters and of nodes."""
+    cluster_of = {node: name for name, nodes in records.clusters.items() for node in nodes}
+    histories = {name: _History(nodes) for name, nodes in records.clusters.items()}
+    bars: dict[str, list[tuple[int, str, str]]] = {name: [(0, "disabled", "")] for name in histories}
+    lines: dict[str, list[tuple[int, str, str]]] = {node: [(0, "sealed", "")] for node in cluster_of}
+    for row in _rows(records.trace, ("leader", "mode", "observed", "fault")):
+        name = _take(row, histories, cluster_of)
+        if name:
+            bars[name].append((row[1], *histories[name].bar()))
+            for node, state in histories[name].nodes.items():
+                if lines[node][-1][1:] != (state, ""):
+                    lines[node].append((row[1], state, ""))
+    return (
+        [span for name, changes in bars.items() for span in _spans(name, changes, end_ns)],
+        [span for node, changes in lines.items() for span in _spans(node, changes, end_ns)],
+    )
+
+
+def _rows(trace: Trace, kinds: tuple[str, ...]) -> Iterable[tuple[Any, ...]]:
+    """Return the recorded tuples of some kinds, in order."""
+    return (row for chunk in trace.state()[1] for row in chunk if row[0] in kinds)
+
+
+def _take(row: tuple[Any, ...], histories: Mapping[str, _History], cluster_of: Mapping[str, str]) -> str:
+    """Let an event change a cluster; return which one, or an empty text."""
+    kind, _, *values = (str(value) for value in row)
+    if kind in ("leader", "mode"):
+        name, first, second = values
+        if name not in histories:
+            return ""
+        if kind == "leader":
+            histories[name].lead(first)
+        else:
+            histories[name].mode, histories[name].state = first, second
+        return name
+    verb, node = (values[0], values[1]) if kind == "fault" else (values[1], values[0])
+    name = cluster_of.get(node, "")
+    state = {
+        "crash": "down",
+        "restart": "sealed",
+        "sealed": "sealed",
+        "unsealed": "standby",
+        "stepped down": "standby",
+    }.get(verb)
+    if not name or state is None or (kind == "fault" and values[2].endswith(NO_CHANGE)):
+        return ""
+    if not (verb == "unsealed" and histories[name].nodes[node] in RUNNING):
+        histories[name].become(node, state)
+    return name
+
+
+def _spans(row: str, changes: list[tuple[int, str, str]], end_ns: int) -> list[Span]:
+    """Cut a row's time where it changed; what lasted no time is left out."""
+    spans: list[Span] = []
+    ends = [at_ns for at_ns, _, _ in changes[1:]] + [end_ns]
+    for (from_ns, what, detail), until_ns in zip(changes, ends, strict=True):
+        to_ns = min(until_ns, end_ns)
+        if spans and spans[-1][3:] == (what, detail):
+            spans[-1] = spans[-1]._replace(to_ns=max(spans[-1].to_ns, to_ns))
+        elif from_ns < to_ns:
+            spans.append(Span(row, from_ns, to_ns, what, detail))
+    return spans
+
+
+# ---- lag
+
+
+def _lags(records: Records, window: Window, bars: list[Span], slice_ns: int) -> Iterable[Span]:
+    """Return when each secondary heard nothing of its upstream, and when it was behind though it did."""
+    heard = _heard(records)
+    for name in records.clusters:
+        silent = list(_silences(records, name, [bar for bar in bars if bar.row == name], heard[name]))
+        yield from silent
+        behind: list[tuple[int, Lag]] = []
+        for at_ns in range(-(-window.start_ns // slice_ns) * slice_ns, window.end_ns + slice_ns, slice_ns):
+            lag = records.lags(min(at_ns, window.end_ns)).get(name)
+            hears = not any(span.from_ns <= at_ns <= span.to_ns for span in silent)
+            if lag is not None and hears and BEHIND_S <= lag.seconds < inf:
+                behind.append((min(at_ns, window.end_ns), lag))
+            elif behind:
+                yield _behind(name, behind, slice_ns)
+                behind = []
+        if behind:
+            yield _behind(name, behind, slice_ns)
+
+
+def _heard(records: Records) -> dict[str, list[int]]:
+    """Return for each cluster when its nodes got messages from nodes of others."""
+    cluster_of = {node: name for name, nodes in records.clusters.items() for node in nodes}
+    found: dict[str, list[int]] = {name: [] for name in records.clusters}
+    for _, _, at_ns, source, target, _, _, fate in _rows(records.trace, ("message",)):
+        to = cluster_of.get(str(target))
+        if to is not None and fate == "delivered" and cluster_of.get(str(source), to) != to:
+            found[to].append(at_ns)
+    return found
+
+
+def _silences(records: Records, name: str, bars: list[Span], heard: list[int]) -> Iterable[Span]:
+    """Return the stretches in which a secondary that follows somebody heard nothing."""
+    for bar in bars:
+        if bar.what != "secondary":
+            continue
+        times = [bar.from_ns, *(at_ns for at_ns in heard if bar.from_ns < at_ns < bar.to_ns), bar.to_ns]
+        for from_ns, to_ns in pairwise(times):
+            lag = records.lags(to_ns - 1).get(name)
+            if to_ns - from_ns >= SILENT_NS and lag is not None:
+                words = f"hears nothing for {(to_ns - from_ns) / SECOND_NS:.1f} s"
+                yield Span(name, from_ns, to_ns, "silent", f"{words}{_entries(lag.entries)}")
+
+
+def _behind(name: str, found: list[tuple[int, Lag]], slice_ns: int) -> Span:
+    entries, seconds = max(lag.entries for _, lag in found), max(lag.seconds for _, lag in found)
+    words = f"up to {seconds:.1f} s{_entries(entries)}"
+    return Span(name, max(0, found[0][0] - slice_ns), found[-1][0], "behind", words)
+
+
+def _entries(count: float) -> str:
+    return f", {count:g} entr{'ies' if count != 1 else 'y'} behind" if 0 < count < inf else ""
+
+
+# ---- operations
+
+
+def _slice_ns(window: Window) -> int:
+    length_ns = window.end_ns - window.start_ns
+    sizes_ns = (size * MILLISECOND_NS for size in SLICES_MS)
+    return next((size_ns for size_ns in sizes_ns if length_ns <= size_ns * MAX_COLUMNS), length_ns)
+
+
+def _columns(records: Records, window: Window, slice_ns: int) -> tuple[Column, ...]:
+    first, last = window.start_ns // slice_ns, max(window.start_ns, window.end_ns - 1) // slice_ns
+    counts = [[0, 0, 0, 0] for _ in range(first, last + 1)]
+    kinds = {"answered": 0, "refused": 1, "unknown": 2}
+    happened = [(event.at_ns, kinds[event.outcome]) for event in records.trace.select("outcome")]
+    for at_ns, kind in [*happened, *((write.at_ns, 3) for write in records.ledger.lost())]:
+        if window.start_ns <= at_ns <= window.end_ns:
+            counts[min(at_ns // slice_ns, last) - first][kind] += 1
+    return tuple(Column((first + number) * slice_ns, *count) for number, count in enumerate(counts))
+
+
+# ---- marks
+
+
+def _marks(records: Records) -> Iterable[TimelineMark]:
+    faults = list(_fault_marks(records))
+    yield from faults
+    seen = {(mark.at_ns, mark.words) for mark in faults}
+    for step in records.trace.select("step", status=BEGUN):
+        if (step.at_ns, step.text) not in seen:
+            yield TimelineMark(step.at_ns, "step", step.text)
+    modes = dict.fromkeys(records.clusters, "disabled")
+    for event in records.trace.select("mode"):
+        before, modes[event.cluster] = modes.get(event.cluster, "disabled"), event.mode
+        if before not in ("disabled", event.mode):
+            yield TimelineMark(event.at_ns, "role", f"{event.cluster} {MODES.get(event.mode, event.mode)}")
+    for broken in records.trace.select("invariant"):
+        yield TimelineMark(broken.at_ns, "rule", f"rule {broken.verdict}: {broken.name}")
+    for note in records.trace.select("note"):
+        yield TimelineMark(note.at_ns, "note", note.text)
+
+
+def _fault_marks(records: Records) -> Iterable[TimelineMark]:
+    """Return a mark for each fault; what hit nodes at one instant is one mark, all of a cluster have its name."""
+    groups: dict[tuple[int, str], list[FaultEvent]] = {}
+    for event in records.trace.select("fault"):
+        groups.setdefault((event.at_ns, event.verb), []).append(event)
+    for (at_ns, verb), events in groups.items():
+        what = "undoing" if verb in UNDOING else "fault"
+        targets = list(dict.fromkeys(event.target for event in events))
+        for name, nodes in records.clusters.items():
+            if len(nodes) > 1 and set(nodes) <= set(targets):
+                targets = [name, *(target for target in targets if target not in nodes)]
+        joined = " and ".join(", ".join(targets).rsplit(", ", 1))
+        layers = ": " + ", ".join(dict.fromkeys(event.detail for event in events)) if verb == "corrupt" else ""
+        yield TimelineMark(at_ns, what, f"{verb} {joined}{layers}".rstrip())
+
+
+# ---- in words
+
+
+def describe(contents: TimelineContents) -> str:
+    """Describe in words what a timeline shows."""
+    parts = [_describe_span(span) for span in contents.spans]
+    parts += [_describe_span(span) for span in contents.nodes if span.what in ("down", "sealed")]
+    for span in contents.lags:
+        verb = "" if span.what == "silent" else "is behind, "
+        parts.append(f"from {_s(span.from_ns)} to {_s(span.to_ns)} {span.row} {verb}{span.detail}")
+    parts += [f"at {_s(mark.at_ns)} {mark.words}" for mark in contents.marks]
+    counts = [
+        sum(getattr(column, name) for column in contents.columns) for name in ("answered", "refused", "unknown", "lost")
+    ]
+    parts.append("operations: {} answered, {} refused, {} unknown; {} acknowledged writes were lost".format(*counts))
+    return "; ".join(parts) + "."
+
+
+def _describe_span(span: Span) -> str:
+    return f"from {_s(span.from_ns)} {span.row} is {span.what}{f' ({span.detail})' if span.detail else ''}"
+
+
+def _s(at_ns: int) -> str:
+    return f"{at_ns / SECOND_NS:.1f} s"
+
+
+def _nodes(count: int) -> str:
+    return "node" if count == 1 else "nodes"

@@ -1,0 +1,137 @@
+"""Where things stand on a timeline: every mark is kept, and no two texts overlap."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labkit.views.boxes import Box
+from labkit.views.timeline_contents import Column, Span, TimelineContents, TimelineMark, Window
+from labkit.views.timeline_layout import LEGEND, MAX_TICKS, SIGNS, WIDTH, TimelineLayout, lag_words, layout
+
+SECOND_NS = 1_000_000_000
+CLUSTERS = (("paris", ("paris-1", "paris-2")), ("tokyo", ("tokyo-1",)))
+
+
+def contents(marks: list[TimelineMark], lags: tuple[Span, ...] = (), end_ns: int = 100) -> TimelineContents:
+    """A timeline with these marks and lags."""
+    window = Window(0, end_ns)
+    return TimelineContents(window, CLUSTERS, (), (), lags, end_ns, (Column(0, 1, 0, 0, 0),), tuple(sorted(marks)))
+
+
+def texts(placed: TimelineLayout) -> list[tuple[str, Box]]:
+    """Everything that is written above the rows, below the bars, in the list and in the legend."""
+    labels = [(mark.mark.words, mark.label) for mark in placed.marks if mark.label is not None]
+    words = (*placed.numbers, *placed.lag_labels, *placed.listed, *placed.legend)
+    return labels + [(one.words, one.box) for one in words]
+
+
+def kept(placed: TimelineLayout) -> list[TimelineMark]:
+    """The marks that can be read: by a label, or by a number and its entry in the list."""
+    numbered = [mark.mark for mark in placed.marks if mark.label is None]
+    spans = [one.words.split("-") for one in placed.numbers]
+    numbers = [number for span in spans for number in range(int(span[0]), int(span[-1]) + 1)]
+    listed = [one.words.split(" ", 1) for one in placed.listed]
+
+    assert numbers == list(range(1, len(numbered) + 1))
+    for number, mark in enumerate(numbered, 1):
+        assert listed[number - 1][0] == str(number)
+        assert listed[number - 1][1].endswith(mark.words)
+    return [mark.mark for mark in placed.marks if mark.label is not None] + numbered
+
+
+MARKS = st.lists(
+    st.builds(
+        TimelineMark,
+        st.integers(0, 100),
+        st.sampled_from(sorted(SIGNS)),
+        st.text("abcdefghij <>", min_size=1, max_size=60).filter(lambda words: words.strip() == words),
+    ),
+    max_size=60,
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(MARKS, st.lists(st.tuples(st.integers(0, 99), st.integers(1, 60)), max_size=6))
+def test_every_mark_is_kept_and_no_two_texts_overlap(marks, lags):
+    spans = tuple(
+        Span("tokyo", at, min(100, at + length), "silent", "hears nothing for 3.4 s, 12 entries behind")
+        for at, length in lags
+    )
+    placed = layout(contents(marks, spans))
+    overlapping = [(a, b) for (a, first), (b, second) in combinations(texts(placed), 2) if first.overlaps(second)]
+
+    assert overlapping == []
+    assert sorted(kept(placed)) == sorted(marks)
+    assert len(placed.lag_labels) + len(placed.listed) - sum(mark.label is None for mark in placed.marks) == len(spans)
+
+
+@settings(deadline=None, max_examples=60)
+@given(MARKS)
+def test_nothing_leaves_the_picture(marks):
+    placed = layout(contents(marks))
+    page = Box(0, 0, WIDTH, placed.height)
+    short = [(words, box) for words, box in texts(placed) if box.width < WIDTH - 40]
+
+    assert all(page.holds(box.x, box.y) and page.holds(box.right, box.bottom) for _, box in short)
+    assert all(placed.left <= mark.x <= WIDTH for mark in placed.marks)
+
+
+def test_a_few_marks_have_their_labels_and_no_numbers():
+    placed = layout(contents([TimelineMark(at, "fault", f"crash {at}") for at in (10, 11, 12, 50)]))
+
+    assert (placed.numbers, placed.listed) == ((), ())
+    assert len({mark.label.y for mark in placed.marks[:3] if mark.label}) == 3, "one below the other"
+
+
+def test_a_mark_at_the_end_has_its_label_on_the_left():
+    placed = layout(contents([TimelineMark(99, "fault", "crash of paris")]))
+    (mark,) = placed.marks
+
+    assert mark.label is not None
+    assert mark.label.right <= mark.x
+
+
+def test_rows_are_clusters_with_their_nodes_below():
+    placed = layout(contents([]))
+
+    assert [(row.name, row.is_node) for row in placed.rows] == [
+        ("paris", False),
+        ("paris-1", True),
+        ("paris-2", True),
+        ("tokyo", False),
+        ("tokyo-1", True),
+    ]
+    assert [row.y for row in placed.rows] == sorted(row.y for row in placed.rows)
+
+
+def test_long_names_get_the_room_that_they_need():
+    long = contents([])._replace(
+        clusters=(("a-cluster-with-quite-a-long-name", ("a-cluster-with-quite-a-long-name-1",)),)
+    )
+
+    assert layout(long).left > layout(contents([])).left
+
+
+@pytest.mark.parametrize("seconds", [0.01, 0.3, 1, 7, 59, 3_600, 86_400, 10_000_000])
+@pytest.mark.parametrize("start_s", [0, 12])
+def test_the_axis_has_a_reasonable_number_of_ticks_however_long_it_is(seconds, start_s):
+    window = Window(start_s * SECOND_NS, int((start_s + seconds) * SECOND_NS))
+    placed = layout(contents([])._replace(window=window))
+
+    assert 1 <= len(placed.ticks) <= MAX_TICKS + 2
+    assert all(placed.left - 0.1 <= x <= WIDTH for x, _ in placed.ticks)
+    assert placed.x(window.start_ns) == placed.left
+
+
+def test_what_lags_say():
+    assert lag_words(Span("tokyo", 0, 9, "behind", "up to 2.0 s, 3 entries behind")) == "behind up to 2.0 s, 3 entries"
+    assert lag_words(Span("tokyo", 0, 9, "silent", "hears nothing for 4.0 s")) == "hears nothing for 4.0 s"
+
+
+def test_the_legend_says_what_each_sign_means():
+    assert [one.words for one in layout(contents([])).legend] == list(LEGEND)
+    assert all(any(words.startswith(f"{sign} ") for words in LEGEND) for what, sign in SIGNS.items() if what != "note")
