@@ -77,6 +77,7 @@ def make_parts(
         blueprint=blueprint,
         seed=seed,
         branch_label=shared.branch_label,
+        branches=state.get("branches", 0),
         start_wall_ns=blueprint.start_wall_ns,
         trace=shared.trace,
         clock=shared.clock,

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from labkit.lab import build
@@ -26,7 +25,7 @@ from labkit.lab.operator_console import Finished
 from labkit.lab.queries import Queries
 from labkit.lab.reports import Report, RunbookEnded
 from labkit.lab.runbooks import Ask, RunbookError
-from labkit.lab.snapshot import Snapshot, restore_parts, state_of
+from labkit.lab.snapshot import Snapshot, branch_of, restore_parts, state_of
 from labkit.service.durations import parse_duration
 from labkit.service.message import Response
 from labkit.sim.clock import Item
@@ -209,10 +208,8 @@ class Lab:
         return cls(snapshot.blueprint, snapshot.seed, snapshot=snapshot)
 
     def branch(self, name: str) -> Lab:
-        """Build a lab that goes on from here with other keys and nonces, so that two branches share no nonce."""
-        snapshot = self.snapshot()
-        state = {**snapshot.state, "branch_label": f"{self.parts.branch_label}/{name}"}
-        return self.restore(replace(snapshot, state=state))
+        """Build a lab that goes on from here with other keys and nonces; branches share none, whatever their names."""
+        return self.restore(branch_of(self.parts, self.snapshot(), name))
 
     def crash(self, target: str) -> None:
         """Take a node, or all nodes of a cluster, down; what they held in memory is gone."""

@@ -27,6 +27,7 @@ class Parts:
     blueprint: Blueprint
     seed: int
     branch_label: str
+    branches: int
     start_wall_ns: int
     trace: Trace
     clock: Clock

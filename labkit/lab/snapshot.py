@@ -1,8 +1,9 @@
-"""Snapshot: everything that a lab is made of, as plain values (R3): taken, and restored to parts."""
+"""Snapshot: everything that a lab is made of, as plain values (R3): taken, branched, and restored to parts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from typing import Any
 
 from labkit.lab import build
@@ -27,6 +28,7 @@ def state_of(parts: Parts) -> dict[str, Any]:
     """Return the state of every part as plain values."""
     return {
         "branch_label": parts.branch_label,
+        "branches": parts.branches,
         "trace": parts.trace.state(),
         "clock": parts.clock.state(),
         "random_streams": parts.random_streams.state(),
@@ -44,3 +46,13 @@ def state_of(parts: Parts) -> dict[str, Any]:
 def restore_parts(snapshot: Snapshot, connections: build.Connections) -> Parts:
     """Make every part again as it was; keys and nonces go on under the branch label that the state names (R7)."""
     return build.make_parts(snapshot.blueprint, snapshot.seed, connections, state=snapshot.state)
+
+
+def branch_of(parts: Parts, snapshot: Snapshot, name: str) -> Snapshot:
+    """Return a snapshot under a branch label of its own: the parts count their branches, so that a name may come again.
+
+    A label is its parent's, the count and the quoted name, so that no two lists of names make the same label.
+    """
+    parts.branches += 1
+    label = f"{parts.branch_label}/{parts.branches}:{json.dumps(name)}"
+    return replace(snapshot, state={**snapshot.state, "branch_label": label, "branches": 0})

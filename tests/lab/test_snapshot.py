@@ -1,14 +1,16 @@
-"""A run that is cut at any event and resumed is the uncut run, to the last byte of every store."""
+"""A run cut at any event and resumed is the uncut run, to the last byte of every store; no branch shares a nonce."""
 
 from __future__ import annotations
 
 import hashlib
+from base64 import b64decode, b64encode
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit import Lab
+from labkit.vault.storage.memory import MemoryStorage
 
 
 def drill(lab: Lab) -> None:
@@ -59,3 +61,71 @@ def begun(busy_blueprint):
 def test_a_run_cut_anywhere_and_resumed_is_the_uncut_run(begun, uncut, cuts):
     """Also with requests suspended and messages in flight."""
     assert evidence(finish(Lab.restore(begun), 0, EVENTS, cuts)) == uncut
+
+
+# ---- branches
+
+NAMES = st.sampled_from(["x", "y", "x/y", "", '1:"x"', 'x"/1:"y', "x\x1fparis", "\ud800"])
+TREES = st.lists(st.tuples(st.integers(0, 7), NAMES), min_size=1, max_size=7)
+
+
+def grown(root: Lab, tree: list[tuple[int, str]]) -> list[Lab]:
+    """The labs of a tree of branches, each branched off the lab with that number, or the last one there is."""
+    labs = [root]
+    for parent, name in tree:
+        labs.append(labs[min(parent, len(labs) - 1)].branch(name))
+    return labs
+
+
+def nonces(lab: Lab, text: str) -> list[tuple[bytes, bytes]]:
+    """Every nonce under which a lab stores or answers something, with what it hides, after two requests of its own."""
+    lab["paris"].put("secret/data/app", {"data": {"text": text}})
+    answer = lab["paris"].post("transit/encrypt/orders", {"plaintext": b64encode(text.encode()).decode()})
+    sealed = b64decode(answer.data["ciphertext"].rpartition(":")[2])
+    stored = [value for store in lab.parts.stores.values() for value in store.state()["items"].values()]
+    return [(sealed[:12], sealed[12:]), *((value[5:17], value[17:]) for value in stored if value[4:5] == b"\x01")]
+
+
+@settings(max_examples=25, deadline=None)
+@given(tree=TREES)
+def test_no_two_branches_share_a_nonce_whatever_their_names(calm_snapshot, tree):
+    hidden: dict[bytes, bytes] = {}
+    for number, lab in enumerate(grown(Lab.restore(calm_snapshot), tree)):
+        for nonce, ciphertext in nonces(lab, f"lab {number}"):
+            assert hidden.setdefault(nonce, ciphertext) == ciphertext
+
+
+def test_restoring_one_snapshot_twice_gives_the_same_lab_and_the_same_branches(calm):
+    calm.branch("x")
+    snapshot = calm.snapshot()
+    first, second = Lab.restore(snapshot), Lab.restore(snapshot)
+
+    assert nonces(first, "text") == nonces(second, "text")
+    assert nonces(first.branch("x"), "text") == nonces(second.branch("x"), "text")
+
+
+# ---- what saving costs
+
+
+class CountedNames(list):
+    """A folder's names, which count how often they are copied."""
+
+    copies = 0
+
+    def __getitem__(self, where):
+        CountedNames.copies += isinstance(where, slice)
+        return super().__getitem__(where)
+
+
+def test_saving_and_restoring_a_store_enters_no_folder_again():
+    """Only the folder that is written to afterwards is copied, in the store that writes."""
+    first = MemoryStorage({f"team-{number % 50}/{number}": b"value" for number in range(500)})
+    first._folders = {folder: CountedNames(names) for folder, names in first._folders.items()}
+    CountedNames.copies = 0
+    second = MemoryStorage.from_state(first.state())
+    assert CountedNames.copies == 0
+
+    second.apply({"team-7/new": b"value", "team-7/newer": b"value", "team-8/8": b"changed"}, 0)
+    assert CountedNames.copies == 1
+    assert "new" in second.list("team-7/")
+    assert "new" not in first.list("team-7/")

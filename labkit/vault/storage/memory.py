@@ -1,4 +1,9 @@
-"""The store in memory: one flat dict, and the names of each folder kept sorted."""
+"""The store in memory: one flat dict, and the names of each folder kept sorted.
+
+A saved state shares both dicts, and each folder's list of names, with the store that gave it and with every store made
+of it.  Each store copies what it shares before it changes it for the first time: the dicts at its first write, a list
+when a name enters or leaves it.  So saving and restoring cost the same for any number of keys.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +17,15 @@ from labkit.vault.storage.fencing import check_term
 class MemoryStorage:
     """Keys and ciphertexts in a dict; lost when the process ends."""
 
-    __slots__ = ("_folders", "_items", "_term")
+    __slots__ = ("_folders", "_items", "_own", "_shared", "_term")
 
     kind = "inmem"
 
     def __init__(self, items: dict[str, bytes] | None = None, term: int = 0) -> None:
         self._items: dict[str, bytes] = {}
         self._folders: dict[str, Names] = {}
+        self._shared = False  # whether a saved state shares both dicts
+        self._own: set[str] | None = None  # folders whose list no saved state shares; None: all of them
         self._term = term
         if items:
             self.apply(items, term)
@@ -26,7 +33,9 @@ class MemoryStorage:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> MemoryStorage:
         """Make a store of what ``state`` returned."""
-        return cls(state["items"], state["term"])
+        store = cls(term=state["term"])
+        store._items, store._folders, store._shared = state["items"], state["folders"], True
+        return store
 
     def get(self, key: str) -> bytes | None:
         """Return the value of a key, or None."""
@@ -48,6 +57,9 @@ class MemoryStorage:
     def apply(self, writes: Writes, term: int) -> None:
         """Carry out all writes at once; None deletes."""
         check_term(term, self._term)
+        if self._shared:
+            self._items, self._folders = dict(self._items), dict(self._folders)
+            self._shared, self._own = False, set()
         items = self._items
         for key, value in writes.items():
             if value is None:
@@ -59,8 +71,9 @@ class MemoryStorage:
                 items[key] = value
 
     def state(self) -> dict[str, Any]:
-        """Return the store as plain values, sharing the immutable ciphertexts."""
-        return {"items": dict(self._items), "term": self._term}
+        """Return the store as plain values; nothing of it ever changes."""
+        self._shared = True
+        return {"items": self._items, "folders": self._folders, "term": self._term}
 
     def _enter_folder(self, key: str) -> None:
         folders = self._folders
@@ -68,11 +81,12 @@ class MemoryStorage:
         while True:
             cut = key.rfind("/", 0, end - 1) + 1
             parent, name = key[:cut], key[cut:end]
-            names = folders.get(parent)
-            if names is not None:
-                insort(names, name)
+            if parent in folders:
+                insort(self._own_names(parent), name)
                 return
             folders[parent] = [name]
+            if self._own is not None:
+                self._own.add(parent)
             if not cut:
                 return
             end = cut
@@ -83,7 +97,7 @@ class MemoryStorage:
         while True:
             cut = key.rfind("/", 0, end - 1) + 1
             parent, name = key[:cut], key[cut:end]
-            names = folders[parent]
+            names = self._own_names(parent)
             del names[bisect_left(names, name)]
             if names or not cut:
                 if not names:
@@ -91,3 +105,11 @@ class MemoryStorage:
                 return
             del folders[parent]
             end = cut
+
+    def _own_names(self, folder: str) -> Names:
+        """Return a folder's list of names to change: a copy of it from now on when a saved state shares it."""
+        own = self._own
+        if own is not None and folder not in own:
+            self._folders[folder] = self._folders[folder][:]
+            own.add(folder)
+        return self._folders[folder]

@@ -11,6 +11,7 @@ def test_a_store_made_of_a_state_is_the_same_and_is_another():
     again = MemoryStorage.from_state(state)
     storage.apply({"f/a": None, "c": b"3"}, 4)
 
-    assert again.state() == state == {"items": {"f/a": b"1", "b": b"2"}, "term": 3}
+    folders = {"": ["b", "f/"], "f/": ["a"]}
+    assert again.state() == state == {"items": {"f/a": b"1", "b": b"2"}, "folders": folders, "term": 3}
     assert (again.list("f/"), again.list("")) == (["a"], ["b", "f/"])
     assert again.get("b") is storage.get("b")
