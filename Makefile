@@ -4,6 +4,7 @@
 #   make test       the whole suite; ARGS goes to pytest:  make test ARGS="tests/house -q"
 #   make quick      the everyday part of it: all but the tests marked slow
 #   make coverage   the lines and branches of service, vault, sim and lab that no test of theirs reaches; 95 % must be
+#   make mutants    whether the tests notice small mistakes: a sample of each package, 85 % must be; takes a while
 #   make lint       ruff, mypy and the import contracts: what the suite checks too, without running a test
 #   make fix        what ruff can put right by itself
 #   make lessons    list the lessons, and how to open one
@@ -23,7 +24,7 @@ COVERED = service vault sim lab
 
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick coverage lint fix lessons bench
+.PHONY: demo test quick coverage mutants lint fix lessons bench
 
 demo: $(VENV)/core
 	@$(VENV)/bin/labkit demo $(ARGS)
@@ -42,6 +43,9 @@ coverage: $(VENV)/dev
 	    printf '%s, lines and branches together, in percent: ' "$$package"; \
 	    $(VENV)/bin/coverage report --include="labkit/$$package/*" --format=total --precision=1 --fail-under=95; \
 	done
+
+mutants: $(VENV)/dev
+	@$(VENV)/bin/python -m tests.mutants $(ARGS)
 
 lint: $(VENV)/dev
 	@$(VENV)/bin/ruff check .
