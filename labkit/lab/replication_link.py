@@ -221,9 +221,12 @@ class ReplicationLink:
         assert self._sync is not None
         self._sync, effects = on(self._sync, event)
         for effect in effects:
-            self._carry_out(effect)
+            if not self._carry_out(effect):
+                self.started, self._sync = None, None  # it begins again from what is stored, if the node still leads
+                return
 
-    def _carry_out(self, effect: Effect) -> None:
+    def _carry_out(self, effect: Effect) -> bool:
+        """Carry an effect out; return whether that could be done (R25)."""
         core = self._core
         if isinstance(effect, AskUpstream):
             self._ask(effect)
@@ -231,20 +234,19 @@ class ReplicationLink:
             timer = SyncTimer(self._incarnation, effect.name, effect.serial)
             self._services.after(effect.delay_ns, timer, effect.spread_ppm)
         elif isinstance(effect, Apply):
-            for number, changes in effect.entries:
-                own = applied_position.write(core, applied_position.AppliedPosition(True, number, number))
-                self._journal.apply(changes, own, self._leadership.term)
+            return all(
+                applied_position.apply(core, changes, applied_position.AppliedPosition(True, number, number))
+                for number, changes in effect.entries
+            )
         elif isinstance(effect, Replace):
             assert self._sync is not None
-            last_remote_wal = self._sync.last_remote_wal
-            own = applied_position.write(
-                core, applied_position.AppliedPosition(effect.complete, effect.position, last_remote_wal)
-            )
-            self._journal.apply(effect.changes, own, self._leadership.term)
+            reached = applied_position.AppliedPosition(effect.complete, effect.position, self._sync.last_remote_wal)
+            return applied_position.apply(core, effect.changes, reached)
         elif isinstance(effect, Remember):
-            core.commit(applied_position.write_addresses(core, effect.addresses))
+            return applied_position.remember_addresses(core, effect.addresses)
         elif isinstance(effect, Observe):
             core.observe(effect.kind, **effect.fields)
+        return True
 
     def _ask(self, send: AskUpstream) -> None:
         core = self._core

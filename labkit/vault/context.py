@@ -50,8 +50,8 @@ class ContextSource(Protocol):
     def append_line(self, path: str, line: bytes, /) -> None:
         """Append a line to one of the node's files; raise OSError when it cannot be written."""
 
-    def note_due(self, when_ns: int, /) -> None:
-        """Bring the node's timer forward."""
+    def note_due(self, key: str, when_ns: int, /) -> None:
+        """Note when something in a key's record falls due."""
 
     def has_root_key(self, root_key: bytes, /) -> bool:
         """Whether this is the node's root key."""
@@ -211,7 +211,7 @@ class Context:
         """Put stored bytes (None deletes) when the step commits; ``due_ns``: when some of it falls due, 0 for never."""
         self.writes[key] = stored
         if due_ns:
-            self.source.note_due(due_ns)
+            self.source.note_due(key, due_ns)
 
     def write_even_if_refused(self, key: str, stored: bytes | None) -> None:
         """Put stored bytes that stay even when the request is refused."""

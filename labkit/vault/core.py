@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.errors import NODE_SEALED, Unavailable
 from labkit.service.message import Fetch, Response
 from labkit.service.record import NamedTuple
+from labkit.vault.due_times import DueTimes
 from labkit.vault.files import Files
 from labkit.vault.identifiers import sha256
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.storage import Storage
-from labkit.vault.storage.barrier import Barrier, KeyringTerm
+from labkit.vault.storage.barrier import Barrier, BarrierError, KeyringTerm
 from labkit.vault.storage.storage_view import CachedRecords
 
 if TYPE_CHECKING:
@@ -172,8 +173,30 @@ class Replica:
 
     @property
     def mode(self) -> Mode:
-        """The cluster's replication mode, as stored; raises Unavailable while sealed."""
+        """The cluster's replication mode, as stored, *disabled* when it does not open; raises Unavailable while sealed.
+
+        A request that depends on the mode is judged by ``is_secondary`` and the context's, which raise BarrierError.
+        """
         from labkit.vault.replication.mode import Mode  # few clusters replicate
+
+        try:
+            return self._stored_mode()
+        except BarrierError:
+            return Mode()
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether a mode is stored that does not open."""
+        if self._keys.sealed or self.storage.get(MODE_KEY) is None:
+            return False
+        try:
+            self._stored_mode()
+        except BarrierError:
+            return True
+        return False
+
+    def _stored_mode(self) -> Mode:
+        from labkit.vault.replication.mode import Mode
 
         stored = self.storage.get(MODE_KEY)
         if stored is None:
@@ -188,7 +211,7 @@ class Replica:
     @property
     def is_secondary(self) -> bool:
         """Whether the cluster is a disaster-recovery secondary; checked for every request."""
-        return self.storage.get(MODE_KEY) is not None and self.mode.mode == "secondary"
+        return self.storage.get(MODE_KEY) is not None and self._stored_mode().mode == "secondary"
 
     def apply_mode(self, leadership: Leadership) -> None:
         """Keep the journal on while this node is the active one of a cluster that replicates, else off."""
@@ -212,6 +235,8 @@ class Core:
         "append_line",
         "caches",
         "commits",
+        "damaged",
+        "due_times",
         "entropy",
         "keys",
         "leadership",
@@ -241,7 +266,9 @@ class Core:
         self.keys, self.caches = keys or SealKeys(), Caches()
         self.replica = Replica(storage, journal, self.keys, self.caches)
         self.leadership = Leadership()
-        self.next_due_ns: int | None = None
+        self.next_due_ns: int | None = None  # None: to be found in the due times, which None are to be derived
+        self.due_times: DueTimes | None = None
+        self.damaged: dict[str, None] = {}  # keys whose values did not open, as reported
         self.commits = 0
         self.waiting: dict[int, str] = {}  # {number of a suspended request: digest of the token that it took a use off}
 
@@ -264,11 +291,22 @@ class Core:
             self.apply_mode()
         return number
 
-    def note_due(self, when_ns: int) -> None:
-        """Bring the node's timer forward: something falls due then."""
-        due = self.next_due_ns
-        if due is not None and (due == 0 or when_ns < due):
-            self.next_due_ns = when_ns
+    def note_due(self, key: str, when_ns: int) -> None:
+        """Note when something in a key's record falls due."""
+        if self.due_times is not None:
+            self.due_times.note(key, when_ns)
+            self.next_due_ns = None
+
+    def note_damage(self, key: str) -> None:
+        """Report a stored value that does not open, once (C12)."""
+        if key not in self.damaged:
+            self.damaged[key] = None
+            self.observe("stored value damaged", key=key)
+
+    def step_down(self) -> None:
+        """End this node's leadership: a commit showed that another node leads (R25)."""
+        self.set_leadership(self.leadership._replace(active=False, leader="", leader_cluster=""))
+        self.observe("stepped down", reason="a newer leader holds the lease")
 
     def has_root_key(self, root_key: bytes) -> bool:
         """Whether this is the node's root key."""
@@ -276,7 +314,9 @@ class Core:
 
     def apply_mode(self) -> None:
         """Apply a changed mode or leadership; what falls due is derived again (R5)."""
-        self.next_due_ns = None
+        self.next_due_ns, self.due_times = None, None
+        if self.replica.is_damaged:
+            self.note_damage(MODE_KEY)
         self.replica.apply_mode(self.leadership)
 
     def set_leadership(self, leadership: Leadership) -> None:

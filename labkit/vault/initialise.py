@@ -18,7 +18,7 @@ from labkit.vault.mounts import MOUNTS, MountTable, encode_table, new_mount
 from labkit.vault.policies import store as policy_store
 from labkit.vault.seal import SEAL_CONFIG, SealConfig, check_event, encode_config
 from labkit.vault.shamir import split
-from labkit.vault.storage.barrier import KEY_BYTES, KEYRING, encrypt_keyring, new_keyring
+from labkit.vault.storage.barrier import KEY_BYTES, KEYRING, BarrierError, encrypt_keyring, new_keyring
 
 CLUSTER = "core/cluster"
 
@@ -78,8 +78,14 @@ def _fill(ctx: Context, engines: Iterable[Wanted]) -> str:
 
 
 def read_cluster(ctx: Context) -> dict[str, str]:
-    """Return the cluster's name, which is this node's setting, and its id, which is stored."""
-    stored = ctx.full_storage.get(CLUSTER)
+    """Return the cluster's name, which is this node's setting, and its id, which is stored; empty where it is damaged.
+
+    The status endpoints show it, which must answer whatever is damaged (C12).
+    """
+    try:
+        stored = ctx.full_storage.get(CLUSTER)
+    except BarrierError:
+        stored = None
     return {
         "cluster_name": ctx.core.settings.cluster_name,
         "cluster_id": "" if stored is None else stored.decode(),

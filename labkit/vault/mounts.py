@@ -24,7 +24,7 @@ RESERVED = ("sys/", "auth/", "audit/", "cubbyhole/", "identity/")
 class EngineKind(NamedTuple):
     """One row of the catalogue: a kind and version, where its table is (``module:name``), and what else it has.
 
-    ``due_work`` names the module that does what falls due (``earliest``, ``due_names``, ``carry_out``); it is needed
+    ``due_work`` names the module that does what falls due (``due_ns``, ``carry_out``); it is needed
     only where ``due_folder`` of the mount's storage is not empty.  Modules are imported at the first use (R24).
     """
 

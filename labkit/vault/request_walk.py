@@ -38,6 +38,7 @@ from labkit.vault.mounts import MOUNTS, Mount, MountTable, ResolvedRoute, decode
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
 from labkit.vault.policies.store import INDEX, acl_for
 from labkit.vault.storage import StoreError
+from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.fencing import StaleTerm
 
 METHODS = {
@@ -153,10 +154,14 @@ def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:
         raise BadRequest("relative paths not supported")
     if operation == "list" and not path.endswith("/"):
         path += "/"
-    table = decode_table(ctx.decrypt(MOUNTS, stored)) if stored is not None else MountTable(())
+    table, missing = MountTable(()), _no_route(path)
+    try:
+        table = decode_table(ctx.decrypt(MOUNTS, stored)) if stored is not None else table
+    except BarrierError as error:  # the system's own paths still answer (C12)
+        missing = error
     mount = table.find(path) or _SYSTEM.find(path)
     if mount is None:
-        return ResolvedRoute(operation, path, query, None, _no_route(path))
+        return ResolvedRoute(operation, path, query, None, missing)
     if operation in ("write", "patch") and path.endswith("/"):
         return ResolvedRoute(operation, path, query, mount, BadRequest("cannot write to a path ending in '/'"))
     try:
@@ -167,7 +172,7 @@ def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:
     return ResolvedRoute(operation, path, query, mount, match, flags)
 
 
-def _no_route(path: str) -> NotFound:
+def _no_route(path: str) -> ServiceError:
     return NotFound(f'no handler for route "{path}". route entry not found.')
 
 
@@ -377,13 +382,15 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
 
 def _may_write(core: Core) -> bool:
     """Whether the node still writes: it may have lost leadership or mode while the refused request waited."""
-    return not core.keys.sealed and core.leadership.active and not core.replica.is_secondary
+    try:
+        return not core.keys.sealed and core.leadership.active and not core.replica.is_secondary
+    except BarrierError:
+        return False
 
 
 def step_down(ctx: Context) -> Response:
     """Answer for a node whose commit was refused because another node leads."""
-    ctx.core.leadership = ctx.core.leadership._replace(active=False, leader="", leader_cluster="")
-    ctx.observe("stepped down", reason="a newer leader holds the lease")
+    ctx.core.step_down()
     text = "this node is not the active one any more; nothing was changed, try again"
     return to_response(Unavailable(text, code=NOT_ACTIVE))
 

@@ -1,9 +1,11 @@
 """Scheduled work: what falls due on an active node without a request: tokens end, keys rotate.
 
 1. Each item is a step of its own.
-2. The time of the next item is computed from storage at unseal, takeover, promotion and after each tick; in between,
-   a write with an earlier due time brings it forward.
+2. When each record falls due is derived from storage at unseal, takeover and promotion, and kept up by what is written
+   (``due_times``, R5): a tick reads only the records that are due.
 3. A sealed node, a standby and a secondary do nothing.
+4. No exception leaves a tick: a record that does not open is reported once and skipped (C12), a node that was overtaken
+   steps down, what the store cannot write is tried again later (R25).
 """
 
 from __future__ import annotations
@@ -11,67 +13,141 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from labkit.vault import tokens
+from labkit.service.durations import SECOND_NS
+from labkit.service.errors import ServiceError
+from labkit.service.record import NamedTuple
 from labkit.vault.context import Context, own_work
-from labkit.vault.mounts import CATALOGUE, read_table
+from labkit.vault.due_times import DueTimes
+from labkit.vault.mounts import CATALOGUE, MOUNTS, read_table
+from labkit.vault.storage.barrier import BarrierError
+from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.storage_view import StorageView
+from labkit.vault.token_record import IDS
 
 if TYPE_CHECKING:
     from labkit.vault.core import Core
 
+RETRY_NS = 10 * SECOND_NS
+"""How long after a failed write it is tried again."""
+
+
+class DueFolder(NamedTuple):
+    """A folder whose records may fall due, and the module that says when (``due_ns``) and does it (``carry_out``)."""
+
+    prefix: str
+    folder: str
+    module: str
+
+
+TOKENS = DueFolder("", IDS, "labkit.vault.tokens")
+
 
 def next_due(core: Core) -> int | None:
     """Return when something falls due on this node, in nanoseconds since the epoch; None for never."""
-    if core.keys.sealed or not core.leadership.active:
+    if core.keys.barrier is None or not core.leadership.active:
         return None
     if core.next_due_ns is None:
-        core.next_due_ns = 0 if core.replica.is_secondary else _earliest(own_work(core))
+        core.next_due_ns = _earliest(core)
     return core.next_due_ns or None
 
 
 def tick(core: Core) -> int:
     """Do what is due now, each item a step of its own; return how many items that were."""
-    due = next_due(core)
     done = 0
-    while due is not None and due <= core.now():
-        done += _end_tokens(core) + _run_engines(core)
+    due_ns = next_due(core)
+    while due_ns is not None and due_ns <= core.now():
+        done += _do_next(core)
         core.next_due_ns = None
-        due = next_due(core)
+        due_ns = next_due(core)
     return done
 
 
-def _earliest(ctx: Context) -> int:
-    times = [tokens.earliest_expiry(ctx.full_storage)]
-    times += [work.earliest(storage) for work, storage in _engines(ctx)]
-    return min((when for when in times if when), default=0)
+def _earliest(core: Core) -> int:
+    if core.replica.is_damaged or core.replica.is_secondary:
+        return 0
+    if core.due_times is None:
+        core.due_times = _derive(core)
+    while (earliest := core.due_times.earliest()) is not None:
+        when_ns, key = earliest
+        if _is_stored(core, key):
+            return when_ns
+        core.due_times.remove(key)  # deleted before its time
+    return 0
 
 
-def _engines(ctx: Context) -> list[tuple[Any, StorageView]]:
-    """Return (due work, storage) of the mounts where anything may fall due; their engines are imported only then."""
-    due_work = []
-    for mount in read_table(ctx.full_storage).mounts:
-        kind, storage = CATALOGUE[mount.kind, mount.version], StorageView(ctx, mount.prefix)
-        if kind.due_work and storage.list(kind.due_folder):
-            due_work.append((import_module(kind.due_work), storage))
-    return due_work
+def _is_stored(core: Core, key: str) -> bool:
+    try:
+        return core.storage.get(key) is not None
+    except ServiceError:
+        return True  # whoever reads it next reports it
 
 
-def _end_tokens(core: Core) -> int:
-    done = 0
-    for digest in tokens.expired(own_work(core).full_storage, core.now()):
-        ctx = own_work(core)
-        tokens.revoke(ctx, digest)  # writes nothing when it was revoked with its parent
+def _derive(core: Core) -> DueTimes:
+    """Read every record in which something may fall due."""
+    ctx, times = own_work(core), DueTimes()
+    for prefix, folder, module in _folders(ctx):
+        storage = StorageView(ctx, prefix)
+        for name in storage.list(folder):
+            key = prefix + folder + name
+            try:
+                when_ns = _work(module).due_ns(ctx, storage, name)  # an engine is imported only then (R24)
+            except BarrierError:
+                core.note_damage(key)
+                continue
+            if when_ns:
+                times.note(key, when_ns)
+    return times
+
+
+def _folders(ctx: Context) -> list[DueFolder]:
+    folders = [TOKENS]
+    try:
+        mounts = read_table(ctx.full_storage).mounts
+    except BarrierError:
+        ctx.core.note_damage(MOUNTS)
+        mounts = ()
+    for mount in mounts:
+        kind = CATALOGUE[mount.kind, mount.version]
+        if kind.due_work:
+            folders.append(DueFolder(mount.prefix, kind.due_folder, kind.due_work))
+    return folders
+
+
+def _do_next(core: Core) -> bool:
+    """Do the earliest item; return whether it wrote anything."""
+    assert core.due_times is not None
+    earliest = core.due_times.earliest()
+    assert earliest is not None, "the time that is due is an item's"
+    key, ctx = earliest[1], own_work(core)
+    core.due_times.remove(key)
+    try:
+        _do(ctx, key)
         core.commit(ctx.writes)
-        done += bool(ctx.writes)
-    return done
+    except BarrierError:
+        core.note_damage(key)
+        return False
+    except StaleTerm:
+        core.step_down()
+        return False
+    except ServiceError as error:
+        core.observe("scheduled work failed", reason="; ".join(error.errors))
+        core.note_due(key, ctx.now + RETRY_NS)
+        return False
+    return bool(ctx.writes)
 
 
-def _run_engines(core: Core) -> int:
-    done = 0
-    for work, storage in _engines(own_work(core)):
-        for name in work.due_names(storage, core.now()):
-            ctx = own_work(core)
-            work.carry_out(ctx, StorageView(ctx, storage.prefix), name)
-            core.commit(ctx.writes)
-            done += 1
-    return done
+def _do(ctx: Context, key: str) -> None:
+    for prefix, folder, module in _folders(ctx):
+        if key.startswith(prefix + folder):
+            storage, work = StorageView(ctx, prefix), _work(module)
+            name = key[len(prefix + folder) :]
+            when_ns = work.due_ns(ctx, storage, name)
+            if when_ns > ctx.now:
+                ctx.core.note_due(key, when_ns)
+            elif when_ns:
+                work.carry_out(ctx, storage, name)
+            return
+
+
+def _work(module: str) -> Any:
+    return import_module(module)

@@ -5,6 +5,7 @@
    to 0.
 3. Sealing drops the root key, the keyring and every cache.
 4. A node whose root key does not decrypt the stored keyring (its cluster joined another replication set) seals itself.
+   When its keys still open the mount table, only the keyring's record is damaged: it goes on with them (C12).
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.vault.core import Core
 from labkit.vault.identifiers import uuid_text
+from labkit.vault.mounts import MOUNTS
 from labkit.vault.shamir import combine
-from labkit.vault.storage.barrier import KEYRING, BarrierError, decrypt_keyring
+from labkit.vault.storage.barrier import KEYRING, BarrierError, damaged, decrypt_keyring
 from labkit.vault.storage.records import decode_record, encode_record
 
 SEAL: dict[str, dict[str, str]] = {
@@ -63,7 +65,10 @@ def check_event(core: Core, event: str) -> None:
 def read_config(core: Core) -> SealConfig | None:
     """Return how the root key is shared out; None before initialisation."""
     stored = core.storage.get(SEAL_CONFIG)
-    return None if stored is None else SealConfig(*decode_record(stored))
+    try:
+        return None if stored is None else SealConfig(*map(int, decode_record(stored)))
+    except (ValueError, TypeError):
+        raise damaged(SEAL_CONFIG) from None
 
 
 def encode_config(config: SealConfig) -> bytes:
@@ -179,8 +184,20 @@ def reload_keyring(core: Core) -> None:
     try:
         keyring = decrypt_keyring(stored, keys.root_key)
     except BarrierError:
-        seal(core, reason="the cluster joined another replication set")
-        return
+        if not _opens_mounts(core):
+            seal(core, reason="the cluster joined another replication set")
+            return
+        core.note_damage(KEYRING)
+        keyring = keys.barrier.keyring
     if keyring != keys.barrier.keyring:
         keys.install(keys.root_key, keyring)
     core.caches.records.keep(KEYRING, stored, None)
+
+
+def _opens_mounts(core: Core) -> bool:
+    """Whether the keys of this node open the stored mount table."""
+    stored = core.storage.get(MOUNTS)
+    try:
+        return stored is not None and bool(core.keys.decrypt(MOUNTS, stored))
+    except BarrierError:
+        return False

@@ -77,9 +77,9 @@ class Tape:
         """Report to the node's observer, once."""
         self._next("observe", lambda: self._core.observe(kind, **fields))
 
-    def note_due(self, when_ns: int) -> None:
-        """Bring the node's timer forward, once."""
-        self._next("due", lambda: self._core.note_due(when_ns))
+    def note_due(self, key: str, when_ns: int) -> None:
+        """Note when something in a key's record falls due, once."""
+        self._next("due", lambda: self._core.note_due(key, when_ns))
 
     def append_line(self, path: str, line: bytes) -> None:
         """Append a line to one of the node's files, once; raise OSError again where it could not be written."""

@@ -15,6 +15,7 @@ from labkit.service.durations import SECOND_NS
 from labkit.service.encoding import from_base64url, to_base64url
 from labkit.service.errors import BadRequest, Forbidden
 from labkit.vault.identifiers import base62
+from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.token_record import ACCESSORS, CHILDREN, IDS, Token, decode_token, digest_of, encode_token
 
 if TYPE_CHECKING:
@@ -135,7 +136,10 @@ def end_last_use(ctx: Context) -> None:
     digest = ctx.caller.digest
     if digest in ctx.core.waiting.values():
         return
-    token = _stored(ctx.full_storage, digest)
+    try:
+        token = _stored(ctx.full_storage, digest)
+    except BarrierError:  # altered while the request waited: nothing can be said of its uses
+        return
     if token is not None and token.uses < 0:
         revoke(ctx, digest)
 
@@ -153,7 +157,11 @@ def revoke(ctx: Context, digest: str, *, descendants: bool = True) -> None:
         children = storage.list(f"{CHILDREN}{member}/")
         to_delete += [f"{CHILDREN}{member}/{child}" for child in children]
         (family if descendants else orphans).extend(children)
-        token = _stored(storage, member)
+        try:
+            token = _stored(storage, member)
+        except BarrierError:  # a record that does not open must not keep its family alive; tidy finds the accessor
+            token = None
+            to_delete.append(IDS + member)
         if token is not None:
             to_delete += [IDS + member, ACCESSORS + token.accessor, *storage.keys(f"cubbyhole/{member}/")]
             if token.parent:
@@ -167,17 +175,22 @@ def revoke(ctx: Context, digest: str, *, descendants: bool = True) -> None:
             save(ctx, child, orphan._replace(parent="", orphan=True))
 
 
-def earliest_expiry(storage: StorageView) -> int:
-    """Return when the next stored token ends, in nanoseconds since the epoch; 0 for never."""
-    ends = (_stored(storage, digest) for digest in storage.list(IDS))
-    return min((token.expires_ns for token in ends if token is not None and token.expires_ns), default=0)
+def due_ns(ctx: Context, storage: StorageView, digest: str) -> int:
+    """Return when a stored token is to be deleted, in nanoseconds since the epoch; 0 for never.
+
+    One without a use left is due at once, unless a request waits that took one: its own end deletes it.
+    """
+    token = _stored(storage, digest)
+    if token is None:
+        return 0
+    if token.uses < 0 and digest not in ctx.core.waiting.values():
+        return ctx.now
+    return token.expires_ns
 
 
-def expired(storage: StorageView, now_ns: int) -> list[str]:
-    """Return the hashes of the stored tokens that have ended, in the order of their ends."""
-    records = ((_stored(storage, digest), digest) for digest in storage.list(IDS))
-    ends = [(token.expires_ns, digest) for token, digest in records if token is not None]
-    return [digest for ends_ns, digest in sorted(ends) if ends_ns and ends_ns <= now_ns]
+def carry_out(ctx: Context, storage: StorageView, digest: str) -> None:
+    """Delete a token that is due."""
+    revoke(ctx, digest)
 
 
 def _stored(storage: StorageView, digest: str) -> Token | None:
@@ -236,7 +249,7 @@ def _open_batch(ctx: Context, text: str) -> tuple[Token, str] | None:
     try:
         sealed = from_base64url(text[4:])
         token = decode_token(ctx.decrypt("token/batch", sealed))
-    except ValueError:
+    except (ValueError, BarrierError):
         return None
     if to_base64url(sealed) != text[4:]:  # one token has one text: another spelling of its bytes is another text
         return None

@@ -80,7 +80,7 @@ class Vault(ShortForms):
         if state:
             self.core.leadership = Leadership(*state["leadership"])
             self.serial = state["serial"]
-            self.core.waiting = dict(state["waiting"])
+            self.core.waiting, self.core.damaged = dict(state["waiting"]), dict.fromkeys(state["damaged"])
 
     def __repr__(self) -> str:
         return f"Vault({self.core.settings.node}, {'sealed' if self.sealed else 'unsealed'})"
@@ -97,9 +97,9 @@ class Vault(ShortForms):
     def handle(self, request: Request) -> Response | Suspended:
         """Answer a request, or return it suspended with the fetch that it waits for."""
         core = self.core
-        reload_keyring(core)
         ctx = Context(core, request, core.now())
         try:
+            reload_keyring(core)
             request_walk.check_request(ctx)
             request_walk.find_route(ctx)
             request_walk.check_node(ctx)
@@ -227,6 +227,7 @@ class Vault(ShortForms):
             "journal": core.replica.journal.state(),
             "serial": self.serial,
             "waiting": dict(core.waiting),
+            "damaged": tuple(core.damaged),
         }
 
     def _start(self, ctx: Context) -> Response | Suspended:

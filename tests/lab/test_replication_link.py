@@ -525,3 +525,31 @@ def test_a_comparison_under_a_corrupt_subpage_finds_nothing_to_fetch_there(short
 
     assert (observed["fetch"], observed["delete"]) == (written, 0)
     assert lab.queries.contents("tokyo") == lab.queries.contents("paris")
+
+
+def test_a_node_that_was_overtaken_while_the_stream_arrives_steps_down_and_the_lab_goes_on(calm):
+    """A stale term at the commit of streamed entries never leaves through the clock (R25)."""
+    lab = calm
+    node = lab.parts.nodes[lab["tokyo"].active]
+    node.store.claim(node.leadership.term + 1)
+    put(lab, "paris", "a")
+    lab.run("20s")
+    put(lab, "paris", "b")
+    lab.run("10s")
+
+    assert "stepped down" in seen(lab, "tokyo-1") + seen(lab, "tokyo-2") + seen(lab, "tokyo-3")
+    assert level(lab)
+
+
+def test_a_damaged_position_of_the_secondary_is_read_as_none_after_a_takeover(calm):
+    lab = calm
+    put(lab, "paris", "a")
+    lab.run("2s")
+    store, term = lab.parts.nodes["tokyo-1"].store, lab.parts.nodes["tokyo-1"].leadership.term
+    stored = store.get("node/position")
+    store.apply({"node/position": stored[:-1] + bytes([stored[-1] ^ 1])}, term)
+    lab.crash("tokyo-1")
+    put(lab, "paris", "b")
+    lab.run("30s")
+
+    assert level(lab)

@@ -94,13 +94,33 @@ def test_a_refused_commit_changes_nothing(service):
 
 def test_what_falls_due_comes_earlier_but_never_later(service):
     core = service.core
-    core.next_due_ns = None
-    core.note_due(5)
-    assert core.next_due_ns is None  # not derived yet: all of it will be found then
-    core.next_due_ns = 0
+    core.note_due("a", 5)
+    assert core.due_times is None  # not derived yet: all of it will be found then
+    assert service.next_due() is None
     for when_ns, due_ns in ((9, 9), (7, 7), (8, 7)):
-        core.note_due(when_ns)
-        assert core.next_due_ns == due_ns
+        core.note_due(f"token/id/{when_ns}", when_ns)
+        core.storage.apply({f"token/id/{when_ns}": b""}, 0)
+        assert service.next_due() == due_ns
+
+
+def test_damage_is_reported_once_by_key(service):
+    core, seen = service.core, []
+    core.observe = lambda kind, **fields: seen.append((kind, fields))
+    for key in ("a", "b", "a"):
+        core.note_damage(key)
+
+    assert seen == [("stored value damaged", {"key": "a"}), ("stored value damaged", {"key": "b"})]
+
+
+def test_a_node_that_steps_down_leads_no_more_and_keeps_no_journal(service):
+    service.post("sys/replication/dr/primary/enable")
+    core, seen = service.core, []
+    assert core.replica.journal.on
+    core.observe = lambda kind, **fields: seen.append(kind)
+    core.step_down()
+
+    assert (core.leadership.active, core.leadership.leader, core.replica.journal.on) == (False, "", False)
+    assert seen == ["stepped down"]
 
 
 def test_a_new_leadership_begins_without_streams(service):

@@ -9,8 +9,12 @@ import pytest
 from labkit import Vault
 from labkit.real import entropy
 from labkit.service.errors import BadRequest
+from labkit.vault.core import Environment
+from labkit.vault.mounts import MOUNTS
 from labkit.vault.seal import SEAL, parse_share, reload_keyring, seal_state
 from labkit.vault.storage.barrier import KEYRING, encrypt_keyring, new_keyring
+from labkit.vault.storage.memory import MemoryStorage
+from labkit.vault.vault import no_outside, set_up
 
 
 @pytest.fixture
@@ -20,14 +24,72 @@ def sealed(service):
     return service
 
 
-def test_the_table_knows_every_state_it_leads_to():
-    assert {state for moves in SEAL.values() for state in moves.values()} <= set(SEAL)
+def give(vault, shares):
+    """Send key shares; return the last answer's status."""
+    return [vault.post("sys/unseal", {"key": share}, token="").status for share in shares][-1]
 
 
-def test_states_follow_the_table(sealed):
-    assert seal_state(sealed.core) == "sealed"
-    sealed.unseal_with(sealed.unseal_keys[1:4])
-    assert seal_state(sealed.core) == "unsealed"
+def join_another_set(vault):
+    """Replace keyring and mounts as joining another replication set does, under a root key that this node lacks."""
+    keyring = new_keyring(entropy, 0)
+    vault.core.commit({KEYRING: encrypt_keyring(keyring, entropy(32), entropy), MOUNTS: None})
+    reload_keyring(vault.core)
+    return 204
+
+
+def initialise(vault):
+    return vault.put("sys/init", {"secret_shares": 5, "secret_threshold": 3}, token="").status
+
+
+# what brings each event about; the result is a status
+EVENTS = {
+    "init": initialise,
+    "share": lambda vault: give(vault, vault.unseal_keys[:1]),
+    "threshold": lambda vault: give(vault, vault.unseal_keys[:3]),
+    "wrong share": lambda vault: give(vault, (*vault.unseal_keys[:2], "00" * 33)) - 200,  # 400: of no event but this
+    "reset": lambda vault: vault.post("sys/unseal", {"reset": True}, token="").status,
+    "seal": lambda vault: vault.put("sys/seal").status,
+    "other keyring": join_another_set,
+}
+
+
+def vault_in(state):
+    """Return a vault in a state of the table."""
+    if state == "uninitialised":
+        vault = Vault(MemoryStorage(), Environment(lambda: 0, entropy, lambda kind, **fields: None, no_outside))
+        vault.unseal_keys = Vault.dev().unseal_keys
+        return vault
+    vault = Vault.dev()
+    if state == "sealed":
+        vault.put("sys/seal")
+    return vault
+
+
+@pytest.mark.parametrize(
+    ("state", "event", "following"),
+    [(state, event, following) for state, moves in SEAL.items() for event, following in moves.items()],
+)
+def test_an_event_of_the_table_leads_where_it_says(state, event, following):
+    vault = vault_in(state)
+    assert seal_state(vault.core) == state
+
+    assert EVENTS[event](vault) < 300
+    assert seal_state(vault.core) == following
+
+
+@pytest.mark.parametrize(
+    ("state", "event"),
+    [(state, event) for state in SEAL for event in ("init", "share", "reset") if event not in SEAL[state]],
+)
+def test_an_event_that_the_table_does_not_have_is_refused(state, event):
+    vault = vault_in(state)
+
+    assert EVENTS[event](vault) == 400
+    assert seal_state(vault.core) == state
+
+
+def test_every_event_of_the_table_is_brought_about():
+    assert set(EVENTS) == {event for moves in SEAL.values() for event in moves}
 
 
 def test_a_share_given_twice_counts_once(sealed):
@@ -81,11 +143,19 @@ def test_sealing_drops_everything(service):
 
 
 def test_a_node_whose_key_no_longer_fits_seals_itself(service):
-    keyring = new_keyring(entropy, 0)
-    service.core.commit({KEYRING: encrypt_keyring(keyring, entropy(32), entropy)})
-    reload_keyring(service.core)
+    join_another_set(service)
 
     assert service.sealed
+
+
+def test_a_node_whose_stored_keyring_is_damaged_goes_on_with_the_keys_it_has(service):
+    stored = service.core.storage.get(KEYRING)
+    service.core.storage.apply({KEYRING: stored[:-1] + bytes([stored[-1] ^ 1])}, 0)
+
+    assert service.post("secret/data/a", {"data": {"x": 1}}).ok
+    assert (service.sealed, tuple(service.core.damaged)) == (False, (KEYRING,))
+    service.put("sys/seal")
+    assert give(service, service.unseal_keys[:3]) == 400
 
 
 def test_a_node_takes_up_a_changed_ring(service):
@@ -100,10 +170,6 @@ def test_a_node_takes_up_a_changed_ring(service):
 
 @pytest.mark.parametrize(("shares", "threshold"), [(1, 1), (2, 2), (5, 3), (7, 7)])
 def test_any_split_opens(shares, threshold):
-    from labkit.vault.core import Environment
-    from labkit.vault.storage.memory import MemoryStorage
-    from labkit.vault.vault import no_outside, set_up
-
     vault = Vault(MemoryStorage(), Environment(lambda: 0, entropy, lambda kind, **fields: None, no_outside))
     _, keys = set_up(vault.core, shares, threshold)
 

@@ -21,7 +21,7 @@ from labkit.vault import wrapping
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.replication.mode import Mode
 from labkit.vault.seal import SEAL_CONFIG
-from labkit.vault.storage.barrier import KEYRING
+from labkit.vault.storage.barrier import KEYRING, BarrierError
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
@@ -152,6 +152,13 @@ def is_known(core: Core, secondary_id: str) -> bool:
 
 def check_connection(core: Core, secondary_id: str, serial: int, shown: dict[str, Any]) -> str:
     """Return why a secondary's connection is refused; an empty text when it is accepted."""
+    try:
+        return _why_refused(core, secondary_id, serial, shown)
+    except BarrierError as error:  # what the check rests on is damaged: nobody is admitted (C12)
+        return str(error)
+
+
+def _why_refused(core: Core, secondary_id: str, serial: int, shown: dict[str, Any]) -> str:
     from labkit.keymaking import check_client_certificate, verify
 
     key = SECONDARIES + _as_key(secondary_id)
@@ -246,7 +253,12 @@ def credentials(core: Core, serial: int) -> dict[str, Any]:
     stored = core.storage.get(CREDENTIALS)
     if stored is None:
         return {}
-    return show(Bundle(*decode_record(core.keys.decrypt(CREDENTIALS, stored))), serial, core.settings.version)
+    try:
+        bundle = Bundle(*decode_record(core.keys.decrypt(CREDENTIALS, stored)))
+    except BarrierError:
+        core.note_damage(CREDENTIALS)
+        return {}
+    return show(bundle, serial, core.settings.version)
 
 
 def show(bundle: Bundle, serial: int, version: str) -> dict[str, Any]:

@@ -7,10 +7,14 @@ own values apply again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from labkit.service.errors import ServiceError
 from labkit.vault.replication.mode import MODE_KEY
+from labkit.vault.storage.barrier import BarrierError
+from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
@@ -32,8 +36,12 @@ class AppliedPosition(NamedTuple):
 
 
 def read(ctx: Context) -> AppliedPosition:
-    """Return the position that applies now."""
-    stored = _tagged(ctx, POSITION)
+    """Return the position that applies now; where it does not open, none is known (C12)."""
+    try:
+        stored = _tagged(ctx, POSITION)
+    except BarrierError:
+        ctx.core.note_damage(POSITION)
+        return AppliedPosition()
     mode = ctx.mode
     return (
         AppliedPosition(*stored)
@@ -52,13 +60,48 @@ def addresses(ctx: Context) -> tuple[str, ...]:
     mode = ctx.mode
     if not mode.has_upstream:
         return ()
-    stored = _tagged(ctx, ADDRESSES)
+    try:
+        stored = _tagged(ctx, ADDRESSES)
+    except BarrierError:
+        ctx.core.note_damage(ADDRESSES)
+        stored = None
     return tuple(dict.fromkeys((*(stored or ()), *mode.upstream_cluster_addrs)))
 
 
 def write_addresses(core: Core, known: tuple[str, ...]) -> Writes:
     """Return the writes that store the upstream's addresses."""
     return _tag(core, ADDRESSES, list(known))
+
+
+def apply(core: Core, changes: Iterable[tuple[str, bytes | None]], position: AppliedPosition) -> bool:
+    """Write what the upstream sent, and the position that it leads to; return whether that was done.
+
+    A node that was overtaken steps down; what the store cannot write, or must not take, is reported (R25).
+    """
+    try:
+        core.replica.journal.apply(changes, write(core, position), core.leadership.term)
+    except StaleTerm:
+        core.step_down()
+    except ServiceError as error:
+        core.observe("stream not applied", reason="; ".join(error.errors))
+    except ValueError as error:
+        core.observe("stream not applied", reason=str(error))
+    else:
+        return True
+    return False
+
+
+def remember_addresses(core: Core, known: tuple[str, ...]) -> bool:
+    """Store the upstream's addresses; return whether that was done, as ``apply`` does."""
+    try:
+        core.commit(write_addresses(core, known))
+    except StaleTerm:
+        core.step_down()
+    except ServiceError as error:
+        core.observe("addresses not stored", reason="; ".join(error.errors))
+    else:
+        return True
+    return False
 
 
 def _tag_of(stored_mode: bytes | None) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from labkit.service.errors import Internal
 from labkit.service.record import NamedTuple
 from labkit.vault.storage.records import decode_record, encode_record
 
@@ -22,8 +23,13 @@ KEY_BYTES = 32
 Entropy = Callable[[int], bytes]
 
 
-class BarrierError(ValueError):
-    """A stored value that this keyring cannot decrypt: wrong key, wrong place, or altered bytes."""
+class BarrierError(Internal):
+    """A stored value that this keyring cannot decrypt: wrong key, wrong place, or altered bytes (C12)."""
+
+
+def damaged(key: str) -> BarrierError:
+    """Return the error of a stored value that does not open; its text is the same for every cause."""
+    return BarrierError(f"the value stored at {key} does not open: its bytes were altered, or another keyring wrote it")
 
 
 class KeyringTerm(NamedTuple):
@@ -60,11 +66,11 @@ class Barrier:
         """Decrypt what is stored under a key; raise BarrierError when it does not fit."""
         cipher = self._ciphers.get(stored[:5])
         if cipher is None:
-            raise BarrierError(f"{key} is stored under a keyring term that this node does not have")
+            raise damaged(key)
         try:
             return cipher.decrypt(stored[5:17], stored[17:], key.encode())
-        except InvalidTag:
-            raise BarrierError(f"{key} does not open: wrong keyring or altered bytes") from None
+        except (InvalidTag, ValueError):  # the latter: too short for a nonce
+            raise damaged(key) from None
 
 
 def new_keyring(entropy: Entropy, now_ns: int) -> tuple[KeyringTerm, ...]:

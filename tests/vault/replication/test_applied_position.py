@@ -8,6 +8,8 @@ from labkit.vault.context import own_work
 from labkit.vault.replication import applied_position
 from labkit.vault.replication.applied_position import ADDRESSES, POSITION, AppliedPosition
 from labkit.vault.replication.mode import MODE_KEY
+from labkit.vault.storage import StoreError
+from labkit.vault.storage.memory import MemoryStorage
 
 
 @pytest.fixture
@@ -119,3 +121,58 @@ def test_a_token_forgets_the_position_because_it_may_name_another_primary(togeth
     together.open_post("tokyo", "secondary/update-primary", body).raise_for_status()
 
     assert applied_position.read(own_work(core)) == AppliedPosition(True, None, 0)
+
+
+# ---- what cannot be stored, or does not open
+
+
+@pytest.fixture
+def seen(core):
+    """What the secondary's node reports from now on: kinds, and what each says."""
+    reported = []
+    core.observe = lambda kind, **fields: reported.append((kind, fields))
+    return reported
+
+
+CHANGES = (("logical/x/a", b"1"), ("logical/x/b", None))
+REACHED = AppliedPosition(True, 7, 7)
+
+
+def test_contents_and_position_are_applied_in_one_commit(core, seen):
+    assert applied_position.apply(core, CHANGES, REACHED)
+    assert (core.storage.get("logical/x/a"), applied_position.read(own_work(core)), seen) == (b"1", REACHED, [])
+
+
+def test_a_node_that_was_overtaken_steps_down_while_it_applies(core, seen):
+    before = core.storage.get(POSITION)
+    core.storage.claim(core.leadership.term + 1)
+    assert not applied_position.apply(core, CHANGES, REACHED)
+    assert not core.leadership.active
+    assert not applied_position.remember_addresses(core, ("https://a:8201",))
+    assert [kind for kind, _ in seen] == ["stepped down", "stepped down"]
+    assert (core.storage.get("logical/x/a"), core.storage.get(POSITION)) == (None, before)
+
+
+def test_what_the_store_cannot_write_and_what_is_never_shipped_is_reported(core, seen, monkeypatch):
+    assert not applied_position.apply(core, (("node/lease", b"x"),), REACHED)
+
+    def full(self, writes, term):
+        raise StoreError("lab.db has no space left")
+
+    monkeypatch.setattr(MemoryStorage, "apply", full)
+    assert not applied_position.apply(core, CHANGES, REACHED)
+    assert not applied_position.remember_addresses(core, ("https://a:8201",))
+    assert [kind for kind, _ in seen] == ["stream not applied", "stream not applied", "addresses not stored"]
+    assert "node/lease" in seen[0][1]["reason"]
+
+
+def test_a_damaged_position_is_none_and_damaged_addresses_are_those_of_the_mode(core, seen):
+    assert applied_position.remember_addresses(core, ("https://b:8201",))
+    for key in (POSITION, ADDRESSES):
+        stored = core.storage.get(key)
+        core.storage.apply({key: stored[:-1] + bytes([stored[-1] ^ 1])}, core.leadership.term)
+
+    for _ in range(2):
+        assert applied_position.read(own_work(core)) == AppliedPosition()
+        assert applied_position.addresses(own_work(core)) == core.replica.mode.upstream_cluster_addrs
+    assert seen == [("stored value damaged", {"key": POSITION}), ("stored value damaged", {"key": ADDRESSES})]

@@ -236,6 +236,44 @@ except Exception as error:
         assert vault.post("secret/data/a", {"data": {"x": 1}}).ok
 
 
+def opened_or_refused(path) -> Vault | None:
+    """Open a file, or hold that its refusal names it."""
+    try:
+        return Vault.open(str(path))
+    except StoreError as error:
+        refusal = str(error)
+    assert str(path) in refusal
+    return None
+
+
+def test_altered_bytes_anywhere_are_refused_or_answered_never_raised(path, tmp_path):
+    """One byte of the file is altered, here and there: it opens or is refused, and each request has an answer."""
+    with closing(Vault.open(str(path))) as vault:
+        for number in range(40):
+            vault.post(f"secret/data/{number}", {"data": {"x": number}})
+        vault.post("transit/keys/k", {"auto_rotate_period": "2h"})
+    sound, opened = path.read_bytes(), 0
+    for position in [*range(0, 128, 9), *range(128, len(sound), 499)]:
+        altered = bytearray(sound)
+        altered[position] ^= 0x41
+        other = tmp_path / "altered.db"
+        for left in tmp_path.glob("altered.db*"):
+            left.unlink()
+        other.write_bytes(bytes(altered))
+        reopened = opened_or_refused(other)
+        if reopened is None:
+            continue
+        opened += 1
+        with closing(reopened) as vault:
+            vault.tick()
+            assert vault.get("sys/health", token="").status == 200
+            assert vault.get("sys/seal-status", token="").status == 200
+            for ask in (vault.list("secret/metadata"), vault.get("secret/data/7"), vault.get("sys/mounts")):
+                assert ask.status in (200, 404, 500)
+                assert ask.status != 500 or ask.errors
+    assert opened > 10
+
+
 # ---- kills
 
 KILLS = """

@@ -1,0 +1,51 @@
+"""Due times: when each stored record falls due; the earliest is at hand, however many there are.
+
+1. A record has one time, the one noted last; an earlier note of it is skipped when its turn comes.
+2. It is a cache over storage: derived at unseal, takeover and promotion, and kept up by what is written (R5).
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+
+MIN_REBUILD = 64
+
+
+class DueTimes:
+    """Storage keys by the time at which something in their records falls due, in nanoseconds since the epoch."""
+
+    __slots__ = ("_heap", "_times")
+
+    def __init__(self) -> None:
+        self._times: dict[str, int] = {}
+        self._heap: list[tuple[int, str]] = []
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    def __repr__(self) -> str:
+        return f"DueTimes({len(self)} records)"
+
+    def note(self, key: str, when_ns: int) -> None:
+        """Set when a record falls due."""
+        if self._times.get(key) == when_ns:
+            return
+        self._times[key] = when_ns
+        heappush(self._heap, (when_ns, key))
+        if len(self._heap) > 2 * len(self._times) + MIN_REBUILD:
+            self._heap = [(due_ns, known) for known, due_ns in self._times.items()]
+            heapify(self._heap)
+
+    def earliest(self) -> tuple[int, str] | None:
+        """Return the earliest time and its record's key; None when nothing falls due."""
+        heap = self._heap
+        while heap:
+            when_ns, key = heap[0]
+            if self._times.get(key) == when_ns:
+                return when_ns, key
+            heappop(heap)
+        return None
+
+    def remove(self, key: str) -> None:
+        """Take a record out."""
+        self._times.pop(key, None)
