@@ -97,6 +97,9 @@ class Bookkeeping:
         self._trace.record(("leader", *report))
         self._invariants.on_change()
 
+    def _on_service_changed(self, report: reports.ServiceChanged) -> None:
+        self._invariants.on_change()
+
     def _on_mode_changed(self, report: reports.ModeChanged) -> None:
         before = self.modes.get(report.cluster, ("disabled", ""))
         self.modes[report.cluster] = (report.mode, report.state)
@@ -155,6 +158,7 @@ HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {
     reports.AskEnded: Bookkeeping._on_ask_ended,
     reports.Observed: Bookkeeping._on_observed,
     reports.LeaderTaken: Bookkeeping._on_leader_taken,
+    reports.ServiceChanged: Bookkeeping._on_service_changed,
     reports.ModeChanged: Bookkeeping._on_mode_changed,
     reports.Progressed: Bookkeeping._on_progressed,
     reports.Noted: Bookkeeping._on_noted,

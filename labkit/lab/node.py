@@ -29,7 +29,7 @@ from labkit.lab.messages import (
     size_of,
 )
 from labkit.lab.replication_link import ReplicationLink
-from labkit.lab.reports import Committed, LeaderTaken, Observed
+from labkit.lab.reports import Committed, LeaderTaken, Observed, ServiceChanged
 from labkit.service.message import Fetch, Request, Response, Suspended, silence
 from labkit.vault.core import Core, Environment, Leadership, Settings
 from labkit.vault.files import Files
@@ -62,6 +62,7 @@ class NodeHost:
         self.suspended: dict[int, tuple[Suspended, str, Correlation]] = dict(state.get("suspended", {}))
         self.fetches: dict[int, int] = dict(state.get("fetches", {}))
         self.timer_ns: int = state.get("timer_ns", 0)
+        self.served: bool = state.get("served", False)
         self.entropy = services.entropy(self.incarnation, state.get("counter", 0))
         self.vault = self._build(state.get("vault"))
         self.link = ReplicationLink(plan, services, self.vault, self.incarnation, state.get("link"))
@@ -127,15 +128,19 @@ class NodeHost:
     def crash(self) -> None:
         """Lose everything in memory."""
         self.incarnation += 1
-        self.suspended, self.fetches, self.timer_ns = {}, {}, 0
+        self.suspended, self.fetches, self.timer_ns, self.served = {}, {}, 0, False
         self.entropy = self.services.entropy(self.incarnation, 0)
         self.vault = self._build(None)
         self.link = ReplicationLink(self.plan, self.services, self.vault, self.incarnation, None)
 
     def after_step(self) -> None:
-        """After any step: replicate what was written, and keep the timer for what falls due."""
+        """After any step: replicate what was written, report a changed service, keep the timer for what falls due."""
         self.link.after_step()
-        due_ns = self.vault.next_due() if self.active else None
+        active = self.active
+        if active != self.served:
+            self.served = active
+            self.services.emit(ServiceChanged(self.services.now(), self.cluster))
+        due_ns = self.vault.next_due() if active else None
         if due_ns is not None:
             now_ns = self.services.now()
             at_ns = max(now_ns, due_ns - self.plan.start_wall_ns)
@@ -151,6 +156,7 @@ class NodeHost:
             "suspended": dict(self.suspended),
             "fetches": dict(self.fetches),
             "timer_ns": self.timer_ns,
+            "served": self.served,
             "counter": self.entropy.counter,
             "vault": self.vault.state(),
             "link": self.link.state(),

@@ -113,7 +113,11 @@ class Queries:
                 continue
             upstream = self.upstream_of(plan.name)
             leader = self.active_node(upstream) if upstream else ""
-            if leader and nodes[leader].journal.last == sync.position:
+            if not leader or not nodes[leader].journal.on:
+                continue
+            above, below = nodes[leader].mode, nodes[node].mode
+            same_set = above.mode == "primary" and above.cluster_id == below.cluster_id
+            if same_set and nodes[leader].journal.last == sync.position:
                 pairs.append((upstream, plan.name))
         return pairs
 

@@ -39,6 +39,13 @@ class LeaderTaken(NamedTuple):
     term: int
 
 
+class ServiceChanged(NamedTuple):
+    """A node of a cluster began or ceased to serve: it was sealed or unsealed, or its leadership began or ended."""
+
+    at_ns: int
+    cluster: str
+
+
 class ModeChanged(NamedTuple):
     """A cluster's replication mode or state changed, as its active node knows it."""
 
@@ -140,6 +147,7 @@ Report = (
     Observed
     | Committed
     | LeaderTaken
+    | ServiceChanged
     | ModeChanged
     | Progressed
     | Noted

@@ -87,6 +87,12 @@ def test_a_leader_is_traced_and_judged(books, judge):
     assert judge.calls == [("on_change",)]
 
 
+def test_a_node_that_begins_or_ceases_to_serve_is_judged(books, judge):
+    books.take(reports.ServiceChanged(1, "paris"))
+
+    assert (len(books._trace), judge.calls) == (0, [("on_change",)])
+
+
 def test_a_promotion_is_whoever_leaves_its_upstream_as_primary(books, judge):
     books.take(reports.ClusterStruck(3, "paris"))
     books.take(reports.UpstreamFollowed("tokyo", "paris", False))

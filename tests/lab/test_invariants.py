@@ -65,6 +65,17 @@ def test_an_old_primary_that_comes_back_by_itself_breaks_it_when_it_leads_again(
     assert ONE_PRIMARY in broken(calm)
 
 
+def test_an_old_primary_that_is_unsealed_within_its_lease_breaks_it_at_once(calm):
+    """Nothing but the unsealing happens then: no lease is taken, no mode changes, no timer is waited for."""
+    calm["paris"].put("sys/seal")
+    calm["tokyo"].promote()
+    assert ONE_PRIMARY not in broken(calm)
+    calm["paris"].unseal()
+
+    assert ONE_PRIMARY in broken(calm)
+    assert calm.invariants.broken[ONE_PRIMARY].at_ns <= calm.now
+
+
 def test_demoting_first_and_waiting_for_what_is_under_way_keeps_every_rule(lab):
     lab.run("3s")
     lab["paris"].demote()
@@ -158,6 +169,25 @@ def test_a_wrong_layer_suspends_nothing(calm):
         calm.corrupt("tokyo", layer="cellar")
 
     assert not calm.invariants.corrupted
+
+
+@pytest.mark.parametrize("path", ["primary/disable", "primary/demote"])
+def test_a_cluster_that_is_no_primary_any_more_is_not_compared(calm, path):
+    """A disabled one keeps no tree; its secondary takes some time to notice."""
+    calm["paris"].post(f"sys/replication/dr/{path}", {})
+    assert calm.parts.nodes["tokyo-1"].sync.state == "stream-wals"
+    calm.run("1s")
+
+    assert calm.queries.streaming_pairs() == []
+    assert broken(calm) == []
+
+
+def test_a_primary_of_another_set_is_not_compared(calm):
+    calm["paris"].post("sys/replication/dr/primary/disable", {})
+    calm["paris"].post("sys/replication/dr/primary/enable", {})
+    calm.run("1s")
+
+    assert broken(calm) == []
 
 
 def test_what_lags_is_not_compared(lab):
