@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from labkit.service.arguments import wrong
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
 # 2030-01-01T00:00:00Z: where a lab's wall clocks stand when it is built
@@ -100,14 +101,14 @@ class Blueprint:
     start_wall_ns: int = START_WALL_NS
 
     def cluster(self, name: str) -> ClusterPlan:
-        """Return the plan of a cluster; raise KeyError that lists the names there are."""
+        """Return the plan of a cluster; ValueError with the names there are for any other value."""
         for plan in self.clusters:
             if plan.name == name:
                 return plan
-        raise KeyError(f"no cluster named {name}; there are {', '.join(plan.name for plan in self.clusters)}")
+        raise wrong("cluster", "a cluster", name, [plan.name for plan in self.clusters])
 
     def nodes_of(self, cluster: str) -> tuple[NodePlan, ...]:
-        """Return the plans of a cluster's nodes, in order; KeyError as ``cluster``."""
+        """Return the plans of a cluster's nodes, in order; ValueError as ``cluster``."""
         plan = self.cluster(cluster)
         return tuple(NodePlan(name=name, cluster=plan, start_wall_ns=self.start_wall_ns) for name in plan.node_names)
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from labkit.lab.blueprint import ClusterPlan
 from labkit.lab.queries import Queries
 from labkit.lab.runbooks import Ask, Credentials
+from labkit.service.arguments import one_of, text, wrong
 from labkit.service.message import Body, Response
 from labkit.service.short_forms import ShortForms
 from labkit.vault.files import Files
@@ -88,6 +89,12 @@ class Cluster(ShortForms):
         timeout: str = "30s",
     ) -> Response:
         """Send one request with exactly these headers; the clock moves until the answer, or raises Silence."""
+        text("method", "a method such as GET", method)
+        text("path", "a path such as secret/data/app", path)
+        if node != "":
+            one_of("node", f"a node of {self.name}", node, self.nodes)
+        if headers is not None and not isinstance(headers, Mapping):
+            raise wrong("headers", "a mapping of names to texts", headers)
         return self._driver.ask(Ask(self.name, method, path, json, node), timeout=timeout, headers=dict(headers or {}))
 
     def promote(self, force: bool = False) -> str:
@@ -102,9 +109,25 @@ class Cluster(ShortForms):
         """Give this secondary another primary to follow, with a fresh activation token issued there."""
         return self._driver.work_through("repoint", cluster=self.name, to=to)
 
-    def unseal(self) -> str:
-        """Give every sealed node its key shares."""
-        return self._driver.work_through("unseal", cluster=self.name)
+    def disable(self) -> str:
+        """Take this cluster out of replication, whatever it is in it."""
+        return self._driver.work_through("disable", cluster=self.name)
+
+    def enable_primary(self) -> str:
+        """Make this cluster a disaster-recovery primary."""
+        return self._driver.work_through("enable-primary", cluster=self.name)
+
+    def enable_secondary(self, primary: str) -> str:
+        """Make this cluster a secondary of a primary, with an activation token issued there."""
+        return self._driver.work_through("enable-secondary", cluster=self.name, primary=primary)
+
+    def seal(self) -> str:
+        """Seal the active node."""
+        return self._driver.work_through("seal", cluster=self.name)
+
+    def unseal(self, node: str = "") -> str:
+        """Give every sealed node, or the one that is named, its key shares."""
+        return self._driver.work_through("unseal", cluster=self.name, node=node)
 
     def status(self) -> Any:
         """Return what the replication status endpoint answers, as data."""

@@ -8,10 +8,13 @@ from typing import Any
 from labkit.lab.parts import Parts
 from labkit.lab.queries import Queries
 from labkit.lab.reports import ClusterStruck, Corrupted, ReachChanged
-from labkit.service.durations import parse_duration
+from labkit.service.arguments import duration_ns, one_of, whole_number, wrong
+from labkit.service.arguments import percent as checked_percent
 from labkit.sim.latency import Latency
 
 MILLION = 1_000_000
+MAX_FACTOR = MILLION
+LAYERS = ("root", "subtree", "page", "subpage", "storage")
 
 
 class LabFaults:
@@ -25,7 +28,7 @@ class LabFaults:
 
     def crash(self, target: str) -> None:
         """Take a node, or all nodes of a cluster, down; what they held in memory is gone."""
-        nodes = [self._parts.nodes[node] for node in self.queries.nodes_of(target)]
+        nodes = [self._parts.nodes[node] for node in self._nodes(target)]
         for cluster in sorted({node.cluster for node in nodes if node.active}):
             self._emit(ClusterStruck(self._parts.now, cluster))
         for node in nodes:
@@ -35,50 +38,59 @@ class LabFaults:
 
     def restart(self, target: str) -> None:
         """Start a node, or all nodes of a cluster, again; they come up sealed."""
-        for number, node in enumerate(self.queries.nodes_of(target)):
+        for number, node in enumerate(self._nodes(target)):
             if self._network_faults.restart(node):
                 self._parts.nodes[node].boot((number + 1) * 10_000_000)
         self._emit(ReachChanged(self._parts.now))
 
     def partition(self, a: str, b: str) -> None:
         """Cut both ways between two sites or clusters."""
-        self._network_faults.partition(self.queries.site_of(a), self.queries.site_of(b))
+        self._network_faults.partition(*self._two_sites(("a", a), ("b", b)))
         self._note_cut(a, b)
         self._emit(ReachChanged(self._parts.now))
 
     def cut(self, source: str, target: str) -> None:
         """Cut one way, from a site or cluster to another."""
-        self._network_faults.cut(self.queries.site_of(source), self.queries.site_of(target))
+        self._network_faults.cut(*self._two_sites(("source", source), ("target", target)))
         self._note_cut(source, target)
         self._emit(ReachChanged(self._parts.now))
 
     def isolate(self, target: str) -> None:
         """Cut a site or cluster off from every other site."""
-        self._network_faults.isolate(self.queries.site_of(target))
+        self._network_faults.isolate(self._site("target", target))
         self._note_cut(target)
         self._emit(ReachChanged(self._parts.now))
 
     def heal(self, a: str | None = None, b: str | None = None) -> None:
         """Undo cuts: between two, around one, or all."""
-        self._network_faults.heal(*(None if name is None else self.queries.site_of(name) for name in (a, b)))
+        self._network_faults.heal(*self._around(a, b))
         self._emit(ReachChanged(self._parts.now))
 
-    def slow(self, a: str, b: str, latency: str | None = None, factor: int | None = None) -> None:
+    def slow(self, a: str, b: str, *, latency: str | None = None, factor: int | None = None) -> None:
         """Give the line between two another latency (a duration), or make it so many times as slow."""
-        shape = None if latency is None else Latency.constant(parse_duration(latency))
-        self._network_faults.slow(self.queries.site_of(a), self.queries.site_of(b), latency=shape, factor=factor)
+        sites = self._site("a", a), self._site("b", b)
+        if (latency is None) == (factor is None):
+            raise ValueError(f"slow: expected latency= or factor=, got {'neither' if latency is None else 'both'}")
+        if factor is not None:
+            whole_number("factor", f"a whole number from 2 to {MAX_FACTOR}", factor, 2, MAX_FACTOR)
+        shape = None if latency is None else Latency.constant(duration_ns("latency", latency))
+        self._network_faults.slow(*sites, latency=shape, factor=factor)
 
     def lose(self, a: str, b: str, percent: float) -> None:
         """Lose a share of the messages between two; each lost one is sent again, later."""
-        self._network_faults.lose(self.queries.site_of(a), self.queries.site_of(b), round(percent * MILLION / 100))
+        sites = self._site("a", a), self._site("b", b)
+        self._network_faults.lose(*sites, round(checked_percent("percent", percent) * MILLION / 100))
 
     def restore_links(self, a: str | None = None, b: str | None = None) -> None:
         """Undo ``slow`` and ``lose``: between two, around one, or everywhere."""
-        self._network_faults.restore(*(None if name is None else self.queries.site_of(name) for name in (a, b)))
+        self._network_faults.restore(*self._around(a, b))
 
     def corrupt(self, cluster: str, layer: str = "subpage", key: str | None = None) -> None:
         """Alter one kept node of the Merkle index of a cluster's active node, or a stored value (``storage``)."""
-        active = self.queries.active_node(cluster)
+        one_of("layer", "a layer", layer, LAYERS)
+        if key is not None and not isinstance(key, str):
+            raise wrong("key", "a storage key, or None", key)
+        active = self.queries.active_node(self._parts.blueprint.cluster(cluster).name)
         if not active:
             raise ValueError(f"{cluster} has no active node whose index could be altered; unseal or restart one first")
         node = self._parts.nodes[active]
@@ -95,6 +107,27 @@ class LabFaults:
                 raise ValueError(f"{cluster} keeps no Merkle index: replication is disabled there")
             index.corrupt(layer, key)
         self._emit(Corrupted(self._parts.now, cluster, layer))
+
+    def _nodes(self, target: Any) -> tuple[str, ...]:
+        known = [name for plan in self._parts.blueprint.clusters for name in (plan.name, *plan.node_names)]
+        return self.queries.nodes_of(one_of("target", "a cluster or a node", target, known))
+
+    def _site(self, name: str, value: Any) -> str:
+        blueprint = self._parts.blueprint
+        known = dict.fromkeys((*[plan.name for plan in blueprint.clusters], *blueprint.sites))
+        return self.queries.site_of(one_of(name, "a site or a cluster", value, known))
+
+    def _two_sites(self, first: tuple[str, Any], second: tuple[str, Any]) -> tuple[str, str]:
+        sites = self._site(*first), self._site(*second)
+        if sites[0] == sites[1]:
+            both = f"{first[1]} and {second[1]} both mean {sites[0]}"
+            raise ValueError(
+                f"{first[0]}, {second[0]}: expected two different sites, but {both}; crash its nodes instead"
+            )
+        return sites
+
+    def _around(self, a: Any, b: Any) -> list[str | None]:
+        return [None if value is None else self._site(name, value) for name, value in (("a", a), ("b", b))]
 
     def _note_cut(self, *targets: str) -> None:
         sites = {self.queries.site_of(target) for target in targets}

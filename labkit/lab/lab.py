@@ -26,7 +26,9 @@ from labkit.lab.queries import Queries
 from labkit.lab.reports import Report, RunbookEnded
 from labkit.lab.runbooks import Ask, RunbookError
 from labkit.lab.snapshot import Snapshot, branch_of, restore_parts, state_of
-from labkit.service.durations import parse_duration
+from labkit.service.arguments import duration_ns, flag, one_of, text, wrong
+from labkit.service.arguments import seed as checked_seed
+from labkit.service.durations import format_duration, parse_duration
 from labkit.service.message import Response
 from labkit.sim.clock import Item
 from labkit.sim.network import Network
@@ -53,6 +55,7 @@ class Lab:
     def __init__(
         self, blueprint: Blueprint, seed: int = 7, *, trace: bool = True, snapshot: Snapshot | None = None
     ) -> None:
+        _check_made_of(blueprint, seed, trace, snapshot)
         connections = build.Connections(self._dispatch, self._take)
         if snapshot is None:
             self.parts = build.make_parts(blueprint, seed, connections, trace=trace)
@@ -95,6 +98,8 @@ class Lab:
     @classmethod
     def load(cls, path: str | Path, seed: int | None = None) -> Lab:
         """Build the lab of a scenario file; ``run()`` then plays it to its end."""
+        if not isinstance(path, str) and not hasattr(path, "__fspath__"):
+            raise wrong("path", "the path of a scenario file", path)
         from labkit.scenario.loading import load
         from labkit.scenario.running import Run
 
@@ -148,14 +153,17 @@ class Lab:
         Durations are text such as ``30s`` or a number of seconds.  With neither, a loaded scenario runs to its end.
         A condition that does not hold within an hour of simulated time raises TimeoutError.
         """
+        if duration is not None and until is not None:
+            raise ValueError("run: expected a duration or until=, got both")
         if callable(until):
-            condition = until
-            if not self.parts.clock.run(until_ns=self.now + parse_duration(MAX_WAIT), stop=lambda: condition(self)):
-                raise TimeoutError(f"the condition did not hold within {MAX_WAIT} of simulated time")
+            self._run_until(until)
         elif until is not None:
-            self.parts.clock.run(until_ns=parse_duration(until))
+            until_ns = duration_ns("until", until, seconds=True)
+            if until_ns < self.now:
+                raise wrong("until", f"an instant from now on, that is from {format_duration(self.now)} on", until)
+            self.parts.clock.run(until_ns=until_ns)
         elif duration is not None:
-            self.parts.clock.run(until_ns=self.now + parse_duration(duration))
+            self.parts.clock.run(until_ns=self.now + duration_ns("duration", duration, seconds=True))
         elif self.scenario is not None:
             scenario = self.scenario
             self.parts.clock.run(stop=lambda: scenario.ended)
@@ -165,7 +173,10 @@ class Lab:
         return self
 
     def work_through(self, runbook: str, **arguments: Any) -> str:
-        """Work through a runbook; the clock moves until its end; raise RunbookError when it cannot go on."""
+        """Work through a runbook; the clock moves until its end; raise RunbookError when it cannot go on.
+
+        ValueError names the runbooks, or the arguments of one, that are known, when it has another name.
+        """
         console = self.parts.console
         number = console.start(runbook, **arguments)
         limit = self.now + parse_duration(MAX_RUNBOOK_TIME)
@@ -190,7 +201,9 @@ class Lab:
         0 and 0.0 when level; both infinite of a cluster that does not follow the other, or has not yet reached any
         complete state of it.  Known as well while a cluster is cut off, sealed or down.
         """
-        return self.queries.lag(self.blueprint.cluster(primary).name, self.blueprint.cluster(secondary).name)
+        names = [plan.name for plan in self.blueprint.clusters]
+        one_of("primary", "a cluster", primary, names)
+        return self.queries.lag(primary, one_of("secondary", "a cluster", secondary, names))
 
     def snapshot(self) -> Snapshot:
         """Return everything that the lab is made of at this instant."""
@@ -205,10 +218,13 @@ class Lab:
     @classmethod
     def restore(cls, snapshot: Snapshot) -> Lab:
         """Build a lab that goes on exactly where a snapshot was taken."""
+        if not isinstance(snapshot, Snapshot):
+            raise wrong("snapshot", "what lab.snapshot() gave", snapshot)
         return cls(snapshot.blueprint, snapshot.seed, snapshot=snapshot)
 
     def branch(self, name: str) -> Lab:
         """Build a lab that goes on from here with other keys and nonces; branches share none, whatever their names."""
+        text("name", "a name for the branch", name)
         return self.restore(branch_of(self.parts, self.snapshot(), name))
 
     def crash(self, target: str) -> None:
@@ -218,6 +234,14 @@ class Lab:
     def restart(self, target: str) -> None:
         """Start a node, or all nodes of a cluster, again; they come up sealed."""
         self.faults.restart(target)
+
+    def seal(self, cluster: str) -> str:
+        """Seal the active node of a cluster."""
+        return self.work_through("seal", cluster=cluster)
+
+    def unseal(self, cluster: str, node: str = "") -> str:
+        """Give the sealed nodes of a cluster, or the one that is named, their key shares."""
+        return self.work_through("unseal", cluster=cluster, node=node)
 
     def partition(self, a: str, b: str) -> None:
         """Cut both ways between two sites or clusters."""
@@ -235,9 +259,9 @@ class Lab:
         """Undo cuts: between two, around one, or all."""
         self.faults.heal(a, b)
 
-    def slow(self, a: str, b: str, latency: str | None = None, factor: int | None = None) -> None:
+    def slow(self, a: str, b: str, *, latency: str | None = None, factor: int | None = None) -> None:
         """Give the line between two another latency (a duration), or make it so many times as slow."""
-        self.faults.slow(a, b, latency, factor)
+        self.faults.slow(a, b, latency=latency, factor=factor)
 
     def lose(self, a: str, b: str, percent: float) -> None:
         """Lose a share of the messages between two; each lost one is sent again, later."""
@@ -289,11 +313,20 @@ class Lab:
 
     def watch(self, name: str, check: Callable[[Lab], Any]) -> None:
         """Add an invariant of one's own: ``check(lab)`` returns something false, or text, when it is broken."""
+        text("name", "a name for the rule", name)
+        if not callable(check):
+            raise wrong("check", "a function of the lab", check)
         self.invariants.watch(name, lambda: check(self))
+
+    def _run_until(self, condition: Callable[[Lab], Any]) -> None:
+        """Let time pass until a condition on the lab holds; none when it does already."""
+        limit_ns = self.now + parse_duration(MAX_WAIT)
+        if not condition(self) and not self.parts.clock.run(until_ns=limit_ns, stop=lambda: condition(self)):
+            raise TimeoutError(f"the condition did not hold within {MAX_WAIT} of simulated time")
 
     def _ask(self, ask: Ask, timeout: str | int = "30s", headers: dict[str, str] | None = None) -> Response:
         """Ask a cluster from its operator's host; the clock moves until the answer; raise Silence without one."""
-        deadline_ns = self.now + parse_duration(timeout)
+        deadline_ns = self.now + duration_ns("timeout", timeout, seconds=True)
         console = self.parts.console
         number = console.ask(ask, deadline_ns - self.now, headers=headers)
         self.parts.clock.run(until_ns=deadline_ns, stop=lambda: number in console.answers)
@@ -323,3 +356,13 @@ class Lab:
             self._bookkeeping.take(report)
         elif self.scenario is not None:
             self.scenario.on_runbook(report.number, Finished(report.ok, report.text))
+
+
+def _check_made_of(blueprint: Any, seed: Any, trace: Any, snapshot: Any) -> None:
+    """Judge what a lab is to be made of."""
+    if not isinstance(blueprint, Blueprint):
+        raise wrong("blueprint", "a Blueprint; Lab.pair() and Lab.triangle() need none", blueprint)
+    checked_seed("seed", seed)
+    flag("trace", trace)
+    if snapshot is not None and not isinstance(snapshot, Snapshot):
+        raise wrong("snapshot", "what lab.snapshot() gave", snapshot)

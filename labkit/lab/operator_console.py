@@ -16,6 +16,7 @@ from labkit.lab.blueprint import Blueprint
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import ApiAnswer, ApiRequest, AskAgain, AskDeadline, Correlation, PauseOver, size_of
 from labkit.lab.reports import ANSWERED, REFUSED, UNKNOWN, AskEnded, Noted, RunbookEnded
+from labkit.lab.runbook_arguments import judge
 from labkit.lab.runbooks import (
     RUNBOOKS,
     AdoptCredentials,
@@ -39,8 +40,6 @@ NOT_SERVED = (NOT_ACTIVE, NO_ACTIVE_NODE)
 """The reason codes of a node that only says that it is not the active one; other refusals are answers."""
 
 ConsoleTimer = AskDeadline | AskAgain | PauseOver
-
-CLUSTER_ARGUMENTS = ("cluster", "primary", "secondary", "to", "old", "new")
 
 
 class PendingAsk(NamedTuple):
@@ -106,11 +105,9 @@ class OperatorConsole:
     def start(self, name: str, **arguments: Any) -> int:
         """Begin a runbook; return the number under which its end will be in ``finished``.
 
-        Raises KeyError for a cluster that is not there, before anything happens.
+        ValueError for a runbook or an argument that is not there, before anything happens.
         """
-        for argument in CLUSTER_ARGUMENTS:
-            if argument in arguments:
-                self._blueprint.cluster(arguments[argument])
+        judge(self._blueprint, name, arguments)
         self.serial += 1
         number = self.serial
         self.runbooks[number] = RunningRunbook(number, name, tuple(sorted(arguments.items())))

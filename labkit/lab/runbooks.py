@@ -19,6 +19,7 @@ from labkit.service.message import Body, Response
 
 DR = "sys/replication/dr/"
 POLL_NS = 250 * MILLISECOND_NS
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "LIST")
 MAX_POLLS = 480  # two minutes
 MAX_IDLE_POLLS = 60  # 15 s without any progress
 

@@ -116,7 +116,7 @@ def _keys(model: type[BaseModel], indent: str) -> Iterator[str]:
 
 
 def _unknown(what: str, name: str, known: dict[str, str]) -> str:
-    from labkit.scenario.did_you_mean import nearest
+    from labkit.service.did_you_mean import nearest
 
     near = nearest(name, known)
     hint = f"did you mean {near}?" if near is not None else f"known: {', '.join(known) or 'none'}"

@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
-from labkit.scenario.did_you_mean import nearest
 from labkit.scenario.model import ClientsPart, ExpectPart, FilePart, LabPart, fields_of, part_at
 from labkit.scenario.problems import FieldError, FilePosition, FileProblem, describe_value, expected
 from labkit.scenario.scenario import Expectations, ExpectedRange, Scenario, Step
 from labkit.scenario.value_types import HOUR_NS, MAX_SCENARIO_NS, DeclaredNames, write_duration
 from labkit.scenario.verbs import VERBS, cross_field_errors, model_of
 from labkit.scenario.yaml_positions import Document, Path, parse, read
+from labkit.service.did_you_mean import nearest
 
 MAX_OPERATIONS = 500_000
 MEASURES = ("acknowledged", "lost", "unknown", "refused", "rpo", "rto")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 from unicodedata import east_asian_width
 
-from labkit.scenario.did_you_mean import nearest
+from labkit.service.did_you_mean import nearest
 
 EXCERPT_COLUMNS = 100
 MAX_SHOWN_PROBLEMS = 20

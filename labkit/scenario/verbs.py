@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
+from labkit.lab.faults import LAYERS, MAX_FACTOR
+from labkit.lab.runbooks import METHODS
 from labkit.scenario.problems import describe_value, expected
 from labkit.scenario.value_types import (
     ClusterName,
@@ -32,13 +34,12 @@ if TYPE_CHECKING:
 Arguments = Mapping[str, Any]
 
 RUNBOOK, FAULT, STORY = "runbook", "fault", "story"
-METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "LIST")
-LAYERS = ("root", "subtree", "page", "subpage", "storage")
+FACTOR = f"a whole number from 2 to {MAX_FACTOR}"
 
 
-def _at_least_two(value: int) -> int:
-    if value < 2:
-        raise ValueError(f"expected a whole number from 2 up, got {value}")
+def _factor(value: int) -> int:
+    if not 2 <= value <= MAX_FACTOR:
+        raise ValueError(expected(FACTOR, value))
     return value
 
 
@@ -266,7 +267,7 @@ _ROWS = (
         (
             _BETWEEN,
             Parameter("latency", Duration, "a duration such as 300ms", "to", None),
-            Parameter("factor", Annotated[int, AfterValidator(_at_least_two)], "a whole number from 2 up", "by", None),
+            Parameter("factor", Annotated[int, AfterValidator(_factor)], FACTOR, "by", None),
         ),
         undo="restore",
         fault=lambda faults, arguments: faults.slow(

@@ -47,7 +47,7 @@ def test_key_shares_are_five_of_which_three_open():
 
 def test_a_cluster_is_found_by_name_and_a_stranger_is_refused_with_the_names_there_are():
     assert pair().cluster("tokyo").site == "tokyo"
-    with pytest.raises(KeyError, match=r"no cluster named oslo; there are paris, tokyo"):
+    with pytest.raises(ValueError, match=r"expected a cluster, got 'oslo'; there are: paris, tokyo"):
         pair().cluster("oslo")
 
 

@@ -90,12 +90,11 @@ def test_silence_is_a_timeout_and_the_clock_stands_at_call_and_timeout(calm):
     assert calm.now == at_ns + 30 * SECOND_NS
 
 
-@pytest.mark.parametrize("node", ["paris-2", "paris-9"])
-def test_a_node_that_is_down_or_was_never_there_is_silent_for_as_long(calm, node):
+def test_a_node_that_is_down_is_silent_for_as_long(calm):
     calm.crash("paris-2")
     at_ns = calm.now
     with pytest.raises(Silence):
-        calm["paris"].request("GET", "sys/health", node=node, timeout="4s")
+        calm["paris"].request("GET", "sys/health", node="paris-2", timeout="4s")
 
     assert calm.now == at_ns + 4 * SECOND_NS
 

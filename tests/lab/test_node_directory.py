@@ -31,7 +31,7 @@ def test_what_names_no_node_is_none(quiet, address):
 
 
 def test_an_unknown_cluster_is_an_error(quiet):
-    with pytest.raises(KeyError, match="no cluster named oslo"):
+    with pytest.raises(ValueError, match="expected a cluster, got 'oslo'"):
         quiet.parts.directory.resolve_for_console("active://oslo")
 
 

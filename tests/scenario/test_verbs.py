@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from labkit.lab.faults import LabFaults
+from labkit.lab.faults import LAYERS, LabFaults
 from labkit.lab.lab import Lab
 from labkit.lab.runbooks import RUNBOOKS
 from labkit.scenario.value_types import DeclaredNames
-from labkit.scenario.verbs import FAULT, LAYERS, RUNBOOK, STORY, VERBS, cross_field_errors, model_of
+from labkit.scenario.verbs import FAULT, RUNBOOK, STORY, VERBS, cross_field_errors, model_of
 from labkit.sim.faults import Faults
 from labkit.vault.replication import merkle
 

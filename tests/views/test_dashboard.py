@@ -108,7 +108,7 @@ def test_what_cannot_be_done_is_shown_as_text(lab, board):
     before = lab.parts.clock.pending()
     board.there.value = board.here.value
     board.buttons["partition"].click()
-    assert "refused · ValueError: partition needs two different sites" in status(board)
+    assert "refused · ValueError: a, b: expected two different sites" in status(board)
     board.target.value = "paris"
     board.buttons["promote"].click()
 

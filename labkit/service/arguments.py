@@ -1,0 +1,108 @@
+"""Arguments: what a caller of a verb gave, judged before anything changes, in one sentence that a reader can act on.
+
+The sentence of a wrong one names the argument, what was wanted, what came, and the names that there are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from labkit.service.durations import parse_duration
+
+MAX_SHOWN_CHARACTERS = 40
+MAX_SHOWN_NAMES = 24
+MAX_SEED = 2**64 - 1
+
+_UNIT_AT_ITS_END = re.compile(r"[a-zµμ]\Z")
+
+
+def wrong(name: str, what: str, value: Any, known: Iterable[str] = ()) -> ValueError:
+    """Return the error for an argument: its name, what was wanted, what came, and which names there are."""
+    names = list(known)
+    text = f"{name}: expected {what}, got {shown(value)}"
+    if names:
+        more = " …" if len(names) > MAX_SHOWN_NAMES else ""
+        text += f"; there are: {', '.join(names[:MAX_SHOWN_NAMES])}{more}"
+    if names and isinstance(value, str):
+        from labkit.service.did_you_mean import nearest  # needed for errors only (R24)
+
+        near = nearest(value, names)
+        text += f" — did you mean '{near}'?" if near is not None else ""
+    return ValueError(text)
+
+
+def shown(value: Any) -> str:
+    """Return how an error names a value: in short, and a value that is not plain by its type only."""
+    if isinstance(value, str):
+        text = "".join([character if character.isprintable() else "·" for character in value[:MAX_SHOWN_CHARACTERS]])
+        return f"'{text}{'…' if len(value) > MAX_SHOWN_CHARACTERS else ''}'"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value) if abs(value) < 10**MAX_SHOWN_CHARACTERS else f"a number of {value.bit_length()} bits"
+    if value is None or isinstance(value, bool | float):
+        return repr(value)
+    kind = type(value).__name__
+    return f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}"
+
+
+def one_of(name: str, what: str, value: Any, known: Iterable[str]) -> str:
+    """Return a name that is known; ValueError for any other value."""
+    names = list(known)
+    if not isinstance(value, str) or value not in names:
+        raise wrong(name, what, value, names)
+    return value
+
+
+def text(name: str, what: str, value: Any) -> str:
+    """Return a text that is not empty; ValueError for any other value."""
+    if not isinstance(value, str) or not value:
+        raise wrong(name, what, value)
+    return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return True or False; ValueError for any other value."""
+    if not isinstance(value, bool):
+        raise wrong(name, "True or False", value)
+    return value
+
+
+def whole_number(name: str, what: str, value: Any, low: int, high: int | None = None) -> int:
+    """Return a whole number within limits; ValueError for any other value."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < low or (high is not None and value > high):
+        raise wrong(name, what, value)
+    return value
+
+
+def percent(name: str, value: Any) -> float:
+    """Return a number from 0 to 100; ValueError for any other value."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:  # not a number: False
+        raise wrong(name, "a number of percent from 0 to 100 such as 5 or 0.5", value)
+    return value
+
+
+def seed(name: str, value: Any) -> int:
+    """Return a seed: a whole number from 0 up that 64 bits hold; ValueError for any other value."""
+    return whole_number(name, "a whole number from 0 to 2**64 - 1", value, 0, MAX_SEED)
+
+
+def duration_ns(name: str, value: Any, *, seconds: bool = False) -> int:
+    """Return a duration from 0 up in nanoseconds: text with its unit, or with ``seconds`` a whole number of them too.
+
+    ValueError for any other value.
+    """
+    what = "a duration from 0s up such as 80ms, 1.5s or 1h30m"
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
+        raise wrong(name, what, value)
+    if not isinstance(value, str) and not seconds:
+        raise wrong(name, f"a duration with its unit such as {shown(value)}ms or {shown(value)}s", value)
+    if isinstance(value, str) and not seconds and not _UNIT_AT_ITS_END.search(value):
+        raise wrong(name, what, value)
+    try:
+        time_ns = parse_duration(value)
+    except (ValueError, OverflowError):
+        raise wrong(name, what, value) from None
+    if time_ns < 0:
+        raise wrong(name, what, value)
+    return time_ns
