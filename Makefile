@@ -9,6 +9,7 @@
 #   make fix        what ruff can put right by itself
 #   make lessons    list the lessons, and how to open one
 #   make bench      the speed measurements of tests/bench
+#   make torture    500,000 odd requests; ARGS is their number and a seed:  make torture ARGS="100000 7"
 #
 # PYTHON=/path/to/python3 chooses the interpreter, VENV=folder another place for the environment.
 
@@ -24,7 +25,7 @@ COVERED = service vault sim lab
 
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick coverage mutants lint fix lessons bench
+.PHONY: demo test quick coverage mutants lint fix lessons bench torture
 
 demo: $(VENV)/core
 	@$(VENV)/bin/labkit demo $(ARGS)
@@ -64,6 +65,9 @@ bench: $(VENV)/dev
 	@set -e; for script in tests/bench/*.py; do \
 	    echo "== $$script"; $(VENV)/bin/python "$$script" $(ARGS); \
 	done
+
+torture: $(VENV)/dev
+	@$(VENV)/bin/python tests/torture/test_odd_requests.py $(ARGS)
 
 # What is installed is remembered by an empty file in the environment; a newer pyproject.toml installs again.
 $(VENV)/core: pyproject.toml $(VENV)/bin/python

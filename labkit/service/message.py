@@ -30,6 +30,13 @@ class Request(NamedTuple):
         return f"Request({self.method} {self.path})"  # never headers or body: they carry tokens and secrets
 
 
+def copied(value: Any) -> Any:
+    """Return a JSON value of which no part is shared with the given one."""
+    if isinstance(value, dict):
+        return {name: copied(member) for name, member in value.items()}
+    return [copied(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
 class Response(NamedTuple):
     """One answer: HTTP status, headers, the parsed JSON body (None when empty) and a refusal's reason code.
 

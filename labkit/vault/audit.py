@@ -4,10 +4,12 @@
 2. In the data of request and response every text value is written as ``hmac-sha256:`` and its HMAC under the device's
    salt, and so is the token's accessor: a known value can be searched for, and none can be read.  A device with
    ``log_raw`` writes data as it is.  Paths, policies, display names and addresses are always in the clear.
-3. A request is refused when every device fails to record it; while one device works, it goes on.
-4. The paths in ``UNRECORDED`` have no records.  A request refused before its handler is called has only the response's;
+3. The devices of a request's first record have its second one too, also where the request disables one, seals the
+   node or joins a replication set.
+4. A request is refused when every device fails to record it; while one device works, it goes on.
+5. The paths in ``UNRECORDED`` have no records.  A request refused before its handler is called has only the response's;
    one refused before its route is known has both, without its data, which may be neither JSON nor text (decision C13).
-5. Errors are in the clear, but a text value of the request that one repeats is written as its digest there too.
+6. Errors are in the clear, but a text value of the request that one repeats is written as its digest there too.
 """
 
 from __future__ import annotations
@@ -81,7 +83,7 @@ def record_response(ctx: Context, response: Response) -> None:
 
 
 def record_refusal(ctx: Context, response: Response) -> None:
-    """Write the response's record of a refused request, and the request's where its route is not known (rule 4)."""
+    """Write the response's record of a refused request, and the request's where its route is not known (rule 5)."""
     if ctx.resolved is None and not ctx.keys.sealed:
         ctx.path, ctx.operation = readable(ctx.request.path), "unknown"
         _record(ctx, "request", None)
@@ -89,18 +91,18 @@ def record_refusal(ctx: Context, response: Response) -> None:
 
 
 def _record(ctx: Context, kind: str, response: Response | None) -> None:
-    if ctx.keys.sealed or ctx.path in UNRECORDED or ctx.source.read(DEVICES) is None:
-        return
+    if ctx.devices is None:
+        unrecorded = ctx.keys.sealed or ctx.path in UNRECORDED or ctx.source.read(DEVICES) is None
+        ctx.devices = () if unrecorded else read_devices(ctx)
     failed: list[str] = []
-    devices = read_devices(ctx)
-    for device in devices:
+    for device in ctx.devices:
         line = {"time": format_instant(ctx.now), "type": kind, **_members(ctx, device, response)}
         try:
             ctx.source.append_line(device.file_path, encode_record(line))
         except OSError as error:
             failed.append(f"audit device {device.path} failed: {error}")
             ctx.observe("audit device failed", device=device.path)
-    if failed and len(failed) == len(devices):
+    if failed and len(failed) == len(ctx.devices):
         raise Internal(one_error(f"internal error: {'; '.join(failed)}"))
 
 

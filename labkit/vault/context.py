@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from labkit.service.errors import NODE_SEALED, Unavailable
@@ -112,8 +113,10 @@ class Context:
         "body",
         "caller",
         "core",
+        "devices",
         "headers",
         "is_create",
+        "key_change",
         "keys",
         "new_route",
         "now",
@@ -146,6 +149,8 @@ class Context:
         self.request_id = ""
         self.new_route: tuple[str, bytes | None] = NO_NEW_ROUTE
         self.is_create = False
+        self.devices: tuple[Any, ...] | None = None  # audit devices of the request, once it has a record
+        self.key_change: Callable[[], None] | None = None
         self.use_spent = False
         self.wrap_ttl_ns = 0
         self.caller: Caller | None = None

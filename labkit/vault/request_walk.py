@@ -20,41 +20,27 @@ from labkit.service.errors import (
     Redirect,
     ServiceError,
     Unavailable,
-    Unsupported,
     WrongMediaType,
     one_error,
     to_response,
 )
-from labkit.service.fields import to_flag
 from labkit.service.limits import check_body, check_path, is_text
 from labkit.service.message import Reply, Response, respond
-from labkit.service.request_path import split_path
 from labkit.service.routing import Match, parse_fields
 from labkit.vault import audit, token_record, tokens
 from labkit.vault.context import Caller, Context
 from labkit.vault.core import Core
 from labkit.vault.identifiers import uuid_text
-from labkit.vault.mounts import MOUNTS, Mount, MountTable, ResolvedRoute, decode_table, routes_of
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
 from labkit.vault.policies.store import INDEX, acl_for
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.fencing import StaleTerm
 
-METHODS = {
-    "GET": "read",
-    "HEAD": "read",
-    "LIST": "list",
-    "POST": "write",
-    "PUT": "write",
-    "PATCH": "patch",
-    "DELETE": "delete",
-}
 CAPABILITIES = {"read": READ, "list": LIST, "patch": PATCH, "delete": DELETE}
 
 MERGE_PATCH = "application/merge-patch+json"
-MAX_CACHED_ROUTES = MAX_CACHED_CALLERS = 8_192
-MAX_CACHED_ROUTE_CHARACTERS = 512
+MAX_CACHED_CALLERS = 8_192
 
 PLAIN = Reply()
 """The rest of an answer that is only data."""
@@ -112,75 +98,6 @@ def _check_merge_patch(ctx: Context) -> None:
     kind = sent.partition(";")[0].strip().lower()
     if kind != MERGE_PATCH:
         raise WrongMediaType(f"PATCH requires Content-Type of {MERGE_PATCH}, provided {kind}")
-
-
-def find_route(ctx: Context) -> None:
-    """Resolve (method, path), through the memo that the stored mount table keeps valid (R21)."""
-    request = ctx.request
-    key = f"{request.method} {request.path}"
-    table = ctx.source.read(MOUNTS) if ctx.keys.barrier is not None else None
-    cached = ctx.core.caches.routes.get(key)
-    if cached is not None and cached[0] is table:
-        resolved: ResolvedRoute = cached[1]
-    else:
-        resolved = resolve(ctx, table)
-        ctx.new_route = (key, table)
-    ctx.resolved = resolved
-    ctx.operation, ctx.path = resolved.operation, resolved.path
-    ctx.body = (request.body or {}) if resolved.operation in ("write", "patch") else resolved.query
-
-
-def keep_route(ctx: Context) -> None:
-    """Put a route that was not in the memo into it, once the caller is known (decision C14)."""
-    if ctx.caller is None or len(ctx.new_route[0]) > MAX_CACHED_ROUTE_CHARACTERS:
-        return
-    routes = ctx.core.caches.routes
-    if len(routes) >= MAX_CACHED_ROUTES:
-        routes.clear()
-    key, table = ctx.new_route
-    routes[key] = (table, ctx.resolved)
-
-
-def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:
-    """Split a path into mount and route; a missing or unusable route is returned as the refusal to raise later."""
-    method = ctx.request.method
-    operation = METHODS.get(method, "") if type(method) is str else ""
-    if not operation:
-        raise Unsupported
-    path, query = split_path(ctx.request.path)
-    if operation == "read" and "list" in query:
-        operation = "list" if _is_list(query.pop("list")) else "read"
-    if any(part in (".", "..") for part in path.split("/")):
-        raise BadRequest("relative paths not supported")
-    if operation == "list" and not path.endswith("/"):
-        path += "/"
-    table, missing = MountTable(()), _no_route(path)
-    try:
-        table = decode_table(ctx.decrypt(MOUNTS, stored)) if stored is not None else table
-    except BarrierError as error:  # the system's own paths still answer (C12)
-        missing = error
-    mount = table.find(path) or _SYSTEM.find(path)
-    if mount is None:
-        return ResolvedRoute(operation, path, query, None, missing)
-    if operation in ("write", "patch") and path.endswith("/"):
-        return ResolvedRoute(operation, path, query, mount, BadRequest("cannot write to a path ending in '/'"))
-    try:
-        match: Match | Exception = routes_of(mount).match(operation, path[len(mount.path) :])
-    except ServiceError as error:
-        match = error
-    flags = match.route.flags if isinstance(match, Match) else frozenset()
-    return ResolvedRoute(operation, path, query, mount, match, flags)
-
-
-def _no_route(path: str) -> ServiceError:
-    return NotFound(f'no handler for route "{path}". route entry not found.')
-
-
-def _is_list(sent: Any) -> bool:
-    try:
-        return to_flag(sent or "x")
-    except ValueError:
-        raise BadRequest("the parameter list is true or false") from None
 
 
 def check_node(ctx: Context) -> None:
@@ -393,7 +310,3 @@ def step_down(ctx: Context) -> Response:
     ctx.core.step_down()
     text = "this node is not the active one any more; nothing was changed, try again"
     return to_response(Unavailable(text, code=NOT_ACTIVE))
-
-
-# The system's own mount, for requests while the stored table cannot be read.
-_SYSTEM = MountTable((Mount("sys/", "system", "system", "system"),))

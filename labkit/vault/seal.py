@@ -15,7 +15,7 @@ from typing import Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
-from labkit.vault.core import Core
+from labkit.vault.core import Core, SealKeys
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import MOUNTS
 from labkit.vault.shamir import combine
@@ -111,27 +111,46 @@ def _from_base64(text: str) -> bytes | None:
 
 def unseal(core: Core, share: bytes) -> bool:
     """Take one key share; return whether the node is unsealed now; raise BadRequest when the shares do not fit."""
+    install(core, with_share(core, share))
+    return not core.keys.sealed
+
+
+def with_share(core: Core, share: bytes) -> SealKeys:
+    """Return the node's keys as one more key share makes them; raise BadRequest when the shares do not fit.
+
+    The node itself changes with ``install`` only, but for a wrong last share, which sets the progress to 0 (R4).
+    """
     check_event(core, "share")
     config, keys = read_config(core), core.keys
     assert config is not None
-    if not keys.sealed:
-        return True
-    if share in keys.progress:
-        return False
+    if not keys.sealed or share in keys.progress:
+        return keys
     nonce = keys.nonce if keys.progress else uuid_text(core.entropy)
     given = (*keys.progress, share)
     if len(given) < config.threshold:
-        keys.add_share(given, nonce)
-        return False
-    keys.add_share((), "")
-    unseal_with_root_key(core, combine_shares(given, lambda why: f"invalid key: {why}"))
-    return True
+        return SealKeys(None, given, nonce)
+    try:
+        root_key = combine_shares(given, lambda why: f"invalid key: {why}")
+        return SealKeys.opened(root_key, check_root_key(core, root_key, "invalid key: "))
+    except BadRequest:
+        keys.add_share((), "")
+        raise
 
 
-def reset(core: Core) -> None:
-    """Drop the key shares given so far; raise BadRequest when the node is unsealed or not initialised."""
+def without_shares(core: Core) -> SealKeys:
+    """Return the node's keys without the shares given so far; BadRequest when it is unsealed or not initialised."""
     check_event(core, "reset")
-    core.keys.add_share((), "")
+    return SealKeys()
+
+
+def install(core: Core, keys: SealKeys) -> None:
+    """Let the node have the keys that ``with_share`` or ``without_shares`` returned."""
+    if keys is core.keys:
+        return
+    core.keys.add_share(keys.progress, keys.nonce)
+    if not keys.sealed:
+        core.keys.adopt(keys)
+        _begin(core)
 
 
 def combine_shares(shares: tuple[bytes, ...], text: Callable[[str], str]) -> bytes:
@@ -147,6 +166,11 @@ def combine_shares(shares: tuple[bytes, ...], text: Callable[[str], str]) -> byt
 def unseal_with_root_key(core: Core, root_key: bytes) -> None:
     """Unseal with the root key itself; raise BadRequest when it does not decrypt the stored keyring."""
     core.keys.install(root_key, check_root_key(core, root_key, "invalid key: "))
+    _begin(core)
+
+
+def _begin(core: Core) -> None:
+    """Derive again, for new keys, what a node keeps in memory."""
     core.caches.clear()
     core.apply_mode()
     core.observe("unsealed")

@@ -23,7 +23,7 @@ from labkit.service.errors import (
     Unavailable,
 )
 from labkit.service.message import Fetch, Request, Response, Suspended
-from labkit.vault import request_walk, tokens
+from labkit.vault import request_route, request_walk, tokens
 from labkit.vault.context import Context
 from labkit.vault.core import SEALED, Core
 from labkit.vault.storage import Names
@@ -146,7 +146,7 @@ def walk_on(ctx: Context) -> Generator[Fetch, Response, Response]:
 
 
 def _check_again(ctx: Context) -> None:
-    """Judge mode, leadership and token again before a request that fetched goes on (R4).
+    """Judge mode, leadership, mount and token again before a request that fetched goes on (R4).
 
     The node itself is read, not the tape.  Policies are not judged again: they allowed the request when it began.
     """
@@ -156,6 +156,7 @@ def _check_again(ctx: Context) -> None:
         raise BadRequest(request_walk.PATH_DISABLED, code=DR_SECONDARY)
     if not core.leadership.active:
         raise Unavailable("this node is not the active one any more; ask again", code=NOT_ACTIVE)
+    request_route.check_mount(ctx)
     if caller is not None and not tokens.still_valid(core, caller.token, caller.digest):
         raise Forbidden(tokens.INVALID_TOKEN)
 
@@ -183,7 +184,7 @@ def _context(core: Core, suspended: Suspended) -> Context:
     ctx.request_id = suspended.request_id
     _begin(ctx, ctx.now)
     request_walk.read_headers(ctx)
-    request_walk.find_route(ctx)
+    request_route.find_route(ctx)
     return ctx
 
 

@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from labkit.service.errors import ServiceError
-from labkit.service.message import Body, Fetch, Request, Response, Suspended, respond, silence
+from labkit.service.message import Body, Fetch, Request, Response, Suspended, copied, respond, silence
 from labkit.service.record import NamedTuple
 from labkit.service.short_forms import ShortForms
-from labkit.vault import request_walk, scheduled_work
+from labkit.vault import request_route, request_walk, scheduled_work
 from labkit.vault.context import Context
 from labkit.vault.core import Core, Environment, Leadership, SealKeys, Settings
 from labkit.vault.files import Files
@@ -101,19 +101,21 @@ class Vault(ShortForms):
         try:
             reload_keyring(core)
             request_walk.check_request(ctx)
-            request_walk.find_route(ctx)
+            request_route.find_route(ctx)
             request_walk.check_node(ctx)
             if request_walk.fetches(ctx):
                 return self._start(ctx)
             request_walk.authenticate(ctx)
             if ctx.new_route[0]:
-                request_walk.keep_route(ctx)
+                request_route.keep_route(ctx)
             arguments = request_walk.authorise(ctx)
             request_walk.audit_request(ctx)
             answer = request_walk.call(ctx, arguments)
             response = request_walk.respond_with(ctx, answer)
             request_walk.audit_response(ctx, response)
             core.commit(ctx.writes)
+            if ctx.key_change is not None:
+                ctx.key_change()
         except ServiceError as error:
             return request_walk.refuse(ctx, error)
         except StaleTerm:
@@ -235,6 +237,8 @@ class Vault(ShortForms):
         from labkit.vault import suspension  # few requests do (R24)
 
         self.serial += 1
+        request = ctx.request
+        ctx.request = request._replace(headers=dict(request.headers), body=copied(request.body))  # nobody else's (R3)
         return suspension.start(self.core, ctx, self.serial)
 
 

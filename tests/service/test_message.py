@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.service.message import Fetch, Request, Response, Suspended, respond, silence
+from labkit.service.message import Fetch, Request, Response, Suspended, copied, respond, silence
 
 
 def test_an_answer_offers_its_envelope():
@@ -48,6 +48,16 @@ def test_no_record_shows_what_it_carries():
 
     for record in (request, answer, waiting):
         assert "canary" not in repr(record)
+
+
+def test_a_copy_shares_no_part():
+    value = {"a": [1, {"b": []}], "c": (1, [2])}
+    other = copied(value)
+    assert other == {"a": [1, {"b": []}], "c": [1, [2]]}
+    other["a"][1]["b"].append(1)
+    other["c"][1].append(3)
+
+    assert value == {"a": [1, {"b": []}], "c": (1, [2])}
 
 
 def test_every_answer_has_headers_of_its_own():

@@ -7,6 +7,7 @@ files.
 
 from __future__ import annotations
 
+import json
 import sys
 from types import ModuleType
 from typing import Any
@@ -387,6 +388,15 @@ def be_overtaken(world, fetched):
     world.store.claim(9)
 
 
+def unmount(world, fetched):
+    world.send("DELETE", "sys/mounts/probe")
+
+
+def mount_another(world, fetched):
+    unmount(world, fetched)
+    world.send("POST", "sys/mounts/probe", {"type": "kv"})
+
+
 def child_batch(world):
     """A batch token whose parent can be revoked."""
     world.send("PUT", "sys/policies/acl/parent", {"policy": 'path "*" { capabilities = ["create", "update", "sudo"] }'})
@@ -403,6 +413,8 @@ JUDGED = {
     "revoked": (KINDS["service"], revoke, 403, "invalid token"),
     "expired": (lambda world: token(world, ttl="1h"), pass_an_hour, 403, "invalid token"),
     "batch expired": (KINDS["batch"], pass_an_hour, 403, "invalid token"),
+    "unmounted": (KINDS["service"], unmount, 404, 'no handler for route "probe/nothing/a"'),
+    "another mount at its path": (KINDS["service"], mount_another, 404, 'no handler for route "probe/nothing/a"'),
     "batch without its parent": (child_batch, revoke, 403, "invalid token"),
 }
 
@@ -503,6 +515,32 @@ def update_by_addresses(world, pair):
 def enable_in_vain(world, pair):
     pair.silent = ("https://paris-1:8201",)
     return world.send("POST", DR + "secondary/enable", {"token": pair.activation()})
+
+
+@pytest.mark.parametrize("cuts", [(), (0,), (1,), (0, 1)])
+def test_joining_a_replication_set_has_both_its_records(cuts):
+    pair, world = Pair(), World()
+    answer = play(world, enable_by_token(world, pair), pair.answer, cuts)
+    records = [json.loads(line) for line in world.files.lines["/audit.log"]][-2:]
+
+    assert answer.status == 200
+    assert [record["type"] for record in records] == ["request", "response"]
+    assert [record["request"]["path"] for record in records] == ["sys/replication/dr/secondary/enable"] * 2
+    assert records[0]["request"]["id"] == records[1]["request"]["id"]
+
+
+def test_what_waits_shares_nothing_with_the_one_who_asked():
+    world = World()
+    body: dict[str, Any] = {"token": "x", "deep": {"a": [1]}}
+    sent = {"X-Vault-Token": world.root_token}
+    waiting = world.vault.handle(Request("POST", "/v1/probe/relay/a", sent, body))
+    assert isinstance(waiting, Suspended)
+    kept = waiting.request
+    body["deep"]["a"].append(2)
+    sent.clear()
+
+    assert kept.body == {"token": "x", "deep": {"a": [1]}}
+    assert kept.headers == {"X-Vault-Token": world.root_token}
 
 
 @pytest.mark.parametrize(

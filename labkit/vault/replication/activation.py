@@ -33,6 +33,7 @@ SECONDARIES = "node/secondaries/"
 CREDENTIALS = "node/credentials"
 EXCHANGE_KEY = "node/exchange-key"
 
+KEY_BYTES = 32
 LIFETIME_S = 10 * 365 * 86_400
 DEFAULT_TTL_S = 1_800
 
@@ -230,7 +231,7 @@ def open_sealed_bundle(ctx: Context, token: str) -> Bundle | None:
     if private is None:
         return None
     try:
-        return Bundle(*decode_record(open_sealed(private, from_base64(token))))
+        return _bundle(decode_record(open_sealed(private, from_base64(token))))
     except ValueError:
         return None
 
@@ -238,9 +239,20 @@ def open_sealed_bundle(ctx: Context, token: str) -> Bundle | None:
 def read_bundle(answer: Response) -> Bundle:
     """Return the bundle of an unwrapped activation token; raise BadRequest for anything else."""
     data = answer.data
-    if not isinstance(data, dict) or len(data.get("bundle", ())) != len(Bundle._fields):
-        raise BadRequest("the token was unwrapped, but it is not a secondary activation token")
-    return Bundle(*data["bundle"])
+    try:
+        return _bundle(data.get("bundle") if isinstance(data, dict) else None)
+    except ValueError:
+        raise BadRequest("the token was unwrapped, but it is not a secondary activation token") from None
+
+
+def _bundle(row: Any) -> Bundle:
+    """Return the bundle of a row of texts, its key 32 bytes in hex; ValueError for anything else."""
+    if not isinstance(row, list) or len(row) != len(Bundle._fields) or not all(isinstance(item, str) for item in row):
+        raise ValueError(f"a bundle is {len(Bundle._fields)} texts")
+    bundle = Bundle(*row)
+    if len(bytes.fromhex(bundle.private)) != KEY_BYTES:
+        raise ValueError(f"the key of a bundle has {KEY_BYTES} bytes")
+    return bundle
 
 
 def encode_credentials(bundle: Bundle) -> bytes:

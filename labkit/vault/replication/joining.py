@@ -12,7 +12,7 @@ from labkit.vault.identifiers import uuid_text
 from labkit.vault.replication import activation
 from labkit.vault.replication.activation import Bundle
 from labkit.vault.replication.mode import Mode, WrongMode, advance, by_token
-from labkit.vault.seal import SEAL_CONFIG
+from labkit.vault.seal import SEAL_CONFIG, SealConfig
 from labkit.vault.storage.barrier import KEYRING, BarrierError, decrypt_keyring
 from labkit.vault.storage.records import decode_record
 
@@ -66,13 +66,21 @@ def fetch_bundle(
     if not answer.ok:
         refused = f"error fetching secondary bootstrap package from {bundle.cluster_address}: {_error_text(answer)}"
         raise Unavailable(refused, code=answer.code)
-    data = answer.data
-    keys = BootstrapKeys(*(bytes.fromhex(data[name]) for name in ("root_key", "keyring", "seal_config")))
+    return bundle, _read_keys(answer.data)
+
+
+def _read_keys(data: Any) -> BootstrapKeys:
+    """Return the keys of a bootstrap package; raise Unavailable for one that is malformed or does not fit together."""
+    try:
+        keys = BootstrapKeys(*(bytes.fromhex(data[name]) for name in BootstrapKeys._fields))
+        SealConfig(*decode_record(keys.seal_config))
+    except (KeyError, TypeError, ValueError):
+        raise Unavailable("the bootstrap package is malformed; nothing was changed") from None
     try:
         decrypt_keyring(keys.keyring, keys.root_key)
     except BarrierError:
         raise Unavailable("the bootstrap package's root key does not open its keyring; nothing was changed") from None
-    return bundle, keys
+    return keys
 
 
 def _unwrap(token: str, primary_api_addr: str) -> Generator[Fetch, Response, Bundle]:

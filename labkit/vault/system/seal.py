@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
@@ -38,23 +39,23 @@ class InitRequest(NamedTuple):
 
 def seal_status(ctx: Context) -> dict[str, Any]:
     """Return whether the node is sealed, and how many key shares were given so far."""
-    core = ctx.core
+    core, keys = ctx.core, ctx.keys
     config = seals.read_config(core)
     body = {
         "type": "shamir",
         "initialized": config is not None,
-        "sealed": core.keys.sealed,
+        "sealed": keys.sealed,
         "t": config.threshold if config else 0,
         "n": config.shares if config else 0,
-        "progress": len(core.keys.progress),
-        "nonce": core.keys.nonce,
+        "progress": len(keys.progress),
+        "nonce": keys.nonce,
         "version": core.settings.version,
         "build_date": MADE_AT,
         "migration": False,
         "recovery_seal": False,
         "storage_type": core.settings.storage_type,
     }
-    return body if core.keys.sealed else body | read_cluster(ctx)
+    return body if keys.sealed else body | read_cluster(ctx)
 
 
 def unseal(ctx: Context, key: str | None, reset: bool | None, migrate: bool | None) -> dict[str, Any]:
@@ -62,18 +63,16 @@ def unseal(ctx: Context, key: str | None, reset: bool | None, migrate: bool | No
     core = ctx.core
     if migrate:
         raise BadRequest("can't perform a seal migration: the only type of seal here is shamir")
-    if reset:
-        seals.reset(core)
-    elif not key:
+    if not reset and not key:
         raise BadRequest(KEY_MISSING)
-    else:
-        seals.unseal(core, seals.parse_share(key))
+    keys = seals.without_shares(core) if reset else seals.with_share(core, seals.parse_share(key))
+    ctx.keys, ctx.key_change = keys, partial(seals.install, core, keys)
     return seal_status(ctx)
 
 
 def seal(ctx: Context) -> None:
-    """Seal the node: it drops every key."""
-    seals.seal(ctx.core)
+    """Seal the node: it drops every key, once the request is recorded and committed."""
+    ctx.key_change = partial(seals.seal, ctx.core)
 
 
 def read_init(ctx: Context) -> dict[str, Any]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from labkit import Lab, Vault
 from labkit.keymaking import read_claims
 from labkit.lab.blueprint import pair
+from labkit.sealed_box import seal_to
+from labkit.service.errors import BadRequest
+from labkit.service.message import respond
 from labkit.vault.replication import activation
 from labkit.vault.replication.activation import Authority, Bundle, version_numbers
 
@@ -226,3 +230,38 @@ def test_the_authority_never_leaves_the_cluster(together):
     assert "node/authority" in together.stored("paris")
     assert "node/authority" not in together.stored("tokyo")
     assert not set(together.stored("paris")["node/authority"].split()) & set(together.stored("tokyo").values())
+
+
+BUNDLES: tuple[Any, ...] = (
+    None,
+    7,
+    "seven__",
+    {},
+    [],
+    ["a"] * 7,
+    [None] * 7,
+    ["a", "b", "c", "d", 7, "f", "g"],
+    {"a": 1},
+)
+ROWS = (
+    *(b"garbage", b"[1]", b"{}", b"5", b"null", b"\xff", b"[1,2,3,4,5,6,7]", b"[[],[],[],[],[],[],[]]"),
+    *(b'["a","b","c","d","zz","f","g"]', b'["a","b","c","d","00","f","g"]', b'[NaN,"b","c","d","00","f","g"]'),
+)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_what_is_sealed_to_the_public_key_but_is_no_bundle_is_refused(row):
+    vault = Vault.dev()
+    public = vault.post("sys/replication/dr/secondary/generate-public-key", {}).data["secondary_public_key"]
+    box = b64encode(seal_to(b64decode(public), row, vault.environment.entropy)).decode()
+    answer = vault.post("sys/replication/dr/secondary/enable", {"token": box})
+
+    assert answer.status == 400
+    assert "not a secondary activation token" in answer.errors[0]
+    assert vault.get("sys/replication/dr/status").data == {"mode": "disabled"}
+
+
+@pytest.mark.parametrize("body", [None, {}, {"data": None}, {"data": []}, *({"data": {"bundle": b}} for b in BUNDLES)])
+def test_an_unwrapped_answer_that_is_no_bundle_is_refused(body):
+    with pytest.raises(BadRequest, match="not a secondary activation token"):
+        activation.read_bundle(respond(200, body))

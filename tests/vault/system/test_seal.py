@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64decode, b64encode
 
 import pytest
 
+from labkit.service.errors import Internal
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.vault import Vault
 
@@ -181,3 +183,58 @@ class TestInit:
     def test_only_once(self, service) -> None:
         refused = service.put("sys/init", {"secret_shares": 1, "secret_threshold": 1})
         assert (refused.status, refused.errors) == (400, ["Vault is already initialized"])
+
+
+class TestKeysChangeAfterTheCommit:
+    """A seal or unseal that is refused changes nothing (R4)."""
+
+    @pytest.fixture
+    def audited(self, service) -> Vault:
+        assert service.put("sys/audit/file", {"type": "file", "options": {"file_path": "/log"}}).ok
+        return service
+
+    def test_sealing_has_both_records(self, audited) -> None:
+        assert audited.put("sys/seal").status == 204
+        records = [json.loads(line) for line in audited.files.lines["/log"]][-2:]
+
+        assert audited.sealed
+        assert [record["type"] for record in records] == ["request", "response"]
+        assert [record["request"]["path"] for record in records] == ["sys/seal"] * 2
+
+    @pytest.mark.parametrize("written", [0, 1])
+    def test_a_seal_that_cannot_be_recorded_does_not_happen(self, audited, written: int) -> None:
+        left = [None] * written
+
+        def append(path: str, line: bytes) -> None:
+            if not left:
+                raise OSError("no space left")
+            left.pop()
+
+        audited.core.append_line = append
+        assert audited.put("sys/seal").status == 500
+        assert not audited.sealed
+
+    def test_a_seal_whose_commit_is_stale_does_not_happen(self, service) -> None:
+        rule = {"policy": 'path "sys/seal" { capabilities = ["update", "sudo"] }'}
+        service.put("sys/policies/acl/sealer", rule)
+        token = service.post("auth/token/create", {"policies": ["sealer"], "num_uses": 2}).auth["client_token"]
+        service.core.storage.claim(9)
+
+        assert service.put("sys/seal", token=token).status == 503
+        assert not service.sealed
+
+    def test_an_unseal_whose_answer_fails_does_not_happen(self, service, monkeypatch) -> None:
+        service.put("sys/seal")
+        for share in service.unseal_keys[:2]:
+            service.put("sys/unseal", {"key": share}, token="")
+
+        def refuse(ctx) -> None:
+            raise Internal("the record of the cluster does not open")
+
+        with monkeypatch.context() as patched:
+            patched.setattr("labkit.vault.system.seal.read_cluster", refuse)
+            assert service.put("sys/unseal", {"key": service.unseal_keys[2]}, token="").status == 500
+        assert service.sealed
+        assert service.get("sys/seal-status", token="").body["progress"] == 2
+        assert service.put("sys/unseal", {"key": service.unseal_keys[2]}, token="").body["sealed"] is False
+        assert service.get("sys/mounts").ok

@@ -1,0 +1,71 @@
+"""Routes of requests: how they are found, and what the memo keeps of them."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def test_what_is_remembered_of_requests_is_bounded(service):
+    routes = service.core.caches.routes
+    service.get("sys/mounts")
+    known = dict(routes)
+    for number in range(500):
+        service.get(f"secret/data/{number}" + "x" * 3_000, token="")
+        service.get(f"secret/data/{number}", token="no such token")
+        service.get(f"secret/data/{number}" + "x" * 3_000)
+
+    assert routes == known
+    service.get("secret/data/a")
+    assert len(routes) == len(known) + 1
+
+
+def test_queries_are_bounded(service):
+    assert service.get("secret/data/a?" + "&".join(f"a{n}=1" for n in range(10_000))).status == 404
+    assert service.get("secret/data/a?" + "&".join(f"a{n}=1" for n in range(10_001))).status == 400
+    assert service.get("secret/data/a?a=" + "1" * 1_048_576).status == 400
+
+
+@pytest.mark.parametrize("path", ["//v1/secret/data/a", "/v1//secret//data/a", "///secret/data/a", "v1/secret/data/a"])
+def test_slashes_in_a_row_count_as_one_in_front_too(service, path):
+    service.post("secret/data/a", {"data": {"x": 1}})
+
+    assert service.get(path).data["data"] == {"x": 1}
+
+
+@pytest.mark.parametrize("path", ["secret/data/../config", "./secret/data/a", "secret/data/a/.."])
+def test_relative_paths_are_refused(service, path):
+    assert service.get(path).errors == ["relative paths not supported"]
+
+
+def test_writes_to_a_folder_are_refused(service):
+    assert service.post("secret/data/a/", {"data": {}}).errors == ["cannot write to a path ending in '/'"]
+
+
+@pytest.mark.parametrize("method", ["FETCH", "", "get"])
+def test_unknown_methods_are_405(service, method):
+    assert service.request(method, "secret/data/a", None, {"X-Vault-Token": service.root_token}).status == 405
+
+
+@pytest.mark.parametrize("method", [None, 7, ["GET"], "\ud800", b"GET"])
+def test_a_method_that_is_not_text_is_no_method(service, method):
+    assert service.request(method, "secret/data/a", None, {}).status == 405
+
+
+def test_the_memo_holds_few_characters_and_few_routes(service, monkeypatch):
+    monkeypatch.setattr("labkit.vault.request_route.MAX_CACHED_ROUTES", 4)
+    for number in range(20):
+        service.get(f"secret/data/{number}")
+        service.get(f"secret/data/{number}?a=" + "x" * 600)
+
+    assert 0 < len(service.core.caches.routes) <= 4
+    assert all(len(key) <= 512 for key in service.core.caches.routes)
+
+
+def test_a_memo_is_worth_nothing_with_another_mount_table(service):
+    assert service.get("more/a").status == 404
+    service.post("sys/mounts/more", {"type": "kv"})
+    service.post("more/a", {"x": 1})
+
+    assert service.get("more/a").data == {"x": 1}
+    service.delete("sys/mounts/more")
+    assert service.get("more/a").errors == ['no handler for route "more/a". route entry not found.']
