@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from math import inf
 from typing import Any, NamedTuple
 
@@ -30,8 +31,21 @@ class Lag(NamedTuple):
         """Whether nothing is missing."""
         return self.entries == 0
 
+    @property
+    def text(self) -> str:
+        """The entries in words."""
+        if self.entries == inf:
+            return "no complete state yet"
+        return f"{self.entries} {'entry' if self.entries == 1 else 'entries'} behind" if self.entries else "level"
+
 
 LEVEL, NOT_FOLLOWING = Lag(0, 0.0), Lag(inf, inf)
+
+
+def furthest_behind(lags: Iterable[Lag]) -> Lag:
+    """Return the largest number of entries and the longest time of some lags; level when there are none."""
+    lags = tuple(lags)
+    return Lag(max((lag.entries for lag in lags), default=0), max((lag.seconds for lag in lags), default=0.0))
 
 
 class Series:

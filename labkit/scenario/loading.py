@@ -23,7 +23,7 @@ from labkit.scenario.yaml_positions import Document, Path, parse, read
 from labkit.service.did_you_mean import nearest
 
 MAX_OPERATIONS = 500_000
-MEASURES = ("acknowledged", "lost", "unknown", "refused", "rpo", "rto")
+MEASURES = ("acknowledged", "lost", "unknown", "refused", "rpo", "rto", "lag", "lag time")
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -238,7 +238,7 @@ class _Checker:
                 got = f"got {write_duration(step.at_ns)}; write steps in the order in which they begin"
                 self.add((*path, "at"), f"{text}, {got}")
             arguments = dict(step.arguments)
-            earliest = max(earliest + step.after_ns, step.at_ns or 0) + (arguments["for"] if step.verb == "wait" else 0)
+            earliest = max(earliest + step.after_ns, step.at_ns or 0) + (arguments.get("for") or 0)
         end = MAX_SCENARIO_NS if file is None or file.end is None else file.end
         if earliest > end:
             path = ("end",) if file is not None and file.end is not None else ("timeline",)
@@ -353,7 +353,7 @@ def _expectations(expect: ExpectPart | None) -> Expectations:
         return Expectations()
     ranges = []
     for what in MEASURES:
-        declared = getattr(expect, what)
+        declared = getattr(expect, what.replace(" ", "_"))
         if declared is not None:
             exactly, low, high = declared.limits()
             ranges.append(ExpectedRange(what, *((low, high) if exactly is None else (exactly, exactly))))

@@ -212,6 +212,8 @@ class ExpectPart(Part):
     refused: CountRange | None = Field(None, description=COUNT)
     rpo: TimeRange | None = Field(None, description=TIME)
     rto: TimeRange | None = Field(None, description=TIME)
+    lag: CountRange | None = Field(None, description=f"{COUNT}: entries that the last secondary has not applied")
+    lag_time: TimeRange | None = Field(None, alias="lag time", description=TIME)
     roots: Annotated[str | None, _one_of("equal or different", ROOTS)] = Field(None, description="equal or different")
     primary: Annotated[list[ClusterName] | None, BeforeValidator(_clusters)] = Field(
         None, description="a cluster, or a list of those that are primary at the end"
@@ -246,8 +248,8 @@ INNER: dict[tuple[type[BaseModel], str], Inner] = {
     (LabPart, "clusters"): Inner(ClusterPart, many=True),
     (LabPart, "clients"): Inner(ClientsPart, many=True),
     (ClientsPart, "work"): Inner(WorkPart, many=True),
-    **{(ExpectPart, key): Inner(CountRange) for key in ("acknowledged", "lost", "unknown", "refused")},
-    **{(ExpectPart, key): Inner(TimeRange) for key in ("rpo", "rto")},
+    **{(ExpectPart, key): Inner(CountRange) for key in ("acknowledged", "lost", "unknown", "refused", "lag")},
+    **{(ExpectPart, key): Inner(TimeRange) for key in ("rpo", "rto", "lag time")},
 }
 
 

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from labkit.lab.lag import furthest_behind
 from labkit.scenario.scenario import Scenario, Step
+from labkit.scenario.value_types import read_condition, write_duration
 from labkit.scenario.verbs import FAULT, RUNBOOK, VERBS
-from labkit.service.durations import MILLISECOND_NS
+from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
     from labkit.lab.faults import LabFaults
@@ -28,6 +30,10 @@ WAITING, STARTING, WORKING, OVER = "waiting", "starting", "working", "over"
 
 # How much later than written a step may begin without being reported: an operator's requests take some time.
 LATE_NS = 100 * MILLISECOND_NS
+
+# How often a step that waits for a condition looks whether it holds, and how long it does so unless the file says.
+LOOK_NS = 10 * MILLISECOND_NS
+MAX_WAIT_NS = 120 * SECOND_NS
 
 
 class StepResult(NamedTuple):
@@ -128,6 +134,8 @@ class Run:
             self._begin(self.scenario.timeline[number - 1])
         elif number == self.step_number and kind == "pause" and self.step_state == WORKING:
             self._finish(True, "")
+        elif number == self.step_number and kind == "look" and self.step_state == WORKING:
+            self._look(self.scenario.timeline[number - 1])
 
     def on_runbook(self, number: int, finished: Finished) -> None:
         """A runbook ended; one that this run did not start is ignored."""
@@ -166,9 +174,25 @@ class Run:
                 self.step_state, self.runbook = WORKING, number
         elif step.verb == "wait":
             self.step_state = WORKING
-            self._schedule(parts.now + arguments["for"], "pause", step.number)
+            if arguments.get("until") is None:
+                self._schedule(parts.now + arguments["for"], "pause", step.number)
+            else:
+                self._look(step)
         else:
             self._finish(*self._happen(step))
+
+    def _look(self, step: Step) -> None:
+        """Look whether the condition that a step waits for holds; look again soon, until its time is over."""
+        arguments, now_ns = dict(step.arguments), self._parts.now
+        lags = self._faults.queries.lags()
+        if lags and read_condition(arguments["until"]).holds(*furthest_behind(lags.values())):
+            self._finish(True, "")
+        elif now_ns - self.began_ns >= (arguments.get("within") or MAX_WAIT_NS):
+            waited = write_duration(now_ns - self.began_ns)
+            found = "; ".join(f"{name}: {lag.text}" for name, lag in lags.items()) or "no cluster follows another"
+            self._finish(False, f"not reached within {waited}: {found}")
+        else:
+            self._schedule(now_ns + LOOK_NS, "look", step.number)
 
     def _begin_beside(self, step: Step) -> None:
         """A fault or note at its instant; a step that is written above it and due at the same instant goes first."""

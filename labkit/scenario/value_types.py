@@ -27,7 +27,21 @@ BYTES = {"B": 1, "KiB": 1_024, "MiB": 1_048_576}
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _DURATION = re.compile(r"(\d{1,15}(\.\d{1,9})?(ns|us|µs|ms|s|m|h|d))+", re.ASCII)
 _SHARE = re.compile(r"\d{1,3}(\.\d{1,4})?%", re.ASCII)
+_LAG = re.compile(r"lag (?:(at least|at most) )?(\S+)", re.ASCII)
 _AMOUNT = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)([A-Za-z]+)", re.ASCII)
+
+
+class LagCondition(NamedTuple):
+    """A condition on the lag of the secondary that is furthest behind: in entries, or in time; None is not a limit."""
+
+    in_entries: bool
+    low: int | None
+    high: int | None
+
+    def holds(self, entries: float, seconds: float) -> bool:
+        """Whether a lag fulfils it."""
+        value = entries if self.in_entries else seconds * SECOND_NS
+        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 
 
 class DeclaredNames(NamedTuple):
@@ -105,6 +119,18 @@ def read_size(value: Any) -> int:
     return size_bytes
 
 
+def read_condition(text: Any) -> LagCondition:
+    """Read ``lag 0``, ``lag at most 5`` or ``lag at least 2s``; ValueError for anything else."""
+    found = _LAG.fullmatch(text) if isinstance(text, str) else None
+    if found is not None:
+        word, limit = found.groups()
+        with suppress(ValueError):
+            value = int(limit) if limit.isdigit() and len(limit) < 10 else read_duration(limit)
+            low, high = (None if word == "at most" else value), (None if word == "at least" else value)
+            return LagCondition(limit.isdigit(), low, high)
+    raise ValueError(expected("a condition such as lag 0, lag at most 5 or lag at least 2s", text))
+
+
 def write_duration(duration_ns: int) -> str:
     """Write a duration for people: from a second on rounded to 1 ms, from a millisecond on to 0.01 ms."""
     if duration_ns >= MILLISECOND_NS:
@@ -140,6 +166,11 @@ def _name(value: str) -> str:
     return value
 
 
+def _condition(value: str) -> str:
+    read_condition(value)
+    return value
+
+
 def _known(what: str, names: Callable[[DeclaredNames], tuple[str, ...]]) -> AfterValidator:
     def check(value: str, info: ValidationInfo) -> str:
         known = names(info.context or DeclaredNames())
@@ -155,6 +186,7 @@ Duration = Annotated[int, BeforeValidator(read_duration)]
 Share = Annotated[int, BeforeValidator(read_share)]
 Bandwidth = Annotated[int, BeforeValidator(read_bandwidth)]
 Size = Annotated[int, BeforeValidator(read_size)]
+Condition = Annotated[str, BeforeValidator(_condition)]
 Name = Annotated[str, AfterValidator(_name)]
 Site = Annotated[str, _known("a site", lambda names: names.sites)]
 ClusterName = Annotated[str, _known("a cluster", lambda names: names.clusters)]

@@ -18,6 +18,7 @@ from labkit.scenario.problems import describe_value, expected
 from labkit.scenario.value_types import (
     ClusterName,
     ClusterOrNode,
+    Condition,
     DeclaredNames,
     Duration,
     NodeName,
@@ -304,7 +305,20 @@ _ROWS = (
         ),
         fault=lambda faults, arguments: faults.corrupt(arguments["cluster"], arguments["layer"], arguments["key"]),
     ),
-    Verb("wait", STORY, "Let time pass.", (Parameter("for", Duration, "a duration such as 5s"),)),
+    Verb(
+        "wait",
+        STORY,
+        "Let time pass: for a while, or until the lag of every secondary is as wanted.",
+        (
+            Parameter("for", Duration, "a duration such as 5s", "", None),
+            Parameter("until", Condition, "a condition such as lag 0, lag at most 5 or lag at most 2s", "until", None),
+            Parameter(
+                "within", Duration, "a duration such as 30s; the step fails after it, or after 2m", "within", None
+            ),
+        ),
+        one_of=("for", "until"),
+        needs_one=True,
+    ),
     Verb("note", STORY, "Add a note for the reader of the timeline.", (Parameter("text", str, "a sentence"),)),
 )
 
@@ -344,6 +358,8 @@ def cross_field_errors(verb: Verb, arguments: Arguments, names: DeclaredNames) -
         errors.append((named[-1], f"expected {choice}, got both"))
     if verb.needs_one and not named:
         errors.append(("do", f"expected {choice}, got neither"))
+    if arguments.get("within") is not None and arguments.get("until") is None:
+        errors.append(("within", "expected until too, since within says how long it may take"))
     node, cluster = arguments.get("node"), arguments.get("cluster")
     if node and cluster and dict(names.node_clusters).get(node) != cluster:
         errors.append(("node", f"expected a node of {cluster}, got {describe_value(node)}"))

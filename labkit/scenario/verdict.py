@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
+from labkit.lab.lag import furthest_behind
 from labkit.scenario.report import VerdictRow, html_table, report, table
 from labkit.scenario.running import LATE_NS, WORKING, Run, StepResult, happens_beside
 from labkit.scenario.scenario import ExpectedRange, Step
@@ -82,6 +84,7 @@ def judge(run: Run, queries: Queries, ledger: RecoveryLedger, invariants: Invari
         *_steps(run, now_ns),
         *_counts(run, ledger),
         *_times(run, ledger),
+        *_lags(run, queries),
         *_roots(run, queries),
         *_primaries(run, queries),
         *_invariants(run, invariants),
@@ -200,11 +203,33 @@ def _range_text(write: Callable[[int], str], expected: ExpectedRange | None) -> 
     return " and ".join(f"{word} {end}" for word, end in (("at least", low), ("at most", high)) if end is not None)
 
 
-def _status(expected: ExpectedRange | None, value: int) -> str:
+def _status(expected: ExpectedRange | None, value: float) -> str:
     if expected is None:
         return NOT_JUDGED
     low_enough = expected.high is None or value <= expected.high
     return OK if low_enough and (expected.low is None or value >= expected.low) else BROKEN
+
+
+def _lags(run: Run, queries: Queries) -> Iterator[VerdictRow]:
+    """Judge the secondary that is furthest behind; without an expectation lag is not listed."""
+    ranges = _ranges(run)
+    if not {"lag", "lag time"} & set(ranges):
+        return
+    lags = queries.lags()
+    entries, seconds = furthest_behind(lags.values())
+    texts = {name: lag.text for name, lag in lags.items()}
+    times = {name: _seconds_text(lag.seconds) for name, lag in lags.items()}
+    rows = (("lag", entries, texts, str), ("lag time", seconds * SECOND_NS, times, write_duration))
+    for key, value, words, write in rows:
+        expected = ranges.get(key)
+        if expected is not None:
+            measured = "; ".join(f"{name}: {text}" for name, text in words.items()) or "no cluster follows another"
+            status = _status(expected, value) if lags else UNKNOWN
+            yield VerdictRow(key, _range_text(write, expected), measured, status, key)
+
+
+def _seconds_text(seconds: float) -> str:
+    return write_duration(round(seconds * SECOND_NS)) if seconds < inf else "no complete state yet"
 
 
 def _roots(run: Run, queries: Queries) -> Iterator[VerdictRow]:

@@ -315,3 +315,72 @@ def count_events(path: Any) -> int:
         lab.step()
         count += 1
     return count
+
+
+# ---- waiting until
+
+
+UNTIL = (
+    "timeline:\n  - {do: replicate, primary: paris, secondary: tokyo, at: 1s}\n"
+    "  - {do: partition, between: [paris, tokyo], at: 3s}\n"
+    "  - {do: ask, cluster: paris, method: POST, path: secret/data/a, body: {data: {n: 1}}}\n"
+)
+REST = "  - {do: crash, target: paris, at: 5s}\n  - {do: promote, cluster: tokyo, after: 2s}\n"
+WHOLE = "timeline:\n  - {do: replicate, primary: paris, secondary: tokyo, at: 1s}\n" + REST
+
+
+def results_of(text: str, scenario_of: ScenarioOf) -> list[StepResult]:
+    scenario = scenario_of(text)
+    lab = Lab(scenario.blueprint, 7)
+    lab.scenario = Run(lab.parts, lab.faults, scenario)
+    lab.run()
+    return lab.scenario.results
+
+
+def test_a_step_waits_until_the_lag_is_as_wanted(vary: Vary, scenario_of: ScenarioOf) -> None:
+    behind_and_level = ("{do: wait, until: lag at least 2s, within: 5s}", "{do: heal}", "{do: wait, until: lag 0}")
+    steps = "".join(f"  - {step}\n" for step in behind_and_level)
+    results = results_of(vary((WHOLE, UNTIL + steps), ("end: 10s", "settle: 1s")), scenario_of)
+    behind, level = results[3], results[5]
+
+    assert [result.ok for result in results] == [True] * 6
+    assert 2.0 <= (behind.ended_ns - 3 * SECOND_NS) / SECOND_NS < 2.1
+    assert 0 < level.ended_ns - level.began_ns < 20 * SECOND_NS
+
+
+@pytest.mark.parametrize(
+    ("step", "says"),
+    [
+        ("{do: wait, until: lag 0, within: 500ms}", "not reached within 500ms: tokyo: 1 entry behind"),
+        ("{do: wait, until: lag at least 9}", "not reached within 2m: tokyo: 1 entry behind"),
+    ],
+)
+def test_a_condition_that_is_not_reached_fails_the_step(
+    step: str, says: str, vary: Vary, scenario_of: ScenarioOf
+) -> None:
+    results = results_of(vary((WHOLE, f"{UNTIL}  - {step}\n"), ("end: 10s", "settle: 1s")), scenario_of)
+
+    assert (results[-1].ok, results[-1].message) == (False, says)
+
+
+def test_where_no_cluster_follows_another_no_lag_is_reached(vary: Vary, scenario_of: ScenarioOf) -> None:
+    text = vary((WHOLE, "timeline:\n  - {do: wait, until: lag at least 0, within: 1s}\n"), ("end: 10s", "settle: 1s"))
+    (result,) = results_of(text, scenario_of)
+
+    assert (result.ok, result.message) == (False, "not reached within 1s: no cluster follows another")
+
+
+def test_a_wait_for_a_condition_can_be_saved(vary: Vary, scenario_of: ScenarioOf) -> None:
+    steps = "  - {do: wait, until: lag at least 2s}\n"
+    scenario = scenario_of(vary((WHOLE, UNTIL + steps), ("end: 10s", "settle: 1s")))
+    lab = Lab(scenario.blueprint, 7)
+    lab.scenario = Run(lab.parts, lab.faults, scenario)
+    lab.run("4s")
+    other = Lab.restore(lab.snapshot())
+    for each in (lab, other):
+        each.run()
+
+    assert lab.scenario is not None
+    assert other.scenario is not None
+    assert other.scenario.results == lab.scenario.results
+    assert other.trace.digest() == lab.trace.digest()

@@ -12,6 +12,7 @@ from labkit.scenario.value_types import (
     MAX_SCENARIO_NS,
     DeclaredNames,
     read_bandwidth,
+    read_condition,
     read_duration,
     read_share,
     read_size,
@@ -72,6 +73,45 @@ def test_shares_are_read_as_parts_per_million_and_written_back(text: str, ppm: i
 def test_other_values_are_refused_as_shares(value: Any) -> None:
     with pytest.raises(ValueError, match=r"expected a share such as 0\.5%"):
         read_share(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "in_entries", "low", "high"),
+    [
+        ("lag 0", True, 0, 0),
+        ("lag at most 5", True, None, 5),
+        ("lag at least 30", True, 30, None),
+        ("lag at most 2s", False, None, 2 * SECOND_NS),
+        ("lag at least 1.5s", False, 3 * SECOND_NS // 2, None),
+        ("lag 0s", False, 0, 0),
+    ],
+)
+def test_a_condition_limits_lag_in_entries_or_in_time(
+    text: str, in_entries: bool, low: int | None, high: int | None
+) -> None:
+    assert read_condition(text) == (in_entries, low, high)
+
+
+def test_a_condition_holds_within_its_limits() -> None:
+    inf = float("inf")
+
+    assert [read_condition("lag at most 5").holds(entries, 99.0) for entries in (0, 5, 6, inf)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert [read_condition("lag at least 2s").holds(0, seconds) for seconds in (1.9, 2.0, inf)] == [False, True, True]
+    assert [read_condition("lag 0").holds(entries, 0.0) for entries in (0, 1)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", "lag", "lag five", "lag at most", "lag below 5", "lag -1", "lag 5 s", "0", 0, None, ["lag 0"], "LAG 0"],
+)
+def test_other_values_are_refused_as_conditions(value: Any) -> None:
+    with pytest.raises(ValueError, match="expected a condition such as lag 0, lag at most 5 or lag at least 2s, got"):
+        read_condition(value)
 
 
 @pytest.mark.parametrize(

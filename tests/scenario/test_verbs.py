@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from labkit.lab.cluster import Cluster
 from labkit.lab.faults import LAYERS, LabFaults
 from labkit.lab.lab import Lab
 from labkit.lab.runbooks import RUNBOOKS
@@ -48,6 +49,42 @@ def test_every_runbook_is_a_verb_with_the_same_parameters() -> None:
     }
 
     assert parameters == {name: list(inspect.signature(steps).parameters) for name, steps in RUNBOOKS.items()}
+
+
+# What a verb and a parameter of a file are called in Python, where ``from`` is a word of the language.
+METHODS = {"restore": "restore_links"}
+SPELLINGS = {
+    "between": ("a", "b"),
+    "from": ("source",),
+    "loss": ("percent",),
+    ("cut", "to"): ("target",),
+    ("heal", "target"): (),  # one site is ``a`` without ``b``
+    ("restore", "target"): (),
+}
+WITHOUT_METHOD = {"ask", "wait", "note"}  # requests, run, and nothing: each takes more, or other things, in Python
+
+
+@pytest.mark.parametrize("name", sorted(set(VERBS) - WITHOUT_METHOD))
+def test_every_verb_is_a_method_of_a_lab_or_a_cluster_with_the_same_parameters(name: str) -> None:
+    method = METHODS.get(name, name.replace("-", "_"))
+    wanted = {
+        spelling: parameter.default
+        for parameter in VERBS[name].parameters
+        for spelling in SPELLINGS.get((name, parameter.name), SPELLINGS.get(parameter.name, (parameter.name,)))
+    }
+    found = getattr(Lab, method, None) or getattr(Cluster, method)
+    if found is getattr(Cluster, method, None):
+        assert wanted.pop("cluster") is ..., "a handle is of its cluster"
+
+    given = [each for each in inspect.signature(found).parameters.values() if each.name != "self"]
+    assert {each.name: ... if each.default is each.empty else each.default for each in given} == wanted
+    assert [each.name for each in given] == list(wanted)
+
+
+def test_both_a_lab_and_its_handles_seal_and_unseal() -> None:
+    for name in ("seal", "unseal"):
+        of_lab, of_cluster = (list(inspect.signature(getattr(kind, name)).parameters) for kind in (Lab, Cluster))
+        assert [each for each in of_lab if each != "cluster"] == of_cluster
 
 
 def test_every_fault_of_the_network_is_a_verb() -> None:
@@ -168,3 +205,36 @@ def test_a_refusal_may_be_expected(value: Any, kept: str | None) -> None:
     step = {"do": "seal", "cluster": "paris", "fails": value}
 
     assert model_of("seal").model_validate(step, context=NAMES).model_dump(by_alias=True)["fails"] == kept
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ({"do": "wait", "for": "5s"}, "wait 5s"),
+        ({"do": "wait", "until": "lag at most 5", "within": "30s"}, "wait until lag at most 5 within 30s"),
+        ({"do": "failover", "old": "paris", "new": "tokyo"}, "failover from paris to tokyo"),
+    ],
+)
+def test_a_step_is_said_in_a_few_words(step: dict[str, Any], said: str) -> None:
+    given = model_of(step["do"]).model_validate(step, context=NAMES).model_dump(by_alias=True)
+
+    assert VERBS[step["do"]].describe(given) == said
+    assert cross_field_errors(VERBS[step["do"]], given, NAMES) == []
+
+
+@pytest.mark.parametrize(
+    ("step", "key", "says"),
+    [
+        ({"do": "wait"}, "do", "expected for or until, got neither"),
+        ({"do": "wait", "for": "1s", "until": "lag 0"}, "until", "expected for or until, got both"),
+        (
+            {"do": "wait", "for": "1s", "within": "1s"},
+            "within",
+            "expected until too, since within says how long it may take",
+        ),
+    ],
+)
+def test_a_wait_is_for_a_while_or_until_a_condition(step: dict[str, Any], key: str, says: str) -> None:
+    given = model_of("wait").model_validate(step, context=NAMES).model_dump(by_alias=True)
+
+    assert cross_field_errors(VERBS["wait"], given, NAMES) == [(key, says)]

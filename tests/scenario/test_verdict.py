@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from labkit.lab.invariants import STANDING, Violation
 from labkit.lab.lab import Lab
+from labkit.lab.lag import Lag
 from labkit.lab.ledger import Write
 from labkit.lab.loss_and_outage import Promotion, RecoveryLedger
 from labkit.scenario.report import VerdictRow
@@ -43,6 +45,7 @@ def verdict_of(scenario: Scenario, results: int = 3, step_state: str = OVER, **c
         mode_of=lambda name: modes[name],
         root=lambda name: roots[name],
         upstream_of=lambda name: followed.get(name, ""),
+        lags=lambda: changes.get("lags", {}),
     )
     invariants: Any = SimpleNamespace(verdicts=lambda: {name: broken.get(name) for name in (*STANDING, *broken)})
     return judge(run, queries, changes.get("ledger", RecoveryLedger()), invariants)
@@ -314,3 +317,45 @@ def test_a_restored_lab_is_judged_like_the_other(
 
     assert judged(Lab.restore(lab.snapshot())) == judged(lab)
     assert judged(lab).exit_code == 0
+
+
+# ---- lag
+
+
+@pytest.mark.parametrize(
+    ("expected", "lags", "status", "measured"),
+    [
+        ("lag: 0", {"paris": Lag(0, 0.0)}, "ok", "paris: level"),
+        ("lag: 0", {"paris": Lag(1, 0.3)}, "broken", "paris: 1 entry behind"),
+        (
+            "lag: {at most: 5}",
+            {"paris": Lag(5, 1.0), "lima": Lag(2, 9.0)},
+            "ok",
+            "paris: 5 entries behind; lima: 2 entries behind",
+        ),
+        (
+            "lag: {at most: 4}",
+            {"paris": Lag(0, 0.0), "lima": Lag(5, 9.0)},
+            "broken",
+            "paris: level; lima: 5 entries behind",
+        ),
+        ("lag: {at least: 4}", {"paris": Lag(inf, inf)}, "ok", "paris: no complete state yet"),
+        ("lag: 0", {}, "unknown", "no cluster follows another"),
+        ("lag time: {at most: 1s}", {"paris": Lag(5, 0.5)}, "ok", "paris: 500ms"),
+        ("lag time: {at most: 1s}", {"paris": Lag(1, 1.5)}, "broken", "paris: 1.5s"),
+        ("lag time: 0s", {"paris": Lag(inf, inf)}, "broken", "paris: no complete state yet"),
+    ],
+)
+def test_the_secondary_that_is_furthest_behind_is_judged(
+    expected: str, lags: dict[str, Lag], status: str, measured: str, vary: Vary, scenario_of: ScenarioOf
+) -> None:
+    scenario = scenario_of(vary(("lost: 0", expected)))
+    found = row(verdict_of(scenario, lags=lags), expected.split(":")[0])
+
+    assert (found.status, found.measured) == (status, measured)
+
+
+def test_lag_is_listed_only_where_it_is_expected(vary: Vary, scenario_of: ScenarioOf) -> None:
+    verdict = verdict_of(scenario_of(vary()), lags={"paris": Lag(3, 1.0)})
+
+    assert [row.key for row in verdict.rows if row.key.startswith("lag")] == []
