@@ -9,6 +9,7 @@ import pytest
 
 from labkit import Vault
 from labkit.service.message import Request
+from labkit.vault.core import Leadership
 from labkit.vault.token_record import digest_of
 from labkit.vault.tokens import INVALID_TOKEN
 
@@ -358,6 +359,11 @@ def test_the_list_of_mounts_judges_the_address_and_the_uses(service):
         assert service.get(path, token=far).errors == ["permission denied"]
     assert service.get("sys/internal/ui/mounts", token=once).ok
     assert service.get("sys/internal/ui/mounts", token=once).status == 403
+    spent = service.post("auth/token/create", {"policies": ["default"], "num_uses": 1}).auth["client_token"]
+    service.core.waiting = {7: digest_of(spent)}  # a request that took a use: the token is spent, and not ended yet
+    assert [service.get("sys/internal/ui/mounts", token=spent).status for _ in range(2)] == [200, 403]
+    service.core.waiting = {}
+    service.set_leadership(Leadership())
     assert len(service.list("auth/token/accessors").data["keys"]) == 2
 
 

@@ -653,3 +653,27 @@ def test_a_handler_that_fetches_reaches_nothing_past_its_context(begin, monkeypa
     monkeypatch.setattr("labkit.vault.request_walk.call", guarded)
     pair, world = Pair(), World()
     assert play(world, begin(world, pair), pair.answer, (0,)).ok
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_who_waits_with_a_use_taken_is_known_after_a_restore(cut):
+    """Else another request's last use would end the one that waits."""
+    world = World()
+    text = token(world, num_uses=2)
+    suspended = world.send("GET", "probe/nothing/a", token=text)
+    if cut:
+        world.cut()
+    assert world.send("GET", "probe/nowhere", token=text).status == 404
+    assert len(world.store.list("token/id/")) == 2, "spent, and not ended"
+    assert play(world, suspended, [FETCHED["ok"]]).status == 204
+    assert len(world.store.list("token/id/")) == 1
+
+
+def test_damage_that_was_reported_is_not_reported_again_after_a_restore():
+    world = World()
+    world.vault.core.note_damage("a")
+    world.cut()
+    before = len(world.reported)
+    world.vault.core.note_damage("a")
+
+    assert len(world.reported) == before

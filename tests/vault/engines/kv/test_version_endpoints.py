@@ -100,3 +100,24 @@ def test_versions_that_are_no_numbers_are_refused(app: Any, verb: str, versions:
     assert refused.status == 400
     assert refused.errors[0].startswith('Field validation failed: error converting input for field "versions": ')
     assert states(app) == {"1": (False, False), "2": (False, False), "3": (False, False)}
+
+
+@pytest.mark.parametrize("verb", ["data", "delete", "undelete", "destroy"])
+def test_what_is_so_already_is_not_written_again(service, verb):
+    """The second request of the same kind is 204 and no commit: a secondary is sent nothing."""
+    service.post("secret/data/app", {"data": {"a": 1}})
+    service.post("secret/data/app", {"data": {"a": 2}})
+    if verb == "undelete":
+        service.post("secret/delete/app", {"versions": [1, 2]})
+
+    def send():
+        if verb == "data":
+            return service.delete("secret/data/app")
+        return service.post(f"secret/{verb}/app", {"versions": [1, 2]})
+
+    assert send().status == 204
+    service.advance("1h")
+    before, commits = service.core.storage.state(), service.core.commits
+    assert send().status == 204
+    assert service.core.storage.state() == before
+    assert service.core.commits == commits
