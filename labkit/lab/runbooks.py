@@ -179,7 +179,7 @@ def failover(old: str, new: str) -> Runbook:
     """
     before = yield from _check_pair(old, new)
     yield Note(f"failover: waiting until {new} has entry {before['last_wal']} of {old}")
-    yield from _catch_up(old, new, before["last_wal"])
+    yield from _catch_up(old, new, before)
     yield Note(f"failover: demoting {old}")
     yield from _leaving(f"{old} may be demoted, {new} was not promoted", demote(old))
     root = (yield from _status(old))["merkle_root"]
@@ -279,18 +279,20 @@ def _check_pair(old: str, new: str) -> Generator[Wanted, Any, dict[str, Any]]:
     return before
 
 
-def _catch_up(old: str, new: str, entry: int) -> Runbook:
-    """Wait until a secondary streams and has an entry of its primary; give up when it makes no progress."""
+def _catch_up(old: str, new: str, before: dict[str, Any]) -> Runbook:
+    """Wait until a secondary streams and has what its primary had before; give up when it makes no progress."""
     idle, seen = 0, -1
     while idle < MAX_IDLE_POLLS:
         data = yield from _status(new)
         reached = data.get("last_remote_wal", 0)
-        if reached >= entry and (data.get("state"), data.get("connection_state")) == ("stream-wals", "ready"):
+        # what arrived by comparison is in no entry that was streamed: equal roots say so as well
+        has_all = reached >= before["last_wal"] or data["merkle_root"] == before["merkle_root"]
+        if has_all and (data.get("state"), data.get("connection_state")) == ("stream-wals", "ready"):
             return new
         idle, seen = (0, reached) if reached != seen else (idle + 1, seen)
         yield Pause(POLL_NS)
     raise RunbookError(
-        f"failover from {old} to {new}: {new} has entry {seen} of {entry} and made no progress for 15 s "
+        f"failover from {old} to {new}: {new} has entry {seen} of {before['last_wal']} and made no progress for 15 s "
         f"(state {data.get('state')}, connection {data.get('connection_state')}); nothing was changed"
     )
 

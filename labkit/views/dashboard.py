@@ -1,9 +1,11 @@
-"""Dashboard: a lab's controls in a notebook; let time pass, make faults, and see map, timeline and trace.
+"""Dashboard: a lab's controls in a notebook; let time pass, write, make faults, and see map, timeline and trace.
 
 1. Each control calls one verb of the lab and shows the line of Python that does the same.
-2. The pictures are drawn again after each verb, as HTML; no output is captured.
-3. What a lab refuses, or cannot do, is shown as text; no exception reaches the reader.
-4. Each control is a button or a list with a text label and can be used with the keyboard only.
+2. The controls are widgets; below them stands a page of plain HTML that is drawn again after each verb.  The page is an
+   output of its own, so a saved or exported notebook shows what was seen last, without a kernel and without widgets.
+3. What a lab refuses, or cannot do, is shown as text; no exception reaches the reader.  No answer is *unknown*.
+4. A rule that is broken stands above everything else.
+5. Each control is a button or a list with a text label and can be used with the keyboard only.
 """
 
 from __future__ import annotations
@@ -11,52 +13,74 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ipywidgets
+from IPython.display import display, update_display
 
 from labkit.service.durations import SECOND_NS
 from labkit.views.trace_lines import last_lines
 
 if TYPE_CHECKING:
+    from labkit.lab.cluster import Cluster
     from labkit.lab.faults import LabFaults
+    from labkit.lab.invariants import Violation
+    from labkit.service.message import Response
     from labkit.trace import Trace
     from labkit.views.picture import Picture
 
 LINES = 12
+PATIENCE = "5s"
+NO_ANSWER = "no answer"
 WORDS = {
     "step": ("Step", "let the next thing happen"),
     "run 1s": ("Run 1 s", "let a second pass"),
     "run 10s": ("Run 10 s", "let ten seconds pass"),
+    "write": ("Write", "write a secret, at the chosen node or at whichever serves the cluster"),
     "crash": ("Crash", "take the chosen node, or all nodes of the cluster, down"),
     "restart": ("Restart", "start the chosen node, or all nodes of the cluster; they come up sealed"),
-    "unseal": ("Unseal", "give the sealed nodes of the chosen cluster their key shares"),
+    "unseal": ("Unseal", "give the chosen node, or all sealed nodes of the cluster, their key shares"),
     "promote": ("Promote", "make the chosen secondary the primary"),
     "demote": ("Demote", "make the chosen primary a secondary"),
-    "partition": ("Partition", "cut the line between the two sites"),
+    "replicate": ("Replicate", "make the other cluster a secondary of the chosen one"),
+    "repoint": ("Re-point", "let the chosen secondary follow the other cluster"),
+    "failover": ("Fail over", "move the primary from the chosen cluster to the other, as planned: nothing is lost"),
+    "partition": ("Partition", "cut the line between the two sites, both ways"),
+    "cut": ("Cut one way", "cut the line from the first site to the other"),
     "heal": ("Heal", "restore the line between the two sites"),
     "heal all": ("Heal all", "restore every line"),
 }
 
+# What stands in for a widget that is not there, such as "Loading widget...", is hidden beside the page.
+STYLE = """<style>
+.jp-OutputArea-child:has(+ .jp-OutputArea-child .labkit-page):not(:has(.labkit-board)){display:none}
+.labkit-broken{border:2px solid #de1c02;border-left-width:8px;padding:4px 10px;margin:6px 0}
+.labkit-page pre{overflow-x:auto}
+</style>"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Controls:
-    """What a dashboard needs of a lab.
-
-    ``clusters`` gives the nodes of each cluster; ``unseal``, ``promote`` and ``demote`` take a cluster's name.
-    """
+    """What a dashboard needs of a lab; ``clusters`` gives the nodes of each cluster, ``cluster`` a handle of one."""
 
     sites: tuple[str, ...]
     clusters: Mapping[str, tuple[str, ...]]
+    cluster: Callable[[str], Cluster]
     step: Callable[[], object]
     run: Callable[[str], object]
+    work_through: Callable[..., str]
     faults: LabFaults
-    unseal: Callable[[str], object]
-    promote: Callable[[str], object]
-    demote: Callable[[str], object]
+    broken: Callable[[], Iterable[Violation]]
     now_ns: Callable[[], int]
     trace: Trace
     pictures: Callable[[], Iterable[Picture]]
+
+
+class Act(NamedTuple):
+    """What a control does: its line of Python, and the call that does the same."""
+
+    line: str
+    call: Callable[[], object]
 
 
 def dashboard(controls: Controls) -> Dashboard:
@@ -68,71 +92,115 @@ class Dashboard:
     """The controls of one lab, and what they show."""
 
     def __init__(self, controls: Controls) -> None:
+        clusters = list(controls.clusters)
         targets = [name for cluster, nodes in controls.clusters.items() for name in (cluster, *nodes)]
         self.controls = controls
         self.target = _choice("Target", targets)
+        self.other = _choice("Other cluster", clusters, number=1)
         self.here = _choice("Site", list(controls.sites))
         self.there = _choice("Other site", list(controls.sites), number=1)
         self.buttons = {name: _button(*words) for name, words in WORDS.items()}
-        for name, act in self._verbs().items():
-            self.buttons[name].on_click(lambda _, act=act: self.carry_out(act))
+        for name, make in self._acts().items():
+            self.buttons[name].on_click(lambda _, make=make: self.carry_out(make()))
         self.status = ipywidgets.HTML()
-        self.view = ipywidgets.HTML()
         self.box = ipywidgets.VBox(
             [
                 self._row("step", "run 1s", "run 10s"),
-                self._row(self.target, "crash", "restart", "unseal", "promote", "demote"),
-                self._row(self.here, self.there, "partition", "heal", "heal all"),
+                self._row(self.target, "write", "crash", "restart", "unseal", "promote", "demote"),
+                self._row(self.other, "replicate", "repoint", "failover"),
+                self._row(self.here, self.there, "partition", "cut", "heal", "heal all"),
                 self.status,
-                self.view,
             ]
         )
+        self.box.add_class("labkit-board")
+        self.page = ""
+        self._written = 0
+        self._is_shown = False
         self._show_status("ready", "")
         self._draw()
 
     def __repr__(self) -> str:
         return f"Dashboard({', '.join(self.controls.clusters)}; {self._now_s:.3f} s)"
 
-    def carry_out(self, act: Callable[[], tuple[str, Any]]) -> None:
+    def carry_out(self, act: Act) -> None:
         """Call the verb of a control, then show its result and draw the lab again."""
-        line, verb = act()
         try:
-            result = verb()
+            result = act.call()
         except Exception as error:  # shown to the reader, whatever it is
-            self._show_status(line, f"{type(error).__name__}: {error.args[0] if error.args else ''}", failed=True)
+            text = str(error.args[0]) if error.args else ""
+            verdict = "unknown" if isinstance(error, TimeoutError) or NO_ANSWER in text else "refused"
+            self._show_status(act.line, f"{type(error).__name__}: {text}", verdict=verdict)
         else:
-            self._show_status(line, result if isinstance(result, str) else "")
+            self._show_status(act.line, result if isinstance(result, str) else "")
         self._draw()
 
-    def _verbs(self) -> dict[str, Callable[[], tuple[str, Callable[[], Any]]]]:
-        """Return for each control how it makes its line of Python, and the call that does the same."""
-        controls, target, here, there = self.controls, self.target, self.here, self.there
-        faults = controls.faults
+    def _acts(self) -> dict[str, Callable[[], Act]]:
+        """Return for each control how it makes its act from what is chosen."""
+        controls, faults = self.controls, self.controls.faults
         return {
-            "step": lambda: ("lab.step()", controls.step),
-            "run 1s": lambda: ('lab.run("1s")', lambda: controls.run("1s")),
-            "run 10s": lambda: ('lab.run("10s")', lambda: controls.run("10s")),
-            "crash": lambda: (f'lab.crash("{target.value}")', lambda: faults.crash(target.value)),
-            "restart": lambda: (f'lab.restart("{target.value}")', lambda: faults.restart(target.value)),
-            "unseal": lambda: (f'lab["{self._cluster}"].unseal()', lambda: controls.unseal(self._cluster)),
-            "promote": lambda: (f'lab["{self._cluster}"].promote()', lambda: controls.promote(self._cluster)),
-            "demote": lambda: (f'lab["{self._cluster}"].demote()', lambda: controls.demote(self._cluster)),
-            "partition": lambda: (
-                f'lab.partition("{here.value}", "{there.value}")',
-                lambda: faults.partition(here.value, there.value),
-            ),
-            "heal": lambda: (
-                f'lab.heal("{here.value}", "{there.value}")',
-                lambda: faults.heal(here.value, there.value),
-            ),
-            "heal all": lambda: ("lab.heal()", faults.heal),
+            "step": lambda: Act("lab.step()", controls.step),
+            "run 1s": lambda: Act('lab.run("1s")', lambda: controls.run("1s")),
+            "run 10s": lambda: Act('lab.run("10s")', lambda: controls.run("10s")),
+            "write": self._write,
+            "crash": lambda: self._fault("crash", faults.crash, self.target.value),
+            "restart": lambda: self._fault("restart", faults.restart, self.target.value),
+            "unseal": self._unseal,
+            "promote": lambda: self._runbook("promote"),
+            "demote": lambda: self._runbook("demote"),
+            "replicate": lambda: self._pair("replicate", "primary", "secondary"),
+            "repoint": self._repoint,
+            "failover": lambda: self._pair("failover", "old", "new"),
+            "partition": lambda: self._fault("partition", faults.partition, self.here.value, self.there.value),
+            "cut": lambda: self._fault("cut", faults.cut, self.here.value, self.there.value),
+            "heal": lambda: self._fault("heal", faults.heal, self.here.value, self.there.value),
+            "heal all": lambda: self._fault("heal", faults.heal),
         }
+
+    def _fault(self, verb: str, call: Callable[..., object], *targets: str) -> Act:
+        arguments = ", ".join(f'"{target}"' for target in targets)
+        return Act(f"lab.{verb}({arguments})", lambda: call(*targets))
+
+    def _write(self) -> Act:
+        """Write a secret whose name was not used by this dashboard yet."""
+        self._written += 1
+        cluster, path, body = self._cluster, f"secret/data/note-{self._written}", {"data": {"number": self._written}}
+        how: dict[str, Any] = {"timeout": PATIENCE, **({"node": self._node} if self._node else {})}
+        arguments = "".join(f', {name}="{value}"' for name, value in how.items())
+        line = f'lab["{cluster}"].post("{path}", {{"data": {{"number": {self._written}}}}}{arguments})'
+        return Act(line, lambda: _said(self.controls.cluster(cluster).post(path, body, **how)))
+
+    def _unseal(self) -> Act:
+        cluster, node, work = self._cluster, self._node, self.controls.work_through
+        if not node:
+            return self._runbook("unseal")
+        line = f'lab.work_through("unseal", cluster="{cluster}", node="{node}")'
+        return Act(line, lambda: work("unseal", cluster=cluster, node=node))
+
+    def _runbook(self, verb: str) -> Act:
+        cluster = self._cluster
+        return Act(f'lab["{cluster}"].{verb}()', lambda: self.controls.work_through(verb, cluster=cluster))
+
+    def _repoint(self) -> Act:
+        cluster, to = self._cluster, self.other.value
+        work = self.controls.work_through
+        return Act(f'lab["{cluster}"].repoint("{to}")', lambda: work("repoint", cluster=cluster, to=to))
+
+    def _pair(self, verb: str, first: str, second: str) -> Act:
+        names = {first: self._cluster, second: self.other.value}
+        arguments = ", ".join(f'"{name}"' for name in names.values())
+        return Act(f"lab.{verb}({arguments})", lambda: self.controls.work_through(verb, **names))
 
     @property
     def _cluster(self) -> str:
         """The chosen cluster, or that of the chosen node."""
         chosen: str = self.target.value
         return next((name for name, nodes in self.controls.clusters.items() if chosen in nodes), chosen)
+
+    @property
+    def _node(self) -> str:
+        """The chosen node; empty when a cluster is chosen."""
+        chosen: str = self.target.value
+        return "" if chosen in self.controls.clusters else chosen
 
     @property
     def _now_s(self) -> float:
@@ -142,29 +210,65 @@ class Dashboard:
         children = [self.buttons[part] if isinstance(part, str) else part for part in parts]
         return ipywidgets.HBox(children, layout=ipywidgets.Layout(flex_flow="row wrap"))
 
-    def _show_status(self, line: str, result: str, *, failed: bool = False) -> None:
+    def _show_status(self, line: str, result: str, *, verdict: str = "") -> None:
         """Show the line of Python that was run, and its result; a screen reader reads it out."""
-        refused = "<strong>refused</strong> · " if failed else ""
-        outcome = f" · {refused}{escape(result)}" if result else ""
-        self.status.value = f'<p role="status"><code>{escape(line)}</code>{outcome} · now {self._now_s:.3f} s</p>'
+        marked = f"<strong>{verdict}</strong> · " if verdict else ""
+        outcome = f" · {marked}{escape(result)}" if result else ""
+        words = f'<p role="status"><code>{escape(line)}</code>{outcome} · now {self._now_s:.3f} s</p>'
+        self.status.value = words + self._broken_html()
+
+    def _broken_html(self) -> str:
+        """Return a box for each rule that is broken."""
+        return "".join(
+            f'<div class="labkit-broken" role="alert"><strong>× rule broken: {escape(rule.name)}</strong> '
+            f"at {rule.at_ns / SECOND_NS:.3f} s: {escape(rule.detail)}</div>"
+            for rule in self.controls.broken()
+        )
 
     def _draw(self) -> None:
-        self.view.value = self._html()
-
-    def _html(self) -> str:
         lines = "\n".join(map(escape, last_lines(self.controls.trace, LINES))) or "nothing yet"
         pictures = "".join(picture._repr_html_() for picture in self.controls.pictures())
-        return f'{pictures}<h4>What happened last</h4><pre tabindex="0">{lines}</pre>'
+        last = f'<p><strong>What happened last</strong></p><pre tabindex="0">{lines}</pre>'
+        self.page = f'{STYLE}<div class="labkit-page">{self._broken_html()}{pictures}{last}</div>'
+        if self._is_shown:
+            _publish(update_display, self._page_bundle(), display_id=self._page_id)
+
+    @property
+    def _page_id(self) -> str:
+        return f"labkit-page-{self.box.model_id}"
+
+    def _page_bundle(self) -> dict[str, str]:
+        return {"text/html": self.page, "text/plain": repr(self)}
+
+    def _ipython_display_(self) -> None:
+        """Show the controls, and the page as an output of its own."""
+        view = {**self.box._repr_mimebundle_(), "text/html": "", "text/plain": repr(self)}
+        _publish(display, view)
+        _publish(display, self._page_bundle(), display_id=self._page_id)
+        self._is_shown = True
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        """Show the widgets in a notebook, and elsewhere what they showed when the cell ran."""
-        return {**self.box._repr_mimebundle_(), "text/html": self._html(), "text/plain": repr(self)}
+        """Return the page, for what shows no widgets."""
+        return self._page_bundle()
+
+
+def _said(answer: Response) -> str:
+    """Return an answer in words."""
+    if answer.ok:
+        return f"answered {answer.status}"
+    return f"refused {answer.status}: {'; '.join(answer.errors)}"
+
+
+def _publish(show: Any, bundle: dict[str, Any], **how: str) -> None:
+    """Hand IPython what stands in an output, as it is (its own functions are not annotated)."""
+    show(bundle, raw=True, **how)
 
 
 def _button(words: str, hint: str) -> Any:
-    return ipywidgets.Button(description=words, tooltip=hint)
+    return ipywidgets.Button(description=words, tooltip=hint, layout=ipywidgets.Layout(width="auto"))
 
 
 def _choice(words: str, names: list[str], number: int = 0) -> Any:
     chosen = names[min(number, len(names) - 1)]
-    return ipywidgets.Dropdown(options=names, value=chosen, description=words)
+    layout, style = ipywidgets.Layout(width="auto"), {"description_width": "initial"}
+    return ipywidgets.Dropdown(options=names, value=chosen, description=words, layout=layout, style=style)

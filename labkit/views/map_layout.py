@@ -96,7 +96,8 @@ def layout(contents: MapContents) -> MapLayout:
     marks: list[tuple[LineMark | FollowMark, Segment]] = [*lines, *follows]
     found = _label(marks, list(boxes.values()), Box(0, TITLE_ROOM, width, height - TITLE_ROOM))
     missing = [(_full_words(mark), _words(mark)[1]) for mark, _ in marks if mark not in found]
-    listed, bottom = _rows(missing, width, height)
+    used = max(box.bottom for box in (*boxes.values(), *(label.box for label in found.values())))
+    listed, bottom = _rows(missing, width, used + GAP / 2)
     legend, bottom = _rows([(words, False) for words in LEGEND], width, bottom)
     return MapLayout(
         contents,

@@ -19,13 +19,13 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.sim.clock": frozenset({"simpy"}),
     "labkit.scenario": frozenset({"yaml", "pydantic"}),
     "labkit.scenario.plugin": frozenset({"pytest"}),
-    "labkit.views": frozenset({"ipywidgets"}),
+    "labkit.views": frozenset({"ipywidgets", "IPython"}),
     "labkit.reference": frozenset({"pydantic"}),
     "labkit.cli": frozenset({"tqdm"}),
 }
 
 # The distributions whose import has another name.
-IMPORTED_AS = {"pyjwt": "jwt", "pyyaml": "yaml"}
+IMPORTED_AS = {"ipython": "IPython", "pyjwt": "jwt", "pyyaml": "yaml"}
 
 # What is run or read by a tool and imported by no file, and by what.
 TOOLS = {

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from labkit import Lab
 from labkit.lab.runbooks import (
     MAX_POLLS,
     RUNBOOKS,
@@ -336,7 +337,7 @@ def test_failover_between_two_that_are_no_pair_changes_nothing(paris, tokyo, got
 
 
 def test_failover_to_one_that_does_not_catch_up_stops_before_the_demotion():
-    tokyo = pair_status("secondary", wal=3)
+    tokyo = pair_status("secondary", wal=3, root="99")
     wanted, error = drive(RUNBOOKS["failover"]("paris", "tokyo"), failover_answers([PRIMARY], [tokyo]))
 
     assert asked(wanted) == []
@@ -355,6 +356,14 @@ def test_failover_to_one_that_does_not_become_level_says_what_it_leaves():
         "tokyo did not become level with paris: nothing has arrived for 15 s, and their roots differ; "
         "paris is demoted and takes no writes, tokyo was not promoted; promote paris again, or tokyo and lose the rest"
     )
+
+
+def test_failover_right_after_the_first_comparison_when_no_entry_was_streamed_yet():
+    lab = Lab.pair()
+    lab.replicate("paris", "tokyo")
+
+    assert lab["tokyo"].status()["last_remote_wal"] == 0
+    assert lab.failover("paris", "tokyo") == "tokyo is the primary now; from it stream: paris"
 
 
 def test_failover_goes_on_waiting_while_entries_arrive():

@@ -186,4 +186,4 @@ def test_about_what_the_reader_is_invited_to_try(played):
     assert (lab["paris"].active, lab["paris"].mode) == ("paris-2", "primary")
     lab.partition("paris", "tokyo")
     lab["tokyo"].promote()
-    assert "rule broken: one primary" in lab.dashboard().view.value
+    assert "rule broken: one primary" in lab.dashboard().page

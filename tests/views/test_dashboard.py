@@ -12,7 +12,8 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, pair
-from labkit.views.dashboard import WORDS, Dashboard, dashboard
+from labkit.views import dashboard as module
+from labkit.views.dashboard import WORDS, Act, Dashboard, dashboard
 
 SECOND_NS = 1_000_000_000
 
@@ -104,6 +105,90 @@ def test_lines_are_cut_and_restored(lab, board):
     assert lab.network.reachable("paris", "lisbon")
 
 
+def test_only_the_chosen_direction_is_cut(lab, board):
+    board.here.value, board.there.value = "paris", "tokyo"
+    board.buttons["cut"].click()
+
+    assert status(board).startswith('lab.cut("paris", "tokyo")')
+    assert lab.network.impairment("paris", "tokyo").cut
+    assert not lab.network.impairment("tokyo", "paris").cut
+
+
+def test_each_write_is_another_secret_and_its_answer_is_shown(lab, board):
+    board.buttons["write"].click()
+    assert status(board).startswith('lab["paris"].post("secret/data/note-1", {"data": {"number": 1}}, timeout="5s")')
+    assert " · answered 200 · " in status(board)
+    board.target.value = "tokyo"
+    board.buttons["write"].click()
+
+    assert "secret/data/note-2" in status(board)
+    assert " · refused 400: path disabled in replication DR secondary mode" in status(board)
+    assert lab["paris"].get("secret/data/note-1").data["data"] == {"number": 1}
+
+
+def test_a_chosen_node_is_what_is_written_to_crashed_and_unsealed(lab, board):
+    board.target.value = "paris-2"
+    board.buttons["write"].click()
+    assert ', node="paris-2")' in status(board)
+    lab.crash("paris-3")
+    lab.restart("paris-3")
+    board.buttons["crash"].click()
+    board.buttons["restart"].click()
+    board.buttons["unseal"].click()
+
+    assert status(board).startswith('lab.work_through("unseal", cluster="paris", node="paris-2") · 1 node of paris')
+    assert not lab.parts.nodes["paris-2"].vault.sealed
+    assert lab.parts.nodes["paris-3"].vault.sealed, "only the chosen one"
+
+
+def test_a_pair_is_replicated_failed_over_and_pointed_back():
+    lab = Lab.triangle()
+    board = lab.dashboard()
+    board.target.value, board.other.value = "paris", "tokyo"
+    board.buttons["replicate"].click()
+    assert status(board).startswith('lab.replicate("paris", "tokyo") · tokyo streams from paris')
+    board.other.value = "lima"
+    board.buttons["replicate"].click()
+    board.buttons["failover"].click()
+    assert status(board).startswith('lab.failover("paris", "lima") · lima is the primary now')
+    board.target.value, board.other.value = "tokyo", "lima"
+    board.buttons["repoint"].click()
+
+    assert status(board).startswith('lab["tokyo"].repoint("lima") · tokyo streams from lima')
+    assert lab.ledger.rpo().writes == 0
+
+
+def test_a_promotion_with_no_node_alive_is_unknown_at_once(lab, board):
+    lab.crash("tokyo")
+    at_ns = lab.now
+    board.target.value = "tokyo"
+    board.buttons["promote"].click()
+
+    assert " · unknown · RunbookError: " in status(board)
+    assert "no node of tokyo is running and unsealed" in status(board)
+    assert lab.now - at_ns < SECOND_NS
+
+
+def test_what_got_no_answer_is_unknown(lab, board):
+    board.target.value = "paris-1"
+    lab.crash("paris-1")
+    board.buttons["write"].click()
+
+    assert " · unknown · Silence: " in status(board)
+
+
+def test_a_broken_rule_stands_above_everything_else(lab, board):
+    assert "rule broken" not in board.status.value + board.page
+    board.here.value, board.there.value = "paris", "tokyo"
+    board.buttons["partition"].click()
+    board.target.value = "tokyo"
+    board.buttons["promote"].click()
+
+    assert 'role="alert"><strong>× rule broken: one primary</strong>' in board.status.value
+    assert "paris and tokyo accept writes" in board.status.value
+    assert board.page.index("rule broken: one primary") < board.page.index("<svg")
+
+
 def test_what_cannot_be_done_is_shown_as_text(lab, board):
     before = lab.parts.clock.pending()
     board.there.value = board.here.value
@@ -120,7 +205,7 @@ def test_an_error_that_looks_like_markup_stays_text(lab, board):
     def fail():
         raise ValueError("<script>alert(1)</script> & co")
 
-    board.carry_out(lambda: ("lab.fail()", fail))
+    board.carry_out(Act("lab.fail()", fail))
 
     assert "<script>" not in board.status.value
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; co" in board.status.value
@@ -131,41 +216,42 @@ def test_every_line_that_is_shown_is_python_that_does_the_same(streaming):
     driven, lab = Lab.restore(streaming), Lab.restore(streaming)
     board = driven.dashboard()
     board.here.value, board.there.value = "paris", "tokyo"
-    board.target.value = "paris"
-    for name in WORDS:
-        board.buttons[name].click()
-        line = status(board).partition(" · ")[0]
-        try:
-            exec(line, {"lab": lab})
-        except RuntimeError:
-            assert "refused" in status(board)
+    for target, other in (("paris", "tokyo"), ("tokyo-1", "paris")):
+        board.target.value, board.other.value = target, other
+        for name in WORDS:
+            board.buttons[name].click()
+            line = status(board).partition(" · ")[0]
+            try:
+                exec(line, {"lab": lab})
+            except (RuntimeError, TimeoutError):
+                assert "refused" in status(board) or "unknown" in status(board)
 
     assert lab.trace.digest() == driven.trace.digest()
     assert lab.now == driven.now
 
 
 def test_it_shows_map_timeline_and_the_last_of_the_trace_and_follows_the_lab(lab, board):
-    first = board.view.value
+    first = board.page
     board.target.value = "tokyo"
     board.buttons["crash"].click()
 
-    assert board.view.value != first
-    assert board.view.value.count("<svg") == 2
-    assert lab.map().svg in board.view.value
-    assert lab.timeline().svg in board.view.value
-    assert "fault: crash tokyo-1" in board.view.value
+    assert board.page != first
+    assert board.page.count("<svg") == 2
+    assert lab.map().svg in board.page
+    assert lab.timeline().svg in board.page
+    assert "fault: crash tokyo-1" in board.page
 
 
 def test_every_control_has_words_and_can_be_reached_by_keyboard(board):
     controls = [one for one in widgets_of(board.box) if isinstance(one, ipywidgets.Button | ipywidgets.Dropdown)]
 
-    assert len(controls) == len(WORDS) + 3
+    assert len(controls) == len(WORDS) + 4
     assert all(control.description for control in controls)
     assert all(control.tooltip for control in controls if isinstance(control, ipywidgets.Button))
     assert not any(control.disabled for control in controls)
     assert len({control.description for control in controls}) == len(controls)
     assert 'role="status"' in board.status.value
-    assert 'tabindex="0"' in board.view.value, "what scrolls can be scrolled by keyboard"
+    assert 'tabindex="0"' in board.page, "what scrolls can be scrolled by keyboard"
 
 
 def test_targets_are_clusters_and_nodes_and_lines_join_sites(board):
@@ -181,9 +267,32 @@ def test_no_output_is_captured(board):
 def test_where_widgets_do_not_live_the_pictures_show_all_the_same(lab, board):
     bundle = board._repr_mimebundle_()
 
-    assert "application/vnd.jupyter.widget-view+json" in bundle
-    assert bundle["text/html"] == board.view.value
-    assert bundle["text/plain"] == repr(board) == f"Dashboard(paris, tokyo; {lab.now / SECOND_NS:.3f} s)"
+    assert bundle == {"text/html": board.page, "text/plain": repr(board)}
+    assert repr(board) == f"Dashboard(paris, tokyo; {lab.now / SECOND_NS:.3f} s)"
+
+
+def test_a_notebook_keeps_the_page_as_an_output_of_its_own_and_up_to_date(lab, board, monkeypatch):
+    shown: list[tuple[str, dict[str, str], dict[str, Any]]] = []
+    for name in ("display", "update_display"):
+        monkeypatch.setattr(module, name, lambda bundle, name=name, **how: shown.append((name, bundle, how)))
+    board.buttons["step"].click()
+    assert shown == [], "nothing is drawn where nothing is shown"
+    board._ipython_display_()
+    board.buttons["run 1s"].click()
+    (_, controls, _), (_, page, how), (verb, after, again) = shown
+
+    assert "application/vnd.jupyter.widget-view+json" in controls
+    assert controls["text/html"] == "", "the page is not shown twice"
+    assert "application/vnd.jupyter.widget-view+json" not in page
+    assert page["text/html"].count("<svg") == 2
+    assert (verb, after["text/html"]) == ("update_display", board.page)
+    assert how["display_id"] == again["display_id"]
+    assert how["raw"]
+    assert again["raw"]
+
+
+def test_two_dashboards_of_one_lab_have_pages_of_their_own(lab):
+    assert lab.dashboard()._page_id != lab.dashboard()._page_id
 
 
 def test_it_is_handed_callables(board):
