@@ -158,6 +158,23 @@ def test_about_roots(played):
     assert (names["at_once"], names["later"]) == (False, True)
 
 
+def test_about_lag(played):
+    names, shown = played["00_tour"]
+    (lags,) = [value for value in shown if isinstance(value, tuple) and hasattr(value[0], "entries")]
+
+    assert lags[0].entries == 2
+    assert 1.9 < lags[0].seconds < 2.3
+    assert lags[1] == (0, 0.0)
+    assert names["lab"].map().description.count("paris streams to tokyo") == 1
+
+
+def test_about_the_planned_failover(played):
+    names, shown = played["00_tour"]
+
+    assert ([200] * 5, 0) in shown
+    assert "tokyo streams to paris" in names["planned"].map().description
+
+
 def test_about_what_is_lost_and_how_long_it_takes(played):
     names, shown = played["00_tour"]
     (told,) = [value for value in shown if isinstance(value, tuple) and hasattr(value[0], "writes")]
