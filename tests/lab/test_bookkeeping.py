@@ -154,7 +154,7 @@ def test_injected_corruption_is_traced_and_suspends_a_rule(books, judge):
 
 
 def test_a_report_that_is_none_is_an_error(books):
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="tuple"):
         books.take(("commit", "paris"))
 
 

@@ -51,10 +51,12 @@ def test_a_cluster_that_does_not_replicate_has_no_root(quiet):
 
 
 def test_contents_are_what_replicates_and_equal_on_both_sides_at_rest(calm):
+    before = calm.queries.contents("paris")
     calm["paris"].post("secret/data/app", {"data": {"a": 1}})
     calm.run("1s")
     contents = calm.queries.contents("paris")
 
+    assert len(contents) > len(before) > 0
     assert contents == calm.queries.contents("tokyo")
     assert all(classify(key) for key in contents)
     assert not any(key.startswith("node/") for key in contents)

@@ -375,7 +375,12 @@ def test_every_history_follows_the_table(together_snapshot, drill, actions):
             assert cancel(one).status == 204
             state, given_shares = ATTEMPT[state]["cancel"], []
         elif action[0] == "takeover":
-            one.lab.run("1s")
+            active = one["tokyo"].active
+            one.lab.crash(active)
+            one.lab.run("8s")
+            assert one["tokyo"].active != active
+            one.lab.restart(active)
+            one["tokyo"].unseal()
         else:
             share = "cd" * 33 if action[0] == "wrong" else shares(one)[action[1]]
             right = action[0] == "wrong" or action[2]
