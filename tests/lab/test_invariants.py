@@ -165,7 +165,7 @@ def test_injected_corruption_suspends_that_rule(calm, layer):
 
 
 def test_a_wrong_layer_suspends_nothing(calm):
-    with pytest.raises(ValueError, match="no layer named 'cellar'"):
+    with pytest.raises(ValueError, match="expected a layer, got 'cellar'"):
         calm.corrupt("tokyo", layer="cellar")
 
     assert not calm.invariants.corrupted

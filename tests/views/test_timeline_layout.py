@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from labkit.views.boxes import Box
@@ -43,19 +43,19 @@ def kept(placed: TimelineLayout) -> list[TimelineMark]:
     return [mark.mark for mark in placed.marks if mark.label is not None] + numbered
 
 
-MARKS = st.lists(
-    st.builds(
-        TimelineMark,
-        st.integers(0, 100),
-        st.sampled_from(sorted(SIGNS)),
-        st.text("abcdefghij <>", min_size=1, max_size=60).filter(lambda words: words.strip() == words),
-    ),
-    max_size=60,
+MARK = st.builds(
+    TimelineMark,
+    st.integers(0, 100),
+    st.sampled_from(sorted(SIGNS)),
+    st.text("abcdefghij <>", min_size=1, max_size=60).filter(lambda words: words.strip() == words),
 )
+MARKS = st.lists(MARK, max_size=60)
+CROWD = [TimelineMark(at, "fault", "crash of a cluster with a long name") for at in range(0, 100, 2)]
 
 
 @settings(deadline=None, max_examples=150)
 @given(MARKS, st.lists(st.tuples(st.integers(0, 99), st.integers(1, 60)), max_size=6))
+@example(CROWD, [(10, 20), (15, 20)])
 def test_every_mark_is_kept_and_no_two_texts_overlap(marks, lags):
     spans = tuple(
         Span("tokyo", at, min(100, at + length), "silent", "hears nothing for 3.4 s, 12 entries behind")
@@ -71,6 +71,7 @@ def test_every_mark_is_kept_and_no_two_texts_overlap(marks, lags):
 
 @settings(deadline=None, max_examples=60)
 @given(MARKS)
+@example(CROWD)
 def test_nothing_leaves_the_picture(marks):
     placed = layout(contents(marks))
     page = Box(0, 0, WIDTH, placed.height)
@@ -85,6 +86,16 @@ def test_a_few_marks_have_their_labels_and_no_numbers():
 
     assert (placed.numbers, placed.listed) == ((), ())
     assert len({mark.label.y for mark in placed.marks[:3] if mark.label}) == 3, "one below the other"
+
+
+def test_what_finds_no_room_for_its_label_has_a_number_and_is_listed():
+    placed = layout(contents(CROWD))
+    numbered = [mark for mark in placed.marks if mark.label is None]
+
+    assert len(numbered) == len(placed.listed) > 10
+    assert placed.numbers[0].words.startswith("1")
+    assert placed.listed[0].words.startswith("1 0.000 s ")
+    assert placed.listed[0].words.endswith(" crash of a cluster with a long name")
 
 
 def test_a_mark_at_the_end_has_its_label_on_the_left():

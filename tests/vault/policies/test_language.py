@@ -265,6 +265,7 @@ PIECES = st.sampled_from(
             "true",
             "null",
         ),
+        *('a "b" {\n', "c = 1\n", 'd = ["e"]\n', "}\n"),
         *("capabilities", '"read"', '"\\u00"', "\r\n", "\0", "é", "\ud800", "\u2028"),
     ]
 )
@@ -276,6 +277,7 @@ PIECES = st.sampled_from(
     | st.lists(PIECES, max_size=25).map("".join)
     | st.lists(PIECES, max_size=25).map(lambda p: "{" + "".join(p))
 )
+@example('path "a" { capabilities = ["read"] }\nb = 1\nc = [d, {}]\n')
 @example("/*" * 5_000)
 @example("/***" * 5_000)
 @example('"${' * 5_000)
