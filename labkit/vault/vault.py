@@ -138,6 +138,10 @@ class Vault(ShortForms):
         """
         from labkit.vault.storage.memory import MemoryStorage
 
+        if clock is not None or settings:
+            from labkit.vault.vault_arguments import judge_settings  # a start without settings is light (R24)
+
+            judge_settings(clock, settings)
         vault = cls(MemoryStorage(), _outside(clock), Settings(**settings))
         vault.root_token, vault.unseal_keys = set_up(vault.core)
         return vault
@@ -152,7 +156,10 @@ class Vault(ShortForms):
         """
         from labkit.vault.credentials import unseal_stored
         from labkit.vault.storage.sqlite import SqliteStorage
+        from labkit.vault.vault_arguments import judge_path, judge_settings
 
+        judge_path(path)
+        judge_settings(clock, settings)
         storage = SqliteStorage(path)
         try:
             vault = cls(storage, _outside(clock), Settings(storage_type="sqlite", **settings))
@@ -192,16 +199,19 @@ class Vault(ShortForms):
 
     def fail_next(self, status: int, times: int = 1) -> None:
         """Let the next ``request`` calls fail with a status before they reach a handler."""
+        from labkit.vault.vault_arguments import judge_failures
+
+        judge_failures(status, times)
         self._failures.extend([status] * times)
 
     def advance(self, duration: str | int) -> None:
         """Move this vault's clock forward by a duration such as ``2h``, and do what is due by then."""
-        from labkit.service.durations import parse_duration
+        from labkit.vault.vault_arguments import advance_ns
 
         clock = self.environment.now
         if not isinstance(clock, ShiftedClock):
             raise ValueError("this vault's clock is its lab's: let time pass with lab.run(duration)")
-        clock.shift_ns += parse_duration(duration)
+        clock.shift_ns += advance_ns(duration)
         self.tick()
 
     def next_due(self) -> int | None:

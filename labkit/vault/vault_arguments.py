@@ -1,0 +1,53 @@
+"""Vault arguments: what ``Vault.dev``, ``open``, ``advance`` and ``fail_next`` are given, judged before they act."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from labkit.service.arguments import duration_ns, flag, one_of, text, whole_number, wrong
+from labkit.vault.core import Settings
+
+EDITIONS = ("enterprise", "community")
+MAX_FAILURES = 1_000_000
+
+_VERSION = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}(\+ent)?", re.ASCII)
+_NUMBERS = ("max_body_bytes", "backlog_entries")
+
+
+def judge_settings(clock: Any, chosen: Mapping[str, Any]) -> None:
+    """Return if a vault can be made with this clock and these settings; ValueError says what is wrong."""
+    if clock is not None and not callable(clock):
+        raise wrong("clock", "a function that gives nanoseconds since the epoch, or None", clock)
+    for name, value in chosen.items():
+        one_of("settings", "a setting of a vault", name, Settings._fields)
+        if name == "version":
+            if not isinstance(value, str) or not _VERSION.fullmatch(value):
+                raise wrong(name, "a version such as 1.16.3+ent", value)
+        elif name == "edition":
+            one_of(name, "an edition", value, EDITIONS)
+        elif name == "high_availability":
+            flag(name, value)
+        elif name in _NUMBERS:
+            whole_number(name, "a whole number from 1 up", value, 1)
+        else:
+            text(name, "a text", value)
+
+
+def judge_path(path: Any) -> None:
+    """Return if a path can name a file; ValueError for any other value."""
+    named = path if isinstance(path, str) else str(path) if hasattr(path, "__fspath__") else ""
+    if not named or "\0" in named:
+        raise wrong("path", "the path of a file such as lab.db", path)
+
+
+def judge_failures(status: Any, times: Any) -> None:
+    """Return if failures can be asked for; ValueError for a status or number that cannot be."""
+    whole_number("status", "a status from 400 to 599", status, 400, 599)
+    whole_number("times", f"a whole number from 1 to {MAX_FAILURES}", times, 1, MAX_FAILURES)
+
+
+def advance_ns(duration: Any) -> int:
+    """Return how far to move a clock, in nanoseconds; ValueError for anything but a duration from 0 up."""
+    return duration_ns("duration", duration, seconds=True)

@@ -1,0 +1,102 @@
+"""What a vault alone is given: each wrong value is one sentence, and makes or changes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from labkit import Vault
+from labkit.vault.core import Settings
+
+ODD: list[Any] = [None, True, -1, 2.5, float("nan"), 10**4_000, "", "10%", "osaka", [], {}, b"x", object()]
+
+
+@pytest.mark.parametrize("name", [*Settings._fields, "clock"])
+def test_no_odd_setting_makes_a_vault(name: str) -> None:
+    for value in ODD:
+        text = name in ("cluster_name", "node", "api_address", "cluster_address", "storage_type")
+        if text and isinstance(value, str) and value:
+            continue
+        if (name == "clock" and value is None) or (name == "high_availability" and value is True):
+            continue
+        if name in ("max_body_bytes", "backlog_entries") and isinstance(value, int) and value > 1:
+            continue
+        with pytest.raises(ValueError, match=f"^{name}: expected "):
+            Vault.dev(**{name: value})
+
+
+def test_a_setting_that_there_is_not_is_named_with_those_there_are() -> None:
+    says = "settings: expected a setting of a vault, got 'versoin'; there are: version, .* — did you mean 'version'"
+    with pytest.raises(ValueError, match=says):
+        Vault.dev(versoin="1.16.3")
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"version": "1.16"}, "version: expected a version such as 1.16.3+ent, got '1.16'"),
+        (
+            {"edition": "comunity"},
+            "edition: expected an edition, got 'comunity'; there are: enterprise, community"
+            " — did you mean 'community'?",
+        ),
+        ({"clock": 5}, "clock: expected a function that gives nanoseconds since the epoch, or None, got 5"),
+    ],
+)
+def test_the_sentence_says_what_was_wanted(settings: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match="expected") as caught:
+        Vault.dev(**settings)
+
+    assert str(caught.value) == says
+
+
+@pytest.mark.parametrize("path", [*(value for value in ODD if value not in ("10%", "osaka")), "a\0b"])
+def test_what_names_no_file_opens_none(path: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"path: expected the path of a file such as lab\.db, got"):
+        Vault.open(path)
+
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_is_named_by_text_or_a_path(tmp_path: Path) -> None:
+    for name in (str(tmp_path / "a.db"), tmp_path / "b.db"):
+        vault = Vault.open(cast("Any", name))
+        assert vault.get("sys/health").status == 200
+        vault.close()
+
+
+ACTS: dict[str, tuple[Callable[[Vault, Any], Any], str]] = {
+    "advance": (lambda vault, value: vault.advance(value), "duration"),
+    "status": (lambda vault, value: vault.fail_next(value), "status"),
+    "times": (lambda vault, value: vault.fail_next(503, value), "times"),
+}
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_no_odd_value_changes_a_vault(name: str) -> None:
+    act, argument = ACTS[name]
+    vault = Vault.dev()
+    before_ns = vault.now()
+    for value in ODD:
+        with pytest.raises(ValueError, match=f"^{argument}: expected "):
+            act(vault, value)
+
+    assert vault.get("sys/health").status == 200
+    assert vault.now() - before_ns < 60 * 10**9
+
+
+def test_right_values_go_on_working() -> None:
+    vault = Vault.dev(version="1.15.0", edition="enterprise", node="n1", backlog_entries=8, high_availability=False)
+    began_ns = vault.now()
+    vault.advance("2h")
+    vault.advance(60)
+    vault.advance("0s")
+    vault.fail_next(429)
+
+    assert 7_260 * 10**9 <= vault.now() - began_ns < 7_320 * 10**9
+    assert [vault.get("sys/health").status for _ in range(2)] == [429, 200]
