@@ -10,7 +10,7 @@ from labkit.lab.client_host import ClientHost
 from labkit.lab.entropy import SeededEntropy
 from labkit.lab.host_services import HostServices
 from labkit.lab.loss_and_outage import RecoveryLedger
-from labkit.lab.messages import ApiAnswer
+from labkit.lab.messages import ApiAnswer, malformed_answer
 from labkit.lab.node import NodeHost
 from labkit.lab.node_directory import NodeDirectory
 from labkit.lab.operator_console import OperatorConsole
@@ -50,16 +50,20 @@ class Connections(NamedTuple):
 
 
 class OperatorHost:
-    """An operator's host: hands what arrives to the console."""
+    """An operator's host: hands answers that arrive to the console."""
 
-    __slots__ = ("_console",)
+    __slots__ = ("_console", "name")
 
-    def __init__(self, console: OperatorConsole) -> None:
-        self._console = console
+    def __init__(self, name: str, console: OperatorConsole) -> None:
+        self.name, self._console = name, console
 
     def receive(self, source: str, answer: ApiAnswer) -> None:
-        """Take an answer."""
-        self._console.receive(source, answer)
+        """Take an answer; what is none is refused (R25)."""
+        wrong = malformed_answer(answer)
+        if wrong:
+            self._console.refuse(self.name, source, wrong)
+        else:
+            self._console.receive(source, answer)
 
 
 def make_parts(
@@ -201,7 +205,7 @@ def _add_nodes(parts: Parts, shared: _SharedParts, states: dict[str, Any]) -> No
             parts.nodes[node.name] = NodeHost(node, own, store, files, states.get(node.name))
     parts.hosts.update(parts.nodes)
     for plan in parts.blueprint.clusters:
-        parts.hosts[plan.operator_host] = OperatorHost(parts.console)
+        parts.hosts[plan.operator_host] = OperatorHost(plan.operator_host, parts.console)
 
 
 def _add_clients(parts: Parts, shared: _SharedParts, states: dict[str, Any]) -> None:

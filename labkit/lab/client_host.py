@@ -8,14 +8,14 @@ from typing import Any
 from labkit.lab.blueprint import ClientPlan, NodePlan
 from labkit.lab.client import Client, ClientTimer, Effect, Outcome, SendRequest
 from labkit.lab.host_services import HostServices
-from labkit.lab.messages import ApiAnswer, ApiRequest, size_of
-from labkit.lab.reports import OperationEnded
+from labkit.lab.messages import ApiAnswer, ApiRequest, malformed_answer, size_of
+from labkit.lab.reports import MESSAGE_REFUSED, Observed, OperationEnded
 
 
 class ClientHost:
     """One client on the network; ``root_token`` gives the token that its preferred cluster accepts now."""
 
-    __slots__ = ("client", "name", "root_token", "services")
+    __slots__ = ("client", "name", "refused_messages", "root_token", "services")
 
     def __init__(
         self,
@@ -28,6 +28,7 @@ class ClientHost:
     ) -> None:
         self.name, self.services, self.root_token = name, services, root_token
         self.client = Client(name, plan, nodes, state)
+        self.refused_messages: int = (state or {}).get("refused_messages", 0)
 
     def __repr__(self) -> str:
         return f"ClientHost({self.name})"
@@ -37,7 +38,13 @@ class ClientHost:
         self._carry_out(self.client.start(self.services.now()))
 
     def receive(self, source: str, answer: ApiAnswer) -> None:
-        """Take an answer."""
+        """Take an answer; what is none is counted and reported (R25)."""
+        wrong = malformed_answer(answer)
+        if wrong:
+            self.refused_messages += 1
+            fields = (("reason", wrong), ("source", source))
+            self.services.emit(Observed(self.services.now(), self.name, MESSAGE_REFUSED, fields))
+            return
         self._carry_out(self.client.on_answer(answer.correlation, answer.response))
 
     def on_timer(self, timer: ClientTimer) -> None:
@@ -47,7 +54,7 @@ class ClientHost:
 
     def state(self) -> dict[str, Any]:
         """Return the client as plain values."""
-        return self.client.state()
+        return {**self.client.state(), "refused_messages": self.refused_messages}
 
     def _carry_out(self, effects: list[Effect]) -> None:
         services = self.services

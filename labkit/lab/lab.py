@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.lab import build
 from labkit.lab.blueprint import Blueprint, pair, triangle
+from labkit.lab.bodies import own_answer
 from labkit.lab.bookkeeping import Bookkeeping
 from labkit.lab.client_host import ClientHost
 from labkit.lab.cluster import Cluster, ClusterDriver, Silence
@@ -329,12 +330,16 @@ class Lab:
         deadline_ns = self.now + duration_ns("timeout", timeout, seconds=True)
         console = self.parts.console
         number = console.ask(ask, deadline_ns - self.now, headers=headers)
-        self.parts.clock.run(until_ns=deadline_ns, stop=lambda: number in console.answers)
+        try:
+            self.parts.clock.run(until_ns=deadline_ns, stop=lambda: number in console.answers)
+        except BaseException:  # the wait was broken off: nothing of the request stays in the console
+            console.withdraw(number)
+            raise
         answer = console.answers.pop(number)
         if answer.status == 0:
             self.parts.clock.run(until_ns=deadline_ns)  # all that falls due up to then has happened
             raise Silence(f"{ask.method} {ask.path} on {ask.cluster}: no answer within {timeout} of simulated time")
-        return answer
+        return own_answer(answer)
 
     def _dispatch(self, item: Item) -> None:
         """Hand an item of the clock that fell due to whom it is for."""

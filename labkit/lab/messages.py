@@ -3,14 +3,18 @@
 1. A message is handed to the handler that its receiver keeps under the record's type.
 2. A node's timer carries the incarnation in which it was set: one of an earlier incarnation is ignored.
 3. A size on the wire is the body's and that of one header.
+4. Any host may send any other anything.  A receiver asks ``malformed`` first; it refuses, counts and reports what is
+   not a record of this file or has parts of another kind (R25).  What a request asks for is judged by its handler.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from labkit.service.limits import wire_size
+from labkit.service.limits import is_text, wire_size
 from labkit.service.message import Body, Request, Response
+from labkit.vault.replication import shapes
 
 HEADER_BYTES = 160
 
@@ -162,3 +166,104 @@ NodeTimer = LeaseTimer | FetchTimeout | DueTimer | SyncTimer | ReplyTimeout
 def size_of(body: Body | None) -> int:
     """Return how many bytes a message of the API with this body counts on the wire."""
     return HEADER_BYTES + (wire_size(body) if body else 0)
+
+
+def malformed(message: Any) -> str:
+    """Return what is wrong with a message that arrived, an empty text when it can be handled."""
+    check = CHECKS.get(type(message))
+    return "a message of an unknown kind" if check is None else check(message)
+
+
+def malformed_answer(message: Any) -> str:
+    """Return what is wrong with a message to a host that awaits answers of the API only, as ``malformed`` does."""
+    return _check_answer(message) if type(message) is ApiAnswer else "a message that is not an answer"
+
+
+def _check_request(message: ApiRequest) -> str:
+    request = message.request
+    if type(request) is not Request or not (type(request.method) is type(request.path) is str):
+        return "an API request without method or path"
+    if type(request.headers) is not dict:
+        return "an API request without headers"
+    return _check_correlation(message.correlation)
+
+
+def _check_answer(message: ApiAnswer) -> str:
+    return _check_response(message.response) or _check_correlation(message.correlation)
+
+
+def _check_correlation(correlation: Any) -> str:
+    if type(correlation) is not Correlation or [type(part) for part in correlation] != [str, int, int]:
+        return "an API message without a correlation"
+    return ""
+
+
+def _check_response(response: Any) -> str:
+    if type(response) is not Response or type(response.status) is not int or type(response.code) is not str:
+        return "an answer without a status"
+    if type(response.headers) is not dict or not _all_text(response.headers.values()):
+        return "an answer with malformed headers"
+    body = response.body
+    if body is None:
+        return ""
+    if type(body) is not dict:
+        return "an answer with a malformed body"
+    for name in ("errors", "warnings"):
+        if not (body.get(name) is None or (type(body[name]) is list and _all_text(body[name]))):
+            return f"an answer with malformed {name}"
+    return ""
+
+
+def _check_question(message: ReplicationQuestion) -> str:
+    if not is_text(message.secondary_id):
+        return "a replication question without a secondary's id"
+    return shapes.malformed_question(message.rpc, message.message) or shapes.malformed_credentials(message.credentials)
+
+
+def _check_refusal(message: ReplicationRefusal) -> str:
+    texts = type(message.rpc) is type(message.reason) is str and type(message.addresses) is tuple
+    if not texts or type(message.serial) is not int or not _all_text(message.addresses):
+        return "a malformed refusal of a replication question"
+    return ""
+
+
+def _check_bootstrap_answer(message: BootstrapAnswer) -> str:
+    wrong = _check_response(message.response)
+    if wrong or type(message.number) is not int:
+        return wrong or "a bootstrap answer without a number"
+    if not message.response.ok:
+        return ""
+    data = message.response.data
+    parts = [data.get(name) for name in BOOTSTRAP_PARTS] if type(data) is dict else [None]
+    return "" if all(map(_is_hex, parts)) else "a bootstrap answer without keys"
+
+
+def _check_bootstrap_request(message: BootstrapRequest) -> str:
+    if type(message.number) is not int:
+        return "a bootstrap request without a number"
+    return shapes.malformed_credentials(message.body)
+
+
+def _all_text(values: Any) -> bool:
+    return all(type(value) is str for value in values)
+
+
+def _is_hex(value: Any) -> bool:
+    try:
+        return type(value) is str and bool(bytes.fromhex(value))
+    except ValueError:
+        return False
+
+
+BOOTSTRAP_PARTS = ("root_key", "keyring", "seal_config")
+
+CHECKS: dict[type, Callable[[Any], str]] = {
+    ApiRequest: _check_request,
+    ApiAnswer: _check_answer,
+    ReplicationQuestion: _check_question,
+    ReplicationAnswer: lambda message: shapes.malformed_answer(message.rpc, message.message),
+    ReplicationRefusal: _check_refusal,
+    StreamPush: lambda message: shapes.malformed_push(message.message),
+    BootstrapRequest: _check_bootstrap_request,
+    BootstrapAnswer: _check_bootstrap_answer,
+}

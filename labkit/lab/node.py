@@ -4,6 +4,7 @@
 2. The node that holds the lease is the active one (``election``); only the active node does what falls due.
 3. A crash takes everything in memory away: the vault is sealed afterwards, and timers set before it are ignored.
 4. A commit is reported before its answer is sent.
+5. A message that is not what its kind should be is counted and reported, and nobody reads it (R25).
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ from labkit.lab.messages import (
     FetchTimeout,
     LeaseTimer,
     NodeTimer,
+    malformed,
     size_of,
 )
 from labkit.lab.replication_link import ReplicationLink
-from labkit.lab.reports import Committed, LeaderTaken, Observed, ServiceChanged
+from labkit.lab.reports import MESSAGE_REFUSED, Committed, LeaderTaken, Observed, ServiceChanged
 from labkit.service.message import Fetch, Request, Response, Suspended, silence
 from labkit.vault.core import Core, Environment, Leadership, Settings
 from labkit.vault.files import Files
@@ -63,6 +65,7 @@ class NodeHost:
         self.fetches: dict[int, int] = dict(state.get("fetches", {}))
         self.timer_ns: int = state.get("timer_ns", 0)
         self.served: bool = state.get("served", False)
+        self.refused_messages: int = state.get("refused_messages", 0)
         self.entropy = services.entropy(self.incarnation, state.get("counter", 0))
         self.vault = self._build(state.get("vault"))
         self.link = ReplicationLink(plan, services, self.vault, self.incarnation, state.get("link"))
@@ -106,7 +109,12 @@ class NodeHost:
         self.services.after(stagger_ns, LeaseTimer(self.incarnation))
 
     def receive(self, source: str, message: Any) -> None:
-        """Take a message that arrived."""
+        """Take a message that arrived; a malformed one is refused."""
+        wrong = malformed(message)
+        if wrong:
+            self.refused_messages += 1
+            self.core.observe(MESSAGE_REFUSED, source=source, reason=wrong)
+            return
         handler = MESSAGE_HANDLERS.get(type(message))
         if handler is not None:
             handler(self, source, message)
@@ -157,6 +165,7 @@ class NodeHost:
             "fetches": dict(self.fetches),
             "timer_ns": self.timer_ns,
             "served": self.served,
+            "refused_messages": self.refused_messages,
             "counter": self.entropy.counter,
             "vault": self.vault.state(),
             "link": self.link.state(),

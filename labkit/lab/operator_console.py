@@ -4,6 +4,7 @@
 2. It asks the active node, and tries again while there is none, until the time is over; then the answer is silence.
    A runbook does not wait for a cluster whose nodes are all down or sealed: only another runbook would unseal one.
 3. Runbooks are kept as name, arguments and answers; the generator is only a cache of them (R2).
+4. What a caller hands over is copied (``bodies``); an answer counts when it comes from the node that was asked.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import Any, NamedTuple
 
 from labkit.lab.addresses import active_address, api_address
 from labkit.lab.blueprint import Blueprint
+from labkit.lab.bodies import copied
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import ApiAnswer, ApiRequest, AskAgain, AskDeadline, Correlation, PauseOver, size_of
-from labkit.lab.reports import ANSWERED, REFUSED, UNKNOWN, AskEnded, Noted, RunbookEnded
+from labkit.lab.reports import ANSWERED, MESSAGE_REFUSED, REFUSED, UNKNOWN, AskEnded, Noted, Observed, RunbookEnded
 from labkit.lab.runbook_arguments import judge
 from labkit.lab.runbooks import (
     RUNBOOKS,
@@ -74,7 +76,18 @@ class Finished(NamedTuple):
 class OperatorConsole:
     """The operators' console of a lab."""
 
-    __slots__ = ("_blueprint", "_live", "_services", "answers", "asks", "credentials", "finished", "runbooks", "serial")
+    __slots__ = (
+        "_blueprint",
+        "_live",
+        "_services",
+        "answers",
+        "asks",
+        "credentials",
+        "finished",
+        "refused_messages",
+        "runbooks",
+        "serial",
+    )
 
     def __init__(self, blueprint: Blueprint, services: HostServices, state: dict[str, Any] | None = None) -> None:
         state = state or {}
@@ -86,16 +99,17 @@ class OperatorConsole:
         self.answers: dict[int, Response] = dict(state.get("answers", {}))
         self.finished: dict[int, Finished] = dict(state.get("finished", {}))
         self.credentials: dict[str, Credentials] = dict(state.get("credentials", {}))
+        self.refused_messages: int = state.get("refused_messages", 0)
 
     def ask(self, ask: Ask, timeout_ns: int = TIMEOUT_NS, runbook: int = 0, headers: Any = None) -> int:
         """Begin to ask; return the number under which the answer will be in ``answers``."""
-        self.serial += 1
         token = self.credentials[ask.cluster].root_token if ask.token is None else ask.token
         sent = dict(headers) if headers is not None else {}
         if headers is None and token:
             sent["X-Vault-Token"] = token
         path = ask.path if ask.path.startswith("/v1/") else "/v1/" + ask.path.removeprefix("/")
-        request = Request(ask.method, path, sent, ask.body)
+        request = Request(ask.method, path, sent, copied(ask.body))
+        self.serial += 1
         pending = PendingAsk(self.serial, ask.cluster, ask.node, request, self._services.now() + timeout_ns, runbook)
         self.asks[pending.number] = pending
         self._services.after(timeout_ns, AskDeadline(pending.number))
@@ -108,10 +122,12 @@ class OperatorConsole:
         ValueError for a runbook or an argument that is not there, before anything happens.
         """
         judge(self._blueprint, name, arguments)
+        kept = {argument: copied(value) for argument, value in sorted(arguments.items())}
+        steps = RUNBOOKS[name](**kept)
         self.serial += 1
         number = self.serial
-        self.runbooks[number] = RunningRunbook(number, name, tuple(sorted(arguments.items())))
-        self._live[number] = RUNBOOKS[name](**arguments)
+        self.runbooks[number] = RunningRunbook(number, name, tuple(kept.items()))
+        self._live[number] = steps
         self._advance(number, None)
         return number
 
@@ -119,12 +135,23 @@ class OperatorConsole:
         """Take an answer that reached an operator's host; one that comes too late is ignored."""
         correlation, response = answer
         pending = self.asks.get(correlation.number)
-        if pending is None or pending.tries != correlation.attempt:
+        if pending is None or (pending.asked, pending.tries) != (source, correlation.attempt):
             return
         if response.code in NOT_SERVED and not pending.node:
             self._look_again(pending)
         else:
             self._end(pending, response, correlation)
+
+    def withdraw(self, number: int) -> None:
+        """Forget a request whose caller waits no longer; an answer that comes later is ignored."""
+        self.asks.pop(number, None)
+        self.answers.pop(number, None)
+
+    def refuse(self, host: str, source: str, reason: str) -> None:
+        """Count and report a message to an operator's host that is not an answer (R25)."""
+        self.refused_messages += 1
+        fields = (("reason", reason), ("source", source))
+        self._services.emit(Observed(self._services.now(), host, MESSAGE_REFUSED, fields))
 
     def on_timer(self, timer: ConsoleTimer) -> None:
         """A timer came back: look again for a node, a deadline, or the end of a pause."""
@@ -139,6 +166,7 @@ class OperatorConsole:
             "answers": dict(self.answers),
             "finished": dict(self.finished),
             "credentials": dict(self.credentials),
+            "refused_messages": self.refused_messages,
         }
 
     def _try(self, pending: PendingAsk) -> None:

@@ -12,9 +12,12 @@ from labkit.lab.messages import Correlation
 
 ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
 
+MESSAGE_REFUSED = "message refused"
+"""What a host observes that received a malformed message; its fields are the source and the reason."""
+
 
 class Observed(NamedTuple):
-    """A node's vault observed something."""
+    """A node's vault, or another host, observed something."""
 
     at_ns: int
     node: str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from labkit import Lab
@@ -251,8 +253,68 @@ def test_what_is_kept_of_the_console_is_plain(quiet):
 
     assert [running[1] for running in kept["runbooks"]] == ["replicate"]
     assert all(type(running) is not type(lambda: 0) for running in kept["runbooks"])
-    assert set(kept) == {"serial", "asks", "runbooks", "answers", "finished", "credentials"}
+    assert set(kept) == {"serial", "asks", "runbooks", "answers", "finished", "credentials", "refused_messages"}
 
 
 def test_after_replication_the_secondary_is_opened_with_the_primarys_keys(calm):
     assert calm.parts.console.credentials["tokyo"] == calm.parts.console.credentials["paris"]
+
+
+# ---- what is not its own
+
+
+def test_an_answer_counts_only_from_the_node_that_was_asked(console, outside):
+    number = console.ask(HEALTH)
+    correlation = outside.sent[0][3].correlation
+    console.receive("tokyo-1", ApiAnswer(correlation, Response(200, {}, {})))
+    assert console.answers == {}
+
+    console.receive("paris-1", ApiAnswer(correlation, Response(200, {}, {})))
+    assert list(console.answers) == [number]
+
+
+def test_what_is_not_asked_as_it_should_be_leaves_nothing_behind(console, outside):
+    outside.done.clear()
+    number: Any = 7
+    with pytest.raises(AttributeError):
+        console.ask(Ask("paris", "GET", number))
+    with pytest.raises(ValueError, match="nonsense"):
+        console.start("seal", nonsense=1)
+
+    assert (console.serial, console.asks, console.runbooks, outside.done) == (0, {}, {}, [])
+
+
+def test_a_wait_that_is_broken_off_leaves_nothing_behind(quiet):
+    class Interrupted:
+        now = quiet.parts.clock.now
+
+        def run(self, **how: Any) -> bool:
+            raise KeyboardInterrupt
+
+    quiet.parts.clock = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        quiet["paris"].get("sys/health")
+
+    assert (quiet.parts.console.asks, quiet.parts.console.answers) == ({}, {})
+
+
+def is_on_its_way(lab: Lab, what: str) -> bool:
+    """Whether a message of this kind is in flight."""
+    return any(item[0] == "deliver" and item[2].what == what for _, item in lab.parts.clock.pending())
+
+
+def test_a_refusal_that_comes_from_another_cluster_is_no_refusal_of_this_one(quiet):
+    """The primary that issued the token has no active node when it is shown: an answer, at once and only once."""
+    quiet["paris"].post("sys/replication/dr/primary/enable", {})
+    token = quiet["paris"].post("sys/replication/dr/primary/secondary-token", {"id": "tokyo"}).wrap_info["token"]
+    body = {"token": token}
+    number = quiet.parts.console.ask(Ask("tokyo", "POST", "sys/replication/dr/secondary/enable", body))
+    quiet.run(until=lambda lab: is_on_its_way(lab, "bootstrap_request"))
+    quiet.parts.nodes["paris-1"].vault.set_leadership(Leadership(active=False))
+    quiet.run("1s")
+    answer = quiet.parts.console.answers[number]
+
+    assert (answer.status, answer.code) == (503, "")
+    assert "not the active node" in answer.errors[0]
+    asked = [event for event in quiet.trace.select("message", what="request") if event.source == "tokyo-operator"]
+    assert len(asked) == 1

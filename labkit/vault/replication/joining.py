@@ -65,7 +65,7 @@ def fetch_bundle(
     answer = yield Fetch(bundle.cluster_address, Request("POST", "bootstrap", {}, shown), channel="cluster")
     if not answer.ok:
         refused = f"error fetching secondary bootstrap package from {bundle.cluster_address}: {_error_text(answer)}"
-        raise Unavailable(refused, code=answer.code)
+        raise Unavailable(refused)  # the code of another cluster's answer is not this one's own
     return bundle, _read_keys(answer.data)
 
 

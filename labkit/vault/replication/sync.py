@@ -234,6 +234,8 @@ def _reply(state: State, event: ReplyArrived) -> Step:
         return echoed(state, event) if answer["serial"] == state.life and state.addresses else (state, [])
     if event.rpc != state.awaiting or answer["serial"] != state.serial:
         return state, []
+    if _was_not_asked(state, event.rpc, answer):
+        return state, [Observe("answer_refused", {"rpc": event.rpc, "reason": "it is not about what was asked"})]
     effects: list[Effect] = []
     if state.connection_state != "ready":
         effects.append(Observe("replication_connected", {"address": state.addresses[0]}))
@@ -244,6 +246,19 @@ def _reply(state: State, event: ReplyArrived) -> Step:
     else:
         state, more = _ANSWERS[event.rpc](state, answer)
     return state, effects + more
+
+
+def _was_not_asked(state: State, rpc: str, answer: Mapping[str, Any]) -> bool:
+    """Whether an answer, well-formed as it is, is about other pages or keys than the question (R25)."""
+    work = state.work
+    if answer.get("gone"):
+        return False
+    if rpc == "sub_page_hashes":
+        return not 1 <= answer["done"] <= len(work.pages[:DIFF_PAGES])
+    if rpc == "fetch_keys":
+        came = tuple([key for key, _ in answer["values"]])
+        return not came or came != work.fetch[work.progress : work.progress + len(came)]
+    return False
 
 
 def _guard(state: State, answer: Mapping[str, Any]) -> Step:

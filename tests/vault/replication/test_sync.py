@@ -461,3 +461,26 @@ def test_what_a_secondary_wrote_by_itself_is_found_and_undone(make_world: Callab
     # by the heartbeat's guard, or by the first question of a new stream when the upstream forgot the old one
     assert len(world.observed("missing_guard")) > compared
     assert world.secondary.tree.root() == world.primary.tree.root()
+
+
+# ---- answers about something else (R25)
+
+
+@pytest.mark.parametrize(
+    ("rpc", "work", "answer"),
+    [
+        ("sub_page_hashes", sync.Work(3, pages=((1, 7), (1, 8))), {"done": 0, "fetch": [], "delete": []}),
+        ("sub_page_hashes", sync.Work(3, pages=((1, 7), (1, 8))), {"done": 3, "fetch": [], "delete": []}),
+        ("fetch_keys", sync.Work(3, fetch=("a", "b", "c"), progress=1), {"values": []}),
+        ("fetch_keys", sync.Work(3, fetch=("a", "b", "c"), progress=1), {"values": [["c", b"x"]]}),
+        ("fetch_keys", sync.Work(3, fetch=("a", "b", "c"), progress=2), {"values": [["c", b"x"], ["d", b"y"]]}),
+    ],
+)
+def test_an_answer_about_something_else_than_was_asked_is_refused_and_changes_nothing(rpc, work, answer):
+    state = State(state="merkle-sync", addresses=("https://a:8201",), connection_state="ready", work=work)
+    state = state._replace(awaiting=rpc, serial=5, life=1)
+    after, effects = sync.on(state, sync.ReplyArrived(rpc, {"serial": 5, **answer}, Moment(10, 10)))
+
+    assert after == state, "the question's timeout still stands"
+    assert [effect.kind for effect in effects if isinstance(effect, Observe)] == ["answer_refused"]
+    assert len(effects) == 1

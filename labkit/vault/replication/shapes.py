@@ -1,0 +1,210 @@
+"""Shapes: what the messages of replication look like, so that one of another shape is refused before it is read (R25).
+
+1. A shape is judged by types, lengths and ranges only; whether a message is awaited is judged by who receives it.
+2. Of a row all columns are judged; a message may have more fields than its shape.
+3. A key that is received is in one of the two trees and is text that can be stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from labkit.service.limits import is_text
+from labkit.vault.replication.merkle import DIGEST_BYTES, FAN_OUT, PAGE_BYTES, TREES, classify
+
+Check = Callable[[Any], bool]
+Shape = Mapping[str, Check]
+
+MAX_VERSION_CHARACTERS = 64
+
+
+def malformed_question(rpc: Any, message: Any) -> str:
+    """Return what is wrong with a question, an empty text when nothing is."""
+    return _malformed("question", QUESTION_SHAPES, rpc, message)
+
+
+def malformed_answer(rpc: Any, message: Any) -> str:
+    """Return what is wrong with an answer, an empty text when nothing is."""
+    shapes = ANSWER_SHAPES
+    if type(message) is dict and message.get("gone") is True and _is_text(rpc) and rpc in shapes:
+        return _unfit("answer", rpc, SERIAL, message)
+    if rpc == "guard_hash" and type(message) is dict and message.get("found") is True:
+        return _unfit("answer", rpc, GUARD_FOUND, message)
+    return _malformed("answer", shapes, rpc, message)
+
+
+def malformed_push(message: Any) -> str:
+    """Return what is wrong with pushed entries, an empty text when nothing is."""
+    gone = type(message) is dict and message.get("gone") is True
+    return _unfit("message", "stream", SERIAL if gone else PUSH, message)
+
+
+def malformed_credentials(shown: Any) -> str:
+    """Return what is wrong with the credentials of a connection: either none are shown, or all."""
+    return _unfit("message", "credentials", CREDENTIALS, shown) if shown != {} else ""
+
+
+def _malformed(what: str, shapes: Mapping[str, Shape], rpc: Any, message: Any) -> str:
+    if not _is_text(rpc) or rpc not in shapes:
+        return f"a replication {what} of an unknown kind"
+    return _unfit(what, rpc, shapes[rpc], message)
+
+
+def _unfit(what: str, rpc: str, shape: Shape, message: Any) -> str:
+    if type(message) is not dict:
+        return f"a {rpc} {what} that has no fields"
+    for name, fits in shape.items():
+        if name not in message:
+            return f"a {rpc} {what} without {name}"
+        if not fits(message[name]):
+            return f"a {rpc} {what} with a malformed {name}"
+    return ""
+
+
+# ---- one value
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_bytes(value: Any) -> bool:
+    return type(value) is bytes
+
+
+def _is_stored(value: Any) -> bool:
+    return value is None or type(value) is bytes
+
+
+def _is_digest(value: Any) -> bool:
+    return type(value) is bytes and len(value) == DIGEST_BYTES
+
+
+def _is_guard_or_none(value: Any) -> bool:
+    return type(value) is bytes and len(value) in (0, DIGEST_BYTES)
+
+
+def _is_page_of_digests(value: Any) -> bool:
+    return type(value) is bytes and len(value) == PAGE_BYTES
+
+
+def _is_page_or_empty(value: Any) -> bool:
+    return type(value) is bytes and len(value) in (0, PAGE_BYTES)
+
+
+def _is_tree(value: Any) -> bool:
+    return type(value) is int and value in TREES
+
+
+def _is_page(value: Any) -> bool:
+    return type(value) is int and 0 <= value < FAN_OUT
+
+
+def _is_bucket(value: Any) -> bool:
+    return type(value) is int and 0 <= value < FAN_OUT * FAN_OUT
+
+
+def _is_key(value: Any) -> bool:
+    return is_text(value) and value != "" and classify(value) in TREES
+
+
+def _is_version(value: Any) -> bool:
+    return _is_text(value) and value.isascii() and len(value) <= MAX_VERSION_CHARACTERS
+
+
+def _is_false(value: Any) -> bool:
+    return value is False
+
+
+# ---- many values
+
+
+def _list_of(check: Check) -> Check:
+    return lambda value: type(value) in (list, tuple) and all(map(check, value))
+
+
+def _rows_of(*columns: Check) -> Check:
+    def fits(value: Any) -> bool:
+        if type(value) not in (list, tuple):
+            return False
+        for row in value:
+            if type(row) not in (list, tuple) or len(row) != len(columns):
+                return False
+            for check, part in zip(columns, row, strict=True):
+                if not check(part):
+                    return False
+        return True
+
+    return fits
+
+
+def _two_digests(value: Any) -> bool:
+    return _list_of(_is_digest)(value) and len(value) == len(TREES)
+
+
+SERIAL: Shape = {"serial": _is_number}
+_CHANGES = _rows_of(_is_key, _is_stored)
+_GENERATION: Shape = {**SERIAL, "generation": _is_number}
+
+QUESTION_SHAPES: Mapping[str, Shape] = {
+    "guard_hash": {**SERIAL, "guard": _is_digest},
+    "conflicting_pages": {**_GENERATION, "pages": _rows_of(_is_tree, _is_page_of_digests)},
+    "sub_page_hashes": {**_GENERATION, "subpages": _rows_of(_is_tree, _is_page, _is_page_or_empty)},
+    "fetch_keys": {**_GENERATION, "keys": _list_of(_is_key), "limit_bytes": _is_number},
+    "stream_wals": {**SERIAL, "from": _is_number},
+    "echo": {
+        **SERIAL,
+        "sent_ns": _is_number,
+        "stream": _is_number,
+        "last_heartbeat_duration_ms": _is_number,
+        "clock_skew_ms": _is_number,
+        "replication_primary_canary_age_ms": _is_number,
+    },
+}
+
+GUARD_FOUND: Shape = {**SERIAL, "index": _is_count, "last": _is_count}
+
+ANSWER_SHAPES: Mapping[str, Shape] = {
+    "guard_hash": {**SERIAL, "found": _is_false, "generation": _is_count, "roots": _two_digests},
+    "conflicting_pages": {**SERIAL, "pages": _rows_of(_is_tree, _is_page)},
+    "sub_page_hashes": {
+        **SERIAL,
+        "done": _is_count,
+        "buckets": _rows_of(_is_tree, _is_bucket),
+        "leaves": _rows_of(_is_key, _is_digest),
+    },
+    "fetch_keys": {**SERIAL, "values": _CHANGES},
+    "stream_wals": {**SERIAL, "from": _is_count, "last": _is_count},
+    "echo": {
+        **SERIAL,
+        "sent_ns": _is_number,
+        "asked": _is_number,
+        "wall_ns": _is_number,
+        "api_addr": _is_text,
+        "cluster_addr": _is_text,
+        "cluster_addrs": _list_of(_is_text),
+        "last_wal": _is_count,
+        "stream": _is_number,
+        "sent": _is_count,
+        "guard": _is_guard_or_none,
+    },
+}
+
+PUSH: Shape = {**SERIAL, "entries": _rows_of(_is_count, _CHANGES)}
+
+CREDENTIALS: Shape = {
+    "cluster_id": _is_text,
+    "secondary_id": is_text,
+    "certificate": _is_text,
+    "signature": _is_bytes,
+    "version": _is_version,
+}

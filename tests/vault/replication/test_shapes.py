@@ -1,0 +1,144 @@
+"""Shapes: every message that replication really sends fits, and one with any part changed to another kind does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.messages import ReplicationAnswer, ReplicationQuestion, StreamPush
+from labkit.vault.replication.merkle import DIGEST_BYTES, PAGE_BYTES
+from labkit.vault.replication.shapes import (
+    ANSWER_SHAPES,
+    QUESTION_SHAPES,
+    malformed_answer,
+    malformed_credentials,
+    malformed_push,
+    malformed_question,
+)
+
+DIGEST, PAGE = bytes(DIGEST_BYTES), bytes(PAGE_BYTES)
+
+
+@pytest.fixture(scope="module")
+def sent() -> list[Any]:
+    """What a pair sends each other: a first sync, a stream, a cut with writes on both sides of it, and another sync."""
+    lab = Lab.pair(seed=7)
+    messages: list[Any] = []
+    send = lab.network.send
+
+    def listen(source: str, target: str, what: str, payload: Any, size_bytes: int) -> None:
+        messages.append(payload)
+        send(source, target, what, payload, size_bytes)
+
+    for node in lab.parts.nodes.values():
+        node.services = node.services._replace(send=listen)
+        node.link._services = node.link._services._replace(send=listen)
+    for number in range(40):
+        lab["paris"].post(f"secret/data/{number}", {"data": {"a": number}})
+    lab.replicate("paris", "tokyo")
+    lab.run("2s")
+    lab["paris"].post("secret/data/app", {"data": {}})
+    lab.run("2s")
+    lab.crash("tokyo-1")
+    lab.run("20s")
+    return messages
+
+
+def test_what_is_really_sent_fits(sent):
+    questions = [message for message in sent if type(message) is ReplicationQuestion]
+    answers = [message for message in sent if type(message) is ReplicationAnswer]
+    pushes = [message for message in sent if type(message) is StreamPush]
+
+    assert {question.rpc for question in questions} == set(QUESTION_SHAPES)
+    assert {answer.rpc for answer in answers} == set(ANSWER_SHAPES)
+    assert pushes
+    assert {malformed_question(question.rpc, question.message) for question in questions} == {""}
+    assert {malformed_credentials(question.credentials) for question in questions} == {""}
+    assert {malformed_answer(answer.rpc, answer.message) for answer in answers} == {""}
+    assert {malformed_push(push.message) for push in pushes} == {""}
+
+
+def test_a_field_left_out_or_of_another_kind_is_named(sent):
+    for message in sent:
+        if type(message) is ReplicationQuestion:
+            shape, judge = QUESTION_SHAPES[message.rpc], malformed_question
+        elif type(message) is ReplicationAnswer and message.message.get("found") is not True:
+            shape, judge = ANSWER_SHAPES[message.rpc], malformed_answer
+        else:
+            continue
+        if message.message.get("gone"):
+            continue
+        for name in shape:
+            assert name in judge(message.rpc, {**message.message, name: {"a": 1}})
+            without = {other: value for other, value in message.message.items() if other != name}
+            assert name in judge(message.rpc, without)
+
+
+WRONG_QUESTIONS: list[tuple[Any, Any]] = [
+    ("unknown", {"serial": 1}),
+    (7, {"serial": 1}),
+    ("guard_hash", []),
+    ("guard_hash", {"serial": True, "guard": DIGEST}),
+    ("guard_hash", {"serial": 1, "guard": DIGEST[1:]}),
+    ("conflicting_pages", {"serial": 1, "generation": 1, "pages": [[3, PAGE]]}),
+    ("conflicting_pages", {"serial": 1, "generation": 1, "pages": [[1, PAGE[1:]]]}),
+    ("conflicting_pages", {"serial": 1, "generation": 1, "pages": [[1]]}),
+    ("conflicting_pages", {"serial": 1, "generation": 1, "pages": [7]}),
+    ("sub_page_hashes", {"serial": 1, "generation": 1, "subpages": [[1, 256, PAGE]]}),
+    ("sub_page_hashes", {"serial": 1, "generation": 1, "subpages": [[1, -1, PAGE]]}),
+    ("fetch_keys", {"serial": 1, "generation": 1, "keys": ["node/mode"], "limit_bytes": 1}),
+    ("fetch_keys", {"serial": 1, "generation": 1, "keys": ["\ud800"], "limit_bytes": 1}),
+    ("fetch_keys", {"serial": 1, "generation": 1, "keys": [""], "limit_bytes": 1}),
+    ("stream_wals", {"serial": 1, "from": 1.0}),
+]
+
+
+@pytest.mark.parametrize(("rpc", "message"), WRONG_QUESTIONS)
+def test_a_malformed_question_is_named(rpc, message):
+    assert malformed_question(rpc, message)
+
+
+WRONG_ANSWERS: list[tuple[Any, Any]] = [
+    ("guard_hash", {"serial": 1, "found": True, "index": -1, "last": 3}),
+    ("guard_hash", {"serial": 1, "found": 1, "index": 1, "last": 3}),
+    ("guard_hash", {"serial": 1, "found": False, "generation": 1, "roots": [DIGEST]}),
+    ("guard_hash", {"gone": True}),
+    ([], {"gone": True, "serial": 1}),
+    ("sub_page_hashes", {"serial": 1, "done": 1, "buckets": [[1, 1 << 16]], "leaves": []}),
+    ("sub_page_hashes", {"serial": 1, "done": 1, "buckets": [], "leaves": [["a", b""]]}),
+    ("fetch_keys", {"serial": 1, "values": [["a", "text"]]}),
+    ("fetch_keys", {"serial": 1, "values": [["node/lease", b"x"]]}),
+    ("echo", {"serial": 1}),
+]
+
+
+@pytest.mark.parametrize(("rpc", "message"), WRONG_ANSWERS)
+def test_a_malformed_answer_is_named(rpc, message):
+    assert malformed_answer(rpc, message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {},
+        {"gone": True},
+        {"serial": 1},
+        {"serial": 1, "entries": [[1]]},
+        {"serial": 1, "entries": [[-1, []]]},
+        {"serial": 1, "entries": [[1, [["node/wal", b"x"]]]]},
+        {"serial": 1, "entries": {}},
+    ],
+)
+def test_a_malformed_push_is_named(message):
+    assert malformed_push(message)
+
+
+@pytest.mark.parametrize("shown", [None, [], {"certificate": "x"}, {"version": "9" * 5_000}])
+def test_malformed_credentials_are_named(shown):
+    assert malformed_credentials(shown)
+
+
+def test_no_credentials_are_well_formed():
+    assert malformed_credentials({}) == ""
