@@ -24,7 +24,7 @@ from labkit.views.map_contents import (
 )
 from labkit.views.picture import LARGE, SMALL
 
-LEAST_WIDTH, LEAST_HEIGHT = 680, 400
+LEAST_WIDTH, LEAST_HEIGHT = 668, 380
 TITLE_ROOM, GAP, WIDE_GAP = 34, 26, 36
 CARD_ROOM, LEAST_CARD = 12, 112
 NODE_STEP, ROW = 30, 18

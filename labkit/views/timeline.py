@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from labkit.service.durations import SECOND_NS, parse_duration
+from labkit.service.arguments import duration_ns
+from labkit.service.durations import SECOND_NS
 from labkit.views.boxes import Box, width_of
 from labkit.views.colours import STATES
 from labkit.views.picture import NORMAL, SMALL, Picture, circle, hatch, line, rectangle, text
@@ -27,8 +28,8 @@ Instant = str | int | float | None
 
 def window_of(now_ns: int, start: Instant = None, end: Instant = None) -> Window:
     """Return the stretch between two instants (durations since the lab was built); all time by default."""
-    start_ns = 0 if start is None else parse_duration(start)
-    end_ns = max(now_ns, 1) if end is None else min(parse_duration(end), max(now_ns, 1))
+    start_ns = 0 if start is None else duration_ns("start", start, seconds=True)
+    end_ns = max(now_ns, 1) if end is None else min(duration_ns("end", end, seconds=True), max(now_ns, 1))
     if not 0 <= start_ns < end_ns:
         now = f"{now_ns / SECOND_NS:.3f} s"
         raise ValueError(

@@ -14,7 +14,7 @@ from labkit.views.boxes import Box, flow, width_of
 from labkit.views.picture import NORMAL, SMALL
 from labkit.views.timeline_contents import Span, TimelineContents, TimelineMark
 
-WIDTH, RIGHT = 760, 24
+WIDTH, RIGHT = 668, 24
 LEAST_LEFT = 110
 LINE = SMALL + 6
 MAX_LINES = 6

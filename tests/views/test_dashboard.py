@@ -189,6 +189,14 @@ def test_a_broken_rule_stands_above_everything_else(lab, board):
     assert board.page.index("rule broken: one primary") < board.page.index("<svg")
 
 
+def test_it_fits_a_window_of_800_pixels_and_wraps_below(board):
+    """Beside the notebook's own margins, some 620 pixels are left of 800."""
+    assert all(int(least) <= 620 for least in re.findall(r"--least:(\d+)px", board.page))
+    for row in board.box.children[:4]:
+        assert row.layout.flex_flow == "row wrap"
+        assert all(part.layout.width == "auto" for part in row.children)
+
+
 def test_what_cannot_be_done_is_shown_as_text(lab, board):
     before = lab.parts.clock.pending()
     board.there.value = board.here.value

@@ -76,12 +76,17 @@ def test_start_and_end_may_be_chosen(drilled):
     assert drilled.timeline(start=20, end="1h").title == "Timeline of the lab from 20.0 s to 25.0 s"
 
 
-@pytest.mark.parametrize(
-    ("start", "end"), [("20s", "10s"), ("5s", "5s"), ("1h", None), ("-1s", None), (None, 0), ("30s", "40s")]
-)
+@pytest.mark.parametrize(("start", "end"), [("20s", "10s"), ("5s", "5s"), ("1h", None), (None, 0), ("30s", "40s")])
 def test_what_is_no_stretch_of_time_is_refused_with_a_sentence(start, end):
     with pytest.raises(ValueError, match=r"from an earlier instant to a later one up to now \(25.000 s\)"):
         window_of(25 * SECOND_NS, start, end)
+
+
+@pytest.mark.parametrize("instant", ["soon", "-1s", [], {}, True, float("nan"), -1, 0.5, b"5s", object()])
+@pytest.mark.parametrize("name", ["start", "end"])
+def test_what_is_no_instant_is_refused_with_a_sentence(name, instant):
+    with pytest.raises(ValueError, match=rf"^{name}: "):
+        window_of(25 * SECOND_NS, **{name: instant})
 
 
 def test_all_time_is_shown_by_default():
