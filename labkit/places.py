@@ -1,8 +1,13 @@
-"""Where the shipped notebooks and scenarios are: inside an installed package, beside the package in a checkout."""
+"""Where the shipped notebooks and scenarios are: inside an installed package, beside the package in a checkout.
+
+What a scenario file is called stands here too.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+SCENARIO_SUFFIXES = (".lab.yaml", ".lab.yml")
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -15,6 +20,11 @@ def notebooks() -> Path:
 def scenarios() -> Path:
     """The folder of the scenario files; FileNotFoundError when this copy has none."""
     return shipped("scenarios", _PACKAGE)
+
+
+def is_scenario(name: str) -> bool:
+    """Whether a file of this name is a scenario."""
+    return name.endswith(SCENARIO_SUFFIXES)
 
 
 def shipped(name: str, package: Path) -> Path:

@@ -43,3 +43,11 @@ def test_this_checkout_has_both(checkout: Path) -> None:
     assert places.scenarios() == checkout / "scenarios"
     assert sorted(places.notebooks().glob("*.ipynb"))
     assert sorted(places.scenarios().rglob("*.lab.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("name", "scenario"),
+    [("x.lab.yaml", True), ("x.lab.yml", True), ("x.yaml", False), ("x.lab", False), ("x.lab.yaml.bak", False)],
+)
+def test_a_scenario_is_known_by_its_name(name: str, scenario: bool) -> None:
+    assert places.is_scenario(name) is scenario

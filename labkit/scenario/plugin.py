@@ -1,4 +1,4 @@
-"""Plugin: makes every ``*.lab.yaml`` file a test of pytest, one item per file.
+"""Plugin: makes every ``*.lab.yaml`` and ``*.lab.yml`` file a test of pytest, one item per file.
 
 1. pytest loads it in every project where labkit is installed: until a scenario file is collected it imports only the
    standard library and pytest, and it uses only public names of pytest.
@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from labkit.places import SCENARIO_SUFFIXES, is_scenario
+
 if TYPE_CHECKING:
     from os import PathLike
-
-SUFFIX = ".lab.yaml"
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect scenario files; other files are left to other plugins."""
-    if not file_path.name.endswith(SUFFIX):
+    if not is_scenario(file_path.name):
         return None
     collected: pytest.Collector = ScenarioFile.from_parent(parent, path=file_path)
     return collected
@@ -34,7 +34,8 @@ class ScenarioFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield the one item."""
-        yield ScenarioItem.from_parent(self, name=self.path.name.removesuffix(SUFFIX))
+        first, second = SCENARIO_SUFFIXES
+        yield ScenarioItem.from_parent(self, name=self.path.name.removesuffix(first).removesuffix(second))
 
 
 class ScenarioItem(pytest.Item):

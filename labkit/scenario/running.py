@@ -107,6 +107,18 @@ class Run:
         """The seed of the lab in which it runs."""
         return self._parts.seed
 
+    @property
+    def progress(self) -> str:
+        """How far it is, in words: in a step, before one, or after the last."""
+        ended = {result.number for result in self.results}
+        left = [step for step in self.scenario.timeline if step.number not in ended]
+        if self.step_state == WORKING:
+            step = self.scenario.timeline[self.step_number - 1]
+            return f"in step {step.number}: {step.text}"
+        if self.step_state == OVER or not left:
+            return "after the last step"
+        return f"before step {left[0].number}: {left[0].text}"
+
     def state(self) -> dict[str, Any]:
         """Return the run and what it needs of its scenario as plain values."""
         return {

@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.scenario.plugin": frozenset({"pytest"}),
     "labkit.views": frozenset({"ipywidgets", "IPython"}),
     "labkit.reference": frozenset({"pydantic"}),
-    "labkit.cli": frozenset({"tqdm"}),
+    "labkit.commands": frozenset({"tqdm"}),
 }
 
 # The distributions whose import has another name.

@@ -64,6 +64,14 @@ def test_each_file_is_one_test(play: Play, vary: Vary) -> None:
     result.stdout.fnmatch_lines(["one.lab.yaml::one PASSED*", "two.lab.yaml::two FAILED*"])
 
 
+def test_both_endings_are_collected(play: Play, pytester: pytest.Pytester, vary: Vary) -> None:
+    (pytester.path / "one.lab.yml").write_text(vary(), encoding="utf-8")
+
+    result = play("-v", one=vary())
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["one.lab.yaml::one PASSED*", "one.lab.yml::one PASSED*"])
+
+
 def test_a_failure_is_reported_without_a_traceback(play: Play, vary: Vary) -> None:
     result = play(two=vary(("lost: 0", "lost: 1")))
 
@@ -114,7 +122,7 @@ def test_an_error_of_labkits_own_shows_its_traceback(play: Play, vary: Vary, mon
 
 def test_other_files_are_left_alone(play: Play, pytester: pytest.Pytester, vary: Vary) -> None:
     (pytester.path / "six.yaml").write_text("not: ours")
-    (pytester.path / "seven.lab.yml").write_text("not: ours")
+    (pytester.path / "seven.lab").write_text("not: ours")
     pytester.makepyfile(test_eight="def test_it(): pass")
 
     play().assert_outcomes(passed=1)

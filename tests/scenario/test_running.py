@@ -317,6 +317,25 @@ def count_events(path: Any) -> int:
     return count
 
 
+def test_how_far_it_is_stands_in_words(vary: Vary, scenario_of: ScenarioOf) -> None:
+    bench = bench_of(scenario_of(vary(("end: 10s", "end: 20s"))))
+    run = bench.scenario
+    assert run is not None
+
+    said = [run.progress]
+    for until_s in (2, 5, 8, 9, 11):
+        bench.play(until_s * SECOND_NS)
+        said.append(run.progress)
+    assert said == [
+        "before step 1: replicate paris to tokyo",
+        "in step 1: replicate paris to tokyo",
+        "before step 3: promote tokyo",
+        "in step 3: promote tokyo",
+        "in step 3: promote tokyo",
+        "after the last step",
+    ]
+
+
 # ---- waiting until
 
 

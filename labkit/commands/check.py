@@ -1,0 +1,28 @@
+"""check: says what is wrong with scenario files, and runs nothing."""
+
+from __future__ import annotations
+
+import argparse
+
+from labkit.commands.exit_codes import AS_EXPECTED, refuse, worst
+from labkit.commands.scenario_files import scenario_files
+
+
+def check(given: argparse.Namespace) -> int:
+    """Read each file and report what is wrong with it."""
+    from labkit.scenario.loading import load
+    from labkit.scenario.problems import ScenarioError, printable
+
+    files = scenario_files(given.files)
+    codes = [refuse(printable(text)) for text in files.refused]
+    for path in files.paths:
+        try:
+            scenario = load(path)
+        except ScenarioError as error:
+            codes.append(refuse(str(error)))
+        else:
+            count = len(scenario.timeline)
+            steps = f"{count} step{'s' if count != 1 else ''}"
+            print(printable(f"{path}: valid: {scenario.title}, {steps}"))
+            codes.append(AS_EXPECTED)
+    return worst(codes)

@@ -1,0 +1,66 @@
+"""lessons: lists the lesson notebooks, says how to open one, and copies them to a folder."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from shlex import quote
+
+from labkit.commands.copies import CannotCopy, copy_files, report_copies
+from labkit.commands.exit_codes import AS_EXPECTED, refuse
+
+
+def lessons(given: argparse.Namespace) -> int:
+    """List the lessons by title and first line, or copy them."""
+    from labkit import places
+
+    try:
+        folder = places.notebooks()
+    except FileNotFoundError as error:
+        return refuse(str(error))
+    paths = sorted(folder.glob("*.ipynb"))
+    if given.copy is not None:
+        try:
+            written = copy_files(folder, paths, Path(given.copy))
+        except CannotCopy as error:
+            return refuse(str(error))
+        print(report_copies(written, len(paths), "lesson", given.copy))
+        folder = Path(given.copy)
+    else:
+        for path in paths:
+            title, first = _heading(path)
+            print(f"{path.stem}  {title}" if title else path.stem)
+            if first:
+                print(f"    {first}")
+    first_name = paths[0].name if paths else "NAME.ipynb"
+    print(f"\nto open them: {_opening(folder / first_name)}")
+    if given.copy is None:
+        print("to have copies of your own: labkit lessons --copy FOLDER")
+    return AS_EXPECTED
+
+
+def _opening(path: Path) -> str:
+    """The command that opens a notebook here, and before it the one that installs what it needs."""
+    from importlib.util import find_spec
+
+    python = quote(sys.executable)
+    command = f"{python} -m jupyterlab {quote(str(path))}"
+    if find_spec("jupyterlab") is not None:
+        return command
+    return f"make notebook in a checkout, or\n    {python} -m pip install jupyterlab\n    {command}"
+
+
+def _heading(path: Path) -> tuple[str, str]:
+    """Return a notebook's title and the first line below it; empty where there is none."""
+    import json
+
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        text = next("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    except (OSError, ValueError, LookupError, TypeError, StopIteration):
+        return "", ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    title = next((line.lstrip("# ") for line in lines if line.startswith("#")), "")
+    first = next((line for line in lines if not line.startswith("#")), "")
+    return title, first

@@ -1,0 +1,53 @@
+"""new: writes a scenario file to begin with, full of comments; it is valid and runs as it is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from shlex import quote
+
+from labkit.commands.exit_codes import AS_EXPECTED, refuse
+from labkit.places import SCENARIO_SUFFIXES, is_scenario
+
+TITLE = '"A title"'
+_PLAIN_TITLE = re.compile(r"[A-Za-z][A-Za-z0-9 ]*")
+
+
+def new(given: argparse.Namespace) -> int:
+    """Write the starter under a name of the reader's; an existing file is left as it is."""
+    if given.name.endswith(("/", "\\")) or not given.name.strip():
+        return refuse(f"{given.name or 'the name'}: expected a name such as my-drill, got a folder or nothing")
+    path = Path(given.name if is_scenario(given.name) else given.name + SCENARIO_SUFFIXES[0])
+    if not path.parent.is_dir():
+        return refuse(f"{path}: there is no folder {path.parent}; make it first, or choose another")
+    try:
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(starter(title_of(path)))
+    except FileExistsError:
+        return refuse(f"{path}: exists already and is left as it is; choose another name")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        return refuse(f"{path}: cannot be written: {reason}")
+    name = quote(str(path))
+    print(f"wrote {path}: two clusters, writers, a lost region, and what is expected at the end")
+    print(f"next: labkit run {name}, then change it; after each change labkit check {name} says what is wrong with it")
+    print("labkit help scenario lists its keys, labkit help verbs what a step can do")
+    return AS_EXPECTED
+
+
+def starter(title: str) -> str:
+    """The text of a new scenario file."""
+    text = Path(__file__).with_name("starter.txt").read_text(encoding="utf-8")
+    return text.replace(TITLE, title if _PLAIN_TITLE.fullmatch(title) else json.dumps(title, ensure_ascii=False), 1)
+
+
+def title_of(path: Path) -> str:
+    """A title made from a file's name: ``lost-region.lab.yaml`` is `Lost region`."""
+    stem = path.name
+    for suffix in SCENARIO_SUFFIXES:
+        stem = stem.removesuffix(suffix)
+    words = " ".join("".join(character if character.isprintable() else " " for character in stem).split())
+    words = " ".join(re.split(r"[-_ ]+", words)).strip()[:100]
+    return words[:1].upper() + words[1:] or "A drill"

@@ -1,0 +1,199 @@
+"""run: plays scenario files to their end and judges the results.
+
+Ctrl-C stops a run between two events: it says where, and prints what was measured up to there.  A second one ends the
+command at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from labkit.commands.exit_codes import AS_EXPECTED, MEANINGS, STOPPED, refuse, report_bug, worst
+from labkit.commands.scenario_files import scenario_files
+from labkit.service.durations import SECOND_NS
+
+if TYPE_CHECKING:
+    from labkit.lab.lab import Lab
+    from labkit.scenario.running import Run
+    from labkit.scenario.verdict import Verdict
+
+MAX_BAR_NS = 3_000 * SECOND_NS
+
+
+class Interruption:
+    """Whether Ctrl-C was pressed while a lab ran."""
+
+    pressed = False
+
+
+def run(given: argparse.Namespace) -> int:
+    """Run each file; return the worst of their exit codes."""
+    files = scenario_files(given.files)
+    codes = [refuse(text) for text in files.refused]
+    played: list[int] = []
+    for number, path in enumerate(files.paths):
+        if number and not given.quiet:
+            print()
+        played.append(play(path, given.seed, quiet=given.quiet))
+        if played[-1] == STOPPED:
+            break
+    if len(files.paths) > 1:
+        print(_count(played, len(files.paths)))
+    return worst([*codes, *played])
+
+
+def _count(codes: list[int], files: int) -> str:
+    """How many files ended in which way."""
+    counts = Counter(codes)
+    parts = [f"{counts[code]} {meaning.split(':')[0]}" for code, meaning in MEANINGS.items() if counts[code]]
+    if len(codes) < files:
+        parts.append(f"{files - len(codes)} not run")
+    return f"{files} files: {', '.join(parts)}"
+
+
+def play(path: str, seed: int | None, *, quiet: bool) -> int:
+    """Run one file and print what became of it; return its exit code."""
+    from labkit.lab.lab import Lab
+    from labkit.scenario.problems import ScenarioError
+
+    try:
+        lab = Lab.load(path, seed)
+        if not quiet:
+            introduce(lab)
+        stopped = run_lab(lab, quiet=quiet)
+        verdict = _judge(lab)
+    except ScenarioError as error:
+        return refuse(str(error))
+    except Exception as error:
+        if os.environ.get("LABKIT_TRACEBACK"):
+            raise
+        return report_bug(error, path)
+    run = scenario_of(lab)
+    if not quiet:
+        show("what happened, in lab time:", *_log(lab), "", verdict)
+        show(f"the same seed gives the same run: its trace has the digest {lab.trace.digest()[:16]}")
+    elif verdict.exit_code == AS_EXPECTED or stopped:
+        show(f"{path}: {verdict.summary}")
+    else:
+        show(f"{path}: {verdict.report(run.scenario, lab.trace)}")
+    return STOPPED if stopped else verdict.exit_code
+
+
+def show(*texts: object) -> None:
+    """Print texts that stand in a file of somebody's: nothing in them controls the terminal."""
+    from labkit.scenario.problems import printable
+
+    for text in texts:
+        print(*map(printable, str(text).split("\n")), sep="\n")
+
+
+def introduce(lab: Lab) -> None:
+    """Print the title of a lab's scenario and what it is about."""
+    from textwrap import fill
+
+    scenario = scenario_of(lab).scenario
+    show(scenario.title, "=" * len(scenario.title))
+    if scenario.about:
+        show(fill(scenario.about, 100))
+    print(flush=True)
+
+
+def scenario_of(lab: Lab) -> Run:
+    """The run of a lab that was loaded from a file."""
+    assert lab.scenario is not None
+    return lab.scenario
+
+
+def run_lab(lab: Lab, *, quiet: bool) -> bool:
+    """Run a lab to the end of its scenario, or up to Ctrl-C; return whether that stopped it."""
+    from time import perf_counter
+
+    from labkit.scenario.value_types import write_duration
+
+    end_ns, began = scenario_of(lab).scenario.end_ns, perf_counter()
+    bar = not quiet and end_ns is not None and end_ns <= MAX_BAR_NS and sys.stderr.isatty()
+    with _interruption() as interruption:
+        _run_to_the_end(lab, interruption, _bar(end_ns or 0) if bar else None)
+    if interruption.pressed:
+        where = f"stopped at {write_duration(lab.now)} of lab time, {scenario_of(lab).progress}"
+        print(f"{where}; what follows was measured up to there", file=sys.stderr, flush=True)
+    elif not quiet:
+        took = perf_counter() - began
+        text = f"ran {lab.now / SECOND_NS:.0f} s of lab time and {lab.network.delivered:,} messages in {took:.1f} s"
+        print(text, file=sys.stderr, flush=True)
+    return interruption.pressed
+
+
+def _run_to_the_end(lab: Lab, interruption: Interruption, bar: Any) -> None:
+    run, shown_ns = scenario_of(lab), lab.now
+
+    def over(lab: Lab) -> bool:
+        nonlocal shown_ns
+        if bar is not None and lab.now - shown_ns >= SECOND_NS:
+            bar.update((lab.now - shown_ns) / SECOND_NS)
+            shown_ns = lab.now
+        return run.ended or interruption.pressed
+
+    try:
+        while not (run.ended or interruption.pressed):
+            # One wait for a condition has a limit of lab time; a scenario may be longer.
+            with _patience():
+                lab.run(until=over)
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError:
+        return
+
+
+@contextmanager
+def _interruption() -> Iterator[Interruption]:
+    """Note Ctrl-C instead of raising in the middle of an event; the second one is raised."""
+    interruption = Interruption()
+
+    def note(*_: Any) -> None:
+        if interruption.pressed:
+            raise KeyboardInterrupt
+        interruption.pressed = True
+
+    try:
+        before = signal.signal(signal.SIGINT, note)
+    except ValueError:  # not the main thread, which alone gets signals
+        yield interruption
+        return
+    try:
+        yield interruption
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _bar(end_ns: int) -> Any:
+    from tqdm import tqdm
+
+    bar_format = "{desc} |{bar}| {n:.0f} of {total:.0f} s"
+    return tqdm(total=end_ns / SECOND_NS, desc="running, lab time", bar_format=bar_format, file=sys.stderr, leave=False)
+
+
+def _judge(lab: Lab) -> Verdict:
+    from labkit.scenario.verdict import judge
+
+    return judge(scenario_of(lab), lab.queries, lab.ledger, lab.invariants)
+
+
+def _log(lab: Lab) -> list[Any]:
+    from labkit.scenario.event_log import event_log
+
+    return list(event_log(lab.trace))

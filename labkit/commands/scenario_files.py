@@ -1,0 +1,52 @@
+"""Scenario files: which files are meant by the arguments of a command, each a file or a folder of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from labkit.places import SCENARIO_SUFFIXES, is_scenario
+
+
+class ScenarioFiles(NamedTuple):
+    """The files, each once and in order, and a sentence about each argument that cannot be used."""
+
+    paths: tuple[str, ...]
+    refused: tuple[str, ...]
+
+
+def scenario_files(arguments: Iterable[str]) -> ScenarioFiles:
+    """Return the files that arguments name; of a folder all scenario files in it and below, in the order of names."""
+    found: dict[str, str] = {}
+    refused: list[str] = []
+    for argument in arguments:
+        paths = _below(argument, refused) if os.path.isdir(argument) else [argument]
+        for path in paths:
+            found.setdefault(os.path.realpath(path), path)
+    return ScenarioFiles(tuple(found.values()), tuple(refused))
+
+
+def _below(folder: str, refused: list[str]) -> list[str]:
+    """The scenario files of a folder; links to other folders and folders with a dot before their name are left out."""
+    problems = len(refused)
+
+    def unreadable(error: OSError) -> None:
+        refused.append(f"{error.filename}: cannot be read: {error.strerror}")
+
+    found = []
+    for place, folders, files in os.walk(folder, onerror=unreadable):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += list(_scenarios(place, files))
+    if not found and len(refused) == problems:
+        suffixes = " or ".join(f"*{suffix}" for suffix in SCENARIO_SUFFIXES)
+        refused.append(f"{folder}: expected scenario files in this folder ({suffixes}), got none")
+    return sorted(found)
+
+
+def _scenarios(place: str, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        path = os.path.join(place, name)
+        # A link that leads nowhere is named; a pipe or a device is none of ours.
+        if is_scenario(name) and (os.path.isfile(path) or os.path.islink(path)):
+            yield path

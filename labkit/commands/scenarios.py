@@ -1,0 +1,37 @@
+"""scenarios: lists the shipped scenario files, and copies them to a folder."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from shlex import quote
+
+from labkit.commands.copies import CannotCopy, copy_files, report_copies
+from labkit.commands.exit_codes import AS_EXPECTED, refuse
+from labkit.commands.scenario_files import scenario_files
+
+
+def scenarios(given: argparse.Namespace) -> int:
+    """List the scenarios by name and title, or copy them."""
+    from labkit import places
+    from labkit.scenario.loading import load
+
+    try:
+        folder = places.scenarios()
+    except FileNotFoundError as error:
+        return refuse(str(error))
+    paths = [Path(path) for path in scenario_files([str(folder)]).paths]
+    if given.copy is not None:
+        try:
+            written = copy_files(folder, paths, Path(given.copy))
+        except CannotCopy as error:
+            return refuse(str(error))
+        print(report_copies(written, len(paths), "scenario", given.copy))
+        print(f"to run them: labkit run {quote(given.copy)}")
+        return AS_EXPECTED
+    for path in paths:
+        name = str(path.relative_to(folder)).removesuffix(".lab.yaml")
+        print(f"{name:<24}  {load(path).title}")
+    example = quote(str(paths[0])) if paths else "FILE"
+    print(f"\nto run one: labkit run {example}\nto have copies of your own: labkit scenarios --copy FOLDER")
+    return AS_EXPECTED

@@ -1,0 +1,42 @@
+"""help lists the pages, shows one, or shows an entry of one."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.cli import main
+from labkit.reference import TOPICS
+
+
+def test_help_lists_the_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help"]) == 0
+    assert [line.split()[:3] for line in capsys.readouterr().out.splitlines()] == [
+        ["labkit", "help", topic] for topic in TOPICS
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "first"),
+    [
+        (["rules"], "# Rules and decisions"),
+        (["rules", "R4"], "R4 One step, one transaction"),
+        (["architecture"], "# Architecture"),
+        (["verbs", "crash"], "crash: Take a node, or all nodes of a cluster, down"),
+    ],
+)
+def test_help_shows_a_page_or_an_entry(arguments: list[str], first: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", *arguments]) == 0
+    assert capsys.readouterr().out.startswith(first)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"), [(["rulez"], "did you mean rules?"), (["rules", "rs"], "no entry of rules is called 'rs'")]
+)
+def test_an_unknown_page_is_refused_in_a_line(
+    arguments: list[str], hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["help", *arguments]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert hint in shown.err
+    assert len(shown.err.splitlines()) == 1

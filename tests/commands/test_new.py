@@ -1,0 +1,95 @@
+"""A new scenario file is valid, runs as expected, and takes no other file's place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labkit.cli import main
+from labkit.commands.new import starter, title_of
+from labkit.scenario.loading import loads
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty current folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_new_file_is_valid_and_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "scenario", "lost-region"]) == 0
+    output = capsys.readouterr().out
+
+    assert "next: labkit run lost-region.lab.yaml" in output
+    assert main(["check", "lost-region.lab.yaml"]) == 0
+    assert main(["run", "-q", "lost-region.lab.yaml"]) == 0
+    assert "Lost region: as expected" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seed", range(8, 14))
+def test_it_is_as_expected_with_other_seeds(seed: int) -> None:
+    main(["new", "scenario", "x"])
+
+    assert main(["run", "-q", "x.lab.yaml", "--seed", str(seed)]) == 0
+
+
+@pytest.mark.parametrize("name", ["x", "x.lab.yaml", "x.lab.yml"])
+def test_an_existing_file_is_left_as_it_is(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(name if "." in name else "x.lab.yaml")
+    path.write_text("mine")
+
+    assert main(["new", "scenario", name]) == 2
+    assert capsys.readouterr().err == f"{path}: exists already and is left as it is; choose another name\n"
+    assert path.read_text() == "mine"
+
+
+def test_a_dangling_link_is_not_written_through() -> None:
+    Path("x.lab.yaml").symlink_to("elsewhere")
+
+    assert main(["new", "scenario", "x"]) == 2
+    assert not Path("elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("no/such", "there is no folder no; make it first"),
+        ("folder/", "expected a name such as my-drill"),
+        ("", "expected a name such as my-drill"),
+        ("a\0b", "cannot be written: "),
+        ("x" * 300, "cannot be written: File name too long"),
+    ],
+)
+def test_a_name_that_cannot_be_used_is_refused(name: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("folder").mkdir()
+
+    assert main(["new", "scenario", name]) == 2
+    output = capsys.readouterr().err
+    assert words in output
+    assert len(output.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("lost-region", "Lost region"),
+        ("a_b--c d", "A b c d"),
+        ('say "hi": #1', 'Say "hi": #1'),
+        ("étude", "Étude"),
+        ("---", "A drill"),
+        ("two\nlines\x1b", "Two lines"),
+        ("no", "No"),
+        ("7", "7"),
+    ],
+)
+def test_a_title_comes_from_the_name(name: str, title: str) -> None:
+    assert title_of(Path(f"{name}.lab.yaml")) == title
+    assert loads(starter(title).encode()).title == title
+
+
+def test_the_starter_explains_itself() -> None:
+    lines = starter("x").splitlines()
+
+    assert sum("#" in line for line in lines) >= 15
+    assert max(map(len, lines)) <= 120

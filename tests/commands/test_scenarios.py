@@ -1,0 +1,53 @@
+"""The shipped scenarios are listed by title and copied, folders and all; a copy runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labkit import places
+from labkit.cli import main
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty current folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+def test_scenarios_are_listed_by_title(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scenarios"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    count = len(list((checkout / "scenarios").rglob("*.lab.yaml")))
+
+    assert "first/failover            Losing a region" in lines[:count]
+    assert lines[count:] == [
+        "",
+        f"to run one: labkit run {checkout}/scenarios/first/bad-line.lab.yaml",
+        "to have copies of your own: labkit scenarios --copy FOLDER",
+    ]
+
+
+def test_scenarios_are_copied_and_run(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scenarios", "--copy", "my drills"]) == 0
+    assert "to run them: labkit run 'my drills'" in capsys.readouterr().out
+    original = (checkout / "scenarios/first/refusals.lab.yaml").read_bytes()
+
+    assert Path("my drills/first/refusals.lab.yaml").read_bytes() == original
+    assert main(["run", "-q", "my drills/first/refusals.lab.yaml"]) == 0
+
+
+def test_a_folder_that_cannot_be_used_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scenarios", "--copy", "no/such"]) == 2
+    assert capsys.readouterr().err == "no/such: there is no folder no; make it first, or choose another\n"
+
+
+def test_a_copy_without_scenarios_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def missing() -> Path:
+        raise FileNotFoundError("no folder of them")
+
+    monkeypatch.setattr(places, "scenarios", missing)
+
+    assert main(["scenarios"]) == 2
+    assert capsys.readouterr().err == "no folder of them\n"
