@@ -80,6 +80,17 @@ def test_every_key_of_a_scenario_file_is_described() -> None:
     assert "about: a paragraph" in lines
 
 
+def test_what_a_key_is_unless_it_is_given_is_said_in_the_files_spelling() -> None:
+    lines = {line.strip() for line in page("scenario").splitlines()}
+
+    assert "seed: a whole number from 0 up; 7 unless given" in lines
+    assert "settle: a duration such as 5s; 5s unless given" in lines
+    assert "size: a size such as 64B or 4KiB; 64B unless given" in lines
+    assert "loss: a share such as 0.01%; 0% unless given" in lines
+    assert "timeout: a duration such as 1s; 1s unless given" in lines
+    assert "until: an instant such as 60s; the end unless given" in lines
+
+
 def test_no_page_is_forgotten() -> None:
     written = {path.stem for path in reference._FOLDER.glob("*.md")}
 

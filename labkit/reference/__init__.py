@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
 
     from labkit.scenario.verbs import Parameter, Verb
 
@@ -22,9 +23,33 @@ TOPICS = {
     "architecture": "the map: packages, the walk of a request, where things are",
     "rules": "rules R1 to R25 and the decisions C, K, T, A and D; `rules R4` shows one",
     "api": "the API in brief: what the code cites as `spec`",
-    "scenario": "the keys of a scenario file",
-    "verbs": "what a step of a timeline can do; `verbs crash` shows one",
+    "scenario": "the keys of a scenario file, when its steps begin, how it is judged",
+    "verbs": "what a step of a timeline can do; `verbs crash` shows one, with a file that uses it",
 }
+
+
+ABOUT_FILES = """\
+A scenario file, *.lab.yaml, is a mapping with these keys; those with * are required.  It is YAML: indented by spaces,
+a space after each colon, a text with a colon in it in quotes.  `labkit new scenario NAME` writes one to begin with.
+"""
+
+ABOUT_STEPS = """
+A step of the timeline has do, a verb, with the verb's parameters (labkit help verbs), and may have:
+    at: the instant at which it begins, such as 20s
+    after: how long after the steps above it ended, such as 2s
+    late: ok, for a step that may begin later than written
+    fails: true, or words that the refusal says; for a step that the service is to refuse
+
+An operator does one thing after the other: a step that takes time begins when the one above it has ended, at its
+instant or later.  One that begins more than 100 ms late makes the verdict unknown, unless it says late: ok.  A fault
+or a note with an instant is never late: it happens then, beside what is in progress.
+
+`labkit run FILE` compares what is expected with what was measured: broken ends with exit code 1, unknown with 3.
+Unknown means that there was no occasion to judge, such as a recovery time without a promotion.
+
+These invariants are expected to hold unless the file says broken:"""
+
+SEE_EXAMPLES = "`labkit help verbs NAME` shows one verb, with a file that uses it."
 
 
 class UnknownTopic(LookupError):
@@ -36,7 +61,7 @@ def page(topic: str) -> str:
     if topic not in TOPICS:
         raise UnknownTopic(_unknown("topic", topic, TOPICS))
     if topic == "verbs":
-        return "\n\n".join(_verbs().values())
+        return "\n\n".join([*(_described(name) for name in _verb_names()), SEE_EXAMPLES])
     if topic == "scenario":
         return "\n".join(_scenario())
     return (_FOLDER / f"{topic}.md").read_text(encoding="utf-8").rstrip()
@@ -66,9 +91,25 @@ def entries(topic: str) -> dict[str, str]:
 
 
 def _verbs() -> dict[str, str]:
+    from labkit.reference.examples import EXAMPLES
+
+    texts = {name: _described(name) for name in _verb_names()}
+    for name, text in texts.items():
+        if name in EXAMPLES:
+            texts[name] = f"{text}\n\nexample.lab.yaml, to be run with `labkit run`:\n\n{EXAMPLES[name].text.rstrip()}"
+    return texts
+
+
+def _verb_names() -> tuple[str, ...]:
     from labkit.scenario.verbs import VERBS
 
-    return {name: "\n".join(_describe(verb)) for name, verb in VERBS.items()}
+    return tuple(VERBS)
+
+
+def _described(name: str) -> str:
+    from labkit.scenario.verbs import VERBS
+
+    return "\n".join(_describe(VERBS[name]))
 
 
 def _describe(verb: Verb) -> Iterator[str]:
@@ -86,20 +127,13 @@ def _default(parameter: Parameter) -> str:
 
 
 def _scenario() -> Iterator[str]:
+    from labkit.lab.invariants import STANDING
     from labkit.scenario.model import FilePart
 
-    yield "A scenario file, *.lab.yaml, is a mapping with these keys; those with * are required."
+    yield ABOUT_FILES
     yield from _keys(FilePart, "")
-    yield ""
-    yield "A step of the timeline has do, a verb, with the verb's parameters (labkit help verbs), and may have:"
-    yield "    at: the instant at which it begins, such as 20s"
-    yield "    after: how long after the steps above it ended, such as 2s"
-    yield "    late: ok, for a step that may begin later than written"
-    yield "    fails: true, or words that the refusal says; for a step that the service is to refuse"
-    yield ""
-    yield "An operator does one thing after the other: a step that takes time begins when the one above it has ended,"
-    yield "at its instant or later.  One that begins more than 100 ms late makes the verdict unknown, unless it says"
-    yield "late: ok.  A fault or a note with an instant is never late: it happens then, beside what is in progress."
+    yield ABOUT_STEPS
+    yield from (f"    {name}" for name in STANDING)
 
 
 def _keys(model: type[BaseModel], indent: str) -> Iterator[str]:
@@ -107,12 +141,25 @@ def _keys(model: type[BaseModel], indent: str) -> Iterator[str]:
 
     required = {field.alias or name for name, field in model.model_fields.items() if field.is_required()}
     sections: dict[str, type[BaseModel]] = {"lab": LabPart, "expect": ExpectPart} if not indent else {}
+    defaults = {field.alias or name: _default_text(field) for name, field in model.model_fields.items()}
     for key, wanted in fields_of(model).items():
-        yield f"{indent}{key}{'*' if key in required else ''}: {wanted}"
+        yield f"{indent}{key}{'*' if key in required else ''}: {wanted}{defaults[key]}"
         inner = INNER.get((model, key))
         below = sections.get(key) or (inner.model if inner is not None and inner.many else None)
         if below is not None:
             yield from _keys(below, indent + "    ")
+
+
+def _default_text(field: FieldInfo) -> str:
+    """What a key is unless it is given, in the file's own spelling; empty where its description says it."""
+    from labkit.scenario.value_types import read_duration, read_share, read_size, write_duration, write_share
+
+    value = field.default
+    if field.is_required() or value in (None, "", {}, []) or "unless given" in (field.description or ""):
+        return ""
+    writers = {read_duration: write_duration, read_share: write_share, read_size: "{}B".format}
+    write = next((writers[item.func] for item in field.metadata if getattr(item, "func", None) in writers), str)
+    return f"; {write(value)} unless given"
 
 
 def _unknown(what: str, name: str, known: dict[str, str]) -> str:

@@ -59,7 +59,7 @@ def _fails(value: Any) -> str | None:
         return value
     if isinstance(value, bool):
         return "" if value else None
-    raise ValueError(expected("true, or text that the refusal contains", value))
+    raise ValueError(expected("true, or text that the refusal contains (a number in quotes)", value))
 
 
 class Parameter(NamedTuple):

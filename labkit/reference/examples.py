@@ -1,0 +1,156 @@
+"""Examples: for each verb of the scenario language a whole file that shows it; a test runs every one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+LAB = """\
+lab:
+  sites: [paris, tokyo]
+  links:
+    - {between: [paris, tokyo], latency: 80ms}
+  clusters:
+    paris: {site: paris}
+    tokyo: {site: tokyo}
+"""
+
+REPLICATE = "{do: replicate, primary: paris, secondary: tokyo}"
+
+
+class Example(NamedTuple):
+    """What a file with a verb shows: its title, its steps, and what it expects."""
+
+    title: str
+    steps: tuple[str, ...]
+    expect: str = "{lost: 0}"
+
+    @property
+    def text(self) -> str:
+        """The whole file."""
+        steps = "".join(f"  - {step}\n" for step in self.steps)
+        return f"scenario: {self.title}\n{LAB}timeline:\n{steps}expect: {self.expect}\n"
+
+
+EXAMPLES = {
+    "enable-primary": Example(
+        "A primary without a secondary", ("{do: enable-primary, cluster: paris}",), "{primary: paris}"
+    ),
+    "enable-secondary": Example(
+        "A primary and then its secondary",
+        ("{do: enable-primary, cluster: paris}", "{do: enable-secondary, cluster: tokyo, primary: paris}"),
+        "{primary: paris, roots: equal}",
+    ),
+    "replicate": Example("Two clusters that hold the same", (REPLICATE,), "{primary: paris, roots: equal}"),
+    "promote": Example(
+        "A secondary takes over",
+        (REPLICATE, "{do: crash, target: paris, at: 5s}", "{do: promote, cluster: tokyo, after: 2s}"),
+        "{primary: tokyo}",
+    ),
+    "demote": Example(
+        "A primary that no longer accepts writes", (REPLICATE, "{do: demote, cluster: paris, at: 5s}"), "{primary: []}"
+    ),
+    "repoint": Example(
+        "The old primary follows the new one",
+        (
+            REPLICATE,
+            "{do: demote, cluster: paris, at: 5s}",
+            "{do: promote, cluster: tokyo, after: 1s}",
+            "{do: repoint, cluster: paris, to: tokyo}",
+        ),
+        "{primary: tokyo, roots: equal}",
+    ),
+    "failover": Example(
+        "A planned move", (REPLICATE, "{do: failover, old: paris, new: tokyo, at: 5s}"), "{primary: tokyo, lost: 0}"
+    ),
+    "disable": Example(
+        "The end of a replication",
+        (REPLICATE, "{do: disable, cluster: tokyo, at: 5s}", "{do: disable, cluster: paris}"),
+        "{primary: []}",
+    ),
+    "unseal": Example(
+        "A node that comes back",
+        (
+            "{do: crash, target: paris-2, at: 2s}",
+            "{do: restart, target: paris-2, at: 4s}",
+            "{do: unseal, cluster: paris, node: paris-2, after: 500ms}",
+        ),
+    ),
+    "seal": Example(
+        "An emergency stop and a new start",
+        ("{do: seal, cluster: paris, at: 2s}", "{do: unseal, cluster: paris, after: 1s}"),
+    ),
+    "ask": Example(
+        "A secret is written and read",
+        (
+            "{do: ask, cluster: paris, method: POST, path: secret/data/app, body: {data: {user: ada}}}",
+            "{do: ask, cluster: paris, method: GET, path: secret/data/app}",
+            '{do: ask, cluster: paris, method: GET, path: secret/data/other, fails: "404"}',
+        ),
+        "{acknowledged: 1}",
+    ),
+    "crash": Example("A region is lost", (REPLICATE, "{do: crash, target: paris, at: 5s}"), "{primary: []}"),
+    "restart": Example(
+        "A node that comes back sealed",
+        ("{do: crash, target: paris-2, at: 2s}", "{do: restart, target: paris-2, at: 4s}"),
+    ),
+    "partition": Example(
+        "Two regions cannot see each other",
+        (
+            REPLICATE,
+            "{do: partition, between: [paris, tokyo], at: 5s}",
+            "{do: heal, between: [paris, tokyo], at: 10s}",
+        ),
+        "{primary: paris, roots: equal}",
+    ),
+    "cut": Example(
+        "Messages are lost in one direction",
+        (REPLICATE, "{do: cut, from: paris, to: tokyo, at: 5s}", "{do: heal, between: [paris, tokyo], at: 10s}"),
+        "{primary: paris, roots: equal}",
+    ),
+    "isolate": Example(
+        "A region on its own",
+        (REPLICATE, "{do: isolate, target: tokyo, at: 5s}", "{do: heal, target: tokyo, at: 10s}"),
+        "{primary: paris, roots: equal}",
+    ),
+    "heal": Example(
+        "Every cut is undone at once",
+        (REPLICATE, "{do: isolate, target: tokyo, at: 5s}", "{do: heal, at: 10s}"),
+        "{primary: paris, roots: equal}",
+    ),
+    "slow": Example(
+        "A line takes ten times as long",
+        (
+            REPLICATE,
+            "{do: slow, between: [paris, tokyo], factor: 10, at: 5s}",
+            "{do: restore, between: [paris, tokyo], at: 10s}",
+        ),
+        "{primary: paris, roots: equal}",
+    ),
+    "lose": Example(
+        "A line loses one message in ten",
+        (
+            "{do: lose, between: [paris, tokyo], loss: 10%}",
+            REPLICATE,
+            "{do: restore, between: [paris, tokyo], after: 5s}",
+        ),
+        "{primary: paris, roots: equal}",
+    ),
+    "restore": Example(
+        "A line is as before",
+        (
+            "{do: slow, between: [paris, tokyo], latency: 300ms}",
+            REPLICATE,
+            "{do: restore, between: [paris, tokyo], at: 10s}",
+        ),
+        "{primary: paris, roots: equal}",
+    ),
+    "corrupt": Example(
+        "Two clusters that no longer hold the same",
+        (REPLICATE, "{do: corrupt, cluster: tokyo, layer: subpage, at: 5s}"),
+        "{primary: paris}",
+    ),
+    "wait": Example("Nothing happens for a while", ("{do: wait, for: 5s}", "{do: seal, cluster: paris}")),
+    "note": Example(
+        "A note in the log", ("{do: note, text: the disaster begins, at: 5s}", "{do: crash, target: paris, at: 5s}")
+    ),
+}
