@@ -7,7 +7,8 @@
 #   make mutants    whether the tests notice small mistakes: a sample of each package, 85 % must be; takes a while
 #   make lint       ruff, mypy and the import contracts: what the suite checks too, without running a test
 #   make fix        what ruff can put right by itself
-#   make lessons    list the lessons, and how to open one
+#   make lessons    list the lessons, and how to open them
+#   make notebook   install JupyterLab into .venv and open the lessons in the browser
 #   make bench      the speed measurements of tests/bench
 #   make torture    500,000 odd requests; ARGS is their number and a seed:  make torture ARGS="100000 7"
 #
@@ -25,7 +26,7 @@ COVERED = service vault sim lab
 
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick coverage mutants lint fix lessons bench torture
+.PHONY: demo test quick coverage mutants lint fix lessons notebook bench torture
 
 demo: $(VENV)/core
 	@$(VENV)/bin/labkit demo $(ARGS)
@@ -61,6 +62,9 @@ fix: $(VENV)/dev
 lessons: $(VENV)/core
 	@$(VENV)/bin/labkit lessons $(ARGS)
 
+notebook: $(VENV)/notebook
+	@$(VENV)/bin/python -m jupyterlab notebooks $(ARGS)
+
 bench: $(VENV)/dev
 	@set -e; for script in tests/bench/*.py; do \
 	    echo "== $$script"; $(VENV)/bin/python "$$script" $(ARGS); \
@@ -71,12 +75,17 @@ torture: $(VENV)/dev
 
 # What is installed is remembered by an empty file in the environment; a newer pyproject.toml installs again.
 $(VENV)/core: pyproject.toml $(VENV)/bin/python
-	@echo "installing labkit into $(VENV) (only when pyproject.toml changes) ..."
+	@echo "installing labkit into $(VENV): a minute or two, once, and when pyproject.toml changes ..."
 	@$(INSTALL) --editable .
 	@touch $@
 
+$(VENV)/notebook: pyproject.toml $(VENV)/bin/python
+	@echo "installing labkit and JupyterLab into $(VENV): a minute or two, once, and when pyproject.toml changes ..."
+	@$(INSTALL) --editable '.[notebook]'
+	@touch $(VENV)/core $@
+
 $(VENV)/dev: pyproject.toml $(VENV)/bin/python
-	@echo "installing labkit and what its tests use into $(VENV) (only when pyproject.toml changes) ..."
+	@echo "installing labkit and what its tests use into $(VENV): some minutes, once, and when pyproject.toml changes ..."
 	@$(INSTALL) --editable '.[dev]'
 	@touch $(VENV)/core $@
 

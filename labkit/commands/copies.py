@@ -18,7 +18,7 @@ def copy_files(source: Path, files: Iterable[Path], target: Path) -> tuple[Path,
     try:
         written = tuple(path for path in files if _is_new(path, target / path.relative_to(source)))
         if not target.parent.is_dir():
-            raise CannotCopy(f"{target}: there is no folder {target.parent}; make it first, or choose another")
+            raise CannotCopy(f"{target}: expected a folder {target.parent}, got none; make it first, or choose another")
         target.mkdir(exist_ok=True)
         for path in written:
             copy = target / path.relative_to(source)

@@ -9,6 +9,7 @@ from shlex import quote
 
 from labkit.commands.copies import CannotCopy, copy_files, report_copies
 from labkit.commands.exit_codes import AS_EXPECTED, refuse
+from labkit.commands.own_name import own_name
 
 
 def lessons(given: argparse.Namespace) -> int:
@@ -36,7 +37,7 @@ def lessons(given: argparse.Namespace) -> int:
     first_name = paths[0].name if paths else "NAME.ipynb"
     print(f"\nto open them: {_opening(folder / first_name)}")
     if given.copy is None:
-        print("to have copies of your own: labkit lessons --copy FOLDER")
+        print(f"to have copies of your own: {own_name()} lessons --copy FOLDER")
     return AS_EXPECTED
 
 

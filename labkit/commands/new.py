@@ -9,6 +9,7 @@ from pathlib import Path
 from shlex import quote
 
 from labkit.commands.exit_codes import AS_EXPECTED, refuse
+from labkit.commands.own_name import own_name
 from labkit.places import SCENARIO_SUFFIXES, is_scenario
 
 TITLE = '"A title"'
@@ -21,7 +22,7 @@ def new(given: argparse.Namespace) -> int:
         return refuse(f"{given.name or 'the name'}: expected a name such as my-drill, got a folder or nothing")
     path = Path(given.name if is_scenario(given.name) else given.name + SCENARIO_SUFFIXES[0])
     if not path.parent.is_dir():
-        return refuse(f"{path}: there is no folder {path.parent}; make it first, or choose another")
+        return refuse(f"{path}: expected a folder {path.parent}, got none; make it first, or choose another")
     try:
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(starter(title_of(path)))
@@ -32,8 +33,10 @@ def new(given: argparse.Namespace) -> int:
         return refuse(f"{path}: cannot be written: {reason}")
     name = quote(str(path))
     print(f"wrote {path}: two clusters, writers, a lost region, and what is expected at the end")
-    print(f"next: labkit run {name}, then change it; after each change labkit check {name} says what is wrong with it")
-    print("labkit help scenario lists its keys, labkit help verbs what a step can do")
+    labkit = own_name()
+    print(f"run it:              {labkit} run {name}")
+    print(f"after each change:   {labkit} check {name}")
+    print(f"its keys, the steps: {labkit} help scenario, {labkit} help verbs")
     return AS_EXPECTED
 
 

@@ -68,7 +68,7 @@ def play(path: str, seed: int | None, *, quiet: bool) -> int:
         if not quiet:
             introduce(lab)
         stopped = run_lab(lab, quiet=quiet)
-        verdict = _judge(lab)
+        verdict = judged(lab)
     except ScenarioError as error:
         return refuse(str(error))
     except Exception as error:
@@ -187,7 +187,8 @@ def _bar(end_ns: int) -> Any:
     return tqdm(total=end_ns / SECOND_NS, desc="running, lab time", bar_format=bar_format, file=sys.stderr, leave=False)
 
 
-def _judge(lab: Lab) -> Verdict:
+def judged(lab: Lab) -> Verdict:
+    """The verdict on a lab that was loaded from a file."""
     from labkit.scenario.verdict import judge
 
     return judge(scenario_of(lab), lab.queries, lab.ledger, lab.invariants)

@@ -8,6 +8,7 @@ from shlex import quote
 
 from labkit.commands.copies import CannotCopy, copy_files, report_copies
 from labkit.commands.exit_codes import AS_EXPECTED, refuse
+from labkit.commands.own_name import own_name
 from labkit.commands.scenario_files import scenario_files
 
 
@@ -27,11 +28,12 @@ def scenarios(given: argparse.Namespace) -> int:
         except CannotCopy as error:
             return refuse(str(error))
         print(report_copies(written, len(paths), "scenario", given.copy))
-        print(f"to run them: labkit run {quote(given.copy)}")
+        print(f"to run them: {own_name()} run {quote(given.copy)}")
         return AS_EXPECTED
     for path in paths:
         name = str(path.relative_to(folder)).removesuffix(".lab.yaml")
         print(f"{name:<24}  {load(path).title}")
     example = quote(str(paths[0])) if paths else "FILE"
-    print(f"\nto run one: labkit run {example}\nto have copies of your own: labkit scenarios --copy FOLDER")
+    name = own_name()
+    print(f"\nto run one: {name} run {example}\nto have copies of your own: {name} scenarios --copy FOLDER")
     return AS_EXPECTED

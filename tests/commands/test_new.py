@@ -21,7 +21,7 @@ def test_a_new_file_is_valid_and_runs(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["new", "scenario", "lost-region"]) == 0
     output = capsys.readouterr().out
 
-    assert "next: labkit run lost-region.lab.yaml" in output
+    assert " run lost-region.lab.yaml\n" in output
     assert main(["check", "lost-region.lab.yaml"]) == 0
     assert main(["run", "-q", "lost-region.lab.yaml"]) == 0
     assert "Lost region: as expected" in capsys.readouterr().out
@@ -54,7 +54,7 @@ def test_a_dangling_link_is_not_written_through() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("no/such", "there is no folder no; make it first"),
+        ("no/such", "expected a folder no, got none; make it first"),
         ("folder/", "expected a name such as my-drill"),
         ("", "expected a name such as my-drill"),
         ("a\0b", "cannot be written: "),

@@ -8,6 +8,7 @@ import pytest
 
 from labkit import places
 from labkit.cli import main
+from labkit.commands.own_name import own_name
 
 
 @pytest.fixture(autouse=True)
@@ -22,16 +23,17 @@ def test_scenarios_are_listed_by_title(checkout: Path, capsys: pytest.CaptureFix
     count = len(list((checkout / "scenarios").rglob("*.lab.yaml")))
 
     assert "first/failover            Losing a region" in lines[:count]
+    name = own_name()
     assert lines[count:] == [
         "",
-        f"to run one: labkit run {checkout}/scenarios/first/bad-line.lab.yaml",
-        "to have copies of your own: labkit scenarios --copy FOLDER",
+        f"to run one: {name} run {checkout}/scenarios/first/bad-line.lab.yaml",
+        f"to have copies of your own: {name} scenarios --copy FOLDER",
     ]
 
 
 def test_scenarios_are_copied_and_run(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scenarios", "--copy", "my drills"]) == 0
-    assert "to run them: labkit run 'my drills'" in capsys.readouterr().out
+    assert "run 'my drills'" in capsys.readouterr().out
     original = (checkout / "scenarios/first/refusals.lab.yaml").read_bytes()
 
     assert Path("my drills/first/refusals.lab.yaml").read_bytes() == original
@@ -40,7 +42,7 @@ def test_scenarios_are_copied_and_run(checkout: Path, capsys: pytest.CaptureFixt
 
 def test_a_folder_that_cannot_be_used_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scenarios", "--copy", "no/such"]) == 2
-    assert capsys.readouterr().err == "no/such: there is no folder no; make it first, or choose another\n"
+    assert capsys.readouterr().err == "no/such: expected a folder no, got none; make it first, or choose another\n"
 
 
 def test_a_copy_without_scenarios_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,6 +63,9 @@ def test_a_named_python_is_taken(checkout: Path, tmp_path: Path) -> None:
         ("mutants", ["python -m tests.mutants"]),
         ("lint", ["ruff check .", "ruff format --check .", "mypy", "lint-imports"]),
         ("fix", ["ruff check --fix .", "ruff format ."]),
+        ("demo", ["labkit demo"]),
+        ("lessons", ["labkit lessons"]),
+        ("notebook", ["python -m jupyterlab notebooks"]),
     ],
 )
 def test_a_command_sets_up_its_environment_first(target: str, commands: list[str], checkout: Path) -> None:
@@ -72,7 +75,10 @@ def test_a_command_sets_up_its_environment_first(target: str, commands: list[str
     first = run.index(commands[0])
     assert run[first:] == commands
     assert any("-m venv" in step for step in steps[:first])
-    assert any("pip install" in step and "--editable '.[dev]'" in step for step in steps[:first])
+    extra = {"demo": ".", "lessons": ".", "notebook": "'.[notebook]'"}.get(target, "'.[dev]'")
+    installs = [number for number, step in enumerate(steps[:first]) if "pip install" in step]
+    assert [steps[number].split("--editable ")[1] for number in installs] == [extra]
+    assert re.search(r"a minute or two|some minutes", steps[installs[0] - 1])  # said before a silent wait
 
 
 def test_coverage_fails_when_one_package_is_under_its_share(checkout: Path, tmp_path: Path) -> None:
