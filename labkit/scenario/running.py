@@ -180,10 +180,7 @@ class Run:
         self.began_ns, self.step_state = parts.now, STARTING
         parts.trace.record(("step", parts.now, step.number, step.text, "begins"))
         if verb.kind == RUNBOOK:
-            number = parts.console.start(step.verb, **arguments)
-            # A runbook that had to wait for no answer has ended already.
-            if self.step_state == STARTING:
-                self.step_state, self.runbook = WORKING, number
+            self._start(step, arguments)
         elif step.verb == "wait":
             self.step_state = WORKING
             if arguments.get("until") is None:
@@ -193,13 +190,23 @@ class Run:
         else:
             self._finish(*self._happen(step))
 
+    def _start(self, step: Step, arguments: dict[str, Any]) -> None:
+        try:
+            number = self._parts.console.start(step.verb, **arguments)
+        except ValueError as error:
+            self._finish(False, str(error))
+            return
+        # A runbook that had to wait for no answer has ended already.
+        if self.step_state == STARTING:
+            self.step_state, self.runbook = WORKING, number
+
     def _look(self, step: Step) -> None:
         """Look whether the condition that a step waits for holds; look again soon, until its time is over."""
         arguments, now_ns = dict(step.arguments), self._parts.now
         lags = self._faults.queries.lags()
         if lags and read_condition(arguments["until"]).holds(*furthest_behind(lags.values())):
             self._finish(True, "")
-        elif now_ns - self.began_ns >= (arguments.get("within") or MAX_WAIT_NS):
+        elif now_ns - self.began_ns >= (MAX_WAIT_NS if arguments["within"] is None else arguments["within"]):
             waited = write_duration(now_ns - self.began_ns)
             found = "; ".join(f"{name}: {lag.text}" for name, lag in lags.items()) or "no cluster follows another"
             self._finish(False, f"not reached within {waited}: {found}")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from labkit.lab.faults import LabFaults
 
 Arguments = Mapping[str, Any]
+Text = Annotated[str, Field(min_length=1)]
 
 RUNBOOK, FAULT, STORY = "runbook", "fault", "story"
 FACTOR = f"a whole number from 2 to {MAX_FACTOR}"
@@ -205,7 +206,7 @@ _ROWS = (
         (
             _cluster("gets the request"),
             Parameter("method", Annotated[str, _one_of("a method", METHODS)], ", ".join(METHODS)),
-            Parameter("path", str, "a path of the API such as secret/data/app"),
+            Parameter("path", Text, "a path of the API such as secret/data/app"),
             Parameter("body", dict[str, Any], "a mapping, sent as JSON", "", None),
         ),
     ),
@@ -301,7 +302,7 @@ _ROWS = (
         (
             _cluster("is damaged"),
             Parameter("layer", Annotated[str, _one_of("a layer", LAYERS)], ", ".join(LAYERS), "in its", "subpage"),
-            Parameter("key", str, "the storage key to damage; the last one unless given", "at", None),
+            Parameter("key", Text, "the storage key to damage; the last one unless given", "at", None),
         ),
         fault=lambda faults, arguments: faults.corrupt(arguments["cluster"], arguments["layer"], arguments["key"]),
     ),
@@ -319,7 +320,7 @@ _ROWS = (
         one_of=("for", "until"),
         needs_one=True,
     ),
-    Verb("note", STORY, "Add a note for the reader of the timeline.", (Parameter("text", str, "a sentence"),)),
+    Verb("note", STORY, "Add a note for the reader of the timeline.", (Parameter("text", Text, "a sentence"),)),
 )
 
 VERBS = {verb.name: verb for verb in _ROWS}

@@ -18,6 +18,7 @@ CLOSING = {"[": "]", "{": "}"}
 _KEY_AND_VALUE = re.compile(r"\s*(?:- +)*([\w -]+): +(?=\S)")
 _NO_SPACE_AFTER_COLON = re.compile(r"\s*(?:- +)*([A-Za-z][\w-]*):(?=[^\s:/])")
 _NO_SPACE_AFTER_DASH = re.compile(r"\s*-(?=[\w{\[\"'])")
+_ITEM = re.compile(r" *- +(?=\S)")
 _WORD = re.compile(r"[^\s,:\[\]{}]+")
 
 
@@ -85,7 +86,7 @@ def _quote(mistake: Mistake) -> FileProblem | None:
         return _problem(
             *mistake.opened, f"expected a second {mistake.opening} that closes this text, got the end of the file"
         )
-    if "unknown escape character" in mistake.reason:
+    if "unknown escape character" in mistake.reason or "character escape code" in mistake.reason:
         return mistake.here("expected a known escape after \\, got another; put the text into single quotes instead")
     if (value := mistake.last_value) is None or getattr(value, "style", None) not in ("'", '"'):
         return None
@@ -180,12 +181,15 @@ def _indentation(mistake: Mistake) -> FileProblem | None:
         return None
     if (problem := _missing_space(mistake.above, mistake.lines[mistake.above])) is not None:
         return problem
-    word = _word_at(mistake.text, mistake.column)
-    if mistake.opened and mistake.opened[1] == mistake.column and mistake.character != "-":
-        return mistake.here(
-            f"expected '- ' and another item, got {word}; begin a key of the file in column 1", len(word) - 2
-        )
+    word, above = _word_at(mistake.text, mistake.column), mistake.above
+    item = _ITEM.match(mistake.lines[above])
+    if item and mistake.character != "-" and item.end() == mistake.column:
+        return mistake.here(f"expected '- ' before {word} as on line {above + 1}, got none", len(word) - 2)
     known = _columns_above(mistake)
+    if mistake.column in known:
+        wanted = "a key" if mistake.character == "-" else "'- ' and an item"
+        text = f"expected {wanted} as on line {known[mistake.column] + 1}, got {word}; items and keys do not mix"
+        return mistake.here(text, len(word) - 2)
     places = " or ".join(f"{_spaces(column)} as on line {number + 1}" for column, number in known.items())
     return mistake.here(f"expected {places} before {word}, got {_spaces(mistake.column)}", len(word) - 2)
 

@@ -31,6 +31,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
 _INTEGER = re.compile(r"[-+]?\d+", re.ASCII)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _DECIMAL = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d{1,3})?", re.ASCII)
 _CONSTANTS = {
@@ -188,6 +189,8 @@ class _Reader:
         if len(path) > MAX_FILE_DEPTH:
             self._stop(position, f"expected values at most {MAX_FILE_DEPTH} levels deep, got deeper")
         if isinstance(event, yaml.ScalarEvent):
+            if lone := _SURROGATE.search(event.value):
+                self._stop(position, f"expected text, got the character {_code(lone[0])}, half of one")
             return event.value if event.style else self._plain(event.value, position)
         if isinstance(event, yaml.SequenceStartEvent):
             return self._items(path)

@@ -165,6 +165,18 @@ def test_of_two_steps_of_one_instant_the_upper_goes_first(takes_ns: int, vary: V
     assert begun == ["wait 2s", "demote paris", "crash paris", "promote tokyo"]
 
 
+def test_a_runbook_that_cannot_start_is_a_failed_step(vary: Vary, scenario_of: ScenarioOf) -> None:
+    bench = bench_of(scenario_of(vary()))
+
+    def refuse(name: str, **arguments: Any) -> int:
+        raise ValueError(f"{name} cannot begin")
+
+    bench.start = refuse  # type: ignore[method-assign]  # that is the case
+    bench.play()
+
+    assert steps(bench)[-1] == (1, "replicate cannot begin", "failed")
+
+
 def test_a_fault_that_fails_beside_a_runbook_lets_it_end(vary: Vary, scenario_of: ScenarioOf) -> None:
     bench = bench_of(scenario_of(vary(("end: 10s", "settle: 1s"))), takes_ns=9 * SECOND_NS)
 
