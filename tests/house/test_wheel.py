@@ -88,6 +88,23 @@ def test_the_lessons_hold_and_are_named(installed: Path, checkout: Path, tmp_pat
     assert [lesson.stem for lesson in (checkout / "notebooks").glob("*.ipynb") if lesson.stem not in finished] == []
 
 
+def test_lessons_and_scenarios_are_copied_and_a_new_file_is_run(
+    installed: Path, checkout: Path, tmp_path: Path
+) -> None:
+    program = installed / "labkit"
+    for what, pattern in (("lessons", "*.ipynb"), ("scenarios", "*.lab.yaml")):
+        run(program, what, "--copy", f"my-{what}", at=tmp_path)
+        folder = "notebooks" if what == "lessons" else what
+        assert files(tmp_path / f"my-{what}", pattern) == files(checkout / folder, pattern)
+    run(program, "check", "my-scenarios", at=tmp_path)
+    run(program, "new", "scenario", "mine", at=tmp_path)
+    assert "as expected" in run(program, "run", "mine.lab.yaml", at=tmp_path)
+
+
+def test_the_version_is_that_of_the_wheel(installed: Path, wheel: Path, tmp_path: Path) -> None:
+    assert run(installed / "labkit", "--version", at=tmp_path).startswith(f"labkit {wheel.name.split('-')[1]}, Python ")
+
+
 def files(folder: Path, pattern: str) -> list[str]:
     found = (path.relative_to(folder) for path in folder.rglob(pattern))
     return sorted(str(path) for path in found if ".ipynb_checkpoints" not in path.parts)
