@@ -22,6 +22,20 @@ def test_the_pair_is_two_clusters_of_three_nodes_and_a_place_for_clients():
     assert blueprint.clients == ()
 
 
+def test_the_lines_of_both_have_the_latencies_of_a_map():
+    far_ms = {link.between: link.latency_ns / 1_000_000 for link in triangle().links}
+
+    assert far_ms == {
+        ("paris", "tokyo"): 80,
+        ("lisbon", "paris"): 15,
+        ("lisbon", "tokyo"): 90,
+        ("lima", "paris"): 95,
+        ("lima", "tokyo"): 110,
+        ("lima", "lisbon"): 85,
+    }
+    assert all(link.jitter_ns * 100 == link.latency_ns for link in triangle().links)
+
+
 def test_the_triangle_adds_a_third_cluster_and_keeps_the_pair():
     two, three = pair(), triangle()
 

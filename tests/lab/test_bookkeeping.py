@@ -153,6 +153,12 @@ def test_injected_corruption_is_traced_and_suspends_a_rule(books, judge):
     ]
 
 
+def test_a_runbooks_note_is_traced(books):
+    books.take(reports.Noted(3, "failover: demoting paris"))
+
+    assert [event.text for event in books._trace.select("note")] == ["failover: demoting paris"]
+
+
 def test_a_report_that_is_none_is_an_error(books):
     with pytest.raises(KeyError, match="tuple"):
         books.take(("commit", "paris"))

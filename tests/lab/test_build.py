@@ -35,6 +35,36 @@ def test_a_link_has_about_the_latency_of_its_plan_whatever_its_shape(shape):
     assert link.latency.times(2).typical_ns == pytest.approx(2 * link.latency.typical_ns, rel=0.01)
 
 
+def test_a_shape_spreads_about_the_latency_of_the_plan():
+    made = {
+        shape: tuple(of(LinkPlan(between=("a", "b"), latency_ns=40 * MILLISECOND_NS)))
+        for shape, of in build.SHAPES.items()
+    }
+
+    assert made == {
+        "constant": ("constant", 40 * MILLISECOND_NS, 0),
+        "uniform": ("uniform", 20 * MILLISECOND_NS, 60 * MILLISECOND_NS),
+        "normal": ("normal", 40 * MILLISECOND_NS, 4 * MILLISECOND_NS),
+        "exponential": ("exponential", 40 * MILLISECOND_NS, 20 * MILLISECOND_NS),
+        "heavy": ("heavy", 40 * MILLISECOND_NS, 800 * MILLISECOND_NS),
+    }
+
+
+def test_a_timer_with_a_spread_falls_due_around_its_delay(quiet):
+    after = quiet.parts.nodes["paris-1"].services.after
+    for _ in range(300):
+        after(1_000, "spread", 100_000)
+    after(1_000, "exact")
+    pending = quiet.parts.clock.pending()
+    due = {name: [at_ns - quiet.now for at_ns, item in pending if item[2] == name] for name in ("spread", "exact")}
+
+    assert due["exact"] == [1_000]
+    assert set(due["spread"]) <= set(range(900, 1_101))
+    assert min(due["spread"]) < 910
+    assert max(due["spread"]) > 1_090
+    assert len(set(due["spread"])) > 100
+
+
 def test_no_bandwidth_is_no_limit():
     plan = LinkPlan(between=("a", "b"), latency_ns=1)
     links = (plan, replace(plan, between=("a", "c"), bandwidth_bps=8_000))

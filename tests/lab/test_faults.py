@@ -94,6 +94,22 @@ def test_a_one_way_cut_cuts_one_way(calm):
     assert calm["tokyo"].status()["connection_state"] in ("connecting", "transient_failure")
 
 
+@pytest.mark.parametrize(
+    ("cut", "struck"),
+    [
+        (lambda lab: lab.cut("paris", "lisbon"), {"paris"}),
+        (lambda lab: lab.cut("lisbon", "tokyo"), {"tokyo"}),
+        (lambda lab: lab.isolate("tokyo"), {"tokyo"}),
+        (lambda lab: lab.crash("paris"), {"paris"}),
+    ],
+)
+def test_a_fault_strikes_the_clusters_that_it_touches(quiet, cut, struck):
+    quiet.run("1s")
+    cut(quiet)
+
+    assert set(quiet.ledger.faults) == struck
+
+
 def test_isolation_cuts_from_all_and_one_heal_undoes_it(quiet):
     quiet.isolate("paris")
     assert not any(quiet.network.reachable("paris", other) for other in ("tokyo", "lisbon"))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import labkit.lab
 from labkit import Lab
 from labkit.lab.blueprint import pair
-from labkit.lab.cluster import Cluster
+from labkit.lab.cluster import Cluster, Silence
 from labkit.lab.runbooks import Ask
 
 SECOND_NS = 1_000_000_000
@@ -48,7 +49,77 @@ def test_no_name_is_parsed():
     assert said == []
 
 
+class Written:
+    """Writes down every call instead of doing it."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *given, **named: self.calls.append((name, given, named))
+
+
+FORWARDED = [
+    ("crash", ("paris",), {}, ("paris",)),
+    ("restart", ("paris-1",), {}, ("paris-1",)),
+    ("partition", ("paris", "tokyo"), {}, ("paris", "tokyo")),
+    ("cut", ("tokyo", "paris"), {}, ("tokyo", "paris")),
+    ("isolate", ("tokyo",), {}, ("tokyo",)),
+    ("heal", (), {}, (None, None)),
+    ("heal", ("paris", "tokyo"), {}, ("paris", "tokyo")),
+    ("slow", ("paris", "tokyo"), {"latency": "1s"}, ("paris", "tokyo")),
+    ("slow", ("paris", "tokyo"), {"factor": 3}, ("paris", "tokyo")),
+    ("lose", ("paris", "tokyo", 2.5), {}, ("paris", "tokyo", 2.5)),
+    ("restore_links", ("paris",), {}, ("paris", None)),
+    ("corrupt", ("tokyo",), {}, ("tokyo", "subpage", None)),
+    ("corrupt", ("tokyo", "page", "a"), {}, ("tokyo", "page", "a")),
+]
+
+
+@pytest.mark.parametrize(("verb", "given", "named", "reached"), FORWARDED)
+def test_a_fault_is_asked_of_the_faults(quiet, verb, given, named, reached):
+    quiet.faults = Written()
+    getattr(quiet, verb)(*given, **named)
+    wanted = {"latency": None, "factor": None, **named} if verb == "slow" else {}
+
+    assert quiet.faults.calls == [(verb, reached, wanted)]
+
+
+@pytest.mark.parametrize(
+    ("call", "runbook", "arguments"),
+    [
+        (lambda lab: lab.replicate("paris", "tokyo"), "replicate", {"primary": "paris", "secondary": "tokyo"}),
+        (lambda lab: lab.failover("paris", "tokyo"), "failover", {"old": "paris", "new": "tokyo"}),
+        (lambda lab: lab.seal("paris"), "seal", {"cluster": "paris"}),
+        (lambda lab: lab.unseal("paris"), "unseal", {"cluster": "paris", "node": ""}),
+        (lambda lab: lab.unseal("paris", "paris-2"), "unseal", {"cluster": "paris", "node": "paris-2"}),
+    ],
+)
+def test_a_verb_of_several_requests_is_a_runbook(quiet, monkeypatch, call, runbook, arguments):
+    seen: list[Any] = []
+    monkeypatch.setattr(Lab, "work_through", lambda lab, name, **given: seen.append((name, given)))
+    call(quiet)
+
+    assert seen == [(runbook, arguments)]
+
+
 # ---- building and looking
+
+
+def test_a_lab_without_a_seed_has_the_seed_seven():
+    assert (Lab.pair().seed, Lab.triangle().seed) == (7, 7)
+
+
+def test_no_answer_leaves_the_clock_at_the_end_of_the_timeout(quiet):
+    quiet.crash("paris")
+    with pytest.raises(Silence, match="GET secret/data/a on paris: no answer within 7s of simulated time"):
+        quiet["paris"].get("secret/data/a", timeout="7s")
+
+    assert quiet.now == 7 * SECOND_NS
+    with pytest.raises(Silence):
+        quiet["paris"].get("secret/data/a")
+
+    assert quiet.now == 37 * SECOND_NS, "thirty seconds when nothing is said"
 
 
 def test_clusters_are_found_by_name(quiet):

@@ -25,7 +25,7 @@ def test_a_commit_without_an_answer_is_no_write():
 def test_an_answer_without_a_commit_is_a_read():
     ledger = Ledger()
 
-    assert not ledger.acknowledge(1, "c", "secret/data/x", "c/1/1")
+    assert ledger.acknowledge(1, "c", "secret/data/x", "c/1/1") is False
     assert (ledger.answered, ledger.writes) == (1, [])
 
 
@@ -43,8 +43,11 @@ def test_its_state_is_plain_and_brings_it_back():
     ledger.acknowledge(5, "c", "secret/data/x", "c/1/1")
     ledger.commit("c/2/1", "paris", 0, 2)
     ledger.note_refused()
+    ledger.note_unknown()
+    ledger.note_unknown()
     again = Ledger(ledger.state())
 
+    assert (again.answered, again.refused, again.unknown) == (1, 1, 2)
     assert again.state() == ledger.state()
     assert again.acknowledge(6, "c", "secret/data/x", "c/2/1")
-    assert repr(again) == "Ledger(2 writes acknowledged, 0 unknown)"
+    assert repr(again) == "Ledger(2 writes acknowledged, 2 unknown)"

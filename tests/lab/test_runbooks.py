@@ -262,6 +262,97 @@ def test_disable_does_what_the_mode_asks_for(mode, path, body):
     assert wanted[-1] == Ask("paris", "POST", DR + path, body)
 
 
+STEPS = [
+    ("seal", {"cluster": "paris"}, {"POST sys/seal": "seal paris"}, "the active node of paris is sealed"),
+    (
+        "enable-primary",
+        {"cluster": "paris"},
+        {f"POST {DR}primary/enable": "enable paris as primary"},
+        "paris is a DR primary",
+    ),
+    (
+        "enable-secondary",
+        {"cluster": "tokyo", "primary": "paris"},
+        {
+            f"POST {DR}primary/secondary-token": "issue an activation token for tokyo on paris",
+            f"POST {DR}secondary/enable": "enable tokyo as secondary of paris",
+        },
+        "tokyo streams from paris",
+    ),
+    (
+        "demote",
+        {"cluster": "paris"},
+        {f"POST {DR}primary/demote": "demote paris"},
+        "paris is a secondary without a primary",
+    ),
+    (
+        "promote",
+        {"cluster": "tokyo"},
+        {
+            f"POST {ATTEMPT}attempt": "start an operation token on tokyo",
+            f"POST {ATTEMPT}update": "give a key share to tokyo",
+            f"POST {DR}secondary/promote": "promote tokyo",
+        },
+        "tokyo is the primary now",
+    ),
+    (
+        "repoint",
+        {"cluster": "paris", "to": "tokyo"},
+        {f"POST {DR}secondary/update-primary": "point paris at tokyo"},
+        "paris streams from tokyo",
+    ),
+    (
+        "unseal",
+        {"cluster": "paris", "node": "paris-2"},
+        {"POST sys/unseal": "unseal paris-2"},
+        "1 node of paris unsealed",
+    ),
+]
+
+
+def all_well(name: str) -> Answers:
+    """The answers that a runbook goes through with."""
+    reached = {
+        "enable-primary": [("primary", "running")],
+        "enable-secondary": [("disabled", ""), ("secondary", "stream-wals")],
+        "demote": [("secondary", "idle")],
+        "promote": [("primary", "running")],
+        "repoint": [("secondary", "stream-wals")],
+    }
+    calls = ("primary/enable", "primary/demote", "secondary/enable", "secondary/promote", "secondary/update-primary")
+    return ceremony(
+        {
+            f"GET {DR}status": [status(*each) for each in reached.get(name, ())],
+            "GET sys/seal-status": ok(sealed=True, t=2),
+            f"POST {DR}primary/secondary-token": ok(wrap_info={"token": "ey.x"}),
+            f"POST {DR}secondary/operation-token/delete": ok(),
+            **{f"POST {DR}{call}": ok() for call in calls},
+            **{f"POST sys/{call}": ok() for call in ("seal", "unseal")},
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "steps", "end"), STEPS, ids=lambda part: part if isinstance(part, str) else ""
+)
+def test_each_step_that_is_refused_ends_a_runbook_with_its_name(name, arguments, steps, end):
+    assert drive(RUNBOOKS[name](**arguments), all_well(name))[1] == end
+    for request, what in steps.items():
+        _, error = drive(RUNBOOKS[name](**arguments), {**all_well(name), request: refused(403, "permission denied")})
+        assert isinstance(error, RunbookError), request
+        assert str(error) == f"{what}: answered 403: permission denied"
+
+
+def test_an_id_that_cannot_be_revoked_ends_it_too():
+    known = {
+        f"POST {DR}primary/secondary-token": refused(400, "known"),
+        f"POST {DR}primary/revoke-secondary": refused(403, "no"),
+    }
+    _, error = drive(RUNBOOKS["enable-secondary"]("tokyo", "paris"), {**all_well("enable-secondary"), **known})
+
+    assert str(error) == "revoke tokyo: answered 403: no"
+
+
 # ---- planned failover
 
 
