@@ -23,6 +23,7 @@ POLICY = "response-wrapping"
 WRAPPED = "cubbyhole/"
 
 INVALID = "wrapping token is not valid or does not exist"
+CANNOT_WRAP = "a DR secondary cannot wrap an answer, as it stores none of its own; leave X-Vault-Wrap-TTL out"
 
 
 class WrappedAnswer(NamedTuple):
@@ -47,7 +48,12 @@ def parse_wrap_ttl(text: str) -> int:
 
 
 def wrap_reply(ctx: Context, reply: Reply) -> Reply:
-    """Wrap a reply for the TTL in the request's header; return the reply that names the token."""
+    """Wrap a reply for the TTL in the request's header; return the reply that names the token.
+
+    Raises BadRequest on a secondary, which stores nothing but what its primary sends.
+    """
+    if ctx.mode.mode == "secondary":
+        raise BadRequest(CANNOT_WRAP)
     body = {"request_id": ctx.request_id, "lease_id": "", "renewable": False, "lease_duration": 0}
     body |= {"data": reply.data, "wrap_info": None, "warnings": ctx.warnings or None, "auth": reply.auth}
     body["mount_type"] = ctx.mount.kind

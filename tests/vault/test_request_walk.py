@@ -350,6 +350,32 @@ def test_a_secondary_checks_a_counted_token_and_takes_no_use(service, counted):
     assert (service.core.storage.get("token/id/" + digest_of(token)), service.core.replica.journal.last) == before
 
 
+@pytest.mark.parametrize("wrap", ["", "60s"])
+def test_no_request_makes_an_entry_of_a_secondary_s_own(service, wrap):
+    """Decision D20: an answer that was wrapped would be stored in the replicated tree."""
+    dr = "sys/replication/dr/"
+    for verb in ("primary/enable", "primary/demote"):
+        assert service.post(dr + verb).ok
+    before = service.core.replica.journal.last
+    headers = {"X-Vault-Token": service.root_token} | ({"X-Vault-Wrap-TTL": wrap} if wrap else {})
+    answers = {
+        path: service.request(method, path, {}, headers)
+        for method, path in (
+            ("POST", f"{dr}secondary/generate-public-key"),
+            ("GET", f"{dr}status"),
+            ("GET", "sys/replication/status"),
+            ("GET", "sys/seal-status"),
+            ("POST", f"{dr}secondary/generate-operation-token/attempt"),
+            ("DELETE", f"{dr}secondary/generate-operation-token/attempt"),
+            ("POST", "sys/wrapping/wrap"),
+        )
+    }
+
+    assert service.core.replica.journal.last == before
+    status = answers[f"{dr}status"]
+    assert (status.status, "cannot wrap an answer" in str(status.errors)) == ((400, True) if wrap else (200, False))
+
+
 def test_the_list_of_mounts_judges_the_address_and_the_uses(service):
     service.post("auth/token/roles/far", {"token_bound_cidrs": ["10.0.0.0/8"]})
     far = service.post("auth/token/create/far", {"policies": ["default"]}).auth["client_token"]

@@ -281,19 +281,21 @@ import os, random, signal, time
 from labkit import Vault
 from labkit.vault.storage.sqlite import SqliteStorage
 path, rounds, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-dice, acknowledged, lost = random.Random(seed), [], 0
+dice, words, judged, lost = random.Random(seed), [], 0, 0
 
 def write(pipe, first):
     vault = Vault.open(path)
     for number in range(first, first + 100_000):
         if vault.post(f"secret/data/{number}", {"data": {"n": number}}).ok:
             os.write(pipe, b"%d " % number)
-        if number % 5 == 4 and vault.delete(f"secret/metadata/{number - 2}").status == 204:
-            os.write(pipe, b"-%d " % (number - 2))
+        if number % 5 == 4:
+            os.write(pipe, b"?%d " % (number - 2))  # from now on it may be there or not
+            if vault.delete(f"secret/metadata/{number - 2}").status == 204:
+                os.write(pipe, b"-%d " % (number - 2))
 
 for turn in range(rounds):
     if turn % 10 == 0:  # the first open is under way for some of the kills
-        acknowledged = []
+        words = []
         for name in (path, path + "-wal", path + "-shm", path + "-journal"):
             if os.path.exists(name):
                 os.unlink(name)
@@ -309,16 +311,16 @@ for turn in range(rounds):
     os.kill(child, signal.SIGKILL)
     assert os.waitpid(child, 0)[1] == signal.SIGKILL, "the writer ended by itself"
     with os.fdopen(reader) as pipe:
-        acknowledged += [int(word) for word in pipe.read().split(" ") if word]
+        words += [word for word in pipe.read().split(" ") if word]
     vault = Vault.open(path)
     assert vault.core.storage._connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    deleted = {-number for number in acknowledged if number < 0}
-    for number in acknowledged:
-        if number > 0 and number not in deleted:
-            lost += vault.get(f"secret/data/{number}").status != 200
-    lost += sum(vault.get(f"secret/data/{number}").status != 404 for number in deleted)
+    asked, gone = ({word[1:] for word in words if word[0] == sign} for sign in "?-")
+    stays = [word for word in words if word.isdigit() and word not in asked]
+    lost += sum(vault.get(f"secret/data/{name}").status != 200 for name in stays)
+    lost += sum(vault.get(f"secret/data/{name}").status != 404 for name in gone)
     vault.close()
-print(rounds, len(acknowledged), lost)
+    judged += len(stays) + len(gone)
+print(rounds, judged, lost)
 """
 
 
