@@ -237,14 +237,19 @@ def drop_field_warnings(ctx: Context, warned: int) -> None:
 
 
 def respond_with(ctx: Context, answer: Any) -> Response:
-    """Make the Response of a handler's answer: a dict, a Reply, a Response, or nothing."""
+    """Make the Response of a handler's answer (a dict, a Reply, a Response, or nothing); a last use ends its token."""
+    response = _response(ctx, answer)
+    if ctx.use_spent:
+        tokens.end_last_use(ctx)
+    return response
+
+
+def _response(ctx: Context, answer: Any) -> Response:
     assert ctx.resolved is not None
     if isinstance(answer, Response):
-        tokens.end_last_use(ctx)
         return answer
     flags = ctx.resolved.flags
     if answer is None and not ctx.warnings:
-        tokens.end_last_use(ctx)
         return respond(204)
     if "no_envelope" in flags:
         return respond(200, answer)
@@ -253,7 +258,6 @@ def respond_with(ctx: Context, answer: Any) -> Response:
         from labkit.vault import wrapping
 
         reply, data = wrapping.wrap_reply(ctx, reply._replace(data=data)), None
-    tokens.end_last_use(ctx)
     return respond(reply.status, envelope(ctx, data, reply, "top_level_data" in flags))
 
 

@@ -11,7 +11,7 @@ from labkit.service.errors import Unavailable
 from labkit.vault.core import Leadership, SealKeys
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.mode import Mode, advance
-from labkit.vault.storage.barrier import new_keyring
+from labkit.vault.storage.barrier import BarrierError, new_keyring
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.storage_view import CachedRecords
 
@@ -150,3 +150,20 @@ def test_clearing_the_caches_keeps_the_objects_that_steps_hold(service):
 
     assert service.core.caches.records is records
     assert not records
+
+
+def test_a_mode_that_does_not_open_is_none_for_the_journal_and_refused_for_requests(service):
+    service.post("sys/replication/dr/primary/enable")
+    core, stored = service.core, service.core.storage.get(MODE_KEY)
+    assert not core.replica.is_damaged
+    core.storage.apply({MODE_KEY: stored[:-1] + bytes([stored[-1] ^ 1])}, 0)
+
+    assert core.replica.is_damaged
+    assert core.replica.mode == Mode()
+    with pytest.raises(BarrierError, match="stored at node/mode does not open"):
+        _ = core.replica.is_secondary
+    core.set_leadership(Leadership())
+    assert (core.replica.journal.on, tuple(core.damaged)) == (False, (MODE_KEY,))
+    assert service.next_due() is None
+    assert service.put("sys/seal").status == 500, "whether this is a secondary is not known"
+    assert service.get("sys/health").ok

@@ -282,6 +282,7 @@ COSTS_A_USE: dict[str, tuple[str, str, Any, int]] = {
     "a denied path": ("GET", "sys/audit", None, 403),
     "what a handler refuses": ("POST", "secret/data/a", {"data": {}, "options": {"cas": 7}}, 400),
     "a listing": ("LIST", "secret/metadata", None, 404),
+    "the description of the API": ("GET", "sys/internal/specs/openapi", None, 200),
     "a visible mount": ("GET", "sys/internal/ui/mounts", None, 200),
     "a mount's own settings": ("GET", "sys/internal/ui/mounts/secret", None, 200),
     "a mount that is not there": ("GET", "sys/internal/ui/mounts/nowhere", None, 403),
@@ -314,6 +315,16 @@ def test_a_request_whose_token_was_looked_up_costs_a_use(service, counted, what)
     answer = service.request(method, path, body, {"X-Vault-Token": token})
 
     assert (answer.status, left()) == (status, 4), answer.errors
+
+
+@pytest.mark.parametrize("what", COSTS_A_USE)
+def test_the_last_use_ends_the_token_whatever_the_answer(service, counted, what):
+    token, _ = counted
+    method, path, body, status = COSTS_A_USE[what]
+    statuses = [service.request(method, path, body, {"X-Vault-Token": token}).status for _ in range(6)]
+
+    assert statuses == [status] * 5 + [403]
+    assert service.core.storage.get("token/id/" + digest_of(token)) is None
 
 
 @pytest.mark.parametrize("what", COSTS_NOTHING)

@@ -271,3 +271,33 @@ def test_what_is_sealed_to_the_public_key_but_is_no_bundle_is_refused(row):
 def test_an_unwrapped_answer_that_is_no_bundle_is_refused(body):
     with pytest.raises(BadRequest, match="not a secondary activation token"):
         activation.read_bundle(respond(200, body))
+
+
+# ---- what does not open (C12)
+
+
+def spoil(core, key):
+    stored = core.storage.get(key)
+    core.storage.apply({key: stored[:-1] + bytes([stored[-1] ^ 1])}, core.leadership.term)
+
+
+@pytest.mark.parametrize("what", ["the id's record", "the authority"])
+def test_a_connection_is_refused_while_what_it_is_judged_by_is_damaged(together, what):
+    paris, tokyo = (together.lab.parts.nodes[f"{name}-1"].vault.core for name in ("paris", "tokyo"))
+    shown = activation.credentials(tokyo, 5)
+    assert activation.check_connection(paris, "tokyo", 5, shown) == ""
+    key = activation.AUTHORITY if what == "the authority" else activation.SECONDARIES + b"tokyo".hex()
+    spoil(paris, key)
+
+    assert key in activation.check_connection(paris, "tokyo", 5, shown)
+    refused = activation.bootstrap(paris, activation.credentials(tokyo, 0))
+    assert (refused.status, key in refused.errors[0]) == (403, True)
+
+
+def test_damaged_credentials_are_shown_to_nobody_and_reported_once(together):
+    tokyo, seen = together.lab.parts.nodes["tokyo-1"].vault.core, []
+    tokyo.observe = lambda kind, **fields: seen.append((kind, fields))
+    spoil(tokyo, activation.CREDENTIALS)
+
+    assert [activation.credentials(tokyo, serial) for serial in (1, 2)] == [{}, {}]
+    assert seen == [("stored value damaged", {"key": activation.CREDENTIALS})]
