@@ -47,6 +47,12 @@ def test_an_error_is_short_and_gives_positions(name: str) -> None:
     )
 
 
+def test_a_step_may_stand_at_the_first_instant(vary: Vary, scenario_of: ScenarioOf) -> None:
+    first, *_ = scenario_of(vary(("at: 1s", "at: 0s"))).timeline
+
+    assert first.at_ns == 0
+
+
 def test_a_good_file_becomes_a_scenario(vary: Vary, scenario_of: ScenarioOf) -> None:
     text = vary(
         ("lab:\n", "about: >\n  Two lines\n  of text.\nseed: 12\nlab:\n"),

@@ -137,3 +137,35 @@ def test_a_threshold_can_be_reached(shares: int, threshold: int, good: bool) -> 
     else:
         with pytest.raises(ValidationError, match="expected a threshold"):
             ClusterPart.model_validate(plan, context=NAMES)
+
+
+NAMED = {"site": "paris"}
+GROUP = {"site": "paris", "use": ["paris"]}
+WORK = {"do": "encrypt", "every": "1s"}
+LINK = {"between": ["paris", "tokyo"], "latency": "1ms"}
+LIMITS = [
+    (ClusterPart, NAMED, "nodes", [1, 9], [0, 10]),
+    (ClusterPart, {**NAMED, "threshold": 2}, "shares", [2, 10], [1, 11]),
+    (ClusterPart, {**NAMED, "shares": 10}, "threshold", [2, 10], [0, 1, 11]),
+    (ClusterPart, NAMED, "backlog", [8, 1_048_576], [7, 1_048_577]),
+    (ClusterPart, NAMED, "version", ["1.2.3", "1.16.3+ent", "999.0.0"], ["1.2", "1.2.3.4", "1000.0.0", "1.2.3+x"]),
+    (WorkPart, WORK, "keys", [0, 100_000], [-1, 100_001]),
+    (WorkPart, WORK, "every", ["1ms"], ["999us", "0s"]),
+    (WorkPart, {**WORK, "from": "2s"}, "until", ["2001ms"], ["2s", "1s"]),
+    (WorkPart, WORK, "do", ["get-secret"], ["crash"]),
+    (LinkPart, LINK, "latency", ["1us"], ["999ns", "0s"]),
+    (LinkPart, LINK, "jitter", ["0s"], ["-1s"]),
+    (LinkPart, LINK, "distribution", ["heavy"], ["heavier"]),
+]
+
+
+@pytest.mark.parametrize(("part", "whole", "key", "good", "bad"), LIMITS)
+def test_a_value_at_its_limit_is_taken_and_one_beyond_it_is_not(
+    part: Any, whole: dict[str, Any], key: str, good: list[Any], bad: list[Any]
+) -> None:
+    for value in good:
+        part.model_validate({**whole, key: value}, context=NAMES)
+    for value in bad:
+        with pytest.raises(ValidationError) as refused:
+            part.model_validate({**whole, key: value}, context=NAMES)
+        assert len(refused.value.errors()) == 1

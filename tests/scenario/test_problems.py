@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from labkit.scenario.problems import (
     WHOLE_FILE,
+    FieldError,
     FilePosition,
     FileProblem,
     ScenarioError,
@@ -76,6 +77,29 @@ def test_a_long_line_is_shown_around_the_place() -> None:
 
 def test_a_place_outside_the_text_has_no_excerpt() -> None:
     assert excerpt(["one"], FilePosition(7, 1)) == []
+
+
+def test_a_line_of_a_hundred_characters_is_shown_whole_and_a_longer_one_from_where_it_matters() -> None:
+    for size, column, shown in ((100, 1, 100), (101, 1, 100), (300, 300, 100), (300, 30, 100)):
+        line = "".join(str(place % 10) for place in range(1, size + 1))
+        text, carets = excerpt([line], FilePosition(1, column))
+        assert len(text) == len("    1 | ") + shown
+        assert text[carets.index("^")] == line[column - 1]
+
+
+def test_what_cannot_be_shown_becomes_a_space_or_a_dot() -> None:
+    assert printable("a\tb\x07c\u200bd e") == "a b·c·d e"
+
+
+def test_an_error_between_keys_says_which() -> None:
+    error = FieldError("expected more", "until")
+
+    assert (str(error), error.key) == ("expected more", "until")
+
+
+def test_the_whole_file_stands_before_its_first_line() -> None:
+    assert FilePosition(0, 0, 1) == WHOLE_FILE
+    assert FilePosition(1, 1) > WHOLE_FILE
 
 
 @given(st.text())

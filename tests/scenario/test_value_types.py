@@ -132,6 +132,12 @@ def test_sizes_are_read_as_bytes(text: str, size_bytes: int) -> None:
     assert read_size(text) == size_bytes
 
 
+@pytest.mark.parametrize("value", ["1048577B", "1025KiB", "1.5MiB"])
+def test_a_size_over_a_mebibyte_is_refused(value: str) -> None:
+    with pytest.raises(ValueError, match=f"expected a size of at most 1MiB, got '{value}'"):
+        read_size(value)
+
+
 @pytest.mark.parametrize("value", [64, "64", "64KB", "2MiB", "1.5B"])
 def test_other_values_are_refused_as_sizes(value: Any) -> None:
     with pytest.raises(ValueError, match="expected a size"):

@@ -177,3 +177,18 @@ def tried(source: bytes) -> tuple[Document | None, str]:
         return parse(source, "x"), ""
     except ScenarioError as error:
         return None, str(error)
+
+
+@pytest.mark.parametrize("sign", ["", "-", "+"])
+def test_a_number_has_at_most_eighteen_digits(sign: str) -> None:
+    assert parse(f"key: {sign}{'9' * 18}".encode(), "x").data == {"key": int(f"{sign}{'9' * 18}")}
+    with pytest.raises(ScenarioError, match="expected a number of at most 18 digits"):
+        parse(f"key: {sign}{'9' * 19}".encode(), "x")
+
+
+@pytest.mark.parametrize("value", ["!!str 5", "!mine [1]", "!!python/object:os.system {}"])
+def test_a_tag_is_refused_where_it_stands(value: str) -> None:
+    with pytest.raises(ScenarioError, match="expected a plain value, got the tag") as refused:
+        parse(f"a: 1\nkey: {value}\n".encode(), "x")
+
+    assert refused.value.problems[0].position.line == 2

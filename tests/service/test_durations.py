@@ -301,3 +301,12 @@ def test_any_text_is_an_instant_or_a_value_error(text) -> None:
 
     assert not refusal or "instant" in refusal or "offset" in refusal
     assert refusal or parse_instant(format_instant(nanoseconds)) == nanoseconds
+
+
+def test_a_text_is_shown_up_to_two_hundred_characters() -> None:
+    assert parse_duration("0" * 199 + "5") == 5 * SECOND_NS
+    assert parse_duration("-" + "0" * 199 + "5") == -5 * SECOND_NS
+    for text, shown in (("x" * 200, "x" * 200), ("x" * 201, "x" * 200 + "..."), ("0" * 201, "0" * 200 + "...")):
+        with pytest.raises(ValueError, match="invalid duration") as refused:
+            parse_duration(text)
+        assert str(refused.value) == f'time: invalid duration "{shown}"'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,6 +94,66 @@ def test_mappings():
         fields.to_mapping("x")
     assert fields.to_text_mapping({"a": 1, "b": True}) == {"a": "1", "b": "1"}
     assert fields.to_text_mapping(["a=1", "b=x=y"]) == {"a": "1", "b": "x=y"}
+
+
+def test_a_list_of_pairs_is_an_object_only_when_each_is_one():
+    for value in (["a=1", "b"], ["a=1", 5], [["a=1"]]):
+        with pytest.raises(ValueError, match="map\\[string\\]interface"):
+            fields.to_text_mapping(value)
+    assert fields.to_text_mapping([]) == {}
+    assert fields.to_text_mapping(None) == {}
+
+
+KINDS = {
+    fields.name(): ("name", "name", None, True, fields.to_text),
+    fields.segment("s", "h"): ("s", "segment", None, True, fields.to_text),
+    fields.path(): ("path", "path", None, True, fields.to_text),
+    fields.folder(): ("path", "folder", "", False, fields.to_text),
+    fields.text("t", "h", "d"): ("t", "string", "d", False, fields.to_text),
+    fields.integer("i", "h", 5): ("i", "integer", 5, False, fields.to_integer),
+    fields.flag("f", "h", True): ("f", "boolean", True, False, fields.to_flag),
+    fields.duration("d", "h", 60): ("d", "duration", 60, False, fields.to_seconds),
+    fields.mapping("m", "h"): ("m", "object", None, False, fields.to_mapping),
+    fields.text_mapping("m", "h"): ("m", "object of strings", None, False, fields.to_text_mapping),
+    fields.text_list("l", "h"): ("l", "list of strings", None, False, fields.to_text_list),
+    fields.comma_list("l", "h"): ("l", "list or comma-separated string", None, False, fields.to_comma_list),
+    fields.integer_list("l", "h"): ("l", "list of integers", None, False, fields.to_integer_list),
+    fields.items("l", "h"): ("l", "list of objects", None, False, fields.to_items),
+}
+
+
+@pytest.mark.parametrize("field", KINDS, ids=lambda field: field.kind)
+def test_a_kind_has_its_conversion_default_and_place(field):
+    assert (field.name, field.kind, field.default, field.required, field.convert) == KINDS[field]
+    assert field.help
+    assert field.choices == ()
+
+
+def test_two_kinds_convert_in_ways_of_their_own():
+    value = {"any": [1]}
+    assert fields.anything("a", "h").convert(value) is value
+    assert (fields.anything("a", "h").kind, fields.anything("a", "h").default) == ("any", None)
+    signed = fields.signed_duration("d", "h", -5)
+    assert (signed.kind, signed.default, signed.convert("-90s"), signed.convert(None)) == ("duration", -5, -90, None)
+
+
+def test_what_may_stand_in_a_path():
+    patterns = (fields.name().pattern, fields.segment("s", "h").pattern, fields.path().pattern, fields.folder().pattern)
+    taken = {
+        text: [bool(re.fullmatch(pattern, text)) for pattern in patterns]
+        for text in ("a", "a-b.c_9", "-a", "a.", "a b", "a/b", "a/", "")
+    }
+
+    assert taken == {
+        "a": [True, True, True, False],
+        "a-b.c_9": [True, True, True, False],
+        "-a": [False, True, True, False],
+        "a.": [False, True, True, False],
+        "a b": [False, True, True, False],
+        "a/b": [False, False, True, False],
+        "a/": [False, False, False, True],
+        "": [False, False, False, True],
+    }
 
 
 def test_a_lone_item_is_a_list_of_one():

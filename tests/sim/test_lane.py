@@ -122,6 +122,51 @@ def test_a_stream_takes_the_latest_epoch_and_drops_what_it_waited_for() -> None:
     assert (stream.epoch, stream.last_ns) == (5, 800)
 
 
+def rates(stream: MessageStream, count: int = 200) -> list[int]:
+    return [stream.due_ns(0, 1_000) for _ in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("path", "varies", "lossy"),
+    [
+        (Path(("a", "b"), (Latency.constant(10),)), False, False),
+        (Path(("a", "b"), (Latency.uniform(10, 20),)), True, False),
+        (Path(("a", "b"), (Latency.constant(10),), jitter_ns=1), True, False),
+        (Path(("a", "b"), (Latency.constant(10),), loss_ppm=1), True, True),
+        (Path(("a", "b"), (Latency.constant(10),), bandwidth_bps=8), True, False),
+    ],
+)
+def test_a_stream_knows_whether_its_delay_varies(path: Path, varies: bool, lossy: bool) -> None:
+    lane = Lane("a", "b")
+    lane.fit(path, False)
+    stream = MessageStream(Host("a-1", "a", False), Host("b-1", "b", False), lane, RandomStreams(1))
+
+    assert (stream.varies, stream.lossy) == (varies, lossy)
+    assert (stream.epoch, stream.last_ns) == (0, -1)
+
+
+def test_latency_jitter_and_line_add_up() -> None:
+    lane = Lane("a", "b")
+    lane.fit(Path(("a", "b"), (Latency.constant(10), Latency.uniform(100, 103)), jitter_ns=3), False)
+    stream = MessageStream(Host("a-1", "a", False), Host("b-1", "b", False), lane, RandomStreams(1))
+    assert set(rates(stream)) == set(range(110, 117))
+
+    lane.fit(Path(("a", "b"), (Latency.constant(10),), bandwidth_bps=8_000_000_000), False)
+    stream.refresh()
+    assert rates(stream, 3) == [1_010, 2_010, 3_010]
+
+
+def test_jitter_has_draws_of_its_own() -> None:
+    """Whether a line's delays are drawn too does not change its jitter."""
+
+    def jitters(latency: Latency) -> list[int]:
+        lane = Lane("a", "b")
+        lane.fit(Path(("a", "b"), (latency,), jitter_ns=1_000), False)
+        return rates(MessageStream(Host("a-1", "a", False), Host("b-1", "b", False), lane, RandomStreams(1)))
+
+    assert jitters(Latency.constant(5)) == jitters(Latency.uniform(5, 5))
+
+
 @pytest.mark.parametrize(("a_up", "b_up", "cut"), [(False, True, False), (True, False, False), (True, True, True)])
 def test_a_stream_is_closed_by_a_host_or_a_cut(a_up: bool, b_up: bool, cut: bool) -> None:
     a, b, lane = Host("a-1", "a", False), Host("b-1", "b", False), Lane("a", "b")

@@ -118,10 +118,17 @@ def test_impossible_shapes_are_refused(make: Any, numbers: tuple[Any, ...]) -> N
         make(*numbers)
 
 
+def test_the_ends_of_a_shape_may_be_one() -> None:
+    for latency in (Latency.uniform(7, 7), Latency.heavy(7, 7), Latency.exponential(7, 7), Latency.normal(7, 0)):
+        assert {latency.delay_ns(word) for word in (0, 2**63, LAST)} == {7}
+
+
 def test_a_latency_is_a_plain_tuple_and_says_what_it_is() -> None:
     latency = Latency.uniform(1, 2)
 
     assert latency == ("uniform", 1, 2)
+    assert Latency.constant(5) == ("constant", 5, 0)
+    assert Latency("normal", 5) == ("normal", 5, 0)
     assert Latency(*latency) == latency
     assert str(latency) == "uniform(1, 2 ns)"
     assert str(Latency.constant(5)) == "constant(5 ns)"

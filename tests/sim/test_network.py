@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from labkit.sim.lane import NO_IMPAIRMENT, Impairment
 from labkit.sim.latency import Latency
 from labkit.sim.network import Network
 from labkit.sim.topology import Link, Topology
@@ -64,6 +65,25 @@ def test_a_message_takes_the_latency_of_its_route(make_world: Any) -> None:
         (200, "lima-1", "tokyo-1", 0),
     ]
     assert world.network.delivered == 3
+
+
+def test_what_can_be_sent_and_what_is_reached_are_two_things(make_world: Any) -> None:
+    network = make_world().network
+    assert (network.can_send("paris-1", "tokyo-1"), network.reachable("paris", "tokyo")) == (True, True)
+
+    network.impair({("paris", "tokyo"): Impairment(cut=True)})
+    assert (network.can_send("paris-1", "tokyo-1"), network.can_send("tokyo-1", "paris-1")) == (False, True)
+    assert network.impaired() == (("paris", "tokyo"),)
+    assert (network.reachable("paris", "tokyo"), network.reachable("tokyo", "paris")) == (False, False)
+
+    network.impair({("paris", "tokyo"): NO_IMPAIRMENT})
+    assert network.impaired() == ()
+    assert network.can_send("paris-1", "tokyo-1")
+
+    assert network.set_up("tokyo-1", False) is True
+    assert network.set_up("tokyo-1", False) is False
+    assert not network.can_send("paris-1", "tokyo-1")
+    assert not network.can_send("tokyo-1", "paris-1")
 
 
 def test_a_message_is_one_event_at_its_end(make_world: Any) -> None:
