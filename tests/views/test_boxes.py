@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.views.boxes import Box, Segment, box_of, is_free, width_of
+from labkit.views.boxes import Box, Segment, box_of, flow, is_free, width_of
 
 SMALL = st.integers(-50, 50)
 BOXES = st.builds(Box, SMALL, SMALL, st.integers(1, 40), st.integers(1, 40))
@@ -65,3 +65,55 @@ def test_words_take_more_room_the_longer_they_are_and_wide_letters_more():
     assert width_of("paris", 12) < width_of("paris!", 12) < width_of("paris!", 13)
     assert width_of("東京", 12) > width_of("ab", 12)
     assert box_of("paris", 12, 100, 50).centre == (100, 50)
+
+
+def test_a_line_has_a_length_points_and_sides():
+    line = Segment(10, 20, 40, 60)
+
+    assert line.length == 50
+    assert (line.at(0), line.at(0.5), line.at(1)) == ((10, 20), (25, 40), (40, 60))
+    assert line.beside(5) == Segment(6, 23, 36, 63)
+    assert line.beside(-5) == Segment(14, 17, 44, 57)
+    assert Segment(3, 4, 3, 4).beside(9) == Segment(3, 4, 3, 4)
+
+
+def test_a_line_between_two_boxes_is_the_part_outside_of_them():
+    assert Segment(0, 0, 160, 0).between(Box(-10, -10, 30, 20), Box(140, -10, 30, 20)) == Segment(21, 0, 139, 0)
+    assert Segment(0, 0, 0, 0).between(Box(-1, -1, 2, 2), Box(-1, -1, 2, 2)) == Segment(0, 0, 0, 0)
+
+
+def test_words_flow_into_rows():
+    boxes, bottom = flow(["aaaa", "bb", "c" * 10, "d" * 50], 10, 150, 100)
+
+    assert [(box.x, round(box.y), round(box.width, 1), box.height) for box in boxes] == [
+        (16, 100, 24.4, 16),
+        (62.4, 100, 12.2, 16),
+        (16, 116, 61.0, 16),
+        (16, 132, 305.0, 16),
+    ]
+    assert bottom == 148
+    assert flow([], 10, 150, 100) == ([], 100)
+
+
+def test_a_box_of_words_is_around_its_middle():
+    box = box_of("word", 10, 50, 60)
+
+    assert box == Box(50 - 30.4 / 2, 52, 30.4, 16)
+    assert box.centre == (50, 60)
+    assert box.right == pytest.approx(50 + 30.4 / 2)
+    assert box.bottom == 68
+    assert box.grown(2) == Box(box.x - 2, 50, 34.4, 20)
+    assert width_of("中a", 100) == pytest.approx(166)
+
+
+def test_an_edge_in_common_is_no_overlap():
+    box = Box(0, 0, 10, 10)
+
+    assert not box.overlaps(Box(10, 0, 10, 10))
+    assert not box.overlaps(Box(0, 10, 10, 10))
+    assert not Box(10, 0, 10, 10).overlaps(box)
+    assert not Box(0, 10, 10, 10).overlaps(box)
+    assert box.overlaps(Box(9, 9, 10, 10))
+    assert (box.holds(0, 0), box.holds(10, 10), box.holds(10.1, 5), box.holds(5, -0.1)) == (True, True, False, False)
+    assert is_free(box, [Box(10, 0, 5, 5), Box(0, 10, 5, 5)])
+    assert not is_free(box, [Box(20, 0, 5, 5), Box(1, 1, 5, 5)])

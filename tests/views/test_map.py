@@ -115,3 +115,7 @@ def test_names_that_look_like_markup_stay_names():
     assert root.find(f".//{SVG}b") is None
     assert evil in words(root)
     assert f"{evil}-1: active, damaged" in [node.text for node in root.iter(SVG + "title")]
+
+
+def test_the_drawing_is_the_one_that_is_kept(full_map, kept):
+    kept("map.svg", "\n".join(draw(layout(full_map)).elements))

@@ -164,3 +164,7 @@ def test_who_lives_at_a_site():
 
 def test_the_legend_is_always_there():
     assert [label.words for label in layout(mesh(2)).legend] == list(LEGEND)
+
+
+def test_the_layout_is_the_one_that_is_kept(full_map, kept, numbers):
+    kept("map.txt", numbers(layout(full_map)))

@@ -130,3 +130,58 @@ def test_shapes_are_well_formed():
 
     assert [node.tag.removeprefix(SVG) for node in root][3:] == ["polygon", "polygon", "path", "rect"]
     assert "9.0,5.0" in arrow_head(9, 5, 1, 0, colour="primary"), "the point of the arrow"
+
+
+PAINT = re.compile(r' (?:class="[^"]*"|fill="[^"]*"|stroke="[^"]*")')
+
+
+@pytest.mark.parametrize(
+    ("element", "wanted"),
+    [
+        (line((1, 2, 3, 4)), '<line x1="1.0" y1="2.0" x2="3.0" y2="4.0" stroke-width="1"/>'),
+        (
+            line((1, 2, 3, 4), dash="4 3", width=2.5),
+            '<line x1="1.0" y1="2.0" x2="3.0" y2="4.0" stroke-width="2.5" stroke-dasharray="4 3"/>',
+        ),
+        (
+            rectangle((1, 2, 0, 4), fill="paper", rounded=3, note="a<b"),
+            '<rect x="1.0" y="2.0" width="0.5" height="4.0" rx="3"><title>a&lt;b</title></rect>',
+        ),
+        (rectangle((1, 2, 0.6, 4), fill="paper"), '<rect x="1.0" y="2.0" width="0.6" height="4.0"></rect>'),
+        (circle(1, 2, 3, fill="paper"), '<circle cx="1.0" cy="2.0" r="3"></circle>'),
+        (polygon(((1, 2), (3, 4)), fill="ink"), '<polygon points="1.0,2.0 3.0,4.0"/>'),
+        (
+            strokes([(1, 2, 3, 4), (5, 6, 7, 8)], colour="ink"),
+            '<path d="M1.0 2.0L3.0 4.0M5.0 6.0L7.0 8.0" stroke-width="1"/>',
+        ),
+        (
+            hatch((10, 20, 14, 7), colour="ink"),
+            '<path d="M10.0 23.5L13.5 20.0M13.5 27.0L20.5 20.0M20.5 27.0L24.0 23.5" stroke-width="1.6"/>',
+        ),
+        (
+            cross(10, 20, 4, colour="ink"),
+            '<circle cx="10.0" cy="20.0" r="7"></circle>'
+            '<path d="M6.0 16.0L14.0 24.0M6.0 24.0L14.0 16.0" stroke-width="2.5"/>',
+        ),
+        (arrow_head(20, 10, 1, 0, colour="ink"), '<polygon points="20.0,10.0 9.0,15.0 9.0,5.0"/>'),
+        (arrow_head(20, 10, 0, 1, colour="ink"), '<polygon points="20.0,10.0 15.0,-1.0 25.0,-1.0"/>'),
+    ],
+)
+def test_an_element_stands_where_it_is_asked_to(element, wanted):
+    assert PAINT.sub("", element) == wanted
+
+
+def test_words_have_a_halo_but_not_on_a_bar():
+    halo = 'paint-order="stroke" stroke-width="4" stroke-linejoin="round"'
+
+    assert PAINT.sub("", text(1, 2, "a&b")) == (
+        f'<text x="1.0" y="2.0" font-size="14" text-anchor="start" {halo}>a&amp;b</text>'
+    )
+    assert PAINT.sub("", text(1, 2, "a", colour="on", size=9, anchor="end")) == (
+        '<text x="1.0" y="2.0" font-size="9" text-anchor="end">a</text>'
+    )
+
+
+@pytest.mark.parametrize(("width", "least", "widest"), [(800, 739, 880), (13, 12, 14), (14, 13, 15)])
+def test_a_picture_may_be_a_tenth_wider_and_as_narrow_as_its_words_allow(width, least, widest):
+    assert f"--least:{least}px;--widest:{widest}px" in Picture(width, 400, "Map", "words", ())._repr_html_()

@@ -11,9 +11,9 @@ from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.loss_and_outage import RecoveryLedger
 from labkit.trace import Trace
-from labkit.views.timeline import of, window_of
+from labkit.views.timeline import draw, of, window_of
 from labkit.views.timeline_contents import Window
-from labkit.views.timeline_layout import LEGEND
+from labkit.views.timeline_layout import LEGEND, layout
 
 SECOND_NS = 1_000_000_000
 SVG = "{http://www.w3.org/2000/svg}"
@@ -139,3 +139,7 @@ def test_names_that_look_like_markup_stay_names():
 
     assert root.find(f".//{SVG}i") is None
     assert evil in words(root)
+
+
+def test_the_drawing_is_the_one_that_is_kept(full_timeline, kept):
+    kept("timeline.svg", "\n".join(draw(layout(full_timeline)).elements))

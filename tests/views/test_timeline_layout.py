@@ -146,3 +146,7 @@ def test_what_lags_say():
 def test_the_legend_says_what_each_sign_means():
     assert [one.words for one in layout(contents([])).legend] == list(LEGEND)
     assert all(any(words.startswith(f"{sign} ") for words in LEGEND) for what, sign in SIGNS.items() if what != "note")
+
+
+def test_the_layout_is_the_one_that_is_kept(full_timeline, kept, numbers):
+    kept("timeline.txt", numbers(layout(full_timeline)))
