@@ -14,7 +14,7 @@ def check(given: argparse.Namespace) -> int:
     from labkit.scenario.problems import ScenarioError, printable
 
     files = scenario_files(given.files)
-    codes = [refuse(printable(text)) for text in files.refused]
+    codes = [refuse(text) for text in files.refused]
     for path in files.paths:
         try:
             scenario = load(path)

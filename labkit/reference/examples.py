@@ -149,7 +149,11 @@ EXAMPLES = {
         (REPLICATE, "{do: corrupt, cluster: tokyo, layer: subpage, at: 5s}"),
         "{primary: paris}",
     ),
-    "wait": Example("Nothing happens for a while", ("{do: wait, for: 5s}", "{do: seal, cluster: paris}")),
+    "wait": Example(
+        "A while passes, and then as long as it takes",
+        ("{do: wait, for: 2s}", REPLICATE, "{do: wait, until: lag 0, within: 10s}"),
+        "{primary: paris, roots: equal}",
+    ),
     "note": Example(
         "A note in the log", ("{do: note, text: the disaster begins, at: 5s}", "{do: crash, target: paris, at: 5s}")
     ),

@@ -28,8 +28,8 @@ def test_the_readme_lists_them(checkout: Path) -> None:
 
 
 def test_a_refusal_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    assert refuse("no such file") == BAD_FILE
-    assert capsys.readouterr() == ("", "no such file\n")
+    assert refuse("no such\nfile \x1b[31m") == BAD_FILE
+    assert capsys.readouterr() == ("", "no such\nfile ·[31m\n")
 
 
 def test_a_bug_is_one_line_that_says_how_to_report_it(capsys: pytest.CaptureFixture[str]) -> None:
