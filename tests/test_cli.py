@@ -133,3 +133,14 @@ def test_every_command_has_its_file(arguments: list[str]) -> None:
     module, name = parser().parse_args(arguments).command
 
     assert callable(getattr(import_module(f"labkit.commands.{module}"), name))
+
+
+@pytest.mark.parametrize("page", ["README.md", ".github/CONTRIBUTING.md"])
+def test_the_pages_name_commands_that_exist(page: str, checkout: Path) -> None:
+    text = (checkout / page).read_text(encoding="utf-8")
+    commands = [command.split() for command in re.findall(r"(?m)(?:^|`)labkit ([^`&#\n]+)", text)]
+    targets = set(re.findall(r"(?m)^([a-z]+):", (checkout / "Makefile").read_text(encoding="utf-8")))
+
+    assert commands
+    assert all(parser().parse_args(command) for command in commands)
+    assert set(re.findall(r"(?m)(?:^|`)make ([a-z]+)", text)) <= targets

@@ -29,7 +29,7 @@ IMPORTED_AS = {"ipython": "IPython", "pyjwt": "jwt", "pyyaml": "yaml"}
 
 # What is run or read by a tool and imported by no file, and by what.
 TOOLS = {
-    "jupyterlab": "labkit lessons names the command that opens one",
+    "jupyterlab": "make notebook opens the lessons in it",
     "ipykernel": "nbclient starts it",
     "pytest-xdist": "make test runs on two processes",
     "pytest-cov": "make coverage measures with it",
