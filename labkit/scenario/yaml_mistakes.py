@@ -13,6 +13,17 @@ from typing import Any, NamedTuple
 from labkit.scenario.problems import FilePosition, FileProblem, describe_value
 
 MAX_QUOTED_CHARACTERS = 60
+
+# What a parser says of a mistake that needs no more than other words.
+KNOWN_WORDS = {
+    "sequence entries are not allowed": "expected '- ' as the first thing on a line, got it after something else; "
+    "begin a list on the line below its key",
+    "scanning a block scalar": "expected the end of the line, got more; a text after > or | begins on the next line",
+    "node content": "expected a value, got none; a text that begins with one of YAML's signs is put into quotes",
+    "mapping keys are not allowed": "expected a key, got '?'; put a text that begins with it into quotes",
+    "scanning an anchor": "expected a value, got '&'; put a text that begins with it into quotes",
+    "scanning an alias": "expected a value, got '*'; put a text that begins with it into quotes",
+}
 CLOSING = {"[": "]", "{": "}"}
 
 _KEY_AND_VALUE = re.compile(r"\s*(?:- +)*([\w -]+): +(?=\S)")
@@ -225,6 +236,12 @@ def _after_the_end(mistake: Mistake) -> FileProblem | None:
     return mistake.here(f"expected the end of the file, got {_word_at(mistake.text, mistake.column)} after its mapping")
 
 
+def _known_words(mistake: Mistake) -> FileProblem | None:
+    """Mistakes that the parser names where they are, only not in words for a reader."""
+    text = next((text for words, text in KNOWN_WORDS.items() if words in mistake.reason), None)
+    return None if text is None else mistake.here(text)
+
+
 _MISTAKES: tuple[Callable[[Mistake], FileProblem | None], ...] = (
     _tab,
     _quote,
@@ -234,6 +251,7 @@ _MISTAKES: tuple[Callable[[Mistake], FileProblem | None], ...] = (
     _indentation,
     _not_a_key,
     _after_the_end,
+    _known_words,
 )
 
 

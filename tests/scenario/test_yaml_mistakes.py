@@ -55,6 +55,10 @@ MISTAKES = {
     "half a character": ('a: "x\\ud800"\n', (1, None), "expected "),
     "a sign of YAML's": ("scenario: @home\n", (1, 11), "got '@' as its first character; put the text into quotes"),
     "a text at the margin": ("about: >\ntext here\nlab: 1\n", (2, 1), "indent a text that belongs to the line above"),
+    "a list after its key": ("timeline: - {do: a}\n", (1, 11), "begin a list on the line below its key"),
+    "a text after its sign": ("about: > one\n", (1, None), "a text after > or | begins on the next line"),
+    "two commas": ("sites: [a,,b]\n", (1, 11), "expected a value, got none"),
+    "a starred title": ("scenario: **Big**\n", (1, None), "put a text that begins with it into quotes"),
     "more after the end": ("{a: 1}\n{b: 2}\n", (2, 1), "expected the end of the file, got '{' after its mapping"),
     "a wide space": (
         "lab:\n\u00a0\u00a0sites: [a]\n",
