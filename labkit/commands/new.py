@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 from pathlib import Path
 from shlex import quote
@@ -21,8 +22,11 @@ def new(given: argparse.Namespace) -> int:
     if given.name.endswith(("/", "\\")) or not given.name.strip():
         return refuse(f"{given.name or 'the name'}: expected a name such as my-drill, got a folder or nothing")
     path = Path(given.name if is_scenario(given.name) else given.name + SCENARIO_SUFFIXES[0])
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         return refuse(f"{path}: expected a folder {path.parent}, got none; make it first, or choose another")
+    twin = next((other for other in _spellings(path) if os.path.lexists(other)), None)
+    if twin is not None:
+        return refuse(f"{twin}: exists already and is left as it is; choose another name")
     try:
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(starter(title_of(path)))
@@ -38,6 +42,12 @@ def new(given: argparse.Namespace) -> int:
     print(f"after each change:   {labkit} check {name}")
     print(f"its keys, the steps: {labkit} help scenario, {labkit} help verbs")
     return AS_EXPECTED
+
+
+def _spellings(path: Path) -> list[Path]:
+    """The files that would have the same name but for the ending."""
+    stem = next(path.name.removesuffix(suffix) for suffix in SCENARIO_SUFFIXES if path.name.endswith(suffix))
+    return [path.with_name(stem + suffix) for suffix in SCENARIO_SUFFIXES]
 
 
 def starter(title: str) -> str:

@@ -34,9 +34,12 @@ def test_it_is_as_expected_with_other_seeds(seed: int) -> None:
     assert main(["run", "-q", "x.lab.yaml", "--seed", str(seed)]) == 0
 
 
-@pytest.mark.parametrize("name", ["x", "x.lab.yaml", "x.lab.yml"])
-def test_an_existing_file_is_left_as_it_is(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    path = Path(name if "." in name else "x.lab.yaml")
+@pytest.mark.parametrize(
+    ("name", "there"),
+    [("x", "x.lab.yaml"), ("x.lab.yaml", "x.lab.yaml"), ("x.lab.yml", "x.lab.yml"), ("x", "x.lab.yml")],
+)
+def test_an_existing_file_is_left_as_it_is(name: str, there: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(there)
     path.write_text("mine")
 
     assert main(["new", "scenario", name]) == 2
@@ -59,6 +62,7 @@ def test_a_dangling_link_is_not_written_through() -> None:
         ("", "expected a name such as my-drill"),
         ("a\0b", "cannot be written: "),
         ("x" * 300, "cannot be written: File name too long"),
+        ("x" * 300 + "/y", "got none; make it first"),
     ],
 )
 def test_a_name_that_cannot_be_used_is_refused(name: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
