@@ -17,7 +17,7 @@ from labkit.views import colours
 FONT = "ui-sans-serif, system-ui, sans-serif"
 SMALL, NORMAL, LARGE = 13, 14, 16
 LEAST_PX = 12
-WIDEST = 1.1
+WIDEST = 1.4
 HATCH_STEP = 7
 
 

@@ -8,9 +8,20 @@ from labkit.service.arguments import duration_ns
 from labkit.service.durations import SECOND_NS
 from labkit.views.boxes import Box, width_of
 from labkit.views.colours import STATES
-from labkit.views.picture import NORMAL, SMALL, Picture, circle, hatch, line, rectangle, text
+from labkit.views.picture import NORMAL, SMALL, Picture, hatch, line, rectangle, text
 from labkit.views.timeline_contents import Column, Records, Span, Window, contents_of, describe
-from labkit.views.timeline_layout import BAR, NODE, OPERATIONS, RIGHT, STRIPES, WIDTH, TimelineLayout, label_of, layout
+from labkit.views.timeline_layout import (
+    BAR,
+    NODE,
+    OPERATIONS,
+    RIGHT,
+    STRIPES,
+    WIDTH,
+    Lost,
+    TimelineLayout,
+    label_of,
+    layout,
+)
 
 STROKES = {
     "fault": ("down", "", 1),
@@ -65,6 +76,8 @@ def draw(marks: TimelineLayout) -> Picture:
         elements.append(text(label.box.x + 4, label.box.bottom - 4, label.words, size=SMALL, colour="down"))
     for column in contents.columns:
         elements += _draw_column(marks, column)
+    for lost in marks.lost:
+        elements += _draw_lost(marks, lost)
     for entry in (*marks.listed, *marks.legend):
         elements.append(text(entry.box.x, entry.box.bottom - 5, entry.words, size=SMALL, colour="faint"))
     start, end = (f"{at_ns / SECOND_NS:.1f} s" for at_ns in contents.window)
@@ -135,7 +148,7 @@ def _draw_bar(marks: TimelineLayout, span: Span, y: float) -> list[str]:
 
 
 def _draw_column(marks: TimelineLayout, column: Column) -> list[str]:
-    """Draw the outcomes of one slice: answered full, refused striped, unknown hollow; a dagger for lost writes."""
+    """Draw the outcomes of one slice: answered full, refused striped, unknown hollow."""
     contents = marks.contents
     x = max(marks.left, marks.x(column.from_ns))
     to_x = min(WIDTH - RIGHT, marks.x(column.from_ns + contents.slice_ns))
@@ -152,10 +165,15 @@ def _draw_column(marks: TimelineLayout, column: Column) -> list[str]:
         elements.append(rectangle(box, fill="paper" if hollow else colour, border=colour, note=note))
         if name == "refused":
             elements.append(hatch(box, colour="on"))
-    if column.lost:
-        elements.append(circle((x + to_x) / 2, marks.operations_y + 11, 7, fill="paper", border="paper"))
-        elements.append(text((x + to_x) / 2, marks.operations_y + 16, "†", size=NORMAL, colour="down", anchor="middle"))
     return elements
+
+
+def _draw_lost(marks: TimelineLayout, lost: Lost) -> list[str]:
+    """Draw a line below the axis from the first to the last lost write, and a dagger with their number."""
+    y = marks.operations_y + 4
+    x = min(max((lost.x + lost.to_x) / 2, marks.left), WIDTH - RIGHT - 10)
+    words = text(x, y + 14, f"† {lost.writes}", size=SMALL, colour="down", anchor="middle")
+    return [line((lost.x, y, max(lost.to_x, lost.x + 2), y), colour="down", width=3), words]
 
 
 def _highest(marks: TimelineLayout) -> int:

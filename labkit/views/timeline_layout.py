@@ -2,7 +2,8 @@
 
 1. The label of a mark stands above the rows, in the first line that is free there.  With none free the mark has a
    number, and its label stands in the list below.  Marks too close for numbers of their own share one, such as 3-5.
-2. The label of a lag stands below the bar of its cluster, or in the list as well.
+2. Lost writes are counted below the axis, those less than a label apart together.
+3. The label of a lag stands below the bar of its cluster, or in the list as well.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ BAR, STRIPES, NODE, SPACE = 29, 9, 17, 10
 NUMBERS = 20
 OPERATIONS = 50
 AXIS = 34
+LOST_GAP = 72
 TICKS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 3600)
 MAX_TICKS = 11
 
@@ -63,6 +65,14 @@ class Words(NamedTuple):
     what: str = ""
 
 
+class Lost(NamedTuple):
+    """Acknowledged writes that were lost: the stretch in which they were acknowledged, and how many."""
+
+    x: float
+    to_x: float
+    writes: int
+
+
 class TimelineLayout(NamedTuple):
     """Everything that a timeline shows, and where."""
 
@@ -75,6 +85,7 @@ class TimelineLayout(NamedTuple):
     numbers: tuple[Words, ...]
     lag_labels: tuple[Words, ...]
     operations_y: float
+    lost: tuple[Lost, ...]
     ticks: tuple[tuple[float, str], ...]
     listed: tuple[Words, ...]
     legend: tuple[Words, ...]
@@ -106,6 +117,7 @@ def layout(contents: TimelineContents) -> TimelineLayout:
         tuple(numbers),
         tuple(labels),
         operations_y,
+        tuple(_place_lost(contents, left)),
         tuple(_ticks(contents, left)),
         tuple(Words(words, box) for words, box in zip([*listed, *unplaced], list_boxes, strict=True)),
         tuple(Words(words, box) for words, box in zip(LEGEND, legend_boxes, strict=True)),
@@ -194,6 +206,21 @@ def _place_lags(contents: TimelineContents, left: float, rows: list[Row]) -> tup
         free_from[span.row] = x + width
         placed.append(Words(words, Box(x, below[span.row], width, LINE), span.what))
     return placed, listed
+
+
+def _place_lost(contents: TimelineContents, left: float) -> list[Lost]:
+    """Gather the slices with lost writes that are too close for labels of their own."""
+    found: list[Lost] = []
+    for column in contents.columns:
+        if not column.lost:
+            continue
+        x = max(left, _x(contents, left, column.from_ns))
+        to_x = min(WIDTH - RIGHT, _x(contents, left, column.from_ns + contents.slice_ns))
+        if found and x - found[-1].to_x < LOST_GAP:
+            found[-1] = Lost(found[-1].x, to_x, found[-1].writes + column.lost)
+        else:
+            found.append(Lost(x, to_x, column.lost))
+    return found
 
 
 def lag_words(span: Span) -> str:

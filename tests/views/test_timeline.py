@@ -50,7 +50,7 @@ def test_it_is_a_picture_with_words(drilled):
     assert {"paris", "paris-1", "tokyo-3", "operations", "× crash paris", "+ restart paris", "^ tokyo promoted"} <= set(
         shown
     )
-    assert {"†", "primary", *LEGEND} <= set(shown)
+    assert {f"† {len(drilled.ledger.lost())}", "primary", *LEGEND} <= set(shown)
     assert [one for one in shown if one.startswith("hears nothing for 10.")]
     assert "at 15.0 s crash paris" in picture.description
 

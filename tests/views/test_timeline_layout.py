@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from labkit.views.boxes import Box
+from labkit.views.boxes import Box, width_of
+from labkit.views.picture import SMALL
 from labkit.views.timeline_contents import Column, Span, TimelineContents, TimelineMark, Window
 from labkit.views.timeline_layout import LEGEND, MAX_TICKS, SIGNS, WIDTH, TimelineLayout, lag_words, layout
 
@@ -136,6 +137,16 @@ def test_the_axis_has_a_reasonable_number_of_ticks_however_long_it_is(seconds, s
     assert 1 <= len(placed.ticks) <= MAX_TICKS + 2
     assert all(placed.left - 0.1 <= x <= WIDTH for x, _ in placed.ticks)
     assert placed.x(window.start_ns) == placed.left
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=60))
+def test_every_lost_write_is_counted_once_and_counts_do_not_overlap(lost):
+    columns = tuple(Column(number, 0, 0, 0, count) for number, count in enumerate(lost))
+    placed = layout(contents([], end_ns=len(lost))._replace(columns=columns, slice_ns=1))
+    middles = [(one.x + one.to_x) / 2 for one in placed.lost]
+
+    assert sum(one.writes for one in placed.lost) == sum(lost)
+    assert all(b - a > width_of("† 99999", SMALL) for a, b in pairwise(middles))
 
 
 def test_what_lags_say():
