@@ -18,7 +18,7 @@ from labkit.views.timeline_contents import Span, TimelineContents, TimelineMark
 WIDTH, RIGHT = 668, 24
 LEAST_LEFT = 110
 LINE = SMALL + 6
-MAX_LINES = 6
+MAX_LINES = 8
 BAR, STRIPES, NODE, SPACE = 29, 9, 17, 10
 NUMBERS = 20
 OPERATIONS = 50

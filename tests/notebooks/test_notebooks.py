@@ -13,6 +13,7 @@ import pytest
 FOLDER = Path(__file__).resolve().parent.parent.parent / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 LONGEST_CELL = 10
+WIDGET = "application/vnd.jupyter.widget-view+json"
 
 EACH = pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
 
@@ -133,6 +134,10 @@ def test_it_runs_in_a_kernel(path):
 
     assert sum(bool(output) for output in outputs) >= 0.75 * len(outputs)
     assert not [entry for output in outputs for entry in output if entry.output_type in ("error", "stream")]
+    for output in outputs:
+        widgets = [entry for entry in output if WIDGET in entry.get("data", {})]
+        pages = [entry for entry in output if entry not in widgets and "<svg" in entry.data.get("text/html", "")]
+        assert len(widgets) <= len(pages), "who reads it later, without a kernel, sees a page beside the widgets"
 
 
 # ---- what the tour claims
