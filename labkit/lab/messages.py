@@ -78,6 +78,9 @@ class BootstrapRequest(NamedTuple):
     number: int
     body: Body
 
+    def __repr__(self) -> str:
+        return f"BootstrapRequest({self.number})"
+
 
 class BootstrapAnswer(NamedTuple):
     """The answer to a bootstrap request."""

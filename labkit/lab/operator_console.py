@@ -65,6 +65,9 @@ class RunningRunbook(NamedTuple):
     arguments: tuple[tuple[str, Any], ...]
     answers: tuple[Any, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"RunningRunbook({self.number}, {self.name})"  # never arguments or answers: they carry tokens
+
 
 class Finished(NamedTuple):
     """How a runbook ended: its closing sentence, or why it could not go on."""

@@ -34,6 +34,9 @@ class Ask(NamedTuple):
     node: str = ""
     token: str | None = None
 
+    def __repr__(self) -> str:
+        return f"Ask({self.cluster}, {self.method} {self.path})"  # never body or token
+
 
 class Pause(NamedTuple):
     """Let simulated time pass."""

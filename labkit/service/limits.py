@@ -37,21 +37,20 @@ def check_body(value: Any, limit_bytes: int = 0) -> None:
     while pending:
         item, depth = pending.pop()
         kind = type(item)
-        if kind is dict:
-            values += len(item)
-            _check_container(item, "an object", "members", depth)
-            size += _CONTAINER_BYTES + _checked_members(item, pending, depth)
-        elif kind is list or kind is tuple:
-            values += len(item)
-            _check_container(item, "a list", "items", depth)
-            size += _CONTAINER_BYTES
-            pending += [(member, depth + 1) for member in item]
+        if kind is dict or kind is list or kind is tuple:
+            width = len(item)
+            values += width
+            if width > MAX_MEMBERS or depth > MAX_DEPTH or values > MAX_VALUES:
+                raise _too_much(item, depth)
+            if kind is dict:
+                size += _checked_members(item, pending, depth)
+            else:
+                size += _CONTAINER_BYTES
+                pending += [(member, depth + 1) for member in item]
         else:
             size += _checked_scalar(item)
-        if limit_bytes and size > limit_bytes and (size > _SCALAR_BYTES or kind is str):
+        if size > limit_bytes and limit_bytes and (size > _SCALAR_BYTES or kind is str):
             raise TooLarge(f"{_NOT_JSON}http: request body too large; the limit is {limit_bytes} bytes")
-        if values > MAX_VALUES:
-            raise BadRequest(f"{_NOT_JSON}more than {MAX_VALUES} values; send them in several requests")
 
 
 def check_path(path: str) -> None:
@@ -101,16 +100,18 @@ def wire_size(value: Any) -> int:
     return size
 
 
-def _check_container(item: Any, what: str, parts: str, depth: int) -> None:
+def _too_much(item: Any, depth: int) -> BadRequest:
     if len(item) > MAX_MEMBERS:
-        raise BadRequest(f"{_NOT_JSON}{what} of {len(item)} {parts}; at most {MAX_MEMBERS} are taken")
+        what = f"an object of {len(item)} members" if type(item) is dict else f"a list of {len(item)} items"
+        return BadRequest(f"{_NOT_JSON}{what}; at most {MAX_MEMBERS} are taken")
     if depth > MAX_DEPTH:
-        raise BadRequest(f"{_NOT_JSON}nested deeper than {MAX_DEPTH} levels")
+        return BadRequest(f"{_NOT_JSON}nested deeper than {MAX_DEPTH} levels")
+    return BadRequest(f"{_NOT_JSON}more than {MAX_VALUES} values; send them in several requests")
 
 
 def _checked_members(item: dict[Any, Any], pending: list[tuple[Any, int]], depth: int) -> int:
     """Judge an object's names and texts, put its other members on the list; return the weight of what was judged."""
-    size = _NAME_BYTES * len(item)
+    size = _CONTAINER_BYTES + _NAME_BYTES * len(item)
     for name, member in item.items():
         if type(name) is not str:
             raise BadRequest(f"{_NOT_JSON}a member's name is {type(name).__name__}, not text")

@@ -123,6 +123,9 @@ class Match(NamedTuple):
     arguments: dict[str, Any]
     captured: dict[str, Any]
 
+    def __repr__(self) -> str:
+        return f"Match({self.route!r})"  # arguments are what callers sent
+
 
 class Table:
     """The routes of one service or engine."""

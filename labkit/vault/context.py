@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from labkit.vault.token_record import Token
 
 NONCES_PER_DRAW = 4
-NO_NEW_ROUTE = ("", None)
 
 
 class ContextSource(Protocol):
@@ -147,7 +146,7 @@ class Context:
         self.operation = ""
         self.path = ""
         self.request_id = ""
-        self.new_route: tuple[str, bytes | None] = NO_NEW_ROUTE
+        self.new_route: tuple[str, bytes | None] | None = None
         self.is_create = False
         self.devices: tuple[Any, ...] | None = None  # audit devices of the request, once it has a record
         self.key_change: Callable[[], None] | None = None

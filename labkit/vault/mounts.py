@@ -115,6 +115,9 @@ class ResolvedRoute(NamedTuple):
     match: Match | Exception
     flags: frozenset[str] = frozenset()
 
+    def __repr__(self) -> str:
+        return f"ResolvedRoute({self.operation} {self.path})"  # never the query, which may carry a token
+
 
 def decode_table(stored: bytes) -> MountTable:
     """Read the stored mount table."""

@@ -53,7 +53,7 @@ def find_route(ctx: Context) -> None:
 
 def keep_route(ctx: Context) -> None:
     """Put a route that was not in the memo into it, once the caller is known (decision C14)."""
-    if ctx.caller is None or len(ctx.new_route[0]) > MAX_CACHED_ROUTE_CHARACTERS:
+    if ctx.caller is None or ctx.new_route is None or len(ctx.new_route[0]) > MAX_CACHED_ROUTE_CHARACTERS:
         return
     routes = ctx.core.caches.routes
     if len(routes) >= MAX_CACHED_ROUTES:

@@ -6,7 +6,6 @@ policies; the route and its parameters (before the policies where these depend o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from labkit.service.errors import (
@@ -66,10 +65,12 @@ def check_request(ctx: Context) -> None:
 
 def read_headers(ctx: Context) -> None:
     """Read the headers, their names in lower case, and the wrap TTL that they ask for."""
-    headers = ctx.request.headers
-    if type(headers) is not dict and not isinstance(headers, Mapping):
-        raise BadRequest(f"headers are an object of names and texts, not {type(headers).__name__}")
-    for name, value in headers.items():
+    try:
+        headers = ctx.request.headers.items()
+    except AttributeError:
+        kind = type(ctx.request.headers).__name__
+        raise BadRequest(f"headers are an object of names and texts, not {kind}") from None
+    for name, value in headers:
         if name == "X-Vault-Token" and type(value) is str and value.isascii():
             ctx.headers["x-vault-token"] = value
         else:

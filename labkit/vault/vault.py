@@ -9,18 +9,18 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from labkit.service.errors import ServiceError
 from labkit.service.message import Body, Fetch, Request, Response, Suspended, copied, respond, silence
-from labkit.service.record import NamedTuple
 from labkit.service.short_forms import ShortForms
 from labkit.vault import request_route, request_walk, scheduled_work
+from labkit.vault.calls import Calls
 from labkit.vault.context import Context
 from labkit.vault.core import Core, Environment, Leadership, SealKeys, Settings
 from labkit.vault.files import Files
+from labkit.vault.mounts import ResolvedRoute
 from labkit.vault.replication.journal import Journal
 from labkit.vault.seal import reload_keyring
 from labkit.vault.storage import Storage
@@ -39,16 +39,6 @@ class ShiftedClock:
         """Return nanoseconds since the epoch."""
         return self.base() + self.shift_ns
 
-
-class Call(NamedTuple):
-    """One request that a vault answered in process, as ``Vault.calls`` lists it."""
-
-    method: str
-    path: str
-    status: int
-
-
-MAX_CALLS = 10_000
 
 # path, kind and options of what is mounted in development mode
 DEV_MOUNTS = (("secret/", "kv", (("version", "2"),)), ("transit/", "transit", ()))
@@ -75,7 +65,8 @@ class Vault(ShortForms):
         self.files = files or Files()
         self.core.append_line = self.files.append
         self.unseal_keys: tuple[str, ...] = ()
-        self.calls: deque[Call] = deque(maxlen=MAX_CALLS)
+        self.calls = Calls()
+        self._resolved: ResolvedRoute | None = None  # of the request that is answered, for its call
         self._failures: list[int] = []
         if state:
             self.core.leadership = Leadership(*state["leadership"])
@@ -102,11 +93,12 @@ class Vault(ShortForms):
             reload_keyring(core)
             request_walk.check_request(ctx)
             request_route.find_route(ctx)
+            self._resolved = ctx.resolved
             request_walk.check_node(ctx)
             if request_walk.fetches(ctx):
                 return self._start(ctx)
             request_walk.authenticate(ctx)
-            if ctx.new_route[0]:
+            if ctx.new_route is not None:
                 request_route.keep_route(ctx)
             arguments = request_walk.authorise(ctx)
             request_walk.audit_request(ctx)
@@ -142,7 +134,7 @@ class Vault(ShortForms):
             from labkit.vault.vault_arguments import judge_settings  # a start without settings is light (R24)
 
             judge_settings(clock, settings)
-        vault = cls(MemoryStorage(), _outside(clock), Settings(**settings))
+        vault = cls(MemoryStorage(), _outside(clock), _settings(settings))
         vault.root_token, vault.unseal_keys = set_up(vault.core)
         return vault
 
@@ -162,7 +154,7 @@ class Vault(ShortForms):
         judge_settings(clock, settings)
         storage = SqliteStorage(path)
         try:
-            vault = cls(storage, _outside(clock), Settings(storage_type="sqlite", **settings))
+            vault = cls(storage, _outside(clock), _settings({"storage_type": "sqlite", **settings}))
             vault.root_token, vault.unseal_keys = unseal_stored(vault.core, storage, DEV_MOUNTS)
         except BaseException:
             storage.close()
@@ -174,6 +166,7 @@ class Vault(ShortForms):
     ) -> Response:
         """Send one request in process; sends the given headers only."""
         self.tick()
+        self._resolved = None
         if self._failures:
             response = respond(self._failures.pop(0), {"errors": ["failure asked for with fail_next"]})
         else:
@@ -181,7 +174,7 @@ class Vault(ShortForms):
             while isinstance(outcome, Suspended):
                 outcome = self.resume(outcome, self.environment.fetch(outcome.fetch))
             response = outcome
-        self.calls.append(Call(method, path, response.status))
+        self.calls.add((method, path, json), self._resolved, response)
         return response
 
     def close(self) -> None:
@@ -261,6 +254,14 @@ def _outside(clock: Callable[[], int] | None) -> Environment:
     from labkit import real
 
     return Environment(ShiftedClock(clock or real.now), real.entropy, _unwatched, no_outside)
+
+
+def _settings(chosen: dict[str, Any]) -> Settings:
+    """Return settings as chosen; the community edition's version has no ``+ent`` (decision C5)."""
+    settings = Settings(**chosen)
+    if settings.edition == "enterprise" or "version" in chosen:
+        return settings
+    return settings._replace(version=settings.version.removesuffix("+ent"))
 
 
 def _unwatched(kind: str, **fields: Any) -> None:

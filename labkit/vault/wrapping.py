@@ -35,6 +35,9 @@ class WrappedAnswer(NamedTuple):
     ttl_s: int
     created_ns: int
 
+    def __repr__(self) -> str:
+        return f"WrappedAnswer({self.path})"
+
 
 def parse_wrap_ttl(text: str) -> int:
     """Read the header's duration in nanoseconds; raise BadRequest for a negative one or garbage."""

@@ -17,6 +17,7 @@ import re
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -352,7 +353,7 @@ def value(world: World, dice: Random, depth: int = 0) -> Any:
     if kind < 0.7:
         return dice.choice((*world.tokens, *world.vault.unseal_keys[:3], *world.boxes))
     if kind < 0.72:
-        return dice.choice(NO_JSON)
+        return deepcopy(dice.choice(NO_JSON))
     if kind < 0.721:
         return deep(dice)
     if depth > 2:
@@ -569,6 +570,36 @@ def test_every_odd_request_is_answered(chunk: int) -> None:
     wrong = list(play(chunk, EVERYDAY // CHUNKS))
 
     assert wrong == [], "\n".join(wrong)
+
+
+def test_what_is_changed_after_sending_or_reading_changes_no_vault() -> None:
+    """Two equal vaults get the same requests; bodies and answers of one are spoilt right after."""
+    for number in range(10):
+        dice, other = Random(f"spoilt {number}"), Random(f"spoilt {number}")
+        spoilt, clean = make_world(dice), make_world(other)
+        for _ in range(100):
+            one, two = make_request(spoilt, dice), make_request(clean, other)
+            answers = spoilt.vault.request(*one), clean.vault.request(*two)
+            assert answers[0] == answers[1], one.shown()
+            for thing in (one.body, one.headers, answers[0].body, answers[0].headers):
+                spoil(thing)
+            assert stored(spoilt.vault) == stored(clean.vault), one.shown()
+        assert list(spoilt.vault.calls) == list(clean.vault.calls)
+        assert spoilt.files.state() == clean.files.state()
+
+
+def spoil(thing: Any, depth: int = 0) -> None:
+    """Change everything in a value that can be changed."""
+    if depth > 20 or not isinstance(thing, (dict, list)):
+        return
+    for member in list(thing.values() if isinstance(thing, dict) else thing)[:50]:
+        spoil(member, depth + 1)
+    if isinstance(thing, dict):
+        for name in list(thing):
+            thing[name] = "spoilt"
+        thing["more"] = "spoilt"
+    else:
+        thing[:] = ["spoilt"]
 
 
 def main(arguments: list[str]) -> int:

@@ -217,7 +217,10 @@ def test_the_community_edition_refuses_the_enterprise_parts():
     for path in ("primary/enable", "secondary/promote", "primary/secondary-token"):
         answer = vault.post(f"sys/replication/dr/{path}", {})
         assert (answer.status, answer.errors) == (400, ["enterprise-only feature"])
-    assert vault.get("sys/replication/dr/status", token="").data == {"mode": "disabled"}
+    for path in ("sys/replication/dr/status", "sys/replication/status"):
+        assert (vault.get(path, token="").status, vault.get(path).errors) == (400, ["enterprise-only feature"])
+    assert vault.core.settings.version == Vault.dev().core.settings.version.removesuffix("+ent")
+    assert Vault.dev(edition="community", version="1.2.3+ent").core.settings.version == "1.2.3+ent"
 
 
 def test_a_refusal_of_a_node_that_was_overtaken_is_still_an_answer(service):

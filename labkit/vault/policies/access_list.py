@@ -21,8 +21,8 @@ from labkit.vault.policies.rules import ANY, CAPABILITIES, CREATE, DENY, PATCH, 
 
 JUDGED_BY_PARAMETERS = CREATE | READ | UPDATE | PATCH
 
-MAX_CACHED_CHOICES = 1_024  # paths whose rule an access list caches, each of at most this many characters:
-MAX_CACHED_PATH_CHARACTERS = 1_024
+MAX_CACHED_CHOICES = 1_024  # paths whose rule an access list caches, of at most so many characters in all:
+MAX_CACHED_CHARACTERS = 65_536
 
 
 class _Ranked(NamedTuple):
@@ -62,7 +62,7 @@ def _ranked(rule: Rule) -> _Ranked:
 class Acl:
     """What several policies together allow; ``root`` allows everything.  It is immutable: a change makes a new one."""
 
-    __slots__ = ("_exact", "_heads", "_listed", "_ordered", "_plain", "_prefixes", "_shorter", "root")
+    __slots__ = ("_characters", "_exact", "_heads", "_listed", "_ordered", "_plain", "_prefixes", "_shorter", "root")
 
     def __init__(self, policies: Iterable[tuple[Rule, ...]], root: bool = False) -> None:
         self.root = root
@@ -91,6 +91,7 @@ class Acl:
         # Which rule decides about a path, cached: its capabilities, and the rule itself when it needs parameters.
         self._plain: dict[str, tuple[int, Rule | None]] = {}
         self._listed: dict[str, tuple[int, Rule | None]] = {}
+        self._characters = 0
 
     def allows(
         self,
@@ -145,11 +146,17 @@ class Acl:
         if choice is None:
             rule = self.rule_for(path, listing)
             choice = (0, None) if rule is None else (rule.capabilities, rule if rule.needs_parameters else None)
-            if len(choices) >= MAX_CACHED_CHOICES:
-                choices.clear()
-            if len(path) <= MAX_CACHED_PATH_CHARACTERS:
-                choices[path] = choice
+            self._keep(choices, path, choice)
         return choice
+
+    def _keep(self, choices: dict[str, tuple[int, Rule | None]], path: str, choice: tuple[int, Rule | None]) -> None:
+        """Cache a choice; a cache that is full, by paths or by their characters, begins again."""
+        self._characters += len(path)
+        if self._characters > MAX_CACHED_CHARACTERS or len(choices) >= MAX_CACHED_CHOICES:
+            self._plain.clear()
+            self._listed.clear()
+            self._characters = len(path)
+        choices[path] = choice
 
     def _best(self, path: str) -> Rule | None:
         """Return the best of the longest prefix rule and all ``+`` rules that match."""

@@ -40,6 +40,8 @@ OLD_POLICIES = {
     "sudo": CREATE | READ | UPDATE | DELETE | LIST | SUDO,
 }
 
+MAX_LISTED_ERRORS = 100
+
 RULE_KEYS = (
     *("capabilities", "policy", "allowed_parameters", "denied_parameters", "required_parameters"),
     *("min_wrapping_ttl", "max_wrapping_ttl", "mfa_methods", "control_group"),
@@ -101,6 +103,8 @@ def _check_keys(source: Source, block: Block, known: tuple[str, ...], prefix: st
             unknown.append(f"\t* {prefix}invalid key {_quote(item.keys[0])} on line {line}\n")
     if unknown:
         count = "1 error" if len(unknown) == 1 else f"{len(unknown)} errors"
+        if len(unknown) > MAX_LISTED_ERRORS:
+            unknown[MAX_LISTED_ERRORS:] = [f"\t* {prefix}{len(unknown) - MAX_LISTED_ERRORS} more\n"]
         raise PolicyError(f"{count} occurred:\n{''.join(unknown)}\n")
 
 

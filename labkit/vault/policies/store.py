@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 TEXTS = "policy/text/"
 INDEX = "policy/index"
-MAX_CACHED_ACLS = 1_024
+MAX_CACHED_ACLS = 256
+MAX_TEXT_CHARACTERS = 262_144
 
 INTERNAL = {"response-wrapping": WRAPPING_POLICY}
 """Policies that are not stored, listed, read or given to a token by a caller."""
@@ -70,7 +71,11 @@ def not_assignable(name: str) -> bool:
 
 
 def check(text: str) -> None:
-    """Raise BadRequest for a text that is not a policy."""
+    """Raise BadRequest for a text that is not a policy, or too long to be read in bounded time."""
+    if len(text) > MAX_TEXT_CHARACTERS:
+        raise BadRequest(
+            f"failed to parse policy: a text of {len(text)} characters; a policy has at most {MAX_TEXT_CHARACTERS}"
+        )
     try:
         parse_policy(text)
     except PolicyError as error:

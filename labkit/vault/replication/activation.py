@@ -25,6 +25,7 @@ from labkit.vault.storage.barrier import KEYRING, BarrierError
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
+    from labkit.keymaking import Identity
     from labkit.vault.context import Context
     from labkit.vault.core import Core
 
@@ -84,7 +85,10 @@ def make_authority(ctx: Context) -> None:
     from labkit.keymaking import make_authority as make
     from labkit.keymaking import make_signing_key
 
-    identity = make(f"labkit DR {uuid_text(ctx.entropy)}", ctx.entropy, ctx.now, LIFETIME_S)
+    try:
+        identity = make(f"labkit DR {uuid_text(ctx.entropy)}", ctx.entropy, ctx.now, LIFETIME_S)
+    except ValueError as error:  # by this node's clock
+        raise BadRequest(f"no authority can be made now: {error}") from None
     token_private, token_public = make_signing_key(ctx.entropy)
     row = [identity.private.hex(), identity.certificate, token_private.hex(), token_public]
     ctx.full_storage.put(AUTHORITY, encode_record(row))
@@ -92,7 +96,7 @@ def make_authority(ctx: Context) -> None:
 
 def issue(ctx: Context, mode: Mode, secondary_id: str, ttl_s: int, public_key: str) -> dict[str, Any]:
     """Issue an activation for a secondary's id; return ``wrap_info``, or ``data`` where a public key was given."""
-    from labkit.keymaking import Identity, issue_client_certificate, sign_es512
+    from labkit.keymaking import sign_es512
 
     storage = ctx.full_storage
     if storage.get(SECONDARIES + _as_key(secondary_id)) is not None:
@@ -100,9 +104,7 @@ def issue(ctx: Context, mode: Mode, secondary_id: str, ttl_s: int, public_key: s
             f"a secondary with id {secondary_id} is known already; ids are unique: revoke it, or choose another id"
         )
     authority = _authority(ctx)
-    holder = issue_client_certificate(
-        Identity(authority.private, authority.certificate), secondary_id, ctx.entropy, ctx.now, LIFETIME_S
-    )
+    holder = _certified(ctx, authority, secondary_id)
     settings = ctx.core.settings
     bundle = Bundle(
         mode.cluster_id,
@@ -129,6 +131,17 @@ def issue(ctx: Context, mode: Mode, secondary_id: str, ttl_s: int, public_key: s
         "type": "wrapping",
     }
     return {"wrap_info": {"token": sign_es512(authority.token_private, claims), **info}}
+
+
+def _certified(ctx: Context, authority: Authority, secondary_id: str) -> Identity:
+    """Make the key and certificate of an id; raise BadRequest where this node's clock allows none."""
+    from labkit.keymaking import Identity, issue_client_certificate
+
+    issuer = Identity(authority.private, authority.certificate)
+    try:
+        return issue_client_certificate(issuer, secondary_id, ctx.entropy, ctx.now, LIFETIME_S)
+    except ValueError as error:
+        raise BadRequest(f"no certificate can be issued to this id: {error}") from None
 
 
 def revoke(ctx: Context, secondary_id: str) -> None:

@@ -257,7 +257,7 @@ def _store(ctx: Context, mode: Mode) -> None:
 
 DR = "replication/dr/"
 ATTEMPT = DR + "secondary/generate-operation-token/"
-OPEN = ("unauthenticated", "any_mode")
+OPEN = ("unauthenticated", "any_mode", "enterprise")
 PRIMARY = ("any_mode", "enterprise")
 SECONDARY = ("unauthenticated", "any_mode", "enterprise")
 

@@ -52,6 +52,9 @@ class ReplyArrived(NamedTuple):
     payload: Mapping[str, Any]
     at: Moment
 
+    def __repr__(self) -> str:
+        return f"ReplyArrived({self.rpc})"
+
 
 class Refused(NamedTuple):
     """A question, or (rpc "") the whole connection, was refused; ``addresses``: the active node's, if known."""
@@ -77,6 +80,9 @@ class Pushed(NamedTuple):
     payload: Mapping[str, Any]
     at: Moment
 
+    def __repr__(self) -> str:
+        return "Pushed()"
+
 
 class TimerFired(NamedTuple):
     """A timer that ``StartTimer`` asked for fired."""
@@ -96,6 +102,9 @@ class AskUpstream(NamedTuple):
     to: str
     payload: Mapping[str, Any]
     timeout_ns: int
+
+    def __repr__(self) -> str:
+        return f"AskUpstream({self.rpc}, {self.to})"
 
 
 class StartTimer(NamedTuple):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest, one_error
+from labkit.service.limits import check_path
 from labkit.service.routing import Route
 from labkit.vault import tokens
 from labkit.vault.policies.store import acl_for
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from labkit.vault.context import Context
     from labkit.vault.policies import Acl
     from labkit.vault.token_record import Token
+
+MAX_PATHS = 1_000
 
 
 def of_token(ctx: Context, token: str | None, paths: list[str] | None, path: list[str] | None) -> dict[str, Any]:
@@ -38,6 +41,10 @@ def _wanted(paths: list[str] | None, path: list[str] | None) -> list[str]:
     wanted = paths or path
     if not wanted:
         raise BadRequest("paths must be supplied")
+    if len(wanted) > MAX_PATHS:
+        raise BadRequest(f"{len(wanted)} paths; at most {MAX_PATHS} are judged at once")
+    for each in wanted:
+        check_path(each)
     return wanted
 
 

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from labkit.vault.policies import CAPABILITIES, CREATE, DELETE, DENY, LIST, PATCH, READ, SUDO, UPDATE, Acl, parse_policy
-from labkit.vault.policies.access_list import MAX_CACHED_CHOICES, MAX_CACHED_PATH_CHARACTERS
+from labkit.vault.policies.access_list import MAX_CACHED_CHARACTERS, MAX_CACHED_CHOICES
 from labkit.vault.policies.rules import Rule
 
 SECOND = 1_000_000_000
@@ -297,7 +297,15 @@ def test_a_remembered_choice_is_the_same_choice() -> None:
             assert not acl.allows(UPDATE, f"a/{number}")
         assert acl.allows(LIST, "m/", listing=True)
         assert not acl.allows(LIST, "m/")
-        assert acl.allows(READ, "a/" + "b" * MAX_CACHED_PATH_CHARACTERS)
+        assert acl.allows(READ, "a/" + "b" * 4_000)
+
+
+def test_what_is_remembered_of_paths_is_bounded_in_characters() -> None:
+    acl = acl_of('path "a/*" { capabilities = ["read"] }')
+    for number in range(1_000):
+        assert acl.allows(READ, f"a/{number}" + "b" * 4_000)
+        assert acl.allows(READ, f"a/{number}" + "b" * 4_000, listing=True)
+        assert sum(map(len, (*acl._plain, *acl._listed))) <= MAX_CACHED_CHARACTERS
 
 
 # What the rules of several policies add up to.

@@ -70,3 +70,21 @@ def test_a_text_that_is_no_policy() -> None:
     policy_store.check(READ_X)
     with pytest.raises(BadRequest, match='failed to parse policy: path "x": invalid capability "fly"'):
         policy_store.check('path "x" { capabilities = ["fly"] }')
+
+
+def test_a_text_that_takes_long_to_read_is_refused_before_it_is_read(monkeypatch) -> None:
+    rule = 'path "secret/data/{}/*" {{ capabilities = ["read"] }}\n'
+    policy_store.check("".join(rule.format(number) for number in range(4_000)))
+    monkeypatch.setattr(policy_store, "parse_policy", None)
+
+    with pytest.raises(BadRequest, match="at most 262144"):
+        policy_store.check("".join(rule.format(number) for number in range(100_000)))
+
+
+def test_not_every_unknown_key_is_listed() -> None:
+    with pytest.raises(BadRequest) as refused:
+        policy_store.check("a = 1\n" * 30_000)
+
+    assert refused.value.errors[0].startswith("failed to parse policy: 30000 errors occurred:")
+    assert "29900 more" in refused.value.errors[0]
+    assert len(refused.value.errors[0]) < 10_000

@@ -273,6 +273,27 @@ def test_an_unwrapped_answer_that_is_no_bundle_is_refused(body):
         activation.read_bundle(respond(200, body))
 
 
+@pytest.mark.parametrize("year", [-100, 9_997, 10_001, 500_000])
+def test_a_clock_that_no_certificate_can_show_is_a_refusal(year):
+    vault = Vault.dev(clock=lambda: (year - 1970) * 365 * DAY_NS)
+    answer = vault.post("sys/replication/dr/primary/enable", {})
+
+    assert (answer.status, "no authority can be made now" in answer.errors[0]) == (400, True)
+    assert vault.get("sys/replication/dr/status").data == {"mode": "disabled"}
+    assert vault.post("secret/data/a", {"data": {"x": 1}}).ok
+    assert vault.get("secret/data/a").data["metadata"]["created_time"].endswith("Z")
+
+
+def test_a_certificate_that_cannot_be_issued_is_a_refusal():
+    now_ns = [(9_980 - 1970) * 365 * DAY_NS]
+    vault = Vault.dev(clock=lambda: now_ns[0])
+    assert vault.post("sys/replication/dr/primary/enable", {}).ok
+    now_ns[0] += 22 * 365 * DAY_NS
+    answer = vault.post("sys/replication/dr/primary/secondary-token", {"id": "a"})
+
+    assert (answer.status, "no certificate can be issued" in answer.errors[0]) == (400, True)
+
+
 # ---- what does not open (C12)
 
 

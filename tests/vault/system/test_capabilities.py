@@ -52,3 +52,18 @@ def test_what_is_missing(service, auth) -> None:
 def test_asking_about_others_needs_a_policy(service, auth) -> None:
     body = {"token": service.root_token, "paths": ["a"]}
     assert service.post("sys/capabilities", body, token=auth["client_token"]).status == 403
+
+
+@pytest.mark.parametrize("path", ["a" * 4_097, "/".join("a" * 65), "sys/mounts," + "a" * 5_000])
+@pytest.mark.parametrize("endpoint", ["capabilities", "capabilities-self", "capabilities-accessor"])
+def test_long_paths_are_refused(service, endpoint: str, path: str) -> None:
+    own = service.get("auth/token/lookup-self").data
+    body = {"token": service.root_token, "accessor": own["accessor"], "paths": path}
+
+    assert service.post(f"sys/{endpoint}", body).status == 400
+    assert service.post(f"sys/{endpoint}", {**body, "paths": ["a", "b" * 4_096]}).ok
+
+
+def test_many_paths_are_refused(service) -> None:
+    assert service.post("sys/capabilities-self", {"paths": ["a"] * 1_000}).ok
+    assert service.post("sys/capabilities-self", {"paths": ["a"] * 1_001}).status == 400

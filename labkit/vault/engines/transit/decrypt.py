@@ -36,6 +36,9 @@ class DecryptRequest(NamedTuple):
     batch_input: Any
     partial_failure_response_code: int
 
+    def __repr__(self) -> str:
+        return f"DecryptRequest({self.name})"  # never what is sent with it
+
 
 def decrypt(ctx: EngineContext, asked: DecryptRequest) -> dict[str, Any] | Reply:
     """Decrypt one ciphertext, or each item of a batch."""

@@ -44,6 +44,11 @@ from labkit.vault.engines.transit.settings import upsert_disabled
 
 MISSING_PLAINTEXT = "missing plaintext to encrypt"
 
+SHARED_NONCE = (
+    "associated_data does not enter the nonce of convergent encryption: equal plaintexts with different "
+    "associated_data are encrypted under one key and nonce, which weakens their authentication"
+)
+
 _PLAIN_MEMBERS = frozenset(("plaintext", "reference"))
 
 
@@ -80,6 +85,7 @@ def encrypt(ctx: EngineContext, asked: EncryptRequest) -> dict[str, Any] | Reply
         keyring = read_keyring(storage, asked.name)
         used = keyring or _new_keyring(ctx, items, asked.type, asked.convergent_encryption)
         results, failures = _encrypt_items(ctx, used, items)
+        _warn_of_shared_nonces(ctx, used, items)
         if keyring is None and failures < len(items):
             write_keyring(storage, asked.name, used)
         return batch.answer(ctx, results, failures, asked.partial_failure_response_code)
@@ -97,7 +103,15 @@ def encrypt(ctx: EngineContext, asked: EncryptRequest) -> dict[str, Any] | Reply
     ciphertext, version = ciphertexts.encrypt(used, from_base64(asked.plaintext), item, random_nonce)
     if keyring is None:
         write_keyring(storage, asked.name, used)
+    if used.convergent_encryption:
+        _warn_of_shared_nonces(ctx, used, [item])
     return {"ciphertext": ciphertext, "key_version": version}
+
+
+def _warn_of_shared_nonces(ctx: EngineContext, keyring: Keyring, items: list[batch.Item]) -> None:
+    """Warn where a convergent key is used with associated data, which its nonces do not depend on (decision T17)."""
+    if keyring.convergent_encryption and any(item.get("associated_data") for item in items):
+        ctx.warn(SHARED_NONCE)
 
 
 def _encrypt_items(ctx: EngineContext, keyring: Keyring, items: list[batch.Item]) -> tuple[list[batch.Result], int]:

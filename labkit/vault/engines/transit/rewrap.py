@@ -37,6 +37,9 @@ class RewrapRequest(NamedTuple):
     reference: str | None
     batch_input: Any
 
+    def __repr__(self) -> str:
+        return f"RewrapRequest({self.name})"  # never what is sent with it
+
 
 def rewrap(ctx: EngineContext, asked: RewrapRequest) -> dict[str, Any] | Reply:
     """Decrypt and encrypt again one ciphertext, or each item of a batch."""

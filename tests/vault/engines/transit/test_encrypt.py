@@ -495,3 +495,19 @@ def test_a_convergent_key_of_any_kind_works_through_the_endpoints(
     assert ask("transit/encrypt/old", plaintext=vector["plaintext_b64"])["ciphertext"] == vector["ciphertext"]
     assert ask("transit/decrypt/old", ciphertext=vector["ciphertext"])["plaintext"] == vector["plaintext_b64"]
     assert ask("transit/rewrap/old", ciphertext=vector["ciphertext"])["ciphertext"] == vector["ciphertext"]
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_associated_data_with_a_convergent_key_works_and_warns(service: Any, batched: bool) -> None:
+    service.post("transit/keys/convergent", {"derived": True, "convergent_encryption": True})
+
+    def send(**more: str) -> Any:
+        item = {"plaintext": CONTEXT, "context": CONTEXT, **more}
+        return service.post("transit/encrypt/convergent", {"batch_input": [item]} if batched else item)
+
+    one, other, without = send(associated_data="AAAA"), send(associated_data="AAAB"), send()
+    assert [answer.status for answer in (one, other, without)] == [200, 200, 200]
+    assert [len(answer.warnings) for answer in (one, other, without)] == [1, 1, 0]
+    assert "one key and nonce" in one.warnings[0]
+    service.post("transit/keys/plain")
+    assert service.post("transit/encrypt/plain", {"plaintext": CONTEXT, "associated_data": "AAAA"}).warnings == []

@@ -1,0 +1,134 @@
+"""Calls: the requests that a vault answered in process, for checks of what was done; never a value (``Vault.calls``).
+
+1. A call says method, path, status, the version that the answer names, the key or secret that the path names, and the
+   names of what was sent: members of the body, ``options.cas`` for those of ``options``, parameters of the query.
+2. The newest calls are kept: up to a number, and of those with long paths or many names up to a size.  Who sends such
+   requests pushes out older calls.
+3. Every request adds one, so what can wait until the calls are read does.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, overload
+
+from labkit.service.limits import is_text
+from labkit.service.message import Response
+from labkit.service.record import NamedTuple
+from labkit.service.request_path import readable
+from labkit.service.routing import Match
+from labkit.vault.mounts import ResolvedRoute
+
+MAX_CALLS = 10_000
+MAX_LONG_BYTES = 4_194_304
+MAX_NAMES = 64
+MAX_NAME_CHARACTERS = 64
+MAX_SHORT_CHARACTERS = 128  # of the path of a short call, and of its names
+
+_CALL_BYTES, _NAME_BYTES = 300, 50  # beside their characters
+
+# method, path or route, status, what may be a version, names, and the size of a long call (0 for a short one)
+_Row = tuple[str, "str | ResolvedRoute", int, Any, tuple[str, ...], int]
+
+
+class Call(NamedTuple):
+    """One request that a vault answered in process."""
+
+    method: str
+    path: str
+    status: int
+    version: int | None = None
+    key: str = ""
+    names: tuple[str, ...] = ()
+
+
+class Calls:
+    """The newest calls, the oldest first: it has a length, can be indexed, sliced and gone through."""
+
+    __slots__ = ("_long_bytes", "_rows")
+
+    def __init__(self) -> None:
+        self._rows: deque[_Row] = deque()
+        self._long_bytes = 0
+
+    def __repr__(self) -> str:
+        return f"Calls({len(self)})"
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Call]:
+        return iter([_described(*row) for row in self._rows])
+
+    @overload
+    def __getitem__(self, place: int) -> Call: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Call]: ...
+    def __getitem__(self, place: int | slice) -> Call | list[Call]:
+        return list(self)[place]
+
+    def clear(self) -> None:
+        """Forget all calls."""
+        self._rows.clear()
+        self._long_bytes = 0
+
+    def add(self, sent: tuple[Any, Any, Any], resolved: ResolvedRoute | None, response: Response) -> None:
+        """Add a request (method, path, body) that was answered; ``resolved`` is None where it had no route."""
+        method, path, body = sent
+        names: tuple[str, ...] = ()
+        long_bytes = 0
+        if resolved is None or resolved.query or len(path) > MAX_SHORT_CHARACTERS:
+            method, path, names = _shortened(method, path, body, resolved)
+            long_bytes = _size_bytes(path, names)
+        elif body:
+            names = tuple(body)
+            if len("".join(names)) > MAX_SHORT_CHARACTERS or "options" in names:
+                names = _names(body)
+                long_bytes = _size_bytes(path, names)
+        answered, version = response.body, None
+        if answered:
+            version = answered.get("data")
+            if type(version) is dict:  # of a key, of a secret's writing, of its reading
+                version = version.get("key_version") or version.get("version") or version.get("metadata")
+                version = version.get("version") if type(version) is dict else version
+        version = version if type(version) is int else None
+        rows = self._rows
+        rows.append((method, resolved or path, response.status, version, names, long_bytes))
+        self._long_bytes += long_bytes
+        while len(rows) > MAX_CALLS or self._long_bytes > MAX_LONG_BYTES:
+            self._long_bytes -= rows.popleft()[-1]
+
+
+def _size_bytes(path: str, names: tuple[str, ...]) -> int:
+    """Return about how much memory a long call takes; its route holds the path, parts of it and the query."""
+    return _CALL_BYTES + 4 * len(path) + sum([_NAME_BYTES + len(name) for name in names])
+
+
+def _described(method: str, path: str | ResolvedRoute, status: int, version: Any, *rest: Any) -> Call:
+    names = rest[0]
+    if isinstance(path, str):
+        return Call(method, path, status, None, "", names)
+    match, mount = path.match, path.mount
+    captured = match.captured if isinstance(match, Match) else {}
+    versioned = mount is not None and (mount.kind == "transit" or (mount.kind == "kv" and mount.version == "2"))
+    key = str(captured.get("name") or captured.get("path") or "")
+    return Call(method, path.path, status, version if versioned else None, key, names)
+
+
+def _shortened(method: Any, path: Any, body: Any, resolved: ResolvedRoute | None) -> tuple[Any, Any, tuple[str, ...]]:
+    """Return method, path and names of a request that has a query, or no route: then they may be anything."""
+    sent = dict(body) if type(body) is dict else {}
+    if resolved is not None:
+        return method, path, _names({**resolved.query, **sent})
+    method = method[:MAX_NAME_CHARACTERS] if type(method) is str else ""
+    return method, readable(path), _names({name: member for name, member in sent.items() if is_text(name)})
+
+
+def _names(body: dict[str, Any]) -> tuple[str, ...]:
+    """Return the names of members, with those of ``options``; not too many, and none too long."""
+    names = [*body][:MAX_NAMES]
+    options = body.get("options")
+    if type(options) is dict:
+        names += [f"options.{name}" for name in [*options][: MAX_NAMES - len(names)]]
+    return tuple([name[:MAX_NAME_CHARACTERS] for name in names])

@@ -1,0 +1,101 @@
+"""The calls of a vault: what they say, what they never say, and how much of them is kept."""
+
+from __future__ import annotations
+
+from labkit.service.message import respond
+from labkit.vault import calls
+from labkit.vault.calls import Call, Calls
+
+
+def last(service):
+    return service.calls[-1]
+
+
+def test_a_call_says_what_was_done_and_never_a_value(service):
+    service.post("/v1/secret/data/app", {"data": {"password": "canary"}, "options": {"cas": 0}})
+    assert last(service) == Call("POST", "secret/data/app", 200, 1, "app", ("data", "options", "options.cas"))
+    service.get("secret/data/app?version=1")
+    assert last(service) == Call("GET", "secret/data/app", 200, 1, "app", ("version",))
+    service.post("transit/keys/orders")
+    service.post("transit/keys/orders/rotate")
+    service.post("transit/encrypt/orders", {"plaintext": "Y2FuYXJ5", "key_version": 2})
+    assert last(service) == Call("POST", "transit/encrypt/orders", 200, 2, "orders", ("plaintext", "key_version"))
+    service.post("secret/data/app", {"data": {}, "options": {"cas": 7}})
+    assert last(service) == Call("POST", "secret/data/app", 400, None, "app", ("data", "options", "options.cas"))
+    service.get("nowhere/a?token=canary")
+    assert last(service) == Call("GET", "nowhere/a", 404, None, "", ("token",))
+    service.fail_next(503)
+    service.delete("secret/data/app?x=canary")
+    assert last(service) == Call("DELETE", "secret/data/app", 503)
+
+    assert "canary" not in repr(list(service.calls))
+    assert "Y2FuYXJ5" not in repr(list(service.calls))
+
+
+def test_a_call_that_is_not_text_is_listed_too(service):
+    service.request(7, ["secret"], {"a": float("nan"), "\ud800": 1, 7: 2}, {7: 8})
+    assert last(service) == Call("", "", 400, None, "", ("a",))
+    service.request("x" * 100_000, "/v1/\ud800?token=canary", None, {})
+    assert last(service) == Call("x" * 64, "\\ud800", 405)
+
+
+def test_calls_can_be_gone_through_indexed_and_sliced(service):
+    for number in range(3):
+        service.get(f"secret/data/{number}")
+
+    assert len(service.calls) == 3
+    assert [call.path[-1] for call in service.calls] == ["0", "1", "2"]
+    assert [call.path[-1] for call in service.calls[1:]] == ["1", "2"]
+    assert repr(service.calls) == "Calls(3)"
+    service.calls.clear()
+    assert len(service.calls) == 0
+
+
+def test_calls_are_bounded_in_number(service, monkeypatch):
+    monkeypatch.setattr(calls, "MAX_CALLS", 10)
+    kept = Calls()
+    for number in range(30):
+        kept.add(("GET", str(number), None), None, respond(200))
+
+    assert [call.path for call in kept] == [str(number) for number in range(20, 30)]
+
+
+def test_long_calls_are_bounded_in_bytes(service, monkeypatch):
+    monkeypatch.setattr(calls, "MAX_LONG_BYTES", 100_000)
+    for number in range(100):
+        service.get(f"secret/data/{number}" + "x" * 4_000)
+        service.get(f"secret/data/{number}" + "y" * 4_000, token="")
+        service.get(f"secret/data/{number}?" + "&".join(f"{name}=1" for name in range(1_000)))
+        service.get("x" * 100_000)
+        assert service.calls._long_bytes <= 100_000
+
+    assert 3 < len(service.calls) < 60
+    service.calls.clear()
+    assert service.calls._long_bytes == 0
+
+
+def test_no_secret_is_taken_for_a_version(service):
+    service.post("sys/mounts/kv1", {"type": "kv"})
+    service.post("kv1/a", {"version": 4711})
+    assert service.get("kv1/a").data == {"version": 4711}
+    assert last(service).version is None
+    token = service.post("sys/wrapping/wrap", {"version": 4711}, headers={"X-Vault-Wrap-TTL": "5m"}).wrap_info["token"]
+    assert service.post("sys/wrapping/unwrap", {"token": token}).data == {"version": 4711}
+    assert last(service).version is None
+
+
+def test_many_long_names_are_cut(service):
+    names = {f"{number}-" + "n" * 1_000: 1 for number in range(5_000)}
+    service.post("secret/data/app", {"data": {}, "options": names, **names})
+
+    assert len(last(service).names) == calls.MAX_NAMES
+    assert max(map(len, last(service).names)) == calls.MAX_NAME_CHARACTERS
+
+
+def test_what_is_sent_later_changes_no_call(service):
+    body = {"data": {"a": 1}, "options": {"cas": 0}}
+    service.post("secret/data/app", body)
+    body["options"]["other"] = 1
+    body["more"] = {}
+
+    assert last(service).names == ("data", "options", "options.cas")
