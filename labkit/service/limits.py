@@ -16,7 +16,7 @@ from labkit.service.errors import BadRequest, TooLarge
 
 MAX_DEPTH = 300
 MAX_MEMBERS = 10_000
-MAX_VALUES = 500_000
+MAX_VALUES = 250_000
 MAX_DIGITS = 4_000
 MAX_PATH_BYTES = 4_096
 MAX_PATH_SEGMENTS = 64

@@ -557,7 +557,7 @@ def judge_records(sent: Sent, records: list[dict[str, Any]]) -> str:
         return f"the records are {kinds}"
     for record in records:
         shown = json.dumps({**record, "request": {**record["request"], "path": ""}})
-        if CANARY in shown:
+        if CANARY in shown and "capabilities" not in path:  # its answer names paths
             return f"a record shows a value: {shown[:600]}"
     return ""
 
