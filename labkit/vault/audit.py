@@ -34,6 +34,7 @@ UNRECORDED = ("sys/health", "sys/seal-status", "sys/leader", "sys/replication/dr
 
 MIN_HIDDEN_CHARACTERS = 4  # shorter values are parts of any sentence
 MAX_ECHO_CHARACTERS = 200  # errors cut longer values off
+MAX_ERROR_CHARACTERS = 4_096
 
 
 class Device(NamedTuple):
@@ -148,7 +149,12 @@ def _request(ctx: Context, device: Device) -> dict[str, Any]:
 
 
 def _hide_echoes(device: Device, error: str, sent: Any) -> str:
-    """Put digests for the text values of a request that an error repeats, whole or cut off, longer ones first."""
+    """Put digests for the text values of a request that an error repeats, whole or cut off, longer ones first.
+
+    A very long error is not searched: a digest stands for all of it.
+    """
+    if len(error) > MAX_ERROR_CHARACTERS:
+        return digest(device, error)
     found: dict[str, str] = {}
     pending = [sent]
     while pending:

@@ -220,3 +220,14 @@ def test_a_raw_device_writes_errors_as_they_are(service, files) -> None:
     enable(service, log_raw="true")
     service.post("auth/token/create", {"ttl": CANARY})
     assert CANARY in files.records()[-1]["error"]
+
+
+def test_a_digest_stands_for_a_very_long_error(service, files) -> None:
+    enable(service)
+    items = [{"plaintext": f"value-{number}", "key_version": "x" * 500} for number in range(2_000)]
+    refused = service.post("transit/encrypt/k", {"batch_input": items})
+    assert refused.status == 400
+    assert len(refused.errors[0]) > 100_000
+
+    assert files.records()[-1]["error"].startswith("hmac-sha256:")
+    assert len(files.records()[-1]["error"]) < 100
