@@ -27,7 +27,7 @@ def split_path(raw: Any) -> tuple[str, dict[str, Any]]:
         check_path(path)
     path = path.lstrip("/").removeprefix("v1/").lstrip("/")
     if "%" in path:
-        path = _decoded(path)
+        path = _decoded(path).lstrip("/")
     while "//" in path:
         path = path.replace("//", "/")
     if not path.isprintable():

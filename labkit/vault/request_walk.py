@@ -80,7 +80,9 @@ def read_headers(ctx: Context) -> None:
 def _read_header(ctx: Context, name: Any, value: Any) -> None:
     if not is_text(name):
         raise BadRequest("the name of a header is text that has a UTF-8 form; one of this request is not")
-    name = name.lower()
+    given, name = name, name.lower()
+    if name == "x-vault-token" and given != "X-Vault-Token" and "X-Vault-Token" in ctx.request.headers:
+        return  # the exact spelling wins
     if name in ("x-vault-token", "authorization") and not is_text(value):
         value = tokens.UNCLEAN if name == "x-vault-token" else f"Bearer {tokens.UNCLEAN}"
     elif not is_text(value):

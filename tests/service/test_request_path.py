@@ -17,6 +17,7 @@ from labkit.service.request_path import readable, split_path
         ("/v1/a//b///c", "a/b/c", {}),
         ("/v1/a%20b/%C3%BC", "a b/ü", {}),
         ("/v1/a?version=2&list=", "a", {"version": "2", "list": ""}),
+        ("/v1/%2F%2Fa%2Fb", "a/b", {}),
         ("/v1/a?x=1&x=2", "a", {"x": ["1", "2"]}),
     ],
 )

@@ -139,6 +139,8 @@ def test_the_token_may_come_as_bearer_and_names_of_headers_in_any_case(service):
         {"Authorization": f"Bearer {service.root_token}"},
         {"x-vault-token": service.root_token},
         {"X-Vault-Token": service.root_token, "Authorization": "Bearer bogus"},
+        {"X-Vault-Token": service.root_token, "x-vault-token": "bogus"},
+        {"x-vault-token": "bogus", "X-Vault-Token": service.root_token},
     ):
         assert service.request("GET", "/v1/secret/data/a", None, headers).ok
     assert (
