@@ -10,7 +10,7 @@
 #   make lessons    list the lessons, and how to open them
 #   make notebook   install JupyterLab into .venv and open the lessons in the browser
 #   make bench      the speed measurements of tests/bench
-#   make torture    500,000 odd requests; ARGS is their number and a seed:  make torture ARGS="100000 7"
+#   make torture    500,000 odd requests, then 1,000 random labs; ARGS is the number of requests and a seed
 #
 # PYTHON=/path/to/python3 chooses the interpreter, VENV=folder another place for the environment.
 
@@ -72,6 +72,7 @@ bench: $(VENV)/dev
 
 torture: $(VENV)/dev
 	@$(VENV)/bin/python tests/torture/test_odd_requests.py $(ARGS)
+	@$(VENV)/bin/python tests/torture/test_random_labs.py
 
 # What is installed is remembered by an empty file in the environment; a newer pyproject.toml installs again.
 $(VENV)/core: pyproject.toml $(VENV)/bin/python

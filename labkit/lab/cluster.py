@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from labkit.lab.blueprint import ClusterPlan
 from labkit.lab.queries import Queries
-from labkit.lab.runbooks import Ask, Credentials
+from labkit.lab.runbooks import DR, Ask, Credentials, operation_token
 from labkit.service.arguments import one_of, text, wrong
 from labkit.service.message import Body, Response
 from labkit.service.short_forms import ShortForms
@@ -128,6 +128,25 @@ class Cluster(ShortForms):
     def unseal(self, node: str = "") -> str:
         """Give every sealed node, or the one that is named, its key shares."""
         return self._driver.work_through("unseal", cluster=self.name, node=node)
+
+    def operation_token(self) -> str:
+        """Generate an operation token of this secondary from key shares; raise RunbookError where that is refused."""
+        steps, answer = operation_token(self.name), None
+        try:
+            while True:
+                wanted = steps.send(answer)
+                answer = self._driver.ask(wanted) if isinstance(wanted, Ask) else self._driver.credentials[self.name]
+        except StopIteration as end:
+            return str(end.value)
+
+    def merkle_check(self) -> Response:
+        """Let it compare its Merkle tree with what that should be; a secondary asks for an operation token first."""
+        if self.mode != "secondary":
+            return self.post("sys/replication/merkle-check")
+        body = {"dr_operation_token": self.operation_token()}
+        answer = self.post(DR + "secondary/merkle-check", body, token="")
+        self.post(DR + "secondary/operation-token/delete", body, token="")
+        return answer
 
     def status(self) -> Any:
         """Return what the replication status endpoint answers, as data."""

@@ -1,7 +1,10 @@
 """Election: the lease in a cluster's shared store, which says which node is the active one, and until when.
 
 The holder renews it each second.  A node that finds it run out takes it under the next term; a commit carries the term,
-so a leader that was overtaken cannot write (R4).
+so a leader that was overtaken cannot write (R4); it follows from then on.
+
+A lease that cannot be read (R25) is written again by the node that leads.  Where none does, it counts from then on as
+held by nobody until its time is over, and is taken under the next term that the store accepts.
 """
 
 from __future__ import annotations
@@ -10,12 +13,14 @@ from typing import NamedTuple
 
 from labkit.service.durations import SECOND_NS
 from labkit.vault.storage import Storage
+from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.records import decode_record, encode_record
 
 RENEW_NS = SECOND_NS
 LEASE_NS = 3 * SECOND_NS
 
 KEY = "node/lease"
+MAX_TERM = 1 << 62
 
 RENEWED, TAKEN, HELD = "renewed", "taken", "held"
 
@@ -37,24 +42,56 @@ class Candidacy(NamedTuple):
 
 def stand(store: Storage, node: str, term: int, now_ns: int) -> Candidacy:
     """Renew the lease that a node holds under its term (0 when it does not lead), take it, or find it held."""
-    lease = read_lease(store)
+    lease = _readable(store, node, term, now_ns)
     if lease is not None and (lease.holder, lease.term) == (node, term):
         result, lease = RENEWED, lease._replace(until_ns=now_ns + LEASE_NS)
     elif lease is None or lease.until_ns <= now_ns:
-        result, lease = TAKEN, Lease(node, 1 if lease is None else lease.term + 1, now_ns + LEASE_NS)
+        result, lease = TAKEN, Lease(node, _next_term(store, lease), now_ns + LEASE_NS)
     else:
         return Candidacy(HELD, lease)
-    write_lease(store, lease)
+    try:
+        write_lease(store, lease)
+    except StaleTerm:  # a newer leader was faster; who it is shows when the lease is looked at again
+        return Candidacy(HELD, Lease("", 0, now_ns))
     return Candidacy(result, lease)
 
 
 def read_lease(store: Storage) -> Lease | None:
-    """Return the stored lease; None when no node ever held one."""
+    """Return the stored lease; None when no node ever held one; raise ValueError for a damaged one."""
     stored = store.get(KEY)
-    return None if stored is None else Lease(*decode_record(stored))
+    if stored is None:
+        return None
+    lease = decode_record(stored)
+    if type(lease) is not list or [type(part) for part in lease] != [str, int, int]:
+        raise ValueError(f"{KEY} holds no lease")
+    return Lease(*lease)
 
 
 def write_lease(store: Storage, lease: Lease) -> None:
     """Store a lease and make its term the newest one; raise StaleTerm when a newer leader was faster."""
     store.claim(lease.term)
     store.apply({KEY: encode_record(list(lease))}, lease.term)
+
+
+def _readable(store: Storage, node: str, term: int, now_ns: int) -> Lease | None:
+    """Return the lease; in place of a damaged one that of the node that leads, or a stored one that nobody holds."""
+    try:
+        return read_lease(store)
+    except ValueError:
+        if term:
+            return Lease(node, term, now_ns)
+    unheld = Lease("", 0, now_ns + LEASE_NS)
+    store.apply({KEY: encode_record(list(unheld))}, MAX_TERM)
+    return unheld
+
+
+def _next_term(store: Storage, lease: Lease | None) -> int:
+    """Return the term after the newest that was claimed: the lease's, unless that was damaged or is over."""
+    newest = 0 if lease is None else lease.term
+    while True:
+        try:
+            store.claim(newest)
+        except StaleTerm:
+            newest += 1
+        else:
+            return newest + 1

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from labkit.lab.node import NodeHost
 from labkit.lab.parts import Parts
 from labkit.lab.queries import Queries
 from labkit.lab.reports import ClusterStruck, Corrupted, ReachChanged
 from labkit.service.arguments import duration_ns, one_of, whole_number, wrong
 from labkit.service.arguments import percent as checked_percent
 from labkit.sim.latency import Latency
+from labkit.vault.context import own_work
+from labkit.vault.mounts import read_table
 
 MILLION = 1_000_000
 MAX_FACTOR = MILLION
 LAYERS = ("root", "subtree", "page", "subpage", "storage")
+ANY_TERM = 1 << 62  # damage asks for no leadership
+POLICIES = "policy/"
 
 
 class LabFaults:
@@ -86,7 +91,10 @@ class LabFaults:
         self._network_faults.restore(*self._around(a, b))
 
     def corrupt(self, cluster: str, layer: str = "subpage", key: str | None = None) -> None:
-        """Alter one kept node of the Merkle index of a cluster's active node, or a stored value (``storage``)."""
+        """Alter one kept node of the Merkle index of a cluster's active node, or a stored value (``storage``).
+
+        Without a key it is the index's first, or the last value of a secret.
+        """
         one_of("layer", "a layer", layer, LAYERS)
         if key is not None and not isinstance(key, str):
             raise wrong("key", "a storage key, or None", key)
@@ -95,17 +103,14 @@ class LabFaults:
             raise ValueError(f"{cluster} has no active node whose index could be altered; unseal or restart one first")
         node = self._parts.nodes[active]
         if layer == "storage":
-            chosen = key or sorted(self.queries.contents(cluster))[-1]
-            stored = self._parts.stores[cluster].get(chosen)
-            if stored is None:
-                raise ValueError(f"{cluster} stores nothing under {chosen}")
-            damaged = stored[:-1] + bytes([stored[-1] ^ 1])
-            self._parts.stores[cluster].apply({chosen: damaged}, node.leadership.term)
+            where = {"key": self._corrupt_storage(node, key)}
         else:
             index = node.journal.tree
             if index is None:
                 raise ValueError(f"{cluster} keeps no Merkle index: replication is disabled there")
-            index.corrupt(layer, key)
+            struck = index.corrupt(layer, key)._asdict()
+            where = {name: number for name, number in struck.items() if name != "layer" and number >= 0}
+        node.core.observe("corrupted", layer=layer, **where)
         self._emit(Corrupted(self._parts.now, cluster, layer))
 
     def _nodes(self, target: Any) -> tuple[str, ...]:
@@ -128,6 +133,27 @@ class LabFaults:
 
     def _around(self, a: Any, b: Any) -> list[str | None]:
         return [None if value is None else self._site(name, value) for name, value in (("a", a), ("b", b))]
+
+    def _corrupt_storage(self, node: NodeHost, key: str | None) -> str:
+        """Flip one bit of a stored value; return its key."""
+        store = self._parts.stores[node.cluster]
+        chosen = key or self._last_secret(node)
+        stored = store.get(chosen)
+        if not stored:
+            raise ValueError(f"{node.cluster} stores nothing under {chosen}")
+        store.apply({chosen: stored[:-1] + bytes([stored[-1] ^ 1])}, ANY_TERM)
+        return chosen
+
+    def _last_secret(self, node: NodeHost) -> str:
+        """Return the last key of the first engine that stores any, those for secrets first, or the last of a policy."""
+        contents = sorted(self.queries.contents(node.cluster))
+        table = read_table(own_work(node.core).full_storage)
+        engines = sorted(table.mounts, key=lambda mount: (mount.kind != "kv", mount.path))
+        for prefix in (*[mount.prefix for mount in engines], POLICIES):
+            keys = [key for key in contents if key.startswith(prefix)]
+            if keys:
+                return keys[-1]
+        raise ValueError(f"{node.cluster} stores no secret that could be altered; write one first, or name a key")
 
     def _note_cut(self, *targets: str) -> None:
         sites = {self.queries.site_of(target) for target in targets}

@@ -282,7 +282,8 @@ class NodeHost:
             return
         now_ns = self.services.now()
         result, lease = stand(self.store, self.name, leadership.term if leadership.active else 0, now_ns)
-        leader, leader_cluster = api_address(lease.holder), cluster_address(lease.holder)
+        leader = api_address(lease.holder) if lease.holder else ""
+        leader_cluster = cluster_address(lease.holder) if lease.holder else ""
         if result == TAKEN:
             vault.set_leadership(Leadership(True, lease.term, self.plan.start_wall_ns + now_ns, leader, leader))
             self.services.emit(LeaderTaken(now_ns, self.cluster, self.name, lease.term))

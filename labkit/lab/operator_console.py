@@ -211,7 +211,8 @@ class OperatorConsole:
             self._try(pending)
 
     def _on_pause_over(self, timer: PauseOver) -> None:
-        self._advance(timer.number, True)
+        if timer.number in self.runbooks:
+            self._advance(timer.number, True)
 
     def _end(self, pending: PendingAsk, response: Response, correlation: Correlation | None = None) -> None:
         del self.asks[pending.number]
@@ -236,7 +237,7 @@ class OperatorConsole:
         self._live[number] = steps
         try:
             while True:
-                wanted = steps.send(answer)
+                wanted = _played(running, steps, answer)
                 if answer is not None:
                     running = running._replace(answers=(*running.answers, answer))
                 self.runbooks[number] = running
@@ -277,6 +278,15 @@ class OperatorConsole:
         self._live.pop(number, None)
         self.finished[number] = finished
         self._services.emit(RunbookEnded(number, finished.ok, finished.text))
+
+
+def _played(running: RunningRunbook, steps: Any, answer: Any) -> Any:
+    """Return what a runbook wants next; an answer of another shape than it reads ends it (R25)."""
+    try:
+        return steps.send(answer)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        text = f"{running.name}: the last answer is not of the shape that this step reads"
+        raise RunbookError(f"{text} ({type(error).__name__})") from error
 
 
 TIMER_HANDLERS: dict[type, Callable[[OperatorConsole, Any], None]] = {

@@ -75,6 +75,7 @@ class ReplicationLink:
         "connected",
         "followed",
         "reported",
+        "serial",
         "started",
         "streams",
     )
@@ -86,6 +87,7 @@ class ReplicationLink:
         self._plan, self._services, self._incarnation = plan, services, incarnation
         self._vault, self._core = vault, vault.core
         self.started: bytes | None = state.get("started")
+        self.serial: int = state.get("serial", 0)
         self.reported: tuple[str, str] = state.get("reported", ("", ""))
         self.followed: str = state.get("followed", "")
         self._progress: tuple[str, int | None] | None = None
@@ -135,6 +137,7 @@ class ReplicationLink:
         sync = self._sync
         return {
             "started": self.started,
+            "serial": self.serial,
             "reported": self.reported,
             "followed": self.followed,
             "connected": dict(self.connected),
@@ -150,6 +153,9 @@ class ReplicationLink:
 
     @_sync.setter
     def _sync(self, sync: State | None) -> None:
+        """Set the sync; a later one begins above the serials of this one, so that no late answer to it counts."""
+        if sync is not None:
+            self.serial = max(self.serial, sync.serial, sync.life)
         self._core.replica.sync = sync
 
     @property
@@ -195,7 +201,7 @@ class ReplicationLink:
             complete=reached.complete,
             position=reached.position,
             last_remote_wal=reached.last_remote_wal,
-            serial=self._incarnation << 32,
+            serial=max(self._incarnation << 32, self.serial),
         )
         self._sync = self._sync or State()
         upstream = self._services.resolve(start.addresses[0]) if start.addresses else None

@@ -1,11 +1,13 @@
 """Due times: when each stored record falls due; the earliest is at hand, however many there are.
 
 1. A record has one time, the one noted last; an earlier note of it is skipped when its turn comes.
-2. It is a cache over storage: derived at unseal, takeover and promotion, and kept up by what is written (R5).
+2. It is derived from storage at unseal, takeover and promotion, and kept up by what is written (R5).  It is saved, so
+   that a restored node reads nothing again that may have been damaged since.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from heapq import heapify, heappop, heappush
 
 MIN_REBUILD = 64
@@ -16,9 +18,9 @@ class DueTimes:
 
     __slots__ = ("_heap", "_times")
 
-    def __init__(self) -> None:
-        self._times: dict[str, int] = {}
-        self._heap: list[tuple[int, str]] = []
+    def __init__(self, times: Mapping[str, int] | None = None) -> None:
+        self._times: dict[str, int] = dict(times or {})
+        self._rebuild()
 
     def __len__(self) -> int:
         return len(self._times)
@@ -33,8 +35,7 @@ class DueTimes:
         self._times[key] = when_ns
         heappush(self._heap, (when_ns, key))
         if len(self._heap) > 2 * len(self._times) + MIN_REBUILD:
-            self._heap = [(due_ns, known) for known, due_ns in self._times.items()]
-            heapify(self._heap)
+            self._rebuild()
 
     def earliest(self) -> tuple[int, str] | None:
         """Return the earliest time and its record's key; None when nothing falls due."""
@@ -49,3 +50,11 @@ class DueTimes:
     def remove(self, key: str) -> None:
         """Take a record out."""
         self._times.pop(key, None)
+
+    def state(self) -> dict[str, int]:
+        """Return what the constructor takes."""
+        return dict(self._times)
+
+    def _rebuild(self) -> None:
+        self._heap: list[tuple[int, str]] = [(due_ns, known) for known, due_ns in self._times.items()]
+        heapify(self._heap)

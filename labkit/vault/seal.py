@@ -212,7 +212,7 @@ def reload_keyring(core: Core) -> None:
             seal(core, reason="the cluster joined another replication set")
             return
         core.note_damage(KEYRING)
-        keyring = keys.barrier.keyring
+        return  # judged again at each step, as a node that was restored judges it
     if keyring != keys.barrier.keyring:
         keys.install(keys.root_key, keyring)
     core.caches.records.keep(KEYRING, stored, None)

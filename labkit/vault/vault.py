@@ -19,6 +19,7 @@ from labkit.vault import request_route, request_walk, scheduled_work
 from labkit.vault.calls import Calls
 from labkit.vault.context import Context
 from labkit.vault.core import Core, Environment, Leadership, SealKeys, Settings
+from labkit.vault.due_times import DueTimes
 from labkit.vault.files import Files
 from labkit.vault.mounts import ResolvedRoute
 from labkit.vault.replication.journal import Journal
@@ -72,6 +73,7 @@ class Vault(ShortForms):
             self.core.leadership = Leadership(*state["leadership"])
             self.serial = state["serial"]
             self.core.waiting, self.core.damaged = dict(state["waiting"]), dict.fromkeys(state["damaged"])
+            self.core.due_times = None if state["due_times"] is None else DueTimes(state["due_times"])
 
     def __repr__(self) -> str:
         return f"Vault({self.core.settings.node}, {'sealed' if self.sealed else 'unsealed'})"
@@ -233,6 +235,7 @@ class Vault(ShortForms):
             "serial": self.serial,
             "waiting": dict(core.waiting),
             "damaged": tuple(core.damaged),
+            "due_times": None if core.due_times is None else core.due_times.state(),
         }
 
     def _start(self, ctx: Context) -> Response | Suspended:

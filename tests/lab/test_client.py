@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -292,3 +293,29 @@ def test_every_operation_ends_once_and_a_saved_client_goes_on_the_same(events, c
         assert all(0 < operation.attempts <= one.plan.retries + len(NODES) + 2 for operation in one.pending.values())
     assert len(ended) == len(set(ended))
     assert sorted([*ended, *one.pending]) == list(range(1, one.serial + 1))
+
+
+# ---- every state, every event
+
+
+def test_no_answer_and_no_timer_brings_a_client_down():
+    """Answers of any status, of this attempt or another; timers that are due, late, or gone."""
+    work = tuple(WorkloadPlan(operation=name, every_ns=5) for name in ("put-secret", "get-secret", "encrypt"))
+    group = plan(*work)
+    places = ("", "http://paris-2:8200/v1/x", "https://tokyo-1:8200", "nowhere", "//", "http://")
+    for seed in range(200):
+        random, client = Random(seed), Client("shop-1", group, NODES)
+        effects = client.start(0)
+        for now_ns in range(120):
+            timers = [effect.payload for effect in effects if isinstance(effect, SetTimer)]
+            sent = [effect.correlation for effect in effects if isinstance(effect, SendRequest)]
+            if sent and random.random() < 0.6:
+                chosen = random.choice(sent)
+                correlation = chosen._replace(attempt=chosen.attempt + random.choice((0, 0, 0, 1, -1)))
+                status = random.choice((0, 200, 204, 307, 307, 400, 403, 404, 429, 472, 473, 500, 503, 999))
+                answer = Response(status, {"Location": random.choice(places)}, None, random.choice(("", DR_SECONDARY)))
+                effects += client.on_answer(correlation, answer)
+            else:
+                effects += client.on_timer(random.choice(timers), now_ns)
+            effects = effects[-30:] + client.start(now_ns)
+        assert all(operation.attempts <= group.retries + len(NODES) + 2 for operation in client.pending.values())

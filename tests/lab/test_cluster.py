@@ -354,3 +354,33 @@ def test_a_runbook_waits_for_a_node_that_can_become_the_active_one(calm):
     calm.crash("tokyo-1")
 
     assert calm["tokyo"].promote() == "tokyo is the primary now"
+
+
+# ---- short forms for a look at the tree
+
+
+def test_merkle_check_is_the_same_call_on_a_primary_and_on_a_secondary(calm):
+    for name in ("paris", "tokyo"):
+        assert calm[name].merkle_check().data["merkle_corruption_report"]["corrupted_root"] is False
+    calm.corrupt("tokyo", layer="root")
+    assert calm["tokyo"].merkle_check().data["merkle_corruption_report"]["corrupted_root"] is True
+    assert calm["paris"].merkle_check().data["merkle_corruption_report"]["corrupted_root"] is False
+
+    asked = {event.what for event in calm.trace.select("observed", node="tokyo-1")}
+    assert "operation token issued" in asked
+    body = {"dr_operation_token": calm["tokyo"].operation_token()}
+    assert calm["tokyo"].post("sys/replication/dr/secondary/operation-token/delete", body, token="").ok
+
+
+def test_a_cluster_that_does_not_replicate_answers_that_it_does_not(quiet):
+    assert quiet["paris"].merkle_check().status == 400
+    with pytest.raises(RunbookError, match="start an operation token on paris"):
+        quiet["paris"].operation_token()
+
+
+def test_an_operation_token_opens_what_wants_one_and_stays_out_of_the_trace(calm):
+    token = calm["tokyo"].operation_token()
+    answer = calm["tokyo"].post("sys/replication/dr/secondary/merkle-check", {"dr_operation_token": token}, token="")
+
+    assert answer.ok
+    assert token not in str(list(calm.trace))

@@ -86,3 +86,41 @@ def test_the_stored_term_never_goes_back(claims):
             highest = term
         kept = read_lease(store)
         assert (kept.term if kept else 0) == highest
+
+
+# ---- a lease that cannot be read, a term that is over (R25)
+
+DAMAGED = [b"", b"[", b"\xff", b"7", b'["paris-1",1]', b'["paris-1","1",3]', b'{"a":1}']
+
+
+@pytest.mark.parametrize("stored", DAMAGED)
+def test_a_damaged_lease_is_written_again_by_the_node_that_leads(stored):
+    store = MemoryStorage()
+    stand(store, "paris-1", 0, 10)
+    store.apply({KEY: stored}, 1)
+
+    assert stand(store, "paris-1", 1, 20) == Candidacy(RENEWED, Lease("paris-1", 1, 20 + LEASE_NS))
+    assert read_lease(store) == Lease("paris-1", 1, 20 + LEASE_NS)
+
+
+@pytest.mark.parametrize("stored", DAMAGED)
+def test_a_damaged_lease_that_nobody_renews_is_taken_when_its_time_is_over(stored):
+    store = MemoryStorage()
+    for term in range(5):
+        stand(store, "paris-1", 0, 10 + term * LEASE_NS)
+    store.apply({KEY: stored}, 5)
+    began_ns = 10 + 4 * LEASE_NS
+
+    assert stand(store, "paris-2", 0, began_ns) == Candidacy(HELD, Lease("", 0, began_ns + LEASE_NS))
+    assert stand(store, "paris-2", 0, began_ns + LEASE_NS - 1).result == HELD
+    taken = stand(store, "paris-2", 0, began_ns + LEASE_NS)
+    assert taken == Candidacy(TAKEN, Lease("paris-2", 6, began_ns + 2 * LEASE_NS)), "the next term that is not over"
+
+
+def test_a_leader_whose_term_is_over_follows():
+    store = MemoryStorage()
+    stand(store, "paris-1", 0, 10)
+    store.claim(9)
+
+    assert stand(store, "paris-1", 1, 20).result == HELD
+    assert stand(store, "paris-1", 0, 10 + LEASE_NS).lease.term == 10

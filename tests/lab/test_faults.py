@@ -203,6 +203,55 @@ def test_corruption_of_storage_flips_one_bit_of_one_value_and_no_root(calm):
     assert calm["tokyo"].root == root
 
 
+def test_corruption_of_storage_without_a_key_strikes_the_value_of_a_secret(calm):
+    before = calm.queries.contents("tokyo")
+    calm["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+    calm["paris"].post("transit/encrypt/orders", {"plaintext": "aGVsbG8="})
+    calm.run("1s").corrupt("tokyo", layer="storage")
+    (event,) = calm.trace.select("observed", what="corrupted")
+    secrets = [key for key in calm.queries.contents("tokyo") if key not in before and "/versions/" in key]
+
+    assert faults(calm)[-1] == ("corrupt", "tokyo", "storage")
+    assert (event.node, dict(event.fields)) == ("tokyo-1", {"layer": "storage", "key": max(secrets)})
+    calm.crash("paris")
+    calm["tokyo"].promote()
+    assert max(secrets) in calm["tokyo"].get("secret/data/app").errors[0]
+    assert calm["tokyo"].get("sys/health").ok
+
+
+def test_corruption_of_storage_where_no_secret_is_strikes_no_token(calm):
+    calm.corrupt("tokyo", layer="storage")
+    (event,) = calm.trace.select("observed", what="corrupted")
+
+    assert dict(event.fields)["key"].startswith("policy/")
+
+
+def test_what_is_traced_of_a_corrupt_node_of_the_index_says_where_it_is(calm):
+    calm.corrupt("tokyo", layer="page")
+    (event,) = calm.trace.select("observed", what="corrupted")
+
+    assert [name for name, _ in event.fields] == ["layer", "page", "tree"]
+
+
+@pytest.mark.parametrize("cluster", ["paris", "tokyo"])
+def test_no_damaged_value_whatever_it_is_ends_a_lab(calm, cluster):
+    """Each stored value in turn, then reads, a takeover, and a promotion."""
+    calm["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+    calm["paris"].post("transit/encrypt/orders", {"plaintext": "aGVsbG8="})
+    calm["paris"].post("auth/token/create", {"policies": ["default"], "ttl": "3s"})
+    snapshot = calm.run("1s").snapshot()
+    for key in sorted(calm.parts.stores[cluster].state()["items"]):
+        lab = Lab.restore(snapshot)
+        lab.corrupt(cluster, layer="storage", key=key)
+        for path in ("secret/data/app", "sys/health", "sys/replication/dr/status"):
+            lab.parts.console.ask(Ask(cluster, "GET", path), SECOND_NS)
+        lab.run("2s").crash(f"{cluster}-1")
+        lab.run("5s").crash("paris")
+        lab.parts.console.start("promote", cluster="tokyo", force=True)
+        lab.run("5s")
+        assert Lab.restore(lab.snapshot()).now == lab.now
+
+
 @pytest.mark.parametrize(
     ("cluster", "layer", "key", "says"),
     [

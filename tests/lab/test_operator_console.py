@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from labkit.lab.host_services import ResolvedNode
 from labkit.lab.messages import ApiAnswer, ApiRequest, AskAgain, AskDeadline, Correlation
 from labkit.lab.operator_console import RETRY_NS, Finished, OperatorConsole
 from labkit.lab.reports import AskEnded, RunbookEnded
-from labkit.lab.runbooks import Ask, Credentials, RunbookError
+from labkit.lab.runbooks import RUNBOOKS, Ask, Credentials, RunbookError
 from labkit.service.message import Response
 from labkit.vault.core import Leadership
 
@@ -318,3 +319,72 @@ def test_a_refusal_that_comes_from_another_cluster_is_no_refusal_of_this_one(qui
     assert "not the active node" in answer.errors[0]
     asked = [event for event in quiet.trace.select("message", what="request") if event.source == "tokyo-operator"]
     assert len(asked) == 1
+
+
+# ---- every state, every event
+
+PARTS: tuple[Any, ...] = (
+    {"mode": "primary", "state": "running", "last_wal": 3, "merkle_root": "00", "last_remote_wal": 3},
+    {"mode": "secondary", "state": "stream-wals", "last_remote_wal": 3, "merkle_root": "00", "secondaries": []},
+    {"mode": "secondary", "state": "idle", "known_secondaries": ["tokyo"]},
+    {"mode": "disabled"},
+    {},
+    None,
+    [],
+    "text",
+    7,
+)
+WHOLE_BODIES: tuple[Any, ...] = (
+    None,
+    {},
+    {"sealed": True, "t": 1},
+    {"sealed": True, "t": "x"},
+    {"required": 1, "otp": "abc", "nonce": "n"},
+    {"required": None, "otp": 7},
+    {"encoded_token": "AAAA"},
+    {"encoded_token": 7},
+    {"wrap_info": {"token": "t"}},
+    {"wrap_info": []},
+    {"errors": ["refused"]},
+)
+CODES = ("", "", "", "not_active", "attempt_in_progress", "dr_secondary")
+ARGUMENTS = {
+    "replicate": {"primary": "paris", "secondary": "tokyo"},
+    "enable-secondary": {"cluster": "tokyo", "primary": "paris"},
+    "repoint": {"cluster": "tokyo", "to": "paris"},
+    "failover": {"old": "paris", "new": "tokyo"},
+    "ask": {"cluster": "paris", "method": "GET", "path": "sys/health"},
+}
+
+
+@pytest.mark.parametrize("name", sorted(RUNBOOKS))
+def test_no_answer_and_no_timer_ends_a_runbook_but_by_its_own_end(outside, name):
+    """Answers of any status and shape, in any order with timers that are due, late or another's."""
+    for seed in range(60):
+        random = Random(seed)
+        outside.done.clear()
+        outside.known = {
+            f"active://{cluster}": ResolvedNode(f"{cluster}-1", cluster, True) for cluster in ("paris", "tokyo")
+        } | {f"http://{plan}:8200": ResolvedNode(plan, plan[:5], True) for plan in ("paris-1", "paris-2", "tokyo-1")}
+        console = OperatorConsole(pair(), outside.services)
+        console.credentials.update(dict.fromkeys(("paris", "tokyo"), Credentials("hvs.root", ("aa", "bb"))))
+        number = console.start(name, **ARGUMENTS.get(name, {"cluster": "paris"}))
+        for _ in range(80):
+            happen(random, console, outside)
+        for pending in list(console.asks.values()):
+            console.on_timer(AskDeadline(pending.number))
+        assert number in console.finished or number in console.runbooks
+
+
+def happen(random: Random, console: OperatorConsole, outside: Any) -> None:
+    """One event: mostly the answer to what was sent last, else any timer that was set, each once."""
+    timers = [entry for entry in outside.done if entry[0] == "after"]
+    if timers and (random.random() < 0.3 or not outside.sent):
+        due = random.choice(timers)
+        outside.done.remove(due)
+        console.on_timer(due[1][1])
+        return
+    _, target, _, message, _ = random.choice(outside.sent[-2:])
+    body = random.choice(WHOLE_BODIES) if random.random() < 0.5 else {"data": random.choice(PARTS)}
+    status = random.choice((200, 200, 200, 200, 204, 307, 400, 403, 472, 503))
+    console.receive(target, ApiAnswer(message.correlation, Response(status, {}, body, random.choice(CODES))))

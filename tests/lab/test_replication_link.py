@@ -10,6 +10,7 @@ import pytest
 from labkit import Lab
 from labkit.lab.messages import ReplicationQuestion
 from labkit.lab.runbooks import RunbookError
+from labkit.vault.core import Leadership
 from labkit.vault.replication.otp import decode
 
 SECOND_NS = 1_000_000_000
@@ -553,3 +554,33 @@ def test_a_damaged_position_of_the_secondary_is_read_as_none_after_a_takeover(ca
     lab.run("30s")
 
     assert level(lab)
+
+
+# ---- a lead that is lost
+
+
+def test_a_sync_that_begins_again_on_one_node_takes_no_answer_to_the_one_before(calm):
+    node = calm.parts.nodes["tokyo-1"]
+    leadership, before = node.leadership, node.sync
+    node.vault.set_leadership(Leadership(active=False))
+    node.after_step()
+    assert node.sync is None
+    again = Lab.restore(calm.snapshot()).parts.nodes["tokyo-1"]
+    for one in (node, again):
+        one.vault.set_leadership(leadership)
+        one.after_step()
+        assert before is not None
+        assert one.sync is not None
+        assert one.sync.life > before.serial
+
+
+@pytest.mark.parametrize("cluster", ["paris", "tokyo"])
+def test_a_term_that_is_over_ends_a_lead_and_no_lab(lab, cluster):
+    """Whatever is committed next: a request's step, the lease, a streamed entry, a position."""
+    leader = lab.parts.nodes[f"{cluster}-1"]
+    lab.parts.stores[cluster].claim(99)
+    lab.run("10s")
+
+    assert lab.parts.nodes[lab[cluster].active].leadership.term == 100
+    assert leader.leadership.term != 1
+    assert lab.parts.stores[cluster].get("node/lease") is not None

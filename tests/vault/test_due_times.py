@@ -34,3 +34,15 @@ def test_a_record_that_is_noted_again_and_again_takes_no_more_room():
 
     assert len(times._heap) <= MIN_REBUILD + 3
     assert times.earliest() == (9_999, "a")
+
+
+def test_saved_times_are_the_same_times():
+    times = DueTimes()
+    for key, when_ns in (("a", 5), ("b", 3), ("a", 2), ("c", 9)):
+        times.note(key, when_ns)
+    times.remove("b")
+    again = DueTimes(times.state())
+    times.note("d", 1)
+
+    assert again.state() == {"a": 2, "c": 9}
+    assert again.earliest() == (2, "a")
