@@ -161,7 +161,7 @@ def revoke(ctx: Context, digest: str, *, descendants: bool = True) -> None:
             token = _stored(storage, member)
         except BarrierError:  # a record that does not open must not keep its family alive; tidy finds the accessor
             token = None
-            to_delete.append(IDS + member)
+            to_delete += [IDS + member, *storage.keys(f"cubbyhole/{member}/")]
         if token is not None:
             to_delete += [IDS + member, ACCESSORS + token.accessor, *storage.keys(f"cubbyhole/{member}/")]
             if token.parent:
@@ -202,7 +202,10 @@ def tidy(ctx: Context) -> int:
     storage = ctx.full_storage
     deleted = 0
     for accessor in storage.list(ACCESSORS):
-        digest = storage.get(ACCESSORS + accessor)
+        try:
+            digest = storage.get(ACCESSORS + accessor)
+        except BarrierError:  # whose it was cannot be read: it stays
+            continue
         if digest is not None and ctx.read(IDS + digest.decode()) is None:
             storage.delete(ACCESSORS + accessor)
             deleted += 1

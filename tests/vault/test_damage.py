@@ -26,7 +26,6 @@ def filled(service):
     service.put("sys/policies/acl/p", {"policy": RULE})
     service.post("auth/token/roles/r", {"orphan": True})
     service.post("auth/token/create", {"policies": ["p"], "ttl": "1h"})
-    service.post("cubbyhole/a", {"x": 1})
     service.post("sys/wrapping/wrap", {"x": 1}, headers={"X-Vault-Wrap-TTL": "60s"})
     service.put("sys/audit/file", {"type": "file", "options": {"file_path": "/audit.log"}})
     service.post(f"{DR}primary/enable")

@@ -26,6 +26,7 @@ from labkit.vault.files import Files
 from labkit.vault.mounts import CATALOGUE, EngineKind
 from labkit.vault.replication import MODE_KEY, activation
 from labkit.vault.replication.mode import Mode, advance
+from labkit.vault.storage import StoreError
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.vault import Vault, set_up
 
@@ -677,3 +678,27 @@ def test_damage_that_was_reported_is_not_reported_again_after_a_restore():
     world.vault.core.note_damage("a")
 
     assert len(world.reported) == before
+
+
+@pytest.mark.parametrize("fetched", [0, 1, 2])
+def test_a_step_that_the_store_cannot_write_is_a_500_and_ends_the_request(fetched, monkeypatch):
+    """Decision C10, at the first step, one in between and the last: nothing of that step is kept."""
+    world = World()
+    outcome, before = None, world.store.state()
+
+    def full(self, writes, term):
+        raise StoreError("lab.db has no space left")
+
+    for step in range(fetched + 1):
+        if step == fetched:
+            before = world.store.state()
+            monkeypatch.setattr(MemoryStorage, "apply", full)
+        outcome = (
+            world.send("POST", "probe/relay/a", {"value": "x"})
+            if outcome is None
+            else world.vault.resume(outcome, FETCHED["ok"])
+        )
+
+    assert outcome == respond(500, {"errors": ["lab.db has no space left"]})
+    assert world.store.state() == before
+    assert world.vault.core.waiting == {}
