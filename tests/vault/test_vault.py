@@ -151,8 +151,10 @@ def test_a_vault_alone_can_be_demoted_and_promoted_again(service):
     assert service.post("secret/data/app", {"data": {"x": 2}}).ok
 
 
-def test_a_vault_alone_with_an_upstream_is_not_promoted_without_force(service):
-    mode = advance(Mode(), "enable_secondary", cluster_id="set", upstream_cluster_addrs=("https://p:8201",))
+@pytest.mark.parametrize("complete", [False, True])
+def test_a_vault_alone_with_an_upstream_is_not_promoted_without_force(service, complete):
+    upstream = {"upstream_cluster_addrs": ("https://p:8201",), "complete": complete}
+    mode = advance(Mode(), "enable_secondary", cluster_id="set", **upstream)
     core = service.core
     core.commit({MODE_KEY: core.keys.encrypt(MODE_KEY, mode.to_bytes(), core.entropy)})
     body = {"dr_operation_token": operation_token(service)}
