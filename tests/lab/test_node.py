@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from labkit import Lab
 from labkit.lab.blueprint import START_WALL_NS, ClusterPlan, NodePlan
 from labkit.lab.election import LEASE_NS, RENEW_NS, Lease, read_lease, write_lease
-from labkit.lab.messages import HEADER_BYTES, ApiAnswer, ApiRequest, Correlation, DueTimer, LeaseTimer, size_of
+from labkit.lab.messages import (
+    HEADER_BYTES,
+    ApiAnswer,
+    ApiRequest,
+    Correlation,
+    DueTimer,
+    LeaseTimer,
+    ReplyTimeout,
+    SyncTimer,
+    size_of,
+)
 from labkit.lab.node import NodeHost
 from labkit.lab.reports import Committed, LeaderTaken
 from labkit.lab.runbooks import Ask
@@ -54,6 +66,17 @@ def test_a_booted_node_sets_its_timer_takes_the_lease_says_so_and_sets_the_timer
     assert outside.reports[0] == LeaderTaken(500, "oslo", "oslo-1", 1)
     assert read_lease(node.store) == Lease("oslo-1", 1, 500 + LEASE_NS)
     assert (node.active, node.leadership.since_ns) == (True, START_WALL_NS + 500)
+
+
+def test_timers_of_the_sync_reach_it_and_those_of_an_earlier_life_reach_nobody(outside, monkeypatch):
+    node, _ = leading(outside)
+    reached: list[Any] = []
+    monkeypatch.setattr(type(node.link), "on_timer", lambda link, timer: reached.append(timer))
+    timers: list[Any] = [SyncTimer(0, "heartbeat", 3), ReplyTimeout(0, "echo", 4)]
+    for timer in (*timers, SyncTimer(1, "heartbeat", 3), DueTimer(0)):
+        node.on_timer(timer)
+
+    assert reached == timers
 
 
 def test_a_commit_is_reported_before_the_answer_is_sent(outside):

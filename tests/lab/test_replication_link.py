@@ -9,6 +9,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.messages import ReplicationQuestion
+from labkit.lab.reports import Progressed
 from labkit.lab.runbooks import RunbookError
 from labkit.vault.core import Leadership
 from labkit.vault.replication.otp import decode
@@ -52,6 +53,28 @@ def test_a_write_arrives_after_one_way_and_as_one_entry(calm):
 
     assert 79_000_000 < calm.now - written_ns < 82_000_000
     assert calm["tokyo"].status()["last_remote_wal"] == calm.queries.last_entry("paris")
+
+
+def test_each_side_reports_how_far_it_is(calm):
+    """The primary what its journal has reached, under no upstream; the secondary what it applied, under its own."""
+    reported: list[Progressed] = []
+    for name in ("paris-1", "tokyo-1"):
+        node = calm.parts.nodes[name]
+        services = node.link._services
+
+        def watched(report, emit=services.emit):
+            reported.extend([report] if isinstance(report, Progressed) else [])
+            emit(report)
+
+        node.link._services = services._replace(emit=watched)
+    put(calm, "paris", "app")
+    calm.run("1s")
+    newest = calm.queries.last_entry("paris")
+
+    assert [(report.cluster, *report[2:]) for report in reported] == [
+        ("paris", "", newest),
+        ("tokyo", "paris", newest),
+    ]
 
 
 def test_an_idle_pair_writes_nothing(calm):

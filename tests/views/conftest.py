@@ -40,7 +40,7 @@ def kept() -> Callable[[str, str], None]:
         if os.environ.get("LABKIT_KEEP"):
             path.parent.mkdir(exist_ok=True)
             path.write_text(text + "\n", encoding="utf-8")
-        assert text + "\n" == path.read_text(encoding="utf-8")
+        assert text + "\n" == path.read_text(encoding="utf-8"), f"when {name} changed on purpose: LABKIT_KEEP=1"
 
     return compare
 
