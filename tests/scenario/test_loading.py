@@ -53,6 +53,14 @@ def test_a_step_may_stand_at_the_first_instant(vary: Vary, scenario_of: Scenario
     assert first.at_ns == 0
 
 
+def test_clients_work_until_the_last_of_them_ends(vary: Vary, scenario_of: ScenarioOf) -> None:
+    work = [f"{{do: get-secret, every: 1s, until: {until}}}" for until in ("3s", "8s")] + ["{do: encrypt, every: 1s}"]
+    clients = f"  clients:\n    shop: {{site: paris, use: [paris], work: [{', '.join(work)}]}}\n"
+
+    assert scenario_of(vary()).work_until_ns == 0
+    assert scenario_of(vary(("timeline:", f"{clients}timeline:"))).work_until_ns == 8 * SECOND_NS
+
+
 def test_a_good_file_becomes_a_scenario(vary: Vary, scenario_of: ScenarioOf) -> None:
     text = vary(
         ("lab:\n", "about: >\n  Two lines\n  of text.\nseed: 12\nlab:\n"),

@@ -153,6 +153,10 @@ LIMITS = [
     (WorkPart, WORK, "every", ["1ms"], ["999us", "0s"]),
     (WorkPart, {**WORK, "from": "2s"}, "until", ["2001ms"], ["2s", "1s"]),
     (WorkPart, WORK, "do", ["get-secret"], ["crash"]),
+    (ClientsPart, GROUP, "count", [1, 100], [0, 101]),
+    (ClientsPart, GROUP, "retries", [0, 1_000], [-1, 1_001]),
+    (ClientsPart, GROUP, "work", [[], [WORK] * 20], [[WORK] * 21]),
+    (ClientsPart, GROUP, "use", [["paris"]], [[]]),
     (LinkPart, LINK, "latency", ["1us"], ["999ns", "0s"]),
     (LinkPart, LINK, "jitter", ["0s"], ["-1s"]),
     (LinkPart, LINK, "distribution", ["heavy"], ["heavier"]),
@@ -169,3 +173,38 @@ def test_a_value_at_its_limit_is_taken_and_one_beyond_it_is_not(
         with pytest.raises(ValidationError) as refused:
             part.model_validate({**whole, key: value}, context=NAMES)
         assert len(refused.value.errors()) == 1
+
+
+@pytest.mark.parametrize(
+    ("sites", "clusters", "good"),
+    [(1, 1, True), (16, 8, True), (0, 1, False), (17, 1, False), (1, 0, False), (16, 9, False)],
+)
+def test_a_lab_has_so_many_sites_and_clusters(sites: int, clusters: int, good: bool) -> None:
+    names = [f"site-{number}" for number in range(max(sites, 1))]
+    context = DeclaredNames(tuple(names), tuple(f"c-{number}" for number in range(clusters)))
+    plan = {
+        "sites": names[:sites],
+        "clusters": {name: {"site": "site-0"} for name in context.clusters},
+    }
+    if good:
+        assert len(LabPart.model_validate(plan, context=context).clusters) == clusters
+    else:
+        with pytest.raises(ValidationError, match=r"at (least|most)"):
+            LabPart.model_validate(plan, context=context)
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "key"),
+    [
+        (ClusterPart, {"site": "paris", "threshold": 9}, "threshold"),
+        (ClusterPart, {"site": "paris", "shares": 2}, "shares"),
+        (WorkPart, {"do": "encrypt", "every": "1s", "from": "2s", "until": "1s"}, "until"),
+        (CountRange, {"exactly": 1, "at most": 2}, "exactly"),
+    ],
+)
+def test_what_is_wrong_between_two_keys_names_the_one_to_look_at(part: Any, whole: dict[str, Any], key: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        part.model_validate(whole, context=NAMES)
+    (problem,) = refused.value.errors()
+
+    assert problem["ctx"]["error"].key == key

@@ -41,3 +41,10 @@ def test_it_knows_the_positions_of_expectations_and_steps(vary: Vary, scenario_o
     assert scenario.position_of("one primary") == FilePosition(16, 16, 11)
     assert scenario.position_of("step 2") == FilePosition(11, 5, 1)
     assert scenario.position_of("rto") is None
+
+
+def test_what_is_left_out_has_its_defaults(scenario_of: ScenarioOf, vary: Vary) -> None:
+    bare = Scenario(title="x", blueprint=scenario_of(vary()).blueprint)
+
+    assert (bare.seed, bare.settle_ns, bare.end_ns, bare.work_until_ns) == (7, 5_000_000_000, None, 0)
+    assert (bare.about, bare.path, bare.timeline, bare.positions, bare.lines) == ("", "", (), (), ())

@@ -92,6 +92,12 @@ def test_a_condition_limits_lag_in_entries_or_in_time(
     assert read_condition(text) == (in_entries, low, high)
 
 
+def test_a_condition_of_many_digits_is_none() -> None:
+    assert read_condition("lag 999999999") == (True, 999_999_999, 999_999_999)
+    with pytest.raises(ValueError, match="expected a condition"):
+        read_condition("lag 1000000000")
+
+
 def test_a_condition_holds_within_its_limits() -> None:
     inf = float("inf")
 

@@ -192,3 +192,10 @@ def test_a_tag_is_refused_where_it_stands(value: str) -> None:
         parse(f"a: 1\nkey: {value}\n".encode(), "x")
 
     assert refused.value.problems[0].position.line == 2
+
+
+def test_a_byte_that_is_no_text_is_shown_where_it_stands() -> None:
+    for source, line, column in ((b"\xff", 1, 1), (b"a: 1\nb: \xff\n", 2, 4), (b"a: 1\n\n\xc3(", 3, 1)):
+        with pytest.raises(ScenarioError, match="expected text in UTF-8, got the byte 0x") as refused:
+            parse(source, "x")
+        assert refused.value.problems[0].position == FilePosition(line, column)
