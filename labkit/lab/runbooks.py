@@ -21,7 +21,8 @@ DR = "sys/replication/dr/"
 POLL_NS = 250 * MILLISECOND_NS
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "LIST")
 MAX_POLLS = 480  # two minutes
-MAX_IDLE_POLLS = 60  # 15 s without any progress
+MAX_IDLE_POLLS = 120  # 30 s without a new entry: a secondary notices a silent primary after 15 s, and compares then
+MAX_ARRIVAL_POLLS = 60  # 15 s, more than anything under way takes
 
 
 class Ask(NamedTuple):
@@ -288,14 +289,16 @@ def _catch_up(old: str, new: str, before: dict[str, Any]) -> Runbook:
     while idle < MAX_IDLE_POLLS:
         data = yield from _status(new)
         reached = data.get("last_remote_wal", 0)
+        streams = (data.get("state"), data.get("connection_state")) == ("stream-wals", "ready")
         # what arrived by comparison is in no entry that was streamed: equal roots say so as well
-        has_all = reached >= before["last_wal"] or data["merkle_root"] == before["merkle_root"]
-        if has_all and (data.get("state"), data.get("connection_state")) == ("stream-wals", "ready"):
+        if streams and (
+            reached >= before["last_wal"] or data["merkle_root"] == (yield from _status(old))["merkle_root"]
+        ):
             return new
         idle, seen = (0, reached) if reached != seen else (idle + 1, seen)
         yield Pause(POLL_NS)
     raise RunbookError(
-        f"failover from {old} to {new}: {new} has entry {seen} of {before['last_wal']} and made no progress for 15 s "
+        f"failover from {old} to {new}: {new} has entry {seen} of {before['last_wal']} and made no progress for 30 s "
         f"(state {data.get('state')}, connection {data.get('connection_state')}); nothing was changed"
     )
 
@@ -303,7 +306,7 @@ def _catch_up(old: str, new: str, before: dict[str, Any]) -> Runbook:
 def _wait_for_root(cluster: str, root: str, of: str) -> Runbook:
     """Wait until a cluster has the Merkle root of another; give up when nothing arrives any more."""
     idle, seen = 0, ""
-    while idle < MAX_IDLE_POLLS:
+    while idle < MAX_ARRIVAL_POLLS:
         found = (yield from _status(cluster)).get("merkle_root", "")
         if found == root:
             return root

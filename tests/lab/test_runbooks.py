@@ -433,7 +433,7 @@ def test_failover_to_one_that_does_not_catch_up_stops_before_the_demotion():
 
     assert asked(wanted) == []
     assert str(error) == (
-        "failover from paris to tokyo: tokyo has entry 3 of 5 and made no progress for 15 s "
+        "failover from paris to tokyo: tokyo has entry 3 of 5 and made no progress for 30 s "
         "(state stream-wals, connection ready); nothing was changed"
     )
 
@@ -455,6 +455,19 @@ def test_failover_right_after_the_first_comparison_when_no_entry_was_streamed_ye
 
     assert lab["tokyo"].status()["last_remote_wal"] == 0
     assert lab.failover("paris", "tokyo") == "tokyo is the primary now; from it stream: paris"
+
+
+def test_what_arrived_by_comparison_shows_in_the_roots_as_they_are_now():
+    """The entry that a secondary names is of the stream; a comparison goes past it without naming another."""
+    primaries = [pair_status("primary", wal=9, root=root, state="running") for root in ("aa", "bb", "cc")]
+    level, done = pair_status("secondary", wal=3, root="cc"), pair_status("primary", wal=9, state="running")
+    demoted = pair_status("secondary", state="idle", root="cc")
+    answers = failover_answers(
+        [*primaries, demoted, demoted, pair_status("secondary", root="cc")], [level, level, level, level, done]
+    )
+    _, end = drive(RUNBOOKS["failover"]("paris", "tokyo"), answers)
+
+    assert end == "tokyo is the primary now; from it stream: paris, lima"
 
 
 def test_failover_goes_on_waiting_while_entries_arrive():
