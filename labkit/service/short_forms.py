@@ -71,13 +71,22 @@ class ShortForms:
         **how: Any,
     ) -> Response:
         """Merge a JSON merge patch (RFC 7396) into what is there."""
-        return self._send("PATCH", path, body, token, {"Content-Type": MERGE_PATCH, **(headers or {})}, how)
+        return self._send("PATCH", path, body, token, {"Content-Type": MERGE_PATCH, **_checked(headers)}, how)
 
     def _send(
         self, method: str, path: str, body: Body | None, token: str | None, headers: Headers | None, how: Any
     ) -> Response:
-        sent = dict(headers or {})
+        sent = dict(_checked(headers))
         text = self.root_token if token is None else token
         if text:
             sent["X-Vault-Token"] = text
         return self.request(method, path, json=body, headers=sent, **how)
+
+
+def _checked(headers: Headers | None) -> Headers:
+    """Return headers, none for None; ValueError for what cannot be read by name."""
+    if headers is None or isinstance(headers, Mapping):
+        return headers or {}
+    from labkit.service.arguments import wrong  # needed for errors only (R24)
+
+    raise wrong("headers", "a mapping of names to texts", headers)

@@ -58,3 +58,13 @@ def test_what_else_is_given_goes_on_to_request():
     assert patient.sent == ["2s"]
     with pytest.raises(TypeError, match="timeout"):
         Recorder().get("secret/a", timeout="2s")
+
+
+@pytest.mark.parametrize("form", ["get", "post", "patch"])
+@pytest.mark.parametrize("headers", [7, True, b"x", ["X"], object()])
+def test_headers_are_a_mapping_or_none(form, headers):
+    recorder = Recorder()
+    with pytest.raises(ValueError, match="headers: expected a mapping of names to texts, got"):
+        getattr(recorder, form)("secret/a", headers=headers)
+
+    assert recorder.sent == []
