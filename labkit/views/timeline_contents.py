@@ -252,8 +252,10 @@ def _silences(records: Records, name: str, bars: list[Span], heard: list[int]) -
             continue
         times = [bar.from_ns, *(at_ns for at_ns in heard if bar.from_ns < at_ns < bar.to_ns), bar.to_ns]
         for from_ns, to_ns in pairwise(times):
+            if to_ns - from_ns < SILENT_NS:
+                continue
             lag = records.lags(to_ns - 1).get(name)
-            if to_ns - from_ns >= SILENT_NS and lag is not None:
+            if lag is not None:
                 words = f"hears nothing for {(to_ns - from_ns) / SECOND_NS:.1f} s"
                 yield Span(name, from_ns, to_ns, "silent", f"{words}{_entries(lag.entries)}")
 

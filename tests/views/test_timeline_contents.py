@@ -282,6 +282,22 @@ def test_lag_is_never_asked_for_after_the_window():
     assert all(at_ns <= window.end_ns for at_ns in asked)
 
 
+def test_lag_is_asked_for_a_bounded_number_of_times_however_much_was_heard():
+    asked: list[int] = []
+
+    def lags(at_ns: int) -> dict[str, Lag]:
+        asked.append(at_ns)
+        return {"c": Lag(0, 0.0)}
+
+    trace = Trace()
+    trace.record(("mode", 0, "c", "secondary", "stream-wals"))
+    for number in range(5_000):
+        trace.record(("message", 0, number * SECOND_NS // 10, "d-1", "c-1", "echo", 9, "delivered"))
+    contents_of(Records(trace, RecoveryLedger(), {"c": ("c-1",), "d": ("d-1",)}, lags), Window(0, 500 * SECOND_NS))
+
+    assert len(asked) <= 2 * (MAX_COLUMNS + 2)
+
+
 # ---- operations
 
 
