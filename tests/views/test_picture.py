@@ -182,6 +182,6 @@ def test_words_have_a_halo_but_not_on_a_bar():
     )
 
 
-@pytest.mark.parametrize(("width", "least", "widest"), [(800, 739, 880), (13, 12, 14), (14, 13, 15)])
-def test_a_picture_may_be_a_tenth_wider_and_as_narrow_as_its_words_allow(width, least, widest):
+@pytest.mark.parametrize(("width", "least", "widest"), [(800, 739, 1120), (13, 12, 18), (14, 13, 19)])
+def test_a_picture_may_be_two_fifths_wider_and_as_narrow_as_its_words_allow(width, least, widest):
     assert f"--least:{least}px;--widest:{widest}px" in Picture(width, 400, "Map", "words", ())._repr_html_()
