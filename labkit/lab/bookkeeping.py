@@ -1,7 +1,8 @@
 """Bookkeeping: who was promoted, whose history each cluster holds, and whom each secondary follows.
 
 1. It consumes what nodes, clients, the operators' console and faults report, at once and in order, and calls none back.
-2. A cluster's history is a count of its promotions: entry numbers of two histories are not compared.
+2. Each commit and each change of mode reaches the histories: a cluster that joins is wiped, one that is enabled
+   again begins another history, one that is promoted, or disabled as a secondary, continues the one it followed.
 3. A secondary that leaves its upstream still holds what it applied of it; a demoted primary holds its own.
 """
 
@@ -11,9 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from labkit.lab import reports
-from labkit.lab.invariants import Invariants
+from labkit.lab.histories import Continued
+from labkit.lab.invariants import Arrears, Invariants
 from labkit.lab.lag import Progress
+from labkit.lab.ledger import PendingWrite
 from labkit.lab.loss_and_outage import Promotion, RecoveryLedger
+from labkit.lab.queries import Queries
 from labkit.trace import Trace
 
 
@@ -22,24 +26,26 @@ class Bookkeeping:
 
     __slots__ = (
         "_invariants",
-        "_last_entry",
         "_ledger",
+        "_queries",
         "_trace",
+        "activations",
         "applied_positions",
-        "histories",
+        "disabled",
         "modes",
         "progress",
         "upstreams",
     )
 
     _invariants: Invariants
-    _last_entry: Callable[[str], int]
+    _queries: Queries
 
     def __init__(self, ledger: RecoveryLedger, trace: Trace, state: dict[str, Any] | None = None) -> None:
         state = state or {}
         self._ledger, self._trace = ledger, trace
-        self.histories: dict[str, int] = dict(state.get("histories", {}))
-        self.modes: dict[str, tuple[str, str]] = dict(state.get("modes", {}))
+        self.modes: dict[str, tuple[str, str, str]] = dict(state.get("modes", {}))
+        self.disabled: tuple[str, ...] = tuple(state.get("disabled", ()))
+        self.activations: dict[str, str] = dict(state.get("activations", {}))
         self.upstreams: dict[str, str] = dict(state.get("upstreams", {}))
         self.applied_positions: dict[str, int] = dict(state.get("applied_positions", {}))
         self.progress = Progress(state.get("progress"))
@@ -47,9 +53,9 @@ class Bookkeeping:
     def __repr__(self) -> str:
         return f"Bookkeeping({len(self.upstreams)} clusters with an upstream)"
 
-    def connect(self, invariants: Invariants, last_entry: Callable[[str], int]) -> None:
-        """Name the invariants to feed, and the query for a cluster's newest journal entry; before any report."""
-        self._invariants, self._last_entry = invariants, last_entry
+    def connect(self, invariants: Invariants, queries: Queries) -> None:
+        """Name the invariants to feed, and what can be asked of the lab; before any report."""
+        self._invariants, self._queries = invariants, queries
 
     def take(self, report: Any) -> None:
         """Take what was reported."""
@@ -58,8 +64,9 @@ class Bookkeeping:
     def state(self) -> dict[str, Any]:
         """Return the books as plain values."""
         return {
-            "histories": dict(self.histories),
             "modes": dict(self.modes),
+            "disabled": self.disabled,
+            "activations": dict(self.activations),
             "upstreams": dict(self.upstreams),
             "applied_positions": dict(self.applied_positions),
             "progress": self.progress.state(),
@@ -68,8 +75,16 @@ class Bookkeeping:
     # ---- what clients and operators were answered
 
     def _on_committed(self, report: reports.Committed) -> None:
-        history = self.histories.get(report.cluster, 0)
-        self._ledger.commit(report.correlation, report.cluster, history, report.entry_number)
+        cluster, histories, number = report.cluster, self._ledger.histories, 0
+        for entry_number, changes in report.commits:
+            number = histories.add(cluster, entry_number, changes)
+        correlation = report.correlation
+        if correlation is not None and self._queries.is_awaited(correlation):
+            named = (report.method, report.version, report.options)
+            self._ledger.commit(correlation, PendingWrite(cluster, histories.history_of(cluster), number, *named))
+
+    def _on_wiped(self, report: reports.Wiped) -> None:
+        self._ledger.histories.wipe(report.cluster)
 
     def _on_operation_ended(self, report: reports.OperationEnded) -> None:
         self._count(report, report.client)
@@ -81,12 +96,7 @@ class Bookkeeping:
         self._count(report, report.asker)
 
     def _count(self, report: reports.OperationEnded | reports.AskEnded, client: str) -> None:
-        if report.outcome == reports.ANSWERED:
-            self._ledger.acknowledge(report.at_ns, client, report.path, report.correlation)
-        elif report.outcome == reports.REFUSED:
-            self._ledger.note_refused()
-        else:
-            self._ledger.note_unknown()
+        self._ledger.end(report.at_ns, client, report.path, report.outcome, report.correlation)
 
     # ---- what nodes did
 
@@ -95,18 +105,35 @@ class Bookkeeping:
 
     def _on_leader_taken(self, report: reports.LeaderTaken) -> None:
         self._trace.record(("leader", *report))
-        self._invariants.on_change()
+        self._service_changed(report.at_ns)
 
-    def _on_service_changed(self, report: reports.ServiceChanged) -> None:
+    def _on_service_changed(self, report: reports.ServiceChanged | reports.ReachChanged) -> None:
+        self._service_changed(report.at_ns)
+
+    def _service_changed(self, at_ns: int) -> None:
+        self._ledger.outages.seen(self._queries.outages(), at_ns)
         self._invariants.on_change()
 
     def _on_mode_changed(self, report: reports.ModeChanged) -> None:
-        before = self.modes.get(report.cluster, ("disabled", ""))
-        self.modes[report.cluster] = (report.mode, report.state)
-        if before != (report.mode, report.state):
-            self._trace.record(("mode", *report))
-        if before[0] != report.mode:
-            self._invariants.on_change()
+        at_ns, cluster, mode, state, set_id = report
+        before, was, set_before = self.modes.get(cluster, ("disabled", "", ""))
+        self.modes[cluster] = (mode, state, set_id)
+        if (before, was) != (mode, state):
+            self._trace.record(("mode", at_ns, cluster, mode, state))
+        outages = self._ledger.outages
+        if before == "primary" and (mode, set_id) != (before, set_before):
+            outages.leave(cluster, set_before, at_ns)
+        if mode == "primary":
+            outages.lead(cluster, set_id)
+        if before == mode:
+            return
+        if mode == "disabled":
+            self.disabled = (*self.disabled, cluster)
+        elif cluster in self.disabled:
+            self.disabled = tuple(name for name in self.disabled if name != cluster)
+            if mode == "primary":
+                self._ledger.histories.enable_again(cluster)
+        self._invariants.on_change()
 
     def _on_progressed(self, report: reports.Progressed) -> None:
         self.progress.take(report)
@@ -116,36 +143,42 @@ class Bookkeeping:
 
     def _on_upstream_followed(self, report: reports.UpstreamFollowed) -> None:
         """Note whom a secondary follows; with none to follow it still holds the history of the last."""
-        if report.upstream or report.demoted:
-            if report.upstream != self.upstreams.get(report.cluster):
-                self.applied_positions.pop(report.cluster, None)
-            self.upstreams[report.cluster] = report.upstream
+        cluster, upstream = report.cluster, report.upstream
+        if report.demoted:
+            self._ledger.histories.own(cluster)
+        elif upstream and report.activation != self.activations.get(cluster):
+            self._ledger.histories.follow(cluster, upstream)
+            self.activations[cluster] = report.activation
+        if upstream or report.demoted:
+            if upstream != self.upstreams.get(cluster):
+                self.applied_positions.pop(cluster, None)
+            self.upstreams[cluster] = upstream
 
     def _on_upstream_left(self, report: reports.UpstreamLeft) -> None:
         """Note how far a secondary was; when it becomes primary by leaving, that is a promotion."""
         survivor = report.cluster
         if report.position is not None:
             self.applied_positions[survivor] = report.position
-        if report.mode != "primary":
-            return
-        upstream = self.upstreams.get(survivor, "")
+        if report.mode != "secondary":
+            self.activations.pop(survivor, None)
+            continued = self._ledger.histories.continue_alone(survivor, lambda key: self._queries.digest(survivor, key))
+            if report.mode == "primary":
+                self._promoted(report, continued)
+
+    def _promoted(self, report: reports.UpstreamLeft, continued: Continued | None) -> None:
+        survivor, at_ns, histories = report.cluster, report.at_ns, self._ledger.histories
+        upstream = self.upstreams.get(survivor, "") if continued is not None else ""
+        continued = continued or Continued(-1, len(histories.commits), frozenset())
+        fault_ns = self._ledger.outages.fault_ns(upstream or survivor, survivor, report.set_id)
+        planned = self.modes.get(upstream, ("", "", ""))[0] == "secondary"
+        promotion = Promotion(at_ns, survivor, upstream, *continued, at_ns if fault_ns is None else fault_ns, planned)
+        self._ledger.promotions.append(promotion)
         applied = self.applied_positions.get(survivor, 0) if report.complete else 0
-        history = self.histories.get(upstream, 0)
-        planned = self.modes.get(upstream, ("", ""))[0] == "secondary"
-        at_ns = report.at_ns
-        self._ledger.promoted(Promotion(at_ns, survivor, upstream, history, applied, at_ns, planned))
-        self.histories[survivor] = self.histories.get(survivor, 0) + 1
-        promotion = self._ledger.promotions[-1]
-        lag = max(0, self._last_entry(upstream) - applied) if upstream else 0
-        self._invariants.on_promotion(promotion, len(self._ledger.lost(promotion)), lag)
+        missing = max(0, self._queries.last_entry(upstream) - applied) if upstream else 0
+        lag = histories.behind(continued, applied) if upstream else 0
+        self._invariants.on_promotion(promotion, len(self._ledger.lost(promotion)), Arrears(missing, lag))
 
     # ---- what faults did
-
-    def _on_cluster_struck(self, report: reports.ClusterStruck) -> None:
-        self._ledger.fault(report.cluster, report.at_ns)
-
-    def _on_reach_changed(self, report: reports.ReachChanged) -> None:
-        self._invariants.on_change()
 
     def _on_corrupted(self, report: reports.Corrupted) -> None:
         self._invariants.corrupted = True
@@ -154,6 +187,7 @@ class Bookkeeping:
 
 HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {
     reports.Committed: Bookkeeping._on_committed,
+    reports.Wiped: Bookkeeping._on_wiped,
     reports.OperationEnded: Bookkeeping._on_operation_ended,
     reports.AskEnded: Bookkeeping._on_ask_ended,
     reports.Observed: Bookkeeping._on_observed,
@@ -164,7 +198,6 @@ HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {
     reports.Noted: Bookkeeping._on_noted,
     reports.UpstreamFollowed: Bookkeeping._on_upstream_followed,
     reports.UpstreamLeft: Bookkeeping._on_upstream_left,
-    reports.ClusterStruck: Bookkeeping._on_cluster_struck,
-    reports.ReachChanged: Bookkeeping._on_reach_changed,
+    reports.ReachChanged: Bookkeeping._on_service_changed,
     reports.Corrupted: Bookkeeping._on_corrupted,
 }

@@ -8,7 +8,7 @@ from typing import Any
 from labkit.lab.node import NodeHost
 from labkit.lab.parts import Parts
 from labkit.lab.queries import Queries
-from labkit.lab.reports import ClusterStruck, Corrupted, ReachChanged
+from labkit.lab.reports import Corrupted, ReachChanged
 from labkit.service.arguments import duration_ns, one_of, whole_number, wrong
 from labkit.service.arguments import percent as checked_percent
 from labkit.sim.latency import Latency
@@ -34,8 +34,6 @@ class LabFaults:
     def crash(self, target: str) -> None:
         """Take a node, or all nodes of a cluster, down; what they held in memory is gone."""
         nodes = [self._parts.nodes[node] for node in self._nodes(target)]
-        for cluster in sorted({node.cluster for node in nodes if node.active}):
-            self._emit(ClusterStruck(self._parts.now, cluster))
         for node in nodes:
             if self._network_faults.crash(node.name):
                 node.crash()
@@ -51,19 +49,16 @@ class LabFaults:
     def partition(self, a: str, b: str) -> None:
         """Cut both ways between two sites or clusters."""
         self._network_faults.partition(*self._two_sites(("a", a), ("b", b)))
-        self._note_cut(a, b)
         self._emit(ReachChanged(self._parts.now))
 
     def cut(self, source: str, target: str) -> None:
         """Cut one way, from a site or cluster to another."""
         self._network_faults.cut(*self._two_sites(("source", source), ("target", target)))
-        self._note_cut(source, target)
         self._emit(ReachChanged(self._parts.now))
 
     def isolate(self, target: str) -> None:
         """Cut a site or cluster off from every other site."""
         self._network_faults.isolate(self._site("target", target))
-        self._note_cut(target)
         self._emit(ReachChanged(self._parts.now))
 
     def heal(self, a: str | None = None, b: str | None = None) -> None:
@@ -154,9 +149,3 @@ class LabFaults:
             if keys:
                 return keys[-1]
         raise ValueError(f"{node.cluster} stores no secret that could be altered; write one first, or name a key")
-
-    def _note_cut(self, *targets: str) -> None:
-        sites = {self.queries.site_of(target) for target in targets}
-        for plan in self._parts.blueprint.clusters:
-            if plan.site in sites:
-                self._emit(ClusterStruck(self._parts.now, plan.name))

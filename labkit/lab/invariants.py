@@ -1,7 +1,8 @@
 """Invariants: the standing rules of a lab, checked on the events that can break them (R18).
 
 1. *one primary*: at most one cluster of a replication set accepts clients' writes at any time.
-2. *planned failover loses nothing*: a promotion after the old primary was demoted loses no acknowledged write.
+2. *planned failover loses nothing*: a promotion after the old primary was demoted loses no acknowledged write; it does
+   not apply where nothing was planned.
 3. *loss within lag*: a promotion without that loses no more acknowledged writes than the survivor lagged by.
 4. *equal roots, equal contents*: the roots of two clusters are equal exactly when what is replicated is equal; judged
    at rest, at probes and at status, and not after corruption was injected.
@@ -34,16 +35,24 @@ class Violation(NamedTuple):
     detail: str
 
 
+class Arrears(NamedTuple):
+    """What a survivor had not got: journal entries of the old primary; all commits of the history it followed."""
+
+    entries: int
+    commits: int
+
+
 class Invariants:
     """The rules of one lab and the violations that were found."""
 
-    __slots__ = ("_queries", "_trace", "broken", "corrupted", "watched")
+    __slots__ = ("_queries", "_trace", "broken", "corrupted", "planned", "watched")
 
     def __init__(self, queries: Queries, trace: Trace, state: dict[str, Any] | None = None) -> None:
         state = state or {}
         self._queries, self._trace = queries, trace
         self.broken: dict[str, Violation] = {row[0]: Violation(*row) for row in state.get("broken", ())}
         self.corrupted: bool = state.get("corrupted", False)
+        self.planned: int = state.get("planned", 0)
         self.watched: dict[str, Callable[[], Any]] = {}
 
     def __repr__(self) -> str:
@@ -56,6 +65,10 @@ class Invariants:
     def verdicts(self) -> dict[str, Violation | None]:
         """Return every rule with what broke it first; None for one that held."""
         return {name: self.broken.get(name) for name in (*STANDING, *self.watched)}
+
+    def applies(self, name: str) -> bool:
+        """Whether there was any occasion to break a rule: the one on planned failovers needs a planned failover."""
+        return name != NO_LOSS or self.planned > 0
 
     def on_change(self) -> None:
         """Something changed who accepts writes, or anything that a watched rule may look at."""
@@ -72,14 +85,20 @@ class Invariants:
             if result is not None and (isinstance(result, str) or not result):
                 self._found(name, result if isinstance(result, str) else "the check said no")
 
-    def on_promotion(self, promotion: Promotion, lost: int, lag: int) -> None:
-        """A secondary was promoted: so many acknowledged writes are lost, and it lagged by so many entries."""
+    def on_promotion(self, promotion: Promotion, lost: int, arrears: Arrears) -> None:
+        """A secondary was promoted: so many acknowledged writes are lost, and this had not arrived."""
+        survivor, old_primary = promotion.survivor, promotion.old_primary
+        writes = _count(lost, "acknowledged write", "acknowledged writes")
+        self.planned += promotion.planned
         if promotion.planned and lost:
-            self._found(NO_LOSS, f"{lost} acknowledged writes lost though {promotion.old_primary} was demoted first")
-        if not promotion.planned and lost > lag:
+            entries = _count(arrears.entries, "entry", "entries")
             self._found(
-                WITHIN_LAG, f"{lost} acknowledged writes lost, but {promotion.survivor} lagged by {lag} entries"
+                NO_LOSS,
+                f"{entries} of {old_primary} had not arrived at {survivor}: {writes} lost though it was demoted first",
             )
+        if not promotion.planned and lost > arrears.commits:
+            commits = _count(arrears.commits, "commit", "commits")
+            self._found(WITHIN_LAG, f"{writes} lost, but {survivor} lagged by {commits}")
         self.on_change()
 
     def check_at_rest(self) -> None:
@@ -97,10 +116,14 @@ class Invariants:
 
     def state(self) -> dict[str, Any]:
         """Return what was found as plain values; watched rules are the caller's to add again."""
-        return {"broken": tuple(self.broken.values()), "corrupted": self.corrupted}
+        return {"broken": tuple(self.broken.values()), "corrupted": self.corrupted, "planned": self.planned}
 
     def _found(self, name: str, detail: str) -> None:
         if name not in self.broken:
             now_ns = self._queries.now
             self.broken[name] = Violation(name, now_ns, detail)
             self._trace.record(("invariant", now_ns, name, "broken", detail))
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"

@@ -66,7 +66,7 @@ class Lab:
         self._bookkeeping = Bookkeeping(self.parts.ledger, self.parts.trace, kept.get("bookkeeping"))
         self.queries = Queries(self.parts, self._bookkeeping.upstreams, self._bookkeeping.progress)
         self.invariants = Invariants(self.queries, self.parts.trace, kept.get("invariants"))
-        self._bookkeeping.connect(self.invariants, self.queries.last_entry)
+        self._bookkeeping.connect(self.invariants, self.queries)
         self.faults = LabFaults(self.parts, self.queries, self._take)
         console = self.parts.console
         driver = ClusterDriver(self._ask, self.work_through, self.queries, console.credentials, self.parts.files)

@@ -1,18 +1,39 @@
-"""Ledger: what clients were answered: every acknowledged write, and how many operations ended otherwise.
+"""Ledger: what clients were answered: every acknowledged write, and how every operation ended.
 
-A write is an operation whose commit made a journal entry; ``sys/`` calls and deliberate wipes are not counted.
+1. An operation is a request of a client or of an operator, with all its attempts.  Whatever counts operations reads
+   them here.
+2. A write is an answered operation that committed something; ``sys/`` calls and deliberate wipes are not counted.  It
+   stands for the commit of the attempt that was answered, else for that of the last attempt before.
+3. What an attempt committed is remembered while somebody waits for the answer, and no longer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any, NamedTuple
+
+from labkit.lab.chunks import Chunks
+from labkit.lab.messages import Correlation
+from labkit.lab.reports import ANSWERED, REFUSED, UNKNOWN
+
+OUTCOMES = (ANSWERED, REFUSED, UNKNOWN)
+
+
+class PendingWrite(NamedTuple):
+    """What a request committed, and what a check of it needs, never values: ``commit`` is the commit's number."""
+
+    cluster: str
+    history: int
+    commit: int
+    method: str = ""
+    version: int = 0
+    options: tuple[str, ...] = ()
 
 
 class Write(NamedTuple):
-    """One acknowledged write: when, by whom, where it was committed, in which history, and as which entry.
+    """One acknowledged write: when, by whom, which path, and where it was committed, in which history.
 
-    A cluster's history is a count of its promotions: after each, entry numbers belong to another history.
+    ``commit`` is its number among the lab's commits.  ``version`` is the one that the answer named (0: none), of a
+    secret or a key; ``options`` are the names of the fields that were sent, with those inside ``options``.
     """
 
     at_ns: int
@@ -20,48 +41,76 @@ class Write(NamedTuple):
     path: str
     cluster: str
     history: int
-    entry: int
+    commit: int
+    method: str = ""
+    version: int = 0
+    options: tuple[str, ...] = ()
+
+
+class EndedOperation(NamedTuple):
+    """When an operation ended, and how: answered, refused (certainly no effect) or unknown (it may have happened)."""
+
+    at_ns: int
+    outcome: str
 
 
 class Ledger:
     """What clients were answered, kept apart from what servers stored."""
 
-    __slots__ = ("answered", "committed", "refused", "unknown", "writes")
+    __slots__ = ("_counts", "_waiting", "operations", "writes")
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
         state = state or {}
-        self.writes: list[Write] = [Write(*row) for row in state.get("writes", ())]
-        self.committed: dict[Hashable, tuple[str, int, int]] = dict(state.get("committed", {}))
-        self.answered, self.refused, self.unknown = state.get("counts", (0, 0, 0))
+        self.writes: Chunks[Write] = Chunks(state.get("writes", ()))
+        self.operations: Chunks[EndedOperation] = Chunks(state.get("operations", ()))
+        self._counts: dict[str, int] = dict(state.get("counts", dict.fromkeys(OUTCOMES, 0)))
+        self._waiting: dict[tuple[str, int], dict[int, PendingWrite]] = {
+            asked: dict(attempts) for asked, attempts in state.get("waiting", {}).items()
+        }
 
     def __repr__(self) -> str:
         return f"Ledger({len(self.writes)} writes acknowledged, {self.unknown} unknown)"
 
-    def commit(self, correlation: Hashable, cluster: str, history: int, entry_number: int) -> None:
-        """Note that a request wrote, as which journal entry; its answer is not sent yet."""
-        self.committed[correlation] = (cluster, history, entry_number)
+    @property
+    def answered(self) -> int:
+        """How many operations were answered with success."""
+        return self._counts[ANSWERED]
 
-    def acknowledge(self, at_ns: int, client: str, path: str, correlation: Hashable) -> bool:
-        """Note that a client was answered with success; return whether that was a write."""
-        self.answered += 1
-        commit = self.committed.pop(correlation, None)
-        if commit is None or path.startswith("sys/"):
+    @property
+    def refused(self) -> int:
+        """How many operations were refused."""
+        return self._counts[REFUSED]
+
+    @property
+    def unknown(self) -> int:
+        """How many operations stayed without an answer."""
+        return self._counts[UNKNOWN]
+
+    @property
+    def waiting(self) -> int:
+        """How many operations committed something and wait for their answer."""
+        return len(self._waiting)
+
+    def commit(self, correlation: Correlation, pending: PendingWrite) -> None:
+        """Note that an attempt, for whose answer somebody waits, committed something; its answer is not sent yet."""
+        self._waiting.setdefault(correlation[:2], {})[correlation.attempt] = pending
+
+    def end(self, at_ns: int, client: str, path: str, outcome: str, correlation: Correlation) -> bool:
+        """Note how an operation ended; return whether that was an acknowledged write."""
+        self.operations.append(EndedOperation(at_ns, outcome))
+        self._counts[outcome] += 1
+        attempts = self._waiting.pop(correlation[:2], None)
+        if attempts is None or outcome != ANSWERED or path.startswith("sys/"):
             return False
-        self.writes.append(Write(at_ns, client, path, *commit))
+        pending = attempts.get(correlation.attempt) or attempts[max(attempts)]
+        self.writes.append(Write(at_ns, client, path, *pending))
         return True
 
-    def note_refused(self) -> None:
-        """Note that an operation was refused: it certainly had no effect."""
-        self.refused += 1
-
-    def note_unknown(self) -> None:
-        """Note that an operation stayed without an answer: it may have happened."""
-        self.unknown += 1
-
     def state(self) -> dict[str, Any]:
-        """Return the ledger as plain values."""
+        """Return the ledger as plain values; sealed chunks are shared (R3)."""
         return {
-            "writes": tuple(self.writes),
-            "committed": dict(self.committed),
-            "counts": (self.answered, self.refused, self.unknown),
+            "writes": self.writes.state(),
+            "operations": self.operations.state(),
+            "counts": dict(self._counts),
+            "waiting": {asked: dict(attempts) for asked, attempts in self._waiting.items()},
         }

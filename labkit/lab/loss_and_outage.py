@@ -1,7 +1,10 @@
 """Loss and outage: what a promotion lost (RPO) and how long it took (RTO), by what clients were answered (D14).
 
-1. Lost is what was acknowledged but is not in the history that the survivor had applied when it was promoted.
-2. The fault is the last crash or partition of the old primary before that promotion.
+1. Lost is judged by contents, once, at the promotion: an acknowledged write of the history that the survivor followed,
+   of which it held, under some key, neither what the write left nor what a later one left (``histories``).  Writes
+   committed to that history afterwards, by an old primary that goes on, are lost too.
+2. The fault is the earliest event that ended the old primary's service or its shipping and was not undone before the
+   promotion (``outages``); without any, the promotion itself.
 3. RPO: the number of lost writes, and the seconds from the acknowledgement of the oldest of them to the fault.
    RTO: the seconds from the fault to the first write that the survivor acknowledged.
 """
@@ -10,27 +13,43 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from labkit.lab.histories import Histories
 from labkit.lab.ledger import Ledger, Write
+from labkit.lab.outages import Outages
 from labkit.service.durations import SECOND_NS
 
 
 class Promotion(NamedTuple):
-    """A survivor took over: whose history it had applied, up to which entry, and when the fault was."""
+    """A survivor took over: when, which history it had followed, and what it did not hold of it.
+
+    ``missing`` are the numbers of commits; ``next_commit`` is the first that came after the promotion.  A cluster that
+    followed none, and is promoted with its own contents, has no old primary and ``old_history`` -1.
+    """
 
     at_ns: int
     survivor: str
     old_primary: str
     old_history: int
-    applied: int
+    next_commit: int
+    missing: frozenset[int]
     fault_ns: int
     planned: bool
 
+    def lost(self, write: Write) -> bool:
+        """Whether an acknowledged write is lost by this promotion."""
+        late = write.history == self.old_history and write.commit >= self.next_commit
+        return late or write.commit in self.missing
+
 
 class RecoveryPoint(NamedTuple):
-    """Measured loss: how many acknowledged writes, and how far back the oldest reaches."""
+    """Measured loss: how many acknowledged writes, how far back the oldest reaches, and how many came after the fault.
+
+    A split brain loses what the old primary goes on to acknowledge: those writes are ``after_fault``.
+    """
 
     writes: int
     seconds: float
+    after_fault: int = 0
 
 
 class RecoveryTime(NamedTuple):
@@ -40,32 +59,24 @@ class RecoveryTime(NamedTuple):
 
 
 class RecoveryLedger(Ledger):
-    """A lab's ledger, with the faults and promotions by which its losses are measured."""
+    """A lab's ledger, with the histories, outages and promotions by which its losses are measured."""
 
-    __slots__ = ("faults", "promotions")
+    __slots__ = ("histories", "outages", "promotions")
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
         super().__init__(state)
         state = state or {}
-        self.promotions: list[Promotion] = [Promotion(*row) for row in state.get("promotions", ())]
-        self.faults: dict[str, int] = dict(state.get("faults", {}))
+        self.promotions: list[Promotion] = list(state.get("promotions", ()))
+        self.histories = Histories(state.get("histories"))
+        self.outages = Outages(state.get("outages"))
 
     def __repr__(self) -> str:
         return f"Ledger({len(self.writes)} writes acknowledged, {len(self.lost())} lost, {self.unknown} unknown)"
 
-    def fault(self, cluster: str, at_ns: int) -> None:
-        """Note a crash or partition of a cluster."""
-        self.faults[cluster] = at_ns
-
-    def promoted(self, promotion: Promotion) -> None:
-        """Note that a secondary was promoted, and what it had applied by then; the fault is filled in (rule 2)."""
-        fault_ns = self.faults.get(promotion.old_primary, promotion.at_ns)
-        self.promotions.append(promotion._replace(fault_ns=fault_ns))
-
     def lost(self, promotion: Promotion | None = None) -> list[Write]:
         """Return the acknowledged writes that are lost, oldest first: of one promotion, or of all."""
         chosen = self.promotions if promotion is None else [promotion]
-        return [write for write in self.writes if any(_missed(write, taken) for taken in chosen)]
+        return [write for write in self.writes if any(taken.lost(write) for taken in chosen)] if chosen else []
 
     def rpo(self) -> RecoveryPoint:
         """Measure the loss of the last promotion; zero when there was none."""
@@ -73,8 +84,9 @@ class RecoveryLedger(Ledger):
             return RecoveryPoint(0, 0.0)
         last = self.promotions[-1]
         lost = self.lost(last)
-        oldest = min((write.at_ns for write in lost), default=last.fault_ns)
-        return RecoveryPoint(len(lost), max(0, last.fault_ns - oldest) / SECOND_NS)
+        oldest_ns = min((write.at_ns for write in lost), default=last.fault_ns)
+        after_fault = sum(write.at_ns > last.fault_ns for write in lost)
+        return RecoveryPoint(len(lost), max(0, last.fault_ns - oldest_ns) / SECOND_NS, after_fault)
 
     def rto(self) -> RecoveryTime:
         """Measure the outage of the last promotion."""
@@ -88,13 +100,9 @@ class RecoveryLedger(Ledger):
 
     def state(self) -> dict[str, Any]:
         """Return the ledger as plain values."""
-        return {**super().state(), "promotions": tuple(self.promotions), "faults": dict(self.faults)}
-
-
-def _missed(write: Write, promotion: Promotion) -> bool:
-    """Whether a write is in the old primary's history but not in what the survivor had applied of it."""
-    return (
-        write.cluster == promotion.old_primary
-        and write.history == promotion.old_history
-        and write.entry > promotion.applied
-    )
+        return {
+            **super().state(),
+            "promotions": tuple(self.promotions),
+            "histories": self.histories.state(),
+            "outages": self.outages.state(),
+        }

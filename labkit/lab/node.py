@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from labkit.lab.addresses import api_address, cluster_address
@@ -31,11 +31,12 @@ from labkit.lab.messages import (
     size_of,
 )
 from labkit.lab.replication_link import ReplicationLink
-from labkit.lab.reports import MESSAGE_REFUSED, Committed, LeaderTaken, Observed, ServiceChanged
+from labkit.lab.reports import MESSAGE_REFUSED, Committed, LeaderTaken, Observed, ServiceChanged, Wiped
 from labkit.service.message import Fetch, Request, Response, Suspended, silence
 from labkit.vault.core import Core, Environment, Leadership, Settings
 from labkit.vault.files import Files
 from labkit.vault.replication.journal import Journal
+from labkit.vault.replication.merkle import classify, leaf_digest
 from labkit.vault.replication.mode import Mode
 from labkit.vault.replication.serving import size_bytes as message_bytes
 from labkit.vault.replication.state import State
@@ -43,6 +44,8 @@ from labkit.vault.storage import Storage
 from labkit.vault.vault import Vault
 
 READS = ("GET", "HEAD", "LIST")
+
+Changes = tuple[tuple[str, bytes | None], ...]
 
 
 class NodeHost:
@@ -66,6 +69,7 @@ class NodeHost:
         self.timer_ns: int = state.get("timer_ns", 0)
         self.served: bool = state.get("served", False)
         self.refused_messages: int = state.get("refused_messages", 0)
+        self.commits: list[tuple[int, Changes]] = []
         self.entropy = services.entropy(self.incarnation, state.get("counter", 0))
         self.vault = self._build(state.get("vault"))
         self.link = ReplicationLink(plan, services, self.vault, self.incarnation, state.get("link"))
@@ -143,6 +147,8 @@ class NodeHost:
 
     def after_step(self) -> None:
         """After any step: replicate what was written, report a changed service, keep the timer for what falls due."""
+        if self.commits:
+            self._report_commits()
         self.link.after_step()
         active = self.active
         if active != self.served:
@@ -189,6 +195,7 @@ class NodeHost:
             backlog_entries=self.plan.cluster.backlog_entries,
         )
         vault = Vault(self.store, environment, settings, state, self.files)
+        vault.core.on_commit = self._note_commit
         if state is None:
             vault.set_leadership(Leadership(active=False))
         return vault
@@ -205,9 +212,9 @@ class NodeHost:
 
     def _on_request(self, source: str, message: ApiRequest) -> None:
         request = message.request._replace(remote_address=source)
-        commits = self.core.commits
         outcome = self.vault.handle(request)
-        self._report_commit(message.correlation, request, commits)
+        if self.commits:
+            self._report_commits(message.correlation, request, outcome)
         self._hand_over(outcome, source, message.correlation)
 
     def _on_answer(self, source: str, message: ApiAnswer) -> None:
@@ -222,9 +229,9 @@ class NodeHost:
         if waiting is None:
             return
         suspended, source, correlation = waiting
-        commits = self.core.commits
         outcome = self.vault.resume(suspended, answer)
-        self._report_commit(correlation, suspended.request, commits)
+        if self.commits:
+            self._report_commits(correlation, suspended.request, outcome)
         self._hand_over(outcome, source, correlation)
 
     def _hand_over(self, outcome: Response | Suspended, source: str, correlation: Correlation) -> None:
@@ -251,11 +258,34 @@ class NodeHost:
             request = ApiRequest(Correlation(self.name, number), fetch.request)
             self.services.send(self.name, target.node, "request", request, size_of(fetch.request.body))
 
-    def _report_commit(self, correlation: Correlation, request: Request, commits_before: int) -> None:
-        """Report a write; a read that cost its token a use is none."""
-        core = self.core
-        if core.commits != commits_before and request.method not in READS:
-            self.services.emit(Committed(correlation, self.cluster, self.journal.last))
+    def _note_commit(self, number: int | None, writes: Mapping[str, bytes | None], wiped: bool) -> None:
+        """Keep what a commit left, for the report at the end of its step; a wipe is reported instead."""
+        if wiped:
+            self.commits.clear()
+            self.services.emit(Wiped(self.cluster))
+            return
+        changes = [
+            (key, None if stored is None else leaf_digest(key, stored))
+            for key, stored in writes.items()
+            if classify(key)
+        ]
+        if changes:
+            self.commits.append((number or 0, tuple(changes)))
+
+    def _report_commits(
+        self,
+        correlation: Correlation | None = None,
+        request: Request | None = None,
+        outcome: Response | Suspended | None = None,
+    ) -> None:
+        """Report what a step committed; what a read costs its token is not a write of whoever asked."""
+        commits = tuple(self.commits)
+        self.commits.clear()
+        if correlation is None or request is None or request.method in READS:
+            self.services.emit(Committed(self.cluster, commits))
+        else:
+            named = (request.method, _version_of(outcome), _options_of(request))
+            self.services.emit(Committed(self.cluster, commits, correlation, *named))
 
     # ---- timers
 
@@ -289,6 +319,23 @@ class NodeHost:
             self.services.emit(LeaderTaken(now_ns, self.cluster, self.name, lease.term))
         elif result == HELD and (leadership.active or leadership.leader != leader):
             vault.set_leadership(Leadership(False, lease.term, 0, leader, leader_cluster))
+
+
+def _version_of(outcome: Response | Suspended | None) -> int:
+    """Return the version of a secret or key that an answer names; 0 for none."""
+    data = outcome.data if isinstance(outcome, Response) else None
+    version = data.get("version", data.get("latest_version", 0)) if isinstance(data, dict) else 0
+    return version if type(version) is int else 0
+
+
+def _options_of(request: Request) -> tuple[str, ...]:
+    """Return the names of the fields that a request sends, with those inside ``options``; never a value."""
+    body = request.body
+    if not isinstance(body, dict):
+        return ()
+    options = body.get("options")
+    inner = [f"options.{name}" for name in options] if isinstance(options, dict) else []
+    return tuple(sorted([*map(str, body), *inner]))
 
 
 MESSAGE_HANDLERS: dict[type, Callable[[NodeHost, str, Any], None]] = {

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 from labkit.lab.blueprint import Blueprint
 from labkit.lab.lag import Lag, Progress
+from labkit.lab.messages import Correlation
+from labkit.lab.outages import CUT, DOWN, FENCED, Cause
 from labkit.lab.parts import Parts
 from labkit.vault.replication.journal import WAL_KEY
-from labkit.vault.replication.merkle import classify
+from labkit.vault.replication.merkle import classify, leaf_digest
 
 STREAMING = "stream-wals"
 
@@ -89,6 +91,24 @@ class Queries:
         keys = store.keys()
         found = ((key, store.get(key)) for key in keys if classify(key))
         return {key: value for key, value in found if value is not None}
+
+    def digest(self, cluster: str, key: str) -> bytes | None:
+        """Return the digest of what a cluster's store holds under a key, 20 bytes; None for nothing."""
+        stored = self.parts.stores[cluster].get(key)
+        return None if stored is None else leaf_digest(key, stored)
+
+    def is_awaited(self, correlation: Correlation) -> bool:
+        """Whether a client or an operator still waits for the answer to a request."""
+        client = self.parts.clients.get(correlation.asker)
+        return correlation.number in (self.parts.console.asks if client is None else client.client.pending)
+
+    def outages(self) -> list[Cause]:
+        """Return what keeps clusters from serving or shipping now: who is down or fenced, and which lines are cut."""
+        plans, reachable = self.parts.blueprint.clusters, self.parts.network.reachable
+        causes: list[Cause] = [(DOWN, plan.name) for plan in plans if not self.active_node(plan.name)]
+        causes += [(FENCED, plan.name) for plan in plans if not self._clients_reach(plan.site)]
+        pairs = [(one, other) for one in plans for other in plans if one.name < other.name and one.site != other.site]
+        return causes + [(CUT, one.name, other.name) for one, other in pairs if not reachable(one.site, other.site)]
 
     def accepting(self) -> dict[str, list[str]]:
         """Return, for each replication set, the clusters whose active node is primary and reachable by clients."""

@@ -32,6 +32,7 @@ from labkit.service.errors import NOT_ACTIVE
 from labkit.service.message import Response
 from labkit.vault.context import own_work
 from labkit.vault.core import Leadership
+from labkit.vault.identifiers import sha256
 from labkit.vault.replication import activation, applied_position
 from labkit.vault.replication.events import (
     Apply,
@@ -129,7 +130,9 @@ class ReplicationLink:
         now_is = (mode, self._sync.state if self._sync is not None else "running" if mode == "primary" else "")
         if now_is != self.reported:
             self.reported = now_is
-            self._services.emit(ModeChanged(self._services.now(), self._plan.cluster.name, *now_is))
+            self._services.emit(
+                ModeChanged(self._services.now(), self._plan.cluster.name, *now_is, self._mode.cluster_id)
+            )
         self._report_progress(mode)
 
     def state(self) -> dict[str, Any]:
@@ -186,7 +189,7 @@ class ReplicationLink:
         self.started = stored
         if self._sync is not None:
             shut = mode.mode != "secondary"
-            left = (mode.mode, self._sync.position, self._sync.complete)
+            left = (mode.mode, self._sync.position, self._sync.complete, mode.cluster_id)
             self._services.emit(UpstreamLeft(self._services.now(), self._plan.cluster.name, *left))
             self._drive(Stop(f"the cluster is {mode.mode} now", self._moment(), shut))
         if mode.mode != "secondary":
@@ -206,7 +209,8 @@ class ReplicationLink:
         self._sync = self._sync or State()
         upstream = self._services.resolve(start.addresses[0]) if start.addresses else None
         self.followed = upstream.cluster if upstream is not None else ""
-        self._services.emit(UpstreamFollowed(self._plan.cluster.name, self.followed, mode.newly_demoted))
+        activated = sha256(core.storage.get(activation.CREDENTIALS) or b"").hexdigest()[:16]
+        self._services.emit(UpstreamFollowed(self._plan.cluster.name, self.followed, mode.newly_demoted, activated))
         self._drive(start)
 
     def _report_progress(self, mode: str) -> None:

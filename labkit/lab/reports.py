@@ -26,11 +26,25 @@ class Observed(NamedTuple):
 
 
 class Committed(NamedTuple):
-    """A request wrote to a cluster's store, as this journal entry."""
+    """A step of a cluster's node committed something: with each commit, its journal entry (0: none) and what it left.
 
-    correlation: Correlation
+    What it left is pairs of a key and the 20-byte digest of its stored value, None where it was deleted.  Without a
+    correlation nobody asked for it, or by a read; else ``version`` is the one that the answer names (0: none) and
+    ``options`` are the names of the fields that were sent.
+    """
+
     cluster: str
-    entry_number: int
+    commits: tuple[tuple[int, tuple[tuple[str, bytes | None], ...]], ...]
+    correlation: Correlation | None = None
+    method: str = ""
+    version: int = 0
+    options: tuple[str, ...] = ()
+
+
+class Wiped(NamedTuple):
+    """A cluster's contents were deleted: it joined a replication set."""
+
+    cluster: str
 
 
 class LeaderTaken(NamedTuple):
@@ -50,12 +64,13 @@ class ServiceChanged(NamedTuple):
 
 
 class ModeChanged(NamedTuple):
-    """A cluster's replication mode or state changed, as its active node knows it."""
+    """A cluster's replication mode or state changed, as its active node knows it; ``set_id`` is the replication set."""
 
     at_ns: int
     cluster: str
     mode: str
     state: str
+    set_id: str = ""
 
 
 class Progressed(NamedTuple):
@@ -75,21 +90,26 @@ class Noted(NamedTuple):
 
 
 class UpstreamFollowed(NamedTuple):
-    """A secondary follows a cluster from now on: none when empty; ``demoted`` when it was a primary until now."""
+    """A secondary follows a cluster from now on: none when empty; ``demoted`` when it was a primary until now.
+
+    ``activation`` stands for the credentials that it was given: others mean that it was activated again.
+    """
 
     cluster: str
     upstream: str
     demoted: bool
+    activation: str = ""
 
 
 class UpstreamLeft(NamedTuple):
-    """A secondary is about to leave its upstream: which mode it has now, and how far its contents were."""
+    """A secondary is about to leave its upstream: mode and replication set now, and how far its contents were."""
 
     at_ns: int
     cluster: str
     mode: str
     position: int | None
     complete: bool
+    set_id: str = ""
 
 
 class OperationEnded(NamedTuple):
@@ -125,13 +145,6 @@ class RunbookEnded(NamedTuple):
     text: str
 
 
-class ClusterStruck(NamedTuple):
-    """A fault hit a cluster: its active node crashed, or its site was cut off."""
-
-    at_ns: int
-    cluster: str
-
-
 class ReachChanged(NamedTuple):
     """A fault, or the end of one, changed which hosts run or which sites reach each other."""
 
@@ -149,6 +162,7 @@ class Corrupted(NamedTuple):
 Report = (
     Observed
     | Committed
+    | Wiped
     | LeaderTaken
     | ServiceChanged
     | ModeChanged
@@ -159,7 +173,6 @@ Report = (
     | OperationEnded
     | AskEnded
     | RunbookEnded
-    | ClusterStruck
     | ReachChanged
     | Corrupted
 )

@@ -163,7 +163,7 @@ def _expected_result(step: Step) -> str:
 
 
 def _counts(run: Run, ledger: RecoveryLedger) -> Iterator[VerdictRow]:
-    ranges = _ranges(run)
+    ranges, after_fault = _ranges(run), ledger.rpo().after_fault
     measured = {
         "acknowledged": len(ledger.writes),
         "lost": len(ledger.lost()),
@@ -172,7 +172,8 @@ def _counts(run: Run, ledger: RecoveryLedger) -> Iterator[VerdictRow]:
     }
     for key, what in COUNTS.items():
         count, expected = measured[key], ranges.get(key)
-        yield VerdictRow(what, _range_text(str, expected), str(count), _status(expected, count), key)
+        text = f"{count}, {after_fault} of them after the fault" if key == "lost" and after_fault else str(count)
+        yield VerdictRow(what, _range_text(str, expected), text, _status(expected, count), key)
 
 
 def _times(run: Run, ledger: RecoveryLedger) -> Iterator[VerdictRow]:
@@ -274,6 +275,11 @@ def _modes(run: Run, queries: Queries) -> dict[str, str]:
 def _invariants(run: Run, invariants: Invariants) -> Iterator[VerdictRow]:
     written = dict(run.scenario.expect.invariants)
     for name, violation in invariants.verdicts().items():
+        if not invariants.applies(name):
+            expected = written.get(name, "")
+            status = NOT_JUDGED if not expected else OK if expected == "held" else BROKEN
+            yield VerdictRow(name, expected, "does not apply", status, name)
+            continue
         expected = written.get(name, "held")
         measured = "held" if violation is None else f"broken at {write_duration(violation.at_ns)}: {violation.detail}"
         status = OK if (expected == "held") == (violation is None) else BROKEN

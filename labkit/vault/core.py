@@ -31,6 +31,8 @@ SEALED = "Vault is sealed"
 
 Observe = Callable[..., None]
 Entropy = Callable[[int], bytes]
+OnCommit = Callable[[int | None, Mapping[str, bytes | None], bool], None]
+"""Given the entry's number, the writes, and whether they wiped the store to join a replication set."""
 
 
 API_PORT, CLUSTER_PORT = 8200, 8201
@@ -244,6 +246,7 @@ class Core:
         "next_due_ns",
         "now",
         "observe",
+        "on_commit",
         "read",
         "replica",
         "settings",
@@ -270,6 +273,7 @@ class Core:
         self.due_times: DueTimes | None = None
         self.damaged: dict[str, None] = {}  # keys whose values did not open, as reported
         self.commits = 0
+        self.on_commit: OnCommit | None = None
         self.waiting: dict[int, str] = {}  # {number of a suspended request: digest of the token that it took a use off}
 
     def __repr__(self) -> str:
@@ -284,6 +288,8 @@ class Core:
             return None
         number = self.replica.journal.commit(writes, self.leadership.term)
         self.commits += 1
+        if self.on_commit is not None:
+            self.on_commit(number, writes, joined is not None)
         if joined is not None:
             self.keys.adopt(joined)
             self.caches.clear()

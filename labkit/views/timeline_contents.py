@@ -283,7 +283,7 @@ def _columns(records: Records, window: Window, slice_ns: int) -> tuple[Column, .
     first, last = window.start_ns // slice_ns, max(window.start_ns, window.end_ns - 1) // slice_ns
     counts = [[0, 0, 0, 0] for _ in range(first, last + 1)]
     kinds = {"answered": 0, "refused": 1, "unknown": 2}
-    happened = [(event.at_ns, kinds[event.outcome]) for event in records.trace.select("outcome")]
+    happened = [(operation.at_ns, kinds[operation.outcome]) for operation in records.ledger.operations]
     for at_ns, kind in [*happened, *((write.at_ns, 3) for write in records.ledger.lost())]:
         if window.start_ns <= at_ns <= window.end_ns:
             counts[min(at_ns // slice_ns, last) - first][kind] += 1

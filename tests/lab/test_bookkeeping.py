@@ -26,16 +26,41 @@ class Judge:
         return lambda *given: self.calls.append((name, *given))
 
 
+class Seen:
+    """What the books ask of a lab in which each cluster has ten entries and tokyo holds only the key ``a``."""
+
+    def __init__(self) -> None:
+        self.causes: list[tuple[str, ...]] = []
+        self.awaited = True
+
+    def last_entry(self, cluster: str) -> int:
+        return 10
+
+    def outages(self) -> list[tuple[str, ...]]:
+        return self.causes
+
+    def is_awaited(self, correlation: Correlation) -> bool:
+        return self.awaited
+
+    def digest(self, cluster: str, key: str) -> bytes | None:
+        return b"1" if (cluster, key) == ("tokyo", "a") else None
+
+
+@pytest.fixture
+def seen():
+    return Seen()
+
+
 @pytest.fixture
 def judge():
     return Judge()
 
 
 @pytest.fixture
-def books(judge):
-    """The books of a lab in which each cluster has ten entries."""
+def books(judge, seen):
+    """The books of that lab."""
     kept = Bookkeeping(RecoveryLedger(), Trace())
-    kept.connect(judge, lambda cluster: 10)
+    kept.connect(judge, seen)
     return kept
 
 
@@ -47,15 +72,26 @@ def ended(outcome: str) -> reports.OperationEnded:
     return reports.OperationEnded(9, 5, "shop-1", "put-secret", "secret/data/x", "paris", outcome, 200, 1, ASKED)
 
 
+def committed(number: int, *changes: tuple[str, bytes | None]) -> reports.Committed:
+    return reports.Committed("paris", ((number, changes),), ASKED, "POST", 4, ("data",))
+
+
 def test_a_commit_and_its_answer_are_a_write_of_the_clusters_history(books, judge):
-    books.histories["paris"] = 2
-    books.take(reports.Committed(ASKED, "paris", 7))
+    books.take(committed(7, ("a", b"1")))
     books.take(ended("answered"))
     (write,) = ledger_of(books).writes
 
-    assert (write.client, write.cluster, write.history, write.entry, write.at_ns) == ("shop-1", "paris", 2, 7, 9)
+    assert write == (9, "shop-1", "secret/data/x", "paris", 0, 0, "POST", 4, ("data",))
+    assert ledger_of(books).histories.commits == [(0, 7, (("a", b"1"),))]
     assert [(event.outcome, event.started_ns) for event in books._trace.select("outcome")] == [("answered", 5)]
     assert judge.calls == [("on_outcome",)]
+
+
+def test_a_commit_for_whose_answer_nobody_waits_is_not_remembered(books, seen):
+    seen.awaited = False
+    books.take(committed(7, ("a", b"1")))
+
+    assert (ledger_of(books).waiting, len(ledger_of(books).histories.commits)) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -93,25 +129,24 @@ def test_a_node_that_begins_or_ceases_to_serve_is_judged(books, judge):
     assert (len(books._trace), judge.calls) == (0, [("on_change",)])
 
 
-def test_a_promotion_is_whoever_leaves_its_upstream_as_primary(books, judge):
-    books.take(reports.ClusterStruck(3, "paris"))
-    books.take(reports.UpstreamFollowed("tokyo", "paris", False))
+def test_a_promotion_is_whoever_leaves_its_upstream_as_primary(books, judge, seen):
+    for number, key in ((6, "a"), (7, "b")):
+        books.take(committed(number, (key, b"1")))
+        books.take(ended("answered"))
+    judge.calls.clear()
+    seen.causes = [("down", "paris")]
+    books.take(reports.ReachChanged(3))
+    books.take(reports.UpstreamFollowed("tokyo", "paris", False, "first"))
     books.take(reports.UpstreamLeft(9, "tokyo", "primary", 6, True))
     (promotion,) = ledger_of(books).promotions
 
-    assert (promotion.survivor, promotion.old_primary, promotion.applied, promotion.fault_ns) == (
-        "tokyo",
-        "paris",
-        6,
-        3,
-    )
-    assert not promotion.planned
-    assert books.histories == {"tokyo": 1}
-    assert judge.calls == [("on_promotion", promotion, 0, 4)]
+    assert promotion == (9, "tokyo", "paris", 0, 2, frozenset([1]), 3, False)
+    assert [write.commit for write in ledger_of(books).lost()] == [1]
+    assert judge.calls == [("on_change",), ("on_promotion", promotion, 1, (4, 1))]
 
 
 def test_a_promotion_after_the_old_primary_was_demoted_is_planned(books):
-    books.take(reports.UpstreamFollowed("tokyo", "paris", False))
+    books.take(reports.UpstreamFollowed("tokyo", "paris", False, "first"))
     books.take(reports.ModeChanged(1, "paris", "secondary", "idle"))
     books.take(reports.UpstreamLeft(9, "tokyo", "primary", 10, True))
 
@@ -119,16 +154,17 @@ def test_a_promotion_after_the_old_primary_was_demoted_is_planned(books):
 
 
 def test_a_secondary_without_an_upstream_still_holds_what_it_applied_of_the_last(books):
-    books.take(reports.UpstreamFollowed("tokyo", "paris", False))
+    books.take(reports.UpstreamFollowed("tokyo", "paris", False, "first"))
     books.take(reports.UpstreamLeft(5, "tokyo", "secondary", 6, True))
     books.take(reports.UpstreamFollowed("tokyo", "", False))
     books.take(reports.UpstreamLeft(9, "tokyo", "primary", None, True))
 
-    assert (ledger_of(books).promotions[-1].old_primary, ledger_of(books).promotions[-1].applied) == ("paris", 6)
+    assert ledger_of(books).promotions[-1].old_primary == "paris"
+    assert books.applied_positions == {"tokyo": 6}
 
 
 def test_another_upstream_or_a_demotion_is_another_history(books):
-    books.take(reports.UpstreamFollowed("tokyo", "paris", False))
+    books.take(reports.UpstreamFollowed("tokyo", "paris", False, "first"))
     books.take(reports.UpstreamLeft(5, "tokyo", "secondary", 6, True))
     books.take(reports.UpstreamFollowed("tokyo", "lima", False))
     assert (books.upstreams, books.applied_positions) == ({"tokyo": "lima"}, {})
@@ -137,11 +173,53 @@ def test_another_upstream_or_a_demotion_is_another_history(books):
     assert books.upstreams == {"tokyo": ""}
 
 
-def test_contents_that_are_not_whole_hold_nothing(books):
-    books.take(reports.UpstreamFollowed("tokyo", "paris", False))
+def test_a_survivor_whose_contents_are_not_whole_had_applied_nothing(books, judge):
+    books.take(reports.UpstreamFollowed("tokyo", "paris", False, "first"))
     books.take(reports.UpstreamLeft(9, "tokyo", "primary", 6, False))
 
-    assert ledger_of(books).promotions[-1].applied == 0
+    assert judge.calls[-1][-1] == (10, 0)
+
+
+def test_a_cluster_that_is_enabled_again_begins_another_history_and_one_that_is_disabled_does_not(books):
+    histories = ledger_of(books).histories
+    begun = []
+    for mode, set_id in (("primary", "x"), ("disabled", ""), ("primary", "y")):
+        books.take(reports.ModeChanged(1, "paris", mode, "", set_id))
+        begun.append(histories.history_of("paris"))
+
+    assert begun == [0, 0, 1]
+
+
+def test_a_cluster_that_joins_is_wiped_and_follows_what_its_upstream_writes(books):
+    histories = ledger_of(books).histories
+    histories.history_of("tokyo")
+    books.take(reports.Wiped("tokyo"))
+    books.take(reports.UpstreamFollowed("tokyo", "paris", False, "first"))
+
+    followed = [histories.followed["tokyo"]]
+    books.take(reports.ModeChanged(1, "paris", "primary", "", "x"))
+    books.take(reports.ModeChanged(1, "paris", "disabled", ""))
+    books.take(reports.ModeChanged(1, "paris", "primary", "", "y"))
+    books.take(reports.UpstreamFollowed("tokyo", "paris", False, "first"))
+    followed.append(histories.followed["tokyo"])
+    books.take(reports.UpstreamFollowed("tokyo", "paris", False, "second"))
+    followed.append(histories.followed["tokyo"])
+
+    assert histories.history_of("tokyo") == 1
+    assert followed == [(2,), (2,), (2, 3)], "the same activation is no other: a node began again"
+
+
+def test_a_demoted_or_disabled_primary_is_out_of_its_set_until_it_leads_it_again(books):
+    since = ledger_of(books).outages
+    books.take(reports.ModeChanged(1, "paris", "primary", "running", "x"))
+    books.take(reports.ModeChanged(2, "paris", "secondary", "idle", "x"))
+    assert since.fault_ns("paris", "tokyo", "x") == 2
+    books.take(reports.ModeChanged(3, "paris", "primary", "running", "x"))
+    assert since.fault_ns("paris", "tokyo", "x") is None
+    books.take(reports.ModeChanged(4, "paris", "disabled", ""))
+    books.take(reports.ModeChanged(5, "paris", "primary", "running", "y"))
+    assert since.fault_ns("paris", "tokyo", "x") == 4
+    assert since.fault_ns("paris", "tokyo", "y") is None
 
 
 def test_injected_corruption_is_traced_and_suspends_a_rule(books, judge):
@@ -165,7 +243,7 @@ def test_a_report_that_is_none_is_an_error(books):
 
 
 def test_its_state_is_plain_and_brings_it_back(books):
-    books.take(reports.UpstreamFollowed("tokyo", "paris", False))
+    books.take(reports.UpstreamFollowed("tokyo", "paris", False, "first"))
     books.take(reports.ModeChanged(1, "tokyo", "secondary", "idle"))
     books.take(reports.UpstreamLeft(5, "tokyo", "primary", 6, True))
     again = Bookkeeping(RecoveryLedger(), Trace(), books.state())

@@ -45,13 +45,15 @@ def test_a_crash_is_told_node_by_node_and_once(quiet):
     assert quiet.parts.nodes["paris-1"].incarnation == 1
 
 
-def test_only_the_loss_of_the_active_node_is_a_fault_of_the_cluster(quiet):
+def test_only_the_loss_of_the_active_node_is_an_outage_of_the_cluster_until_another_leads(quiet):
     quiet.run("1s").crash("paris-2")
-    assert quiet.ledger.faults == {}
+    assert quiet.ledger.outages.since == {}
     quiet.crash("paris-1")
-    assert quiet.ledger.faults == {"paris": SECOND_NS}
-    quiet.run("10s").crash("paris-3")
-    assert quiet.ledger.faults == {"paris": 11 * SECOND_NS}
+    assert quiet.ledger.outages.since == {("down", "paris"): SECOND_NS}
+    quiet.run("10s")
+    assert quiet.ledger.outages.since == {}
+    quiet.crash("paris-3")
+    assert quiet.ledger.outages.since == {("down", "paris"): 11 * SECOND_NS}
 
 
 def test_a_restart_of_a_node_that_is_up_changes_nothing(quiet):
@@ -62,20 +64,21 @@ def test_a_restart_of_a_node_that_is_up_changes_nothing(quiet):
     assert not quiet.parts.nodes["paris-1"].vault.sealed
 
 
-def test_a_partition_is_a_fault_of_every_cluster_at_either_end(quiet):
+def test_a_partition_cuts_the_line_between_two_clusters_until_it_heals(quiet):
     quiet.run("1s").partition("paris", "tokyo")
-    assert quiet.ledger.faults == {"paris": SECOND_NS, "tokyo": SECOND_NS}
+    assert quiet.ledger.outages.since == {("cut", "paris", "tokyo"): SECOND_NS}
     assert faults(quiet) == [("partition", "paris <> tokyo", "")]
     assert not quiet.network.reachable("paris", "tokyo")
     quiet.heal("paris", "tokyo")
     assert quiet.network.reachable("paris", "tokyo")
+    assert quiet.ledger.outages.since == {}
 
 
 def test_a_partition_that_cannot_be_is_no_fault(quiet):
     with pytest.raises(ValueError, match="a, b: expected two different sites, but paris and paris both mean paris"):
         quiet.partition("paris", "paris")
 
-    assert quiet.ledger.faults == {}
+    assert quiet.ledger.outages.since == {}
 
 
 def test_a_one_way_cut_cuts_one_way(calm):

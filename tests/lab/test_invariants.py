@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
-from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY, ROOTS, STANDING, WITHIN_LAG, Invariants
+from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY, ROOTS, STANDING, WITHIN_LAG, Arrears, Invariants
 from labkit.lab.loss_and_outage import Promotion
 
 
@@ -107,23 +107,29 @@ def test_two_sets_may_have_a_primary_each(quiet):
 # ---- losses
 
 
-def promotion(planned: bool, applied: int) -> Promotion:
-    return Promotion(10, "tokyo", "paris", 0, applied, 10, planned)
+def promotion(planned: bool) -> Promotion:
+    return Promotion(10, "tokyo", "paris", 0, 5, frozenset((3, 4)), 10, planned)
 
 
-def test_a_planned_failover_that_loses_a_write_is_found(quiet):
-    quiet.invariants.on_promotion(promotion(planned=True, applied=3), lost=1, lag=9)
+def test_a_planned_failover_that_loses_a_write_is_found_with_what_had_not_arrived(quiet):
+    assert not quiet.invariants.applies(NO_LOSS)
+    quiet.invariants.on_promotion(promotion(planned=True), 1, Arrears(3, 9))
 
     assert broken(quiet) == [NO_LOSS]
-    assert quiet.invariants.broken[NO_LOSS].detail == "1 acknowledged writes lost though paris was demoted first"
+    assert quiet.invariants.broken[NO_LOSS].detail == (
+        "3 entries of paris had not arrived at tokyo: 1 acknowledged write lost though it was demoted first"
+    )
+    assert all(map(quiet.invariants.applies, STANDING))
 
 
 def test_an_unplanned_one_may_lose_as_much_as_the_lag_and_no_more(quiet):
-    quiet.invariants.on_promotion(promotion(planned=False, applied=1), lost=3, lag=3)
+    quiet.invariants.on_promotion(promotion(planned=False), 3, Arrears(0, 3))
     assert broken(quiet) == []
-    quiet.invariants.on_promotion(promotion(planned=False, applied=1), lost=3, lag=2)
+    quiet.invariants.on_promotion(promotion(planned=False), 3, Arrears(3, 2))
 
     assert broken(quiet) == [WITHIN_LAG]
+    assert quiet.invariants.broken[WITHIN_LAG].detail == "3 acknowledged writes lost, but tokyo lagged by 2 commits"
+    assert not quiet.invariants.applies(NO_LOSS), "nothing was planned"
 
 
 @pytest.mark.parametrize("cut_s", [0, 2, 6])

@@ -27,15 +27,15 @@ def test_a_commit_is_known_before_its_answer_is_sent(calm):
     node = calm.parts.nodes["paris-1"]
 
     def watched(*message):
-        seen.append(len(calm.ledger.committed))
+        seen.append(calm.ledger.waiting)
         send(*message)
 
     node.services = node.services._replace(send=watched)
-    before = len(calm.ledger.committed)
+    before = calm.ledger.waiting
     calm["paris"].post("secret/data/app", {"data": {"a": 1}})
 
     assert seen[0] == before + 1
-    assert len(calm.ledger.committed) == before, "and the answer makes a write of it"
+    assert calm.ledger.waiting == before, "and the answer makes a write of it"
 
 
 def test_an_upstream_that_is_left_is_reported_before_the_sync_is_dropped(calm):

@@ -47,7 +47,11 @@ def verdict_of(scenario: Scenario, results: int = 3, step_state: str = OVER, **c
         upstream_of=lambda name: followed.get(name, ""),
         lags=lambda: changes.get("lags", {}),
     )
-    invariants: Any = SimpleNamespace(verdicts=lambda: {name: broken.get(name) for name in (*STANDING, *broken)})
+    applying: bool = changes.get("applies", True)
+    invariants: Any = SimpleNamespace(
+        applies=lambda name: applying or name != "planned failover loses nothing",
+        verdicts=lambda: {name: broken.get(name) for name in (*STANDING, *broken)},
+    )
     return judge(run, queries, changes.get("ledger", RecoveryLedger()), invariants)
 
 
@@ -62,8 +66,8 @@ def ledger_of(lost: int) -> RecoveryLedger:
     for entry in range(1, 11):
         at_ns = SECOND_NS + entry * 100_000_000
         ledger.writes.append(Write(at_ns, "writers-1", f"secret/data/{entry}", "paris", 0, entry))
-    ledger.fault("paris", 2 * SECOND_NS)
-    ledger.promoted(Promotion(4 * SECOND_NS, "tokyo", "paris", 0, 10 - lost, 0, False))
+    missing = frozenset(range(11 - lost, 11))
+    ledger.promotions.append(Promotion(4 * SECOND_NS, "tokyo", "paris", 0, 11, missing, 2 * SECOND_NS, False))
     ledger.writes.append(Write(5 * SECOND_NS, "writers-1", "secret/data/11", "tokyo", 1, 11))
     return ledger
 
@@ -199,6 +203,24 @@ def test_an_invariant_that_should_break_and_did_not_is_not_as_expected(vary: Var
     scenario = scenario_of(vary(("lost: 0", "invariants: {one primary: broken}")))
 
     assert row(verdict_of(scenario), "one primary").status == "broken"
+
+
+@pytest.mark.parametrize(("expected", "status"), [("", ""), ("held", "ok"), ("broken", "broken")])
+def test_a_rule_on_what_was_not_planned_does_not_apply(
+    expected: str, status: str, vary: Vary, scenario_of: ScenarioOf
+) -> None:
+    rule = "planned failover loses nothing"
+    written = f"\n  invariants: {{{rule}: {expected}}}" if expected else ""
+    verdict = verdict_of(scenario_of(vary(("lost: 0", f"lost: 0{written}"))), applies=False, broken={rule: None})
+
+    assert row(verdict, rule) == VerdictRow(rule, expected, "does not apply", status, rule)
+
+
+def test_lost_writes_that_were_acknowledged_after_the_fault_are_named(vary: Vary, scenario_of: ScenarioOf) -> None:
+    ledger = ledger_of(3)
+    ledger.writes.append(Write(5 * SECOND_NS, "writers-1", "secret/data/12", "paris", 0, 12))
+
+    assert row(verdict_of(scenario_of(vary(NOTHING)), ledger=ledger), "lost").measured == "4, 1 of them after the fault"
 
 
 def test_a_rule_of_ones_own_is_expected_to_hold(vary: Vary, scenario_of: ScenarioOf) -> None:

@@ -10,6 +10,7 @@ import pytest
 from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.loss_and_outage import RecoveryLedger
+from labkit.lab.messages import Correlation
 from labkit.trace import Trace
 from labkit.views.timeline import draw, of, window_of
 from labkit.views.timeline_contents import Window
@@ -112,11 +113,10 @@ def test_looking_changes_nothing(drilled):
 
 
 def test_outcomes_differ_in_more_than_colour():
-    trace = Trace()
+    trace, ledger = Trace(), RecoveryLedger()
     for number, outcome in enumerate(("answered", "refused", "unknown")):
-        at_ns = number * SECOND_NS + 1
-        trace.record(("outcome", 0, at_ns, "c", "o", "p", "c", outcome, 200, 1))
-    svg = of((trace, RecoveryLedger(), {"c": ("c-1",)}, lambda _: {}), Window(0, 4 * SECOND_NS)).svg
+        ledger.end(number * SECOND_NS + 1, "c", "p", outcome, Correlation("c", number))
+    svg = of((trace, ledger, {"c": ("c-1",)}, lambda _: {}), Window(0, 4 * SECOND_NS)).svg
     root = ElementTree.fromstring(svg)
     notes = {node.findtext(SVG + "title"): node for node in root.iter(SVG + "rect")}
 

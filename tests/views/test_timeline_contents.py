@@ -303,10 +303,11 @@ def test_lag_is_asked_for_a_bounded_number_of_times_however_much_was_heard():
 
 def test_every_outcome_is_in_one_slice_and_every_lost_write_too(drilled):
     columns = of(drilled).columns
-    outcomes = drilled.trace.select("outcome")
+    ended = drilled.ledger.operations
 
     assert len(columns) <= MAX_COLUMNS + 1
-    assert sum(column.answered + column.refused + column.unknown for column in columns) == len(outcomes)
+    assert sum(column.answered + column.refused + column.unknown for column in columns) == len(ended)
+    assert len(ended) > len(drilled.trace.select("outcome")), "operators' requests are operations too"
     assert sum(column.lost for column in columns) == len(drilled.ledger.lost()) > 0
     lost = [column.from_ns for column in columns if column.lost]
     assert all(4 * SECOND_NS < at_ns <= 5 * SECOND_NS for at_ns in lost), "where they were acknowledged"

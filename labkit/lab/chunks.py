@@ -1,0 +1,69 @@
+"""Chunks: a list that only grows, and hands its rows over in sealed chunks that snapshots share (R3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, TypeVar, overload
+
+Row = TypeVar("Row")
+
+
+class Chunks(Sequence[Row], Generic[Row]):
+    """A sequence of immutable rows; ``state`` seals what is open, and a sealed chunk never changes."""
+
+    __slots__ = ("_open", "_sealed", "append")
+
+    append: Callable[[Row], None]
+
+    def __init__(self, sealed: tuple[tuple[Row, ...], ...] = ()) -> None:
+        self._sealed: list[tuple[Row, ...]] = list(sealed)
+        self._open: list[Row] = []
+        # The list is emptied in place when a chunk is sealed, so this bound append stays valid.
+        self.append = self._open.append
+
+    def __repr__(self) -> str:
+        return f"Chunks({len(self)} rows)"
+
+    def __len__(self) -> int:
+        return sum(map(len, self._sealed)) + len(self._open)
+
+    def __iter__(self) -> Iterator[Row]:
+        for chunk in self._sealed:
+            yield from chunk
+        yield from self._open
+
+    def __reversed__(self) -> Iterator[Row]:
+        yield from reversed(self._open)
+        for chunk in reversed(self._sealed):
+            yield from reversed(chunk)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Chunks | list | tuple):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Row]: ...
+    def __getitem__(self, place: int | slice) -> Any:
+        if isinstance(place, slice):
+            return list(self)[place]
+        wanted = place + len(self) if place < 0 else place
+        for chunk in (*self._sealed, self._open):
+            if 0 <= wanted < len(chunk):
+                return chunk[wanted]
+            wanted -= len(chunk)
+        raise IndexError(f"row {place} of {len(self)}")
+
+    def state(self) -> tuple[tuple[Row, ...], ...]:
+        """Return all rows in sealed chunks: few, as a chunk takes in those before it that are not longer."""
+        if self._open:
+            chunk = tuple(self._open)
+            self._open.clear()
+            while self._sealed and len(self._sealed[-1]) <= len(chunk):
+                chunk = self._sealed.pop() + chunk
+            self._sealed.append(chunk)
+        return tuple(self._sealed)

@@ -1,0 +1,42 @@
+"""Since when something keeps a cluster from serving or shipping."""
+
+from __future__ import annotations
+
+from labkit.lab.outages import CUT, DOWN, FENCED, LEFT, Outages
+
+
+def test_the_earliest_cause_that_lasts_is_the_fault():
+    outages = Outages()
+    outages.seen([(CUT, "paris", "tokyo")], 1)
+    outages.seen([(CUT, "paris", "tokyo"), (DOWN, "paris")], 2)
+    assert outages.fault_ns("paris", "tokyo", "x") == 1
+    outages.seen([(DOWN, "paris"), (FENCED, "paris")], 3)
+    assert outages.fault_ns("paris", "tokyo", "x") == 2, "the cut was healed, and fencing what is down changes nothing"
+    outages.seen([(FENCED, "paris")], 4)
+    assert outages.fault_ns("paris", "tokyo", "x") == 3
+    outages.seen([], 5)
+    assert outages.fault_ns("paris", "tokyo", "x") is None
+
+
+def test_only_what_concerns_the_primary_or_its_line_to_the_survivor_counts():
+    outages = Outages()
+    outages.seen([(DOWN, "tokyo"), (FENCED, "tokyo"), (CUT, "lima", "paris")], 1)
+    outages.leave("tokyo", "x", 1)
+
+    assert outages.fault_ns("paris", "tokyo", "x") is None
+    assert outages.fault_ns("paris", "lima", "x") == 1
+    assert outages.fault_ns("lima", "paris", "x") == 1, "a line has two ends"
+
+
+def test_a_demotion_lasts_whatever_else_is_seen_until_the_cluster_leads_that_set_again():
+    outages = Outages()
+    outages.leave("paris", "x", 3)
+    outages.leave("paris", "x", 4)
+    outages.seen([(DOWN, "paris")], 5)
+    outages.lead("paris", "y")
+
+    assert outages.state() == {(LEFT, "paris", "x"): 3, (DOWN, "paris"): 5}
+    assert outages.fault_ns("paris", "paris", "x") == 3, "its own promotion: that it was down then is over"
+    outages.lead("paris", "x")
+    assert Outages(outages.state()).since == {(DOWN, "paris"): 5}
+    assert repr(outages) == "Outages(1 causes)"
