@@ -9,6 +9,7 @@ from labkit.lab.cluster import Silence
 from labkit.lab.ledger import PendingWrite
 from labkit.lab.loss_and_outage import Promotion, RecoveryLedger, RecoveryPoint, RecoveryTime
 from labkit.lab.messages import Correlation
+from labkit.service.message import Request, Response
 from labkit.vault.replication.otp import decode
 
 SECOND_NS = 1_000_000_000
@@ -212,3 +213,190 @@ def test_a_read_that_costs_its_token_a_use_is_no_write(calm):
     assert len(calm.ledger.writes) == writes
     assert calm["paris"].post("secret/data/a", {"data": {}}, token=token).ok
     assert len(calm.ledger.writes) == writes + 1
+
+
+# ---- what a fault is, and what a promotion loses, case by case
+
+
+def post(lab: Lab, cluster: str, count: int, name: str) -> list[str]:
+    paths = [f"secret/data/{name}-{number}" for number in range(count)]
+    for path in paths:
+        assert lab[cluster].post(path, {"data": {}}).ok
+    return paths
+
+
+def gone(lab: Lab, cluster: str, paths: list[str]) -> list[str]:
+    """The paths that a cluster does not have, read one by one from its active node, without time passing."""
+    vault = lab.parts.nodes[lab[cluster].active].vault
+    headers = {"X-Vault-Token": lab[cluster].root_token}
+    missing = []
+    for path in paths:
+        answer = vault.handle(Request("GET", f"/v1/{path}", headers))
+        assert isinstance(answer, Response)
+        missing += [path] if answer.status == 404 else []
+    return missing
+
+
+def lost_paths(lab: Lab) -> list[str]:
+    return [write.path for write in lab.ledger.lost(lab.ledger.promotions[-1])]
+
+
+def promote_at_once(lab: Lab, cluster: str) -> None:
+    """Promote by force, and stop at the very event of the promotion."""
+    before = len(lab.ledger.promotions)
+    lab.parts.console.start("promote", cluster=cluster, force=True)
+    while len(lab.ledger.promotions) == before:
+        assert lab.step()
+
+
+def test_fencing_what_is_down_does_not_move_the_fault(calm):
+    calm.crash("paris")
+    calm.run("60s").isolate("paris")
+    calm["tokyo"].promote()
+    post(calm, "tokyo", 1, "x")
+
+    assert calm.ledger.rto().seconds == pytest.approx(60, abs=0.1)
+
+
+def test_a_second_cut_does_not_move_the_fault_and_a_healed_one_is_none(calm):
+    calm.partition("paris", "tokyo")
+    calm.run("10s").heal()
+    calm.run("60s").partition("paris", "tokyo")
+    calm.run("5s").isolate("paris")
+    calm["tokyo"].promote()
+    post(calm, "tokyo", 1, "x")
+
+    assert calm.ledger.rto().seconds == pytest.approx(5, abs=0.1)
+
+
+def test_a_crash_that_a_takeover_made_good_is_no_fault(calm):
+    calm.crash("paris-1")
+    calm.run("60s").crash("paris")
+    calm["tokyo"].promote()
+    post(calm, "tokyo", 1, "x")
+
+    assert calm.ledger.rto().seconds < 0.1
+
+
+def test_a_sealed_primary_has_a_fault_when_it_was_sealed(calm):
+    for standby in ("paris-2", "paris-3"):
+        calm.crash(standby)
+    calm["paris"].put("sys/seal")
+    calm.run("7s").crash("paris")
+    calm["tokyo"].promote()
+    post(calm, "tokyo", 1, "x")
+
+    assert calm.ledger.rto().seconds == pytest.approx(7, abs=0.1)
+
+
+def test_in_a_split_brain_the_lost_writes_came_after_the_fault(calm):
+    post(calm, "paris", 2, "before")
+    calm.run("5ms").partition("paris", "tokyo")
+    post(calm, "paris", 3, "between")
+    calm["tokyo"].promote()
+    post(calm, "paris", 4, "split")
+
+    point = calm.ledger.rpo()
+    assert (point.writes, point.after_fault) == (9, 7)
+    assert 0 < point.seconds < 0.1
+
+
+def test_what_a_disabled_primary_acknowledges_is_lost_by_its_secondary(calm):
+    calm["paris"].post("sys/replication/dr/primary/disable", {})
+    post(calm, "paris", 20, "alone")
+    calm.crash("paris")
+    calm["tokyo"].promote(force=True)
+
+    assert (calm.ledger.rpo().writes, calm.ledger.rpo().after_fault) == (20, 20)
+    assert calm.invariants.broken == {}, "no entry that had arrived is lost"
+
+
+def test_what_is_written_in_another_set_is_not_lost_by_an_earlier_promotion(calm):
+    calm.crash("paris")
+    calm["tokyo"].promote()
+    calm.restart("paris")
+    calm["paris"].unseal()
+    calm.run("5s")
+    for call in ("disable", "enable"):
+        calm["paris"].post(f"sys/replication/dr/primary/{call}", {})
+    post(calm, "paris", 20, "other")
+
+    assert calm.ledger.lost() == []
+
+
+def test_a_promotion_in_the_middle_of_the_first_sync_loses_what_had_not_come(quiet):
+    """What was written before replication counts."""
+    paths = post(quiet, "paris", 600, "early")
+    quiet.slow("paris", "tokyo", latency="200ms")
+    quiet.parts.console.start("replicate", primary="paris", secondary="tokyo")
+    tokyo = quiet.parts.nodes["tokyo-1"]
+    quiet.run(until=lambda lab: tokyo.sync is not None and len(tokyo.store.state()["items"]) > 1000)
+    promote_at_once(quiet, "tokyo")
+
+    stored, kept = quiet.queries.contents("paris"), quiet.queries.contents("tokyo")
+    assert 0 < quiet.ledger.rpo().writes < len(paths)
+    assert quiet.ledger.rpo().writes <= sum(kept.get(key) != value for key, value in stored.items())
+
+
+def test_a_promotion_in_the_middle_of_a_later_sync_loses_what_had_not_come(short_ring):
+    short_ring.run("3s").partition("paris", "tokyo")
+    short_ring.run("200ms")
+    paths = post(short_ring, "paris", 200, "cut off")
+    short_ring.heal()
+    tokyo = short_ring.parts.nodes["tokyo-1"]
+    short_ring.run(until=lambda lab: tokyo.sync.state == "merkle-sync")
+    promote_at_once(short_ring, "tokyo")
+    missing = gone(short_ring, "tokyo", paths)
+
+    assert [path for path in lost_paths(short_ring) if path in paths] == missing
+
+
+def test_a_second_failover_counts_what_the_first_survivor_had(trio):
+    trio.partition("paris", "lima")
+    paths = post(trio, "paris", 3, "both")
+    trio.run("1s").crash("paris")
+    trio["tokyo"].promote()
+    paths += post(trio, "tokyo", 2, "later")
+    trio.parts.console.start("repoint", cluster="lima", to="tokyo")
+    trio.run(until=lambda lab: lab.queries.upstream_of("lima") == "tokyo").crash("tokyo")
+    promote_at_once(trio, "lima")
+
+    assert trio.ledger.promotions[0].missing == frozenset()
+    assert lost_paths(trio) == gone(trio, "lima", paths)
+
+
+def test_a_lost_write_carries_what_a_check_needs_and_no_value(calm):
+    calm.partition("paris", "tokyo")
+    body = {"data": {"password": "hunter2"}, "options": {"cas": 0}}
+    calm["paris"].post("secret/data/mine", body)
+    calm["paris"].post("transit/keys/mine", {"type": "aes256-gcm96"})
+    calm["tokyo"].promote()
+    secret, key = calm.ledger.lost()
+
+    assert (secret.cluster, secret.path, secret.method, secret.version) == ("paris", "secret/data/mine", "POST", 1)
+    assert secret.options == ("data", "options", "options.cas")
+    assert 0 < secret.at_ns <= calm.now
+    assert (key.path, key.options) == ("transit/keys/mine", ("type",))
+    assert "hunter2" not in repr(calm.ledger.state())
+
+
+def test_nothing_piles_up_that_got_no_answer(lab):
+    """Answers are lost, attempts are repeated, standbys are asked, fetches are refused."""
+    lab.lose("lisbon", "paris", 40)
+    lab.run("20s").crash("paris-1")
+    lab.run("20s").isolate("paris")
+    lab.run("30s")
+
+    assert lab.ledger.unknown > 0
+    assert lab.ledger.waiting == 0
+
+
+def test_a_branch_and_a_restored_lab_count_on_by_themselves(calm):
+    calm.partition("paris", "tokyo")
+    post(calm, "paris", 3, "all")
+    branch, again = calm.branch("what-if"), Lab.restore(calm.snapshot())
+    post(branch, "paris", 2, "there")
+    for lab in (calm, branch, again):
+        lab["tokyo"].promote()
+
+    assert [lab.ledger.rpo().writes for lab in (calm, branch, again)] == [3, 5, 3]
