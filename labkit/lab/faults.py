@@ -14,6 +14,7 @@ from labkit.service.arguments import percent as checked_percent
 from labkit.sim.latency import Latency
 from labkit.vault.context import own_work
 from labkit.vault.mounts import read_table
+from labkit.vault.storage.barrier import BarrierError
 
 MILLION = 1_000_000
 MAX_FACTOR = MILLION
@@ -142,8 +143,11 @@ class LabFaults:
     def _last_secret(self, node: NodeHost) -> str:
         """Return the last key of the first engine that stores any, those for secrets first, or the last of a policy."""
         contents = sorted(self.queries.contents(node.cluster))
-        table = read_table(own_work(node.core).full_storage)
-        engines = sorted(table.mounts, key=lambda mount: (mount.kind != "kv", mount.path))
+        try:
+            mounts = read_table(own_work(node.core).full_storage).mounts
+        except BarrierError:  # damaged before
+            mounts = ()
+        engines = sorted(mounts, key=lambda mount: (mount.kind != "kv", mount.path))
         for prefix in (*[mount.prefix for mount in engines], POLICIES):
             keys = [key for key in contents if key.startswith(prefix)]
             if keys:

@@ -230,6 +230,14 @@ def test_corruption_of_storage_where_no_secret_is_strikes_no_token(calm):
     assert dict(event.fields)["key"].startswith("policy/")
 
 
+def test_damage_after_damage_is_damage_too(calm):
+    calm.corrupt("tokyo", layer="storage", key="core/mounts")
+    calm.corrupt("tokyo", layer="storage")
+    last = calm.trace.select("observed", what="corrupted")[-1]
+
+    assert dict(last.fields)["key"].startswith("policy/")
+
+
 def test_what_is_traced_of_a_corrupt_node_of_the_index_says_where_it_is(calm):
     calm.corrupt("tokyo", layer="page")
     (event,) = calm.trace.select("observed", what="corrupted")

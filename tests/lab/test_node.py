@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,14 +14,19 @@ from labkit.lab.messages import (
     HEADER_BYTES,
     ApiAnswer,
     ApiRequest,
+    BootstrapRequest,
     Correlation,
     DueTimer,
+    FetchTimeout,
     LeaseTimer,
+    ReplicationAnswer,
+    ReplicationQuestion,
     ReplyTimeout,
+    StreamPush,
     SyncTimer,
     size_of,
 )
-from labkit.lab.node import NodeHost
+from labkit.lab.node import MESSAGE_HANDLERS, NodeHost
 from labkit.lab.reports import Committed, LeaderTaken
 from labkit.lab.runbooks import Ask
 from labkit.service.message import Request
@@ -404,3 +410,80 @@ def test_a_longer_body_counts_more():
 
 def test_it_shows_its_name(quiet):
     assert repr(quiet.parts.nodes["paris-1"]) == "NodeHost(paris-1)"
+
+
+# ---- every state, every event (R25)
+
+
+def heard_of_a_first_sync() -> list[tuple[str, str, Any]]:
+    """What nodes send each other while a pair begins to replicate, one of each kind: what, source and message."""
+    lab = Lab.pair(seed=7)
+    heard: dict[tuple[str, str], tuple[str, str, Any]] = {}
+    lab.parts.console.start("replicate", primary="paris", secondary="tokyo")
+    while lab.now < 4 * SECOND_NS:
+        if lab.parts.console.finished and not lab.parts.console.answers and not lab.parts.console.asks:
+            lab.parts.console.ask(Ask("paris", "POST", "secret/data/app", {"data": {}}))
+        for _, (verb, _, message) in lab.parts.clock.pending():
+            if verb == "deliver":
+                rpc = getattr(message.payload, "rpc", message.what)
+                heard[type(message.payload).__name__, rpc] = (message.what, message.source, message.payload)
+        lab.step()
+    return list(heard.values())
+
+
+def in_every_state(quiet: Lab, calm: Lab) -> Iterator[Lab]:
+    """Labs whose nodes are, between them, in every state of seal, lead and replication."""
+    yield quiet
+    yield calm
+    sealed = Lab.restore(calm.snapshot())
+    sealed.crash("tokyo")
+    sealed.restart("tokyo")
+    yield sealed
+    leaderless = Lab.restore(calm.snapshot())
+    leaderless.crash("paris-1")
+    leaderless.run("100ms")
+    yield leaderless
+    demoted = Lab.restore(calm.snapshot())
+    demoted["paris"].demote()
+    yield demoted
+    joining = Lab.restore(quiet.snapshot())
+    joining.parts.console.start("replicate", primary="paris", secondary="tokyo")
+    while not joining.parts.nodes["tokyo-1"].suspended:
+        joining.step()
+    yield joining
+
+
+def timers(node: NodeHost) -> list[Any]:
+    """Every timer that a node can have set, of now and of before, also for what is over."""
+    now, serial = node.incarnation, node.sync.serial if node.sync is not None else 1
+    made: list[Any] = [LeaseTimer(now), LeaseTimer(now - 1), DueTimer(now), FetchTimeout(now, 1), FetchTimeout(now, 99)]
+    made += [SyncTimer(now, name, number) for name in ("heartbeat", "backoff", "none") for number in (0, serial)]
+    return made + [ReplyTimeout(now, rpc, number) for rpc in ("guard_hash", "echo", "none") for number in (0, serial)]
+
+
+def fitted(node: NodeHost, message: Any) -> Any:
+    """A message under the serial that the node awaits, so that it is not ignored as late."""
+    sync, content = node.sync, getattr(message, "message", None)
+    if sync is None or not isinstance(content, dict):
+        return message
+    serial = sync.life if getattr(message, "rpc", "") == "echo" else sync.serial
+    return message._replace(message={**content, "serial": serial})
+
+
+def test_no_message_and_no_timer_in_any_state_brings_a_node_down(quiet, calm):
+    heard = heard_of_a_first_sync()
+    kinds = {type(message) for _, _, message in heard}
+    assert kinds >= set(MESSAGE_HANDLERS) | {ReplicationQuestion, ReplicationAnswer, StreamPush, BootstrapRequest}
+    for lab in in_every_state(quiet, calm):
+        snapshot = lab.snapshot()
+        for name in ("paris-1", "paris-2", "tokyo-1", "tokyo-2"):
+            again = Lab.restore(snapshot)
+            node = again.parts.nodes[name]
+            for _, source, message in heard:
+                for sender in (source, "tokyo-1", "paris-operator"):
+                    node.receive(sender, message)
+                    node.receive(sender, fitted(node, message))
+            for timer in timers(node):
+                node.on_timer(timer)
+            again.run("20s")
+            assert again.parts.console.asks == {} or again.parts.console.runbooks

@@ -212,7 +212,7 @@ def _lost(state: State, reason: str, active: tuple[str, ...]) -> Step:
 
 
 def _timer(state: State, event: TimerFired) -> Step:
-    if event.name == "backoff" and event.serial == state.serial and not state.awaiting:
+    if event.name == "backoff" and event.serial == state.serial and not state.awaiting and state.addresses:
         return ask_guard(state._replace(connection_state="connecting"))
     if event.name != "heartbeat" or event.serial != state.life or not state.addresses:
         return state, []
