@@ -113,4 +113,4 @@ def _is_list(sent: Any) -> bool:
     try:
         return to_flag(sent or "x")
     except ValueError:
-        raise BadRequest("the parameter list is true or false") from None
+        raise BadRequest from None  # real servers give no text here
