@@ -9,7 +9,7 @@ from labkit.lab.lag import Lag, Progress
 from labkit.lab.messages import Correlation
 from labkit.lab.outages import CUT, DOWN, FENCED, Cause
 from labkit.lab.parts import Parts
-from labkit.vault.replication.journal import WAL_KEY
+from labkit.vault.replication.journal import WAL_KEY, read_number
 from labkit.vault.replication.merkle import classify, leaf_digest
 
 STREAMING = "stream-wals"
@@ -143,8 +143,7 @@ class Queries:
 
     def last_entry(self, cluster: str) -> int:
         """Return the number of the newest journal entry in a cluster's store."""
-        stored = self.parts.stores[cluster].get(WAL_KEY)
-        return 0 if stored is None else int.from_bytes(stored, "big")
+        return read_number(self.parts.stores[cluster].get(WAL_KEY))
 
     def _clients_reach(self, site: str) -> bool:
         """Whether any client's place reaches a site; without clients every other site counts as one."""

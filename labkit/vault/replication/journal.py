@@ -33,6 +33,7 @@ from labkit.vault.storage import Storage, Writes
 WAL_KEY = "node/wal"
 """Where the number of the newest entry is stored, 8 bytes, big-endian."""
 
+NUMBER_BYTES, MAX_NUMBER = 8, 2**63
 MAX_ENTRIES = 16_384
 MAX_BYTES = 1 << 30
 MAX_CACHED_GENERATIONS = 4
@@ -107,8 +108,7 @@ class Journal:
 
     def switch_on(self) -> None:
         """Make the tree from storage and begin to make entries: at takeover and at a change of mode."""
-        number = self.storage.get(WAL_KEY)
-        self.last = 0 if number is None else int.from_bytes(number, "big")
+        self.last = read_number(self.storage.get(WAL_KEY))
         self._empty_backlog()
         self.tree = MerkleTree.build(self._stored())
 
@@ -146,7 +146,7 @@ class Journal:
         before = self.storage.get
         changes = tuple([(key, before(key), writes[key]) for key in sorted(names)])
         number = self.last + 1
-        self.storage.apply({**writes, WAL_KEY: number.to_bytes(8, "big")}, term)
+        self.storage.apply({**writes, WAL_KEY: number.to_bytes(NUMBER_BYTES, "big")}, term)
         for key, _, after in changes:
             tree.change(key, after)
         self.last = number
@@ -311,6 +311,12 @@ class Generation:
         for key, leaf in earlier.items():
             listed[bucket(key) // FAN_OUT][key] = leaf
         self._listed.update({(tree, page): leaves for page, leaves in listed.items()})
+
+
+def read_number(stored: bytes | None) -> int:
+    """Return the stored number of the newest entry; 0 where there is none, or what is stored cannot be one (C12)."""
+    number = int.from_bytes(stored, "big") if stored is not None and len(stored) == NUMBER_BYTES else 0
+    return number if number < MAX_NUMBER else 0
 
 
 def _difference(entry: Entry) -> int:

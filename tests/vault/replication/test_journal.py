@@ -73,6 +73,15 @@ def test_a_step_of_keys_of_no_tree_makes_no_entry() -> None:
     assert journal.storage.keys() == ["node/mode"]
 
 
+@pytest.mark.parametrize("damaged", [b"", b"\1", b"\xff" * 8, b"\x80" + bytes(7), bytes(8) + b"\1"])
+def test_a_stored_number_that_cannot_be_one_counts_from_the_beginning(damaged: bytes) -> None:
+    journal = running(node__wal=damaged, logical__a=b"1")
+
+    assert journal.last == 0
+    assert journal.commit({"logical/a": b"2"}, 0) == 1
+    assert running(node__wal=b"\x7f" + b"\xff" * 6 + b"\xfe").commit({"logical/a": b"2"}, 0) == 2**63 - 1
+
+
 def test_the_store_gets_everything_in_one_transaction() -> None:
     applied: list[dict[str, bytes | None]] = []
 
