@@ -7,7 +7,8 @@
 4. *equal roots, equal contents*: the roots of two clusters are equal exactly when what is replicated is equal; judged
    at rest, at probes and at status, and not after corruption was injected.
 
-Violations are recorded and never stop a lab.  A cluster *accepts* when its active node is up, unsealed and primary,
+Violations are recorded and never stop a lab; a check of one's own that raises is a violation too, and one that is
+running is not begun again by what it asks.  A cluster *accepts* when its active node is up, unsealed and primary,
 and clients reach it: cutting it off from all of them (fencing) ends that.
 """
 
@@ -45,7 +46,7 @@ class Arrears(NamedTuple):
 class Invariants:
     """The rules of one lab and the violations that were found."""
 
-    __slots__ = ("_queries", "_trace", "broken", "corrupted", "planned", "watched")
+    __slots__ = ("_queries", "_trace", "broken", "checking", "corrupted", "planned", "watched")
 
     def __init__(self, queries: Queries, trace: Trace, state: dict[str, Any] | None = None) -> None:
         state = state or {}
@@ -54,6 +55,7 @@ class Invariants:
         self.corrupted: bool = state.get("corrupted", False)
         self.planned: int = state.get("planned", 0)
         self.watched: dict[str, Callable[[], Any]] = {}
+        self.checking = ""  # the name of the watched rule whose check runs now
 
     def __repr__(self) -> str:
         return f"Invariants({len(self.broken)} broken)"
@@ -80,9 +82,18 @@ class Invariants:
 
     def on_outcome(self) -> None:
         """An operation ended: only rules of one's own can be broken by that."""
+        if self.checking:
+            return
         for name, check in self.watched.items():
-            result = check()
-            if result is not None and (isinstance(result, str) or not result):
+            self.checking = name
+            try:
+                result = check()
+                broken = result is not None and (isinstance(result, str) or not result)
+            except Exception as error:
+                broken, result = True, f"the check raised {type(error).__name__}: {error}"
+            finally:
+                self.checking = ""
+            if broken:
                 self._found(name, result if isinstance(result, str) else "the check said no")
 
     def on_promotion(self, promotion: Promotion, lost: int, arrears: Arrears) -> None:

@@ -67,7 +67,7 @@ class Lab:
         self.queries = Queries(self.parts, self._bookkeeping.upstreams, self._bookkeeping.progress)
         self.invariants = Invariants(self.queries, self.parts.trace, kept.get("invariants"))
         self._bookkeeping.connect(self.invariants, self.queries)
-        self.faults = LabFaults(self.parts, self.queries, self._take)
+        self._faults = LabFaults(self.parts, self.queries, self._take)
         console = self.parts.console
         driver = ClusterDriver(self._ask, self.work_through, self.queries, console.credentials, self.parts.files)
         self.clusters = {plan.name: Cluster(driver, plan) for plan in blueprint.clusters}
@@ -77,7 +77,7 @@ class Lab:
         elif kept["scenario"] is not None:
             from labkit.scenario.running import Run
 
-            self.scenario = Run.from_state(self.parts, self.faults, kept["scenario"])
+            self.scenario = Run.from_state(self.parts, self._faults, kept["scenario"])
 
     def __repr__(self) -> str:
         return f"Lab({', '.join(self.clusters)}; {self.now / 1e9:.3f} s)"
@@ -135,6 +135,12 @@ class Lab:
         return self.parts.ledger
 
     @property
+    def faults(self) -> LabFaults:
+        """What goes wrong, in pairs with what puts it right."""
+        self._refuse_in_check()
+        return self._faults
+
+    @property
     def network(self) -> Network:
         """Hosts at sites, and what passes between them."""
         return self.parts.network
@@ -146,6 +152,7 @@ class Lab:
 
     def step(self) -> bool:
         """Let the next thing happen; False when nothing is pending."""
+        self._refuse_in_check()
         return self.parts.clock.step()
 
     def run(self, duration: str | int | None = None, *, until: str | int | Callable[[Lab], Any] | None = None) -> Lab:
@@ -156,6 +163,7 @@ class Lab:
         """
         if duration is not None and until is not None:
             raise ValueError("run: expected a duration or until=, got both")
+        self._refuse_in_check()
         if callable(until):
             self._run_until(until)
         elif until is not None:
@@ -178,6 +186,7 @@ class Lab:
 
         ValueError names the runbooks, or the arguments of one, that are known, when it has another name.
         """
+        self._refuse_running()
         console = self.parts.console
         number = console.start(runbook, **arguments)
         limit = self.now + parse_duration(MAX_RUNBOOK_TIME)
@@ -208,6 +217,7 @@ class Lab:
 
     def snapshot(self) -> Snapshot:
         """Return everything that the lab is made of at this instant."""
+        self._refuse_in_check()
         state = {
             **state_of(self.parts),
             "bookkeeping": self._bookkeeping.state(),
@@ -317,6 +327,7 @@ class Lab:
         text("name", "a name for the rule", name)
         if not callable(check):
             raise wrong("check", "a function of the lab", check)
+        self._refuse_in_check()
         self.invariants.watch(name, lambda: check(self))
 
     def _run_until(self, condition: Callable[[Lab], Any]) -> None:
@@ -325,8 +336,21 @@ class Lab:
         if not condition(self) and not self.parts.clock.run(until_ns=limit_ns, stop=lambda: condition(self)):
             raise TimeoutError(f"the condition did not hold within {MAX_WAIT} of simulated time")
 
+    def _refuse_in_check(self) -> None:
+        """Raise RuntimeError while a watched rule is checked: that may be in the middle of what happens."""
+        checking = self.invariants.checking
+        if checking:
+            text = f"the check of {checking!r} may look at the lab, not act on it, run it or save it"
+            raise RuntimeError(f"{text}; do that between two runs")
+
+    def _refuse_running(self) -> None:
+        """Raise RuntimeError where time cannot pass for an answer, before anything is asked."""
+        self._refuse_in_check()
+        self.parts.clock.refuse_running()
+
     def _ask(self, ask: Ask, timeout: str | int = "30s", headers: dict[str, str] | None = None) -> Response:
         """Ask a cluster from its operator's host; the clock moves until the answer; raise Silence without one."""
+        self._refuse_running()
         deadline_ns = self.now + duration_ns("timeout", timeout, seconds=True)
         console = self.parts.console
         number = console.ask(ask, deadline_ns - self.now, headers=headers)

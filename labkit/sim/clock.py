@@ -126,10 +126,14 @@ class Clock:
             self._timeline.close(cause)
             raise
 
-    def _enter(self) -> None:
+    def refuse_running(self) -> None:
+        """Raise RuntimeError while a run goes on, or when the clock is closed."""
         self._timeline.refuse_closed()
         if self._running:
             raise RuntimeError("the clock is running: what it dispatches may schedule items, not run it")
+
+    def _enter(self) -> None:
+        self.refuse_running()
         self._running = True
 
 

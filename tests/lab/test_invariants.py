@@ -254,6 +254,46 @@ def test_a_rule_can_look_at_what_clients_were_told(lab):
     assert lab.invariants.broken["nothing unknown"].at_ns > 2_000_000_000
 
 
+ACTS = {
+    "run": lambda lab: lab.run("1s"),
+    "run until": lambda lab: lab.run(until=lambda lab: True),
+    "step": lambda lab: lab.step(),
+    "post": lambda lab: lab["paris"].post("secret/data/inner", {"data": {}}),
+    "replicate": lambda lab: lab.replicate("paris", "tokyo"),
+    "crash": lambda lab: lab.crash("paris-2"),
+    "heal": lambda lab: lab.heal(),
+    "corrupt": lambda lab: lab.faults.corrupt("paris", "storage"),
+    "snapshot": lambda lab: lab.snapshot(),
+    "branch": lambda lab: lab.branch("inner"),
+    "watch": lambda lab: lab.watch("another", lambda lab: True),
+}
+
+
+@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
+def test_a_check_that_acts_is_refused_recorded_and_changes_nothing(lab, act):
+    same = Lab.restore(lab.snapshot())
+    lab.watch("mine", act)
+    for each in (lab, same):
+        each.run("1s").crash("paris-1")
+        each.run("8s").restart("paris-1")
+    detail = lab.invariants.broken["mine"].detail
+
+    assert detail.startswith("the check raised RuntimeError: the check of 'mine' may look at the lab, not act on it")
+    assert lab.parts.console.state() == same.parts.console.state()
+    assert lab.parts.clock.pending() == same.parts.clock.pending()
+    assert list(lab.invariants.watched) == ["mine"]
+
+
+def test_a_check_that_raises_breaks_its_rule_and_stops_nothing(lab):
+    lab.watch("mine", lambda lab: lab.now // 0)
+    lab.watch("other", lambda lab: lab.now < 4_000_000_000)
+    lab.run("2s").crash("paris-1")
+    lab.run("3s")
+
+    assert lab.invariants.broken["mine"].detail.startswith("the check raised ZeroDivisionError: ")
+    assert broken(lab) == ["mine", "other"]
+
+
 def test_what_was_found_is_saved_and_watched_rules_are_the_callers_to_add_again(lab):
     lab.watch("mine", lambda lab: False)
     lab.run("1s").partition("paris", "tokyo")

@@ -78,7 +78,7 @@ FORWARDED = [
 
 @pytest.mark.parametrize(("verb", "given", "named", "reached"), FORWARDED)
 def test_a_fault_is_asked_of_the_faults(quiet, verb, given, named, reached):
-    quiet.faults = Written()
+    quiet._faults = Written()
     getattr(quiet, verb)(*given, **named)
     wanted = {"latency": None, "factor": None, **named} if verb == "slow" else {}
 
@@ -185,11 +185,24 @@ def test_a_step_is_the_next_thing_that_happens(quiet):
     assert quiet.now == due_ns
 
 
-def test_nothing_runs_inside_a_run(quiet):
-    quiet.watch("greedy", lambda lab: lab.run("1s") if lab.parts.nodes["paris-2"].active else None)
-    quiet.run("4s").crash("paris-1")
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda lab: lab.run("1s"),
+        lambda lab: lab.step(),
+        lambda lab: lab["paris"].post("secret/data/inner", {"data": {}}),
+        lambda lab: lab.replicate("paris", "tokyo"),
+        lambda lab: lab["tokyo"].operation_token(),
+    ],
+)
+def test_nothing_runs_inside_a_run_and_nothing_is_asked(quiet, act):
+    serial = quiet.parts.console.serial
     with pytest.raises(RuntimeError, match="the clock is running"):
-        quiet.run("20s")
+        quiet.run(until=lambda lab: lab.now and act(lab))
+
+    assert quiet.parts.console.serial == serial
+    assert quiet.parts.console.runbooks == {}
+    assert quiet.run("1s").now > 1_000_000_000
 
 
 # ---- asking
