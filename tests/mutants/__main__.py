@@ -36,6 +36,7 @@ WORKERS = 2
 # what they take without a mistake, and so much more.
 PATIENCE = 5
 PATIENCE_S = 20
+MAX_CLEAN_RUN_S = 3_600
 MEMORY_BYTES = 4 << 30
 PYTEST = (
     f"import resource, sys, pytest; resource.setrlimit(resource.RLIMIT_AS, ({MEMORY_BYTES}, {MEMORY_BYTES})); "
@@ -117,15 +118,26 @@ class Copy:
 
 
 def durations_s(clean: Copy, files: Sequence[Path]) -> dict[Path, float]:
-    """How long each test file takes where nothing is wrong; SystemExit when one fails."""
+    """How long each test file takes where nothing is wrong; SystemExit when one fails, with the tests that do."""
     report = clean.folder.with_name("report.xml")
-    status = clean.run(files, 3_600, f"--junitxml={report}", "-o", "junit_family=xunit1")
+    status = clean.run(files, MAX_CLEAN_RUN_S, f"--junitxml={report}", "-o", "junit_family=xunit1")
+    cases = list(ElementTree.parse(report).iter("testcase")) if report.is_file() else []
     if status != 0:
-        raise SystemExit(f"the tests fail without any mistake: python -m pytest {' '.join(map(str, files))}")
+        reasons = [text for case in cases for text in _failure(case)]
+        reasons = reasons or [f"pytest was stopped after {MAX_CLEAN_RUN_S} s" if status == -1 else f"status {status}"]
+        command = f"python -m pytest {' '.join(map(str, files))}"
+        raise SystemExit("\n  ".join(["the tests fail without any mistake; mend them first:", *reasons, command]))
     taken: Counter[str] = Counter()
-    for case in ElementTree.parse(report).iter("testcase"):
+    for case in cases:
         taken[case.attrib["file"]] += float(case.attrib["time"])  # type: ignore[assignment]  # seconds add up too
     return {path: taken[str(path)] for path in files}
+
+
+def _failure(case: ElementTree.Element) -> list[str]:
+    """The name of a test that failed, and the first line of why; nothing for one that passed."""
+    place = f"{case.get('file', case.get('classname'))}::{case.get('name')}"
+    found = [*case.findall("failure"), *case.findall("error")]
+    return [f"{place}: {each.get('message', '').partition(chr(10))[0]}" for each in found]
 
 
 def judge(clean: Copy, mutants: Sequence[Mutant]) -> list[bool]:

@@ -127,11 +127,27 @@ def test_a_share_that_is_reached_is_enough(sums: Path) -> None:
     assert mutants.main(["sums", "--count", "1", "--under", "0"]) == 0
 
 
-def test_tests_that_fail_without_a_mistake_are_named(sums: Path) -> None:
-    (sums / "tests/sums/test_add.py").write_text("def test_add():\n    assert False\n")
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "def test_add():\n    assert 1 == 2, 'words\\nand more'\n",
+            "tests/sums/test_add.py::test_add: AssertionError: words",
+        ),
+        ("import nothing\n", "::tests.sums.test_add: collection failure"),
+        ("", "  status 5"),
+    ],
+)
+def test_what_fails_without_a_mistake_is_named(sums: Path, text: str, reason: str) -> None:
+    (sums / "tests/sums/test_add.py").write_text(text)
 
-    with pytest.raises(SystemExit, match=r"without any mistake: .*tests/sums/test_add\.py"):
+    with pytest.raises(SystemExit) as refused:
         mutants.main(["sums"])
+    heading, *reasons, command = str(refused.value).splitlines()
+    assert heading.startswith("the tests fail without any mistake")
+    assert len(reasons) == 1
+    assert reason in reasons[0]
+    assert command.endswith("python -m pytest tests/sums/test_add.py")
 
 
 def test_tests_that_do_not_end_are_stopped(sums: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
