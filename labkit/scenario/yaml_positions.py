@@ -241,6 +241,6 @@ def _named(sign: str, event: Any) -> str:
     return describe_value(sign + event.anchor)
 
 
-def _code(character: Any) -> str:
-    code = character if isinstance(character, int) else ord(character[:1] or "\0")
+def _code(character: str | int) -> str:
+    code = character if isinstance(character, int) else ord(character)
     return f"U+{code:04X}"

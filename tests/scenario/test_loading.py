@@ -167,6 +167,39 @@ def test_a_mistyped_key_is_one_problem_not_two(vary: Vary) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("site", "taken"),
+    [
+        *(("paris-0", False), ("paris-1", True), ("paris-2", True), ("paris-3", False), ("paris-operator", True)),
+        *(("shop", True), ("shop-0", False), ("shop-1", True), ("shop-2", True), ("shop-3", False)),
+    ],
+)
+def test_a_host_and_a_site_have_different_names(site: str, taken: bool, vary: Vary) -> None:
+    group = "  clients:\n    shop: {site: paris, use: [paris], count: 2}\ntimeline:"
+    text = vary(("site: paris, nodes: 1", "site: paris, nodes: 2"), ("timeline:", group))
+    text = text.replace("[paris, tokyo]", f"[paris, {site}]").replace("site: tokyo", f"site: {site}")
+    text = text[: text.index("timeline:")]
+    if taken:
+        with pytest.raises(ScenarioError, match=f"expected another name, since '{site}' is a site already"):
+            loads(text.encode())
+    else:
+        assert loads(text.encode()).blueprint.sites == ("paris", site)
+
+
+def test_a_scenario_may_end_when_its_last_step_can_be_over(vary: Vary, scenario_of: ScenarioOf) -> None:
+    assert scenario_of(vary(("end: 10s", "end: 7s"))).end_ns == 7 * SECOND_NS
+    with pytest.raises(ScenarioError, match=r"expected an instant from 7s on, .* got 6\.999s"):
+        scenario_of(vary(("end: 10s", "end: 6999ms")))
+
+
+@pytest.mark.parametrize(("group", "until_ns"), [("every: 1s", 0), ("every: 1s, until: 2s", 2 * SECOND_NS)])
+def test_work_goes_on_to_the_end_unless_it_says(group: str, until_ns: int, vary: Vary, scenario_of: ScenarioOf) -> None:
+    clients = f"  clients:\n    shop: {{site: paris, use: [paris], work: [{{do: encrypt, {group}}}]}}\ntimeline:"
+    (plan,) = scenario_of(vary(("timeline:", clients))).blueprint.clients
+
+    assert [work.until_ns for work in plan.workload] == [until_ns]
+
+
 def test_a_scenario_of_the_project_is_good(checkout: Path) -> None:
     paths = sorted((checkout / "scenarios").rglob("*.lab.yaml"))
 

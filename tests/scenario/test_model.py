@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from labkit.lab.blueprint import ClientPlan, ClusterPlan, WorkloadPlan
+from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
 from labkit.lab.client import BUILDERS
 from labkit.scenario.model import (
     DISTRIBUTIONS,
@@ -24,6 +24,7 @@ from labkit.scenario.model import (
     fields_of,
     part_at,
 )
+from labkit.scenario.scenario import Scenario
 from labkit.scenario.value_types import DeclaredNames
 
 PARTS: list[type[BaseModel]] = [
@@ -68,6 +69,14 @@ def test_a_path_leads_to_the_innermost_part(path: tuple[str | int, ...], model: 
     assert part_at(LabPart, path) == (model, text)
 
 
+@pytest.mark.parametrize(
+    ("model", "key"), [(LabPart, "links"), (LabPart, "clusters"), (LabPart, "clients"), (ClientsPart, "work")]
+)
+def test_a_list_or_mapping_of_parts_is_of_the_part_that_holds_it(model: type[BaseModel], key: str) -> None:
+    assert part_at(model, (key,)) == (model, fields_of(model)[key])
+    assert part_at(model, (key, 0))[0] is INNER[model, key].model
+
+
 def test_ranges_are_found_on_the_path() -> None:
     assert part_at(ExpectPart, ("rpo", "at most")) == (TimeRange, "a duration such as 1s")
     assert part_at(ExpectPart, ("lost",))[0] is CountRange
@@ -83,6 +92,7 @@ def test_every_part_inside_another_is_on_the_map() -> None:
         (0, (0, None, None)),
         ({"at most": 30}, (None, None, 30)),
         ({"at least": 1, "at most": 2}, (None, 1, 2)),
+        ({"at least": 2, "at most": 2}, (None, 2, 2)),
         ({"exactly": 4}, (4, None, None)),
     ],
 )
@@ -96,15 +106,36 @@ def test_an_empty_range_is_refused(value: Any) -> None:
         CountRange.model_validate(value)
 
 
+@pytest.mark.parametrize(
+    ("part", "value", "text"),
+    [
+        (CountRange, {"at least": 3, "at most": 2}, "expected no more than at most (2), got 3"),
+        (TimeRange, {"at least": "90s", "at most": "2s"}, "expected no more than at most (2s), got 1m30s"),
+    ],
+)
+def test_a_range_is_written_as_in_the_file(part: type[BaseModel], value: Any, text: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        part.model_validate(value)
+    (problem,) = refused.value.errors()
+
+    assert problem["msg"].endswith(text)
+    assert problem["ctx"]["error"].key == "at least"
+
+
 def test_what_is_left_out_is_what_a_blueprint_takes() -> None:
     cluster = ClusterPart.model_validate({"site": "paris"}, context=NAMES)
     clients = ClientsPart.model_validate({"site": "paris", "use": ["paris"]}, context=NAMES)
     work = WorkPart.model_validate({"do": "encrypt", "every": "1s"}, context=NAMES)
+    link = LinkPart.model_validate({"between": ["paris", "tokyo"], "latency": "1ms"}, context=NAMES)
+    wire = LinkPlan(between=("paris", "tokyo"), latency_ns=10**6)
     plan, group = ClusterPlan(name="paris", site="paris"), ClientPlan(name="c", site="paris", use=("paris",))
     workload = WorkloadPlan(operation="encrypt", every_ns=10**9)
 
     assert (cluster.nodes, cluster.shares, cluster.threshold, cluster.version, cluster.backlog) == (
         *(plan.nodes, plan.shares, plan.threshold, plan.version, plan.backlog_entries),
+    )
+    assert (link.jitter, link.loss, link.bandwidth, link.distribution) == (
+        *(wire.jitter_ns, wire.loss_ppm, wire.bandwidth_bps, wire.distribution),
     )
     assert (clients.count, clients.timeout, clients.retries, clients.backoff) == (
         *(group.count, group.timeout_ns, group.retries, group.backoff_ns),
@@ -112,6 +143,18 @@ def test_what_is_left_out_is_what_a_blueprint_takes() -> None:
     assert (work.from_, work.until or 0, work.size, work.keys) == (
         *(workload.from_ns, workload.until_ns, workload.size_bytes, workload.keys),
     )
+
+
+def test_what_a_file_leaves_out_is_what_a_scenario_takes() -> None:
+    file = FilePart.model_validate({"scenario": "x", "lab": {}})
+    scenario = Scenario(
+        title="x", blueprint=Blueprint(sites=("a",), links=(), clusters=(ClusterPlan(name="a", site="a"),))
+    )
+
+    assert (file.about, file.seed, file.end, file.settle) == (
+        *(scenario.about, scenario.seed, scenario.end_ns, scenario.settle_ns),
+    )
+    assert (file.timeline, file.expect) == ([], {})
 
 
 @pytest.mark.parametrize("operation", BUILDERS)

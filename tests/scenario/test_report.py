@@ -9,8 +9,10 @@ import pytest
 
 from labkit.lab.invariants import Violation
 from labkit.lab.lab import Lab
-from labkit.scenario.report import VerdictRow
+from labkit.scenario.report import VerdictRow, report
+from labkit.scenario.scenario import Scenario
 from labkit.scenario.verdict import Verdict
+from labkit.trace import Trace
 
 Vary = Callable[..., str]
 Judged = Callable[[Lab], Verdict]
@@ -45,6 +47,23 @@ def test_many_wrong_expectations_are_counted(vary: Vary, judged: Judged, scenari
     assert "and 2 more: operations refused, roots" in lines
     assert len(lines) <= 25
     assert lines[-1] == f"to run it again: labkit run '{path}' --seed 3"
+
+
+@pytest.mark.parametrize(("failed", "more"), [(1, []), (3, []), (4, ["and 1 more: row 3"])])
+def test_the_first_three_failures_are_shown(
+    failed: int, more: list[str], vary: Vary, scenario_of: Callable[[str], Scenario]
+) -> None:
+    rows = [VerdictRow(f"row {number}", "0", "1", "broken", "none of the file") for number in range(failed)]
+    lines = report(scenario_of(vary()), 7, "summary", rows, Trace()).splitlines()
+
+    shown = [f"small.lab.yaml: row {number}: expected 0, got 1 (broken)" for number in range(min(failed, 3))]
+    assert lines == [
+        "summary",
+        *shown,
+        *more,
+        "the last events:",
+        "to run it again: labkit run small.lab.yaml --seed 7",
+    ]
 
 
 def test_an_expectation_that_is_not_written_names_the_file(
@@ -99,6 +118,17 @@ def test_the_table_is_aligned_and_wraps() -> None:
     assert max(map(len, lines)) < 160
     assert sum(line[column:].startswith("word word") for line in lines) >= 2
     assert lines[-1] == LONG.summary
+
+
+def test_every_row_stands_below_the_rule() -> None:
+    rows = (VerdictRow("lost", "0", "3", "broken", "lost"), VerdictRow("roots", "equal", "equal", "ok", "roots"))
+
+    assert str(Verdict(title="x", seed=7, at_ns=0, rows=rows)).splitlines()[:-2] == [
+        "       expected  measured  verdict",
+        "-----  --------  --------  -------",
+        "lost   0         3         broken",
+        "roots  equal     equal     ok",
+    ]
 
 
 def test_the_html_table_escapes() -> None:

@@ -134,6 +134,20 @@ def test_a_fault_without_an_instant_waits_for_the_runbook(vary: Vary, scenario_o
     assert ("crash", 11 * SECOND_NS, "paris") in bench.happened
 
 
+def test_a_fault_may_happen_at_the_first_instant(vary: Vary, scenario_of: ScenarioOf) -> None:
+    timeline = "timeline:\n  - {do: crash, target: paris, at: 0s}\n"
+    bench = bench_of(scenario_of(vary((START, timeline)))).play()
+
+    assert ("crash", 0, "paris") in bench.happened
+
+
+def test_a_run_has_the_seed_of_its_lab(vary: Vary, scenario_of: ScenarioOf) -> None:
+    bench = bench_of(scenario_of(vary()))
+
+    assert bench.scenario is not None
+    assert bench.scenario.seed == bench.seed
+
+
 def test_a_note_keeps_its_instant_too(vary: Vary, scenario_of: ScenarioOf) -> None:
     note = ("do: crash, target: paris, at: 5s", "do: note, text: half way, at: 5s")
     bench = bench_of(scenario_of(vary(note)), takes_ns=9 * SECOND_NS).play()

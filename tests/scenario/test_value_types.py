@@ -7,10 +7,19 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
 from labkit.scenario.value_types import (
     MAX_SCENARIO_NS,
+    ClusterName,
+    ClusterOrNode,
+    Condition,
     DeclaredNames,
+    Name,
+    NodeName,
+    Site,
+    SiteOrCluster,
+    SitePair,
     read_bandwidth,
     read_condition,
     read_duration,
@@ -185,11 +194,60 @@ def test_names_are_collected_from_what_is_there() -> None:
 
     assert names.sites == ("paris", "tokyo")
     assert names.clusters == ("a", "b", "c")
-    assert names.nodes[:3] == ("a-1", "a-2", "b-1")
+    assert names.nodes == ("a-1", "a-2", "b-1", "b-2", "b-3", "c-1", "c-2", "c-3")
+    assert dict(names.node_clusters) == {node: node[0] for node in names.nodes}
     assert names.sites_and_clusters == ("paris", "tokyo", "a", "b", "c")
     assert (names.site_of("a"), names.site_of("tokyo")) == ("paris", "tokyo")
+
+
+@pytest.mark.parametrize(("nodes", "counted"), [(1, 1), (99, 99), (100, 3), (True, 3)])
+def test_so_many_nodes_of_a_cluster_have_names(nodes: Any, counted: int) -> None:
+    assert len(DeclaredNames.of({"lab": {"clusters": {"a": {"nodes": nodes}}}}).nodes) == counted
 
 
 @pytest.mark.parametrize("data", [None, [], "x", {"lab": None}, {"lab": {"sites": {}, "clusters": []}}])
 def test_no_names_are_collected_from_nothing(data: Any) -> None:
     assert DeclaredNames.of(data) == DeclaredNames()
+
+
+NAMES = DeclaredNames(("lyon",), ("paris",), ("paris-1",), (("paris", "lyon"),), (("paris-1", "paris"),))
+
+
+@pytest.mark.parametrize(
+    ("value_type", "known"),
+    [
+        (Site, ["lyon"]),
+        (ClusterName, ["paris"]),
+        (NodeName, ["paris-1"]),
+        (ClusterOrNode, ["paris", "paris-1"]),
+        (SiteOrCluster, ["lyon", "paris"]),
+    ],
+)
+def test_a_name_is_one_that_the_file_declares(value_type: Any, known: list[str]) -> None:
+    adapter = TypeAdapter(value_type)
+
+    for name in ("lyon", "paris", "paris-1", "rome"):
+        assert adapter.validate_python(name, context=DeclaredNames()) == name
+        if name in known:
+            assert adapter.validate_python(name, context=NAMES) == name
+        else:
+            with pytest.raises(ValidationError, match=f"got '{name}'"):
+                adapter.validate_python(name, context=NAMES)
+
+
+@pytest.mark.parametrize(
+    ("value_type", "good", "bad"),
+    [
+        (Name, ["a", "a-1", "x" * 32], ["", "A", "a-", "-a", "a--b", "1a", "x" * 33]),
+        (Condition, ["lag 0", "lag at most 2s"], ["lag", "lag five"]),
+        (SitePair, [["a", "b"]], [["a"], ["a", "b", "c"]]),
+    ],
+)
+def test_a_value_of_a_type_is_taken_as_it_is(value_type: Any, good: list[Any], bad: list[Any]) -> None:
+    adapter = TypeAdapter(value_type)
+
+    for value in good:
+        assert adapter.validate_python(value) == value
+    for value in bad:
+        with pytest.raises(ValidationError):
+            adapter.validate_python(value)

@@ -6,9 +6,10 @@ import inspect
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from labkit.lab.cluster import Cluster
-from labkit.lab.faults import LAYERS, LabFaults
+from labkit.lab.faults import LAYERS, MAX_FACTOR, LabFaults
 from labkit.lab.lab import Lab
 from labkit.lab.runbooks import RUNBOOKS
 from labkit.scenario.value_types import DeclaredNames
@@ -182,22 +183,32 @@ def test_the_layers_are_those_of_the_index_and_the_store() -> None:
         (
             "crash",
             {"at": 1, "after": 0},
-            ["expected at or after, got both; at is an instant, after follows the step before"],
+            [("after", "expected at or after, got both; at is an instant, after follows the step before")],
         ),
-        ("slow", {"between": ["paris", "tokyo"]}, ["expected latency or factor, got neither"]),
-        ("heal", {"between": ["paris", "tokyo"], "target": "paris"}, ["expected between or target, got both"]),
-        ("unseal", {"cluster": "paris", "node": "tokyo-1"}, ["expected a node of paris, got 'tokyo-1'"]),
+        ("slow", {"between": ["paris", "tokyo"]}, [("do", "expected latency or factor, got neither")]),
+        (
+            "heal",
+            {"between": ["paris", "tokyo"], "target": "paris"},
+            [("target", "expected between or target, got both")],
+        ),
+        ("unseal", {"cluster": "paris", "node": "tokyo-1"}, [("node", "expected a node of paris, got 'tokyo-1'")]),
         (
             "cut",
             {"from": "paris", "to": "paris"},
-            ["expected two different sites, but paris and paris both mean paris"],
+            [("to", "expected two different sites, but paris and paris both mean paris")],
         ),
+        (
+            "partition",
+            {"between": ["paris", "paris"]},
+            [("between", "expected two different sites, but paris and paris both mean paris")],
+        ),
+        ("unseal", {"cluster": "paris", "node": "paris-1"}, []),
         ("crash", {"at": 1, "after": None}, []),
         ("heal", {}, []),
     ],
 )
-def test_parameters_may_contradict_each_other(name: str, given: dict[str, Any], errors: list[str]) -> None:
-    assert [text for _, text in cross_field_errors(VERBS[name], given, NAMES)] == errors
+def test_parameters_may_contradict_each_other(name: str, given: dict[str, Any], errors: list[tuple[str, str]]) -> None:
+    assert cross_field_errors(VERBS[name], given, NAMES) == errors
 
 
 @pytest.mark.parametrize(("value", "kept"), [(True, ""), (False, None), ("sealed", "sealed")])
@@ -238,3 +249,28 @@ def test_a_wait_is_for_a_while_or_until_a_condition(step: dict[str, Any], key: s
     given = model_of("wait").model_validate(step, context=NAMES).model_dump(by_alias=True)
 
     assert cross_field_errors(VERBS["wait"], given, NAMES) == [(key, says)]
+
+
+@pytest.mark.parametrize(("factor", "good"), [(1, False), (2, True), (MAX_FACTOR, True), (MAX_FACTOR + 1, False)])
+def test_a_link_is_slowed_by_a_factor_within_its_limits(factor: int, good: bool) -> None:
+    step = {"do": "slow", "between": ["paris", "tokyo"], "factor": factor}
+    if good:
+        assert model_of("slow").model_validate(step, context=NAMES).model_dump(by_alias=True)["factor"] == factor
+    else:
+        with pytest.raises(ValidationError, match="expected a whole number from 2 to 1000000, got"):
+            model_of("slow").model_validate(step, context=NAMES)
+
+
+@pytest.mark.parametrize(
+    "given", [{"factor": "3"}, {"factor": 3, "between_": ["paris", "tokyo"]}, {"factor": 3, "by": 3}, {"factor": True}]
+)
+def test_a_step_takes_its_own_keys_and_types_only(given: dict[str, Any]) -> None:
+    step = {"do": "slow", "between": ["paris", "tokyo"], **given}
+    with pytest.raises(ValidationError):
+        model_of("slow").model_validate(step, context=NAMES)
+
+
+def test_a_step_that_was_read_does_not_change() -> None:
+    step = model_of("crash").model_validate({"do": "crash", "target": "paris"}, context=NAMES)
+    with pytest.raises(ValidationError, match="frozen"):
+        step.at = 5  # type: ignore[attr-defined]  # its fields come from the table

@@ -20,6 +20,7 @@ MISTAKES = {
     "a colon in a step": ("t:\n  - {do: note, text: at 5: x}\n", (2, 26), "or quotes around a text with a colon"),
     "two keys on a line": ("lab: sites: [a]\n", (1, 11), "or a second key on a line of its own"),
     "a key below a title": ("scenario: x y\n  about: z\n", (2, 3), "after no space, got 2 spaces"),
+    "a key below a quoted title": ("scenario: 'x'\n  about: z\n", (2, 3), "no space as on line 1 before 'about'"),
     "deeper than above": ("lab:\n  sites: [a]\n    links: []\n", (3, 5), "2 spaces as on line 2 before 'links', got 4"),
     "between two levels": ("a:\n  b:\n    c: 1\n   d: 1\n", (4, 4), "2 spaces as on line 2 or 4 spaces as on line 3"),
     "a key among items": ("t:\n  - {do: a}\n  end: 5s\n", (3, 3), "expected '- ' and an item as on line 2, got 'end'"),
@@ -43,6 +44,7 @@ MISTAKES = {
     "open at the end": ("sites: [\n  a,\n  b\n", (1, 8), "got the end of the file; close the bracket"),
     "a brace too many": ("t:\n  - {do: crash}}\n", (2, 16), "got one more than were opened"),
     "a bracket too many": ("sites: [a]]\nlinks: 1\n", (1, 11), "got one more than were opened"),
+    "a bracket too many after quotes": ("sites: ['a']]\nb: 1\n", (1, 13), "got one more than were opened"),
     "a quote left open": ("scenario: 'A lab\nlab: 1\n", (1, 11), "got the end of the file"),
     "a quote closed below": (
         "scenario: 'A lab\nlab: 'x'\n",
@@ -68,6 +70,18 @@ MISTAKES = {
 }
 
 
+# How many characters the carets stand under, where it is more than one; None where the two parsers differ.
+LENGTHS: dict[str, int | None] = {
+    "a key below a title": len("about"),
+    "a key below a quoted title": len("about"),
+    "deeper than above": len("links"),
+    "a key among items": len("end"),
+    "a text at the margin": len("text here"),
+    "a wide space": len("..sites"),
+    "half a character": None,
+}
+
+
 @pytest.fixture(params=[name for name in ("CSafeLoader", "SafeLoader") if hasattr(yaml, name)])
 def either_parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read with the parser in C, then with the one in Python."""
@@ -83,6 +97,7 @@ def test_a_mistake_is_named_where_it_was_made(name: str) -> None:
     assert (problem.position.line, problem.position.column if column else None) == (line, column)
     assert words in problem.text
     assert problem.text.startswith("expected ")
+    assert LENGTHS.get(name, 1) in (problem.position.length, None)
 
 
 def test_what_is_not_recognised_keeps_the_parsers_words() -> None:

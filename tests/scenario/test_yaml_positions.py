@@ -8,11 +8,13 @@ from time import process_time
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from labkit.scenario import yaml_positions
 from labkit.scenario.problems import FilePosition, ScenarioError
-from labkit.scenario.yaml_positions import MAX_FILE_BYTES, MAX_FILE_VALUES, Document, parse, read
+from labkit.scenario.yaml_positions import MAX_FILE_BYTES, MAX_FILE_DEPTH, MAX_FILE_VALUES, Document, parse, read
 
 TEXT = """\
 # a comment
@@ -194,8 +196,64 @@ def test_a_tag_is_refused_where_it_stands(value: str) -> None:
     assert refused.value.problems[0].position.line == 2
 
 
+@pytest.mark.parametrize("loader", [name for name in ("CSafeLoader", "SafeLoader") if hasattr(yaml, name)])
+@pytest.mark.parametrize(
+    ("source", "position"),
+    [("a: \x07", (1, 4)), ("a: 1\nbc: \x07 x\n", (2, 5)), ("a: 1\r\n\n\x07", (3, 1))],
+)
+def test_a_character_that_cannot_be_printed_is_shown_where_it_stands(
+    loader: str, source: str, position: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(yaml_positions, "_LOADER", getattr(yaml, loader))
+    with pytest.raises(ScenarioError, match=r"got the character U\+0007") as refused:
+        parse(source.encode(), "x")
+
+    assert refused.value.problems[0].position == FilePosition(*position)
+
+
 def test_a_byte_that_is_no_text_is_shown_where_it_stands() -> None:
-    for source, line, column in ((b"\xff", 1, 1), (b"a: 1\nb: \xff\n", 2, 4), (b"a: 1\n\n\xc3(", 3, 1)):
+    for source, line, column in (
+        (b"\xff", 1, 1),
+        (b"\n\xff", 2, 1),
+        (b"a: 1\nb: \xff\n", 2, 4),
+        (b"a: 1\n\n\xc3(", 3, 1),
+    ):
         with pytest.raises(ScenarioError, match="expected text in UTF-8, got the byte 0x") as refused:
             parse(source, "x")
         assert refused.value.problems[0].position == FilePosition(line, column)
+
+
+def test_a_file_at_its_limits_is_read_and_one_beyond_them_is_not(tmp_path: Path) -> None:
+    def text_of(size: int) -> bytes:
+        return b"key: " + b"x" * (size - 5)
+
+    def deep(levels: int) -> bytes:
+        return b"[" * levels + b"]" * levels
+
+    for good, bad, words in (
+        (text_of(MAX_FILE_BYTES), text_of(MAX_FILE_BYTES + 1), "at most 262,144 bytes"),
+        (b"[" + b"1," * (MAX_FILE_VALUES - 1) + b"]", b"[" + b"1," * MAX_FILE_VALUES + b"]", "at most 20,000 values"),
+        (deep(MAX_FILE_DEPTH + 1), deep(MAX_FILE_DEPTH + 2), "at most 24 levels deep"),
+    ):
+        path = tmp_path / "x.lab.yaml"
+        path.write_bytes(good)
+        assert read(path).data == parse(good, "x").data
+        path.write_bytes(bad)
+        with pytest.raises(ScenarioError, match=f"expected .*{words}"):
+            read(path)
+
+
+def test_a_mistake_is_explained_by_what_was_read_last() -> None:
+    with pytest.raises(ScenarioError, match="put all of it into ' quotes"):
+        parse(b'scenario: "Losing" a region\n', "x")
+
+
+def test_what_no_parser_explains_is_a_problem_at_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **named: object) -> None:
+        raise yaml.YAMLError
+
+    monkeypatch.setattr(yaml, "parse", refuse)
+    with pytest.raises(ScenarioError, match="expected YAML, got something else") as refused:
+        parse(b"a: 1\nb: 2\n", "x")
+
+    assert refused.value.problems[0].position == FilePosition(1, 1)
