@@ -93,7 +93,7 @@ def test_a_seed_draws_the_same_again_and_another_draws_others(checkout: Path) ->
 def test_a_module_is_judged_by_the_test_that_mirrors_it(checkout: Path) -> None:
     assert mirrored(Path("labkit/sim/lane.py")) == Path("tests/sim/test_lane.py")
     assert mirrored(Path("labkit/vault/storage/__init__.py")) == Path("tests/vault/test_storage.py")
-    for room in ("vault", "lab"):
+    for room in ("vault", "lab", "commands"):
         assert [
             module for module, _ in draw(checkout, room, 1, 200) if not (checkout / mirrored(module)).is_file()
         ] == []

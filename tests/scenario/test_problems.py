@@ -72,6 +72,7 @@ def test_a_long_line_is_shown_around_the_place() -> None:
     shown_line, carets = excerpt([line], FilePosition(1, 501, 4))
 
     assert len(shown_line) <= 108
+    assert carets.index("^") == len("    1 | ") + 50
     assert shown_line[carets.index("^") : carets.rindex("^") + 1] == "HERE"
 
 

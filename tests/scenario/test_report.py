@@ -66,6 +66,15 @@ def test_the_first_three_failures_are_shown(
     ]
 
 
+def test_the_last_five_events_are_shown(vary: Vary, scenario_of: Callable[[str], Scenario]) -> None:
+    trace = Trace()
+    for number in range(7):
+        trace.record(("note", number, f"note {number}"))
+    lines = report(scenario_of(vary()), 7, "summary", [], trace).splitlines()
+
+    assert [line.split("note")[-1].strip() for line in lines[2:-1]] == [str(number) for number in range(2, 7)]
+
+
 def test_an_expectation_that_is_not_written_names_the_file(
     vary: Vary, judged: Judged, scenario_file: Callable[..., Path]
 ) -> None:

@@ -39,6 +39,7 @@ MISTAKES = {
     "no comma": ("t:\n  - {do: crash target: paris}\n", (2, 22), "put a comma between two keys"),
     "no comma between items": ("t: [{a: 1} {b: 2}]\n", (1, 12), "or put a comma between two values"),
     "a bracket left open": ("sites: [paris, tokyo\nlinks:\n - x\n", (1, 8), "close the bracket that opens here"),
+    "a letter left open": ("sites: [a\nlinks: 1\n", (1, 8), "close the bracket that opens here"),
     "a step left open": ("t:\n  - {do: a, target: b\n  - {do: c}\n", (2, 5), "expected '}' on this line, got none"),
     "open over lines": ("sites: [\n  a,\n  b c: d\n  e: 1\n", (4, 4), "close the bracket of line 1"),
     "open at the end": ("sites: [\n  a,\n  b\n", (1, 8), "got the end of the file; close the bracket"),

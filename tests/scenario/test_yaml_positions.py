@@ -243,6 +243,26 @@ def test_a_file_at_its_limits_is_read_and_one_beyond_them_is_not(tmp_path: Path)
             read(path)
 
 
+@pytest.mark.parametrize(
+    ("source", "words", "position"),
+    [
+        ("a: 1\nb: *c\n", "got the alias '*c'; write the value here", FilePosition(2, 4, 2)),
+        ("a: &c 1\n", "got the anchor '&c'; leave it out", FilePosition(1, 4, 4)),
+        ("&c a: 1\n", "expected a key that is a plain word", FilePosition(1, 1, 4)),
+        ("? [a]\n: 1\n", "expected a key that is a plain word", FilePosition(1, 3, 1)),
+        ("a: 1\n---\nb: 2\n", "expected one document in a file, got a second", FilePosition(2, 1, 3)),
+    ],
+)
+def test_what_a_tree_does_not_have_is_refused_where_it_stands(source: str, words: str, position: FilePosition) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        parse(source.encode(), "x")
+    (problem,) = refused.value.problems
+
+    assert words in problem.text
+    assert problem.position.line == position.line
+    assert problem.position.column == position.column
+
+
 def test_a_mistake_is_explained_by_what_was_read_last() -> None:
     with pytest.raises(ScenarioError, match="put all of it into ' quotes"):
         parse(b'scenario: "Losing" a region\n', "x")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 
 import pytest
 
@@ -44,3 +45,16 @@ def test_text_values_are_hidden_wherever_they_stand() -> None:
         "f": 2.5,
     }
     assert audit._hide(DEVICE._replace(log_raw=True), value) == value
+
+
+def test_every_request_has_its_records_but_those_about_the_state_of_a_node(service) -> None:
+    def recorded(path: str, token: str | None = None) -> list[str]:
+        before = len(service.files.lines["/log"])
+        service.get(path, token=token)
+        return [json.loads(line)["type"] for line in service.files.lines["/log"][before:]]
+
+    service.put("sys/audit/file", {"type": "file", "options": {"file_path": "/log"}})
+    assert recorded("sys/mounts") == ["request", "response"]
+    assert recorded("secret/data/none") == ["request", "response"]
+    assert recorded("sys/mounts", token="no such token") == ["response"]
+    assert [recorded(path) for path in audit.UNRECORDED] == [[]] * len(audit.UNRECORDED)

@@ -167,3 +167,14 @@ def test_a_mode_that_does_not_open_is_none_for_the_journal_and_refused_for_reque
     assert service.next_due() is None
     assert service.put("sys/seal").status == 500, "whether this is a secondary is not known"
     assert service.get("sys/health").ok
+
+
+def test_a_commit_returns_the_number_of_its_entry(service):
+    service.post("sys/replication/dr/primary/enable")
+    core = service.core
+    first, second = (core.commit({"kv/a": core.keys.encrypt("kv/a", b"1", entropy)}) for _ in range(2))
+
+    assert second == first + 1 == core.replica.journal.last
+    commits = core.commits
+    assert core.commit({}) is None
+    assert core.commits == commits

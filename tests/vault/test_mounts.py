@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.service.errors import BadRequest
-from labkit.vault.mounts import CATALOGUE, Mount, MountTable, check_free, decode_table, encode_table, routes_of
+from labkit.vault.mounts import (
+    CATALOGUE,
+    Mount,
+    MountTable,
+    ResolvedRoute,
+    check_free,
+    decode_table,
+    encode_table,
+    routes_of,
+)
 
 NAMES = st.text("abc-_", min_size=1, max_size=6)
 MOUNTS = st.builds(
@@ -80,3 +89,9 @@ def test_every_engine_has_its_table(kind, version):
     options = (("version", version),) if version else ()
 
     assert hasattr(routes_of(Mount("x/", kind, "u", "x", options=options)), "match")
+
+
+def test_a_route_does_not_show_its_query():
+    route = ResolvedRoute("read", "secret/data/a", {"token": "hvs.x"}, None, BadRequest("no"))
+
+    assert repr(route) == str(route) == "ResolvedRoute(read secret/data/a)"

@@ -69,3 +69,15 @@ def test_a_memo_is_worth_nothing_with_another_mount_table(service):
     assert service.get("more/a").data == {"x": 1}
     service.delete("sys/mounts/more")
     assert service.get("more/a").errors == ['no handler for route "more/a". route entry not found.']
+
+
+def test_a_route_is_found_once_until_the_mounts_change(service):
+    service.post("secret/data/a", {"data": {"x": 1}})
+    answers = [service.get("secret/data/a").data["data"] for _ in range(3)]
+    kept = service.core.caches.routes["GET secret/data/a"]
+
+    assert answers == [{"x": 1}] * 3
+    assert kept[1].path == "secret/data/a"
+    service.delete("sys/mounts/secret")
+    assert service.get("secret/data/a").status == 404
+    assert service.core.caches.routes["GET secret/data/a"] != kept

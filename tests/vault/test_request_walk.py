@@ -414,3 +414,17 @@ def test_a_wrong_address_costs_a_use(service):
 
     assert service.get("secret/data/a", token=made["client_token"]).status == 403
     assert service.post("auth/token/lookup-accessor", {"accessor": made["accessor"]}).data["num_uses"] == 4
+
+
+def test_where_a_device_is_enabled_a_request_and_its_answer_are_recorded(service):
+    service.put("sys/audit/file", {"type": "file", "options": {"file_path": "/log"}})
+    before = len(service.files.lines["/log"])
+    assert service.get("sys/mounts").ok
+    records = [json.loads(line) for line in service.files.lines["/log"][before:]]
+
+    assert [record["type"] for record in records] == ["request", "response"]
+    assert len({record["request"]["id"] for record in records}) == 1
+    service.delete("sys/audit/file")
+    before = len(service.files.lines["/log"])
+    service.get("sys/mounts")
+    assert len(service.files.lines["/log"]) == before

@@ -191,3 +191,34 @@ def test_a_batch_token_has_one_spelling(service, altered: str) -> None:
 
 
 BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+
+def test_tidying_deletes_entries_without_a_token_and_no_others(service, step) -> None:
+    digests = []
+    for parent in ("", "of one"):
+        text, token = tokens.issue(step, PLAIN._replace(ttl_s=60, parent=parent))
+        digests.append(token_record.digest_of(text))
+    service.core.commit(step.writes)
+    kept = service.core.storage.keys()
+    left = Context(service.core, Request("GET", "x"), service.core.now())
+    left.full_storage.put(token_record.ACCESSORS + "gone", b"no digest")
+    left.full_storage.put(token_record.CHILDREN + "of one/gone", b"")
+    service.core.commit(left.writes)
+
+    tidied = Context(service.core, Request("GET", "x"), service.core.now())
+    assert tokens.tidy(tidied) == 2
+    service.core.commit(tidied.writes)
+    assert service.core.storage.keys() == kept
+    assert tokens.find_accessor(tidied, token.accessor) == (token, digests[1])
+
+
+def test_a_token_without_a_use_left_is_due_at_once_unless_a_request_waits(service, step) -> None:
+    text, token = tokens.issue(step, PLAIN._replace(ttl_s=60, uses=1))
+    digest, storage = token_record.digest_of(text), step.full_storage
+
+    assert tokens.due_ns(step, storage, "none") == 0
+    assert tokens.due_ns(step, storage, digest) == token.expires_ns > step.now
+    tokens.use(step, token, digest)
+    assert tokens.due_ns(step, storage, digest) == step.now
+    service.core.waiting[1] = digest
+    assert tokens.due_ns(step, storage, digest) == token.expires_ns

@@ -6,7 +6,10 @@ from base64 import b64decode
 
 import pytest
 
-from labkit.service.durations import parse_instant
+from labkit.service.durations import SECOND_NS, parse_instant
+from labkit.vault.replication.activation import SecondaryHeartbeat
+
+DEAD_NS = 15 * SECOND_NS
 
 LAYERS = ("root", "subtree", "page", "subpage")
 PEER = {
@@ -285,3 +288,14 @@ def test_there_is_nothing_to_check_where_replication_is_disabled(apart):
 
     assert answer.status == 400
     assert "disabled" in answer.errors[0]
+
+
+@pytest.mark.parametrize(("silent_ns", "shown"), [(DEAD_NS - 1, "connected"), (DEAD_NS, "disconnected")])
+def test_fifteen_seconds_of_silence_are_a_lost_connection(service, clock, silent_ns, shown):
+    service.post("sys/replication/dr/primary/enable")
+    service.post("sys/replication/dr/primary/secondary-token", {"id": "tokyo"})
+    service.core.replica.secondaries["tokyo"] = SecondaryHeartbeat("tokyo", "host", clock.now_ns, 160, 0, 0)
+    clock.now_ns += silent_ns
+    (peer,) = service.get("sys/replication/dr/status", token="").data["secondaries"]
+
+    assert (peer["node_id"], peer["connection_status"]) == ("tokyo", shown)

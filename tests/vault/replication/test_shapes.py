@@ -140,5 +140,11 @@ def test_malformed_credentials_are_named(shown):
     assert malformed_credentials(shown)
 
 
+def test_a_count_may_be_zero():
+    assert malformed_answer("stream_wals", {"serial": 0, "from": 0, "last": 0}) == ""
+    assert malformed_question("stream_wals", {"serial": 0, "from": 0}) == ""
+    assert malformed_answer("stream_wals", {"serial": 0, "from": -1, "last": 0})
+
+
 def test_no_credentials_are_well_formed():
     assert malformed_credentials({}) == ""

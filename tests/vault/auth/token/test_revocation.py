@@ -37,6 +37,7 @@ def test_what_is_not_there(service) -> None:
     assert (orphaning.status, orphaning.errors) == (400, ["token to revoke not found"])
     for path in ("revoke", "revoke-orphan"):
         assert service.post(f"auth/token/{path}").errors == ["missing token ID"]
+    assert service.post("auth/token/revoke-accessor").errors == ["missing accessor"]
 
 
 def test_what_a_token_kept_to_itself_goes_with_it(service) -> None:
