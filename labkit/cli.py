@@ -15,7 +15,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
-from labkit.commands.exit_codes import AS_EXPECTED, STOPPED, listed, report_bug
+from labkit.commands.exit_codes import AS_EXPECTED, BAD_FILE, STOPPED, listed, report_bug
 
 DISTRIBUTION = "labkit-secrets"
 
@@ -26,6 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A character that the terminal's encoding lacks is printed as its number.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    if not (sys.argv[1:] if arguments is None else arguments):
+        parser().print_help(sys.stderr)
+        return BAD_FILE
     given = parser().parse_args(arguments)
     module, name = given.command
     try:

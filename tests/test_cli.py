@@ -47,6 +47,12 @@ def test_a_wrong_call_is_explained(arguments: list[str], capsys: pytest.CaptureF
     assert "labkit" in capsys.readouterr().err
 
 
+def test_without_a_command_the_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+
+    assert re.search(r"(?m)^ +scenarios\b", capsys.readouterr().err)
+
+
 def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def stop() -> Path:
         raise KeyboardInterrupt

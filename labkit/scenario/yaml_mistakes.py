@@ -220,7 +220,13 @@ def _not_a_key(mistake: Mistake) -> FileProblem | None:
     if "could not find expected ':'" not in mistake.reason or mistake.opened is None or not mistake.opening:
         return None
     line, column = mistake.opened
-    text = mistake.lines[line][column:].strip()
+    if (problem := _missing_space(line, mistake.lines[line])) is not None:
+        return problem
+    text = mistake.lines[line][column:].split(" #")[0].strip()
+    above = mistake._replace(line=line).above
+    if above is not None and mistake.lines[above].startswith("- ", column) and _indent(mistake.lines[above]) == column:
+        word = _word_at(mistake.lines[line], column)
+        return _problem(line, column, f"expected '- ' before {word} as on line {above + 1}, got none", len(word) - 2)
     return _problem(
         line,
         column,

@@ -68,7 +68,7 @@ class Response(NamedTuple):
         rows = [(name, _short(text[0])) for name, text in texts if isinstance(text, list) and text][:1]
         members = [(name, body.get(name)) for name in ("data", "auth", "wrap_info")]
         rows += [(name, _masked(member)) for name, member in members if member is not None]
-        return rows if rows or not body else [("body", _masked(body))]
+        return rows if rows or body in ({}, {"errors": []}) else [("body", _masked(body))]
 
     @property
     def ok(self) -> bool:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 LINES = 12
 PATIENCE = "5s"
 NO_ANSWER = "no answer"
+STANDBY = 307
 WORDS = {
     "step": ("Step", "let the next thing happen"),
     "run 1s": ("Run 1 s", "let a second pass"),
@@ -51,11 +52,13 @@ WORDS = {
     "heal all": ("Heal all", "restore every line"),
 }
 
-# What stands in for a widget that is not there, such as "Loading widget...", is hidden beside the page.
+# What stands in for a widget that is not there, such as "Loading widget...", is hidden beside the page.  The page
+# repeats broken rules for a reader without widgets only.
 STYLE = """<style>
 .jp-OutputArea-child:has(+ .jp-OutputArea-child .labkit-page):not(:has(.labkit-board)){display:none}
+.jp-OutputArea-child:has(.labkit-board)~.jp-OutputArea-child .labkit-broken{display:none}
 .labkit-broken{border:2px solid #de1c02;border-left-width:8px;padding:4px 10px;margin:6px 0}
-.labkit-page pre{overflow-x:auto}
+.labkit-page pre{overflow-x:auto;white-space:pre}
 </style>"""
 
 
@@ -256,7 +259,10 @@ def _said(answer: Response) -> str:
     """Return an answer in words."""
     if answer.ok:
         return f"answered {answer.status}"
-    return f"refused {answer.status}: {'; '.join(answer.errors)}"
+    why = "; ".join(answer.errors)
+    if answer.status == STANDBY:
+        why = f"this node is a standby, the active node is {answer.headers.get('Location', '')}"
+    return f"refused {answer.status}: {why or 'no text'}"
 
 
 def _publish(show: Any, bundle: dict[str, Any], **how: str) -> None:

@@ -94,7 +94,7 @@ def _draw_axis(marks: TimelineLayout) -> list[str]:
         text(
             marks.left - 10,
             y - OPERATIONS + 33,
-            f"≤ {highest} in {slice_s:g} s",
+            f"≤ {highest} in {slice_s:g} s" if highest else "none by clients",
             size=SMALL,
             colour="faint",
             anchor="end",
@@ -178,4 +178,4 @@ def _draw_lost(marks: TimelineLayout, lost: Lost) -> list[str]:
 
 def _highest(marks: TimelineLayout) -> int:
     columns = marks.contents.columns
-    return max((column.answered + column.refused + column.unknown for column in columns), default=0) or 1
+    return max((column.answered + column.refused + column.unknown for column in columns), default=0)

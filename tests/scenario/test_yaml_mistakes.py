@@ -27,12 +27,24 @@ MISTAKES = {
     "a list among keys": ("l:\n  a: 1\n  b: 2\n  - {c: 3}\n", (4, 3), "expected a key as on line 3, got '-'"),
     "keys after an item": ("l:\n    - p: {a: 1}\n    t: {a: 1}\n", (3, 5), "items and keys do not mix"),
     "an item without its dash": ("t:\n  - {do: a}\n    {do: b}\n", (3, 5), "expected '- ' before '{' as on line 2"),
+    "an item at its dash": (
+        "t:\n  - {do: a}\n\n  {do: b}\n",
+        (4, 3),
+        "expected '- ' before '{' as on line 2, got none",
+    ),
+    "a first key at its dash": (
+        "t:\n  - do: a\n  do:b  # b\nend: 5s\n",
+        (3, 5),
+        "expected a space after 'do:', got none",
+    ),
     "an item too deep": ("t:\n  - {do: a}\n    - {do: b}\n", (3, 5), "2 spaces as on line 2 before '-', got 4 spaces"),
     "no space after a colon": (
         "scenario:A lab\nlab:\n  x: 1\n",
         (1, 9),
         "expected a space after 'scenario:', got none",
     ),
+    "no space among keys": ("a: 1\nseed:7   # x\nlab: 1\n", (2, 5), "expected a space after 'seed:', got none"),
+    "a text and a comment": ("a: 1\nseed  # x\nlab: 1\n", (2, 1), "got 'seed'; indent a text"),
     "no space in a step": ("t:\n  - do:crash\n    at: 5s\n", (2, 7), "expected a space after 'do:', got none"),
     "no space after a dash": ("t:\n  -{do: crash}\n  - {do: x}\n", (2, 3), "expected a space after '-', got none"),
     "an equals sign": ("scenario = x\nlab: 1\n", (1, 1), "expected a key and a value such as 'seed: 7'"),
@@ -78,6 +90,7 @@ LENGTHS: dict[str, int | None] = {
     "deeper than above": len("links"),
     "a key among items": len("end"),
     "a text at the margin": len("text here"),
+    "a text and a comment": len("seed"),
     "a wide space": len("..sites"),
     "half a character": None,
 }

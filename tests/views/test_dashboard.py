@@ -126,6 +126,13 @@ def test_each_write_is_another_secret_and_its_answer_is_shown(lab, board):
     assert lab["paris"].get("secret/data/note-1").data["data"] == {"number": 1}
 
 
+def test_a_write_refused_by_a_standby_says_which_node_is_active(lab, board):
+    board.target.value = "paris-2"
+    board.buttons["write"].click()
+
+    assert "refused 307: this node is a standby, the active node is http://paris-1:8200/" in status(board)
+
+
 def test_a_chosen_node_is_what_is_written_to_crashed_and_unsealed(lab, board):
     board.target.value = "paris-2"
     board.buttons["write"].click()
@@ -187,6 +194,14 @@ def test_a_broken_rule_stands_above_everything_else(lab, board):
     assert 'role="alert"><strong>× rule broken: one primary</strong>' in board.status.value
     assert "paris and tokyo accept writes" in board.status.value
     assert board.page.index("rule broken: one primary") < board.page.index("<svg")
+
+
+def test_beside_the_controls_a_broken_rule_is_shown_once(board):
+    """The page shows it for readers without widgets."""
+    beside = ".jp-OutputArea-child:has(.labkit-board)~.jp-OutputArea-child .labkit-broken{display:none}"
+
+    assert beside in board.page
+    assert "labkit-board" in board.box._dom_classes
 
 
 def test_it_fits_a_window_of_800_pixels_and_wraps_below(board):
