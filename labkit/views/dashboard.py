@@ -58,7 +58,7 @@ STYLE = """<style>
 .jp-OutputArea-child:has(+ .jp-OutputArea-child .labkit-page):not(:has(.labkit-board)){display:none}
 .jp-OutputArea-child:has(.labkit-board)~.jp-OutputArea-child .labkit-broken{display:none}
 .labkit-broken{border:2px solid #de1c02;border-left-width:8px;padding:4px 10px;margin:6px 0}
-.labkit-page pre{overflow-x:auto;white-space:pre}
+.labkit-page pre[tabindex]{overflow-x:auto;white-space:pre}
 </style>"""
 
 

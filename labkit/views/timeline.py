@@ -94,7 +94,7 @@ def _draw_axis(marks: TimelineLayout) -> list[str]:
         text(
             marks.left - 10,
             y - OPERATIONS + 33,
-            f"≤ {highest} in {slice_s:g} s" if highest else "none by clients",
+            f"≤ {highest} in {slice_s:g} s" if highest else "none",
             size=SMALL,
             colour="faint",
             anchor="end",

@@ -333,7 +333,7 @@ def _fault_marks(records: Records) -> Iterable[TimelineMark]:
 def describe(contents: TimelineContents) -> str:
     """Describe in words what a timeline shows."""
     parts = [_describe_span(span) for span in contents.spans]
-    parts += [_describe_span(span) for span in contents.nodes if span.what in ("down", "sealed")]
+    parts += [_describe_span(span, contents.window) for span in contents.nodes if span.what in ("down", "sealed")]
     for span in contents.lags:
         verb = "" if span.what == "silent" else "is behind, "
         parts.append(f"from {_s(span.from_ns)} to {_s(span.to_ns)} {span.row} {verb}{span.detail}")
@@ -345,8 +345,10 @@ def describe(contents: TimelineContents) -> str:
     return "; ".join(parts) + "."
 
 
-def _describe_span(span: Span) -> str:
-    return f"from {_s(span.from_ns)} {span.row} is {span.what}{f' ({span.detail})' if span.detail else ''}"
+def _describe_span(span: Span, window: Window | None = None) -> str:
+    """Say what a row was, and given the window until when; a cluster is something else from its next span on."""
+    until = f" to {_s(span.to_ns)}" if window is not None and span.to_ns < window.end_ns else ""
+    return f"from {_s(span.from_ns)}{until} {span.row} is {span.what}{f' ({span.detail})' if span.detail else ''}"
 
 
 def _s(at_ns: int) -> str:

@@ -417,6 +417,17 @@ def test_it_says_in_words_what_it_shows(drilled):
     assert f"{drilled.ledger.rpo().writes} acknowledged writes were lost." in words
 
 
+def test_words_say_until_when_a_node_is_down_or_sealed(lab):
+    lab.crash("paris-2")
+    lab.run("2s").restart("paris-2")
+    lab.run("3s")["paris"].unseal("paris-2")
+    lab.run("1s")
+    start_s, words = lab.now / SECOND_NS - 6, describe(of(lab))
+
+    assert f"from {start_s:.1f} s to {start_s + 2:.1f} s paris-2 is down" in words
+    assert f"from {start_s + 2:.1f} s to {start_s + 5:.1f} s paris-2 is sealed" in words
+
+
 def test_lag_is_said_in_words(lab):
     lab.partition("paris", "tokyo")
     lab.run("20s")
