@@ -5,10 +5,12 @@
    that R4 names are committed.
 3. ``state`` returns what has to be saved beside storage and files.  Caches, ``calls`` and requested failures are lost;
    the sync is saved by the lab, as no vault outside a lab replicates.
+4. Threads may share a vault: ``request``, ``advance`` and ``close`` let in one at a time.
 """
 
 from __future__ import annotations
 
+from _thread import RLock  # threading itself is not loaded (R24)
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -69,6 +71,7 @@ class Vault(ShortForms):
         self.calls = Calls()
         self._resolved: ResolvedRoute | None = None  # of the request that is answered, for its call
         self._failures: list[int] = []
+        self._lock = RLock()
         if state:
             self.core.leadership = Leadership(*state["leadership"])
             self.serial = state["serial"]
@@ -167,23 +170,25 @@ class Vault(ShortForms):
         self, method: str, path: str, json: Body | None = None, headers: Mapping[str, str] | None = None
     ) -> Response:
         """Send one request in process; sends the given headers only."""
-        self.tick()
-        self._resolved = None
-        if self._failures:
-            response = respond(self._failures.pop(0), {"errors": ["failure asked for with fail_next"]})
-        else:
-            outcome = self.handle(Request(method, path, headers or {}, json))
-            while isinstance(outcome, Suspended):
-                outcome = self.resume(outcome, self.environment.fetch(outcome.fetch))
-            response = outcome
-        self.calls.add((method, path, json), self._resolved, response)
+        with self._lock:
+            self.tick()
+            self._resolved = None
+            if self._failures:
+                response = respond(self._failures.pop(0), {"errors": ["failure asked for with fail_next"]})
+            else:
+                outcome = self.handle(Request(method, path, headers or {}, json))
+                while isinstance(outcome, Suspended):
+                    outcome = self.resume(outcome, self.environment.fetch(outcome.fetch))
+                response = outcome
+            self.calls.add((method, path, json), self._resolved, response)
         return response
 
     def close(self) -> None:
         """Close the file of a vault that was opened from one; a vault in memory needs no closing."""
         close = getattr(self.core.storage, "close", None)
         if close is not None:
-            close()
+            with self._lock:
+                close()
 
     def unseal_with(self, shares: tuple[str, ...]) -> None:
         """Give key shares (hex) to this node."""
@@ -206,8 +211,9 @@ class Vault(ShortForms):
         clock = self.environment.now
         if not isinstance(clock, ShiftedClock):
             raise ValueError("this vault's clock is its lab's: let time pass with lab.run(duration)")
-        clock.shift_ns += advance_ns(duration)
-        self.tick()
+        with self._lock:
+            clock.shift_ns += advance_ns(duration)
+            self.tick()
 
     def next_due(self) -> int | None:
         """Return when something falls due, in nanoseconds since the epoch; None for never (R5)."""

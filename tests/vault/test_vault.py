@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from typing import Any
 
@@ -244,3 +245,27 @@ def seeded(name):
 def _activation(vault):
     vault.post("sys/replication/dr/primary/enable")
     return vault.post("sys/replication/dr/primary/secondary-token", {"id": "b"}).wrap_info["token"]
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_threads_that_share_a_vault_lose_no_write(tmp_path, kind):
+    vault = Vault.dev() if kind == "memory" else Vault.open(str(tmp_path / "lab.db"))
+    versions = []
+
+    def write():
+        for number in range(40):
+            versions.append(vault.post("secret/data/shared", {"data": {"number": number}}).data["version"])
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=write) for _ in range(5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+
+    assert sorted(versions) == list(range(1, 201))
+    assert len(vault.calls) == 200

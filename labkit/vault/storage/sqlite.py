@@ -4,13 +4,17 @@
    refused (C18).  So what is cached is what is stored, until this store writes the key again.
 2. One table of keys and ciphertexts in write-ahead mode; a step is one SQL transaction.  A transaction that fails is
    rolled back, and neither cache nor term changes.
-3. An error of SQLite leaves this module as a StoreError that names the file.
+3. It goes on for the process that opened it only, and while the file is the one that was opened: what is written to a
+   file that was replaced or deleted would be acknowledged and lost.
+4. An error of SQLite leaves this module as a StoreError that names the file.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from labkit.vault.storage import Names, StoreError, Writes
 from labkit.vault.storage.fencing import check_term
@@ -42,20 +46,26 @@ PROBLEMS = {
 }
 """{SQLite's primary result code: what is wrong with the file, and what to do}."""
 
+FORKED = "was opened before this process was forked: use it there, or close it before the fork and open it here"
+REPLACED = "was moved, deleted or replaced since it was opened: put it back, or open it again"
 FOREIGN = "is the database of another program: name another file"
 
 
 class SqliteStorage:
     """Keys and ciphertexts in one SQLite file."""
 
-    __slots__ = ("_cached", "_connection", "_path", "_term")
+    __slots__ = ("__weakref__", "_cached", "_connection", "_identity", "_path", "_process", "_real_path", "_term")
 
     kind = "sqlite"
 
     def __init__(self, path: str | Path) -> None:
         self._path = str(path)
         self._cached: dict[str, bytes] = {}
+        self._real_path = self._path if self._path == IN_MEMORY else os.path.realpath(self._path)
+        self._process = os.getpid()
         self._connection = _connect(self._path)
+        self._identity = _identity(self._real_path)
+        _stores.add(self)
         try:
             self._open()
             self._term = self._stored_term()
@@ -124,8 +134,9 @@ class SqliteStorage:
         return StoreError(f"{self._path} {PROBLEMS[sqlite3.SQLITE_CORRUPT]}")
 
     def close(self) -> None:
-        """Close the file: it may be opened again."""
-        self._connection.close()
+        """Close the file: it may be opened again.  In a child process it stays open: it is the parent's."""
+        if os.getpid() == self._process:
+            self._connection.close()
 
     def _open(self) -> None:
         """Take the file for this store alone, make its tables when it is new, and check it when it is not."""
@@ -161,7 +172,19 @@ class SqliteStorage:
         except ValueError:
             raise self.damaged() from None
 
+    def keep_connection(self) -> None:
+        """Keep the connection for good in a child: closing it there deletes the log that its parent writes to."""
+        import ctypes  # where a process with an open file is forked, and nowhere else
+
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
+
+    def _refuse_forked(self) -> None:
+        """Raise StoreError in a child process: SQLite's connections and locks are its parent's."""
+        if os.getpid() != self._process:
+            raise StoreError(f"{self._path} {FORKED}")
+
     def _row(self, query: str, values: tuple[str, ...]) -> Any:
+        self._refuse_forked()
         try:
             return self._connection.execute(query, values).fetchone()
         except sqlite3.Error as error:
@@ -169,6 +192,9 @@ class SqliteStorage:
 
     def _transact(self, writes: Writes, facts: Mapping[str, bytes]) -> None:
         """Write everything or nothing; what is cached changes after the commit."""
+        self._refuse_forked()
+        if _identity(self._real_path) != self._identity:
+            raise StoreError(f"{self._path} {REPLACED}; nothing was changed")
         connection = self._connection
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -204,19 +230,42 @@ class SqliteStorage:
         self._cached[key] = value
 
 
+_stores: WeakSet[SqliteStorage] = WeakSet()
+
+
+def _after_fork() -> None:
+    for store in tuple(_stores):
+        store.keep_connection()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def _problem(path: str, error: sqlite3.Error, rest: str = "") -> StoreError:
     """Return the error that names the file and says what is wrong with it."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return StoreError(f"{path} {PROBLEMS.get(code, f'cannot be used: {error}')}{rest}")
 
 
+def _identity(path: str) -> tuple[int, int] | None:
+    """Return which file is at a path now; None for none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _connect(path: str) -> sqlite3.Connection:
-    """Connect to a file, which is made readable by its owner only when it is new."""
+    """Connect to a file, which is made readable by its owner only when it is new; links are followed."""
     if path != IN_MEMORY:
         from pathlib import Path
 
         try:
-            Path(path).touch(0o600, exist_ok=False)  # never opens a file that is there: that would drop its lock
+            Path(os.path.realpath(path)).touch(
+                0o600, exist_ok=False
+            )  # never opens a file that is there: that would drop its lock
         except FileExistsError:
             pass
         except OSError as error:
