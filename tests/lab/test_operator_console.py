@@ -289,6 +289,9 @@ def test_a_wait_that_is_broken_off_leaves_nothing_behind(quiet):
     class Interrupted:
         now = quiet.parts.clock.now
 
+        def refuse_running(self) -> None:
+            """It is not running."""
+
         def run(self, **how: Any) -> bool:
             raise KeyboardInterrupt
 
