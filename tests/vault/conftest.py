@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from labkit import Vault
@@ -30,3 +32,11 @@ def clock():
 def service(clock):
     """A vault in development mode on a manual clock: secret/ (KV v2) and transit/, root token sent by short forms."""
     return Vault.dev(clock=clock)
+
+
+@pytest.fixture
+def observed(service) -> list[tuple[str, dict[str, Any]]]:
+    """What the service reports to its observer."""
+    seen: list[tuple[str, dict[str, Any]]] = []
+    service.core.observe = lambda kind, **fields: seen.append((kind, fields))
+    return seen

@@ -71,6 +71,13 @@ def test_a_free_path_is_free():
     check_free(table("a/b/"), "a/c/")
 
 
+def test_a_mount_takes_the_place_of_the_one_at_its_path():
+    changed = Mount("b/", "transit", "new", "new")
+
+    assert table("a/", "b/", "c/").with_mount(changed).mounts == (*table("a/").mounts, changed, *table("c/").mounts)
+    assert table("a/", "c/").with_mount(changed).mounts == (*table("a/").mounts, changed, *table("c/").mounts)
+
+
 def test_changing_a_table_makes_another():
     one = table("a/")
     two = one.with_mount(Mount("b/", "kv", "u", "x")).without("a/")

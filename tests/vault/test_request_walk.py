@@ -428,3 +428,10 @@ def test_where_a_device_is_enabled_a_request_and_its_answer_are_recorded(service
     before = len(service.files.lines["/log"])
     service.get("sys/mounts")
     assert len(service.files.lines["/log"]) == before
+
+
+def test_what_an_answer_warns_of_stands_in_it(service):
+    warned = service.post("auth/token/revoke-accessor", {"accessor": "none"})
+
+    assert warned.body["warnings"] == ["No token found with this accessor"]
+    assert service.get("sys/mounts").body["warnings"] is None

@@ -11,8 +11,8 @@ from labkit.real import entropy
 from labkit.service.errors import BadRequest
 from labkit.vault.core import Environment
 from labkit.vault.mounts import MOUNTS
-from labkit.vault.seal import SEAL, parse_share, reload_keyring, seal_state
-from labkit.vault.storage.barrier import KEYRING, encrypt_keyring, new_keyring
+from labkit.vault.seal import SEAL, SEAL_CONFIG, parse_share, read_config, reload_keyring, seal_state
+from labkit.vault.storage.barrier import KEYRING, BarrierError, encrypt_keyring, new_keyring
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.vault import no_outside, set_up
 
@@ -175,3 +175,18 @@ def test_any_split_opens(shares, threshold):
 
     assert len(keys) == shares
     assert not vault.sealed
+
+
+def test_sealing_and_unsealing_are_reported(service, observed):
+    service.post("sys/seal")
+    assert give(service, service.unseal_keys[:3]) == 200
+
+    assert [kind for kind, _ in observed] == ["sealed", "unsealed"]
+    assert observed[0][1]["reason"]
+
+
+def test_a_seal_configuration_that_cannot_be_read_is_named(service):
+    service.core.storage.apply({SEAL_CONFIG: b"[1"}, 0)
+
+    with pytest.raises(BarrierError, match=SEAL_CONFIG):
+        read_config(service.core)

@@ -222,3 +222,10 @@ def test_a_token_without_a_use_left_is_due_at_once_unless_a_request_waits(servic
     assert tokens.due_ns(step, storage, digest) == step.now
     service.core.waiting[1] = digest
     assert tokens.due_ns(step, storage, digest) == token.expires_ns
+
+
+def test_a_revoked_token_is_reported_by_its_accessor(service, observed) -> None:
+    auth = service.post("auth/token/create", {"policies": ["default"]}).auth
+    service.post("auth/token/revoke", {"token": auth["client_token"]})
+
+    assert observed == [("token revoked", {"accessor": auth["accessor"]})]

@@ -322,3 +322,14 @@ def test_a_new_primary_knows_no_secondary_and_a_restored_lab_knows_the_same(toge
 
     assert together.status("tokyo")["known_secondaries"] == []
     assert Lab.restore(together.lab.snapshot())["tokyo"].status() == together.status("tokyo")
+
+
+def test_a_secondary_is_pointed_at_something(together):
+    token = together.operation_token("tokyo")
+    for sent, text in (
+        ({}, "give token (blank: forget the primary) or update_primary_addrs"),
+        ({"token": "x", "update_primary_addrs": ["y"]}, "mutually exclusive"),
+    ):
+        refused = together.open_post("tokyo", "secondary/update-primary", {"dr_operation_token": token, **sent})
+        assert refused.status == 400
+        assert text in refused.errors[0]

@@ -100,7 +100,8 @@ def test_long_answers_are_cut_between_pages(journal: Journal, monkeypatch: pytes
 def test_a_fetch_is_cut_at_its_limit_but_gives_one(journal: Journal) -> None:
     asked = {"serial": 1, "generation": 4, "keys": ["logical/1", "logical/2", "logical/3"], "limit_bytes": 0}
     assert serving.fetch_keys(journal, asked)["values"] == [["logical/1", b"v1"]]
-    assert len(serving.fetch_keys(journal, {**asked, "limit_bytes": 12})["values"]) == 2
+    for limit_bytes, given in ((10, 1), (11, 2), (12, 2), (21, 2), (22, 3)):
+        assert len(serving.fetch_keys(journal, {**asked, "limit_bytes": limit_bytes})["values"]) == given
 
 
 @pytest.mark.parametrize("rpc", ["conflicting_pages", "sub_page_hashes", "fetch_keys", "stream_wals"])

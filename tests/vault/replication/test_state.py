@@ -75,3 +75,21 @@ def test_the_canary_ages_and_skew_counts() -> None:
     assert states.canary_age_ms(State(), 5) == 0
     assert states.canary_age_ms(State(heartbeat=Heartbeat(canary_ns=1_000_000_000)), 1_454_900_000) == 454
     assert states.canary_age_ms(State(heartbeat=Heartbeat(canary_ns=2_000_000_000)), 1_000_000_000) == -1000
+
+
+@pytest.mark.parametrize(
+    ("state", "reindexing", "words"),
+    [
+        (State(state="stream-wals"), True, "is being rebuilt"),
+        (State(state="stream-wals"), False, None),
+        (State(state="merkle-sync", work=Work(fetch=("a", "b"), progress=1)), False, "fetched 1 of 2 keys"),
+        (State(state="merkle-diff"), False, "comparing its data"),
+        (State(state="idle", complete=True), False, None),
+        (State(state="idle", complete=True, addresses=("a",)), False, "not known to be complete"),
+        (State(state="idle"), False, "not known to be complete"),
+    ],
+)
+def test_why_a_secondary_is_not_promoted(state: State, reindexing: bool, words: str | None) -> None:
+    reason = states.ready_to_promote(state, reindexing)
+
+    assert reason is None if words is None else words in (reason or "")

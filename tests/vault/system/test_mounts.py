@@ -172,3 +172,10 @@ def test_auth_methods_need_sudo(service) -> None:
 def test_external_entropy_is_ignored_aloud(service) -> None:
     mounted = service.post("sys/mounts/x", {"type": "kv", "external_entropy_access": True})
     assert (mounted.status, len(mounted.warnings)) == (200, 1)
+
+
+def test_mounting_and_unmounting_are_reported(service, observed) -> None:
+    service.post("sys/mounts/team/kv", {"type": "kv"})
+    service.delete("sys/mounts/team/kv")
+
+    assert observed == [("mounted", {"path": "team/kv/", "type": "kv"}), ("unmounted", {"path": "team/kv/"})]

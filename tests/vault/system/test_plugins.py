@@ -35,3 +35,9 @@ def test_on_every_node(service) -> None:
 def test_what_cannot_be_reloaded(service, body, text: str) -> None:
     refused = service.put("sys/plugins/reload/backend", body)
     assert (refused.status, refused.errors) == (400, [text])
+
+
+def test_each_mount_that_is_reloaded_is_reported(service, observed) -> None:
+    service.put("sys/plugins/reload/backend", {"mounts": ["transit/", "secret/"]})
+
+    assert observed == [("plugin reloaded", {"mount": "transit/"}), ("plugin reloaded", {"mount": "secret/"})]

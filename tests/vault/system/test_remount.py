@@ -54,3 +54,9 @@ def test_it_needs_sudo(service) -> None:
     service.put("sys/policies/acl/m", {"policy": 'path "sys/remount" { capabilities = ["update"] }'})
     token = service.post("auth/token/create", {"policies": ["m"]}).auth["client_token"]
     assert service.post("sys/remount", {"from": "secret", "to": "x"}, token=token).status == 403
+
+
+def test_a_move_is_reported(service, observed) -> None:
+    service.post("sys/remount", {"from": "secret", "to": "team"})
+
+    assert observed == [("mount moved", {"source": "secret/", "target": "team/"})]

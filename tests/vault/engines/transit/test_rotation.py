@@ -62,3 +62,11 @@ def test_each_rotation_is_a_step_of_its_own(service, count):
     service.advance("61m")
     assert service.core.commits == commits + count
     assert [versions(service, f"k{number}") for number in range(count)] == [2] * count
+
+
+def test_a_rotation_is_reported(service, observed):
+    service.post("transit/keys/k", {"auto_rotate_period": "1h"})
+    service.advance("61m")
+
+    assert versions(service, "k") == 2
+    assert observed == [("key rotated", {"key": "k"})]
