@@ -21,8 +21,9 @@ ROOT = str(Path(__file__).resolve().parents[3])
 
 
 def run(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    """Run a program in a process of its own."""
-    program = [sys.executable, "-c", f"import sys; sys.path.insert(0, {ROOT!r})\n{code}", *map(str, arguments)]
+    """Run a program in a process of its own; it compiles nothing to disk, where its limits would cut files short."""
+    begin = f"import sys; sys.dont_write_bytecode = True; sys.path.insert(0, {ROOT!r})"
+    program = [sys.executable, "-c", f"{begin}\n{code}", *map(str, arguments)]
     return subprocess.run(program, capture_output=True, text=True, check=False)
 
 
