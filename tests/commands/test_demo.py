@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,6 +20,7 @@ from labkit.commands.demo import (
     lost_writes,
 )
 from labkit.lab.lab import Lab
+from labkit.trace import Trace
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +55,25 @@ def test_the_outage_is_shown_as_clients_saw_it(played: Lab) -> None:
     assert "no answer for 3." in outage
     assert before.split(" to ")[1].split(" s")[0] == outage.split(" s")[0].strip().rjust(8)
     assert unknown == "    no operations ended without any answer"
+
+
+def test_the_longest_time_without_an_answer_is_the_outage() -> None:
+    trace = Trace()
+    for started_s, ended_s, cluster, outcome, attempts in (
+        *((1, 2, "paris", "answered", 9), (2, 3, "paris", "answered", 1), (1, 4, "", "unknown", 5)),
+        *(
+            (3, 8, "tokyo", "answered", 4),
+            (4, 8, "tokyo", "answered", 1),
+            (8, 8, "tokyo", "answered", 1),
+            (8, 9, "tokyo", "answered", 2),
+        ),
+    ):
+        times = (started_s * 10**9, ended_s * 10**9)
+        trace.record(("outcome", *times, "shop-1", "put-secret", "secret/data/a", cluster, outcome, 200, attempts))
+    _, outage, _, unknown = clients_view(SimpleNamespace(trace=trace))  # type: ignore[arg-type]  # all that it looks at
+
+    assert outage.endswith("no answer for 5s: 2 operations wait, each tries again, up to 4 times")
+    assert unknown == "    1 operation ended without any answer"
 
 
 def test_the_lost_writes_are_named(played: Lab) -> None:
