@@ -64,6 +64,13 @@ def test_a_node_that_says_by_its_code_that_it_is_not_the_active_one_is_no_answer
     assert outside.sent[-1][3].correlation.attempt == 2
 
 
+@pytest.mark.parametrize("path", ["sys/health", "/sys/health", "/v1/sys/health"])
+def test_a_path_may_be_written_with_its_prefix(console, outside, path):
+    console.ask(Ask("paris", "GET", path))
+
+    assert outside.sent[0][3].request.path == "/v1/sys/health"
+
+
 @pytest.mark.parametrize("code", ["", "sealed"])
 def test_no_text_makes_a_refusal_a_question_of_which_node(console, outside, code):
     number = console.ask(HEALTH)

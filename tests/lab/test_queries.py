@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from labkit import Lab
+from labkit.lab.outages import CUT, DOWN
 from labkit.vault.replication.merkle import classify
 
 
@@ -104,3 +105,13 @@ def test_the_newest_entry_is_read_from_the_store(calm):
 
 def test_a_cluster_that_never_replicated_has_no_entry():
     assert Lab.pair().queries.last_entry("paris") == 0
+
+
+def test_what_keeps_clusters_from_serving_or_shipping_is_named(lab):
+    assert lab.queries.outages() == []
+    lab.partition("paris", "tokyo")
+    assert (CUT, "paris", "tokyo") in lab.queries.outages()
+    lab.heal()
+    assert lab.queries.outages() == []
+    lab.crash("paris")
+    assert lab.queries.outages() == [(DOWN, "paris")]
