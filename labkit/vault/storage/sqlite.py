@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from weakref import ref
 
 from labkit.vault.storage import Names, StoreError, Writes
 from labkit.vault.storage.fencing import check_term
@@ -65,7 +65,7 @@ class SqliteStorage:
         self._process = os.getpid()
         self._connection = _connect(self._path)
         self._identity = _identity(self._real_path)
-        _stores.add(self)
+        _keep_over_a_fork(self)
         try:
             self._open()
             self._term = self._stored_term()
@@ -230,16 +230,17 @@ class SqliteStorage:
         self._cached[key] = value
 
 
-_stores: WeakSet[SqliteStorage] = WeakSet()
+def _keep_over_a_fork(store: SqliteStorage) -> None:
+    """Let a child process keep the store's connection open, as long as there is the store."""
+    living = ref(store)
 
+    def in_child() -> None:
+        found = living()
+        if found is not None:
+            found.keep_connection()
 
-def _after_fork() -> None:
-    for store in tuple(_stores):
-        store.keep_connection()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=in_child)
 
 
 def _problem(path: str, error: sqlite3.Error, rest: str = "") -> StoreError:
@@ -263,9 +264,8 @@ def _connect(path: str) -> sqlite3.Connection:
         from pathlib import Path
 
         try:
-            Path(os.path.realpath(path)).touch(
-                0o600, exist_ok=False
-            )  # never opens a file that is there: that would drop its lock
+            # It never opens a file that is there: closing that again would drop the lock on it.
+            Path(os.path.realpath(path)).touch(0o600, exist_ok=False)
         except FileExistsError:
             pass
         except OSError as error:
