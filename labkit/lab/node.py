@@ -33,6 +33,7 @@ from labkit.lab.messages import (
 from labkit.lab.replication_link import ReplicationLink
 from labkit.lab.reports import MESSAGE_REFUSED, Committed, LeaderTaken, Observed, ServiceChanged, Wiped
 from labkit.service.message import Fetch, Request, Response, Suspended, silence
+from labkit.vault.calls import sent_names
 from labkit.vault.core import Core, Environment, Leadership, Settings
 from labkit.vault.files import Files
 from labkit.vault.replication.journal import Journal
@@ -330,12 +331,7 @@ def _version_of(outcome: Response | Suspended | None) -> int:
 
 def _options_of(request: Request) -> tuple[str, ...]:
     """Return the names of the fields that a request sends, with those inside ``options``; never a value."""
-    body = request.body
-    if not isinstance(body, dict):
-        return ()
-    options = body.get("options")
-    inner = [f"options.{name}" for name in options] if isinstance(options, dict) else []
-    return tuple(sorted([*map(str, body), *inner]))
+    return tuple(sorted(sent_names(request.body))) if isinstance(request.body, dict) else ()
 
 
 MESSAGE_HANDLERS: dict[type, Callable[[NodeHost, str, Any], None]] = {

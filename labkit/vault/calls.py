@@ -84,7 +84,7 @@ class Calls:
         elif body:
             names = tuple(body)
             if len("".join(names)) > MAX_SHORT_CHARACTERS or "options" in names:
-                names = _names(body)
+                names = sent_names(body)
                 long_bytes = _size_bytes(path, names)
         answered, version = response.body, None
         if answered:
@@ -120,12 +120,12 @@ def _shortened(method: Any, path: Any, body: Any, resolved: ResolvedRoute | None
     """Return method, path and names of a request that has a query, or no route: then they may be anything."""
     sent = dict(body) if type(body) is dict else {}
     if resolved is not None:
-        return method, path, _names({**resolved.query, **sent})
+        return method, path, sent_names({**resolved.query, **sent})
     method = method[:MAX_NAME_CHARACTERS] if type(method) is str else ""
-    return method, readable(path), _names({name: member for name, member in sent.items() if is_text(name)})
+    return method, readable(path), sent_names({name: member for name, member in sent.items() if is_text(name)})
 
 
-def _names(body: dict[str, Any]) -> tuple[str, ...]:
+def sent_names(body: dict[str, Any]) -> tuple[str, ...]:
     """Return the names of members, with those of ``options``; not too many, and none too long."""
     names = [*body][:MAX_NAMES]
     options = body.get("options")

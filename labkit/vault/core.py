@@ -1,7 +1,8 @@
 """Core: one node's store and what the node holds in memory: its keys, its part in replication, its caches.
 
-1. Only ``SealKeys`` assigns keyring and root key.  Sealing, unsealing and a reloaded keyring write nothing and act at
-   once; a step that joins a replication set carries the new keys itself, and they take effect when it commits.
+1. Only ``SealKeys`` assigns keyring and root key.  A reloaded keyring acts at once, sealing and unsealing once their
+   request is recorded and committed; a step that joins a replication set carries the new keys itself, and they take
+   effect when it commits.
 2. A commit acts in this order: store with the journal's entry, keys, caches, mode; a changed mode switches the journal
    on or off.  A commit that the store refuses changes nothing (R4).
 3. Nothing in ``Caches`` is state: it may be dropped at any time, and sealing drops all of it (R3, R21, R22).

@@ -28,7 +28,7 @@ from labkit.service.message import Reply, Response, respond
 from labkit.service.routing import Match, parse_fields
 from labkit.vault import audit, token_record, tokens
 from labkit.vault.context import Caller, Context
-from labkit.vault.core import Core
+from labkit.vault.core import SEALED, Core
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
 from labkit.vault.policies.store import INDEX, acl_for
@@ -44,7 +44,6 @@ MAX_CACHED_CALLERS = 8_192
 PLAIN = Reply()
 """The rest of an answer that is only data."""
 
-SEALED = "Vault is sealed"
 DENIED = "permission denied"
 PATH_DISABLED = "path disabled in replication DR secondary mode"
 
