@@ -6,7 +6,8 @@
 2. The fault is the earliest event that ended the old primary's service or its shipping and was not undone before the
    promotion (``outages``); without any, the promotion itself.
 3. RPO: the number of lost writes, and the seconds from the acknowledgement of the oldest of them to the fault.
-   RTO: the seconds from the fault to the first write that the survivor acknowledged.
+   RTO: the seconds from the fault to the first acknowledged write that the survivor committed after its promotion: a
+   late answer to what it committed before an own demotion does not count.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class RecoveryLedger(Ledger):
             return RecoveryTime(None)
         last = self.promotions[-1]
         for write in self.writes:
-            if write.cluster == last.survivor and write.at_ns >= last.at_ns:
+            if write.cluster == last.survivor and write.commit >= last.next_commit:
                 return RecoveryTime((write.at_ns - last.fault_ns) / SECOND_NS)
         return RecoveryTime(None)
 

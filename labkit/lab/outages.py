@@ -43,8 +43,10 @@ class Outages:
         self.since.pop((LEFT, cluster, set_id), None)
 
     def fault_ns(self, primary: str, survivor: str, set_id: str) -> int | None:
-        """Return when the earliest of what keeps a primary from serving, or shipping to a survivor, began."""
-        causes: list[Cause] = [(LEFT, primary, set_id)]
-        if primary != survivor:
-            causes += [(DOWN, primary), (FENCED, primary), (CUT, *sorted((primary, survivor)))]
+        """Return when the earliest of what keeps a primary from serving, or shipping to a survivor, began.
+
+        A cluster that is promoted again after its own demotion is both.
+        """
+        line = (CUT, *sorted((primary, survivor)))
+        causes: tuple[Cause, ...] = ((LEFT, primary, set_id), (DOWN, primary), (FENCED, primary), line)
         return min((self.since[cause] for cause in causes if cause in self.since), default=None)

@@ -67,6 +67,16 @@ def test_the_outage_ends_with_the_first_write_that_the_survivor_acknowledges():
     assert ledger.rto() == RecoveryTime(7.0)
 
 
+def test_an_answer_that_came_late_to_a_write_from_before_the_demotion_ends_no_outage():
+    ledger = RecoveryLedger()
+    ledger.promotions.append(promotion(9 * SECOND_NS, fault_ns=6 * SECOND_NS))
+    write(ledger, 10 * SECOND_NS, 9, "tokyo", 1)
+    assert ledger.rto() == RecoveryTime(None)
+    write(ledger, 11 * SECOND_NS, 10, "tokyo", 1)
+
+    assert ledger.rto() == RecoveryTime(5.0)
+
+
 def test_a_point_is_of_the_last_promotion_and_lost_of_all():
     ledger = RecoveryLedger()
     write(ledger, 5, 5)
@@ -192,6 +202,34 @@ def test_a_demoted_primary_that_is_promoted_again_lost_nothing(calm):
 
     assert calm.ledger.rpo().writes == 0
     assert calm.ledger.promotions[-1].old_primary == ""
+
+
+def test_a_demoted_primary_that_no_client_reached_before_is_out_of_service_since_then(lab):
+    lab.run("1s").isolate("paris")
+    lab.run("3s")
+    lab["paris"].demote()
+    lab["paris"].promote()
+    fault_ns = lab.ledger.promotions[-1].fault_ns
+    lab.heal()
+    post(lab, "paris", 1, "x")
+
+    assert lab.ledger.rto().seconds > 3
+    assert fault_ns < lab.ledger.promotions[-1].at_ns - 3 * SECOND_NS
+
+
+def test_a_demoted_primary_that_is_promoted_at_once_is_out_until_it_writes_as_such(lab):
+    """Answers of writes from before the demotion are on their way to the clients."""
+    lab.slow("lisbon", "paris", latency="30ms")
+    lab.run("5s").run(until=lambda lab: lab.ledger.waiting)
+    lab["paris"].demote()
+    lab["paris"].promote()
+    (taken,) = lab.ledger.promotions
+    lab.run("2s")
+    late = [write for write in lab.ledger.writes if write.at_ns > taken.at_ns and write.commit < taken.next_commit]
+    first = next(write for write in lab.ledger.writes if write.commit >= taken.next_commit)
+
+    assert late[0].at_ns < first.at_ns
+    assert lab.ledger.rto().seconds == (first.at_ns - taken.fault_ns) / SECOND_NS
 
 
 def test_a_silent_write_that_happened_is_not_in_the_ledger(calm):

@@ -28,6 +28,16 @@ def test_only_what_concerns_the_primary_or_its_line_to_the_survivor_counts():
     assert outages.fault_ns("lima", "paris", "x") == 1, "a line has two ends"
 
 
+def test_a_cluster_that_is_promoted_again_has_its_fault_when_no_client_reached_it():
+    outages = Outages()
+    outages.seen([(FENCED, "paris"), (CUT, "paris", "tokyo")], 2)
+    outages.leave("paris", "x", 3)
+
+    assert outages.fault_ns("paris", "paris", "x") == 2
+    outages.seen([(CUT, "paris", "tokyo")], 4)
+    assert outages.fault_ns("paris", "paris", "x") == 3, "it needs no line to itself"
+
+
 def test_a_demotion_lasts_whatever_else_is_seen_until_the_cluster_leads_that_set_again():
     outages = Outages()
     outages.leave("paris", "x", 3)
