@@ -113,7 +113,7 @@ def clients_view(lab: Lab) -> Iterator[str]:
     gap_ns, number = max(gaps, key=lambda gap: (gap[0], -gap[1]))
     before, after = answered[: number + 1], answered[number + 1 :]
     waited = sum(event.started_ns < after[0].at_ns <= event.at_ns for event in outcomes)
-    tried = max((event.attempts for event in outcomes if event.at_ns >= after[0].at_ns), default=1)
+    tried = max(event.attempts for event in outcomes if event.at_ns >= after[0].at_ns)
     yield _answers(before)
     yield (
         f"  {_at(before[-1].at_ns)} to {_at(after[0].at_ns)}  no answer for {write_duration(gap_ns)}: {waited} "

@@ -53,7 +53,7 @@ def _spellings(path: Path) -> list[Path]:
 def starter(title: str) -> str:
     """The text of a new scenario file."""
     text = Path(__file__).with_name("starter.txt").read_text(encoding="utf-8")
-    return text.replace(TITLE, title if _PLAIN_TITLE.fullmatch(title) else json.dumps(title, ensure_ascii=False), 1)
+    return text.replace(TITLE, title if _PLAIN_TITLE.fullmatch(title) else json.dumps(title, ensure_ascii=False))
 
 
 def title_of(path: Path) -> str:

@@ -117,17 +117,16 @@ def run_lab(lab: Lab, *, quiet: bool) -> bool:
 
     from labkit.scenario.value_types import write_duration
 
-    end_ns, began = scenario_of(lab).scenario.end_ns, perf_counter()
-    bar = not quiet and end_ns is not None and end_ns <= MAX_BAR_NS and sys.stderr.isatty()
+    began = perf_counter()
     with _interruption() as interruption:
-        _run_to_the_end(lab, interruption, _bar(end_ns or 0) if bar else None)
+        _run_to_the_end(lab, interruption, None if quiet else _bar(scenario_of(lab).scenario.end_ns))
     if interruption.pressed:
         where = f"stopped at {write_duration(lab.now)} of lab time, {scenario_of(lab).progress}"
-        print(f"{where}; what follows was measured up to there", file=sys.stderr, flush=True)
+        print(f"{where}; what follows was measured up to there", file=sys.stderr)
     elif not quiet:
         took = perf_counter() - began
         text = f"ran {lab.now / SECOND_NS:.0f} s of lab time and {lab.network.delivered:,} messages in {took:.1f} s"
-        print(text, file=sys.stderr, flush=True)
+        print(text, file=sys.stderr)
     return interruption.pressed
 
 
@@ -180,7 +179,10 @@ def _interruption() -> Iterator[Interruption]:
         signal.signal(signal.SIGINT, before)
 
 
-def _bar(end_ns: int) -> Any:
+def _bar(end_ns: int | None) -> Any:
+    """A bar that grows with lab time; None where its end is not known, too far away, or no terminal shows it."""
+    if end_ns is None or end_ns > MAX_BAR_NS or not sys.stderr.isatty():
+        return None
     from tqdm import tqdm
 
     bar_format = "{desc} |{bar}| {n:.0f} of {total:.0f} s"

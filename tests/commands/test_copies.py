@@ -27,6 +27,19 @@ def test_files_keep_their_places(source: Path, tmp_path: Path) -> None:
     assert (tmp_path / "mine" / "deep" / "two").read_text() == "2"
 
 
+def test_a_folder_of_folders_is_copied_too(source: Path, tmp_path: Path) -> None:
+    (source / "deep" / "deeper" / "deepest").mkdir(parents=True)
+    (source / "deep" / "deeper" / "deepest" / "three").write_text("3")
+    copy_files(source, files(source), tmp_path / "mine")
+
+    assert (tmp_path / "mine" / "deep" / "deeper" / "deepest" / "three").read_text() == "3"
+
+
+def test_the_folder_is_made_also_where_there_is_nothing_to_copy(source: Path, tmp_path: Path) -> None:
+    assert copy_files(source, [], tmp_path / "mine") == ()
+    assert (tmp_path / "mine").is_dir()
+
+
 def test_a_second_copy_writes_only_what_is_missing(source: Path, tmp_path: Path) -> None:
     copy_files(source, files(source), tmp_path)
     (tmp_path / "deep" / "two").unlink()

@@ -14,8 +14,8 @@ from labkit.cli import main
 
 
 @pytest.fixture
-def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of three notebooks, one of them torn, that labkit takes for its lessons."""
+def four(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of four notebooks, one of them torn, that labkit takes for its lessons."""
     folder = tmp_path / "shipped"
     folder.mkdir()
 
@@ -25,43 +25,49 @@ def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     notebook("00_tour", ("code", "1"), ("markdown", "# The tour\n\nAll in one go.\nMore."))
     notebook("01_bare", ("code", "1"))
+    notebook("03_late", ("markdown", "\n  Words first.\n\n## Then a title"))
     (folder / "02_torn.ipynb").write_text("{", encoding="utf-8")
     monkeypatch.setattr(places, "notebooks", lambda: folder)
     monkeypatch.chdir(tmp_path)
     return folder
 
 
-def test_lessons_are_listed_by_title(three: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lessons_are_listed_by_title(four: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lessons"]) == 0
     lines = capsys.readouterr().out.splitlines()
 
-    assert lines[:5] == ["00_tour  The tour", "    All in one go.", "01_bare", "02_torn", ""]
+    assert lines[:7] == [
+        *("00_tour  The tour", "    All in one go."),
+        *("01_bare", "02_torn"),
+        *("03_late  Then a title", "    Words first."),
+        "",
+    ]
     assert lines[-1].startswith("to have copies of your own: ")
     assert lines[-1].endswith(" lessons --copy FOLDER")
 
 
 @pytest.mark.parametrize("there", [True, False])
 def test_the_command_that_opens_them_fits_this_python(
-    there: bool, three: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    there: bool, four: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object() if there else None)
     main(["lessons"])
     output = capsys.readouterr().out
 
-    assert f"{sys.executable} -m jupyterlab {three}/00_tour.ipynb" in output
+    assert f"{sys.executable} -m jupyterlab {four}/00_tour.ipynb" in output
     assert (f"{sys.executable} -m pip install jupyterlab" in output) == (not there)
 
 
-def test_lessons_are_copied(three: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lessons_are_copied(four: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lessons", "--copy", "mine"]) == 0
     output = capsys.readouterr().out
 
-    assert "copied 3 lessons to mine" in output
+    assert "copied 4 lessons to mine" in output
     assert "-m jupyterlab mine/00_tour.ipynb" in output
-    assert sorted(path.name for path in Path("mine").iterdir()) == sorted(path.name for path in three.iterdir())
+    assert sorted(path.name for path in Path("mine").iterdir()) == sorted(path.name for path in four.iterdir())
 
 
-def test_what_is_another_file_is_not_overwritten(three: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_another_file_is_not_overwritten(four: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("mine").mkdir()
     Path("mine/01_bare.ipynb").touch()
 

@@ -8,6 +8,7 @@ import pytest
 
 from labkit.cli import main
 from labkit.commands.new import starter, title_of
+from labkit.commands.own_name import own_name
 from labkit.scenario.loading import loads
 
 
@@ -19,9 +20,14 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_new_file_is_valid_and_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "scenario", "lost-region"]) == 0
-    output = capsys.readouterr().out
+    name = own_name()
 
-    assert " run lost-region.lab.yaml\n" in output
+    assert capsys.readouterr().out.splitlines() == [
+        "wrote lost-region.lab.yaml: two clusters, writers, a lost region, and what is expected at the end",
+        f"run it:              {name} run lost-region.lab.yaml",
+        f"after each change:   {name} check lost-region.lab.yaml",
+        f"its keys, the steps: {name} help scenario, {name} help verbs",
+    ]
     assert main(["check", "lost-region.lab.yaml"]) == 0
     assert main(["run", "-q", "lost-region.lab.yaml"]) == 0
     assert "Lost region: as expected" in capsys.readouterr().out
@@ -36,7 +42,10 @@ def test_it_is_as_expected_with_other_seeds(seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("name", "there"),
-    [("x", "x.lab.yaml"), ("x.lab.yaml", "x.lab.yaml"), ("x.lab.yml", "x.lab.yml"), ("x", "x.lab.yml")],
+    [
+        *(("x", "x.lab.yaml"), ("x.lab.yaml", "x.lab.yaml"), ("x.lab.yml", "x.lab.yml")),
+        *(("x", "x.lab.yml"), ("x.lab.yml", "x.lab.yaml"), ("x.lab.yaml", "x.lab.yml")),
+    ],
 )
 def test_an_existing_file_is_left_as_it_is(name: str, there: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = Path(there)
@@ -45,6 +54,20 @@ def test_an_existing_file_is_left_as_it_is(name: str, there: str, capsys: pytest
     assert main(["new", "scenario", name]) == 2
     assert capsys.readouterr().err == f"{path}: exists already and is left as it is; choose another name\n"
     assert path.read_text() == "mine"
+
+
+def test_a_file_that_somebody_else_makes_meanwhile_is_left_as_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look(path: Path) -> bool:
+        Path("x.lab.yaml").write_text("mine")
+        return False
+
+    monkeypatch.setattr("os.path.lexists", look)
+
+    assert main(["new", "scenario", "x"]) == 2
+    assert capsys.readouterr().err == "x.lab.yaml: exists already and is left as it is; choose another name\n"
+    assert Path("x.lab.yaml").read_text() == "mine"
 
 
 def test_a_dangling_link_is_not_written_through() -> None:
@@ -85,6 +108,8 @@ def test_a_name_that_cannot_be_used_is_refused(name: str, words: str, capsys: py
         ("two\nlines\x1b", "Two lines"),
         ("no", "No"),
         ("7", "7"),
+        ("x" * 100, "X" + "x" * 99),
+        ("x" * 101, "X" + "x" * 99),
     ],
 )
 def test_a_title_comes_from_the_name(name: str, title: str) -> None:
@@ -97,3 +122,7 @@ def test_the_starter_explains_itself() -> None:
 
     assert sum("#" in line for line in lines) >= 15
     assert max(map(len, lines)) <= 120
+
+
+def test_letters_of_all_languages_stay_readable() -> None:
+    assert "Étude: 東京" in starter("Étude: 東京")

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from labkit import Lab
 from labkit.cli import main
+from labkit.commands.run import Interruption, _run_to_the_end
 from labkit.lab.faults import LabFaults
 
 Written = Callable[[str, str], str]
@@ -61,6 +66,52 @@ def test_a_run_prints_what_happened_and_the_verdict(
     assert "A small lab: as expected (seed 7, " in output.out
     assert output.err.startswith("ran 1 s of lab time and ")
     assert "\r" not in output.err
+    digest = Lab.load("x.lab.yaml").run().trace.digest()[:16]
+    assert output.out.endswith(f"\nthe same seed gives the same run: its trace has the digest {digest}\n")
+
+
+def test_a_run_begins_with_what_it_is_about_in_lines_of_a_hundred(
+    written: Written, texts: dict[int, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    about = " ".join(["word"] * 30)
+    main(["run", written("x.lab.yaml", texts[0].replace("lab:", f"about: {about}\nlab:", 1))])
+    title, line, first, second, empty, heading, *_ = capsys.readouterr().out.splitlines()
+
+    assert (title, line) == ("A small lab", "=" * 11)
+    assert (first, second) == (" ".join(["word"] * 20), " ".join(["word"] * 10))
+    assert (empty, heading) == ("", "what happened, in lab time:")
+
+
+def test_runs_of_several_files_stand_apart(
+    written: Written, texts: dict[int, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["run", written("a.lab.yaml", texts[0]), written("b.lab.yaml", texts[0])])
+    lines = capsys.readouterr().out.splitlines()
+    first, second = (place for place, line in enumerate(lines) if line == "A small lab")
+
+    assert first == 0
+    assert lines[second - 1] == ""
+
+
+def test_the_title_stands_before_what_the_run_took_and_the_verdict_after(
+    written: Written, texts: dict[int, str], checkout: Path
+) -> None:
+    name = str(Path(written("x.lab.yaml", texts[0])).absolute())
+    command = [sys.executable, "-m", "labkit", "run", name]
+    shown = subprocess.run(command, cwd=checkout, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+    places = [shown.index(text) for text in ("=====", "ran 1 s of lab time", "what happened", "as expected")]
+
+    assert places == sorted(places)
+
+
+def test_how_long_it_took_is_said(
+    written: Written, texts: dict[int, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, instants_s = written("x.lab.yaml", texts[0]), iter((100.0, 102.5))
+    monkeypatch.setattr("time.perf_counter", lambda: next(instants_s))
+    main(["run", name])
+
+    assert capsys.readouterr().err.endswith(" messages in 2.5 s\n")
 
 
 def test_a_quiet_run_is_one_line(written: Written, texts: dict[int, str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,9 +203,55 @@ def test_a_terminal_shows_how_far_it_is_and_sees_the_same_run(
     main(["run", name])
     output = capsys.readouterr()
 
-    assert "running, lab time |" in output.err
-    assert output.err.splitlines()[-1].strip().startswith("ran 20 s of lab time")
+    assert "\rrunning, lab time |" in output.err
+    assert "| 0 of 20 s" in output.err
+    assert " \rran 20 s of lab time" in output.err, "the bar is gone when it is over"
+    assert output.err.count("\n") == 1
     assert output.out == quiet.out
+
+
+@pytest.mark.parametrize(
+    ("end", "quiet", "shown"),
+    [
+        *(("end: 50m", [], True), ("end: 50m1s", [], False), ("settle: 1s", [], False)),
+        ("end: 20s", ["-q"], False),
+    ],
+)
+def test_a_bar_is_shown_where_the_end_is_known_and_not_hours_away(
+    end: str,
+    quiet: list[str],
+    shown: bool,
+    written: Written,
+    texts: dict[int, str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    main(["run", *quiet, written("x.lab.yaml", texts[0].replace("settle: 1s", end))])
+
+    assert ("running, lab time |" in capsys.readouterr().err) == shown
+
+
+class SteppedLab:
+    """A lab that goes through given instants and ends after the last; it does what a run asks of one."""
+
+    def __init__(self, *instants_ns: int) -> None:
+        self.now, self.instants_ns, self.scenario = 0, instants_ns, SimpleNamespace(ended=False)
+
+    def run(self, until: Callable[[Any], bool]) -> None:
+        for at_ns in self.instants_ns:
+            self.now = at_ns
+            until(self)
+        self.scenario.ended = True
+
+
+def test_a_bar_grows_by_a_second_or_more() -> None:
+    lab: Any = SteppedLab(400_000_000, 1_000_000_000, 1_400_000_000, 2_500_000_000, 3_000_000_000)
+    grown: list[Any] = []
+    bar = SimpleNamespace(update=grown.append, close=lambda: grown.append("closed"))
+    _run_to_the_end(lab, Interruption(), bar)
+
+    assert grown == [1.0, 1.5, "closed"]
 
 
 def test_a_run_of_hours_is_played_to_its_end(

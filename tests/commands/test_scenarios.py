@@ -32,8 +32,13 @@ def test_scenarios_are_listed_by_title(checkout: Path, capsys: pytest.CaptureFix
 
 
 def test_scenarios_are_copied_and_run(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    count = len(list((checkout / "scenarios").rglob("*.lab.yaml")))
+
     assert main(["scenarios", "--copy", "my drills"]) == 0
-    assert "run 'my drills'" in capsys.readouterr().out
+    assert capsys.readouterr().out.splitlines() == [
+        f"copied {count} scenarios to my drills",
+        f"to run them: {own_name()} run 'my drills'",
+    ]
     original = (checkout / "scenarios/first/refusals.lab.yaml").read_bytes()
 
     assert Path("my drills/first/refusals.lab.yaml").read_bytes() == original

@@ -57,7 +57,10 @@ def test_clients_work_until_the_last_of_them_ends(vary: Vary, scenario_of: Scena
     work = [f"{{do: get-secret, every: 1s, until: {until}}}" for until in ("3s", "8s")] + ["{do: encrypt, every: 1s}"]
     clients = f"  clients:\n    shop: {{site: paris, use: [paris], work: [{', '.join(work)}]}}\n"
 
+    endless = f"  clients:\n    shop: {{site: paris, use: [paris], work: [{work[-1]}]}}\n"
+
     assert scenario_of(vary()).work_until_ns == 0
+    assert scenario_of(vary(("timeline:", f"{endless}timeline:"))).work_until_ns == 0
     assert scenario_of(vary(("timeline:", f"{clients}timeline:"))).work_until_ns == 8 * SECOND_NS
 
 

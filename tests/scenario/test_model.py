@@ -186,6 +186,7 @@ NAMED = {"site": "paris"}
 GROUP = {"site": "paris", "use": ["paris"]}
 WORK = {"do": "encrypt", "every": "1s"}
 LINK = {"between": ["paris", "tokyo"], "latency": "1ms"}
+FILE = {"scenario": "x", "lab": {}}
 LIMITS = [
     (ClusterPart, NAMED, "nodes", [1, 9], [0, 10]),
     (ClusterPart, {**NAMED, "threshold": 2}, "shares", [2, 10], [1, 11]),
@@ -203,6 +204,11 @@ LIMITS = [
     (LinkPart, LINK, "latency", ["1us"], ["999ns", "0s"]),
     (LinkPart, LINK, "jitter", ["0s"], ["-1s"]),
     (LinkPart, LINK, "distribution", ["heavy"], ["heavier"]),
+    *((CountRange, {}, key, [0], [-1]) for key in ("exactly", "at least", "at most")),
+    *((TimeRange, {}, key, ["0s"], ["-1s"]) for key in ("exactly", "at least", "at most")),
+    (FilePart, FILE, "scenario", ["x", "x" * 200], ["", "x" * 201]),
+    (FilePart, FILE, "seed", [0], [-1]),
+    (FilePart, FILE, "timeline", [[], [{}] * 200], [[{}] * 201]),
 ]
 
 

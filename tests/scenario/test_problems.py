@@ -48,6 +48,13 @@ def test_a_flood_of_problems_is_cut_and_counted() -> None:
     assert lines[-1] == "x: and 10 more"
 
 
+@pytest.mark.parametrize(("count", "last"), [(20, "x:20:1: wrong"), (21, "x: and 1 more")])
+def test_as_many_problems_as_are_shown_are_not_cut(count: int, last: str) -> None:
+    problems = [FileProblem(FilePosition(line, 1), "wrong") for line in range(1, count + 1)]
+
+    assert str(ScenarioError("x", problems)).splitlines()[-1] == last
+
+
 def test_an_error_survives_the_way_between_processes() -> None:
     error = ScenarioError("x", [FileProblem(FilePosition(1, 2), "wrong")], ["abc"])
 
