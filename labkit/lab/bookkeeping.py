@@ -15,7 +15,7 @@ from labkit.lab import reports
 from labkit.lab.histories import Continued
 from labkit.lab.invariants import Arrears, Invariants
 from labkit.lab.lag import Progress
-from labkit.lab.ledger import PendingWrite
+from labkit.lab.ledger import CommittedWrite
 from labkit.lab.loss_and_outage import Promotion, RecoveryLedger
 from labkit.lab.queries import Queries
 from labkit.trace import Trace
@@ -81,7 +81,7 @@ class Bookkeeping:
         correlation = report.correlation
         if correlation is not None and self._queries.is_awaited(correlation):
             named = (report.method, report.version, report.options)
-            self._ledger.commit(correlation, PendingWrite(cluster, histories.history_of(cluster), number, *named))
+            self._ledger.commit(correlation, CommittedWrite(cluster, histories.history_of(cluster), number, *named))
 
     def _on_wiped(self, report: reports.Wiped) -> None:
         self._ledger.histories.wipe(report.cluster)

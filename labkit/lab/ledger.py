@@ -18,8 +18,12 @@ from labkit.lab.reports import ANSWERED, REFUSED, UNKNOWN
 OUTCOMES = (ANSWERED, REFUSED, UNKNOWN)
 
 
-class PendingWrite(NamedTuple):
-    """What a request committed, and what a check of it needs, never values: ``commit`` is the commit's number."""
+class CommittedWrite(NamedTuple):
+    """What an attempt committed, where and in which history, and what a check of it needs; never a value.
+
+    ``commit`` is its number among the lab's commits.  ``version`` is the one that the answer named (0: none), of a
+    secret or a key; ``options`` are the names of the fields that were sent, with those inside ``options``.
+    """
 
     cluster: str
     history: int
@@ -30,21 +34,12 @@ class PendingWrite(NamedTuple):
 
 
 class Write(NamedTuple):
-    """One acknowledged write: when, by whom, which path, and where it was committed, in which history.
-
-    ``commit`` is its number among the lab's commits.  ``version`` is the one that the answer named (0: none), of a
-    secret or a key; ``options`` are the names of the fields that were sent, with those inside ``options``.
-    """
+    """One acknowledged write: when, by whom, which path, and what it had committed."""
 
     at_ns: int
     client: str
     path: str
-    cluster: str
-    history: int
-    commit: int
-    method: str = ""
-    version: int = 0
-    options: tuple[str, ...] = ()
+    committed: CommittedWrite
 
 
 class EndedOperation(NamedTuple):
@@ -64,7 +59,7 @@ class Ledger:
         self.writes: Chunks[Write] = Chunks(state.get("writes", ()))
         self.operations: Chunks[EndedOperation] = Chunks(state.get("operations", ()))
         self._counts: dict[str, int] = dict(state.get("counts", dict.fromkeys(OUTCOMES, 0)))
-        self._waiting: dict[tuple[str, int], dict[int, PendingWrite]] = {
+        self._waiting: dict[tuple[str, int], dict[int, CommittedWrite]] = {
             asked: dict(attempts) for asked, attempts in state.get("waiting", {}).items()
         }
 
@@ -91,9 +86,9 @@ class Ledger:
         """How many operations committed something and wait for their answer."""
         return len(self._waiting)
 
-    def commit(self, correlation: Correlation, pending: PendingWrite) -> None:
+    def commit(self, correlation: Correlation, committed: CommittedWrite) -> None:
         """Note that an attempt, for whose answer somebody waits, committed something; its answer is not sent yet."""
-        self._waiting.setdefault(correlation[:2], {})[correlation.attempt] = pending
+        self._waiting.setdefault(correlation[:2], {})[correlation.attempt] = committed
 
     def end(self, at_ns: int, client: str, path: str, outcome: str, correlation: Correlation) -> bool:
         """Note how an operation ended; return whether that was an acknowledged write."""
@@ -102,8 +97,8 @@ class Ledger:
         attempts = self._waiting.pop(correlation[:2], None)
         if attempts is None or outcome != ANSWERED or path.startswith("sys/"):
             return False
-        pending = attempts.get(correlation.attempt) or attempts[max(attempts)]
-        self.writes.append(Write(at_ns, client, path, *pending))
+        committed = attempts.get(correlation.attempt) or attempts[max(attempts)]
+        self.writes.append(Write(at_ns, client, path, committed))
         return True
 
     def state(self) -> dict[str, Any]:

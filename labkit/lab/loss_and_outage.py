@@ -38,8 +38,9 @@ class Promotion(NamedTuple):
 
     def lost(self, write: Write) -> bool:
         """Whether an acknowledged write is lost by this promotion."""
-        late = write.history == self.old_history and write.commit >= self.next_commit
-        return late or write.commit in self.missing
+        committed = write.committed
+        late = committed.history == self.old_history and committed.commit >= self.next_commit
+        return late or committed.commit in self.missing
 
 
 class RecoveryPoint(NamedTuple):
@@ -95,7 +96,7 @@ class RecoveryLedger(Ledger):
             return RecoveryTime(None)
         last = self.promotions[-1]
         for write in self.writes:
-            if write.cluster == last.survivor and write.commit >= last.next_commit:
+            if write.committed.cluster == last.survivor and write.committed.commit >= last.next_commit:
                 return RecoveryTime((write.at_ns - last.fault_ns) / SECOND_NS)
         return RecoveryTime(None)
 

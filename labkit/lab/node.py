@@ -33,7 +33,7 @@ from labkit.lab.messages import (
 from labkit.lab.replication_link import ReplicationLink
 from labkit.lab.reports import MESSAGE_REFUSED, Committed, LeaderTaken, Observed, ServiceChanged, Wiped
 from labkit.service.message import Fetch, Request, Response, Suspended, silence
-from labkit.vault.calls import sent_names
+from labkit.vault.calls import named_version, sent_names
 from labkit.vault.core import Core, Environment, Leadership, Settings
 from labkit.vault.files import Files
 from labkit.vault.replication.journal import Journal
@@ -285,7 +285,8 @@ class NodeHost:
         if correlation is None or request is None or request.method in READS:
             self.services.emit(Committed(self.cluster, commits))
         else:
-            named = (request.method, _version_of(outcome), _options_of(request))
+            version = named_version(outcome.body) if isinstance(outcome, Response) else None
+            named = (request.method, version or 0, _options_of(request))
             self.services.emit(Committed(self.cluster, commits, correlation, *named))
 
     # ---- timers
@@ -320,13 +321,6 @@ class NodeHost:
             self.services.emit(LeaderTaken(now_ns, self.cluster, self.name, lease.term))
         elif result == HELD and (leadership.active or leadership.leader != leader):
             vault.set_leadership(Leadership(False, lease.term, 0, leader, leader_cluster))
-
-
-def _version_of(outcome: Response | Suspended | None) -> int:
-    """Return the version of a secret or key that an answer names; 0 for none."""
-    data = outcome.data if isinstance(outcome, Response) else None
-    version = data.get("version", data.get("latest_version", 0)) if isinstance(data, dict) else 0
-    return version if type(version) is int else 0
 
 
 def _options_of(request: Request) -> tuple[str, ...]:

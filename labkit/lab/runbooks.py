@@ -88,6 +88,9 @@ Wanted = Ask | Pause | LookUpCredentials | LookUpNodes | LookUpClusters | AdoptC
 
 Runbook = Generator[Wanted, Any, str]
 
+Steps = Generator[Wanted, Any, None]
+"""A part of a runbook that ends without a result, or in a RunbookError."""
+
 
 class RunbookError(RuntimeError):
     """A runbook could not go on: which step, what came, what was wanted."""
@@ -283,7 +286,7 @@ def _check_pair(old: str, new: str) -> Generator[Wanted, Any, dict[str, Any]]:
     return before
 
 
-def _catch_up(old: str, new: str, before: dict[str, Any]) -> Runbook:
+def _catch_up(old: str, new: str, before: dict[str, Any]) -> Steps:
     """Wait until a secondary streams and has what its primary had before; give up when it makes no progress."""
     idle, seen = 0, -1
     while idle < MAX_IDLE_POLLS:
@@ -294,7 +297,7 @@ def _catch_up(old: str, new: str, before: dict[str, Any]) -> Runbook:
         if streams and (
             reached >= before["last_wal"] or data["merkle_root"] == (yield from _status(old))["merkle_root"]
         ):
-            return new
+            return
         idle, seen = (0, reached) if reached != seen else (idle + 1, seen)
         yield Pause(POLL_NS)
     raise RunbookError(
@@ -303,13 +306,13 @@ def _catch_up(old: str, new: str, before: dict[str, Any]) -> Runbook:
     )
 
 
-def _wait_for_root(cluster: str, root: str, of: str) -> Runbook:
+def _wait_for_root(cluster: str, root: str, of: str) -> Steps:
     """Wait until a cluster has the Merkle root of another; give up when nothing arrives any more."""
     idle, seen = 0, ""
     while idle < MAX_ARRIVAL_POLLS:
         found = (yield from _status(cluster)).get("merkle_root", "")
         if found == root:
-            return root
+            return
         idle, seen = (0, found) if found != seen else (idle + 1, seen)
         yield Pause(POLL_NS)
     raise RunbookError(
@@ -317,22 +320,22 @@ def _wait_for_root(cluster: str, root: str, of: str) -> Runbook:
     )
 
 
-def _leaving(left: str, steps: Runbook) -> Runbook:
+def _leaving(left: str, steps: Runbook | Steps) -> Steps:
     """Go through steps; an error says too what state it leaves."""
     try:
-        return (yield from steps)
+        yield from steps
     except RunbookError as error:
         raise RunbookError(f"{error}; {left}") from error
 
 
-def _wait_for(cluster: str, mode: str, state: str) -> Runbook:
+def _wait_for(cluster: str, mode: str, state: str) -> Steps:
     """Ask for the status until mode and state are reached."""
     data: Body = {}
     for _ in range(MAX_POLLS):
         answer = yield Ask(cluster, "GET", DR + "status")
         data = answer.data or {}
         if data.get("mode") == mode and data.get("state") == state:
-            return state
+            return
         yield Pause(POLL_NS)
     raise RunbookError(
         f"{cluster} did not become {mode} in state {state} within two minutes; it is {data.get('mode')} "

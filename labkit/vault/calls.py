@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, overload
 
 from labkit.service.limits import is_text
-from labkit.service.message import Response
+from labkit.service.message import Body, Response
 from labkit.service.record import NamedTuple
 from labkit.service.request_path import readable
 from labkit.service.routing import Match
@@ -86,15 +86,8 @@ class Calls:
             if len("".join(names)) > MAX_SHORT_CHARACTERS or "options" in names:
                 names = sent_names(body)
                 long_bytes = _size_bytes(path, names)
-        answered, version = response.body, None
-        if answered:
-            version = answered.get("data")
-            if type(version) is dict:  # of a key, of a secret's writing, of its reading
-                version = version.get("key_version") or version.get("version") or version.get("metadata")
-                version = version.get("version") if type(version) is dict else version
-        version = version if type(version) is int else None
         rows = self._rows
-        rows.append((method, resolved or path, response.status, version, names, long_bytes))
+        rows.append((method, resolved or path, response.status, named_version(response.body), names, long_bytes))
         self._long_bytes += long_bytes
         while len(rows) > MAX_CALLS or self._long_bytes > MAX_LONG_BYTES:
             self._long_bytes -= rows.popleft()[-1]
@@ -123,6 +116,17 @@ def _shortened(method: Any, path: Any, body: Any, resolved: ResolvedRoute | None
         return method, path, sent_names({**resolved.query, **sent})
     method = method[:MAX_NAME_CHARACTERS] if type(method) is str else ""
     return method, readable(path), sent_names({name: member for name, member in sent.items() if is_text(name)})
+
+
+def named_version(answered: Body | None) -> int | None:
+    """Return the version of a key or secret that an answer's body names; what it is of, the path says."""
+    data = answered.get("data") if answered else None
+    if type(data) is not dict:
+        return None
+    # of what a key did, of a secret's writing, of its reading, of a key by itself
+    version = data.get("key_version") or data.get("version") or data.get("metadata") or data.get("latest_version")
+    version = version.get("version") if type(version) is dict else version
+    return version if type(version) is int else None
 
 
 def sent_names(body: dict[str, Any]) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ def test_a_commit_and_its_answer_are_a_write_of_the_clusters_history(books, judg
     books.take(ended("answered"))
     (write,) = ledger_of(books).writes
 
-    assert write == (9, "shop-1", "secret/data/x", "paris", 0, 0, "POST", 4, ("data",))
+    assert write == (9, "shop-1", "secret/data/x", ("paris", 0, 0, "POST", 4, ("data",)))
     assert ledger_of(books).histories.commits == [(0, 7, (("a", b"1"),))]
     assert [(event.outcome, event.started_ns) for event in books._trace.select("outcome")] == [("answered", 5)]
     assert judge.calls == [("on_outcome",)]
@@ -141,7 +141,7 @@ def test_a_promotion_is_whoever_leaves_its_upstream_as_primary(books, judge, see
     (promotion,) = ledger_of(books).promotions
 
     assert promotion == (9, "tokyo", "paris", 0, 2, frozenset([1]), 3, False)
-    assert [write.commit for write in ledger_of(books).lost()] == [1]
+    assert [write.committed.commit for write in ledger_of(books).lost()] == [1]
     assert judge.calls == [("on_change",), ("on_promotion", promotion, 1, (4, 1))]
 
 

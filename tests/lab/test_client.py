@@ -248,7 +248,14 @@ def test_a_size_is_the_size_of_what_is_stored():
     assert stored
     assert encrypted
     assert len(stored["data"]["value"]) == 100
-    assert len(b64decode(encrypted["plaintext"])) == 100
+    assert b64decode(encrypted["plaintext"]) == 92 * b"x" + (1).to_bytes(8, "big"), "its number stands at the end"
+
+
+def test_a_plaintext_that_is_wanted_short_is_its_number():
+    """A number has eight bytes, whatever size is wanted."""
+    sent = build_request("c", WorkloadPlan(operation="encrypt", every_ns=1, size_bytes=1), 258, "").body
+
+    assert sent == {"plaintext": "AAAAAAAAAQI="}
 
 
 EVENTS = st.lists(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lab.ledger import Ledger, PendingWrite, Write
+from labkit.lab.ledger import CommittedWrite, Ledger, Write
 from labkit.lab.messages import Correlation
 
 FIRST, SECOND = Correlation("c", 1, 1), Correlation("c", 1, 2)
-COMMITTED = PendingWrite("paris", 2, 7, "POST", 3, ("data",))
+COMMITTED = CommittedWrite("paris", 2, 7, "POST", 3, ("data",))
 
 
 def test_a_commit_that_is_answered_is_a_write_with_what_a_check_needs():
@@ -16,7 +16,7 @@ def test_a_commit_that_is_answered_is_a_write_with_what_a_check_needs():
     ledger.commit(FIRST, COMMITTED)
 
     assert ledger.end(5, "c", "secret/data/x", "answered", FIRST)
-    assert ledger.writes == [Write(5, "c", "secret/data/x", "paris", 2, 7, "POST", 3, ("data",))]
+    assert ledger.writes == [Write(5, "c", "secret/data/x", COMMITTED)]
     assert ledger.waiting == 0
 
 
@@ -52,7 +52,7 @@ def test_of_two_attempts_the_one_that_was_answered_counts():
     ledger.commit(SECOND, COMMITTED._replace(commit=8))
     ledger.end(5, "c", "secret/data/x", "answered", SECOND)
 
-    assert [write.commit for write in ledger.writes] == [8]
+    assert [write.committed.commit for write in ledger.writes] == [8]
 
 
 def test_an_answer_to_a_retry_that_wrote_nothing_acknowledges_what_the_first_try_wrote():
@@ -60,7 +60,7 @@ def test_an_answer_to_a_retry_that_wrote_nothing_acknowledges_what_the_first_try
     ledger.commit(FIRST, COMMITTED)
     ledger.end(5, "c", "transit/keys/x", "answered", SECOND)
 
-    assert [write.commit for write in ledger.writes] == [7]
+    assert [write.committed.commit for write in ledger.writes] == [7]
 
 
 def test_its_state_is_plain_and_brings_it_back():

@@ -6,7 +6,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.cluster import Silence
-from labkit.lab.ledger import PendingWrite
+from labkit.lab.ledger import CommittedWrite
 from labkit.lab.loss_and_outage import Promotion, RecoveryLedger, RecoveryPoint, RecoveryTime
 from labkit.lab.messages import Correlation
 from labkit.service.message import Request, Response
@@ -23,7 +23,7 @@ def promotion(at_ns: int, missing: tuple[int, ...] = (), survivor: str = "tokyo"
 def write(ledger: RecoveryLedger, at_ns: int, commit: int, cluster: str = "paris", history: int = 0) -> None:
     """A write that was committed and acknowledged."""
     asked = Correlation("c", at_ns, 1)
-    ledger.commit(asked, PendingWrite(cluster, history, commit))
+    ledger.commit(asked, CommittedWrite(cluster, history, commit))
     assert ledger.end(at_ns, "c", "secret/data/x", "answered", asked)
 
 
@@ -43,7 +43,7 @@ def test_lost_is_what_the_survivor_did_not_hold_and_what_came_after():
     write(ledger, 10 * SECOND_NS, 13, history=7)
     ledger.promotions.append(promotion(9 * SECOND_NS, (4, 5), fault_ns=6 * SECOND_NS))
 
-    assert [lost.commit for lost in ledger.lost()] == [4, 5, 12]
+    assert [lost.committed.commit for lost in ledger.lost()] == [4, 5, 12]
     assert ledger.rpo() == RecoveryPoint(3, 2.0, after_fault=1)
 
 
@@ -82,7 +82,7 @@ def test_a_point_is_of_the_last_promotion_and_lost_of_all():
     write(ledger, 5, 5)
     ledger.promotions += [promotion(10, (5,)), promotion(20)]
 
-    assert ([lost.commit for lost in ledger.lost()], ledger.rpo().writes) == ([5], 0)
+    assert ([lost.committed.commit for lost in ledger.lost()], ledger.rpo().writes) == ([5], 0)
     assert ledger.lost(ledger.promotions[0]) == list(ledger.writes)
 
 
@@ -116,7 +116,7 @@ def test_a_crash_of_a_busy_primary_loses_what_had_not_arrived(lab):
     lab.run("10s")
     lost = lab.ledger.lost()
     acknowledged = [
-        write for write in lab.ledger.writes if write.cluster == "paris" and write.path.startswith("secret/")
+        write for write in lab.ledger.writes if write.committed.cluster == "paris" and write.path.startswith("secret/")
     ]
     gone = [write for write in acknowledged if lab["tokyo"].get(write.path).status == 404]
 
@@ -225,8 +225,10 @@ def test_a_demoted_primary_that_is_promoted_at_once_is_out_until_it_writes_as_su
     lab["paris"].promote()
     (taken,) = lab.ledger.promotions
     lab.run("2s")
-    late = [write for write in lab.ledger.writes if write.at_ns > taken.at_ns and write.commit < taken.next_commit]
-    first = next(write for write in lab.ledger.writes if write.commit >= taken.next_commit)
+    late = [
+        write for write in lab.ledger.writes if write.at_ns > taken.at_ns and write.committed.commit < taken.next_commit
+    ]
+    first = next(write for write in lab.ledger.writes if write.committed.commit >= taken.next_commit)
 
     assert late[0].at_ns < first.at_ns
     assert lab.ledger.rto().seconds == (first.at_ns - taken.fault_ns) / SECOND_NS
@@ -411,10 +413,16 @@ def test_a_lost_write_carries_what_a_check_needs_and_no_value(calm):
     calm["tokyo"].promote()
     secret, key = calm.ledger.lost()
 
-    assert (secret.cluster, secret.path, secret.method, secret.version) == ("paris", "secret/data/mine", "POST", 1)
-    assert secret.options == ("data", "options", "options.cas")
+    sent = ("data", "options", "options.cas")
+    assert (secret.path, secret.committed.cluster, *secret.committed[3:]) == (
+        "secret/data/mine",
+        "paris",
+        "POST",
+        1,
+        sent,
+    )
     assert 0 < secret.at_ns <= calm.now
-    assert (key.path, key.options) == ("transit/keys/mine", ("type",))
+    assert (key.path, *key.committed[3:]) == ("transit/keys/mine", "POST", 1, ("type",))
     assert "hunter2" not in repr(calm.ledger.state())
 
 

@@ -85,6 +85,14 @@ def test_timers_of_the_sync_reach_it_and_those_of_an_earlier_life_reach_nobody(o
     assert reached == timers
 
 
+def test_only_a_secondary_shows_where_its_replication_stands(calm):
+    paris, tokyo = (calm.parts.nodes[calm[name].active] for name in ("paris", "tokyo"))
+
+    assert paris.sync is None
+    assert tokyo.sync is tokyo.core.replica.sync
+    assert (tokyo.sync.state, tokyo.sync.position) == ("stream-wals", paris.journal.last)
+
+
 def test_a_commit_is_reported_before_the_answer_is_sent(outside):
     node, token = leading(outside)
     request = Request("POST", "/v1/secret/data/app", {"X-Vault-Token": token}, {"data": {"a": 1}})

@@ -359,7 +359,7 @@ def test_failback_loses_nothing_and_wipes_nothing(lab):
     hand_over(lab, "tokyo", "paris")
     lab.run("70s")
     paths = [write.path for write in lab.ledger.writes if write.path.startswith("secret/")]
-    by = {write.cluster for write in lab.ledger.writes}
+    by = {write.committed.cluster for write in lab.ledger.writes}
 
     assert by == {"paris", "tokyo"}
     assert lab.ledger.lost() == []
@@ -437,8 +437,8 @@ def test_a_forced_promotion_in_the_middle_of_a_comparison_keeps_what_had_been_ap
     lab["tokyo"].promote(force=True)
 
     commits = lab.ledger.histories.commits
-    later = [write for write in lab.ledger.writes if commits[write.commit].entry_number > applied]
-    assert lab.ledger.rpo().writes == len([write for write in later if write.cluster == "paris"])
+    later = [write for write in lab.ledger.writes if commits[write.committed.commit].entry_number > applied]
+    assert lab.ledger.rpo().writes == len([write for write in later if write.committed.cluster == "paris"])
     assert lab.invariants.broken == {}
 
 

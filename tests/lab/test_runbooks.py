@@ -8,6 +8,8 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.runbooks import (
+    MAX_ARRIVAL_POLLS,
+    MAX_IDLE_POLLS,
     MAX_POLLS,
     RUNBOOKS,
     AdoptCredentials,
@@ -82,6 +84,11 @@ def looked_up(step: Any) -> Any:
     if isinstance(step, LookUpNodes):
         return tuple(f"{step.cluster}-{number}" for number in range(1, 5))
     return CREDENTIALS if isinstance(step, LookUpCredentials) else True
+
+
+def pauses(wanted: list[Any]) -> int:
+    """How often time was let pass."""
+    return sum(isinstance(step, Pause) for step in wanted)
 
 
 def asked(wanted: list[Any]) -> list[tuple[str, str, str]]:
@@ -244,7 +251,7 @@ def test_waiting_for_a_state_ends_after_two_minutes():
     answers = {f"POST {DR}primary/demote": ok(), f"GET {DR}status": status("primary", "running")}
     wanted, error = drive(RUNBOOKS["demote"]("paris"), answers)
 
-    assert sum(isinstance(step, Pause) for step in wanted) == MAX_POLLS
+    assert pauses(wanted) == MAX_POLLS
     assert str(error) == (
         "paris did not become secondary in state idle within two minutes; it is primary in state running"
     )
@@ -432,6 +439,7 @@ def test_failover_to_one_that_does_not_catch_up_stops_before_the_demotion():
     wanted, error = drive(RUNBOOKS["failover"]("paris", "tokyo"), failover_answers([PRIMARY], [tokyo]))
 
     assert asked(wanted) == []
+    assert pauses(wanted) == MAX_IDLE_POLLS + 1, "the first poll brought an entry, those after it none"
     assert str(error) == (
         "failover from paris to tokyo: tokyo has entry 3 of 5 and made no progress for 30 s "
         "(state stream-wals, connection ready); nothing was changed"
@@ -443,10 +451,26 @@ def test_failover_to_one_that_does_not_become_level_says_what_it_leaves():
     wanted, error = drive(RUNBOOKS["failover"]("paris", "tokyo"), failover_answers([PRIMARY, IDLE], [tokyo]))
 
     assert [path for _, _, path in asked(wanted)] == [DR + "primary/demote"]
+    assert pauses(wanted) == MAX_ARRIVAL_POLLS + 1, "the first poll brought a root, those after it no other"
     assert str(error) == (
         "tokyo did not become level with paris: nothing has arrived for 15 s, and their roots differ; "
         "paris is demoted and takes no writes, tokyo was not promoted; promote paris again, or tokyo and lose the rest"
     )
+
+
+def test_failover_waits_as_long_again_after_each_arrival():
+    """Roots that come one poll before the end of patience; and none at all, as of a cluster without an index."""
+    late = [pair_status("secondary", wal=5, root=root) for root in ("1", "2") for _ in range(MAX_ARRIVAL_POLLS)]
+    paris = [PRIMARY, IDLE, IDLE, pair_status("secondary", root="aa")]
+    level, done = pair_status("secondary", wal=99, root="aa"), PRIMARY
+    _, end = drive(RUNBOOKS["failover"]("paris", "tokyo"), failover_answers(paris, [*late, level, done]))
+    wanted, error = drive(
+        RUNBOOKS["failover"]("paris", "tokyo"), failover_answers([PRIMARY, IDLE], [pair_status("secondary", wal=5)])
+    )
+
+    assert end == "tokyo is the primary now; from it stream: paris, lima"
+    assert isinstance(error, RunbookError)
+    assert pauses(wanted) == MAX_ARRIVAL_POLLS
 
 
 def test_failover_right_after_the_first_comparison_when_no_entry_was_streamed_yet():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from labkit.service.message import respond
 from labkit.vault import calls
-from labkit.vault.calls import Call, Calls
+from labkit.vault.calls import Call, Calls, named_version
 
 
 def last(service):
@@ -17,6 +19,7 @@ def test_a_call_says_what_was_done_and_never_a_value(service):
     service.get("secret/data/app?version=1")
     assert last(service) == Call("GET", "secret/data/app", 200, 1, "app", ("version",))
     service.post("transit/keys/orders")
+    assert last(service) == Call("POST", "transit/keys/orders", 200, 1, "orders")
     service.post("transit/keys/orders/rotate")
     service.post("transit/encrypt/orders", {"plaintext": "Y2FuYXJ5", "key_version": 2})
     assert last(service) == Call("POST", "transit/encrypt/orders", 200, 2, "orders", ("plaintext", "key_version"))
@@ -99,3 +102,23 @@ def test_what_is_sent_later_changes_no_call(service):
     body["more"] = {}
 
     assert last(service).names == ("data", "options", "options.cas")
+
+
+@pytest.mark.parametrize(
+    ("answered", "version"),
+    [
+        ({"data": {"version": 3, "created_time": "x"}}, 3),
+        ({"data": {"data": {"version": 9}, "metadata": {"version": 2}}}, 2),
+        ({"data": {"ciphertext": "x", "key_version": 4}}, 4),
+        ({"data": {"name": "orders", "latest_version": 5}}, 5),
+        ({"data": {"version": "3"}}, None),
+        ({"data": {"version": True}}, None),
+        ({"data": {"metadata": {}}}, None),
+        ({"data": {}}, None),
+        ({"data": ["version"]}, None),
+        ({"errors": ["none"]}, None),
+        (None, None),
+    ],
+)
+def test_the_version_that_an_answer_names(answered, version):
+    assert named_version(answered) == version
