@@ -1,8 +1,8 @@
 """Limits of what a client sends: the body's size, depth and members (decision C9), text and numbers that can be kept
 (C13), the length of a path (C14); and the weight of any value on the wire.
 
-1. ``check_body`` judges a body in one pass and raises.  Each container is judged before its members are looked at, so
-   the work is bounded also where one list stands in many places.
+1. ``check_body`` judges a body in one pass, level by level, and raises.  Each container is judged before its members
+   are looked at, so the work is bounded also where one list stands in many places.
 2. ``wire_size`` weighs what is sent through the network.  It judges nothing and never raises (R25): an answer of the
    service may be larger or deeper than what the service takes.
 3. Both count alike: text as its characters, everything else as a small constant.
@@ -32,25 +32,27 @@ _NOT_JSON = "failed to decode JSON input: "
 
 def check_body(value: Any, limit_bytes: int = 0) -> None:
     """Raise BadRequest for a body that is not JSON, too deep or too wide, TooLarge for one over the limit (0: none)."""
-    pending = [(value, 1)]
-    size = values = 0
-    while pending:
-        item, depth = pending.pop()
-        kind = type(item)
-        if kind is dict or kind is list or kind is tuple:
-            width = len(item)
-            values += width
-            if width > MAX_MEMBERS or depth > MAX_DEPTH or values > MAX_VALUES:
-                raise _too_much(item, depth)
-            if kind is dict:
-                size += _checked_members(item, pending, depth)
+    level, depth, size, values = [value], 1, 0, 0
+    while level:
+        deeper: list[Any] = []
+        for item in level:
+            kind = type(item)
+            if kind is dict or kind is list or kind is tuple:
+                width = len(item)
+                values += width
+                if width > MAX_MEMBERS or depth > MAX_DEPTH or values > MAX_VALUES:
+                    raise _too_much(item, depth)
+                if kind is dict:
+                    size += _checked_members(item, deeper)
+                else:
+                    size += _CONTAINER_BYTES
+                    deeper += item
             else:
-                size += _CONTAINER_BYTES
-                pending += [(member, depth + 1) for member in item]
-        else:
-            size += _checked_scalar(item)
-        if size > limit_bytes and limit_bytes and (size > _SCALAR_BYTES or kind is str):
-            raise TooLarge(f"{_NOT_JSON}http: request body too large; the limit is {limit_bytes} bytes")
+                size += _checked_scalar(item)
+            if size > limit_bytes and limit_bytes and (size > _SCALAR_BYTES or kind is str):
+                raise TooLarge(f"{_NOT_JSON}http: request body too large; the limit is {limit_bytes} bytes")
+        level = deeper
+        depth += 1
 
 
 def check_path(path: str) -> None:
@@ -109,7 +111,7 @@ def _too_much(item: Any, depth: int) -> BadRequest:
     return BadRequest(f"{_NOT_JSON}more than {MAX_VALUES} values; send them in several requests")
 
 
-def _checked_members(item: dict[Any, Any], pending: list[tuple[Any, int]], depth: int) -> int:
+def _checked_members(item: dict[Any, Any], deeper: list[Any]) -> int:
     """Judge an object's names and texts, put its other members on the list; return the weight of what was judged."""
     size = _CONTAINER_BYTES + _NAME_BYTES * len(item)
     for name, member in item.items():
@@ -121,7 +123,7 @@ def _checked_members(item: dict[Any, Any], pending: list[tuple[Any, int]], depth
         if type(member) is str and member.isascii():
             size += len(member) + _TEXT_BYTES
         else:
-            pending.append((member, depth + 1))
+            deeper.append(member)
     return size
 
 

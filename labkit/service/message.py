@@ -14,8 +14,6 @@ from labkit.service.record import NamedTuple
 
 Body = dict[str, Any]
 
-MAX_SHOWN_CHARACTERS, MAX_SHOWN_NAMES = 160, 12
-
 JSON_TYPE = "application/json"
 
 
@@ -51,24 +49,15 @@ class Response(NamedTuple):
     code: str = ""
 
     def __repr__(self) -> str:
-        parts = ", ".join(f"{name}={shown}" for name, shown in self._shown())
+        from labkit.service.masked import shown
+
+        parts = ", ".join(f"{name}={text}" for name, text in shown(self.body))
         return f"Response({self.status}{', ' if parts else ''}{parts})"
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from labkit.service.masked import table
 
-        rows = [("status", str(self.status)), *self._shown()]
-        cells = "".join(f"<tr><th>{escape(name)}</th><td>{escape(shown)}</td></tr>" for name, shown in rows)
-        return f"<table>{cells}</table>"
-
-    def _shown(self) -> list[tuple[str, str]]:
-        """Return what may be shown: the first error, or the first warning, and the names of the data; never a value."""
-        body = self.body if isinstance(self.body, dict) else {}
-        texts = [(name, body.get(f"{name}s")) for name in ("error", "warning")]
-        rows = [(name, _short(text[0])) for name, text in texts if isinstance(text, list) and text][:1]
-        members = [(name, body.get(name)) for name in ("data", "auth", "wrap_info")]
-        rows += [(name, _masked(member)) for name, member in members if member is not None]
-        return rows if rows or body in ({}, {"errors": []}) else [("body", _masked(body))]
+        return table([("status", str(self.status))], self.body)
 
     @property
     def ok(self) -> bool:
@@ -107,27 +96,6 @@ class Response(NamedTuple):
         raise RuntimeError(f"the service answered {self.status}: {'; '.join(self.errors) or 'no text'}")
 
 
-def _short(text: Any) -> str:
-    shown = " ".join(str(text).split())
-    return shown if len(shown) <= MAX_SHOWN_CHARACTERS else shown[:MAX_SHOWN_CHARACTERS] + "…"
-
-
-def _masked(value: Any) -> str:
-    """Show the names of an object and of the objects in it, every value as dots."""
-    if not isinstance(value, dict):
-        return "…"
-    names = [
-        f"{_short(name)}: {{{_names(member)}}}" if isinstance(member, dict) and member else f"{_short(name)}: …"
-        for name, member in list(value.items())[:MAX_SHOWN_NAMES]
-    ]
-    return "{" + ", ".join(names + ["…"] * (len(value) > MAX_SHOWN_NAMES)) + "}"
-
-
-def _names(members: dict[str, Any]) -> str:
-    names = [f"{_short(name)}: …" for name in list(members)[:MAX_SHOWN_NAMES]]
-    return ", ".join(names + ["…"] * (len(members) > MAX_SHOWN_NAMES))
-
-
 def respond(status: int, body: Body | None = None, code: str = "") -> Response:
     """Build a Response with the headers that every answer has."""
     return Response(status, {"Content-Type": JSON_TYPE, "Cache-Control": "no-store"}, body, code)
@@ -148,7 +116,9 @@ class Reply(NamedTuple):
     lease_duration_s: int = 0
 
     def __repr__(self) -> str:
-        return f"Reply({self.status}, data={_masked(self.data)})"
+        from labkit.service.masked import masked
+
+        return f"Reply({self.status}, data={masked(self.data)})"
 
 
 class Fetch(NamedTuple):

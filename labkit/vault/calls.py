@@ -26,6 +26,8 @@ MAX_NAMES = 64
 MAX_NAME_CHARACTERS = 64
 MAX_SHORT_CHARACTERS = 128  # of the path of a short call, and of its names
 
+_VERSIONED = frozenset(("kv", "transit"))
+
 _CALL_BYTES, _NAME_BYTES = 300, 50  # beside their characters
 
 # method, path or route, status, what may be a version, names, and the size of a long call (0 for a short one)
@@ -73,11 +75,10 @@ class Calls:
         self._rows.clear()
         self._long_bytes = 0
 
-    def add(self, sent: tuple[Any, Any, Any], resolved: ResolvedRoute | None, response: Response) -> None:
-        """Add a request (method, path, body) that was answered; ``resolved`` is None where it had no route."""
-        method, path, body = sent
+    def add(self, method: Any, path: Any, body: Any, resolved: ResolvedRoute | None, response: Response) -> None:
+        """Add a request that was answered; ``resolved`` is None where it had no route."""
         names: tuple[str, ...] = ()
-        long_bytes = 0
+        long_bytes, version = 0, None
         if resolved is None or resolved.query or len(path) > MAX_SHORT_CHARACTERS:
             method, path, names = _shortened(method, path, body, resolved)
             long_bytes = _size_bytes(path, names)
@@ -86,11 +87,14 @@ class Calls:
             if len("".join(names)) > MAX_SHORT_CHARACTERS or "options" in names:
                 names = sent_names(body)
                 long_bytes = _size_bytes(path, names)
+        if resolved is not None and resolved.mount is not None and resolved.mount.kind in _VERSIONED:
+            version = named_version(response.body)
         rows = self._rows
-        rows.append((method, resolved or path, response.status, named_version(response.body), names, long_bytes))
-        self._long_bytes += long_bytes
-        while len(rows) > MAX_CALLS or self._long_bytes > MAX_LONG_BYTES:
-            self._long_bytes -= rows.popleft()[-1]
+        rows.append((method, resolved or path, response.status, version, names, long_bytes))
+        if long_bytes or len(rows) > MAX_CALLS:
+            self._long_bytes += long_bytes
+            while len(rows) > MAX_CALLS or self._long_bytes > MAX_LONG_BYTES:
+                self._long_bytes -= rows.popleft()[-1]
 
 
 def _size_bytes(path: str, names: tuple[str, ...]) -> int:
@@ -123,9 +127,10 @@ def named_version(answered: Body | None) -> int | None:
     data = answered.get("data") if answered else None
     if type(data) is not dict:
         return None
-    # of what a key did, of a secret's writing, of its reading, of a key by itself
-    version = data.get("key_version") or data.get("version") or data.get("metadata") or data.get("latest_version")
-    version = version.get("version") if type(version) is dict else version
+    facts = data.get("metadata", data)  # of a secret's reading, else of its writing, of what a key did, of a key
+    if type(facts) is not dict:
+        return None
+    version = facts.get("version") or data.get("key_version") or data.get("latest_version")
     return version if type(version) is int else None
 
 

@@ -210,8 +210,8 @@ def audit_request(ctx: Context) -> None:
 
 
 def audit_response(ctx: Context, response: Response) -> None:
-    """Write the response's audit record where devices are enabled."""
-    if ctx.source.read(audit.DEVICES) is not None:
+    """Write the response's audit record to the devices that have the request's."""
+    if ctx.devices:
         audit.record_response(ctx, response)
 
 

@@ -171,7 +171,8 @@ class Vault(ShortForms):
     ) -> Response:
         """Send one request in process; sends the given headers only."""
         with self._lock:
-            self.tick()
+            if self.core.next_due_ns != 0:  # 0: nothing ever falls due
+                self.tick()
             self._resolved = None
             if self._failures:
                 response = respond(self._failures.pop(0), {"errors": ["failure asked for with fail_next"]})
@@ -180,7 +181,7 @@ class Vault(ShortForms):
                 while isinstance(outcome, Suspended):
                     outcome = self.resume(outcome, self.environment.fetch(outcome.fetch))
                 response = outcome
-            self.calls.add((method, path, json), self._resolved, response)
+            self.calls.add(method, path, json, self._resolved, response)
         return response
 
     def close(self) -> None:

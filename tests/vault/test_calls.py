@@ -58,7 +58,7 @@ def test_calls_are_bounded_in_number(service, monkeypatch):
     monkeypatch.setattr(calls, "MAX_CALLS", 10)
     kept = Calls()
     for number in range(30):
-        kept.add(("GET", str(number), None), None, respond(200))
+        kept.add("GET", str(number), None, None, respond(200))
 
     assert [call.path for call in kept] == [str(number) for number in range(20, 30)]
 

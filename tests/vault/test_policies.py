@@ -15,10 +15,10 @@ from labkit.vault.policies import (
     UPDATE,
     WRAPPING_POLICY,
     Acl,
-    parse_policy,
     why_not_deleted,
     why_not_written,
 )
+from labkit.vault.policies.reader import parse_policy
 
 EVERYTHING = {
     "create": CREATE,

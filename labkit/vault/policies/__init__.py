@@ -1,6 +1,6 @@
 """Policies: texts that define what a token may do on which paths.
 
-``rules`` reads a text into rules, ``access_list`` decides by the rules of several policies, ``store`` stores the
+``reader`` reads a text into ``rules``, ``access_list`` decides by the rules of several policies, ``store`` stores the
 texts; this module has the built-in policies and the reserved names.  Language and messages: the product's
 documentation, Policies.
 """
@@ -8,7 +8,6 @@ documentation, Policies.
 from __future__ import annotations
 
 from labkit.vault.policies.access_list import Acl
-from labkit.vault.policies.language import PolicyError
 from labkit.vault.policies.rules import (
     CAPABILITIES,
     CREATE,
@@ -20,7 +19,6 @@ from labkit.vault.policies.rules import (
     SUDO,
     UPDATE,
     Rule,
-    parse_policy,
 )
 
 __all__ = [
@@ -34,9 +32,7 @@ __all__ = [
     "SUDO",
     "UPDATE",
     "Acl",
-    "PolicyError",
     "Rule",
-    "parse_policy",
 ]
 
 DEFAULT_POLICY = """\

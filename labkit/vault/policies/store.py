@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from labkit.service.errors import BadRequest
 from labkit.vault.identifiers import sha256
-from labkit.vault.policies import DEFAULT_POLICY, WRAPPING_POLICY, Acl, Rule, parse_policy
-from labkit.vault.policies.language import PolicyError
+from labkit.vault.policies import DEFAULT_POLICY, WRAPPING_POLICY, Acl, Rule
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
@@ -48,11 +47,13 @@ def _rules(ctx: Context, names: tuple[str, ...]) -> list[tuple[Rule, ...]]:
 
 
 def _parse(stored: bytes) -> tuple[Rule, ...]:
+    from labkit.vault.policies.reader import parse_policy  # a root token needs no policy (R24)
+
     return parse_policy(stored.decode())
 
 
 def _internal(name: str) -> tuple[Rule, ...]:
-    return parse_policy(INTERNAL[name])
+    return _parse(INTERNAL[name].encode())
 
 
 def names(ctx: Context) -> list[str]:
@@ -72,6 +73,9 @@ def not_assignable(name: str) -> bool:
 
 def check(text: str) -> None:
     """Raise BadRequest for a text that is not a policy, or too long to be read in bounded time."""
+    from labkit.vault.policies.language import PolicyError
+    from labkit.vault.policies.reader import parse_policy
+
     if len(text) > MAX_TEXT_CHARACTERS:
         raise BadRequest(
             f"failed to parse policy: a text of {len(text)} characters; a policy has at most {MAX_TEXT_CHARACTERS}"

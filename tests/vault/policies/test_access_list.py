@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from labkit.vault.policies import CAPABILITIES, CREATE, DELETE, DENY, LIST, PATCH, READ, SUDO, UPDATE, Acl, parse_policy
+from labkit.vault.policies import CAPABILITIES, CREATE, DELETE, DENY, LIST, PATCH, READ, SUDO, UPDATE, Acl
 from labkit.vault.policies.access_list import MAX_CACHED_CHARACTERS, MAX_CACHED_CHOICES
+from labkit.vault.policies.reader import parse_policy
 from labkit.vault.policies.rules import Rule
 
 SECOND = 1_000_000_000
