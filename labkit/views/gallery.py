@@ -20,7 +20,11 @@ def draw_all() -> dict[str, str]:
     return {"failover.svg": lab.timeline().svg + "\n"}
 
 
-if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
+def keep(folder: Path) -> None:
+    """Write the pictures into a folder."""
     for name, svg in draw_all().items():
-        (FOLDER / name).write_text(svg, encoding="utf-8")
+        (folder / name).write_text(svg, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    keep(FOLDER)

@@ -114,7 +114,7 @@ def _draw_marks(marks: TimelineLayout) -> list[str]:
         top = marks.top - 4
         if placed.label is not None:
             top = placed.label.y + 3
-            on_the_left = placed.label.x < placed.x - 1
+            on_the_left = placed.label.x < placed.x
             x, anchor = (placed.x - 4, "end") if on_the_left else (placed.x + 4, "start")
             label = label_of(placed.mark)
             words.append(text(x, placed.label.bottom - 5, label, size=SMALL, colour=colour, anchor=anchor))

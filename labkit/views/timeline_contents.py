@@ -158,8 +158,7 @@ def _histories(records: Records, end_ns: int) -> tuple[list[Span], list[Span]]:
         if name:
             bars[name].append((row[1], *histories[name].bar()))
             for node, state in histories[name].nodes.items():
-                if lines[node][-1][1:] != (state, ""):
-                    lines[node].append((row[1], state, ""))
+                lines[node].append((row[1], state, ""))
     return (
         [span for name, changes in bars.items() for span in _spans(name, changes, end_ns)],
         [span for node, changes in lines.items() for span in _spans(node, changes, end_ns)],

@@ -46,6 +46,21 @@ def test_a_line_crosses_a_box_when_a_point_of_it_is_inside(line, box):
         assert any(box.grown(0.3).holds(*line.at(step / 500)) for step in range(501))
 
 
+@pytest.mark.parametrize(
+    ("line", "crosses"),
+    [
+        *((Segment(-5, 0, 15, 0), True), (Segment(-5, 10, 15, 10), True)),
+        *((Segment(0, -5, 0, 15), True), (Segment(10, 15, 10, -5), True)),
+        *((Segment(-5, 0.5, 15, 0.5), True), (Segment(0.5, 15, 0.5, -5), True)),
+        *((Segment(-5, -0.5, 15, -0.5), False), (Segment(10.5, -5, 10.5, 15), False)),
+        *((Segment(2, 2, 8, 8), True), (Segment(15, 5, 25, 5), False), (Segment(5, -15, 5, -5), False)),
+        *((Segment(-5, 5, 5, -5), False), (Segment(-5, 6, 6, -5), True)),
+    ],
+)
+def test_a_line_crosses_a_box_along_its_edge_but_not_at_a_corner(line, crosses):
+    assert line.crosses(Box(0, 0, 10, 10)) is crosses
+
+
 def test_a_line_beside_another_keeps_its_length_and_direction():
     assert Segment(0, 0, 10, 0).beside(5) == Segment(0, 5, 10, 5)
     assert Segment(0, 0, 0, 10).beside(5) == Segment(-5, 0, -5, 10)
@@ -58,6 +73,12 @@ def test_a_line_between_boxes_is_what_is_outside_of_both():
     assert line.x1 == pytest.approx(10, abs=1)
     assert line.x2 == pytest.approx(100, abs=1)
     assert 10 < line.x1 < line.x2 < 100
+
+
+def test_a_line_that_does_not_leave_a_box_stays_whole():
+    line, here, elsewhere = Segment(2, 2, 8, 8), Box(0, 0, 10, 10), Box(100, 100, 10, 10)
+
+    assert line.between(here, elsewhere) == line.between(elsewhere, here) == line.between(elsewhere, elsewhere) == line
 
 
 def test_words_take_more_room_the_longer_they_are_and_wide_letters_more():
@@ -93,6 +114,13 @@ def test_words_flow_into_rows():
     ]
     assert bottom == 148
     assert flow([], 10, 150, 100) == ([], 100)
+
+
+def test_words_that_fit_exactly_stay_in_their_row():
+    assert width_of("a", 100) == 61
+    for width, rows in ((16 + 61 + 22 + 61 + 16, 1), (16 + 61 + 22 + 61 + 15, 2)):
+        boxes, bottom = flow(["a", "b"], 100, width, 0)
+        assert (len({box.y for box in boxes}), bottom) == (rows, rows * 106)
 
 
 def test_a_box_of_words_is_around_its_middle():

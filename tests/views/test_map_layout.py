@@ -168,3 +168,9 @@ def test_the_legend_is_always_there():
 
 def test_the_layout_is_the_one_that_is_kept(full_map, kept, numbers):
     kept("map.txt", numbers(layout(full_map)))
+
+
+def test_the_layout_of_few_and_of_many_sites_is_the_one_that_is_kept(kept, numbers):
+    labels = {1: "", 2: "80 ms", 3: LABELS[2], 4: LABELS[3], 7: LABELS[2], 8: LABELS[3]}
+    drawn = [numbers(layout(mesh(count, label))._replace(legend=())) for count, label in labels.items()]
+    kept("maps.txt", "\n".join(drawn))

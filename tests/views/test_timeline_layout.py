@@ -139,6 +139,29 @@ def test_the_axis_has_a_reasonable_number_of_ticks_however_long_it_is(seconds, s
     assert placed.x(window.start_ns) == placed.left
 
 
+@pytest.mark.parametrize(
+    ("seconds", "step_s"),
+    [
+        *((0.011, 0.001), (0.012, 0.002), (0.022, 0.002), (0.055, 0.005), (0.11, 0.01), (0.22, 0.02), (0.55, 0.05)),
+        *((1.1, 0.1), (2.2, 0.2), (5.5, 0.5), (11, 1), (12, 2), (22, 2), (55, 5), (110, 10), (165, 15), (330, 30)),
+        *((660, 60), (1_320, 120), (3_300, 300), (6_600, 600), (39_600, 3_600), (39_601, 7_200), (79_200, 7_200)),
+        *((79_201, 10_800), (400_000, 39_600)),
+    ],
+)
+def test_ticks_stand_at_round_instants_no_more_than_eleven_steps(seconds, step_s):
+    window = Window(0, round(seconds * SECOND_NS))
+    words = [words for _, words in layout(contents([])._replace(window=window)).ticks]
+
+    assert words == [f"{number * step_s:.10g} s" for number in range(round(seconds / step_s * 1e6) // 10**6 + 1)]
+
+
+def test_ticks_of_a_later_window_begin_with_the_first_round_instant_in_it():
+    placed = layout(contents([])._replace(window=Window(int(12.5 * SECOND_NS), int(15.5 * SECOND_NS))))
+
+    assert [words for _, words in placed.ticks] == ["12.5 s", "13 s", "13.5 s", "14 s", "14.5 s", "15 s", "15.5 s"]
+    assert [x for x, _ in placed.ticks] == [placed.left + (644 - placed.left) * number / 6 for number in range(7)]
+
+
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=60))
 def test_every_lost_write_is_counted_once_and_counts_do_not_overlap(lost):
     columns = tuple(Column(number, 0, 0, 0, count) for number, count in enumerate(lost))
@@ -147,6 +170,14 @@ def test_every_lost_write_is_counted_once_and_counts_do_not_overlap(lost):
 
     assert sum(one.writes for one in placed.lost) == sum(lost)
     assert all(b - a > width_of("† 99999", SMALL) for a, b in pairwise(middles))
+
+
+def test_a_lag_stands_below_the_bar_of_its_cluster_also_where_a_node_has_its_name():
+    lag = Span("tokyo", 10, 20, "silent", "hears nothing")
+    placed = layout(contents([], (lag,))._replace(clusters=(("paris", ("paris-1",)), ("tokyo", ("tokyo",)))))
+    (bar, _), (label,) = [row for row in placed.rows if row.name == "tokyo"], placed.lag_labels
+
+    assert label.box.y == bar.y + 29
 
 
 def test_what_lags_say():
@@ -161,3 +192,10 @@ def test_the_legend_says_what_each_sign_means():
 
 def test_the_layout_is_the_one_that_is_kept(full_timeline, kept, numbers):
     kept("timeline.txt", numbers(layout(full_timeline)))
+
+
+def test_the_layout_of_a_crowd_is_the_one_that_is_kept(kept, numbers):
+    lags = [Span("tokyo", at, at + 20, "silent", "hears nothing for 3.4 s") for at in (10, 15, 50, 90)]
+    columns = tuple(Column(at, 0, 0, 0, lost) for at, lost in ((0, 3), (10, 1), (30, 2), (31, 0), (60, 9)))
+    crowd = contents(CROWD, tuple(lags))._replace(columns=columns, slice_ns=10)
+    kept("crowd.txt", numbers(layout(crowd)._replace(legend=())))
