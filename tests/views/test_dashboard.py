@@ -12,8 +12,11 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, pair
+from labkit.service.message import Response
+from labkit.trace import Trace
 from labkit.views import dashboard as module
-from labkit.views.dashboard import WORDS, Act, Dashboard, dashboard
+from labkit.views.dashboard import WORDS, Act, Dashboard, _said, dashboard
+from labkit.views.trace_lines import last_lines
 
 SECOND_NS = 1_000_000_000
 
@@ -174,6 +177,77 @@ def test_a_promotion_with_no_node_alive_is_unknown_at_once(lab, board):
     assert " · unknown · RunbookError: " in status(board)
     assert "no node of tokyo is running and unsealed" in status(board)
     assert lab.now - at_ns < SECOND_NS
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ValueError("a", "b"), "refused · ValueError: a"),
+        (RuntimeError("there was no answer in 5s"), "unknown · RuntimeError: there was no answer in 5s"),
+        (TimeoutError("not in 5s"), "unknown · TimeoutError: not in 5s"),
+        (KeyError(), "refused · KeyError: "),
+    ],
+)
+def test_what_failed_is_named_and_unknown_only_where_it_may_have_happened(error, words, lab, board):
+    def fail():
+        raise error
+
+    board.carry_out(Act("lab.fail()", fail))
+
+    assert status(board) == f"lab.fail() · {words} · now {lab.now / SECOND_NS:.3f} s"
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Response(204, {}), "answered 204"),
+        (Response(400, {}, {"errors": ["one", "two"]}), "refused 400: one; two"),
+        (Response(404, {}, {"errors": []}), "refused 404: no text"),
+        (Response(307, {}), "refused 307: this node is a standby, the active node is "),
+    ],
+)
+def test_an_answer_is_said_in_words(answer, words):
+    assert _said(answer) == words
+
+
+def test_what_a_verb_returns_is_shown_only_where_it_is_words(lab, board):
+    now = f"now {lab.now / SECOND_NS:.3f} s"
+
+    assert status(board) == f"ready · {now}"
+    board.carry_out(Act("lab.do()", lambda: 7))
+    assert status(board) == f"lab.do() · {now}"
+    board.carry_out(Act("lab.do()", lambda: "done"))
+    assert status(board) == f"lab.do() · done · {now}"
+
+
+def test_what_happened_last_is_twelve_lines_and_at_first_nothing(lab, board):
+    def lines(page: str) -> list[str]:
+        (shown,) = re.findall(r'<pre tabindex="0">(.*)</pre>', page, re.DOTALL)
+        return unescape(shown).splitlines()
+
+    assert lines(board.page) == last_lines(lab.trace, 12)
+    assert len(lines(board.page)) == 12
+    assert lines(dashboard(replace(board.controls, trace=Trace())).page) == ["nothing yet"]
+
+
+def test_the_second_cluster_and_site_are_chosen_beside_the_first(board):
+    assert (board.target.value, board.other.value) == ("paris", "tokyo")
+    assert (board.here.value, board.there.value) == ("paris", "tokyo")
+    single = dashboard(replace(board.controls, sites=("paris",), clusters={"paris": ("paris-1",)}))
+
+    assert (single.other.value, single.there.value) == ("paris", "paris")
+
+
+def test_controls_stand_in_rows_by_what_they_act_on(board):
+    rows = [[control.description for control in row.children] for row in board.box.children[:4]]
+
+    assert rows == [
+        ["Step", "Run 1 s", "Run 10 s"],
+        ["Target", "Write", "Crash", "Restart", "Unseal", "Promote", "Demote"],
+        ["Other cluster", "Replicate", "Re-point", "Fail over"],
+        ["Site", "Other site", "Partition", "Cut one way", "Heal", "Heal all"],
+    ]
+    assert board.box.children[4:] == (board.status,)
 
 
 def test_what_got_no_answer_is_unknown(lab, board):

@@ -130,6 +130,31 @@ def test_the_crash_of_a_standby_takes_only_the_node_down(lab):
     assert states(of(lab), "paris-3") == ["standby", "down"]
 
 
+@pytest.mark.parametrize(
+    ("events", "bar"),
+    [
+        ([("crash", "c-1"), ("restart", "c-1")], ("sealed", "1 node sealed")),
+        ([("crash", "c-1"), ("crash", "c-2")], ("down", "2 nodes down")),
+        ([("crash", "c-1"), ("crash", "c-2"), ("restart", "c-2")], ("down", "1 node down, 1 node sealed")),
+        ([("crash", "c-1"), ("restart", "c-1"), ("crash", "c-3"), ("restart", "c-3")], ("sealed", "2 nodes sealed")),
+    ],
+)
+def test_a_cluster_without_an_active_node_says_how_its_nodes_are(events, bar):
+    up = [("observed", 1, f"c-{number}", "unsealed", ()) for number in (1, 2, 3)]
+    faults = [("fault", 3, verb, node, "") for verb, node in events]
+    contents = said(*up, ("leader", 1, "c", "c-1", 1), ("mode", 2, "c", "primary", "running"), *faults)
+
+    assert bars(contents, "c")[-2:] == [("primary", ""), bar]
+
+
+def test_a_cluster_whose_active_node_stepped_down_has_no_active_node():
+    up = [("observed", 1, f"c-{number}", "unsealed", ()) for number in (1, 2, 3)]
+    contents = said(*up, ("leader", 1, "c", "c-1", 1), ("observed", 5, "c-1", "stepped down", ()))
+
+    assert bars(contents, "c")[-1] == ("down", "no active node")
+    assert states(contents, "c-1") == ["sealed", "active", "standby"]
+
+
 def test_a_takeover_ends_an_outage(lab):
     lab.crash("paris-1")
     lab.run("6s")
