@@ -18,7 +18,7 @@ def copied(body: Any, max_values: int = MAX_VALUES) -> Any:
     """Return a copy of a body that shares no container with it; up to a little more than so many values."""
     root, pending = _emptied(body)
     values, depth = 0, 1
-    while pending and values <= max_values and depth <= MAX_DEPTH + 1:
+    while pending and values <= max_values and depth <= MAX_DEPTH:
         deeper: list[tuple[Any, Any]] = []
         for source, target in pending:
             values += len(source)

@@ -30,7 +30,7 @@ class Operation(NamedTuple):
     started_ns: int
     request: Request
     attempts: int = 0
-    silent: int = 0
+    silent: bool = False
     node: str = ""
     status: int = 0
 
@@ -95,7 +95,7 @@ class Client:
             return self._attempt(operation)
         if not operation.node:
             return []
-        return self._fail(operation._replace(silent=operation.silent + 1, status=0))
+        return self._fail(operation._replace(silent=True, status=0))
 
     def on_answer(self, correlation: Correlation, response: Response) -> list[Effect]:
         """An answer arrived; one that comes too late is ignored."""

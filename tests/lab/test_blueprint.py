@@ -36,6 +36,13 @@ def test_the_lines_of_both_have_the_latencies_of_a_map():
     assert all(link.jitter_ns * 100 == link.latency_ns for link in triangle().links)
 
 
+def test_a_client_waits_a_second_tries_three_times_more_and_pauses_between():
+    patient = ClientPlan(name="shop", site="lisbon", use=("paris",))
+
+    assert (patient.timeout_ns, patient.retries, patient.backoff_ns) == (1_000_000_000, 3, 200_000_000)
+    assert (patient.names, patient.workload) == (("shop-1",), ())
+
+
 def test_the_triangle_adds_a_third_cluster_and_keeps_the_pair():
     two, three = pair(), triangle()
 

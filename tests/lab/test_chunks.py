@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import ANY
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,5 +59,6 @@ def test_it_knows_what_it_has_and_what_it_is_not():
     with pytest.raises(IndexError, match="row 2 of 2"):
         rows[2]
     assert rows != "12"
+    assert rows == ANY, "what it does not know may know it"
     assert rows != [1, 3]
     assert repr(rows) == "Chunks(2 rows)"

@@ -33,6 +33,7 @@ def test_its_state_is_one_integer():
     first(100)
     again = SeededEntropy(7, "paris", counter=first.counter)
 
+    assert first.counter == 3, "one for each block that was begun"
     assert again(16) == first(16)
 
 

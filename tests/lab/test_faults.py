@@ -176,6 +176,17 @@ def test_slow_gives_a_line_another_latency_or_makes_it_so_many_times_as_slow(cal
     assert 0.9 < trip_ns() / usual_ns < 1.1
 
 
+@pytest.mark.parametrize("factor", [-2, 0, 1, 1_000_001, 2.0, True, "2"])
+def test_a_line_is_slower_by_a_whole_factor(calm, factor):
+    with pytest.raises(ValueError, match="factor: expected a whole number from 2 to 1000000"):
+        calm.slow("paris", "tokyo", factor=factor)
+
+    assert calm.parts.network.impaired() == ()
+    for within in (2, 1_000_000):
+        calm.slow("paris", "tokyo", factor=within)
+        assert calm.parts.network.impairment("paris", "tokyo").factor == within
+
+
 def test_a_lossy_line_sends_again_later_and_nothing_is_missing(lab):
     lab.lose("paris", "tokyo", 30)
     lab.run("20s")

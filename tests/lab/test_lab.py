@@ -178,6 +178,16 @@ def test_alone_it_plays_a_loaded_scenario_and_there_is_none(quiet):
         quiet.run()
 
 
+def test_a_lab_is_loaded_with_its_scenario_and_played_to_its_end(checkout):
+    path = checkout / "scenarios" / "first" / "failover.lab.yaml"
+    lab, other = Lab.load(path), Lab.load(str(path), seed=99)
+
+    assert lab.scenario is not None
+    assert (lab.seed, other.seed) == (lab.scenario.scenario.seed, 99)
+    assert lab.run().ledger.promotions
+    assert lab.now == lab.scenario.scenario.end_ns
+
+
 def test_a_step_is_the_next_thing_that_happens(quiet):
     due_ns = quiet.parts.clock.pending()[0][0]
 

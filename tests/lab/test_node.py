@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ from labkit.lab.messages import (
 from labkit.lab.node import MESSAGE_HANDLERS, NodeHost
 from labkit.lab.reports import Committed, LeaderTaken
 from labkit.lab.runbooks import Ask
-from labkit.service.message import Request
+from labkit.service.message import Request, Response
 from labkit.vault.files import Files
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.token_record import IDS
@@ -324,6 +325,19 @@ def test_a_request_that_waits_for_an_answer_from_outside_gets_silence_after_its_
     assert calm.parts.console.answers[number].status == 503
     assert (host.suspended, host.fetches) == ({}, {})
     assert data_of(calm, "tokyo") == before
+
+
+def test_what_is_committed_after_a_fetch_is_of_the_request_that_waited(outside, monkeypatch):
+    node, token = leading(outside)
+    request = Request("POST", "/v1/secret/data/app", {"X-Vault-Token": token}, {"data": {"a": 1}})
+    suspended: Any = SimpleNamespace(request=request)
+    node.suspended[3], node.fetches[8] = (suspended, "somebody", ASKED), 3
+    monkeypatch.setattr(type(node.vault), "resume", lambda vault, waiting, answer: vault.handle(waiting.request))
+    node.receive("elsewhere", ApiAnswer(Correlation("oslo-1", 8), Response(200, {})))
+
+    (report,) = outside.reports
+    assert (report.correlation, report.method, report.version, report.options) == (ASKED, "POST", 1, ("data",))
+    assert [(target, message.correlation) for _, target, _, message, _ in outside.sent] == [("somebody", ASKED)]
 
 
 def test_a_crash_takes_waiting_requests_away(calm):

@@ -23,6 +23,14 @@ def test_without_faults_a_lane_has_the_path_of_its_route() -> None:
     assert fitted(LINE, {}, ("a", "a")) == (LINE.route("a", "a"), False)
 
 
+def test_a_new_lane_knows_its_ends_and_leads_nowhere_until_it_is_fitted() -> None:
+    lane = Lane("a", "c")
+
+    assert (lane.source, lane.target, lane.cut) == ("a", "c", True)
+    lane.fit(*fitted(LINE, {}, ("a", "c")))
+    assert not lane.cut
+
+
 def test_where_no_links_lead_a_lane_is_cut() -> None:
     assert fitted(LINE, {}, ("a", "d")) == (NOWHERE, True)
 

@@ -78,6 +78,15 @@ def test_of_equally_fast_routes_the_shortest_wins_then_the_first_by_name() -> No
         assert without.route("paris", "tokyo").sites == ("paris", "lima", "tokyo")
 
 
+def test_a_tie_is_settled_from_the_end_that_comes_first_by_name() -> None:
+    """Seen from the other end, the route over d and e would come first."""
+    pairs = [("a", "b"), ("b", "e"), ("e", "f"), ("a", "c"), ("c", "d"), ("d", "f")]
+    topology = Topology(sites=tuple("abcdef"), links=tuple(link(*pair, 10) for pair in pairs))
+
+    assert topology.route("a", "f").sites == ("a", "b", "e", "f")
+    assert topology.route("f", "a").sites == ("f", "e", "b", "a")
+
+
 LINKS = st.lists(
     st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef"), st.integers(0, 3)).filter(
         lambda row: row[0] < row[1]
