@@ -58,3 +58,28 @@ def test_every_request_has_its_records_but_those_about_the_state_of_a_node(servi
     assert recorded("secret/data/none") == ["request", "response"]
     assert recorded("sys/mounts", token="no such token") == ["response"]
     assert [recorded(path) for path in audit.UNRECORDED] == [[]] * len(audit.UNRECORDED)
+
+
+def test_a_value_that_an_error_repeats_is_hidden_wherever_it_was_sent() -> None:
+    sent = {"a": [1, "one value"], "b": {"c": ({"d": "another"},)}, "e": "all"}
+    shown = audit._hide_echoes(DEVICE, "one value, another, all", sent)
+
+    assert shown == f"{audit.digest(DEVICE, 'one value')}, {audit.digest(DEVICE, 'another')}, all"
+
+
+@pytest.mark.parametrize(("characters", "is_hidden"), [(3, False), (4, True), (200, True), (201, True)])
+def test_a_value_is_hidden_from_four_characters_on(characters: int, is_hidden: bool) -> None:
+    value = "x" * characters
+    assert audit._hide_echoes(DEVICE, f"no {value}", {"a": value}) == (
+        f"no {audit.digest(DEVICE, value)}" if is_hidden else f"no {value}"
+    )
+
+
+def test_a_value_that_an_error_cuts_off_is_hidden() -> None:
+    value = "".join(map(str, range(100, 200)))
+    assert audit._hide_echoes(DEVICE, f"no {value[:200]}", {"a": value}) == f"no {audit.digest(DEVICE, value)}"
+
+
+def test_an_error_is_searched_up_to_its_limit() -> None:
+    for characters, wanted in ((4_096, "x" * 4_096), (4_097, audit.digest(DEVICE, "x" * 4_097))):
+        assert audit._hide_echoes(DEVICE, "x" * characters, {"a": "none of it"}) == wanted

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+
+from labkit.service.errors import NODE_SEALED, Unavailable
 from labkit.service.message import Request
-from labkit.vault.context import NONCES_PER_DRAW, Context
+from labkit.vault.context import NONCES_PER_DRAW, Caller, Context
+from labkit.vault.core import SealKeys
+from labkit.vault.policies import Acl
+from labkit.vault.replication import MODE_KEY
+from labkit.vault.replication.mode import Mode, advance
+from labkit.vault.suspension import Tape
+from labkit.vault.token_record import Token
 
 REQUEST = Request("GET", "")
 
@@ -17,6 +26,57 @@ def test_a_step_reads_its_own_writes_and_leaves_the_store_alone(service):
     assert ctx.read("node/x") == b"1"
     assert "x" in ctx.list("node/")
     assert service.core.storage.get("node/x") is None
+
+
+def test_a_step_sees_the_mode_that_it_writes(service):
+    ctx = Context(service.core, REQUEST, 0)
+    assert ctx.mode == Mode()
+    primary = advance(Mode(), "enable_primary", cluster_id="set")
+    ctx.full_storage.put(MODE_KEY, primary.to_bytes())
+
+    assert ctx.mode == primary
+    assert service.core.replica.mode == Mode()
+
+
+def test_a_step_neither_encrypts_nor_decrypts_once_the_node_is_sealed(service):
+    ctx = Context(service.core, REQUEST, 0)
+    stored = ctx.encrypt("node/x", b"1")
+    assert ctx.decrypt("node/x", stored) == b"1"
+    service.core.keys.drop()
+
+    for work in (lambda: ctx.encrypt("node/x", b"1"), lambda: ctx.decrypt("node/x", stored)):
+        with pytest.raises(Unavailable) as refused:
+            work()
+        assert (refused.value.errors, refused.value.code) == (("Vault is sealed",), NODE_SEALED)
+
+
+def test_a_step_knows_whether_it_joins_a_set_or_is_played_from_a_tape(service):
+    ctx = Context(service.core, REQUEST, 0)
+    assert (ctx.joined, ctx.is_taped) == (None, False)
+    ctx.keys = SealKeys()
+    assert ctx.joined is ctx.keys
+    assert Context(service.core, REQUEST, 0, Tape(service.core, [])).is_taped
+
+
+def test_a_caller_shows_a_name_and_no_token():
+    assert repr(Caller(Token("accessor", ("default",), "", "token-ada"), "digest", Acl(()))) == "Caller(token-ada)"
+
+
+def test_a_listing_shows_the_names_that_a_step_writes_and_not_those_it_deletes(service):
+    stored = Context(service.core, REQUEST, 0)
+    for key in ("node/x/a", "node/x/f/1", "node/x/f/2", "node/x/g/1"):
+        stored.write(key, b"1")
+    service.core.commit(stored.writes)
+    ctx = Context(service.core, REQUEST, 0)
+    assert ctx.list("node/x/") == ["a", "f/", "g/"]
+    for key in ("node/x/a", "node/x/f/1", "node/x/g/1", "node/x/none", "node/x/h/none"):
+        ctx.write(key, None)
+    ctx.write("node/x/b", b"1")
+    ctx.write("node/x/i/1", b"1")
+    ctx.write("node/y", b"1")
+
+    assert ctx.list("node/x/") == ["b", "f/", "i/"]
+    assert ctx.list("node/x/g/") == []
 
 
 def test_a_step_is_one_transaction(service):

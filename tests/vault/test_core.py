@@ -65,6 +65,12 @@ def test_no_representation_shows_a_key():
     assert repr(keys) == "SealKeys(unsealed, progress=0)"
 
 
+def test_a_node_shows_its_name_and_whether_it_is_sealed(service):
+    assert repr(service.core) == "Core(node-1, unsealed)"
+    service.put("sys/seal")
+    assert repr(service.core) == "Core(node-1, sealed)"
+
+
 def test_a_commit_takes_keys_then_mode_then_journal(service):
     """The mode that a joining step writes is encrypted under the new keys: it opens once they hold."""
     core, joined = service.core, other_keys()
@@ -175,6 +181,9 @@ def test_a_commit_returns_the_number_of_its_entry(service):
     first, second = (core.commit({"kv/a": core.keys.encrypt("kv/a", b"1", entropy)}) for _ in range(2))
 
     assert second == first + 1 == core.replica.journal.last
+    commits = core.commits
+    core.commit({"kv/a": None})
+    assert core.commits == commits + 1
     commits = core.commits
     assert core.commit({}) is None
     assert core.commits == commits

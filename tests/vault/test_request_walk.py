@@ -435,3 +435,13 @@ def test_what_an_answer_warns_of_stands_in_it(service):
 
     assert warned.body["warnings"] == ["No token found with this accessor"]
     assert service.get("sys/mounts").body["warnings"] is None
+
+
+def test_a_write_is_recorded_as_a_creation_where_there_was_nothing(service):
+    service.put("sys/audit/file", {"type": "file", "options": {"file_path": "/log"}})
+    for _ in range(2):
+        service.post("secret/data/a", {"data": {}})
+    records = [json.loads(line) for line in service.files.lines["/log"]]
+    written = [record["request"] for record in records if record["request"]["path"] == "secret/data/a"]
+
+    assert [request["operation"] for request in written] == ["create", "create", "update", "update"]

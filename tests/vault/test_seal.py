@@ -121,17 +121,37 @@ def test_shares_come_as_hex_or_base64():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (None, "must be specified"),
-        ("", "must be specified"),
-        ("zz", "valid hex or base64"),
-        ("00" * 15, "shorter than minimum 16"),
-        (base64.b64encode(bytes(40)).decode(), "longer than maximum 33"),
-        (7, "must be specified"),
+        (None, "'key' must be specified in request body as JSON"),
+        ("", "'key' must be specified in request body as JSON"),
+        (7, "'key' must be specified in request body as JSON"),
+        ("zz", "'key' must be a valid hex or base64 string"),
+        ("00 " * 33, "'key' must be a valid hex or base64 string"),
+        ("00" * 15, "invalid key: key is shorter than minimum 16 bytes"),
+        (base64.b64encode(bytes(15)).decode(), "invalid key: key is shorter than minimum 16 bytes"),
+        ("00" * 34, "invalid key: key is longer than maximum 33 bytes"),
+        (base64.b64encode(bytes(34)).decode(), "invalid key: key is longer than maximum 33 bytes"),
     ],
 )
 def test_a_text_that_is_not_a_share_is_refused_with_the_reason(text, reason):
-    with pytest.raises(BadRequest, match=reason):
+    with pytest.raises(BadRequest) as refused:
         parse_share(text)
+    assert refused.value.errors == (reason,)
+
+
+def test_a_share_has_sixteen_to_thirty_three_bytes():
+    for length in (16, 17, 32, 33):
+        share = bytes(range(length))
+        assert parse_share(share.hex()) == share
+        assert parse_share(base64.b64encode(share).decode()) == share
+
+
+def test_a_text_of_hex_digits_that_is_no_share_as_hex_is_read_as_base64():
+    text = "0a" * 22  # 22 bytes as hex, 33 as base64
+    assert parse_share(text) == bytes.fromhex(text)
+    longer = "0a" * 18 + "00001111"  # the same text is a share both ways: hex counts first
+    assert parse_share(longer) == bytes.fromhex(longer)
+    too_short = "0a" * 12  # 12 bytes as hex, 18 as base64
+    assert parse_share(too_short) == base64.b64decode(too_short)
 
 
 def test_sealing_drops_everything(service):

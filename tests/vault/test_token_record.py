@@ -35,3 +35,12 @@ def test_only_the_policy_root_makes_a_root_token():
 def test_a_token_is_stored_under_the_sha256_of_its_text():
     # FIPS 180-4, example "abc"
     assert digest_of("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_a_record_shows_its_name_and_policies_only():
+    assert repr(Token("accessor", ("a", "b"), "path", "token-ada")) == "Token(token-ada, policies=['a', 'b'])"
+
+
+def test_what_is_not_said_of_a_token_is_nothing():
+    token = Token("accessor", ("default",), "path", "name")
+    assert token[4:] == ("", "service", None, 0, 0, 0, 0, 0, False, 0, 0, False, "", (), 0)

@@ -10,7 +10,8 @@ from labkit.service.durations import SECOND_NS
 from labkit.service.errors import Forbidden
 from labkit.service.message import Request
 from labkit.vault import token_record, tokens
-from labkit.vault.context import Context
+from labkit.vault.context import Caller, Context
+from labkit.vault.policies import Acl
 from labkit.vault.token_record import Token
 
 PLAIN = Token("", ("default",), "auth/token/create", "token")
@@ -229,3 +230,48 @@ def test_a_revoked_token_is_reported_by_its_accessor(service, observed) -> None:
     service.post("auth/token/revoke", {"token": auth["client_token"]})
 
     assert observed == [("token revoked", {"accessor": auth["accessor"]})]
+
+
+@pytest.mark.parametrize(
+    ("mode", "uses", "left"), [("primary", 2, 1), ("primary", 1, -1), ("primary", 0, 0), ("secondary", 2, 2)]
+)
+def test_a_token_that_is_admitted_loses_a_use_but_not_on_a_secondary(service, mode: str, uses: int, left: int) -> None:
+    service.post("sys/replication/dr/primary/enable")
+    made = Context(service.core, Request("GET", "x"), service.core.now())
+    text, token = tokens.issue(made, PLAIN._replace(uses=uses))
+    service.core.commit(made.writes)
+    if mode == "secondary":
+        service.post("sys/replication/dr/primary/demote")
+    step = Context(service.core, Request("GET", "x"), service.core.now())
+    tokens.admit(step, token, token_record.digest_of(text))
+    service.core.commit(step.refused_writes)
+
+    later = Context(service.core, Request("GET", "x"), service.core.now())
+    found = tokens.find(later, text)
+    assert found is not None
+    assert found[0].uses == left
+
+
+def test_a_wrong_address_costs_a_use_and_is_refused(step) -> None:
+    text, token = tokens.issue(step, PLAIN._replace(uses=2, bound_cidrs=("10.0.0.0/8",)))
+    with pytest.raises(Forbidden):
+        tokens.admit(step, token, token_record.digest_of(text))
+    assert len(step.refused_writes) == 1
+
+
+@pytest.mark.parametrize("why", ["no use taken", "no caller", "sealed", "a use is left", "another request waits", ""])
+def test_a_token_ends_with_its_last_use(service, step, why: str) -> None:
+    text, token = tokens.issue(step, PLAIN._replace(uses=2 if why == "a use is left" else 1))
+    digest = token_record.digest_of(text)
+    tokens.use(step, token, digest)
+    step.use_spent = why != "no use taken"
+    step.caller = None if why == "no caller" else Caller(token, digest, Acl(()))
+    if why == "another request waits":
+        service.core.waiting[1] = digest
+    if why == "sealed":
+        service.core.keys.drop()
+    before = dict(step.writes)
+    tokens.end_last_use(step)
+
+    assert (step.writes == before) is bool(why)
+    assert (step.writes[token_record.IDS + digest] is None) is not bool(why)

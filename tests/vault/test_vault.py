@@ -12,7 +12,7 @@ import pytest
 
 from labkit import Vault
 from labkit.lab.entropy import SeededEntropy
-from labkit.service.message import Request, Suspended
+from labkit.service.message import Fetch, Request, Suspended
 from labkit.vault.core import Environment, Settings
 from labkit.vault.replication.activation import bootstrap
 from labkit.vault.replication.mode import MODE_KEY, Mode, advance
@@ -84,10 +84,43 @@ def test_a_refused_request_changes_nothing(service, refused):
 
 
 def test_calls_are_listed_and_failures_can_be_asked_for(service):
+    assert service.get("secret/data/first").status == 404
     service.fail_next(503, times=2)
 
     assert [service.get("secret/data/a").status for _ in range(3)] == [503, 503, 404]
-    assert [(call.method, call.status) for call in service.calls] == [("GET", 503), ("GET", 503), ("GET", 404)]
+    assert [(call.method, call.path, call.status) for call in service.calls] == [
+        ("GET", "secret/data/first", 404),
+        ("GET", "secret/data/a", 503),
+        ("GET", "secret/data/a", 503),
+        ("GET", "secret/data/a", 404),
+    ]
+
+
+def test_a_failure_that_was_asked_for_says_so(service):
+    service.fail_next(429)
+    failed = service.post("secret/data/a", {"data": {}})
+
+    assert (failed.status, failed.errors) == (429, ["failure asked for with fail_next"])
+    assert service.get("secret/data/a").status == 404
+
+
+def test_a_clock_of_a_lab_is_moved_by_the_lab_only():
+    vault = seeded("paris")
+    with pytest.raises(ValueError, match="this vault's clock is its lab's"):
+        vault.advance("2h")
+
+    assert vault.now() == START_NS
+
+
+def test_a_vault_shows_its_node_and_whether_it_is_sealed(service):
+    assert repr(service) == "Vault(node-1, unsealed)"
+    service.put("sys/seal")
+    assert repr(service) == "Vault(node-1, sealed)"
+
+
+def test_a_vault_alone_reaches_no_address():
+    answer = no_outside(Fetch("http://paris-1:8200", Request("GET", "/")))
+    assert (answer.status, answer.errors) == (0, ["http://paris-1:8200 is not reachable: this vault has no network"])
 
 
 def test_the_clock_can_be_moved(service):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from labkit.keymaking import make_signing_key, sign_es512
+from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
 from labkit.service.message import Request
-from labkit.vault import wrapping
+from labkit.vault import tokens, wrapping
 from labkit.vault.context import Context
 
 BODY = {"data": {"k": "v"}, "warnings": None}
@@ -56,3 +58,39 @@ def test_how_long_not() -> None:
         wrapping.parse_wrap_ttl("-1s")
     with pytest.raises(BadRequest, match="error parsing X-Vault-Wrap-TTL header"):
         wrapping.parse_wrap_ttl("soon")
+
+
+def test_a_secondary_wraps_nothing(service) -> None:
+    wrap = {"X-Vault-Wrap-TTL": "1m"}
+    status = "sys/replication/dr/status"
+    service.post("sys/replication/dr/primary/enable")
+    assert service.get(status, headers=wrap).wrap_info
+    service.post("sys/replication/dr/primary/demote")
+
+    refused = service.get(status, headers=wrap)
+    assert (refused.status, refused.errors) == (400, [wrapping.CANNOT_WRAP])
+    assert service.get(status).ok
+
+
+def test_a_wrapping_token_is_good_for_one_use_of_its_own(service, step) -> None:
+    text, _ = wrapping.wrap(step, BODY, 60)
+    found = tokens.find(step, text)
+    assert found is not None
+    assert found[0][1:] == (("response-wrapping",), "some/path", "", *found[0][4:])
+    assert (found[0].uses, found[0].orphan, found[0].ttl_s) == (1, True, 60)
+    assert found[0].expires_ns == step.now + 60 * SECOND_NS
+
+
+def test_a_token_in_the_jwt_form_stands_for_the_one_inside(step) -> None:
+    private, _ = make_signing_key(lambda count: b"\x07" * count)
+    text, _ = wrapping.wrap(step, BODY, 60)
+    assert wrapping.token_of(sign_es512(private, {"jti": text})) == text
+    assert wrapping.token_of(sign_es512(private, {"other": 1})) == ""
+    assert wrapping.token_of("a.b.c") == ""
+    for plain in ("hvs.a.b", "a.b", "a.b.c.d", text):
+        assert wrapping.token_of(plain) == plain
+    assert wrapping.unwrap(step, sign_es512(private, {"jti": text})).body == BODY
+
+
+def test_a_wrapped_answer_shows_where_it_came_from_only() -> None:
+    assert repr(wrapping.WrappedAnswer(BODY, 200, "some/path", 60, 0)) == "WrappedAnswer(some/path)"

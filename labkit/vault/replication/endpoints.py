@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Asking = Generator[Fetch, Response, Any]
 
 BRIEFLY = "Vault will be unavailable for a brief period and will resume service shortly."
+PUBLIC_KEYS_SINCE = (1, 3, 0)  # version of the service
 NOT_READY = 'replication is still catching up: {}; try again later, or provide the "force" argument and accept the loss'
 
 TOKEN = fields.text("dr_operation_token", "operation token of this secondary")
@@ -73,7 +74,7 @@ def issue_secondary_token(ctx: Context, id: str, ttl: int, secondary_public_key:
         raise BadRequest("id must be specified: an opaque, unique name for the secondary")
     if ttl == 0:
         raise BadRequest("ttl must be positive; leave it out for 30m")
-    if secondary_public_key and activation.version_numbers(ctx.core.settings.version) < (1, 3):
+    if secondary_public_key and activation.version_numbers(ctx.core.settings.version) < PUBLIC_KEYS_SINCE:
         raise BadRequest("secondary_public_key needs service version 1.3 or later")
     return Reply(**activation.issue(ctx, mode, id, ttl, secondary_public_key))
 
@@ -90,7 +91,7 @@ def generate_public_key(ctx: Context) -> dict[str, str]:
     """Make the key that an activation can be encrypted to."""
     if ctx.mode.mode == "primary":
         _require(ctx, "secondary", "generate a public key")
-    if activation.version_numbers(ctx.core.settings.version) < (1, 3):
+    if activation.version_numbers(ctx.core.settings.version) < PUBLIC_KEYS_SINCE:
         raise BadRequest("generate-public-key needs service version 1.3 or later")
     return {"secondary_public_key": activation.make_exchange_key(ctx)}
 

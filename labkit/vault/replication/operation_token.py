@@ -75,13 +75,13 @@ def read_attempt(ctx: Context) -> Attempt | None:
 def describe(ctx: Context, attempt: Attempt | None, *, otp: str = "", encoded_token: str = "") -> dict[str, Any]:
     """Build the status object; only the answer that starts an attempt shows its OTP, if made here (decision C7)."""
     config = read_config(ctx.core)
-    required = config.threshold if config else 0
+    assert config is not None, "an unsealed node has a seal configuration"
     complete = bool(encoded_token)
     return {
         "nonce": attempt.nonce if attempt else "",
         "started": attempt is not None,
-        "progress": required if complete else len(attempt.shares) if attempt else 0,
-        "required": required,
+        "progress": len(attempt.shares) if attempt else 0,
+        "required": config.threshold,
         "complete": complete,
         "encoded_token": encoded_token,
         "encoded_root_token": "",

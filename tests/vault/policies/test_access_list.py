@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from labkit.vault.policies import CAPABILITIES, CREATE, DELETE, DENY, LIST, PATCH, READ, SUDO, UPDATE, Acl
-from labkit.vault.policies.access_list import MAX_CACHED_CHARACTERS, MAX_CACHED_CHOICES
+from labkit.vault.policies.access_list import MAX_CACHED_CHARACTERS, MAX_CACHED_CHOICES, _shorter
 from labkit.vault.policies.reader import parse_policy
 from labkit.vault.policies.rules import Rule
 
@@ -307,6 +307,33 @@ def test_what_is_remembered_of_paths_is_bounded_in_characters() -> None:
         assert acl.allows(READ, f"a/{number}" + "b" * 4_000)
         assert acl.allows(READ, f"a/{number}" + "b" * 4_000, listing=True)
         assert sum(map(len, (*acl._plain, *acl._listed))) <= MAX_CACHED_CHARACTERS
+
+
+@pytest.mark.parametrize("listing", [False, True])
+def test_as_many_choices_are_remembered_as_the_limit_says(monkeypatch, listing) -> None:
+    monkeypatch.setattr("labkit.vault.policies.access_list.MAX_CACHED_CHOICES", 3)
+    acl, remembered = reading("*"), []
+    for number in range(5):
+        acl.rule_for(str(number))
+        acl.allows(READ, str(number), listing=listing)
+        remembered.append(len(acl._listed if listing else acl._plain))
+
+    assert remembered == [1, 2, 3, 1, 2]
+
+
+def test_as_many_characters_are_remembered_as_the_limit_says(monkeypatch) -> None:
+    monkeypatch.setattr("labkit.vault.policies.access_list.MAX_CACHED_CHARACTERS", 6)
+    acl, remembered = reading("*"), []
+    for path in ("aaa", "bbb", "c", "dddd", "e", "f"):
+        acl.allows(READ, path)
+        remembered.append(sorted(acl._plain))
+
+    assert remembered == [["aaa"], ["aaa", "bbb"], ["c"], ["c", "dddd"], ["c", "dddd", "e"], ["f"]]
+
+
+def test_what_a_text_begins_with_is_found_from_its_place_among_the_sorted() -> None:
+    assert _shorter(["a", "ab", "abc", "abd", "ac", "b", "ba"]) == [-1, 0, 1, 1, 0, -1, 5]
+    assert _shorter(["", "b", "c"]) == [-1, 0, 0]
 
 
 # What the rules of several policies add up to.

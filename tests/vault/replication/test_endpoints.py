@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
+
 import pytest
 
-from labkit import Lab
+from labkit import Lab, Vault
 
 DR = "sys/replication/dr/"
 ATTEMPT = "secondary/generate-operation-token/"
@@ -333,3 +335,20 @@ def test_a_secondary_is_pointed_at_something(together):
         refused = together.open_post("tokyo", "secondary/update-primary", {"dr_operation_token": token, **sent})
         assert refused.status == 400
         assert text in refused.errors[0]
+
+
+@pytest.mark.parametrize("version", ["1.2.9+ent", "1.3.0+ent", "1.4.0+ent"])
+def test_public_keys_came_with_version_1_3(version):
+    vault = Vault.dev(version=version)
+    made = vault.post(DR + "secondary/generate-public-key")
+    vault.post(DR + "primary/enable")
+    public_key = vault.core.entropy(32)
+    asked = {"id": "b", "secondary_public_key": b64encode(public_key).decode()}
+    issued = vault.post(DR + "primary/secondary-token", asked)
+
+    if version.startswith("1.2"):
+        assert (made.status, made.errors) == (400, ["generate-public-key needs service version 1.3 or later"])
+        assert (issued.status, issued.errors) == (400, ["secondary_public_key needs service version 1.3 or later"])
+    else:
+        assert len(b64decode(made.data["secondary_public_key"])) == 32
+        assert list(issued.data) == ["token"]

@@ -40,3 +40,17 @@ def test_every_kind_has_a_sample_and_every_event_its_moment() -> None:
     assert {type(record) for record in SAMPLES} == {*get_args(events.Event), *get_args(events.Effect)}
     for event in get_args(events.Event):
         assert "at" in event._fields
+
+
+def test_no_record_shows_what_it_carries() -> None:
+    payload = {"values": "ciphertext"}
+    assert repr(events.ReplyArrived("echo", payload, AT)) == "ReplyArrived(echo)"
+    assert repr(events.Pushed(payload, AT)) == "Pushed()"
+    assert repr(events.AskUpstream("echo", "a", payload, 15)) == "AskUpstream(echo, a)"
+
+
+def test_what_is_not_said_of_an_event_is_none() -> None:
+    assert events.Start(("a",), AT)[2:] == ("", "", False, None, 0, 0)
+    assert events.Stop("demoted", AT).shut is False
+    assert events.StartTimer("backoff", 1, 2).spread_ppm == 0
+    assert events.Refused("", 0, "cut", AT).addresses == ()

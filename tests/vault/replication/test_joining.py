@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from labkit import Lab
+from labkit import Lab, Vault
 from labkit.keymaking import make_signing_key, read_claims, sign_es512
 from labkit.lab.blueprint import pair, triangle
 from labkit.lab.runbooks import Ask
+from labkit.service.message import Request
+from labkit.vault.context import Context
+from labkit.vault.replication import joining
 from labkit.vault.replication.joining import BootstrapKeys
 
 SECOND_NS = 1_000_000_000
@@ -356,3 +359,16 @@ def test_a_token_of_another_set_is_refused_because_its_data_cannot_live_beside_t
 
 def test_what_opens_the_contents_is_never_shown():
     assert repr(BootstrapKeys(b"root", b"keyring", b"config")) == "BootstrapKeys(not shown)"
+
+
+def test_what_leaves_a_set_forgets_all_of_it_and_nothing_else():
+    vault = Vault.dev()
+    of_the_set = ("authority", "credentials", "exchange-key", "operation-token", "attempt", "secondaries/61")
+    ctx = Context(vault.core, Request("POST", ""), 0)
+    for name in (*of_the_set, "other"):
+        ctx.full_storage.put(f"node/{name}", b"1")
+    vault.core.commit(ctx.writes)
+    later = Context(vault.core, Request("POST", ""), 0)
+    joining.forget(later)
+
+    assert later.writes == {f"node/{name}": None for name in of_the_set}

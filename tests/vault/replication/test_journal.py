@@ -266,6 +266,35 @@ def test_guards_once_found_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(journal._guards) <= 51, "guards before the backlog are dropped"
 
 
+def test_the_generations_asked_for_last_are_kept() -> None:
+    journal = running()
+    for n in range(6):
+        journal.commit({"logical/a": b"%d" % n}, 0)
+    first = [journal.as_of(number) for number in (1, 2, 3, 4)]
+    assert [journal.as_of(number) for number in (4, 3, 2, 1)] == first[::-1]
+    journal.as_of(5)
+    assert list(journal._generations) == [3, 2, 1, 5], "4 was asked for least recently"
+    assert journal.as_of(4) is not first[3]
+    assert journal.as_of(1) is first[0]
+    assert journal.as_of(7) is None
+    assert journal.as_of(-1) is None
+
+
+def test_a_generation_out_of_reach_is_no_longer_kept() -> None:
+    journal = running(limit_entries=2)
+    for n in range(3):
+        journal.commit({"logical/a": b"%d" % n}, 0)
+    assert journal.as_of(1) is not None
+    journal.commit({"logical/a": b"x"}, 0)
+    assert journal.as_of(1) is None
+    assert journal._generations == {}
+
+
+def test_a_journal_keeps_sixteen_thousand_entries_in_a_gibibyte() -> None:
+    journal = Journal(MemoryStorage())
+    assert (journal.limit_entries, journal.limit_bytes) == (16_384, 2**30)
+
+
 def test_a_state_shares_entries_and_is_not_touched_afterwards() -> None:
     journal = running()
     journal.commit({"logical/a": b"1"}, 0)
@@ -278,3 +307,11 @@ def test_a_state_shares_entries_and_is_not_touched_afterwards() -> None:
     assert (restored.since(0) or ())[0] is entry
     assert restored.tree is not None
     assert restored.tree.root() == MerkleTree.build([("logical/a", b"1")]).root()
+
+
+def test_a_journal_shows_where_it_stands() -> None:
+    journal = running()
+    journal.commit({"logical/a": b"1"}, 0)
+    assert repr(journal) == "Journal(on, last=1, 1 entries)"
+    journal.switch_off()
+    assert repr(journal) == "Journal(off, last=1, 0 entries)"

@@ -81,6 +81,21 @@ def test_pages_subpages_and_values_are_those_of_the_generation(journal: Journal)
     }
 
 
+def test_all_pages_of_a_tree_are_listed_in_one_pass(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    passes: list[int] = []
+
+    def leaves(self: MerkleTree, tree: int, buckets: Any) -> dict[str, bytes]:
+        passes.append(tree)
+        return original(self, tree, buckets)
+
+    original = MerkleTree.leaves
+    monkeypatch.setattr(MerkleTree, "leaves", leaves)
+    answer = serving.sub_page_hashes(journal, question(4, ["logical/1", "token/t", "logical/2", "logical/3"]))
+
+    assert answer["done"] == 4
+    assert passes == [REPLICATED, LOCAL]
+
+
 def test_equal_subpages_are_not_listed(journal: Journal) -> None:
     assert journal.tree is not None
     page = merkle.bucket("logical/1") // FAN_OUT

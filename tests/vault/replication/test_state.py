@@ -38,6 +38,11 @@ def test_a_state_goes_through_json(state: State) -> None:
     assert states.from_plain(json.loads(json.dumps(states.plain(state)))) == state
 
 
+def test_a_state_begins_with_nothing_known() -> None:
+    idle = ("idle", "idle", (), "", "", False, None, 0, None, 0, 0, "", 0)
+    assert State() == (*idle, (0, (), (), (), 0), (None, 0, 0, None, (), "", ""), 0, 0, "", 0, 0, None, 0, 0)
+
+
 def test_a_move_follows_the_table_and_is_observed() -> None:
     moved, effects = states.move(State("merkle-diff"), "conflicts")
 
@@ -65,6 +70,11 @@ def test_asking_by_guard_forgets_stream_and_comparison() -> None:
 
     assert (state.stream, state.owed, state.work, state.position) == (0, None, Work(), 9)
     assert [effect.rpc for effect in effects if isinstance(effect, AskUpstream)] == ["guard_hash"]
+
+
+def test_a_heartbeat_a_second_and_fifteen_seconds_of_silence() -> None:
+    assert (states.HEARTBEAT_NS, states.DEAD_NS, states.TIMEOUT_NS) == (10**9, 15 * 10**9, 15 * 10**9)
+    assert (states.BACKOFF_NS, states.BACKOFF_CAP_NS, states.BACKOFF_SPREAD_PPM) == (2 * 10**9, 60 * 10**9, 200_000)
 
 
 def test_backoff_doubles_from_two_seconds_to_a_minute() -> None:

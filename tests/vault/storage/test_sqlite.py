@@ -130,6 +130,16 @@ def test_a_term_is_kept(path):
         storage.apply({"a": b"1"}, 6)
 
 
+def test_a_folder_is_listed_once_and_its_names_are_sorted(path):
+    with closing(SqliteStorage(path)) as storage:
+        storage.apply(dict.fromkeys(("a/b/1", "a/b/2", "a/c", "a/b", "a/b!", "a/d/e/f", "b"), b""), 0)
+
+        assert storage.list("a/") == ["b", "b!", "b/", "c", "d/"]
+        assert storage.list("a/b/") == ["1", "2"]
+        assert storage.list("") == ["a/", "b"]
+        assert storage.list("a/none/") == []
+
+
 def test_facts_are_no_entries(path):
     with closing(SqliteStorage(path)) as storage:
         storage.set_up({"a": b"1"}, {"name": b"3"})
@@ -378,3 +388,8 @@ def test_a_kill_at_any_statement_of_the_first_open_leaves_a_file_that_opens(path
     killed = run(KILL_AT, path)
     assert killed.returncode == 0, killed.stderr
     assert int(killed.stdout) > 15, "statements of a first open"
+
+
+def test_a_store_shows_its_file(path):
+    with closing(SqliteStorage(path)) as storage:
+        assert repr(storage) == f"SqliteStorage({path})"

@@ -65,6 +65,14 @@ def test_a_status_that_is_none(service, query: str) -> None:
     assert service.get(f"sys/health?{query}").status == 400
 
 
+@pytest.mark.parametrize(("code", "status"), [(99, 400), (100, 100), (599, 599), (600, 400)])
+def test_a_status_is_one_of_http(service, code: int, status: int) -> None:
+    health = service.get(f"sys/health?activecode={code}")
+    assert health.status == status
+    refusal = [f"activecode is an HTTP status between 100 and 599, not {code}"]
+    assert health.errors == (refusal if status == 400 else [])
+
+
 def test_a_secondary(service) -> None:
     service.post("sys/replication/dr/primary/enable")
     assert service.get("sys/health").body["replication_dr_mode"] == "primary"
@@ -78,9 +86,15 @@ def test_a_secondary(service) -> None:
 
 
 def test_leader_without_high_availability(service) -> None:
-    told = service.get("sys/leader", token="").body
-    assert told["ha_enabled"] is False
-    assert (told["is_self"], told["leader_address"], told["active_time"]) == (False, "", "0001-01-01T00:00:00Z")
+    assert service.get("sys/leader", token="").body == {
+        "ha_enabled": False,
+        "is_self": False,
+        "active_time": "0001-01-01T00:00:00Z",
+        "leader_address": "",
+        "leader_cluster_address": "",
+        "performance_standby": False,
+        "performance_standby_last_remote_wal": 0,
+    }
     service.put("sys/seal")
     assert service.get("sys/leader").status == 200
 

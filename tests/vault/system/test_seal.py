@@ -154,6 +154,7 @@ class TestInit:
             ({"secret_shares": 1}, "threshold must be at least one"),
             ({"secret_shares": 3, "secret_threshold": 1}, "threshold must be greater than one for multiple shares"),
             ({"secret_shares": 256, "secret_threshold": 2}, "shares must be less than 256"),
+            ({"secret_shares": 255, "secret_threshold": 256}, "threshold must be less than 256"),
             ({"secret_shares": 2, "secret_threshold": 3}, "threshold cannot be larger than shares"),
             (
                 {"secret_shares": 2, "secret_threshold": 2, "pgp_keys": ["a"]},
@@ -165,6 +166,13 @@ class TestInit:
         refused = send(blank, "PUT", "sys/init", body)
         assert (refused.status, refused.errors) == (400, [f"invalid seal configuration: {text}"])
         assert blank.core.storage.keys() == []
+
+    @pytest.mark.parametrize(("shares", "threshold"), [(1, 1), (2, 2), (255, 2), (255, 255)])
+    def test_the_least_and_the_most(self, blank, shares: int, threshold: int) -> None:
+        made = send(blank, "PUT", "sys/init", {"secret_shares": shares, "secret_threshold": threshold})
+        assert (made.status, len(made.body["keys"])) == (200, shares)
+        status = send(blank, "GET", "sys/seal-status").body
+        assert (status["n"], status["t"]) == (shares, threshold)
 
     @pytest.mark.parametrize(
         ("extra", "text"),

@@ -119,3 +119,12 @@ def test_roles_are_listed_and_deleted(service) -> None:
     assert service.delete("auth/token/roles/db").status == 204
     assert service.get("auth/token/roles/db").errors == []
     assert service.list("auth/token/roles").data == {"keys": ["web"]}
+
+
+def test_a_role_of_batch_tokens_and_blocks_of_any_spelling_are_kept(service) -> None:
+    batch = {"token_type": "batch", "orphan": True, "renewable": False}
+    assert service.post("auth/token/roles/batch", batch).status == 204
+    blocks = ["10.1.2.3/8", "127.0.0.1", "2001:db8::/32"]
+    assert service.post("auth/token/roles/web", {"token_bound_cidrs": blocks}).status == 204
+
+    assert service.get("auth/token/roles/web").data["token_bound_cidrs"] == blocks

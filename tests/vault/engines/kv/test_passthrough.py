@@ -70,3 +70,34 @@ def test_there_is_no_patch(plain: Any) -> None:
     plain.post("plain/a", {"x": 1})
 
     assert plain.patch("plain/a", {"x": 2}).status == 405
+
+
+@pytest.mark.parametrize(
+    ("body", "lease_s"),
+    [
+        ({"x": 1}, 2_764_800),
+        ({"ttl": "1h"}, 3_600),
+        ({"lease": 90}, 90),
+        ({"ttl": "1h", "lease": 90}, 3_600),
+        ({"ttl": "", "lease": "2m"}, 120),
+        ({"ttl": 0}, 2_764_800),
+        ({"ttl": "soon"}, 2_764_800),
+    ],
+)
+def test_how_long_a_value_may_be_kept(plain: Any, body: dict[str, Any], lease_s: int) -> None:
+    plain.post("plain/a", body)
+
+    assert plain.get("plain/a").body["lease_duration"] == lease_s
+
+
+def test_a_write_is_a_creation_where_there_was_nothing(plain: Any) -> None:
+    for name, capability in (("creator", "create"), ("updater", "update")):
+        plain.put(f"sys/policies/acl/{name}", {"policy": f'path "plain/*" {{ capabilities = ["{capability}"] }}'})
+    creator, updater = (
+        plain.post("auth/token/create", {"policies": [name]}).auth["client_token"] for name in ("creator", "updater")
+    )
+
+    assert plain.post("plain/a", {"x": 1}, token=updater).status == 403
+    assert plain.post("plain/a", {"x": 1}, token=creator).status == 204
+    assert plain.post("plain/a", {"x": 2}, token=creator).status == 403
+    assert plain.post("plain/a", {"x": 2}, token=updater).status == 204

@@ -43,6 +43,12 @@ def write(key: Key, config: Config, times: int) -> tuple[Key, list[int], list[in
     return key, pruned, oldest
 
 
+def test_what_is_not_set_limits_nothing_and_requires_nothing() -> None:
+    assert Config() == (0, False, 0)
+    assert Key(1, 2) == (1, 2, 0, 0, 0, False, 0, ())
+    assert Version(1) == (1, None, False)
+
+
 # ---- pruning -------------------------------------------------------------------------------------
 
 

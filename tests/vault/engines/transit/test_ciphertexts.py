@@ -319,3 +319,14 @@ def test_the_counter_mode_is_too_short_for_the_third_kind(keyring_of: KeyringOf)
 
     with pytest.raises(BadRequest, match="could not derive key, length too small"):
         ciphertexts.encrypt(keyring, b"m", {"context": CONTEXT}, b"")
+
+
+def test_the_latest_version_is_prepared_where_a_message_needs_nothing_else(keyring_of: KeyringOf) -> None:
+    keyring = keyring_of("aes256-gcm96", bytes(32), bytes(32))
+    prepared = ciphertexts.plain_encryptor(keyring)
+
+    assert prepared is not None
+    assert (prepared.head, prepared.version, repr(prepared)) == ("vault:v2:", 2, "Keyed(vault:v2:)")
+    assert prepared is ciphertexts.plain_encryptor(keyring) is keyring.encryptors[0]
+    assert ciphertexts.plain_encryptor(keyring_of("hmac", bytes(32))) is None
+    assert ciphertexts.plain_encryptor(keyring_of("aes256-gcm96", bytes(32), derived=True)) is None

@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from labkit.service.errors import BadRequest
+from labkit.service.message import Request
+from labkit.vault.context import Context
+from labkit.vault.core import Core
 from labkit.vault.engines.transit import ciphertexts, key_config
 from labkit.vault.engines.transit.keyring import (
     Keyring,
@@ -20,9 +23,13 @@ from labkit.vault.engines.transit.keyring import (
     describe,
     empty_keyring,
     encode_keyring,
+    existing_keyring,
+    read_keyring,
     rotate,
     trim,
+    write_keyring,
 )
+from labkit.vault.storage.storage_view import StorageView
 
 Entropy = Callable[[int], bytes]
 KeyringOf = Callable[..., Keyring]
@@ -32,6 +39,26 @@ HOUR_NS = 3_600_000_000_000
 
 def new_keyring(key_type: str = "aes256-gcm96", *, derived: bool = False, convergent: bool = False) -> Keyring:
     return empty_keyring(key_type, derived=derived, convergent=convergent, service_version="1.16.3+ent")
+
+
+def test_a_keyring_is_stored_under_its_name_and_noted_when_it_rotates(
+    service: Any, entropy: Entropy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ctx = Context(service.core, Request("POST", ""), service.core.now())
+    storage = StorageView(ctx, "mount/")
+    noted: list[tuple[str, int]] = []
+    monkeypatch.setattr(Core, "note_due", lambda core, key, when_ns: noted.append((key, when_ns)))
+    plain = rotate(new_keyring(), entropy, 5)
+    rotating = plain._replace(auto_rotate_period_s=7_200)
+    write_keyring(storage, "plain", plain)
+    write_keyring(storage, "rotating", rotating)
+
+    assert sorted(ctx.writes) == ["mount/key/plain", "mount/key/rotating"]
+    assert noted == [("mount/key/rotating", 5 + 2 * HOUR_NS)]
+    assert read_keyring(storage, "plain") == existing_keyring(storage, "plain") == plain
+    assert read_keyring(storage, "none") is None
+    with pytest.raises(BadRequest, match=r"^encryption key not found$"):
+        existing_keyring(storage, "none")
 
 
 @pytest.mark.parametrize(("key_type", "size"), [("aes128-gcm96", 16), ("aes256-gcm96", 32), ("chacha20-poly1305", 32)])
