@@ -83,3 +83,67 @@ def test_a_value_that_an_error_cuts_off_is_hidden() -> None:
 def test_an_error_is_searched_up_to_its_limit() -> None:
     for characters, wanted in ((4_096, "x" * 4_096), (4_097, audit.digest(DEVICE, "x" * 4_097))):
         assert audit._hide_echoes(DEVICE, "x" * characters, {"a": "none of it"}) == wanted
+
+
+def test_a_request_whose_route_is_not_known_has_both_records_without_its_data(service) -> None:
+    service.put("sys/audit/file", {"type": "file", "options": {"file_path": "/log"}})
+    before = len(service.files.lines["/log"])
+    service.post("secret/data/a", {"data": {"x": float("nan")}})
+    request, response = [json.loads(line) for line in service.files.lines["/log"][before:]]
+
+    assert (request["type"], response["type"]) == ("request", "response")
+    assert request["request"] == response["request"]
+    assert request["request"] == {
+        "id": request["request"]["id"],
+        "operation": "unknown",
+        "namespace": {"id": "root", "path": ""},
+        "path": "secret/data/a",
+        "remote_address": "127.0.0.1",
+    }
+    assert "error" in response
+    service.put("sys/seal")
+    sealed = len(service.files.lines["/log"])
+    service.post("secret/data/a", {"data": {"x": float("nan")}})
+    assert len(service.files.lines["/log"]) == sealed
+
+
+def test_a_device_that_fails_is_reported_and_the_last_one_ends_the_request(service, observed) -> None:
+    for name in ("a", "b"):
+        service.put(f"sys/audit/{name}", {"type": "file", "options": {"file_path": f"/{name}"}})
+    broken, append = {"/a"}, service.files.append
+
+    def limited(path: str, line: bytes) -> None:
+        if path in broken:
+            raise OSError("no space left")
+        append(path, line)
+
+    service.core.append_line = limited
+    assert service.get("sys/mounts").ok
+    assert observed == [("audit device failed", {"device": "a/"})] * 2
+    broken.add("/b")
+    refused = service.get("sys/mounts")
+    text = "internal error: audit device a/ failed: no space left; audit device b/ failed: no space left"
+    assert (refused.status, refused.errors) == (500, [f"1 error occurred:\n\t* {text}\n\n"])
+
+
+def test_who_asked_and_which_mount_answered_are_recorded(service) -> None:
+    service.put("sys/audit/raw", {"type": "file", "options": {"file_path": "/raw", "log_raw": "true"}})
+    service.put("sys/audit/file", {"type": "file", "options": {"file_path": "/log"}})
+    accessor = service.get("auth/token/lookup-self").data["accessor"]
+    service.post("secret/data/a", {"data": {"k": "value"}})
+    raw, hidden = (json.loads(service.files.lines[path][-1]) for path in ("/raw", "/log"))
+    mount = service.get("sys/mounts/secret").data
+
+    assert raw["auth"].pop("accessor").startswith("hmac-sha256:")
+    assert hidden["auth"].pop("accessor") == service.post("sys/audit-hash/file", {"input": accessor}).data["hash"]
+    assert (
+        raw["auth"]
+        == hidden["auth"]
+        == {**hidden["auth"], "policies": ["root"], "token_policies": ["root"], "remaining_uses": 0}
+    )
+    for record in (raw, hidden):
+        request = record["request"]
+        assert (request["mount_point"], request["mount_type"]) == ("secret/", "kv")
+        assert (request["mount_accessor"], request["remote_address"]) == (mount["accessor"], "127.0.0.1")
+    assert raw["request"]["data"] == {"data": {"k": "value"}}
+    assert raw["response"]["data"]["version"] == 1

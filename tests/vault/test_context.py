@@ -55,7 +55,7 @@ def test_a_step_knows_whether_it_joins_a_set_or_is_played_from_a_tape(service):
     assert (ctx.joined, ctx.is_taped) == (None, False)
     ctx.keys = SealKeys()
     assert ctx.joined is ctx.keys
-    assert Context(service.core, REQUEST, 0, Tape(service.core, [])).is_taped
+    assert Context(service.core, REQUEST, 0, Tape(service.core, ())).is_taped
 
 
 def test_a_caller_shows_a_name_and_no_token():

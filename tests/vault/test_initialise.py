@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from labkit.service.errors import BadRequest
+from labkit.vault.context import own_work
 from labkit.vault.core import Environment
-from labkit.vault.initialise import initialise, prepare
+from labkit.vault.initialise import CLUSTER, initialise, prepare, read_cluster
 from labkit.vault.seal import seal, unseal, unseal_with_root_key
 from labkit.vault.shamir import combine
 from labkit.vault.storage.memory import MemoryStorage
@@ -99,3 +100,13 @@ def test_two_clusters_differ_in_everything_random(clock) -> None:
     bodies: list[Any] = [vault.get("sys/health").body for vault in (first, second)]
     ids = [body["cluster_id"] for body in bodies]
     assert len({*ids, first.root_token, second.root_token, *first.unseal_keys, *second.unseal_keys}) == 14
+
+
+def test_a_cluster_has_a_name_and_an_id_which_is_empty_where_it_does_not_open() -> None:
+    vault = Vault.dev(cluster_name="paris")
+    ctx = own_work(vault.core)
+    shown = read_cluster(ctx)
+    assert (shown["cluster_name"], len(shown["cluster_id"])) == ("paris", 36)
+    for stored in (b"not to be opened", None):
+        ctx.write(CLUSTER, stored)
+        assert read_cluster(ctx) == {"cluster_name": "paris", "cluster_id": ""}

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.service.errors import BadRequest
+from labkit.service.message import Request
+from labkit.vault.context import Context
 from labkit.vault.mounts import (
     CATALOGUE,
     Mount,
@@ -15,8 +17,12 @@ from labkit.vault.mounts import (
     check_free,
     decode_table,
     encode_table,
+    new_mount,
+    read_table,
     routes_of,
+    write_table,
 )
+from labkit.vault.mounts import MOUNTS as MOUNTS_KEY
 
 NAMES = st.text("abc-_", min_size=1, max_size=6)
 MOUNTS = st.builds(
@@ -102,3 +108,32 @@ def test_a_route_does_not_show_its_query():
     route = ResolvedRoute("read", "secret/data/a", {"token": "hvs.x"}, None, BadRequest("no"))
 
     assert repr(route) == str(route) == "ResolvedRoute(read secret/data/a)"
+
+
+def test_a_table_is_stored_with_the_step_that_writes_it(service):
+    ctx = Context(service.core, Request("GET", ""), 0)
+    written = read_table(ctx.full_storage).with_mount(Mount("more/", "kv", "u", "x"))
+    write_table(ctx.full_storage, written)
+
+    assert read_table(ctx.full_storage) == written
+    assert read_table(Context(service.core, Request("GET", ""), 0).full_storage).at("more/") is None
+    ctx.write(MOUNTS_KEY, None)
+    assert read_table(ctx.full_storage) == MountTable(())
+
+
+def test_a_mount_is_found_at_exactly_its_path():
+    assert table("a/", "a/b/").at("a/b/").path == "a/b/"
+    assert table("a/", "a/b/").at("a/b") is None
+    assert table("a/").find("") is None
+
+
+def test_a_new_mount_has_identifiers_of_its_own(service):
+    entropy = service.core.entropy
+    engine, other = (new_mount("a/", "kv", entropy, options=(("version", "2"),)) for _ in range(2))
+    method = new_mount("auth/b/", "token", entropy)
+
+    assert engine.uuid != other.uuid
+    assert engine.accessor != other.accessor
+    assert (len(engine.uuid), len(engine.accessor), engine.accessor[:3]) == (36, len("kv_") + 8, "kv_")
+    assert method.accessor.startswith("auth_token_")
+    assert (engine.version, method.version, engine.options) == ("2", "", (("version", "2"),))

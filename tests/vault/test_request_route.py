@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from labkit.service.errors import NotFound, ServiceError
+from labkit.service.message import Request
+from labkit.vault import request_route
+from labkit.vault.context import Context
+from labkit.vault.mounts import MOUNTS
+
 
 def test_what_is_remembered_of_requests_is_bounded(service):
     routes = service.core.caches.routes
@@ -81,3 +87,63 @@ def test_a_route_is_found_once_until_the_mounts_change(service):
     service.delete("sys/mounts/secret")
     assert service.get("secret/data/a").status == 404
     assert service.core.caches.routes["GET secret/data/a"] != kept
+
+
+@pytest.mark.parametrize("asked", ["?list=true", "?list=1", "/?list=true"])
+def test_a_list_may_be_asked_for_as_a_read(service, asked):
+    service.post("secret/data/a", {"data": {}})
+
+    assert service.get(f"secret/metadata{asked}").data == {"keys": ["a"]}
+    assert service.request("LIST", "secret/metadata", None, {"X-Vault-Token": service.root_token}).data["keys"] == ["a"]
+    assert service.get("secret/metadata/a?list=false").data["current_version"] == 1
+    for odd in ("list=x", "list"):
+        refused = service.get(f"secret/metadata?{odd}")
+        assert (refused.status, refused.errors) == (400, [])
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"), [("GET", "transit/none/a", 404), ("DELETE", "transit/keys", 405)]
+)
+def test_a_route_that_an_engine_has_not_is_a_refusal(service, method, path, status):
+    asked = Context(service.core, Request(method, path), 0)
+    found = request_route.resolve(asked, service.core.storage.get(MOUNTS))
+
+    assert found.mount is not None
+    assert (found.mount.path, found.flags) == (path.partition("/")[0] + "/", frozenset())
+    assert isinstance(found.match, ServiceError)
+    assert found.match.status == status
+    assert service.request(method, path, None, {"X-Vault-Token": service.root_token}).status == status
+
+
+def test_the_systems_paths_are_found_while_the_mount_table_does_not_open(service):
+    stored = service.core.storage.get(MOUNTS)
+    service.core.storage.apply({MOUNTS: stored[:-1] + bytes([stored[-1] ^ 1])}, 0)
+
+    assert service.get("sys/health", token="").status == 200
+    refused = service.get("secret/data/a")
+    assert refused.status == 500
+    assert MOUNTS in refused.errors[0]
+
+
+def test_a_request_that_fetched_goes_on_only_on_the_mount_that_it_began_on(service):
+    def of(path):
+        ctx = Context(service.core, Request("GET", path), 0)
+        request_route.find_route(ctx)
+        return ctx
+
+    system, engine, nowhere = of("sys/mounts"), of("secret/data/a"), of("nowhere/a")
+    for ctx in (system, engine, nowhere):
+        request_route.check_mount(ctx)
+    gone = 'no handler for route "secret/data/a". route entry not found.'
+    service.delete("sys/mounts/secret")
+    with pytest.raises(NotFound) as refused:
+        request_route.check_mount(engine)
+    assert refused.value.errors == (gone,)
+    service.post("sys/mounts/secret", {"type": "kv", "options": {"version": "2"}})
+    with pytest.raises(NotFound):
+        request_route.check_mount(engine)
+    service.core.commit({MOUNTS: None})
+    with pytest.raises(NotFound):
+        request_route.check_mount(engine)
+    request_route.check_mount(nowhere)
+    assert system.resolved.mount.uuid != "system"

@@ -188,3 +188,45 @@ def test_a_tick_reads_only_what_is_due(service, monkeypatch):
 
     assert len(service.core.storage.list(IDS)) == 200  # the root token's, and those that go on
     assert len(decoded) <= 2
+
+
+def test_nothing_is_due_on_a_secondary_or_where_the_mode_does_not_open(service):
+    service.post("transit/keys/k", {"auto_rotate_period": "2h"})
+    service.post("sys/replication/dr/primary/enable")
+    assert service.next_due() is not None
+    stored = service.core.storage.get("node/mode")
+    spoil(service, "node/mode")
+    service.set_leadership(Leadership())
+    assert service.next_due() is None
+    service.core.storage.apply({"node/mode": stored}, 0)
+    service.set_leadership(Leadership())
+    assert service.next_due() is not None
+    service.post("sys/replication/dr/primary/demote")
+    assert (service.next_due(), service.tick()) == (None, 0)
+
+
+def test_what_was_put_off_is_due_at_its_new_time(service):
+    (key,) = token_keys(service, "1h")
+    service.next_due()
+    core = service.core
+    token = decode_token(core.keys.decrypt(key, core.storage.get(key)))
+    later_ns = token.expires_ns + 1_800 * 10**9
+    core.commit({key: core.keys.encrypt(key, encode_token(token._replace(expires_ns=later_ns)), core.entropy)})
+    service.advance("1h")
+
+    assert core.storage.get(key) is not None
+    assert service.next_due() == later_ns
+    service.advance("30m")
+    assert core.storage.get(key) is None
+    assert service.next_due() is None
+
+
+def test_a_key_that_rotates_is_due_again_and_a_tick_counts_what_it_wrote(service):
+    service.post("transit/keys/k", {"auto_rotate_period": "1h"})
+    token_keys(service, "1h")
+    service.environment.now.shift_ns += 3_600 * 10**9
+
+    assert service.tick() == 2
+    assert service.next_due() == service.now() + 3_600 * 10**9
+    assert service.tick() == 0
+    assert service.get("transit/keys/k").data["latest_version"] == 2

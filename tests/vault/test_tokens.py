@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.service.durations import SECOND_NS
-from labkit.service.errors import Forbidden
+from labkit.service.errors import BadRequest, Forbidden
 from labkit.service.message import Request
 from labkit.vault import token_record, tokens
 from labkit.vault.context import Caller, Context
@@ -275,3 +275,116 @@ def test_a_token_ends_with_its_last_use(service, step, why: str) -> None:
 
     assert (step.writes == before) is bool(why)
     assert (step.writes[token_record.IDS + digest] is None) is not bool(why)
+
+
+@pytest.mark.parametrize("kind", ["service", "batch"])
+def test_a_token_is_still_valid_until_its_end_or_its_parents(service, kind: str) -> None:
+    step = Context(service.core, Request("GET", "x"), service.core.now())
+    parent, _ = tokens.issue(step, PLAIN)
+    text, token = tokens.issue(step, PLAIN._replace(kind=kind, ttl_s=60, parent=token_record.digest_of(parent)))
+    forever, endless = tokens.issue(step, PLAIN)
+    service.core.commit(step.writes)
+    core, digest = service.core, token_record.digest_of(text)
+
+    assert tokens.still_valid(core, token, digest)
+    assert tokens.still_valid(core, endless, token_record.digest_of(forever))
+    service.environment.now.shift_ns += 60 * SECOND_NS - 1
+    assert tokens.still_valid(core, token, digest)
+    service.environment.now.shift_ns += 1
+    assert not tokens.still_valid(core, token, digest)
+    assert tokens.still_valid(core, endless, token_record.digest_of(forever))
+    service.environment.now.shift_ns -= 1
+    lost = token_record.digest_of(parent) if kind == "batch" else digest
+    core.commit({token_record.IDS + lost: None})
+    assert not tokens.still_valid(core, token, digest)
+
+
+def test_a_batch_token_is_found_until_its_end_or_its_parents(service, step) -> None:
+    parent, _ = tokens.issue(step, PLAIN)
+    child = PLAIN._replace(kind="batch", ttl_s=60, parent=token_record.digest_of(parent), renewable=True)
+    text, token = tokens.issue(step, child)
+
+    assert tokens.find(step, text) == (token, token_record.digest_of(text))
+    assert (token.accessor, token.created_ns, token.renewable) == ("", step.now, False)
+    assert token.expires_ns == step.now + 60 * SECOND_NS
+    step.now = token.expires_ns - 1
+    assert tokens.find(step, text) is not None
+    step.now += 1
+    assert tokens.find(step, text) is None
+    step.now -= 1
+    tokens.revoke(step, token_record.digest_of(parent))
+    assert tokens.find(step, text) is None
+
+
+def test_children_of_a_token_that_is_revoked_alone_are_orphans(service, step) -> None:
+    family = [""]
+    for _ in range(3):
+        text, _token = tokens.issue(step, PLAIN._replace(parent=family[-1]))
+        family.append(token_record.digest_of(text))
+    tokens.revoke(step, family[1], descendants=False)
+    storage = step.full_storage
+
+    assert storage.get(token_record.IDS + family[1]) is None
+    child, grandchild = (token_record.decode_token(storage.get(token_record.IDS + name)) for name in family[2:])
+    assert (child.parent, child.orphan) == ("", True)
+    assert (grandchild.parent, grandchild.orphan) == (family[2], False)
+    assert storage.list(token_record.CHILDREN) == [f"{family[2]}/"]
+
+
+def test_what_a_token_was_issued_with_is_stored_where_it_is_looked_for(service, step) -> None:
+    text, token = tokens.issue(step, PLAIN._replace(ttl_s=60, parent="of one"))
+    digest = token_record.digest_of(text)
+
+    assert (text[:4], len(text), len(token.accessor)) == ("hvs.", 28, 24)
+    assert (token.created_ns, token.expires_ns) == (step.now, step.now + 60 * SECOND_NS)
+    assert sorted(step.writes) == sorted(
+        [f"token/accessor/{token.accessor}", f"token/child/of one/{digest}", f"token/id/{digest}"]
+    )
+    assert tokens.issue(step, PLAIN)[1].expires_ns == 0
+    assert tokens.issue(step, PLAIN, "chosen")[0] == "chosen"
+    tokens.save(step, digest, token._replace(uses=7))
+    assert tokens.find(step, text) == (token._replace(uses=7), digest)
+
+
+@pytest.mark.parametrize("action", ["renewed", "revoked"])
+def test_a_batch_token_is_refused_by_what_needs_a_record(action: str) -> None:
+    tokens.refuse_batch(PLAIN, action)
+    with pytest.raises(BadRequest, match=f"^batch tokens cannot be {action}$"):
+        tokens.refuse_batch(PLAIN._replace(kind="batch"), action)
+
+
+def test_records_that_do_not_open_keep_nothing_alive(service) -> None:
+    made = Context(service.core, Request("GET", "x"), service.core.now())
+    text, token = tokens.issue(made, PLAIN._replace(uses=1))
+    digest = token_record.digest_of(text)
+    made.full_storage.put(f"cubbyhole/{digest}/response", b"1")
+    made.write(token_record.IDS + digest, b"not to be opened")
+    made.write(token_record.ACCESSORS + "damaged", b"nor this")
+    service.core.commit(made.writes)
+    step = Context(service.core, Request("GET", "x"), service.core.now())
+    step.use_spent, step.caller = True, Caller(token, digest, Acl(()))
+    tokens.end_last_use(step)
+    assert step.writes == {}
+    assert tokens.tidy(step) == 0
+    tokens.revoke(step, digest)
+
+    assert step.writes == {token_record.IDS + digest: None, f"cubbyhole/{digest}/response": None}
+
+
+def test_the_auth_block_of_a_token() -> None:
+    token = PLAIN._replace(accessor="a", meta=(("k", "v"),), uses=3, renewable=True, orphan=True)
+    assert tokens.auth_block("text", token, 60) == {
+        "client_token": "text",
+        "accessor": "a",
+        "policies": ["default"],
+        "token_policies": ["default"],
+        "metadata": {"k": "v"},
+        "lease_duration": 60,
+        "renewable": True,
+        "entity_id": "",
+        "token_type": "service",
+        "orphan": True,
+        "mfa_requirement": None,
+        "num_uses": 3,
+    }
+    assert tokens.auth_block("text", PLAIN, 0)["metadata"] is None

@@ -9,6 +9,7 @@ from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.policies import READ, UPDATE, reader
 from labkit.vault.policies import store as policy_store
+from labkit.vault.suspension import Tape
 
 READ_X = 'path "x" { capabilities = ["read"] }'
 
@@ -50,6 +51,24 @@ def test_an_access_list_is_kept_until_a_policy_changes(service, step) -> None:
     policy_store.delete(ctx, "a")
     service.core.commit(ctx.writes)
     assert not policy_store.acl_for(step(), ("a",)).allows(READ, "x")
+
+
+def test_as_many_access_lists_are_kept_as_the_limit_says(service, step, monkeypatch) -> None:
+    monkeypatch.setattr(policy_store, "MAX_CACHED_ACLS", 2)
+    service.core.caches.access_lists.clear()
+    kept = []
+    for name in ("a", "b", "b", "c", "d"):
+        policy_store.acl_for(step(), (name,))
+        kept.append(len(service.core.caches.access_lists))
+
+    assert kept == [1, 2, 2, 1, 2]
+
+
+def test_a_step_that_is_played_from_a_tape_compiles_its_own(service, step) -> None:
+    kept = policy_store.acl_for(step(), ("default",))
+    taped = Context(service.core, Request("GET", "x"), 0, Tape(service.core, ()))
+
+    assert policy_store.acl_for(taped, ("default",)) is not kept
 
 
 def test_root_may_everything_and_unknown_policies_nothing(step) -> None:

@@ -7,6 +7,8 @@ from base64 import b64decode, b64encode
 import pytest
 
 from labkit import Lab, Vault
+from labkit.vault.replication import MODE_KEY, otp
+from labkit.vault.replication.mode import Mode, advance
 
 DR = "sys/replication/dr/"
 ATTEMPT = "secondary/generate-operation-token/"
@@ -352,3 +354,141 @@ def test_public_keys_came_with_version_1_3(version):
     else:
         assert len(b64decode(made.data["secondary_public_key"])) == 32
         assert list(issued.data) == ["token"]
+
+
+# ---- a vault alone, through every mode
+
+BRIEFLY = "Vault will be unavailable for a brief period and will resume service shortly."
+
+
+@pytest.fixture
+def alone() -> Vault:
+    """A primary without secondaries."""
+    vault = Vault.dev()
+    vault.post(DR + "primary/enable", {"primary_cluster_addr": "https://front:8201"})
+    return vault
+
+
+def operation_token(vault) -> str:
+    """Go through the ceremony with three shares."""
+    begun = vault.post(DR + ATTEMPT + "attempt", {}, token="").body
+    for share in vault.unseal_keys[:3]:
+        given = vault.post(DR + ATTEMPT + "update", {"key": share, "nonce": begun["nonce"]}, token="").body
+    return otp.decode(given["encoded_token"], begun["otp"])
+
+
+def test_each_change_of_mode_says_what_happens():
+    vault = Vault.dev()
+    changes = [vault.post(DR + "primary/enable"), vault.post(DR + "primary/demote")]
+    token = {"dr_operation_token": operation_token(vault)}
+    blank = vault.post(DR + "secondary/update-primary", {**token, "token": ""}, token="")
+    changes += [blank, vault.post(DR + "secondary/promote", token, token=""), vault.post(DR + "primary/disable")]
+    vault.post(DR + "primary/enable")
+    vault.post(DR + "primary/demote")
+    token = {"dr_operation_token": operation_token(vault)}
+    changes.append(vault.post(DR + "secondary/disable", token, token=""))
+
+    assert [change.warnings for change in changes] == [
+        [f"This cluster is being enabled as a primary for replication. {BRIEFLY}"],
+        [f"This cluster is being demoted to a replication secondary. {BRIEFLY}"],
+        ["This secondary has no primary any more."],
+        [f"This cluster is being promoted to a replication primary. {BRIEFLY}"],
+        [f"Replication is being disabled on this cluster. {BRIEFLY}"],
+        [f"Replication is being disabled on this cluster. {BRIEFLY}"],
+    ]
+    assert vault.get(DR + "status").data == {"mode": "disabled"}
+    assert vault.get("sys/replication/status").data == {"dr": {"mode": "disabled"}, "performance": {"mode": "disabled"}}
+    assert "authority" not in vault.core.storage.list("node/")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "text"),
+    [
+        ("secondary-token", {}, "id must be specified: an opaque, unique name for the secondary"),
+        ("secondary-token", {"id": "a", "ttl": 0}, "ttl must be positive; leave it out for 30m"),
+        ("revoke-secondary", {}, "id must be specified: the name that the secondary's token was issued for"),
+        ("revoke-secondary", {"id": "a"}, "no secondary with id a is known"),
+    ],
+)
+def test_what_a_primary_refuses(alone, path, body, text):
+    refused = alone.post(f"{DR}primary/{path}", body)
+
+    assert (refused.status, refused.errors) == (400, [text])
+    assert alone.get(DR + "status").data["known_secondaries"] == []
+
+
+def test_an_activation_is_issued_for_half_an_hour_or_what_is_asked_and_revoked(alone):
+    for name, ttl in (("a", None), ("b", "90s")):
+        issued = alone.post(DR + "primary/secondary-token", {"id": name, "ttl": ttl})
+        assert issued.wrap_info["ttl"] == (1_800 if ttl is None else 90)
+    assert alone.get(DR + "status").data["known_secondaries"] == ["a", "b"]
+    assert alone.post(DR + "primary/revoke-secondary", {"id": "a"}).status == 204
+    assert alone.get(DR + "status").data["known_secondaries"] == ["b"]
+
+
+def test_an_attempt_is_begun_read_and_cancelled(alone):
+    alone.post(DR + "primary/demote")
+    path = DR + ATTEMPT + "attempt"
+    assert alone.get(path, token="").body["started"] is False
+    begun = alone.post(path, {"otp": "o" * 28}, token="").body
+    assert (begun["started"], begun["otp"]) == (True, "")
+    given = alone.post(DR + ATTEMPT + "update", {"key": alone.unseal_keys[0], "nonce": begun["nonce"]}, token="").body
+    assert (given["progress"], given["required"]) == (1, 3)
+    assert alone.get(path, token="").body == {**given, "progress": 1}
+    assert alone.delete(path, token="").status == 204
+    assert alone.get(path, token="").body["started"] is False
+
+
+def test_the_tree_is_checked_on_either_side(alone):
+    checked = alone.post("sys/replication/merkle-check")
+    assert list(checked.data) == ["merkle_corruption_report"]
+    alone.post(DR + "primary/demote")
+    token = operation_token(alone)
+    for sent, status in (({"dr_operation_token": token}, 200), ({}, 403)):
+        assert alone.post(DR + "secondary/merkle-check", sent, token="").status == status
+    assert alone.post("sys/replication/merkle-check").status == 400
+    body = {"dr_operation_token": token}
+    assert alone.post(DR + "secondary/operation-token/delete", body, token="").status == 204
+    assert alone.post(DR + "secondary/operation-token/delete", body, token="").status == 403
+
+
+def test_a_secondary_without_credentials_is_not_moved_to_other_addresses(alone):
+    alone.post(DR + "primary/demote")
+    token = operation_token(alone)
+    for sent, status in (
+        ({"update_primary_addrs": ["https://b:8201"]}, 400),
+        ({"token": "x"}, 400),
+        ({"token": "x", "update_primary_addrs": ["https://b:8201"]}, 400),
+        ({}, 400),
+    ):
+        before = alone.core.storage.state()
+        refused = alone.post(DR + "secondary/update-primary", {"dr_operation_token": token, **sent}, token="")
+        assert refused.status == status
+        assert alone.core.storage.state() == before
+
+
+def test_a_promotion_that_is_not_safe_says_why_and_how_to_force_it():
+    vault = Vault.dev()
+    mode = advance(Mode(), "enable_secondary", cluster_id="set", upstream_cluster_addrs=("https://p:8201",))
+    vault.core.commit({MODE_KEY: vault.core.keys.encrypt(MODE_KEY, mode.to_bytes(), vault.core.entropy)})
+    token = {"dr_operation_token": operation_token(vault)}
+    refused = vault.post(DR + "secondary/promote", token, token="")
+
+    assert (refused.status, refused.errors) == (
+        503,
+        [
+            "replication is still catching up: its data is not known to be complete: no state of the primary was "
+            'reached yet; try again later, or provide the "force" argument and accept the loss'
+        ],
+    )
+    vault.post(DR + ATTEMPT + "attempt", {}, token="")
+    promoted = vault.post(
+        DR + "secondary/promote", {**token, "force": True, "primary_cluster_addr": "https://new:8201"}
+    )
+    assert promoted.ok
+    assert vault.get(DR + "status").data["primary_cluster_addr"] == "https://new:8201"
+    assert [name in vault.core.storage.list("node/") for name in ("attempt", "authority", "operation-token")] == [
+        False,
+        True,
+        True,
+    ]

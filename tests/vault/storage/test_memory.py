@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 
 
@@ -15,3 +18,53 @@ def test_a_store_made_of_a_state_is_the_same_and_is_another():
     assert again.state() == state == {"items": {"f/a": b"1", "b": b"2"}, "folders": folders, "term": 3}
     assert (again.list("f/"), again.list("")) == (["a"], ["b", "f/"])
     assert again.get("b") is storage.get("b")
+
+
+def test_a_folder_is_there_as_long_as_something_is_in_it():
+    storage = MemoryStorage()
+    storage.apply({"a/b/1": b"1", "a/b/2": b"2", "a/c": b"3", "d": b"4"}, 0)
+    assert (storage.list(""), storage.list("a/"), storage.list("a/b/")) == (["a/", "d"], ["b/", "c"], ["1", "2"])
+    assert storage.keys() == ["a/b/1", "a/b/2", "a/c", "d"]
+    storage.apply({"a/b/1": None, "a/b/none": None}, 0)
+    assert (storage.list("a/"), storage.list("a/b/")) == (["b/", "c"], ["2"])
+    storage.apply({"a/b/2": None}, 0)
+    assert (storage.list(""), storage.list("a/"), storage.list("a/b/")) == (["a/", "d"], ["c"], [])
+    storage.apply({"a/c": None, "d": None}, 0)
+    assert storage.state() == {"items": {}, "folders": {}, "term": 0}
+
+
+def test_a_listing_is_the_callers():
+    storage = MemoryStorage({"a": b"1"})
+    storage.list("").append("b")
+    assert storage.list("") == ["a"]
+
+
+def test_a_value_that_is_written_again_is_listed_once():
+    storage = MemoryStorage({"f/a": b"1"})
+    storage.apply({"f/a": b"2"}, 0)
+    assert (storage.get("f/a"), storage.list("f/")) == (b"2", ["a"])
+
+
+def test_an_older_term_than_the_newest_is_refused():
+    storage = MemoryStorage({"a": b"1"}, 2)
+    storage.claim(3)
+    for late in (lambda: storage.claim(2), lambda: storage.apply({"a": None}, 2)):
+        with pytest.raises(StaleTerm):
+            late()
+    storage.apply({"a": b"2"}, 3)
+    assert (storage.get("a"), storage.state()["term"]) == (b"2", 3)
+
+
+def test_both_stores_of_a_state_go_their_own_way_folder_by_folder():
+    storage = MemoryStorage({"f/a": b"1", "g/a": b"1"})
+    again = MemoryStorage.from_state(storage.state())
+    for store, name in ((storage, "mine"), (again, "yours"), (storage, "more")):
+        store.apply({f"f/{name}": b"2", f"new/{name}": b"3"}, 0)
+    again.apply({"g/a": None}, 0)
+
+    assert (storage.list("f/"), storage.list("g/"), storage.list("new/")) == (
+        ["a", "mine", "more"],
+        ["a"],
+        ["mine", "more"],
+    )
+    assert (again.list(""), again.list("f/"), again.list("new/")) == (["f/", "new/"], ["a", "yours"], ["yours"])

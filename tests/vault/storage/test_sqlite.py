@@ -181,6 +181,46 @@ def test_a_full_disk_at_a_commit_is_a_500_that_changes_nothing(path):
         assert vault.post("secret/data/a", {"data": {"x": "y" * 20_000}}).ok
 
 
+FORKED = """
+import os
+from labkit.vault.storage import StoreError
+from labkit.vault.storage.sqlite import SqliteStorage
+storage = SqliteStorage(sys.argv[1])
+storage.apply({"a": b"1"}, 0)
+if os.fork() == 0:
+    for ask in (lambda: storage.get("b"), lambda: storage.list(""), lambda: storage.apply({"a": b"2"}, 0)):
+        try:
+            ask()
+        except StoreError as error:
+            print("before this process was forked" in str(error), flush=True)
+    storage.close()
+    sys.exit(0)
+os.wait()
+storage.apply({"b": b"2"}, 0)
+print(storage.list(""))
+"""
+
+
+def test_a_forked_child_is_refused_and_leaves_the_file_to_its_parent(path):
+    seen = run(FORKED, path)
+
+    assert (seen.stdout.splitlines(), seen.stderr) == (["True"] * 3 + ["['a', 'b']"], "")
+    with closing(SqliteStorage(path)) as storage:
+        assert (storage.get("a"), storage.get("b")) == (b"1", b"2")
+
+
+def test_a_file_that_is_another_is_not_written(path):
+    with closing(SqliteStorage(path)) as storage:
+        storage.apply({"a": b"1"}, 0)
+        path.rename(path.with_name("moved.db"))
+        with pytest.raises(StoreError, match=r"lab\.db was moved, deleted or replaced .* nothing was changed$"):
+            storage.apply({"a": b"2"}, 0)
+        assert storage.get("a") == b"1"
+        path.with_name("moved.db").rename(path)
+        storage.apply({"a": b"3"}, 0)
+        assert storage.get("a") == b"3"
+
+
 # ---- files that cannot be used
 
 

@@ -77,3 +77,11 @@ def test_accessors_are_listed(service) -> None:
     accessors = [create(service)["accessor"] for _ in range(3)]
     root = service.get("auth/token/lookup-self").data["accessor"]
     assert service.list("auth/token/accessors").data == {"keys": sorted([root, *accessors])}
+
+
+def test_what_a_role_gives_is_shown(service) -> None:
+    service.post("auth/token/roles/web", {"token_bound_cidrs": ["127.0.0.0/8"], "token_period": "1h"})
+    token = service.post("auth/token/create/web", {"policies": ["default"]}).auth["client_token"]
+    shown = service.get("auth/token/lookup-self", token=token).data
+
+    assert (shown["role"], shown["bound_cidrs"], shown["period"]) == ("web", ["127.0.0.0/8"], 3_600)

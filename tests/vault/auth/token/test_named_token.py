@@ -32,6 +32,10 @@ def test_every_name_of_a_token_leads_to_it(service, auth) -> None:
     by_accessor = service.post("auth/token/lookup-accessor", {"accessor": accessor}).data
 
     assert by_text["accessor"] == by_accessor["accessor"] == accessor
+    for path, body in (("renew", {"token": token}), ("renew-accessor", {"accessor": accessor})):
+        assert service.post(f"auth/token/{path}", body).auth["accessor"] == accessor
+    endless = service.post("auth/token/create", {"policies": ["default"]}).auth
+    assert service.get("auth/token/lookup-self", token=endless["client_token"]).data["accessor"] == endless["accessor"]
 
 
 def test_the_callers_own_is_read_after_its_use(service, auth) -> None:
