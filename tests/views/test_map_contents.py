@@ -8,6 +8,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, ClusterPlan, LinkPlan, pair
+from labkit.sim.lane import Impairment
 from labkit.views.map_contents import (
     BOTH_WAYS,
     FollowMark,
@@ -174,6 +175,48 @@ def test_faults_inside_a_site_and_between_sites_without_a_link():
 
     assert [site.inside for site in contents.sites] == ["5 ms, usually 0.2 ms", "", ""]
     assert LineMark("paris", "tokyo", "105 ms", BOTH_WAYS, direct=False) in contents.lines
+
+
+def test_directions_that_differ_are_said_one_by_one(lab):
+    lab.network.impair({("paris", "tokyo"): Impairment(factor=2)})
+
+    assert lines(of(lab))["paris", "tokyo"] == ("to tokyo: 160 ms, usually 80 ms; to paris: 80 ms", "")
+
+
+def test_without_a_way_between_two_sites_there_is_no_route():
+    lab = Lab(replace(pair(), links=pair().links[:1]))
+    lab.partition("paris", "lisbon")
+    contents = of(lab)
+
+    assert contents.lines == (
+        LineMark("paris", "tokyo", "80 ms", ""),
+        LineMark("lisbon", "paris", "no route", BOTH_WAYS, direct=False),
+    )
+
+
+def test_what_a_fault_does_inside_a_site_is_said(lab):
+    lab.slow("paris", "paris", latency="5ms")
+
+    assert "inside paris: 5 ms, usually 0.2 ms; " in describe(of(lab))
+    assert "inside tokyo" not in describe(of(lab))
+
+
+@pytest.mark.parametrize(
+    ("bps", "words"),
+    [
+        (999, "999 bit/s"),
+        (1_000, "1 kbit/s"),
+        (999_500, "999.5 kbit/s"),
+        (1_000_000, "1 Mbit/s"),
+        (1_000_000_000, "1 Gbit/s"),
+        (2_500_000_000, "2.5 Gbit/s"),
+    ],
+)
+def test_a_bandwidth_is_said_in_the_largest_unit_that_fits(bps, words):
+    link = LinkPlan(between=("paris", "tokyo"), latency_ns=80 * MILLISECOND_NS, bandwidth_bps=bps)
+    lab = Lab(replace(pair(), links=(link, *pair().links[1:])))
+
+    assert lines(of(lab))["paris", "tokyo"] == (f"80 ms · {words}", "")
 
 
 def test_what_was_damaged_on_purpose_is_said(lab):

@@ -172,5 +172,8 @@ def test_the_layout_is_the_one_that_is_kept(full_map, kept, numbers):
 
 def test_the_layout_of_few_and_of_many_sites_is_the_one_that_is_kept(kept, numbers):
     labels = {1: "", 2: "80 ms", 3: LABELS[2], 4: LABELS[3], 7: LABELS[2], 8: LABELS[3]}
-    drawn = [numbers(layout(mesh(count, label))._replace(legend=())) for count, label in labels.items()]
-    kept("maps.txt", "\n".join(drawn))
+    maps = {count: mesh(count, label) for count, label in labels.items()}
+    # As many lines and arrows as are placed with regard to one another.
+    follows = tuple(FollowMark("a", "b", "site-0", f"site-{number}", "streams", True) for number in (1, 2, 3))
+    maps[7] = maps[7]._replace(follows=follows)
+    kept("maps.txt", "\n".join(numbers(layout(one)._replace(legend=())) for one in maps.values()))

@@ -99,6 +99,14 @@ def test_what_finds_no_room_for_its_label_has_a_number_and_is_listed():
     assert placed.listed[0].words.endswith(" crash of a cluster with a long name")
 
 
+def test_a_number_of_three_digits_at_the_end_stays_inside():
+    instants = [*(number // 3 for number in range(107)), 100]
+    placed = layout(contents([TimelineMark(at, "fault", "crash of a cluster with a long name") for at in instants]))
+    last = placed.numbers[-1]
+
+    assert (last.words, last.box.right) == ("100", WIDTH)
+
+
 def test_a_mark_at_the_end_has_its_label_on_the_left():
     placed = layout(contents([TimelineMark(99, "fault", "crash of paris")]))
     (mark,) = placed.marks
