@@ -155,6 +155,14 @@ def test_a_cluster_whose_active_node_stepped_down_has_no_active_node():
     assert states(contents, "c-1") == ["sealed", "active", "standby"]
 
 
+def test_the_active_node_before_a_new_leader_stands_by_unless_it_is_down():
+    first, second = ("leader", 1, "c", "c-1", 1), ("leader", 5, "c", "c-2", 2)
+
+    assert states(said(first, second), "c-1") == ["sealed", "active", "standby"]
+    assert states(said(first, ("fault", 3, "crash", "c-1", ""), second), "c-1") == ["sealed", "active", "down"]
+    assert states(said(first, second), "c-2") == ["sealed", "active"]
+
+
 def test_a_takeover_ends_an_outage(lab):
     lab.crash("paris-1")
     lab.run("6s")
