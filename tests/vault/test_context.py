@@ -6,10 +6,11 @@ import ast
 
 import pytest
 
-from labkit.service.errors import NODE_SEALED, Unavailable
+from labkit.service.errors import NODE_SEALED, NotFound, Unavailable
 from labkit.service.message import Request
-from labkit.vault.context import NONCES_PER_DRAW, Caller, Context
-from labkit.vault.core import SealKeys
+from labkit.vault.context import NONCES_PER_DRAW, Caller, Context, as_engines_see, own_work
+from labkit.vault.core import Core, SealKeys
+from labkit.vault.mounts import Mount, ResolvedRoute
 from labkit.vault.policies import Acl
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.mode import Mode, advance
@@ -159,3 +160,48 @@ def test_engines_reach_nothing_private_and_no_core(checkout):
 
 
 FORBIDDEN = {"core", "full_storage", "source", "resolved"}
+
+
+def test_a_step_shows_the_mount_that_answers_and_its_part_of_the_store_only(service):
+    ctx = Context(service.core, REQUEST, 0)
+    mount = Mount("a/", "kv", "u", "x")
+    ctx.resolved = ResolvedRoute("read", "a/b", {}, mount, NotFound())
+    ctx.storage.put("b", b"1")
+
+    assert ctx.mount is mount
+    assert ctx.storage is ctx.storage
+    assert list(ctx.writes) == ["logical/u/b"]
+    assert ctx.service_version == service.core.settings.version
+    assert as_engines_see(ctx) is ctx
+
+
+def test_what_a_step_warns_of_draws_and_reports_is_the_nodes(service, observed):
+    ctx = own_work(service.core)
+    ctx.warn("a")
+    ctx.warn("b")
+    ctx.observe("seen", x=1)
+
+    assert (ctx.now, ctx.warnings, observed) == (service.now(), ["a", "b"], [("seen", {"x": 1})])
+    assert [len(ctx.entropy(count)) for count in (1, 40)] == [1, 40]
+    assert (ctx.is_create, ctx.use_spent, ctx.wrap_ttl_ns, ctx.body, ctx.headers) == (False, False, 0, {}, {})
+
+
+def test_a_write_notes_when_it_falls_due(service, monkeypatch):
+    noted = []
+    monkeypatch.setattr(Core, "note_due", lambda core, key, when_ns: noted.append((key, when_ns)))
+    ctx = Context(service.core, REQUEST, 0)
+    ctx.write("node/x", b"1", due_ns=7)
+    ctx.write("node/y", b"1")
+
+    assert noted == [("node/x", 7)]
+
+
+def test_a_nonce_is_drawn_again_after_a_fetch(service):
+    draws = iter(range(9))
+    service.core.entropy = lambda count: bytes([next(draws)]) * count
+    ctx = Context(service.core, REQUEST, 0)
+    drawn = [ctx.nonce(2) for _ in range(NONCES_PER_DRAW + 1)]
+    ctx.begin(5)
+
+    assert drawn == [b"\0\0"] * NONCES_PER_DRAW + [b"\1\1"]
+    assert (ctx.nonce(2), ctx.now) == (b"\2\2", 5)

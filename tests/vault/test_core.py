@@ -187,3 +187,40 @@ def test_a_commit_returns_the_number_of_its_entry(service):
     commits = core.commits
     assert core.commit({}) is None
     assert core.commits == commits
+
+
+def test_a_commit_is_reported_with_its_entry_and_whether_it_joined_a_set(service):
+    service.post("sys/replication/dr/primary/enable")
+    core, seen = service.core, []
+    core.on_commit = lambda number, writes, joined: seen.append((number, dict(writes), joined))
+    core.commit({"node/a": b"1"})
+    number = core.commit({"kv/a": b"2"})
+    joined = other_keys()
+    core.commit({"node/b": b"3"}, joined)
+
+    assert seen == [(None, {"node/a": b"1"}, False), (number, {"kv/a": b"2"}, False), (None, {"node/b": b"3"}, True)]
+    assert core.has_root_key(joined.root_key)
+    assert not core.has_root_key(other_keys().root_key)
+
+
+def test_the_journal_is_on_while_an_active_node_replicates(service):
+    core = service.core
+    on = []
+    for change in (
+        lambda: service.post("sys/replication/dr/primary/enable"),
+        lambda: service.set_leadership(Leadership(active=False)),
+        lambda: service.set_leadership(Leadership()),
+        lambda: service.post("sys/replication/dr/primary/disable"),
+    ):
+        change()
+        on.append((core.replica.journal.on, core.replica.is_secondary))
+
+    assert on == [(True, False), (False, False), (True, False), (False, False)]
+
+
+def test_a_node_that_steps_down_says_why(service, observed):
+    service.set_leadership(Leadership(term=4, leader="http://two:8200", leader_cluster="https://two:8201"))
+    service.core.step_down()
+
+    assert service.core.leadership == Leadership(active=False, term=4)
+    assert observed == [("stepped down", {"reason": "a newer leader holds the lease"})]

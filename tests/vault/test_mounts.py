@@ -137,3 +137,9 @@ def test_a_new_mount_has_identifiers_of_its_own(service):
     assert (len(engine.uuid), len(engine.accessor), engine.accessor[:3]) == (36, len("kv_") + 8, "kv_")
     assert method.accessor.startswith("auth_token_")
     assert (engine.version, method.version, engine.options) == ("2", "", (("version", "2"),))
+
+
+def test_only_auth_methods_are_mounted_below_auth_and_only_transit_has_work_that_falls_due():
+    assert [key for key, row in CATALOGUE.items() if row.is_auth] == [("token", "")]
+    assert [(key, row.due_folder) for key, row in CATALOGUE.items() if row.due_work] == [(("transit", ""), "key/")]
+    assert Mount("a/", "kv", "u", "x")[4:] == ("", (), False, False, 0, 0, "default-service", "")

@@ -10,6 +10,8 @@ import pytest
 from labkit import Vault
 from labkit.service.message import Request
 from labkit.vault.core import Leadership
+from labkit.vault.storage import StoreError
+from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.token_record import digest_of
 from labkit.vault.tokens import INVALID_TOKEN
 
@@ -445,3 +447,89 @@ def test_a_write_is_recorded_as_a_creation_where_there_was_nothing(service):
     written = [record["request"] for record in records if record["request"]["path"] == "secret/data/a"]
 
     assert [request["operation"] for request in written] == ["create", "create", "update", "update"]
+
+
+def test_a_namespace_is_refused_where_replication_is_asked_for(service):
+    for path, status in (("sys/replication/dr/primary/enable", 400), ("secret/data/a", 404)):
+        refused = service.post(path, {"data": {}}, headers={"X-Vault-Namespace": "/team/a/"})
+        assert refused.status == status
+        assert refused.errors == [
+            "operation only available in the root namespace, not in team/a/" if status == 400 else "namespace not found"
+        ]
+
+
+def test_a_standby_names_the_leader_or_says_that_there_is_none(service):
+    service.set_leadership(Leadership(active=False, leader="http://two:8200"))
+    redirected = service.get("secret/data/a")
+    assert (redirected.status, redirected.headers["Location"]) == (307, "http://two:8200/v1/secret/data/a")
+    service.set_leadership(Leadership(active=False))
+    refused = service.get("secret/data/a")
+    assert (refused.status, refused.errors) == (503, ["no active node of this cluster is known; try again soon"])
+
+
+def test_callers_are_kept_for_as_long_as_their_token_and_policies_are_the_same(service, monkeypatch):
+    monkeypatch.setattr("labkit.vault.request_walk.MAX_CACHED_CALLERS", 2)
+    callers = service.core.caches.callers
+    callers.clear()
+    made = [service.post("auth/token/create", {"policies": ["default"], "ttl": "1h"}).auth for _ in range(3)]
+    callers.clear()
+    kept = []
+    for auth in made:
+        service.get("auth/token/lookup-self", token=auth["client_token"])
+        kept.append(len(callers))
+    assert kept == [1, 2, 1]
+    (caller,) = [row[2] for row in callers.values()]
+    service.get("auth/token/lookup-self", token=made[2]["client_token"])
+    assert next(iter(callers.values()))[2] is caller
+    service.environment.now.shift_ns += 3_600 * 10**9 - 1
+    assert service.handle(Request("GET", "sys/mounts", {"X-Vault-Token": made[2]["client_token"]})).status == 403
+    assert "permission denied" in service.handle(Request("GET", "sys/mounts", {"X-Vault-Token": "none"})).errors[0]
+    service.environment.now.shift_ns += 1
+    ended = service.handle(Request("GET", "auth/token/lookup-self", {"X-Vault-Token": made[2]["client_token"]}))
+    assert (ended.status, ended.errors) == (403, ["2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n"])
+
+
+def test_a_node_that_another_overtook_says_so_and_steps_down(service):
+    service.core.storage.claim(9)
+    refused = service.post("secret/data/a", {"data": {}})
+
+    assert (refused.status, refused.errors) == (
+        503,
+        ["this node is not the active one any more; nothing was changed, try again"],
+    )
+    assert service.core.leadership.active is False
+
+
+def test_a_refusal_that_cannot_be_stored_or_recorded_is_answered_with_that(service, monkeypatch):
+    once = [service.post("auth/token/create", {"policies": ["default"], "num_uses": 3}).auth["client_token"]] * 3
+
+    def full(*_):
+        raise StoreError("no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(MemoryStorage, "apply", full)
+        refused = service.get("secret/data/a", token=once[0])
+    assert (refused.status, refused.errors) == (500, ["no space left"])
+    service.put("sys/audit/file", {"type": "file", "options": {"file_path": "/log"}})
+
+    def broken(path, line):
+        raise OSError("no space left")
+
+    service.core.append_line = broken
+    refused = service.get("nowhere/a")
+    assert (refused.status, "audit device file/ failed: no space left" in refused.errors[0]) == (500, True)
+    service.core.append_line = service.files.append
+    service.core.storage.claim(9)
+    refused = service.get("secret/data/a", token=once[1])
+    assert (refused.status, service.core.leadership.active) == (503, False)
+
+
+def test_headers_are_read_in_any_case_and_the_exact_spelling_of_the_token_wins(service):
+    for headers in (
+        {"x-vault-token": "bogus", "X-Vault-Token": service.root_token},
+        {"X-Vault-Token": service.root_token, "X-VAULT-TOKEN": "bogus"},
+        {"AUTHORIZATION": f"Bearer {service.root_token}"},
+    ):
+        assert service.request("GET", "sys/mounts", None, headers).ok
+    wrapped = service.request("GET", "sys/mounts", None, {"X-Vault-Token": service.root_token, "X-VAULT-WRAP-TTL": "9"})
+    assert wrapped.wrap_info["ttl"] == 9

@@ -11,7 +11,16 @@ from labkit.real import entropy
 from labkit.service.errors import BadRequest
 from labkit.vault.core import Environment
 from labkit.vault.mounts import MOUNTS
-from labkit.vault.seal import SEAL, SEAL_CONFIG, parse_share, read_config, reload_keyring, seal_state
+from labkit.vault.seal import (
+    SEAL,
+    SEAL_CONFIG,
+    combine_shares,
+    parse_share,
+    read_config,
+    reload_keyring,
+    seal_state,
+    unseal_with_root_key,
+)
 from labkit.vault.storage.barrier import KEYRING, BarrierError, encrypt_keyring, new_keyring
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.vault import no_outside, set_up
@@ -210,3 +219,39 @@ def test_a_seal_configuration_that_cannot_be_read_is_named(service):
 
     with pytest.raises(BarrierError, match=SEAL_CONFIG):
         read_config(service.core)
+
+
+def test_a_root_key_unseals_by_itself_and_another_does_not(service, observed):
+    root_key = service.core.keys.root_key
+    service.put("sys/seal")
+    with pytest.raises(BadRequest) as refused:
+        unseal_with_root_key(service.core, bytes(32))
+    assert refused.value.errors == (
+        "invalid key: failed to decrypt keys from storage: "
+        "the key shares given do not combine to this cluster's root key",
+    )
+    assert service.sealed
+    unseal_with_root_key(service.core, root_key)
+
+    assert not service.sealed
+    assert observed == [("sealed", {"reason": observed[0][1]["reason"]}), ("unsealed", {})]
+
+
+def test_shares_are_combined_and_a_single_one_is_the_key(service):
+    shares = tuple(bytes.fromhex(share) for share in service.unseal_keys)
+    assert combine_shares(shares[:3], str) == service.core.keys.root_key
+    assert combine_shares((b"key",), str) == b"key"
+    with pytest.raises(BadRequest) as refused:
+        combine_shares((b"", b""), lambda why: f"no: {why}")
+    assert refused.value.errors[0].startswith("no: ")
+
+
+def test_a_keyring_is_opened_once_for_as_long_as_it_is_the_same(service, monkeypatch):
+    core = service.core
+    reload_keyring(core)
+    monkeypatch.setattr("labkit.vault.seal.decrypt_keyring", None)
+    reload_keyring(core)
+    assert not service.sealed
+    core.commit({KEYRING: None})
+    reload_keyring(core)
+    assert not service.sealed

@@ -12,11 +12,14 @@ import pytest
 
 from labkit import Vault
 from labkit.lab.entropy import SeededEntropy
-from labkit.service.message import Fetch, Request, Suspended
-from labkit.vault.core import Environment, Settings
+from labkit.service.message import Fetch, Request, Response, Suspended
+from labkit.vault.core import Environment, Leadership, Settings
+from labkit.vault.mounts import MOUNTS
 from labkit.vault.replication.activation import bootstrap
 from labkit.vault.replication.mode import MODE_KEY, Mode, advance
 from labkit.vault.replication.otp import decode
+from labkit.vault.storage import StoreError
+from labkit.vault.storage.barrier import KEYRING, encrypt_keyring, new_keyring
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.token_record import digest_of
 from labkit.vault.vault import no_outside, set_up
@@ -302,3 +305,79 @@ def test_threads_that_share_a_vault_lose_no_write(tmp_path, kind):
 
     assert sorted(versions) == list(range(1, 201))
     assert len(vault.calls) == 200
+
+
+def test_a_commit_under_an_old_term_is_answered_and_ends_the_leadership(service):
+    service.core.storage.claim(9)
+    answer = service.handle(Request("POST", "secret/data/a", {"X-Vault-Token": service.root_token}, {"data": {}}))
+
+    assert isinstance(answer, Response)
+    assert (answer.status, service.core.leadership.active) == (503, False)
+
+
+def test_a_vault_alone_carries_its_own_fetches_and_numbers_what_waits(service):
+    primary = Vault.dev()
+    refused = service.post(f"{DR}secondary/enable", {"token": _activation(primary)})
+
+    assert refused.status == 503
+    assert refused.errors[0].endswith("is not reachable: this vault has no network")
+    assert (service.serial, service.state()["serial"], service.state()["waiting"]) == (1, 1, {})
+    assert service.calls[-1].path == f"{DR}secondary/enable"
+
+
+def test_a_request_that_waits_keeps_no_object_of_its_caller(service):
+    body, headers = {"token": _activation(Vault.dev())}, {"X-Vault-Token": service.root_token}
+    waiting = service.handle(Request("POST", f"{DR}secondary/enable", headers, body))
+    assert isinstance(waiting, Suspended)
+    body["token"] = "changed"
+    headers.clear()
+
+    assert waiting.request.body != body
+    assert waiting.request.headers == {"X-Vault-Token": service.root_token}
+    assert service.core.waiting == {}
+
+
+def test_what_is_state_is_the_same_in_a_vault_made_of_it(service):
+    service.post("sys/replication/dr/primary/enable")
+    service.post("auth/token/create", {"ttl": "1h", "policies": ["default"]})
+    assert service.next_due() is not None
+    service.core.note_damage("a")
+    service.core.waiting[7] = "digest"
+    service.set_leadership(Leadership(term=3))
+    service.next_due()
+    state = service.state()
+    again = Vault(service.core.storage, service.environment, service.core.settings, state)
+
+    assert again.state() == state
+    assert (again.core.leadership, again.core.waiting, tuple(again.core.damaged)) == (
+        Leadership(term=3),
+        {7: "digest"},
+        ("a",),
+    )
+    assert again.next_due() == service.next_due()
+    assert again.core.replica.journal.on
+
+
+def test_a_file_that_cannot_be_set_up_is_free_again(tmp_path, monkeypatch):
+    path = str(tmp_path / "lab.db")
+
+    def fail(*_):
+        raise RuntimeError("no")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("labkit.vault.credentials.unseal_stored", fail)
+        with pytest.raises(RuntimeError):
+            Vault.open(path)
+    with closing(Vault.open(path)) as vault:
+        assert vault.core.settings.storage_type == "sqlite"
+        with pytest.raises(StoreError):
+            Vault.open(path)
+    Vault.dev().close()
+
+
+def test_a_changed_keyring_is_taken_up_and_one_of_another_set_seals(service):
+    core = service.core
+    core.commit({KEYRING: encrypt_keyring(new_keyring(core.entropy, 0), core.entropy(32), core.entropy), MOUNTS: None})
+    service.reload_keyring()
+
+    assert service.sealed

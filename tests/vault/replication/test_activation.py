@@ -322,3 +322,24 @@ def test_damaged_credentials_are_shown_to_nobody_and_reported_once(together):
 
     assert [activation.credentials(tokyo, serial) for serial in (1, 2)] == [{}, {}]
     assert seen == [("stored value damaged", {"key": activation.CREDENTIALS})]
+
+
+def test_a_cluster_that_is_no_primary_or_sealed_gives_no_keys_to_anybody():
+    vault = Vault.dev()
+    refused = activation.bootstrap(vault.core, {})
+    assert (refused.status, refused.errors) == (503, ["this cluster is not a primary now"])
+    vault.post("sys/replication/dr/primary/enable")
+    refused = activation.bootstrap(vault.core, {"secondary_id": "a"})
+    never = "bootstrap refused: the activation of this id was revoked, or never issued"
+    assert (refused.status, refused.errors) == (403, [never])
+    vault.put("sys/seal")
+    assert activation.bootstrap(vault.core, {}).errors == ["this cluster is not a primary now"]
+    assert activation.credentials(vault.core, 1) == {}
+
+
+def test_a_heartbeat_is_remembered_as_it_was_reported(together, cores):
+    message = {"last_heartbeat_duration_ms": 1, "clock_skew_ms": 2, "replication_primary_canary_age_ms": 3}
+    activation.note_heartbeat(cores[0], "tokyo", message, "https://tokyo-1:8201")
+
+    noted = cores[0].replica.secondaries["tokyo"]
+    assert noted == ("tokyo", "https://tokyo-1:8201", cores[0].now(), 1, 2, 3)

@@ -10,10 +10,14 @@ from labkit import Lab, Vault
 from labkit.keymaking import make_signing_key, read_claims, sign_es512
 from labkit.lab.blueprint import pair, triangle
 from labkit.lab.runbooks import Ask
-from labkit.service.message import Request
+from labkit.service.errors import BadRequest, Unavailable
+from labkit.service.message import Request, respond
 from labkit.vault.context import Context
 from labkit.vault.replication import joining
+from labkit.vault.replication.activation import Bundle
 from labkit.vault.replication.joining import BootstrapKeys
+from labkit.vault.replication.mode import Mode
+from labkit.vault.storage.barrier import encrypt_keyring, new_keyring
 
 SECOND_NS = 1_000_000_000
 MINE = "secret/data/mine"
@@ -372,3 +376,79 @@ def test_what_leaves_a_set_forgets_all_of_it_and_nothing_else():
     joining.forget(later)
 
     assert later.writes == {f"node/{name}": None for name in of_the_set}
+
+
+GOOD = {"root_key": "00" * 32, "keyring": "00", "seal_config": b"[5,3]".hex()}
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (None, "the bootstrap package is malformed; nothing was changed"),
+        ({}, "the bootstrap package is malformed; nothing was changed"),
+        ({**GOOD, "root_key": "zz"}, "the bootstrap package is malformed; nothing was changed"),
+        ({**GOOD, "root_key": 7}, "the bootstrap package is malformed; nothing was changed"),
+        ({**GOOD, "seal_config": b"[5]".hex()}, "the bootstrap package is malformed; nothing was changed"),
+        ({**GOOD, "seal_config": b"{".hex()}, "the bootstrap package is malformed; nothing was changed"),
+        (GOOD, "the bootstrap package's root key does not open its keyring; nothing was changed"),
+    ],
+)
+def test_a_bootstrap_package_that_does_not_fit_is_refused(data, text):
+    with pytest.raises(Unavailable) as refused:
+        joining._read_keys(data)
+    assert refused.value.errors == (text,)
+
+
+def test_a_step_that_joins_wipes_all_but_the_lease_and_takes_over_the_keys(service):
+    ctx = Context(service.core, Request("POST", ""), 0)
+    for key in ("node/lease", "node/wal", "node/other"):
+        ctx.write(key, b"1")
+    service.core.commit(ctx.writes)
+    entropy, keyring = service.core.entropy, new_keyring(service.core.entropy, 0)
+    root_key = entropy(32)
+    keys = BootstrapKeys(root_key, encrypt_keyring(keyring, root_key, entropy), b"[5,3]")
+    later = Context(service.core, Request("POST", ""), 0)
+    joining.wipe(later, keys)
+
+    kept = [key for key in (*service.core.storage.keys(), "node/other") if later.read(key) is not None]
+    assert kept == ["core/keyring", "node/lease", "node/seal-config", "node/wal"]
+    assert (later.read("node/seal-config"), later.keys.root_key) == (b"[5,3]", root_key)
+    assert later.joined is later.keys
+    assert service.core.keys.root_key != root_key
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_secondary_follows_another_primary_of_its_own_set_only(service, own):
+    bundle = Bundle("set", "b", "authority", "certificate", "00" * 32, "https://b:8201", "http://b:8200")
+    mode = Mode("secondary", cluster_id="set" if own else "other", secondary_id="a")
+    ctx = Context(service.core, Request("POST", ""), 0)
+    keys = BootstrapKeys(service.core.keys.root_key, b"", b"")
+    if own:
+        pointed = joining.repointed(ctx, mode, bundle, keys)
+        assert (pointed.secondary_id, pointed.upstream_cluster_addrs) == ("b", ("https://b:8201",))
+        keys = keys._replace(root_key=bytes(32))
+    with pytest.raises(BadRequest, match=r"^the token is of another replication set"):
+        joining.repointed(ctx, mode, bundle, keys)
+
+
+def test_addresses_are_asked_in_their_order_and_the_first_that_answers_comes_first(service):
+    bundle = Bundle("set", "b", "authority", "certificate", "01" * 32, "https://b:8201", "http://b:8200")
+    ctx = Context(service.core, Request("POST", ""), 0)
+    with pytest.raises(BadRequest) as refused:
+        next(joining.first_that_answers(ctx, ("a",)))
+    assert refused.value.errors == ("this secondary has no credentials of a primary; use a secondary activation token",)
+    ctx.full_storage.put("node/exchange-key", b"1")
+    joining.store_credentials(ctx, bundle)
+    assert ctx.full_storage.get("node/exchange-key") is None
+    for answers, ends in (((503, 200), ("b", "a", "c")), ((503, 503, 503), "none of a, b, c answered")):
+        asking = joining.first_that_answers(ctx, ("a", "b", "c"))
+        asked, result = [next(asking).address], None
+        try:
+            for status in answers:
+                asked.append(asking.send(respond(status, {})).address)
+        except StopIteration as stopped:
+            result = stopped.value
+        except Unavailable as error:
+            result = error.errors[0]
+        assert asked == ["a", "b", "c"][: len(answers)]
+        assert result == ends or (isinstance(result, str) and result.startswith(ends))

@@ -243,3 +243,21 @@ def test_a_skewed_clock_shows_in_the_whole(make_world: Callable[..., Any]) -> No
     assert sync.canary_age_ms(world.state, world.at().wall_ns) == 90_000
     world.happen(Stop("sealed", world.at(), shut=True))
     assert world.state.heartbeat == Heartbeat()
+
+
+def test_a_canary_more_than_fits_is_not_noted() -> None:
+    full = tuple((5 + number, number) for number in range(stream.MAX_CANARIES - 1))
+    state = STREAMING._replace(heartbeat=Heartbeat(canaries=full))
+    state, _ = stream.echoed(state, echo(last_wal=900, wall_ns=1))
+    assert state.heartbeat.canaries[-1] == (900, 1)
+    state, _ = stream.echoed(state, echo(last_wal=901, wall_ns=2))
+    assert state.heartbeat.canaries == (*full, (900, 1))
+    state, _ = stream.echoed(STREAMING._replace(position=None), echo(last_wal=900))
+    assert state.heartbeat.canaries == ()
+
+
+@pytest.mark.parametrize(("connection", "heard_ns"), [("ready", 20 * SECOND_NS), ("connecting", 0)])
+def test_an_answer_is_heard_on_a_connection_that_is_ready(connection: str, heard_ns: int) -> None:
+    state, _ = stream.echoed(STREAMING._replace(connection_state=connection), echo())
+
+    assert state.heard_ns == heard_ns

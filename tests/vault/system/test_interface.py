@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from labkit.vault.policies import Acl
+from labkit.vault.policies.reader import parse_policy
+from labkit.vault.system.interface import reaches
+
 POLICY = """
 path "secret/data/app/*" { capabilities = ["read"] }
 path "transit/*" { capabilities = ["deny"] }
@@ -81,3 +85,23 @@ def test_one_s_own_policies(service) -> None:
     assert told["glob_paths"]["transit/"] == {"capabilities": ["deny"]}
     assert told["glob_paths"]["+/things/here"] == {"capabilities": ["read"]}
     assert told["exact_paths"]["auth/token/lookup-self"] == {"capabilities": ["read"]}
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "is_below"),
+    [
+        ("secret/data/a", "secret/", True),
+        ("secret/*", "secret/", True),
+        ("sec*", "secret/", True),
+        ("sex*", "secret/", False),
+        ("+/data", "secret/", True),
+        ("+", "secret/data/", False),
+        ("other/data", "secret/", False),
+        ("secret/data", "secret/data/a/", False),
+        ("secret/+/a", "secret/data/", True),
+    ],
+)
+def test_what_policies_reach(rule: str, path: str, is_below: bool) -> None:
+    for capability, reached in (("read", is_below), ("deny", False)):
+        acl = Acl([parse_policy(f'path "{rule}" {{ capabilities = ["{capability}"] }}')])
+        assert reaches(acl, path) is reached

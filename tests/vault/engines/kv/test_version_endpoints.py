@@ -121,3 +121,10 @@ def test_what_is_so_already_is_not_written_again(service, verb):
     assert send().status == 204
     assert service.core.storage.state() == before
     assert service.core.commits == commits
+
+
+def test_what_is_not_there_or_stays_as_it_is_keeps_none_of_the_others_from_changing(app: Any) -> None:
+    app.post("secret/delete/app", {"versions": [1]})
+    assert app.post("secret/delete/app", {"versions": [9, 1, 2]}).status == 204
+
+    assert states(app) == {"1": (True, False), "2": (True, False), "3": (False, False)}
