@@ -242,6 +242,18 @@ def test_a_lab_has_so_many_sites_and_clusters(sites: int, clusters: int, good: b
             LabPart.model_validate(plan, context=context)
 
 
+@pytest.mark.parametrize(("groups", "good"), [(0, True), (16, True), (17, False)])
+def test_a_lab_has_so_many_groups_of_clients(groups: int, good: bool) -> None:
+    group = {"site": "paris", "use": ["paris"]}
+    clients = {f"group-{number}": group for number in range(groups)}
+    plan = {"sites": ["paris", "tokyo"], "clusters": {"paris": {"site": "paris"}}, "clients": clients}
+    if good:
+        assert len(LabPart.model_validate(plan, context=NAMES).clients) == groups
+    else:
+        with pytest.raises(ValidationError, match="at most 16"):
+            LabPart.model_validate(plan, context=NAMES)
+
+
 @pytest.mark.parametrize(
     ("part", "whole", "key"),
     [

@@ -9,7 +9,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from labkit.scenario.problems import FilePosition
-from labkit.scenario.scenario import Scenario
+from labkit.scenario.scenario import Scenario, Step
 
 Vary = Callable[..., str]
 ScenarioOf = Callable[[str], Scenario]
@@ -32,6 +32,12 @@ def test_its_state_builds_it_again_without_a_file(vary: Vary, scenario_of: Scena
     assert again.state() == scenario.state()
     assert json.loads(json.dumps(again.state())) == state
     assert (again.path, again.lines, again.positions) == ("", (), ())
+
+
+def test_a_step_by_itself_follows_the_one_before_must_succeed_and_be_in_time() -> None:
+    step = Step(1, "crash", (("target", "paris"),), "crash paris")
+
+    assert (step.at_ns, step.after_ns, step.fails, step.late_ok) == (None, 0, None, False)
 
 
 def test_it_knows_the_positions_of_expectations_and_steps(vary: Vary, scenario_of: ScenarioOf) -> None:

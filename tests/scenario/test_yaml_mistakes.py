@@ -120,10 +120,19 @@ def test_what_is_not_recognised_keeps_the_parsers_words() -> None:
     assert explain(mistake).text == "expected YAML, but while dreaming, found a sheep"
 
 
-def test_a_long_title_is_not_repeated() -> None:
-    (problem,) = problems_of(f"scenario: {'x' * 80}: y\n")
+def test_a_tab_behind_the_mistake_is_none() -> None:
+    before, at = (explain(Mistake("while dreaming", [" \tb"], 0, column)) for column in (0, 1))
 
-    assert "put a text into quotes, or" in problem.text
+    assert before.text == "expected YAML, but while dreaming"
+    assert (at.position.column, at.text[:29]) == (2, "expected spaces, got a tab; Y")
+
+
+@pytest.mark.parametrize(("length", "example"), [(60, True), (61, False), (80, False)])
+def test_a_long_title_is_not_repeated(length: int, example: bool) -> None:
+    title = f"{'x' * (length - 3)}: y"
+    (problem,) = problems_of(f"scenario: {title}\n")
+
+    assert (f'into quotes: "{title}", or' if example else "put a text into quotes, or") in problem.text
 
 
 def problems_of(text: str) -> tuple[FileProblem, ...]:

@@ -91,6 +91,8 @@ RIGHT: list[tuple[Callable[[Any], Any], Any]] = [
     (lambda value: whole_number("factor", "a factor", value, 2, 9), 9),
     (lambda value: percent("percent", value), 0.5),
     (lambda value: percent("percent", value), 100),
+    (lambda value: percent("percent", value), 0),
+    (lambda value: seed("seed", value), 0),
     (lambda value: seed("seed", value), MAX_SEED),
 ]
 

@@ -86,6 +86,23 @@ def test_integer_lists(value, wanted):
     assert fields.to_integer_list(value) == wanted
 
 
+@pytest.mark.parametrize(
+    ("value", "its"),
+    [
+        ([1], "[]interface {}"),
+        (True, "bool"),
+        (7, "json.Number"),
+        (0.5, "json.Number"),
+        ("x", "string"),
+    ],
+)
+def test_what_came_instead_is_named_by_its_type(value, its):
+    with pytest.raises(ValueError, match=f"got unconvertible type '{re.escape(its)}'"):
+        fields.to_mapping(value)
+    with pytest.raises(ValueError, match=r"type 'string', got unconvertible type 'map\[string\]interface {}'"):
+        fields.to_text({"a": 1})
+
+
 def test_mappings():
     assert fields.to_mapping({"a": [1]}) == {"a": [1]}
     assert fields.to_mapping([]) == {}

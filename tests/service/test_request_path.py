@@ -43,6 +43,13 @@ def test_a_long_path_is_refused_before_it_is_decoded(monkeypatch):
         split_path("/v1/" + "%61" * 100_000)
 
 
+def test_a_path_of_which_each_character_is_encoded_may_be_as_long_as_any():
+    encoded = "v1/" + "%61" * MAX_PATH_BYTES
+    assert split_path("/" * 61 + encoded) == ("a" * MAX_PATH_BYTES, {})
+    with pytest.raises(BadRequest, match="4096"):
+        split_path("/" * 62 + encoded)
+
+
 def test_a_long_query_is_refused_before_it_is_taken_apart(monkeypatch):
     monkeypatch.setattr("urllib.parse.parse_qs", None)
     with pytest.raises(BadRequest, match="10000 parameters"):
