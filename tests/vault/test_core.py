@@ -8,7 +8,7 @@ import pytest
 
 from labkit.real import entropy
 from labkit.service.errors import Unavailable
-from labkit.vault.core import Leadership, SealKeys
+from labkit.vault.core import Leadership, SealKeys, Settings
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.mode import Mode, advance
 from labkit.vault.storage.barrier import BarrierError, new_keyring
@@ -224,3 +224,19 @@ def test_a_node_that_steps_down_says_why(service, observed):
 
     assert service.core.leadership == Leadership(active=False, term=4)
     assert observed == [("stepped down", {"reason": "a newer leader holds the lease"})]
+
+
+def test_what_is_not_chosen_of_a_node():
+    assert Settings() == (
+        "1.16.3+ent",
+        "enterprise",
+        "labkit",
+        "node-1",
+        "http://127.0.0.1:8200",
+        "https://127.0.0.1:8201",
+        "inmem",
+        33_554_432,
+        False,
+        16_384,
+    )
+    assert Leadership() == (True, 0, 0, "", "")

@@ -123,3 +123,7 @@ def test_garbage_and_negative_durations_are_refused() -> None:
         asked_seconds("x", "ttl")
     with pytest.raises(BadRequest, match="ttl must be positive"):
         asked_seconds("-1h", "ttl")
+
+
+def test_what_sets_no_limit_leaves_the_systems() -> None:
+    assert TtlLimits() == (2_764_800, 2_764_800, 0, 0, 0, 0)

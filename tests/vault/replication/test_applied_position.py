@@ -176,3 +176,7 @@ def test_a_damaged_position_is_none_and_damaged_addresses_are_those_of_the_mode(
         assert applied_position.read(own_work(core)) == AppliedPosition()
         assert applied_position.addresses(own_work(core)) == core.replica.mode.upstream_cluster_addrs
     assert seen == [("stored value damaged", {"key": POSITION}), ("stored value damaged", {"key": ADDRESSES})]
+
+
+def test_a_position_that_nothing_is_known_of() -> None:
+    assert AppliedPosition() == (False, None, 0)

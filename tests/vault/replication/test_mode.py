@@ -236,3 +236,12 @@ def test_a_reindex_and_a_found_corruption_show() -> None:
     assert body["reindex_in_progress"] is True
     assert body["reindex_stage"] == "building"
     assert (body["reindex_building_progress"], body["reindex_building_total"]) == (26_838, 305_443)
+
+
+def test_a_cluster_that_never_replicated_has_nothing_to_say() -> None:
+    assert Mode() == ("disabled", "", "", "", "", (), False, False, None, 0, False, -62_135_596_800, 0, 0)
+    assert PeerStatus() == ("", "", "", False, "", 0, 0, 0)
+    assert Reindex("building") == ("building", 0, 0)
+    assert TreeStatus(ROOT) == (ROOT, None)
+    assert UpstreamStatus("idle") == ("idle", "", (), "", (), 0, 0)
+    assert Mode.from_bytes(None) == Mode()

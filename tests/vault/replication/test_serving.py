@@ -200,3 +200,8 @@ def test_the_size_of_a_message_grows_with_its_contents() -> None:
     assert 115 < small < 150
     assert serving.size_bytes({"serial": 1, "values": [["logical/a", b"x" * 1_100]]}) == small + 1_000
     assert serving.size_bytes([None, 5, "é", ()]) == 2 + 4 + 4 + 3 + 2
+
+
+def test_what_is_not_said_of_a_stream_or_a_node_is_nothing() -> None:
+    assert SecondaryStream(8, 4) == (8, 4, False)
+    assert Here(1) == (1, "", "", (), None)

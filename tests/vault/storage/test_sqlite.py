@@ -242,6 +242,23 @@ def test_a_file_of_another_kind_is_refused_and_left_as_it_is(path):
     assert path.read_bytes() == before
 
 
+def test_a_file_whose_rows_cannot_be_its_tables_is_refused(path):
+    with closing(SqliteStorage(path)) as storage:
+        storage.apply({"a": b"1"}, 0)
+    with closing(sqlite3.connect(path)) as connection:
+        (schema,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'entries'").fetchone()
+        for text in (schema.replace(" NOT NULL", ""), schema):
+            connection.execute("PRAGMA writable_schema = ON")
+            connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'entries'", (text,))
+            connection.execute("PRAGMA writable_schema = RESET")
+            if text != schema:
+                connection.execute("UPDATE entries SET value = NULL")
+            connection.commit()
+
+    with pytest.raises(StoreError, match=r"lab\.db is damaged: restore it from a copy, or name another file$"):
+        SqliteStorage(path)
+
+
 @pytest.mark.parametrize("statement", ["CREATE TABLE notes (text)", "CREATE TABLE entries (key TEXT)"])
 def test_a_database_of_another_program_is_refused_and_left_as_it_is(path, statement):
     with closing(sqlite3.connect(path)) as connection:

@@ -13,6 +13,7 @@ from labkit import Vault
 from labkit.service.encoding import to_base64
 from labkit.vault.engines.transit.derivation import MISSING_CONTEXT
 from labkit.vault.engines.transit.encoding import from_base64
+from labkit.vault.engines.transit.encrypt import TYPE
 from labkit.vault.engines.transit.keyring import Keyring
 
 VECTORS = json.loads((Path(__file__).parents[3] / "vectors" / "transit_symmetric.json").read_text())["vectors"]
@@ -511,3 +512,11 @@ def test_associated_data_with_a_convergent_key_works_and_warns(service: Any, bat
     assert "one key and nonce" in one.warnings[0]
     service.post("transit/keys/plain")
     assert service.post("transit/encrypt/plain", {"plaintext": CONTEXT, "associated_data": "AAAA"}).warnings == []
+
+
+def test_a_request_may_create_a_key_of_a_symmetric_type_only(service: Any) -> None:
+    assert TYPE.choices == ("aes128-gcm96", "aes256-gcm96", "chacha20-poly1305")
+    for sent in ({"type": "hmac"}, {"batch_input": [{"plaintext": "aGk=", "type": "hmac"}]}):
+        refused = service.post("transit/encrypt/new", {"plaintext": "aGk=", **sent})
+        assert (refused.status, refused.errors) == (400, ["unknown key type hmac"])
+    assert service.get("transit/keys/new").status == 404

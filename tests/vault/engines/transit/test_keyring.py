@@ -382,3 +382,17 @@ class RingLife(RuleBasedStateMachine):
 
 TestRingLife = RingLife.TestCase
 TestRingLife.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+
+
+def test_a_new_keyring_forbids_what_is_not_asked_for() -> None:
+    assert Keyring("hmac") == ("hmac", (), 1, 0, 0, False, 0, False, 0, False, False, False, 0, 0, False, False)
+    assert KeyVersion(b"k", b"h", 5).convergent_version == 0
+
+
+@pytest.mark.parametrize(("period_s", "is_possible"), [(0, True), (1, False), (3_599, False), (3_600, True)])
+def test_a_period_of_rotation_is_an_hour_at_least(period_s: int, is_possible: bool) -> None:
+    if is_possible:
+        check_rotation_period(period_s)
+    else:
+        with pytest.raises(BadRequest, match=r"^auto rotate period must be 0 to disable or at least an hour$"):
+            check_rotation_period(period_s)
