@@ -209,6 +209,18 @@ def test_a_cluster_that_joins_is_wiped_and_follows_what_its_upstream_writes(book
     assert followed == [(2,), (2,), (2, 3)], "the same activation is no other: a node began again"
 
 
+def test_who_led_and_follows_again_follows_whatever_its_activation(books):
+    followed = reports.UpstreamFollowed("tokyo", "paris", False, "first")
+    books.take(followed)
+    books.take(reports.UpstreamLeft(5, "tokyo", "secondary", 6, True))
+    assert books.activations == {"tokyo": "first"}, "it left an upstream, not its part"
+    books.take(reports.UpstreamLeft(9, "tokyo", "primary", 6, True))
+    assert (books.activations, ledger_of(books).histories.followed) == ({}, {})
+    books.take(followed)
+
+    assert ledger_of(books).histories.followed == {"tokyo": (0,)}
+
+
 def test_a_demoted_or_disabled_primary_is_out_of_its_set_until_it_leads_it_again(books):
     since = ledger_of(books).outages
     books.take(reports.ModeChanged(1, "paris", "primary", "running", "x"))

@@ -178,6 +178,18 @@ def test_alone_it_plays_a_loaded_scenario_and_there_is_none(quiet):
         quiet.run()
 
 
+def test_its_pictures_are_drawn_as_it_is_now(quiet):
+    for picture in (quiet.map(), quiet.timeline()):
+        assert "paris" in picture._repr_html_()
+
+
+def test_no_lag_is_given_of_a_cluster_that_does_not_exist(quiet):
+    with pytest.raises(ValueError, match="primary: expected a cluster, got 'oslo'"):
+        quiet.lag("oslo", "tokyo")
+    with pytest.raises(ValueError, match="secondary: expected a cluster, got 'oslo'"):
+        quiet.lag("paris", "oslo")
+
+
 def test_a_lab_is_loaded_with_its_scenario_and_played_to_its_end(checkout):
     path = checkout / "scenarios" / "first" / "failover.lab.yaml"
     lab, other = Lab.load(path), Lab.load(str(path), seed=99)

@@ -63,6 +63,9 @@ def leading(outside) -> tuple[NodeHost, str]:
 
 def test_a_booted_node_sets_its_timer_takes_the_lease_says_so_and_sets_the_timer_again(outside):
     node = NodeHost(PLAN, outside.services, MemoryStorage(), Files())
+    kept = node.state()
+    assert [kept[name] for name in ("incarnation", "serial", "timer_ns", "refused_messages")] == [0] * 4
+    assert (kept["suspended"], kept["fetches"], kept["served"]) == ({}, {}, False)
     set_up(node.core)
     outside.done.clear()
     node.boot(500)
@@ -102,6 +105,7 @@ def test_a_commit_is_reported_before_the_answer_is_sent(outside):
 
     assert isinstance(report, Committed)
     assert (report.correlation, report.cluster) == (ASKED, "oslo")
+    assert [entry_number for entry_number, _ in report.commits] == [0], "the journal is off"
     source, target, what, answer, size_bytes = sent
     assert (source, target, what) == ("oslo-1", "somebody", "response")
     assert isinstance(answer, ApiAnswer)

@@ -23,6 +23,15 @@ def test_without_an_unsealed_node_none_can_become_active(quiet):
     assert quiet.parts.directory.resolve_for_console("active://paris") == ResolvedNode("", "paris", False)
 
 
+@pytest.mark.parametrize("address", ["https://tokyo-2:8201", "http://tokyo-2:8200"])
+def test_an_address_names_a_node_and_its_cluster_running_or_not(quiet, address):
+    directory = quiet.parts.directory
+    assert directory.resolve(address) == ResolvedNode("tokyo-2", "tokyo", True)
+    quiet.crash("tokyo-2")
+
+    assert directory.resolve(address) == ResolvedNode("tokyo-2", "tokyo", False)
+
+
 @pytest.mark.parametrize(
     "address", ["", "paris", "oslo-1", "https://oslo-1:8201", "http://", "active://paris", "active://oslo"]
 )

@@ -241,6 +241,17 @@ def test_a_runbook_gives_up_after_its_time(calm):
         calm.work_through("demote", cluster="paris")
 
 
+def test_a_runbook_does_not_wait_for_a_cluster_that_only_another_would_unseal(calm):
+    calm.crash("tokyo")
+    calm.restart("tokyo")
+    began_ns = calm.now
+    with pytest.raises(RunbookError, match="no node of tokyo is running and unsealed; restart and unseal one first"):
+        calm.work_through("promote", cluster="tokyo")
+
+    assert calm.now - began_ns < SECOND_NS
+    assert calm.parts.console.asks == {}
+
+
 @pytest.mark.parametrize("cut_after", [0, 3, 5, 8, 12, 20, 40])
 def test_a_runbook_saved_half_way_goes_on_where_it_stood(quiet, cut_after):
     number = quiet.parts.console.start("replicate", primary="paris", secondary="tokyo")
