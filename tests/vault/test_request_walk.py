@@ -533,3 +533,12 @@ def test_headers_are_read_in_any_case_and_the_exact_spelling_of_the_token_wins(s
         assert service.request("GET", "sys/mounts", None, headers).ok
     wrapped = service.request("GET", "sys/mounts", None, {"X-Vault-Token": service.root_token, "X-VAULT-WRAP-TTL": "9"})
     assert wrapped.wrap_info["ttl"] == 9
+
+
+def test_a_token_that_is_not_valid_is_a_bad_request_where_it_is_what_is_asked_about(service):
+    for token in ("bogus", "hvs.none"):
+        refused = service.post("sys/wrapping/unwrap", token=token)
+        assert (refused.status, refused.errors) == (400, ["wrapping token is not valid or does not exist"])
+    for path in ("sys/wrapping/unwrap", "sys/mounts"):
+        refused = service.post(path, token="")
+        assert (refused.status, refused.errors) == (403, ["permission denied"])

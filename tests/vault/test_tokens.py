@@ -388,3 +388,7 @@ def test_the_auth_block_of_a_token() -> None:
         "num_uses": 3,
     }
     assert tokens.auth_block("text", PLAIN, 0)["metadata"] is None
+
+
+def test_a_token_lives_for_thirty_two_days_where_nothing_else_is_said() -> None:
+    assert tokens.SYSTEM_TTL_S == 32 * 86_400

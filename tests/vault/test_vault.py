@@ -99,6 +99,13 @@ def test_calls_are_listed_and_failures_can_be_asked_for(service):
     ]
 
 
+@pytest.mark.parametrize(("status", "times"), [(399, 1), (600, 1), ("503", 1), (503, 0)])
+def test_a_failure_that_cannot_be_asked_for_is_refused(service, status, times):
+    with pytest.raises(ValueError, match="expected"):
+        service.fail_next(status, times)
+    assert service.get("sys/mounts").ok
+
+
 def test_a_failure_that_was_asked_for_says_so(service):
     service.fail_next(429)
     failed = service.post("secret/data/a", {"data": {}})

@@ -94,3 +94,23 @@ def test_a_token_in_the_jwt_form_stands_for_the_one_inside(step) -> None:
 
 def test_a_wrapped_answer_shows_where_it_came_from_only() -> None:
     assert repr(wrapping.WrappedAnswer(BODY, 200, "some/path", 60, 0)) == "WrappedAnswer(some/path)"
+
+
+def test_an_answer_is_wrapped_as_it_would_have_been_given(service) -> None:
+    service.post("secret/data/a", {"data": {"k": "v"}})
+    wrap = {"X-Vault-Wrap-TTL": "90s"}
+    wrapped = service.get("secret/data/a", headers=wrap)
+    opened = service.post("sys/wrapping/unwrap", token=wrapped.wrap_info["token"])
+    plain = service.get("secret/data/a")
+
+    assert wrapped.data is None
+    assert (wrapped.wrap_info["ttl"], wrapped.wrap_info["creation_path"]) == (90, "secret/data/a")
+    assert "wrapped_accessor" not in wrapped.wrap_info
+    assert {**opened.body, "request_id": ""} == {**plain.body, "request_id": ""}
+
+    made = service.post("auth/token/create", {"policies": ["none"]}, headers={"X-Vault-Wrap-TTL": "1ms"})
+    assert made.wrap_info["ttl"] == 1, "rounded up: none would mean no end"
+    inner = service.post("sys/wrapping/unwrap", token=made.wrap_info["token"])
+    assert made.wrap_info["wrapped_accessor"] == inner.auth["accessor"]
+    assert inner.warnings
+    assert not made.warnings

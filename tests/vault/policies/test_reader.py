@@ -51,6 +51,10 @@ def one(entries: str, pattern: str = "x") -> Rule:
             'path "x" { min_wrapping_ttl = "2h" max_wrapping_ttl = "1h" }',
             "max_wrapping_ttl cannot be less than min_wrapping_ttl",
         ),
+        (
+            'path "x" { min_wrapping_ttl = "2ns" max_wrapping_ttl = "1ns" }',
+            "max_wrapping_ttl cannot be less than min_wrapping_ttl",
+        ),
         ('path "x" { min_wrapping_ttl = "x" }', 'error parsing min_wrapping_ttl: time: invalid duration "x"'),
         (
             'path "x" { max_wrapping_ttl = ["1h"] }',

@@ -171,6 +171,32 @@ def test_more_changes_than_are_noted_are_settled_unasked(monkeypatch: pytest.Mon
     assert MerkleTree.build(mixed).guard() == one_by_one.guard()
 
 
+@pytest.mark.parametrize("asked", ["root", "subtree", "pages", "subpages", "leaf", "leaves", "guard", "check"])
+def test_whatever_is_asked_first_after_a_change_counts_the_change(asked: str) -> None:
+    page = merkle.bucket("logical/new") // FAN_OUT
+    ask: dict[str, Any] = {
+        "root": lambda tree: tree.root(),
+        "subtree": lambda tree: tree.subtree_root(REPLICATED),
+        "pages": lambda tree: tree.pages(REPLICATED),
+        "subpages": lambda tree: tree.subpages(REPLICATED, page),
+        "leaf": lambda tree: tree.leaf("logical/new"),
+        "leaves": lambda tree: tree.leaves(REPLICATED),
+        "guard": lambda tree: tree.guard(),
+        "check": lambda tree: tree.check(CHECKED_AT),
+    }
+    changed, built = many(20), {f"logical/u/{n}": b"%d" % n for n in range(20)}
+    before = ask[asked](changed)
+    changed.change("logical/new", b"n")
+    after = ask[asked](changed)
+
+    assert after == ask[asked](MerkleTree.build([*built.items(), ("logical/new", b"n")]))
+    assert after != before
+
+
+def test_a_tree_shows_how_many_keys_it_has() -> None:
+    assert repr(many(3)) == "MerkleTree(3 keys)"
+
+
 def test_a_tree_emptied_again_keeps_no_page() -> None:
     merkle_tree = many(50)
     for n in range(50):

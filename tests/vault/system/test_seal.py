@@ -153,6 +153,7 @@ class TestInit:
             ({}, "shares must be at least one"),
             ({"secret_shares": 1}, "threshold must be at least one"),
             ({"secret_shares": 3, "secret_threshold": 1}, "threshold must be greater than one for multiple shares"),
+            ({"secret_shares": 2, "secret_threshold": 1}, "threshold must be greater than one for multiple shares"),
             ({"secret_shares": 256, "secret_threshold": 2}, "shares must be less than 256"),
             ({"secret_shares": 255, "secret_threshold": 256}, "threshold must be less than 256"),
             ({"secret_shares": 2, "secret_threshold": 3}, "threshold cannot be larger than shares"),

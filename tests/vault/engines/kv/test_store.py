@@ -13,6 +13,7 @@ from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.engines.kv import store
 from labkit.vault.engines.kv.versions import Config, Key, Version
+from labkit.vault.mounts import ResolvedRoute, read_table
 from labkit.vault.storage.records import decode_record
 from labkit.vault.storage.storage_view import StorageView
 
@@ -156,3 +157,10 @@ def test_what_is_kept_decoded_is_what_the_bytes_say(service: Any) -> None:
         if core.storage.get(key) is not None:  # some were pruned
             decode = store._decode_key if isinstance(record, Key) else store._decode_version
             assert repr(ctx.full_storage.decoded(key, decode)) == repr(record)
+
+
+def test_a_key_is_there_once_it_has_a_record(context: Context, storage: StorageView) -> None:
+    context.resolved = ResolvedRoute("write", "", {}, read_table(context.full_storage).at("secret/"), BadRequest(""))
+    assert store.key_exists(context, "a") is False
+    store.write_key(storage, "a", Key(NOW, NOW))
+    assert store.key_exists(context, "a") is True
