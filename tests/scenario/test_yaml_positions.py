@@ -119,7 +119,7 @@ def test_a_bomb_is_refused_at_once(source: bytes) -> None:
 
     with pytest.raises(ScenarioError):
         parse(source, "x")
-    assert process_time() - began < 5 * largest_s
+    assert process_time() - began < 20 * largest_s
 
 
 @pytest.mark.parametrize("name", ["nothing.lab.yaml", ".", "a\0b"])
