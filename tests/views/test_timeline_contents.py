@@ -13,6 +13,7 @@ from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.lag import Lag
 from labkit.lab.loss_and_outage import RecoveryLedger
+from labkit.lab.messages import Correlation
 from labkit.trace import Trace
 from labkit.views.timeline_contents import (
     MAX_COLUMNS,
@@ -344,6 +345,15 @@ def test_every_outcome_is_in_one_slice_and_every_lost_write_too(drilled):
     assert sum(column.lost for column in columns) == len(drilled.ledger.lost()) > 0
     lost = [column.from_ns for column in columns if column.lost]
     assert all(4 * SECOND_NS < at_ns <= 5 * SECOND_NS for at_ns in lost), "where they were acknowledged"
+
+
+def test_operations_at_the_first_and_last_instant_of_a_window_count():
+    ledger, window = RecoveryLedger(), Window(5 * SECOND_NS, 10 * SECOND_NS)
+    for number, at_ns in enumerate((window.start_ns - 1, window.start_ns, window.end_ns, window.end_ns + 1)):
+        ledger.end(at_ns, "c", "p", "answered", Correlation("c", number))
+    columns = contents_of(Records(Trace(), ledger, {}, lambda _: {}), window).columns
+
+    assert [column.answered for column in columns] == [1, *[0] * (len(columns) - 2), 1]
 
 
 def test_slices_keep_their_counts_while_time_goes_on(lab):
