@@ -78,6 +78,15 @@ def test_of_equally_fast_routes_the_shortest_wins_then_the_first_by_name() -> No
         assert without.route("paris", "tokyo").sites == ("paris", "lima", "tokyo")
 
 
+def test_topologies_of_the_same_parts_are_equal_and_show_no_more_than_these() -> None:
+    one, other = (Topology(sites=("a", "b"), links=(link("a", "b", 10),)) for _ in range(2))
+    one.route("a", "b")
+
+    assert one == other
+    assert "_graph" not in repr(one)
+    assert "_routes" not in repr(one)
+
+
 def test_a_tie_is_settled_from_the_end_that_comes_first_by_name() -> None:
     """Seen from the other end, the route over d and e would come first."""
     pairs = [("a", "b"), ("b", "e"), ("e", "f"), ("a", "c"), ("c", "d"), ("d", "f")]
