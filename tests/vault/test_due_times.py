@@ -46,3 +46,7 @@ def test_saved_times_are_the_same_times():
 
     assert again.state() == {"a": 2, "c": 9}
     assert again.earliest() == (2, "a")
+
+
+def test_saved_times_in_any_order_have_their_earliest():
+    assert DueTimes({"a": 9, "b": 5, "c": 2, "d": 7}).earliest() == (2, "c")

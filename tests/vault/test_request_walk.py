@@ -542,3 +542,25 @@ def test_a_token_that_is_not_valid_is_a_bad_request_where_it_is_what_is_asked_ab
     for path in ("sys/wrapping/unwrap", "sys/mounts"):
         refused = service.post(path, token="")
         assert (refused.status, refused.errors) == (403, ["permission denied"])
+
+
+def test_an_answer_is_data_in_an_envelope(service):
+    answer = service.get("sys/policies/acl/default")
+    engine = service.get("secret/config")
+
+    assert answer.body == {
+        "request_id": answer.body["request_id"],
+        "lease_id": "",
+        "renewable": False,
+        "lease_duration": 0,
+        "data": answer.data,
+        "wrap_info": None,
+        "warnings": None,
+        "auth": None,
+        "mount_type": "system",
+    }
+    assert (len(answer.body["request_id"]), engine.body["mount_type"]) == (36, "kv")
+    flat = service.get("sys/mounts")
+    assert flat.body == {**flat.body, **flat.data}
+    wrapped = service.get("secret/config", headers={"X-Vault-Wrap-TTL": "9"})
+    assert (wrapped.body["request_id"], wrapped.data) == ("", None)
