@@ -3,7 +3,8 @@
 1. An operation is attempted against one node at a time.  No answer in time, a node that cannot serve (standby without a
    leader, sealed, disaster-recovery secondary) or a lost connection send it on to the next node; the nodes of the
    preferred cluster come first.  All operations of a client share where it stands.
-2. Its outcome is *answered* (2xx), *refused* (certainly no effect) or *unknown* (some attempt got no answer).
+2. Its outcome is *answered* (2xx), *refused* (certainly no effect) or *unknown* (some attempt got no answer, or the
+   standby that forwarded it lost that).
 3. The state is plain values; what is to be done comes back as effects (R2).
 """
 
@@ -16,7 +17,7 @@ from labkit.lab.addresses import host_of
 from labkit.lab.blueprint import ClientPlan, NodePlan, WorkloadPlan
 from labkit.lab.messages import AttemptTimeout, Correlation, RetryTimer, WorkTimer
 from labkit.lab.reports import ANSWERED, REFUSED, UNKNOWN
-from labkit.service.errors import DR_SECONDARY
+from labkit.service.errors import DR_SECONDARY, FORWARDING_LOST
 from labkit.service.message import Request, Response
 
 ClientTimer = WorkTimer | AttemptTimeout | RetryTimer
@@ -109,6 +110,8 @@ class Client:
             return self._redirect(operation, response.headers.get("Location", ""))
         if response.code == DR_SECONDARY or response.status == 472:
             return self._fail(operation, self._after_cluster(operation.node))
+        if response.code == FORWARDING_LOST:
+            operation = operation._replace(silent=True)
         if response.status in (429, 473, 503):
             return self._fail(operation)
         return self._end(operation, UNKNOWN if operation.silent else REFUSED, correlation)

@@ -72,6 +72,21 @@ class StreamPush(NamedTuple):
     message: dict[str, Any]
 
 
+class ForwardedRequest(NamedTuple):
+    """A request of the API that a standby forwards, under a number of its own; its remote address is the caller."""
+
+    number: int
+    correlation: Correlation
+    request: Request
+
+
+class ForwardedAnswer(NamedTuple):
+    """The answer to a forwarded request."""
+
+    number: int
+    response: Response
+
+
 class BootstrapRequest(NamedTuple):
     """A secondary's request for what it needs to join; ``number`` is its fetch."""
 
@@ -97,6 +112,13 @@ class LeaseTimer(NamedTuple):
 
 class FetchTimeout(NamedTuple):
     """The end of the time that a fetch may take."""
+
+    incarnation: int
+    number: int
+
+
+class ForwardTimeout(NamedTuple):
+    """The end of the time that the answer to a forwarded request may take."""
 
     incarnation: int
     number: int
@@ -163,7 +185,7 @@ class PauseOver(NamedTuple):
     number: int
 
 
-NodeTimer = LeaseTimer | FetchTimeout | DueTimer | SyncTimer | ReplyTimeout
+NodeTimer = LeaseTimer | FetchTimeout | ForwardTimeout | DueTimer | SyncTimer | ReplyTimeout
 
 
 def size_of(body: Body | None) -> int:
@@ -189,6 +211,18 @@ def _check_request(message: ApiRequest) -> str:
     if type(request.headers) is not dict:
         return "an API request without headers"
     return _check_correlation(message.correlation)
+
+
+def _check_forwarded_request(message: ForwardedRequest) -> str:
+    wrong = _check_request(ApiRequest(message.correlation, message.request))
+    if wrong or type(message.number) is not int:
+        return wrong or "a forwarded request without a number"
+    return "" if type(message.request.remote_address) is str else "a forwarded request without its caller"
+
+
+def _check_forwarded_answer(message: ForwardedAnswer) -> str:
+    wrong = _check_response(message.response)
+    return wrong or ("" if type(message.number) is int else "the answer to a forwarded request without a number")
 
 
 def _check_answer(message: ApiAnswer) -> str:
@@ -263,6 +297,8 @@ BOOTSTRAP_PARTS = ("root_key", "keyring", "seal_config")
 CHECKS: dict[type, Callable[[Any], str]] = {
     ApiRequest: _check_request,
     ApiAnswer: _check_answer,
+    ForwardedRequest: _check_forwarded_request,
+    ForwardedAnswer: _check_forwarded_answer,
     ReplicationQuestion: _check_question,
     ReplicationAnswer: lambda message: shapes.malformed_answer(message.rpc, message.message),
     ReplicationRefusal: _check_refusal,

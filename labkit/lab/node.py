@@ -1,5 +1,7 @@
 """Node: one vault of a cluster on the network; answers requests, carries out its vault's Fetches, stands for election.
 
+A standby answers what is about itself and forwards the rest (``forwarding``).
+
 1. What waits here is plain data: requests that are suspended, and fetches under way by number.
 2. The node that holds the lease is the active one (``election``); only the active node does what falls due.
 3. A crash takes everything in memory away: the vault is sealed afterwards, and timers set before it are ignored.
@@ -10,11 +12,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from labkit.lab.addresses import api_address, cluster_address
 from labkit.lab.blueprint import NodePlan
 from labkit.lab.election import HELD, RENEW_NS, TAKEN, stand
+from labkit.lab.forwarding import Forwarding
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import (
     HEADER_BYTES,
@@ -25,6 +28,9 @@ from labkit.lab.messages import (
     Correlation,
     DueTimer,
     FetchTimeout,
+    ForwardedAnswer,
+    ForwardedRequest,
+    ForwardTimeout,
     LeaseTimer,
     NodeTimer,
     malformed,
@@ -49,8 +55,19 @@ READS = ("GET", "HEAD", "LIST")
 Changes = tuple[tuple[str, bytes | None], ...]
 
 
+class Asker(NamedTuple):
+    """Who awaits an answer: a host, under a correlation; ``forwarded`` is a standby's number for it, None without one.
+
+    The correlation of a forwarded request is that of whoever asked the standby.
+    """
+
+    host: str
+    correlation: Correlation
+    forwarded: int | None = None
+
+
 class NodeHost:
-    """A node: its vault, the requests that wait in it, and its replication link."""
+    """A node: its vault, the requests that wait in it, what it forwarded, and its replication link."""
 
     def __init__(
         self,
@@ -65,7 +82,7 @@ class NodeHost:
         self.name, self.cluster = plan.name, plan.cluster.name
         self.incarnation: int = state.get("incarnation", 0)
         self.serial: int = state.get("serial", 0)
-        self.suspended: dict[int, tuple[Suspended, str, Correlation]] = dict(state.get("suspended", {}))
+        self.suspended: dict[int, tuple[Suspended, Asker]] = dict(state.get("suspended", {}))
         self.fetches: dict[int, int] = dict(state.get("fetches", {}))
         self.timer_ns: int = state.get("timer_ns", 0)
         self.served: bool = state.get("served", False)
@@ -73,7 +90,7 @@ class NodeHost:
         self.commits: list[tuple[int, Changes]] = []
         self.entropy = services.entropy(self.incarnation, state.get("counter", 0))
         self.vault = self._build(state.get("vault"))
-        self.link = ReplicationLink(plan, services, self.vault, self.incarnation, state.get("link"))
+        self._connect(state)
 
     def __repr__(self) -> str:
         return f"NodeHost({self.name})"
@@ -115,7 +132,7 @@ class NodeHost:
 
     def receive(self, source: str, message: Any) -> None:
         """Take a message that arrived; a malformed one is refused."""
-        wrong = malformed(message)
+        wrong = malformed(message) or self._foreign(source, message)
         if wrong:
             self.refused_messages += 1
             self.core.observe(MESSAGE_REFUSED, source=source, reason=wrong)
@@ -144,13 +161,14 @@ class NodeHost:
         self.suspended, self.fetches, self.timer_ns, self.served = {}, {}, 0, False
         self.entropy = self.services.entropy(self.incarnation, 0)
         self.vault = self._build(None)
-        self.link = ReplicationLink(self.plan, self.services, self.vault, self.incarnation, None)
+        self._connect({})
 
     def after_step(self) -> None:
         """After any step: replicate what was written, report a changed service, keep the timer for what falls due."""
         if self.commits:
             self._report_commits()
         self.link.after_step()
+        self.forwarding.after_step()
         active = self.active
         if active != self.served:
             self.served = active
@@ -176,7 +194,13 @@ class NodeHost:
             "counter": self.entropy.counter,
             "vault": self.vault.state(),
             "link": self.link.state(),
+            "forwarding": self.forwarding.state(),
         }
+
+    def _connect(self, state: dict[str, Any]) -> None:
+        parts = (self.plan, self.services, self.vault, self.incarnation)
+        self.link = ReplicationLink(*parts, state.get("link"))
+        self.forwarding = Forwarding(*parts, state.get("forwarding"))
 
     def _build(self, state: dict[str, Any] | None) -> Vault:
         now, start_wall_ns = self.services.now, self.plan.start_wall_ns
@@ -211,12 +235,30 @@ class NodeHost:
 
     # ---- messages
 
+    def _foreign(self, source: str, message: Any) -> str:
+        """Return what is wrong with a message that only nodes of this cluster send; an empty text when nothing is."""
+        own = type(message) not in (ForwardedRequest, ForwardedAnswer) or source in self.plan.cluster.node_names
+        return "" if own else "a forwarded message from outside the cluster"
+
     def _on_request(self, source: str, message: ApiRequest) -> None:
-        request = message.request._replace(remote_address=source)
+        if not self.forwarding.forward(source, message):
+            request = message.request._replace(remote_address=source)
+            self._handle(request, Asker(source, message.correlation))
+
+    def _on_forwarded_request(self, source: str, message: ForwardedRequest) -> None:
+        if self.active:
+            self._handle(message.request, Asker(source, message.correlation, message.number))
+        else:
+            self.forwarding.refuse(source, message)
+
+    def _on_forwarded_answer(self, source: str, message: ForwardedAnswer) -> None:
+        self.forwarding.on_answer(source, message)
+
+    def _handle(self, request: Request, asker: Asker) -> None:
         outcome = self.vault.handle(request)
         if self.commits:
-            self._report_commits(message.correlation, request, outcome)
-        self._hand_over(outcome, source, message.correlation)
+            self._report_commits(asker.correlation, request, outcome)
+        self._hand_over(outcome, asker)
 
     def _on_answer(self, source: str, message: ApiAnswer) -> None:
         self._resume(message.correlation.number, message.response)
@@ -229,20 +271,23 @@ class NodeHost:
         waiting = self.suspended.pop(self.fetches.pop(number, 0), None)
         if waiting is None:
             return
-        suspended, source, correlation = waiting
+        suspended, asker = waiting
         outcome = self.vault.resume(suspended, answer)
         if self.commits:
-            self._report_commits(correlation, suspended.request, outcome)
-        self._hand_over(outcome, source, correlation)
+            self._report_commits(asker.correlation, suspended.request, outcome)
+        self._hand_over(outcome, asker)
 
-    def _hand_over(self, outcome: Response | Suspended, source: str, correlation: Correlation) -> None:
+    def _hand_over(self, outcome: Response | Suspended, asker: Asker) -> None:
         """Send an answer back, or keep the suspended request and carry its fetch out."""
         if isinstance(outcome, Response):
-            answer = ApiAnswer(correlation, outcome)
-            self.services.send(self.name, source, "response", answer, size_of(outcome.body))
+            if asker.forwarded is not None:
+                self.forwarding.answer(asker.host, asker.forwarded, outcome)
+                return
+            answer = ApiAnswer(asker.correlation, outcome)
+            self.services.send(self.name, asker.host, "response", answer, size_of(outcome.body))
             return
         self.serial += 1
-        self.suspended[outcome.number] = (outcome, source, correlation)
+        self.suspended[outcome.number] = (outcome, asker)
         self.fetches[self.serial] = outcome.number
         self._fetch(self.serial, outcome.fetch)
 
@@ -299,6 +344,9 @@ class NodeHost:
         if timer.number in self.fetches:
             self._resume(timer.number, silence("no answer in time"))
 
+    def _on_forward_timeout(self, timer: ForwardTimeout) -> None:
+        self.forwarding.on_timeout(timer)
+
     def _on_due_timer(self, timer: DueTimer) -> None:
         self.timer_ns = 0
         if self.active:
@@ -319,7 +367,7 @@ class NodeHost:
         if result == TAKEN:
             vault.set_leadership(Leadership(True, lease.term, self.plan.start_wall_ns + now_ns, leader, leader))
             self.services.emit(LeaderTaken(now_ns, self.cluster, self.name, lease.term))
-        elif result == HELD and (leadership.active or leadership.leader != leader):
+        elif result == HELD and (leadership.active or (leadership.leader, leadership.term) != (leader, lease.term)):
             vault.set_leadership(Leadership(False, lease.term, 0, leader, leader_cluster))
 
 
@@ -331,10 +379,13 @@ def _options_of(request: Request) -> tuple[str, ...]:
 MESSAGE_HANDLERS: dict[type, Callable[[NodeHost, str, Any], None]] = {
     ApiRequest: NodeHost._on_request,
     ApiAnswer: NodeHost._on_answer,
+    ForwardedRequest: NodeHost._on_forwarded_request,
+    ForwardedAnswer: NodeHost._on_forwarded_answer,
     BootstrapAnswer: NodeHost._on_bootstrap_answer,
 }
 TIMER_HANDLERS: dict[type, Callable[[NodeHost, Any], None]] = {
     LeaseTimer: NodeHost._on_lease_timer,
     FetchTimeout: NodeHost._on_fetch_timeout,
+    ForwardTimeout: NodeHost._on_forward_timeout,
     DueTimer: NodeHost._on_due_timer,
 }

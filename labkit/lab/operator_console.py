@@ -2,7 +2,8 @@
 
 1. An operator's host is never a target of a fault; its link is constant and lossless and draws nothing.
 2. It asks the active node, and tries again while there is none, until the time is over; then the answer is silence.
-   A runbook does not wait for a cluster whose nodes are all down or sealed: only another runbook would unseal one.
+   What may have been carried out is never sent again.  A runbook does not wait for a cluster whose nodes are all down
+   or sealed: only another runbook would unseal one.
 3. Runbooks are kept as name, arguments and answers; the generator is only a cache of them (R2).
 4. What a caller hands over is copied (``bodies``); an answer counts when it comes from the node that was asked.
 """
@@ -32,7 +33,7 @@ from labkit.lab.runbooks import (
     RunbookError,
 )
 from labkit.service.durations import SECOND_NS
-from labkit.service.errors import NO_ACTIVE_NODE, NO_SUCH_NODE, NOT_ACTIVE, NOT_RUNNING
+from labkit.service.errors import FORWARDING_LOST, NO_ACTIVE_NODE, NO_SUCH_NODE, NOT_ACTIVE, NOT_RUNNING
 from labkit.service.message import Request, Response, silence
 
 TIMEOUT_NS = 30 * SECOND_NS
@@ -226,7 +227,8 @@ class OperatorConsole:
         """Report how a request ended; a runbook's request that was never sent is not counted."""
         if not response.status and pending.runbook and not pending.asked:
             return
-        outcome = ANSWERED if response.ok else REFUSED if response.status else UNKNOWN
+        unknown = not response.status or response.code == FORWARDING_LOST
+        outcome = ANSWERED if response.ok else UNKNOWN if unknown else REFUSED
         path = pending.request.path.removeprefix("/v1/")
         self._services.emit(AskEnded(self._services.now(), self._host(pending), path, outcome, correlation))
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from labkit.service.durations import MILLISECOND_NS
 from labkit.service.encoding import from_unpadded_base64
-from labkit.service.errors import ATTEMPT_IN_PROGRESS
+from labkit.service.errors import ATTEMPT_IN_PROGRESS, FORWARDING_LOST
 from labkit.service.message import Body, Response
 
 DR = "sys/replication/dr/"
@@ -148,7 +148,7 @@ def promote(cluster: str, force: bool = False) -> Runbook:
     body = {"dr_operation_token": token, "force": force}
     for _ in range(MAX_POLLS):
         answer = yield Ask(cluster, "POST", DR + "secondary/promote", body)
-        if answer.status != 503:
+        if answer.status != 503 or answer.code == FORWARDING_LOST:
             break
         yield Pause(POLL_NS)
     _check(answer, f"promote {cluster}")

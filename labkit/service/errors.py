@@ -13,6 +13,7 @@ from labkit.service.message import Response, respond
 
 NOT_ACTIVE = "not_active"
 NO_ACTIVE_NODE = "no_active_node"
+FORWARDING_LOST = "forwarding_lost"
 NODE_SEALED = "sealed"
 DR_SECONDARY = "dr_secondary"
 ATTEMPT_IN_PROGRESS = "attempt_in_progress"

@@ -26,7 +26,7 @@ FLAGS = {
     "unauthenticated": "needs no token; any that is sent is ignored",
     "sudo": "wants the capability sudo too",
     "while_sealed": "answers while sealed",
-    "on_standby": "answers on a node that is not the active one",
+    "on_standby": "is about the node itself: one that is not the active one answers it, and forwards it nowhere",
     "any_mode": "answers on a disaster-recovery secondary",
     "any_namespace": "answers in any namespace",
     "enterprise": "is refused by the community edition",

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest, NotFound, ServiceError, Unsupported
 from labkit.service.fields import to_flag
@@ -17,6 +17,10 @@ from labkit.service.routing import Match
 from labkit.vault.context import Context
 from labkit.vault.mounts import MOUNTS, Mount, MountTable, ResolvedRoute, decode_table, routes_of
 from labkit.vault.storage.barrier import BarrierError
+
+if TYPE_CHECKING:
+    from labkit.service.message import Request
+    from labkit.vault.core import Core
 
 METHODS = {
     "GET": "read",
@@ -30,6 +34,8 @@ METHODS = {
 
 MAX_CACHED_ROUTES = 8_192
 MAX_CACHED_ROUTE_CHARACTERS = 512
+
+NO_FORWARDING = "x-vault-no-request-forwarding"
 
 # The system's own mount, for requests while the stored table cannot be read.
 _SYSTEM = MountTable((Mount("sys/", "system", "system", "system"),))
@@ -49,6 +55,21 @@ def find_route(ctx: Context) -> None:
     ctx.resolved = resolved
     ctx.operation, ctx.path = resolved.operation, resolved.path
     ctx.body = (request.body or {}) if resolved.operation in ("write", "patch") else resolved.query
+
+
+def is_for_active_node(core: Core, request: Request) -> bool:
+    """Whether a standby forwards a request: any that is not about the node itself, unless its sender wants none of it.
+
+    Nothing else of it is judged: what no node would answer is for the active one too (decision C16).
+    """
+    if any(type(name) is str and name.lower() == NO_FORWARDING and value for name, value in request.headers.items()):
+        return False
+    ctx = Context(core, request, core.now())
+    try:
+        find_route(ctx)
+    except ServiceError:
+        return True
+    return ctx.resolved is None or "on_standby" not in ctx.resolved.flags
 
 
 def keep_route(ctx: Context) -> None:

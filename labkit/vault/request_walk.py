@@ -119,7 +119,8 @@ def check_node(ctx: Context) -> None:
     if not core.leadership.active and "on_standby" not in flags:
         if not core.leadership.leader:
             raise Unavailable("no active node of this cluster is known; try again soon", code=NO_ACTIVE_NODE)
-        raise Redirect(f"{core.leadership.leader}/v1/{ctx.path}")
+        sent = ctx.request.path.lstrip("/").removeprefix("v1/").lstrip("/")  # with its query, encoded as it was
+        raise Redirect(f"{core.leadership.leader}/v1/{sent}")
     if "enterprise" in flags and core.settings.edition == "community":
         raise BadRequest("enterprise-only feature")
     if namespace and namespace != "root" and "any_namespace" not in flags:

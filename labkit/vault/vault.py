@@ -119,6 +119,14 @@ class Vault(ShortForms):
             return request_walk.step_down(ctx)
         return response
 
+    def is_for_active_node(self, request: Request) -> bool:
+        """Whether this node is an unsealed standby that forwards such a request (decision C16)."""
+        core = self.core
+        if core.leadership.active:
+            return False
+        reload_keyring(core)
+        return not self.sealed and request_route.is_for_active_node(core, request)
+
     def resume(self, suspended: Suspended, answer: Response) -> Response | Suspended:
         """Go on with a suspended request, now that its fetch was answered (status 0: silence)."""
         from labkit.vault import suspension

@@ -143,11 +143,11 @@ class Recount:
                 name = next((name for name, its in self.lab.parts.stores.items() if its is store), "")
                 self.written.append((name, dict(writes)))
 
-        def on_answer(node: Any, outcome: Any, source: str, correlation: Any) -> None:
+        def on_answer(node: Any, outcome: Any, asker: Any) -> None:
             step = self.settle(node.cluster)
             if step is not None:
-                self.answers.setdefault(correlation[:2], {})[correlation.attempt] = step
-            hand_over(node, outcome, source, correlation)
+                self.answers.setdefault(asker.correlation[:2], {})[asker.correlation.attempt] = step
+            hand_over(node, outcome, asker)
 
         def on_report(lab: Any, report: Any) -> None:
             if isinstance(report, OperationEnded | AskEnded):

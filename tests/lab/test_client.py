@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from labkit.lab.blueprint import ClientPlan, ClusterPlan, NodePlan, WorkloadPlan
 from labkit.lab.client import BUILDERS, Client, Outcome, SendRequest, SetTimer, build_request
 from labkit.lab.messages import AttemptTimeout, Correlation, RetryTimer, WorkTimer
-from labkit.service.errors import DR_SECONDARY
+from labkit.service.errors import DR_SECONDARY, FORWARDING_LOST
 from labkit.service.message import Response
 
 SECOND_NS = 1_000_000_000
@@ -124,6 +124,15 @@ def test_silence_goes_on_to_the_next_node_and_is_remembered():
     outcome = ended(one.on_answer(sent.correlation, answer(403)))
 
     assert outcome.kind == "unknown", "the first try may have happened"
+
+
+def test_a_lost_forwarded_request_counts_as_silence():
+    one = client()
+    sent = retry(one, one.on_answer(begun(one).correlation, answer(503, "lost", code=FORWARDING_LOST)))
+    assert sent.node == "paris-2"
+    outcome = ended(one.on_answer(sent.correlation, answer(403)))
+
+    assert (outcome.kind, outcome.operation.status) == ("unknown", 403)
 
 
 def test_silence_then_success_is_success():

@@ -19,6 +19,7 @@ from labkit.lab.messages import (
     Correlation,
     DueTimer,
     FetchTimeout,
+    ForwardTimeout,
     LeaseTimer,
     ReplicationAnswer,
     ReplicationQuestion,
@@ -27,7 +28,7 @@ from labkit.lab.messages import (
     SyncTimer,
     size_of,
 )
-from labkit.lab.node import MESSAGE_HANDLERS, NodeHost
+from labkit.lab.node import MESSAGE_HANDLERS, Asker, NodeHost
 from labkit.lab.reports import Committed, LeaderTaken
 from labkit.lab.runbooks import Ask
 from labkit.service.message import Request, Response
@@ -169,10 +170,11 @@ def test_a_quiet_cluster_keeps_its_leader_and_renews_its_lease(quiet):
 
 def test_a_standby_names_the_leader(quiet):
     quiet.run("2s")
-    answer = quiet["paris"].request("GET", "secret/data/app", node="paris-2")
+    headers = {"X-Vault-No-Request-Forwarding": "1"}
+    answer = quiet["paris"].request("GET", "secret/data/a%20b?version=2", headers=headers, node="paris-2")
 
     assert answer.status == 307
-    assert answer.headers["Location"] == "http://paris-1:8200/v1/secret/data/app"
+    assert answer.headers["Location"] == "http://paris-1:8200/v1/secret/data/a%20b?version=2"
 
 
 def test_another_node_takes_over_when_the_lease_has_run_out_not_before(quiet):
@@ -335,7 +337,7 @@ def test_what_is_committed_after_a_fetch_is_of_the_request_that_waited(outside, 
     node, token = leading(outside)
     request = Request("POST", "/v1/secret/data/app", {"X-Vault-Token": token}, {"data": {"a": 1}})
     suspended: Any = SimpleNamespace(request=request)
-    node.suspended[3], node.fetches[8] = (suspended, "somebody", ASKED), 3
+    node.suspended[3], node.fetches[8] = (suspended, Asker("somebody", ASKED)), 3
     monkeypatch.setattr(type(node.vault), "resume", lambda vault, waiting, answer: vault.handle(waiting.request))
     node.receive("elsewhere", ApiAnswer(Correlation("oslo-1", 8), Response(200, {})))
 
@@ -406,7 +408,9 @@ def test_a_refusal_carries_a_code_that_is_not_in_its_body(calm):
     attempt = "sys/replication/dr/secondary/generate-operation-token/attempt"
     calm["tokyo"].post(attempt, {}, token="")
     refused = {
-        "not_active": calm["paris"].request("GET", "secret/data/app", node="paris-2"),
+        "not_active": calm["paris"].request(
+            "GET", "secret/data/app", headers={"X-Vault-No-Request-Forwarding": "1"}, node="paris-2"
+        ),
         "dr_secondary": calm["tokyo"].get("secret/data/app"),
         "attempt_in_progress": calm["tokyo"].post(attempt, {}, token=""),
     }
@@ -448,7 +452,7 @@ def heard_of_a_first_sync() -> list[tuple[str, str, Any]]:
     lab.parts.console.start("replicate", primary="paris", secondary="tokyo")
     while lab.now < 4 * SECOND_NS:
         if lab.parts.console.finished and not lab.parts.console.answers and not lab.parts.console.asks:
-            lab.parts.console.ask(Ask("paris", "POST", "secret/data/app", {"data": {}}))
+            lab.parts.console.ask(Ask("paris", "POST", "secret/data/app", {"data": {}}, "paris-2"))
         for _, (verb, _, message) in lab.parts.clock.pending():
             if verb == "deliver":
                 rpc = getattr(message.payload, "rpc", message.what)
@@ -483,6 +487,7 @@ def timers(node: NodeHost) -> list[Any]:
     """Every timer that a node can have set, of now and of before, also for what is over."""
     now, serial = node.incarnation, node.sync.serial if node.sync is not None else 1
     made: list[Any] = [LeaseTimer(now), LeaseTimer(now - 1), DueTimer(now), FetchTimeout(now, 1), FetchTimeout(now, 99)]
+    made += [ForwardTimeout(now, 1), ForwardTimeout(now, 99)]
     made += [SyncTimer(now, name, number) for name in ("heartbeat", "backoff", "none") for number in (0, serial)]
     return made + [ReplyTimeout(now, rpc, number) for rpc in ("guard_hash", "echo", "none") for number in (0, serial)]
 

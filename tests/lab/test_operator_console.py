@@ -30,6 +30,7 @@ def console(outside):
     """A console that knows that paris-1 serves paris and that paris-2 is down."""
     outside.known = {
         "active://paris": ResolvedNode("paris-1", "paris", True),
+        "http://paris-1:8200": ResolvedNode("paris-1", "paris", True),
         "http://paris-2:8200": ResolvedNode("paris-2", "paris", False),
     }
     made = OperatorConsole(pair(), outside.services)
@@ -78,6 +79,15 @@ def test_no_text_makes_a_refusal_a_question_of_which_node(console, outside, code
 
     assert console.answers[number].status == 503
     assert [(report.asker, report.outcome) for report in outside.reports] == [("paris-operator", "refused")]
+
+
+@pytest.mark.parametrize("node", ["", "paris-1"])
+def test_what_may_have_been_carried_out_is_unknown_and_not_sent_again(console, outside, node):
+    number = console.ask(HEALTH._replace(node=node))
+    answered(console, outside.sent[0], 503, "forwarding_lost")
+
+    assert (console.answers[number].code, len(outside.sent)) == ("forwarding_lost", 1)
+    assert [report.outcome for report in outside.reports] == ["unknown"]
 
 
 @pytest.mark.parametrize(("node", "code"), [("paris-2", "not_running"), ("paris-9", "no_such_node")])

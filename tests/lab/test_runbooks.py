@@ -232,6 +232,14 @@ def test_promote_waits_while_replication_is_catching_up_and_deletes_the_token():
     assert asked(wanted)[-1][2] == DR + "secondary/operation-token/delete"
 
 
+def test_promote_is_not_sent_again_when_it_may_have_been_carried_out():
+    lost = Response(503, {}, {"errors": ["may have been carried out"]}, "forwarding_lost")
+    wanted, error = drive(RUNBOOKS["promote"]("tokyo"), ceremony({f"POST {DR}secondary/promote": lost}))
+
+    assert [step.path for step in wanted if isinstance(step, Ask)].count(DR + "secondary/promote") == 1
+    assert str(error) == "promote tokyo: answered 503: may have been carried out"
+
+
 def test_promote_does_not_wait_for_any_other_refusal():
     answers = ceremony({f"POST {DR}secondary/promote": refused(403, "dr operation token is missing or invalid")})
     _, error = drive(RUNBOOKS["promote"]("tokyo"), answers)

@@ -130,6 +130,7 @@ def test_each_write_is_another_secret_and_its_answer_is_shown(lab, board):
 
 
 def test_a_write_refused_by_a_standby_says_which_node_is_active(lab, board):
+    lab.crash("paris-1")
     board.target.value = "paris-2"
     board.buttons["write"].click()
 

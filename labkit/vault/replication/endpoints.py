@@ -263,8 +263,8 @@ PRIMARY = ("any_mode", "enterprise")
 SECONDARY = ("unauthenticated", "any_mode", "enterprise")
 
 ROUTES = (
-    Route("read", "replication/status", read_both_statuses, (), "on_standby", "any_namespace", *OPEN),
-    Route("read", DR + "status", read_status, (), "on_standby", "any_namespace", *OPEN),
+    Route("read", "replication/status", read_both_statuses, (), "any_namespace", *OPEN),
+    Route("read", DR + "status", read_status, (), "any_namespace", *OPEN),
     Route("write", DR + "primary/enable", enable_primary, (CLUSTER_ADDR,), *PRIMARY),
     Route("write", DR + "primary/demote", demote_primary, (), *PRIMARY),
     Route("write", DR + "primary/disable", disable_primary, (), *PRIMARY),
