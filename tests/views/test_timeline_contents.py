@@ -17,6 +17,7 @@ from labkit.lab.messages import Correlation
 from labkit.trace import Trace
 from labkit.views.timeline_contents import (
     MAX_COLUMNS,
+    Column,
     Records,
     Span,
     TimelineContents,
@@ -354,6 +355,16 @@ def test_operations_at_the_first_and_last_instant_of_a_window_count():
     columns = contents_of(Records(Trace(), ledger, {}, lambda _: {}), window).columns
 
     assert [column.answered for column in columns] == [1, *[0] * (len(columns) - 2), 1]
+
+
+def test_each_outcome_has_a_count_of_its_own():
+    ledger = RecoveryLedger()
+    for number, outcome in enumerate(("answered", "refused", "refused", "unknown", "unknown", "unknown")):
+        ledger.end(0, "c", "p", outcome, Correlation("c", number))
+    contents = contents_of(Records(Trace(), ledger, {}, lambda _: {}), Window(0, 1))
+
+    assert contents.columns == (Column(0, 1, 2, 3, 0),)
+    assert describe(contents) == "operations: 1 answered, 2 refused, 3 unknown; 0 acknowledged writes were lost."
 
 
 def test_slices_keep_their_counts_while_time_goes_on(lab):

@@ -115,6 +115,13 @@ def test_a_mark_at_the_end_has_its_label_on_the_left():
     assert mark.label.right <= mark.x
 
 
+def test_without_marks_the_rows_begin_at_the_top():
+    label = layout(contents([TimelineMark(5, "fault", "crash")]))
+
+    assert layout(contents([])).top == 14
+    assert label.top == 14 + 19, "a line of labels above them"
+
+
 def test_rows_are_clusters_with_their_nodes_below():
     placed = layout(contents([]))
 
