@@ -83,6 +83,9 @@ class Bookkeeping:
             named = (report.method, report.version, report.options)
             self._ledger.commit(correlation, CommittedWrite(cluster, histories.history_of(cluster), number, *named))
 
+    def _on_own_entry_made(self, report: reports.OwnEntryMade) -> None:
+        self._invariants.on_own_entry(*report)
+
     def _on_wiped(self, report: reports.Wiped) -> None:
         self._ledger.histories.wipe(report.cluster)
 
@@ -187,6 +190,7 @@ class Bookkeeping:
 
 HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {
     reports.Committed: Bookkeeping._on_committed,
+    reports.OwnEntryMade: Bookkeeping._on_own_entry_made,
     reports.Wiped: Bookkeeping._on_wiped,
     reports.OperationEnded: Bookkeeping._on_operation_ended,
     reports.AskEnded: Bookkeeping._on_ask_ended,

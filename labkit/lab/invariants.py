@@ -6,6 +6,8 @@
 3. *loss within lag*: a promotion without that loses no more acknowledged writes than the survivor lagged by.
 4. *equal roots, equal contents*: the roots of two clusters are equal exactly when what is replicated is equal; judged
    at rest, at probes and at status, and not after corruption was injected.
+5. *a secondary writes nothing of its own*: what a secondary stores of the two trees is what its primary sent; judged at
+   each commit, and a step that changes the mode belongs to the mode before it (decision D20).
 
 Violations are recorded and never stop a lab; a check of one's own that raises is a violation too, and one that is
 running is not begun again by what it asks.  A cluster *accepts* when its active node is up, unsealed and primary,
@@ -25,7 +27,8 @@ ONE_PRIMARY = "one primary"
 NO_LOSS = "planned failover loses nothing"
 WITHIN_LAG = "loss within lag"
 ROOTS = "equal roots, equal contents"
-STANDING = (ONE_PRIMARY, NO_LOSS, WITHIN_LAG, ROOTS)
+NOTHING_OWN = "a secondary writes nothing of its own"
+STANDING = (ONE_PRIMARY, NO_LOSS, WITHIN_LAG, ROOTS, NOTHING_OWN)
 
 
 class Violation(NamedTuple):
@@ -111,6 +114,11 @@ class Invariants:
             commits = _count(arrears.commits, "commit", "commits")
             self._found(WITHIN_LAG, f"{writes} lost, but {survivor} lagged by {commits}")
         self.on_change()
+
+    def on_own_entry(self, cluster: str, entry_number: int, keys: tuple[str, ...]) -> None:
+        """A secondary committed something of the two trees that its primary did not send."""
+        others = f" and {_count(len(keys) - 1, 'other key', 'other keys')}" if len(keys) > 1 else ""
+        self._found(NOTHING_OWN, f"{cluster} is a secondary and made entry {entry_number} itself: {keys[0]}{others}")
 
     def check_at_rest(self) -> None:
         """The lab stands still: ask the watched rules, and compare roots and contents where nothing is on its way."""

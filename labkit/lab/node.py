@@ -37,7 +37,7 @@ from labkit.lab.messages import (
     size_of,
 )
 from labkit.lab.replication_link import ReplicationLink
-from labkit.lab.reports import MESSAGE_REFUSED, Committed, LeaderTaken, Observed, ServiceChanged, Wiped
+from labkit.lab.reports import MESSAGE_REFUSED, Committed, LeaderTaken, Observed, OwnEntryMade, ServiceChanged, Wiped
 from labkit.service.message import Fetch, Request, Response, Suspended, silence
 from labkit.vault.calls import named_version, sent_names
 from labkit.vault.core import Core, Environment, Leadership, Settings
@@ -317,6 +317,8 @@ class NodeHost:
         ]
         if changes:
             self.commits.append((number or 0, tuple(changes)))
+            if self.link.reported[0] == "secondary":  # before this step; the upstream's entries do not come this way
+                self.services.emit(OwnEntryMade(self.cluster, number or 0, tuple(key for key, _ in changes)))
 
     def _report_commits(
         self,

@@ -41,6 +41,14 @@ class Committed(NamedTuple):
     options: tuple[str, ...] = ()
 
 
+class OwnEntryMade(NamedTuple):
+    """A secondary's node committed something of the two trees that no upstream sent: its entry, and the keys."""
+
+    cluster: str
+    entry_number: int
+    keys: tuple[str, ...]
+
+
 class Wiped(NamedTuple):
     """A cluster's contents were deleted: it joined a replication set."""
 
@@ -162,6 +170,7 @@ class Corrupted(NamedTuple):
 Report = (
     Observed
     | Committed
+    | OwnEntryMade
     | Wiped
     | LeaderTaken
     | ServiceChanged

@@ -5,8 +5,18 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
-from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY, ROOTS, STANDING, WITHIN_LAG, Arrears, Invariants
+from labkit.lab.invariants import (
+    NO_LOSS,
+    NOTHING_OWN,
+    ONE_PRIMARY,
+    ROOTS,
+    STANDING,
+    WITHIN_LAG,
+    Arrears,
+    Invariants,
+)
 from labkit.lab.loss_and_outage import Promotion
+from labkit.vault import tokens
 
 
 def broken(lab: Lab) -> list[str]:
@@ -203,6 +213,112 @@ def test_what_lags_is_not_compared(lab):
     assert lab["paris"].root != lab["tokyo"].root
     assert lab.queries.streaming_pairs() == []
     assert broken(lab) == []
+
+
+# ---- a secondary writes nothing of its own
+
+DR = "sys/replication/dr/"
+ANYTHING = 'path "*" { capabilities = ["create", "read", "update", "delete", "list", "sudo"] }'
+
+
+@pytest.fixture(scope="module")
+def counted_snapshot():
+    """The pair, replicating; paris issued tokens that count their uses, which tokyo has too."""
+    lab = Lab.pair(seed=7)
+    lab["paris"].put("sys/policies/acl/all", {"policy": ANYTHING})
+    issued = [{"num_uses": uses, "policies": ["all"], "ttl": "2m"} for uses in (1, 5)]
+    counted = [lab["paris"].post("auth/token/create", body).auth["client_token"] for body in issued]
+    lab.replicate("paris", "tokyo")
+    lab.run("1s")
+    return lab.snapshot(), counted
+
+
+@pytest.fixture
+def counted(counted_snapshot):
+    """That lab, and its two tokens."""
+    snapshot, texts = counted_snapshot
+    return Lab.restore(snapshot), texts
+
+
+def asked_of_a_secondary(lab, token):
+    """Ask tokyo all that a secondary answers or refuses, with a token; the operation token is made and deleted."""
+    tokyo, sent = lab["tokyo"], {"token": token}
+    for path in ("primary/enable", "primary/demote", "primary/disable", "secondary/enable", "secondary/promote"):
+        assert not tokyo.post(DR + path, {"token": "x"}, **sent).ok
+    assert not tokyo.post(DR + "primary/secondary-token", {"id": "a"}, **sent).ok
+    assert not tokyo.post(DR + "primary/revoke-secondary", {"id": "tokyo"}, **sent).ok
+    assert not tokyo.post("secret/data/app", {"data": {}}, **sent).ok
+    for path in (DR + "status", "sys/health", "sys/leader", "sys/seal-status"):
+        tokyo.get(path, **sent)
+    tokyo.post(DR + "secondary/generate-public-key", {}, **sent)
+    given = {"dr_operation_token": tokyo.operation_token()}
+    tokyo.post(DR + "secondary/merkle-check", given, **sent).raise_for_status()
+    addresses = {"update_primary_addrs": ["https://paris-1:8201"]}
+    tokyo.post(DR + "secondary/update-primary", {**given, **addresses}, **sent)
+    tokyo.post(DR + "secondary/operation-token/delete", given, **sent).raise_for_status()
+
+
+def test_nothing_that_is_asked_of_a_secondary_makes_an_entry_or_rewrites_what_its_primary_sent(counted):
+    lab, issued = counted
+    (node,) = [node for node in lab.parts.nodes.values() if node.cluster == "tokyo" and node.active]
+    reached, contents = node.journal.last, lab.queries.contents("tokyo")
+    for token in (lab["paris"].root_token, *issued, *issued, "hvs.unknown", ""):
+        asked_of_a_secondary(lab, token)
+
+    assert node.journal.last == reached
+    assert lab.queries.contents("tokyo") == contents
+    assert broken(lab) == []
+
+
+def test_leases_that_end_on_a_secondary_are_its_primarys_to_delete(counted):
+    lab, _ = counted
+    lab.partition("paris", "tokyo")
+    before = lab.queries.contents("tokyo")
+    lab.run("5m")
+
+    assert lab.queries.contents("tokyo") == before
+    assert lab.queries.contents("paris") != before
+    assert broken(lab) == []
+
+
+@pytest.mark.parametrize("uses", [0, 1])
+def test_a_step_that_changes_the_mode_belongs_to_the_mode_before_it(counted, uses):
+    """The use that a demotion takes off its token is an entry of the primary that was."""
+    lab, issued = counted
+    before = lab.queries.contents("paris")
+    lab["paris"].post(DR + "primary/demote", {}, token=issued[uses]).raise_for_status()
+
+    assert lab.queries.contents("paris") != before
+    lab["tokyo"].promote()
+    lab["tokyo"].post("secret/data/app", {"data": {"of": "a primary again"}})
+    assert NOTHING_OWN not in broken(lab)
+
+
+def test_a_secondary_that_takes_a_use_off_a_token_is_found(counted, monkeypatch):
+    lab, (_, token) = counted
+    monkeypatch.setattr(tokens, "admit", tokens.use)
+    lab["tokyo"].post(DR + "primary/demote", {}, token=token)
+
+    assert broken(lab) == [NOTHING_OWN]
+    finding = lab.invariants.broken[NOTHING_OWN]
+    assert finding.detail.startswith("tokyo is a secondary and made entry ")
+    assert ": token/id/" in finding.detail
+    assert token not in finding.detail
+    (event,) = lab.trace.select("invariant")
+    assert (event.name, event.verdict, event.detail) == (NOTHING_OWN, "broken", finding.detail)
+
+
+def test_an_entry_of_a_secondarys_own_is_found_on_a_node_that_took_over_too(calm):
+    calm.crash("tokyo-1")
+    calm.run("10s")
+    assert broken(calm) == []
+    (node,) = [node for node in calm.parts.nodes.values() if node.cluster == "tokyo" and node.active]
+    node.core.commit({"node/aside": b"not shipped"})
+    assert broken(calm) == []
+    node.core.commit({"logical/b": b"1", "logical/a": b"2", "logical/c": None})
+
+    entry = f"tokyo is a secondary and made entry {node.journal.last} itself"
+    assert calm.invariants.broken[NOTHING_OWN].detail == f"{entry}: logical/b and 2 other keys"
 
 
 # ---- rules of one's own
