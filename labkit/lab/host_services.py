@@ -22,7 +22,8 @@ class HostServices(NamedTuple):
     - ``now()``: simulated time in nanoseconds
     - ``after(delay_ns, payload, spread_ppm=0)``: give the payload back after a delay, which a draw makes longer or
       shorter by up to so many parts per million
-    - ``send(source, target, what, message, size_bytes)``: send a message to another host
+    - ``send(source, target, what, message, size_bytes, aside=False)``: send a message to another host, behind the
+      bytes that wait on the line, or aside of them
     - ``resolve(address)``: which node it names, None for any other; for the operators' console also, as
       ``active://paris``, which node of a cluster is the active one
     - ``entropy(incarnation, counter)``: this host's stream of bytes
@@ -31,7 +32,7 @@ class HostServices(NamedTuple):
 
     now: Callable[[], int]
     after: Callable[..., None]
-    send: Callable[[str, str, str, Any, int], None]
+    send: Callable[..., None]
     resolve: Callable[[str], ResolvedNode | None]
     entropy: Callable[[int, int], SeededEntropy]
     emit: Callable[[Any], None]

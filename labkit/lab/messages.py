@@ -58,7 +58,10 @@ class ReplicationAnswer(NamedTuple):
 
 
 class ReplicationRefusal(NamedTuple):
-    """Why a question, or (rpc "") the whole connection, is refused, and the addresses to ask instead."""
+    """Why a question is refused, or (rpc "") the whole connection ends, and the addresses to ask instead.
+
+    ``serial`` is the question's; of a heartbeat, that of the question before it.
+    """
 
     rpc: str
     serial: int
@@ -138,14 +141,6 @@ class SyncTimer(NamedTuple):
     serial: int
 
 
-class ReplyTimeout(NamedTuple):
-    """The end of the time that an upstream's answer may take."""
-
-    incarnation: int
-    rpc: str
-    serial: int
-
-
 class WorkTimer(NamedTuple):
     """Time for the next operation of a client's workload."""
 
@@ -185,7 +180,7 @@ class PauseOver(NamedTuple):
     number: int
 
 
-NodeTimer = LeaseTimer | FetchTimeout | ForwardTimeout | DueTimer | SyncTimer | ReplyTimeout
+NodeTimer = LeaseTimer | FetchTimeout | ForwardTimeout | DueTimer | SyncTimer
 
 
 def size_of(body: Body | None) -> int:

@@ -299,7 +299,8 @@ class NodeHost:
         if fetch.channel == "cluster":
             body = fetch.request.body or {}
             size_bytes = HEADER_BYTES + message_bytes(body)
-            self.services.send(self.name, target.node, "bootstrap_request", BootstrapRequest(number, body), size_bytes)
+            wanted = BootstrapRequest(number, body)
+            self.services.send(self.name, target.node, "bootstrap_request", wanted, size_bytes, aside=True)
         else:
             request = ApiRequest(Correlation(self.name, number), fetch.request)
             self.services.send(self.name, target.node, "request", request, size_of(fetch.request.body))

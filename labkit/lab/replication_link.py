@@ -1,10 +1,11 @@
 """Replication link: carries replication between clusters; the vault's pure parts decide (R19).
 
 1. On a secondary's active node it drives ``sync``: events in, effects carried out in order before the next event.
-2. On a primary's active node it answers the questions and pushes what was committed, in order, to each open stream.
-3. A connection begins with ``guard_hash`` and the client certificate; what comes without one is refused.
-4. Revoking an id cuts its stream at once; a node that is not the active one names the one that is.
-5. An upstream that is left is reported before the sync is dropped.
+2. Guard, heartbeats aside, refusals and bootstraps pass by what waits on the line; all else keeps its order.
+3. On a primary's active node it answers the questions and pushes what was committed, in order, to each open stream.
+4. A connection begins with ``guard_hash`` and the client certificate; what comes without one is refused.
+5. Revoking an id cuts its stream at once; a node that is not the active one names the one that is.
+6. An upstream that is left is reported before the sync is dropped.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from labkit.lab.messages import (
     ReplicationAnswer,
     ReplicationQuestion,
     ReplicationRefusal,
-    ReplyTimeout,
     StreamPush,
     SyncTimer,
 )
@@ -46,7 +46,6 @@ from labkit.vault.replication.events import (
     Remember,
     Replace,
     ReplyArrived,
-    ReplyTimedOut,
     Start,
     StartTimer,
     Stop,
@@ -108,11 +107,8 @@ class ReplicationLink:
         """A timer of the sync came back; without a sync, or on a node that is not active, it is ignored."""
         if self._sync is None or not self._active:
             return
-        if isinstance(timer, SyncTimer):
-            self._drive(TimerFired(timer.name, timer.serial, self._moment()))
-        else:
-            assert isinstance(timer, ReplyTimeout)
-            self._drive(ReplyTimedOut(timer.rpc, timer.serial, self._moment()))
+        assert isinstance(timer, SyncTimer)
+        self._drive(TimerFired(timer.name, timer.serial, self._moment()))
 
     def after_step(self) -> None:
         """After any step: start or stop by the mode, cut revoked ids off, push what was committed, report changes."""
@@ -177,8 +173,8 @@ class ReplicationLink:
     def _active(self) -> bool:
         return not self._vault.sealed and self._leadership.active
 
-    def _send(self, target: str, what: str, message: Any, body_bytes: int) -> None:
-        self._services.send(self._plan.name, target, what, message, body_bytes + HEADER_BYTES)
+    def _send(self, target: str, what: str, message: Any, body_bytes: int, aside: bool = False) -> None:
+        self._services.send(self._plan.name, target, what, message, body_bytes + HEADER_BYTES, aside=aside)
 
     def _moment(self) -> Moment:
         return Moment(self._services.now(), self._vault.now())
@@ -264,13 +260,11 @@ class ReplicationLink:
         assert tree is not None
         message = ask(send, tree)
         target = self._services.resolve(send.to)
-        if send.timeout_ns:
-            self._services.after(send.timeout_ns, ReplyTimeout(self._incarnation, send.rpc, message["serial"]))
         if target is None:
             return
         credentials = activation.credentials(core, message["serial"]) if send.rpc == "guard_hash" else {}
         question = ReplicationQuestion(send.rpc, self._mode.secondary_id, message, credentials)
-        self._send(target.node, send.rpc, question, size_bytes(message) + size_bytes(credentials))
+        self._send(target.node, send.rpc, question, size_bytes(message) + size_bytes(credentials), aside=send.aside)
 
     def _on_answer(self, source: str, message: ReplicationAnswer) -> None:
         tree = self._journal.tree
@@ -293,8 +287,8 @@ class ReplicationLink:
         rpc, secondary_id, message = question.rpc, question.secondary_id, question.message
         refused, addresses = self._judge(source, question)
         if refused:
-            refusal = ReplicationRefusal(rpc, message["serial"], refused, addresses)
-            self._send(source, rpc, refusal, REFUSAL_BYTES)
+            serial = message["asked" if rpc == "echo" else "serial"]
+            self._send(source, rpc, ReplicationRefusal(rpc, serial, refused, addresses), REFUSAL_BYTES, aside=True)
             return
         journal = self._journal
         answer = self._echo(secondary_id, message) if rpc == "echo" else QUESTIONS[rpc](journal, message)
@@ -302,7 +296,8 @@ class ReplicationLink:
             stream = opened(answer)
             if stream is not None:
                 self.streams[secondary_id] = stream
-        self._send(source, rpc, ReplicationAnswer(rpc, answer), size_bytes(answer))
+        aside = rpc == "guard_hash" or (rpc == "echo" and message["aside"])
+        self._send(source, rpc, ReplicationAnswer(rpc, answer), size_bytes(answer), aside=aside)
 
     def _judge(self, source: str, question: ReplicationQuestion) -> tuple[str, tuple[str, ...]]:
         """Return why a question is refused, and where to ask instead; an empty reason when it is answered."""
@@ -318,6 +313,7 @@ class ReplicationLink:
                 core.observe("connection_refused", secondary=secondary_id, reason=why)
             else:
                 self.connected[secondary_id] = source
+                self.streams.pop(secondary_id, None)
             return why, ()
         if self.connected.get(secondary_id) != source:
             return "no connection of that id is open", ()
@@ -340,12 +336,13 @@ class ReplicationLink:
         core = self._core
         for secondary_id in sorted(self.connected):
             why = "" if self._mode.mode == "primary" else f"not a primary but {self._mode.mode}"
-            if not why and not activation.is_known(core, secondary_id):
-                why = "the activation of this id was revoked"
-            if why:
+            revoked = not why and not activation.is_known(core, secondary_id)
+            if why or revoked:
+                why = why or "the activation of this id was revoked"
                 host = self.connected.pop(secondary_id)
                 self.streams.pop(secondary_id, None)
-                self._send(host, "disconnect", ReplicationRefusal("", 0, why), REFUSAL_BYTES)
+                # who was revoked takes nothing more; whose primary was demoted takes all that was pushed before
+                self._send(host, "disconnect", ReplicationRefusal("", 0, why), REFUSAL_BYTES, aside=revoked)
         for secondary_id in sorted(self.streams):
             while (pushed := push(self._journal, self.streams[secondary_id])) is not None:
                 self.streams[secondary_id], message = pushed
@@ -356,7 +353,8 @@ class ReplicationLink:
             answer = Response(503, {}, {"errors": [NOT_ACTIVE_TEXT]}, NOT_ACTIVE)
         else:
             answer = activation.bootstrap(self._core, message.body)
-        self._send(source, "bootstrap_answer", BootstrapAnswer(message.number, answer), size_bytes(answer.body or {}))
+        size = size_bytes(answer.body or {})
+        self._send(source, "bootstrap_answer", BootstrapAnswer(message.number, answer), size, aside=True)
 
 
 MESSAGE_HANDLERS: dict[type, Callable[[ReplicationLink, str, Any], None]] = {

@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
-from labkit.service.durations import MILLISECOND_NS
+from labkit.lab.patience import POLL_NS, Patience
+from labkit.service.durations import SECOND_NS
 from labkit.service.encoding import from_unpadded_base64
 from labkit.service.errors import ATTEMPT_IN_PROGRESS, FORWARDING_LOST
 from labkit.service.message import Body, Response
 
 DR = "sys/replication/dr/"
-POLL_NS = 250 * MILLISECOND_NS
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "LIST")
-MAX_POLLS = 480  # two minutes
-MAX_IDLE_POLLS = 120  # 30 s without a new entry: a secondary notices a silent primary after 15 s, and compares then
+MAX_IDLE_NS = 120 * SECOND_NS
+MAX_CATCH_UP_IDLE_NS = 30 * SECOND_NS  # a secondary notices a silent primary after 15 s, and compares then
 MAX_ARRIVAL_POLLS = 60  # 15 s, more than anything under way takes
 
 
@@ -146,11 +146,15 @@ def promote(cluster: str, force: bool = False) -> Runbook:
     """Generate an operation token from key shares, promote the secondary with it, and delete the token."""
     token = yield from operation_token(cluster)
     body = {"dr_operation_token": token, "force": force}
-    for _ in range(MAX_POLLS):
+    patience = Patience(MAX_IDLE_NS)
+    while True:
         answer = yield Ask(cluster, "POST", DR + "secondary/promote", body)
         if answer.status != 503 or answer.code == FORWARDING_LOST:
             break
-        yield Pause(POLL_NS)
+        pause_ns = patience.pause_ns((yield from _status(cluster)))
+        if not pause_ns:
+            break
+        yield Pause(pause_ns)
     _check(answer, f"promote {cluster}")
     yield from _wait_for(cluster, "primary", "running")
     answer = yield Ask(cluster, "POST", DR + "secondary/operation-token/delete", {"dr_operation_token": token})
@@ -288,8 +292,8 @@ def _check_pair(old: str, new: str) -> Generator[Wanted, Any, dict[str, Any]]:
 
 def _catch_up(old: str, new: str, before: dict[str, Any]) -> Steps:
     """Wait until a secondary streams and has what its primary had before; give up when it makes no progress."""
-    idle, seen = 0, -1
-    while idle < MAX_IDLE_POLLS:
+    patience = Patience(MAX_CATCH_UP_IDLE_NS)
+    while True:
         data = yield from _status(new)
         reached = data.get("last_remote_wal", 0)
         streams = (data.get("state"), data.get("connection_state")) == ("stream-wals", "ready")
@@ -298,11 +302,14 @@ def _catch_up(old: str, new: str, before: dict[str, Any]) -> Steps:
             reached >= before["last_wal"] or data["merkle_root"] == (yield from _status(old))["merkle_root"]
         ):
             return
-        idle, seen = (0, reached) if reached != seen else (idle + 1, seen)
-        yield Pause(POLL_NS)
+        pause_ns = patience.pause_ns(data)
+        if not pause_ns:
+            break
+        yield Pause(pause_ns)
     raise RunbookError(
-        f"failover from {old} to {new}: {new} has entry {seen} of {before['last_wal']} and made no progress for 30 s "
-        f"(state {data.get('state')}, connection {data.get('connection_state')}); nothing was changed"
+        f"failover from {old} to {new}: {new} has entry {reached} of {before['last_wal']} and made no progress for "
+        f"{patience.idle_s} s (state {data.get('state')}, connection {data.get('connection_state')}); "
+        "nothing was changed"
     )
 
 
@@ -329,17 +336,20 @@ def _leaving(left: str, steps: Runbook | Steps) -> Steps:
 
 
 def _wait_for(cluster: str, mode: str, state: str) -> Steps:
-    """Ask for the status until mode and state are reached."""
-    data: Body = {}
-    for _ in range(MAX_POLLS):
+    """Ask for the status until mode and state are reached; give up when nothing moves any more."""
+    patience = Patience(MAX_IDLE_NS)
+    while True:
         answer = yield Ask(cluster, "GET", DR + "status")
-        data = answer.data or {}
+        data: Body = answer.data or {}
         if data.get("mode") == mode and data.get("state") == state:
             return
-        yield Pause(POLL_NS)
+        pause_ns = patience.pause_ns(data)
+        if not pause_ns:
+            break
+        yield Pause(pause_ns)
     raise RunbookError(
-        f"{cluster} did not become {mode} in state {state} within two minutes; it is {data.get('mode')} "
-        f"in state {data.get('state')}"
+        f"{cluster} did not become {mode} in state {state}, and made no progress for {patience.idle_s} s; "
+        f"it is {data.get('mode')} in state {data.get('state')}"
     )
 
 

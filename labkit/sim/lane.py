@@ -4,7 +4,8 @@ Rules kept here:
 
 1. A lane is one direction between two sites, over any number of links; a cut of any of them cuts the lane.
 2. A cut starts an epoch of the lane; messages of an earlier epoch are lost on arrival, without a search.
-3. A stream is one direction between two hosts: its messages arrive in the order in which they were sent.
+3. A stream is one direction between two hosts, in the queue or aside: its messages arrive in the order in which
+   they were sent.  What goes aside waits for no bytes of others, but the line counts its bytes.
 4. Each stream draws under its own labels, so other traffic does not change its delays.
 """
 
@@ -97,9 +98,18 @@ class Lane:
 
     def queued_ns(self, now_ns: int, size_bytes: int, bandwidth_bps: int) -> int:
         """Put a message on the line; return its wait for those before it plus the time it takes to be sent."""
-        start_ns = max(now_ns, self.free_ns)
-        self.free_ns = start_ns - (-size_bytes * _BITS_NS // bandwidth_bps)  # rounded up
+        self.free_ns = max(now_ns, self.free_ns) + _sending_ns(size_bytes, bandwidth_bps)
         return self.free_ns - now_ns
+
+    def aside_ns(self, now_ns: int, size_bytes: int, bandwidth_bps: int) -> int:
+        """Send a message past those that wait on the line, which wait longer by it; return the time it takes."""
+        sending_ns = _sending_ns(size_bytes, bandwidth_bps)
+        self.free_ns = max(now_ns, self.free_ns) + sending_ns
+        return sending_ns
+
+
+def _sending_ns(size_bytes: int, bandwidth_bps: int) -> int:
+    return -(-size_bytes * _BITS_NS // bandwidth_bps)  # rounded up
 
 
 def fitted(topology: Topology, impairments: Mapping[Pair, Impairment], ends: Pair) -> tuple[Path, bool]:
@@ -134,6 +144,7 @@ class MessageStream:
     """One direction between two hosts, on a lane; `refresh` computes what each message needs."""
 
     __slots__ = (
+        "_aside",
         "_delays",
         "_jitter",
         "_lane",
@@ -148,8 +159,9 @@ class MessageStream:
         "varies",
     )
 
-    def __init__(self, source: Host, target: Host, lane: Lane, draws: RandomStreams) -> None:
-        direction = f"{source.name}>{target.name}"
+    def __init__(self, source: Host, target: Host, lane: Lane, draws: RandomStreams, aside: bool = False) -> None:
+        direction = f"{source.name}>{target.name}{' aside' if aside else ''}"
+        self._aside = aside
         self._source = source
         self._target = target
         self._lane = lane
@@ -185,7 +197,8 @@ class MessageStream:
             for shape in lane.shapes:
                 due_ns += shape.draw_ns(self._delays)
         if lane.bandwidth_bps:
-            due_ns += lane.queued_ns(now_ns, size_bytes, lane.bandwidth_bps)
+            wait_ns = lane.aside_ns if self._aside else lane.queued_ns
+            due_ns += wait_ns(now_ns, size_bytes, lane.bandwidth_bps)
         return due_ns
 
     def resent_ns(self) -> tuple[int, bool]:

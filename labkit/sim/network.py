@@ -6,7 +6,8 @@ Rules kept here:
 2. Each change of hosts or lanes starts an epoch; lanes that it cuts and hosts that it crashes take its number.
    A message carries the epoch it was sent in; when that is before its lane's or a host's, it is lost.
 3. Lanes and streams are made when they are first used; what they remember is state, the rest follows from it.
-4. An operator's line draws nothing, loses nothing and never fails: observing a lab does not change it.
+4. A message is sent in the queue of its line, or aside: past the bytes that wait, in an order of its own.
+5. An operator's line draws nothing, loses nothing and never fails: observing a lab does not change it.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class NetworkState(NamedTuple):
     hosts: tuple[tuple[str, str, bool, bool, int], ...]  # name, site, private, up, epoch
     impairments: tuple[tuple[Pair, tuple[Any, ...]], ...]
     lanes: tuple[tuple[str, str, int, int, int], ...]  # source, target, epoch, free_ns, doubt_ns
-    streams: tuple[tuple[str, str, int], ...]  # source, target, last_ns
+    streams: tuple[tuple[str, str, bool, int], ...]  # source, target, aside, last_ns
     delivered: int
 
 
@@ -54,6 +55,7 @@ class Network:
     """
 
     __slots__ = (
+        "_asides",
         "_at",
         "_clock",
         "_epoch",
@@ -82,6 +84,7 @@ class Network:
         self._operator_lane = Lane("operator", "operator")
         self._operator_lane.fit(_operators(topology), False)
         self._streams: dict[Pair, MessageStream] = {}
+        self._asides: dict[Pair, MessageStream] = {}
 
     @classmethod
     def from_state(cls, state: NetworkState, clock: Clock, random_streams: RandomStreams, trace: Trace) -> Network:
@@ -95,8 +98,8 @@ class Network:
             network._impairments[pair] = Impairment(cut, slower, factor, loss_ppm)
         for source, target, *memory in state.lanes:
             network._lane(source, target, *memory)
-        for source, target, last_ns in state.streams:
-            network._stream(source, target).last_ns = last_ns
+        for source, target, aside, last_ns in state.streams:
+            network._stream(source, target, aside).last_ns = last_ns
         return network
 
     def state(self) -> NetworkState:
@@ -113,8 +116,9 @@ class Network:
             impairments=tuple((pair, _plain(kept)) for pair, kept in sorted(self._impairments.items(), key=_pair)),
             lanes=tuple(row for row in lanes if row[2] or row[3]),
             streams=tuple(
-                (*pair, stream.last_ns)
-                for pair, stream in sorted(self._streams.items(), key=_pair)
+                (*pair, streams is self._asides, stream.last_ns)
+                for streams in (self._streams, self._asides)
+                for pair, stream in sorted(streams.items(), key=_pair)
                 if stream.last_ns >= now_ns
             ),
             delivered=self.delivered,
@@ -152,12 +156,13 @@ class Network:
         """Whether the host is up."""
         return self._host(host).up
 
-    def send(self, source: str, target: str, what: str, payload: Any, size_bytes: int) -> None:
-        """Send a message: it arrives later, after those sent before it from this host to that one.
+    def send(self, source: str, target: str, what: str, payload: Any, size_bytes: int, aside: bool = False) -> None:
+        """Send a message: it arrives later, after those sent before it from this host to that one the same way.
 
         Over a cut lane, or from or to a host that is down, it is lost at once; a later fault may lose it too.
         """
-        stream = self._streams.get((source, target)) or self._stream(source, target)
+        streams = self._asides if aside else self._streams
+        stream = streams.get((source, target)) or self._stream(source, target, aside)
         now_ns = self._clock.now
         if stream.closed:
             if self._record is not None:
@@ -254,13 +259,14 @@ class Network:
             self._lanes[source, target] = lane
         return lane
 
-    def _stream(self, source: str, target: str) -> MessageStream:
-        stream = self._streams.get((source, target))
+    def _stream(self, source: str, target: str, aside: bool = False) -> MessageStream:
+        streams = self._asides if aside else self._streams
+        stream = streams.get((source, target))
         if stream is None:
             a, b = self._host(source), self._host(target)
             own = a.site == b.site and (a.private or b.private)
             lane = self._operator_lane if own else self._lane(a.site, b.site)
-            stream = self._streams[source, target] = MessageStream(a, b, lane, self._random_streams)
+            stream = streams[source, target] = MessageStream(a, b, lane, self._random_streams, aside)
         return stream
 
     def _refit(self) -> None:
@@ -275,8 +281,9 @@ class Network:
         self._refresh()
 
     def _refresh(self) -> None:
-        for stream in self._streams.values():
-            stream.refresh()
+        for streams in (self._streams, self._asides):
+            for stream in streams.values():
+                stream.refresh()
 
 
 # Makes a record without its constructor's frame: there is one per message.

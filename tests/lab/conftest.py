@@ -148,8 +148,8 @@ class Outside:
     def _after(self, delay_ns: int, payload: Any, spread_ppm: int = 0) -> None:
         self.done.append(("after", (delay_ns, payload, spread_ppm)))
 
-    def _send(self, *message: Any) -> None:
-        self.done.append(("send", message))
+    def _send(self, *message: Any, aside: bool = False) -> None:
+        self.done.append(("send", message[:5]))
 
     def _entropy(self, incarnation: int, counter: int) -> SeededEntropy:
         return SeededEntropy(7, "fake", incarnation, counter=counter)

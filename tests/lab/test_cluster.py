@@ -309,7 +309,7 @@ def test_failover_after_a_takeover_waits_until_the_secondary_has_found_its_prima
 def test_failover_to_a_cluster_that_is_cut_off_changes_nothing(lab):
     lab.partition("paris", "tokyo")
     lab.run("1s")
-    with pytest.raises(RunbookError, match=r"made no progress for 30 s .*; nothing was changed"):
+    with pytest.raises(RunbookError, match=r"made no progress for \d+ s .*; nothing was changed"):
         lab.failover("paris", "tokyo")
 
     assert (lab["paris"].mode, lab["tokyo"].mode) == ("primary", "secondary")

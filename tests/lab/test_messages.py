@@ -46,7 +46,7 @@ def test_every_message_of_a_node_and_the_console_has_one_handler():
         operator_console.TIMER_HANDLERS,
     )
     handled = list(chain.from_iterable(tables))
-    by_the_sync = {messages.SyncTimer, messages.ReplyTimeout}
+    by_the_sync = {messages.SyncTimer}
     of_clients = set(client.ClientTimer.__args__)
 
     assert len(handled) == len(set(handled))

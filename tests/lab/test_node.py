@@ -23,7 +23,6 @@ from labkit.lab.messages import (
     LeaseTimer,
     ReplicationAnswer,
     ReplicationQuestion,
-    ReplyTimeout,
     StreamPush,
     SyncTimer,
     size_of,
@@ -83,7 +82,7 @@ def test_timers_of_the_sync_reach_it_and_those_of_an_earlier_life_reach_nobody(o
     node, _ = leading(outside)
     reached: list[Any] = []
     monkeypatch.setattr(type(node.link), "on_timer", lambda link, timer: reached.append(timer))
-    timers: list[Any] = [SyncTimer(0, "heartbeat", 3), ReplyTimeout(0, "echo", 4)]
+    timers: list[Any] = [SyncTimer(0, "heartbeat", 3), SyncTimer(0, "backoff", 4)]
     for timer in (*timers, SyncTimer(1, "heartbeat", 3), DueTimer(0)):
         node.on_timer(timer)
 
@@ -488,8 +487,7 @@ def timers(node: NodeHost) -> list[Any]:
     now, serial = node.incarnation, node.sync.serial if node.sync is not None else 1
     made: list[Any] = [LeaseTimer(now), LeaseTimer(now - 1), DueTimer(now), FetchTimeout(now, 1), FetchTimeout(now, 99)]
     made += [ForwardTimeout(now, 1), ForwardTimeout(now, 99)]
-    made += [SyncTimer(now, name, number) for name in ("heartbeat", "backoff", "none") for number in (0, serial)]
-    return made + [ReplyTimeout(now, rpc, number) for rpc in ("guard_hash", "echo", "none") for number in (0, serial)]
+    return made + [SyncTimer(now, name, number) for name in ("heartbeat", "backoff", "none") for number in (0, serial)]
 
 
 def fitted(node: NodeHost, message: Any) -> Any:

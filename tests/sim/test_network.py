@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from labkit.sim.lane import NO_IMPAIRMENT, Impairment
 from labkit.sim.latency import Latency
 from labkit.sim.network import Network
+from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Link, Topology
 
 SECOND = 1_000_000_000
@@ -474,3 +475,65 @@ def test_the_same_seed_gives_the_same_trace_in_every_process(checkout: Path) -> 
     assert len(said) == 1
     # The same on every platform and Python version: when this line changes, every seeded world has.
     assert said.pop().split()[0] == "99f01c4f9eef2c6c1f68d9715fceac17226af7bea924b216ab5b2965aae8cba8"
+
+
+# ---- aside of what waits
+
+
+def narrow(received: list[tuple[int, str]], state: Any = None, clock: Any = None) -> tuple[Any, Any]:
+    """A clock and a network of a line of a thousand bytes per second."""
+    from labkit.sim.clock import Clock
+    from labkit.trace import Trace
+
+    def arrive(item: Any) -> None:
+        if network.arrive(item[2]):
+            received.append((clock.now, item[2].what))
+
+    clock = Clock(arrive, *(clock or ()))
+    link = Link(between=("a", "b"), latency=Latency.constant(SECOND), bandwidth_bps=8_000, jitter_ns=SECOND // 2)
+    if state is not None:
+        network = Network.from_state(state, clock, RandomStreams(1), Trace())
+        return clock, network
+    network = Network(Topology(sites=("a", "b"), links=(link,)), clock, RandomStreams(1), Trace())
+    for host in ("a-1", "b-1"):
+        network.place(host, host[0])
+    return clock, network
+
+
+def test_what_goes_aside_waits_for_no_bytes_and_those_behind_wait_for_its() -> None:
+    received: list[tuple[int, str]] = []
+    clock, network = narrow(received)
+    network.send("a-1", "b-1", "large", None, 60_000)
+    network.send("a-1", "b-1", "small", None, 1_000, aside=True)
+    network.send("a-1", "b-1", "behind", None, 1_000)
+    clock.run()
+
+    assert [what for _, what in received] == ["small", "large", "behind"]
+    times = {what: at_ns // SECOND for at_ns, what in received}
+    assert times == {"small": 2, "large": 61, "behind": 63}
+
+
+def test_aside_has_an_order_of_its_own_and_faults_reach_it() -> None:
+    received: list[tuple[int, str]] = []
+    clock, network = narrow(received)
+    for number in range(20):
+        network.send("a-1", "b-1", f"{number:02}", None, 1, aside=True)
+    clock.run()
+    assert [what for _, what in received] == [f"{number:02}" for number in range(20)]
+    network.send("a-1", "b-1", "lost", None, 1, aside=True)
+    network.set_up("b-1", False)
+    network.set_up("b-1", True)
+    clock.run()
+    assert len(received) == 20
+
+
+def test_what_waits_aside_is_restored_in_its_order() -> None:
+    received: list[tuple[int, str]] = []
+    _, network = narrow(received)
+    network.send("a-1", "b-1", "large", None, 60_000)
+    network.send("a-1", "b-1", "slow", None, 2_000, aside=True)
+    saved = network.state()
+
+    assert [row[:3] for row in saved.streams] == [("a-1", "b-1", False), ("a-1", "b-1", True)]
+    again = narrow([], saved)[1]
+    assert again.state() == saved

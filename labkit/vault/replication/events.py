@@ -57,21 +57,16 @@ class ReplyArrived(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """A question, or (rpc "") the whole connection, was refused; ``addresses``: the active node's, if known."""
+    """A question was refused, or (rpc "") the upstream ends the connection; ``addresses``: the active node's, if known.
+
+    ``serial`` is the question's; of a heartbeat, that of the question before it.
+    """
 
     rpc: str
     serial: int
     reason: str
     at: Moment
     addresses: tuple[str, ...] = ()
-
-
-class ReplyTimedOut(NamedTuple):
-    """No answer arrived in time."""
-
-    rpc: str
-    serial: int
-    at: Moment
 
 
 class Pushed(NamedTuple):
@@ -92,16 +87,16 @@ class TimerFired(NamedTuple):
     at: Moment
 
 
-Event = Start | Stop | ReplyArrived | Refused | ReplyTimedOut | Pushed | TimerFired
+Event = Start | Stop | ReplyArrived | Refused | Pushed | TimerFired
 
 
 class AskUpstream(NamedTuple):
-    """Ask the upstream at an address what ``ask`` makes of the payload; timeout 0: no ``ReplyTimedOut`` follows."""
+    """Ask the upstream at an address what ``ask`` makes of the payload, after all that was asked before, or aside."""
 
     rpc: str
     to: str
     payload: Mapping[str, Any]
-    timeout_ns: int
+    aside: bool = False
 
     def __repr__(self) -> str:
         return f"AskUpstream({self.rpc}, {self.to})"

@@ -135,7 +135,8 @@ def echo(journal: Journal, question: Mapping[str, Any], here: Here) -> Message:
     return _answer(
         question,
         sent_ns=question["sent_ns"],
-        asked=question["stream"],
+        asked=question["asked"],
+        aside=question["aside"],
         wall_ns=here.wall_ns,
         api_addr=here.api_addr,
         cluster_addr=here.cluster_addr,

@@ -121,6 +121,10 @@ def _is_version(value: Any) -> bool:
     return _is_text(value) and value.isascii() and len(value) <= MAX_VERSION_CHARACTERS
 
 
+def _is_flag(value: Any) -> bool:
+    return type(value) is bool
+
+
 def _is_false(value: Any) -> bool:
     return value is False
 
@@ -164,7 +168,8 @@ QUESTION_SHAPES: Mapping[str, Shape] = {
     "echo": {
         **SERIAL,
         "sent_ns": _is_number,
-        "stream": _is_number,
+        "asked": _is_number,
+        "aside": _is_flag,
         "last_heartbeat_duration_ms": _is_number,
         "clock_skew_ms": _is_number,
         "replication_primary_canary_age_ms": _is_number,
@@ -188,6 +193,7 @@ ANSWER_SHAPES: Mapping[str, Shape] = {
         **SERIAL,
         "sent_ns": _is_number,
         "asked": _is_number,
+        "aside": _is_flag,
         "wall_ns": _is_number,
         "api_addr": _is_text,
         "cluster_addr": _is_text,

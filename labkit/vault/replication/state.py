@@ -4,7 +4,8 @@
    changes ``connection_state``, but neither ``state`` nor contents.
 2. One question is open at a time, under a serial; an answer or a push with another serial is ignored.  Heartbeats
    are outside this: all of one start have its serial.
-3. State is plain values: ``plain`` and ``from_plain`` carry it through JSON.
+3. The question by guard begins a connection: it goes aside, all others wait their turn on the line.
+4. State is plain values: ``plain`` and ``from_plain`` carry it through JSON.
 """
 
 from __future__ import annotations
@@ -54,7 +55,6 @@ CONNECTION_STATES = ("idle", "connecting", "ready", "transient_failure", "shutdo
 
 HEARTBEAT_NS = SECOND_NS
 DEAD_NS = 15 * SECOND_NS
-TIMEOUT_NS = 15 * SECOND_NS
 BACKOFF_NS, BACKOFF_CAP_NS, BACKOFF_SPREAD_PPM = 2 * SECOND_NS, 60 * SECOND_NS, 200_000
 
 
@@ -76,6 +76,7 @@ class Heartbeat(NamedTuple):
     clock_skew_ns: int = 0  # this node's wall clock minus the upstream's
     canary_ns: int | None = None
     canaries: tuple[tuple[int, int], ...] = ()
+    sent_ns: int = -1  # when the newest that was answered was sent
     api_addr: str = ""
     cluster_addr: str = ""
 
@@ -99,11 +100,10 @@ class State(NamedTuple):
     work: Work = Work()
     heartbeat: Heartbeat = Heartbeat()
     heard_ns: int = 0
+    unanswered: int = 0  # heartbeats since a mark was sent that is not answered yet; 0: none is under way
     failures: int = 0
     last_error: str = ""
     loops: int = 0  # comparisons since a streamed entry or equal guards
-    losses: int = 0  # silent streams since a streamed entry
-    owed: tuple[int, int, int] | None = None  # pushed but missing here: (sent by the upstream, position, since when)
     divergences: int = 0  # unequal guards since equal ones
     recheck_ns: int = 0
 
@@ -154,16 +154,21 @@ def move(state: State, event: str) -> Step:
     return state._replace(state=following), [Observe("sync_state", fields)]
 
 
+def connect(state: State, now_ns: int) -> Step:
+    """Begin a connection with the first address."""
+    return ask_guard(state._replace(connection_state="connecting", heard_ns=now_ns, unanswered=0))
+
+
 def ask_guard(state: State) -> Step:
-    """Start again on the connection: ask the upstream which generation has this side's guard."""
-    state, sent = send(state._replace(stream=0, owed=None, work=Work()), "guard_hash")
+    """Ask the upstream which generation has this side's guard; what was under way is given up, but for the stream."""
+    state, sent = send(state._replace(work=Work()), "guard_hash")
     return state, [sent]
 
 
 def send(state: State, rpc: str, **payload: Any) -> tuple[State, AskUpstream]:
     """Open a question under a serial of its own."""
     serial = state.serial + 1
-    sent = AskUpstream(rpc, state.addresses[0], {"serial": serial, **payload}, TIMEOUT_NS)
+    sent = AskUpstream(rpc, state.addresses[0], {"serial": serial, **payload}, rpc == "guard_hash")
     return state._replace(serial=serial, awaiting=rpc), sent
 
 

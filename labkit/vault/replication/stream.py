@@ -1,12 +1,16 @@
 """The stream that the upstream pushes, and the heartbeat that shows whether all of it arrived.
 
 1. Entries are applied in order of their numbers, without a gap.
-2. A push that skips a number, an upstream that reports entries as pushed which did not arrive, and one without the
-   stream mean loss: the secondary asks by guard again.  Entries may take long over a slow link, so the wait
-   doubles each time until an entry arrives.
-3. When everything pushed was applied and the guards differ, contents differ: the secondary asks by guard
+2. What is sent the same way arrives in the order in which it was sent.  So a heartbeat that follows a question, and
+   whose answer comes before the question's, proves that the question or its answer was lost; one whose answer names
+   a pushed entry that is not here proves that the push was lost.  Then the secondary asks by guard again; without
+   such a proof it waits, for as long as the link takes.
+3. A heartbeat is a mark when it waits its turn on the line, as all questions but the one by guard do.  While a mark is
+   under way a heartbeat per second goes aside, and further marks after 4, 8, 16 ... of them, as the first may be lost.
+   The question by guard goes aside, so the heartbeats after it do, and are its marks.
+4. When everything pushed was applied and the guards differ, contents differ: the secondary asks by guard
    again, at growing intervals while they still differ.
-4. The canary rides on the heartbeat: an instant of the upstream counts as seen once all entries before it
+5. The canary rides on the heartbeat: an instant of the upstream counts as seen once all entries before it
    are applied.
 """
 
@@ -16,19 +20,44 @@ from collections.abc import Mapping
 from typing import Any
 
 from labkit.service.durations import MILLISECOND_NS
-from labkit.vault.replication.events import Apply, Changes, Effect, Moment, Observe, Pushed, Remember, ReplyArrived
-from labkit.vault.replication.state import State, Step, ask_guard, backoff_ns, canary_age_ms
+from labkit.vault.replication.events import (
+    Apply,
+    AskUpstream,
+    Changes,
+    Effect,
+    Moment,
+    Observe,
+    Pushed,
+    Remember,
+    ReplyArrived,
+)
+from labkit.vault.replication.state import Heartbeat, State, Step, ask_guard, backoff_ns, canary_age_ms
 
 MAX_CANARIES = 64
+MARKS = frozenset(1 << power for power in range(2, 40))
+"""After how many heartbeats without an answered mark another one is sent."""
 
 
-def heartbeat(state: State, at: Moment) -> dict[str, Any]:
+def beat(state: State, at: Moment) -> Step:
+    """Send the heartbeat of this second: as a mark when none is under way, else aside, now and then as both."""
+    if state.awaiting == "guard_hash":
+        ways = [True]
+    else:
+        state = state._replace(unanswered=state.unanswered + 1)
+        number = state.unanswered
+        ways = [False] if number == 1 else [True, False] if number in MARKS else [True]
+    to = state.addresses[0]
+    return state, [AskUpstream("echo", to, heartbeat(state, at, aside), aside) for aside in ways]
+
+
+def heartbeat(state: State, at: Moment, aside: bool) -> dict[str, Any]:
     """Return what a heartbeat reports to the upstream; the numbers in ms are the last measured."""
     return {
         "serial": state.life,
         "secondary_id": state.secondary_id,
         "sent_ns": at.now_ns,
-        "stream": 0 if state.awaiting else state.stream,
+        "asked": state.serial,
+        "aside": aside,
         "state": state.state,
         "last_remote_wal": state.last_remote_wal,
         "last_heartbeat_duration_ms": state.heartbeat.duration_ns // MILLISECOND_NS,
@@ -43,9 +72,13 @@ def pushed(state: State, event: Pushed) -> Step:
     position = state.position
     if not state.stream or push["serial"] != state.stream or position is None:
         return state, []
-    awaiting = "" if state.awaiting == "stream_wals" else state.awaiting
-    state = state._replace(awaiting=awaiting, connection_state="ready", heard_ns=event.at.now_ns)
+    if state.awaiting == "stream_wals":
+        state = state._replace(awaiting="")
+    asking = state.awaiting == "guard_hash"
+    ready = state.connection_state == "ready"
     if push.get("gone"):
+        if asking or not ready:
+            return state._replace(stream=0), []
         state, asked = ask_guard(state)
         return state, [Observe("generation_gone", {"rpc": "stream_wals"}), *asked]
     entries: list[tuple[int, Changes]] = []
@@ -60,10 +93,13 @@ def pushed(state: State, event: Pushed) -> Step:
     if entries:
         state = _advanced(state, expected - 1)
         effects.append(Apply(tuple(entries)))
-    if push["entries"] and push["entries"][-1][0] >= expected:
-        state, more = ask_guard(state)
-        effects += [Observe("stream_gap", {"expected": expected, "came": push["entries"][-1][0]}), *more]
-    return state, effects
+    gap = bool(push["entries"]) and push["entries"][-1][0] >= expected
+    if gap and ready and not asking:
+        effects.append(Observe("stream_gap", {"expected": expected, "came": push["entries"][-1][0]}))
+    elif not (entries and asking):  # a guard that is asked about is the one from before these entries
+        return state, effects
+    state, more = ask_guard(state)
+    return state, effects + more
 
 
 def _advanced(state: State, position: int) -> State:
@@ -72,25 +108,15 @@ def _advanced(state: State, position: int) -> State:
     if seen:
         left = tuple(canary for canary in beat.canaries if canary[0] > position)
         beat = beat._replace(canary_ns=seen[-1], canaries=left)
-    return state._replace(position=position, last_remote_wal=position, heartbeat=beat, loops=0, losses=0, owed=None)
+    return state._replace(position=position, last_remote_wal=position, heartbeat=beat, loops=0)
 
 
 def echoed(state: State, event: ReplyArrived) -> Step:
-    """Handle the answer of a heartbeat: clock, canary, addresses, and what was pushed."""
+    """Handle the answer of a heartbeat: clock, canary, addresses, and what it proves."""
     answer, at = event.payload, event.at
-    duration_ns = at.now_ns - answer["sent_ns"]
-    beat = state.heartbeat._replace(
-        last_wall_ns=at.wall_ns,
-        duration_ns=duration_ns,
-        clock_skew_ns=at.wall_ns - duration_ns // 2 - answer["wall_ns"],
-        api_addr=answer["api_addr"],
-        cluster_addr=answer["cluster_addr"],
-    )
-    if state.position is not None and answer["last_wal"] <= state.position:
-        beat = beat._replace(canary_ns=answer["wall_ns"])
-    elif state.position is not None and len(beat.canaries) < MAX_CANARIES:
-        beat = beat._replace(canaries=(*beat.canaries, (answer["last_wal"], answer["wall_ns"])))
-    state = state._replace(heartbeat=beat)
+    state = state._replace(heartbeat=_measured(state, answer, at))
+    if not answer["aside"]:
+        state = state._replace(unanswered=0)
     if state.connection_state == "ready":
         state = state._replace(heard_ns=at.now_ns)
     current, configured = state.addresses[0], state.primary_cluster_addr
@@ -99,28 +125,58 @@ def echoed(state: State, event: ReplyArrived) -> Step:
     if sorted(known) != sorted(state.addresses):
         state = state._replace(addresses=known)
         effects.append(Remember(known))
-    if state.stream and not state.awaiting and answer["asked"] == state.stream:
+    if state.connection_state in ("connecting", "ready") and answer["asked"] == state.serial:
         state, more = _judge(state, answer, at)
         effects += more
     return state, effects
 
 
+def _measured(state: State, answer: Mapping[str, Any], at: Moment) -> Heartbeat:
+    """Return what a heartbeat's answer shows; one that a later heartbeat's overtook shows only that it was heard."""
+    beat = state.heartbeat._replace(last_wall_ns=at.wall_ns)
+    if answer["sent_ns"] <= beat.sent_ns:
+        return beat
+    duration_ns = at.now_ns - answer["sent_ns"]
+    beat = beat._replace(
+        duration_ns=duration_ns,
+        clock_skew_ns=at.wall_ns - duration_ns // 2 - answer["wall_ns"],
+        api_addr=answer["api_addr"],
+        cluster_addr=answer["cluster_addr"],
+        sent_ns=answer["sent_ns"],
+    )
+    number, canaries = answer["last_wal"], beat.canaries
+    if state.position is None:
+        return beat
+    if number <= state.position:
+        return beat._replace(canary_ns=answer["wall_ns"])
+    if canaries and canaries[-1][0] == number:  # the later instant says more
+        canaries = canaries[:-1]
+    if len(canaries) < MAX_CANARIES:
+        beat = beat._replace(canaries=(*canaries, (number, answer["wall_ns"])))
+    return beat
+
+
 def _judge(state: State, answer: Mapping[str, Any], at: Moment) -> Step:
-    """Compare what the upstream reports of the stream with what arrived (rules 2 and 3)."""
+    """Compare what the upstream reports, as of the last question, with what arrived (rules 2 and 4)."""
     position = state.position
-    if answer["stream"] != state.stream or position is None:
-        state, effects = ask_guard(state)
-        return state, [Observe("stream_forgotten", {"position": position}), *effects]
-    if answer["sent"] > position:
-        if state.owed is None or state.owed[1] != position:
-            return state._replace(owed=(answer["sent"], position, at.now_ns)), []
-        if at.now_ns - state.owed[2] < backoff_ns(state.losses):
+    if state.awaiting:
+        if answer["aside"] != (state.awaiting == "guard_hash"):
             return state, []
-        observed = Observe("stream_stalled", {"position": position, "sent": answer["sent"]})
-        state, effects = ask_guard(state._replace(losses=state.losses + 1))
-        return state, [observed, *effects]
-    state = state._replace(owed=None)
-    if not answer["guard"] or answer["sent"] < position:
+        lost = Observe("question_lost", {"rpc": state.awaiting})
+    elif answer["stream"] != state.stream or position is None:
+        lost = Observe("stream_forgotten", {"position": position})
+    elif answer["sent"] > position and not answer["aside"]:
+        lost = Observe("entries_lost", {"position": position, "sent": answer["sent"]})
+    else:
+        return _compared(state, answer, at)
+    state, effects = ask_guard(state)
+    return state, [lost, *effects]
+
+
+def _compared(state: State, answer: Mapping[str, Any], at: Moment) -> Step:
+    """Compare the guards, where both sides are at the same entry."""
+    position = state.position
+    if not answer["guard"] or answer["sent"] != position:
         return state, []
     if answer["guard"] == answer["own_guard"]:
         return state._replace(loops=0, divergences=0, recheck_ns=0), []

@@ -7,7 +7,8 @@
 3. While the state is stream-wals, the contents are those of some generation of the upstream, entry by entry.
 4. ``complete`` is false from the first of several fetched batches to the last.  A single batch is one
    transaction, so its contents are never incomplete.
-5. A connection that fails is tried again after a backoff, at the next known address.
+5. A connection that fails is tried again after a backoff, at the next known address.  It fails when it is refused, or
+   when no heartbeat was answered for a while: how long an answer takes to cross the link proves nothing.
 6. Only two functions read the Merkle tree: ``ask`` completes a question, ``heard`` an answer.
 """
 
@@ -30,7 +31,6 @@ from labkit.vault.replication.events import (
     Remember,
     Replace,
     ReplyArrived,
-    ReplyTimedOut,
     Start,
     StartTimer,
     Stop,
@@ -41,7 +41,6 @@ from labkit.vault.replication.state import (
     BACKOFF_SPREAD_PPM,
     DEAD_NS,
     HEARTBEAT_NS,
-    TIMEOUT_NS,
     TRANSITIONS,
     Heartbeat,
     State,
@@ -50,13 +49,14 @@ from labkit.vault.replication.state import (
     ask_guard,
     backoff_ns,
     canary_age_ms,
+    connect,
     from_plain,
     move,
     plain,
     ready_to_promote,
     send,
 )
-from labkit.vault.replication.stream import echoed, heartbeat, pushed
+from labkit.vault.replication.stream import beat, echoed, pushed
 
 __all__ = [
     "TRANSITIONS",
@@ -72,7 +72,6 @@ __all__ = [
     "Remember",
     "Replace",
     "ReplyArrived",
-    "ReplyTimedOut",
     "Start",
     "StartTimer",
     "State",
@@ -156,7 +155,7 @@ def _start(state: State, event: Start) -> Step:
     started, moves = move(started, "resume" if resumed else "start")
     if not event.addresses:
         return started, moves
-    started, effects = ask_guard(started._replace(connection_state="connecting"))
+    started, effects = connect(started, event.at.now_ns)
     return started, [*moves, StartTimer("heartbeat", life, HEARTBEAT_NS), *effects]
 
 
@@ -174,22 +173,21 @@ def _stop(state: State, event: Stop) -> Step:
     return stopped, [*moves, Observe("replication_stopped", {"reason": event.reason})]
 
 
-def _silence(state: State, event: ReplyTimedOut) -> Step:
-    if event.rpc != state.awaiting or event.serial != state.serial:
-        return state, []
-    return _lost(state, f"no answer to {event.rpc} in {TIMEOUT_NS // SECOND_NS} s", ())
-
-
 def _refused(state: State, event: Refused) -> Step:
-    asked = event.rpc == state.awaiting and event.serial == state.serial
-    connection = event.rpc in ("", "echo") and state.connection_state in ("connecting", "ready")
-    if not state.addresses or not (asked or connection):
+    ended = event.rpc == ""
+    asked = event.serial == state.serial and event.rpc in (state.awaiting, "echo")
+    if state.connection_state not in ("connecting", "ready") or not (ended or asked):
         return state, []
-    return _lost(state, event.reason, event.addresses)
+    if ended:
+        state = state._replace(stream=0)
+    return _lost(state, event.reason, event.at, event.addresses)
 
 
-def _lost(state: State, reason: str, active: tuple[str, ...]) -> Step:
-    """Drop the connection: ask the active node at once if it is known, else the next address after a backoff."""
+def _lost(state: State, reason: str, at: Moment, active: tuple[str, ...] = ()) -> Step:
+    """Drop the connection: ask the active node at once if it is known, else the next address after a backoff.
+
+    What was pushed before still counts when it arrives, until the guard is found or missed, or the upstream ends it.
+    """
     known = state.addresses
     next_first = tuple(dict.fromkeys((*active, *known))) if active else known[1:] + known[:1]
     lost = state._replace(
@@ -198,14 +196,12 @@ def _lost(state: State, reason: str, active: tuple[str, ...]) -> Step:
         failures=state.failures + 1,
         last_error=reason,
         awaiting="",
-        stream=0,
-        owed=None,
         work=Work(),
         serial=state.serial + 1,
     )
     observed = Observe("replication_disconnected", {"reason": reason, "failures": lost.failures})
     if active and not state.failures:
-        lost, effects = ask_guard(lost._replace(connection_state="connecting"))
+        lost, effects = connect(lost, at.now_ns)
         return lost, [observed, *effects]
     delay_ns = backoff_ns(state.failures)
     return lost, [observed, StartTimer("backoff", lost.serial, delay_ns, BACKOFF_SPREAD_PPM)]
@@ -213,16 +209,17 @@ def _lost(state: State, reason: str, active: tuple[str, ...]) -> Step:
 
 def _timer(state: State, event: TimerFired) -> Step:
     if event.name == "backoff" and event.serial == state.serial and not state.awaiting and state.addresses:
-        return ask_guard(state._replace(connection_state="connecting"))
+        return connect(state, event.at.now_ns)
     if event.name != "heartbeat" or event.serial != state.life or not state.addresses:
         return state, []
     effects: list[Effect] = [StartTimer("heartbeat", state.life, HEARTBEAT_NS)]
-    if state.connection_state == "ready" and event.at.now_ns - state.heard_ns >= DEAD_NS:
-        lost, more = _lost(state, f"nothing heard for {DEAD_NS // SECOND_NS} s", ())
-        return lost, effects + more
+    more: list[Effect] = []
     if state.connection_state in ("connecting", "ready"):
-        effects.append(AskUpstream("echo", state.addresses[0], heartbeat(state, event.at), 0))
-    return state, effects
+        if event.at.now_ns - state.heard_ns >= DEAD_NS:
+            state, more = _lost(state, f"no heartbeat was answered for {DEAD_NS // SECOND_NS} s", event.at)
+        else:
+            state, more = beat(state, event.at)
+    return state, effects + more
 
 
 # ---- answers ----------------------------------------------------------------------------------------------
@@ -262,6 +259,7 @@ def _was_not_asked(state: State, rpc: str, answer: Mapping[str, Any]) -> bool:
 
 
 def _guard(state: State, answer: Mapping[str, Any]) -> Step:
+    state = state._replace(stream=0)
     if answer["found"]:
         behind = answer["last"] - answer["index"]
         observed = Observe("guard_found", {"index": answer["index"], "scanned_entries": behind})
@@ -354,7 +352,6 @@ _HANDLERS: dict[type, Callable[[State, Any], Step]] = {
     Stop: _stop,
     ReplyArrived: _reply,
     Refused: _refused,
-    ReplyTimedOut: _silence,
     Pushed: pushed,
     TimerFired: _timer,
 }

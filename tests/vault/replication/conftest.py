@@ -24,6 +24,10 @@ OURS = "node/primary-alone"
 KEYS = [f"logical/u/{n}" for n in range(9)] + ["core/a", "token/t", "token/u", "lease/l", "local/m"]
 
 
+CHANNELS = ("questions", "aside questions", "answers", "aside answers")
+"""Each keeps its order; pushes are among the answers."""
+
+
 class World:
     """A primary and a secondary, and what is in flight between them."""
 
@@ -38,7 +42,7 @@ class World:
         self.secondary.switch_on()
         self.state = State()
         self.stream: serving.SecondaryStream | None = None
-        self.flights: dict[str, list[tuple[str, Any]]] = {"questions": [], "answers": [], "pushes": []}
+        self.flights: dict[str, list[tuple[str, Any]]] = {name: [] for name in CHANNELS}
         self.timers: list[tuple[int, int, Any]] = []
         self.rung = 0
         self.history: dict[int, dict[str, bytes]] = {0: {}}
@@ -140,10 +144,7 @@ class World:
         if isinstance(effect, sync.AskUpstream):
             assert self.secondary.tree is not None
             question = sync.ask(effect, self.secondary.tree)
-            self.fly("questions", effect.rpc, question)
-            if effect.timeout_ns:
-                silence = sync.ReplyTimedOut(effect.rpc, question["serial"], self.at())
-                self.set_timer(effect.timeout_ns, silence)
+            self.fly("aside questions" if effect.aside else "questions", effect.rpc, question)
         elif isinstance(effect, sync.StartTimer):
             spread = effect.delay_ns * effect.spread_ppm // 1_000_000
             delay_ns = effect.delay_ns + self.dice.randint(-spread, spread)
@@ -178,7 +179,7 @@ class World:
 
     def deliver_one(self) -> bool:
         """Deliver the oldest message of any channel, questions first; say whether there was one."""
-        for channel in ("questions", "answers", "pushes"):
+        for channel in CHANNELS:
             if self.flights[channel]:
                 self.deliver(channel, 0)
                 return True
@@ -186,9 +187,9 @@ class World:
 
     def deliver(self, channel: str, place: int) -> None:
         name, message = self.flights[channel].pop(place)
-        if channel == "questions":
+        if channel.endswith("questions"):
             self.answer(name, message)
-        elif channel == "pushes":
+        elif name == "push":
             self.happen(sync.Pushed(message, self.at()))
         else:
             assert self.secondary.tree is not None
@@ -199,14 +200,18 @@ class World:
         if self.deaf:
             return
         if self.refusing:
-            self.happen(sync.Refused(rpc, question["serial"], self.refusing, self.at()))
+            serial = question["asked" if rpc == "echo" else "serial"]
+            self.happen(sync.Refused(rpc, serial, self.refusing, self.at()))
             return
         if rpc == "echo":
             here = serving.Here(self.now_ns, "http://api", "a", ("a", "b"), self.stream)
-            self.fly("answers", rpc, serving.echo(self.primary, question, here))
+            channel = "aside answers" if question["aside"] else "answers"
+            self.fly(channel, rpc, serving.echo(self.primary, question, here))
             return
         answer = serving.QUESTIONS[rpc](self.primary, question)
-        self.fly("answers", rpc, answer)
+        if rpc == "guard_hash":
+            self.stream = None
+        self.fly("aside answers" if rpc == "guard_hash" else "answers", rpc, answer)
         if rpc == "stream_wals":
             self.stream = serving.opened(answer)
             self.pump()
@@ -218,7 +223,7 @@ class World:
             if pushed is None:
                 return
             self.stream, message = pushed
-            self.fly("pushes", "push", message)
+            self.fly("answers", "push", message)
 
 
 @pytest.fixture(scope="session")

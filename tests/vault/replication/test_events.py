@@ -17,10 +17,9 @@ SAMPLES = [
     events.Stop("demoted", AT),
     events.ReplyArrived("echo", {"serial": 1}, AT),
     events.Refused("", 0, "cut", AT),
-    events.ReplyTimedOut("guard_hash", 3, AT),
     events.Pushed({"serial": 4, "entries": []}, AT),
     events.TimerFired("backoff", 5, AT),
-    events.AskUpstream("guard_hash", "a", {"serial": 1}, 15),
+    events.AskUpstream("guard_hash", "a", {"serial": 1}, True),
     events.StartTimer("backoff", 1, 2, 200_000),
     events.Apply(((1, (("logical/a", b"1"), ("logical/b", None))),)),
     events.Replace((("logical/a", None),), True, 3),
@@ -46,7 +45,7 @@ def test_no_record_shows_what_it_carries() -> None:
     payload = {"values": "ciphertext"}
     assert repr(events.ReplyArrived("echo", payload, AT)) == "ReplyArrived(echo)"
     assert repr(events.Pushed(payload, AT)) == "Pushed()"
-    assert repr(events.AskUpstream("echo", "a", payload, 15)) == "AskUpstream(echo, a)"
+    assert repr(events.AskUpstream("echo", "a", payload, True)) == "AskUpstream(echo, a)"
 
 
 def test_what_is_not_said_of_an_event_is_none() -> None:

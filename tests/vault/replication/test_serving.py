@@ -164,13 +164,14 @@ def test_a_stream_behind_the_backlog_is_reported_once() -> None:
 
 def test_a_heartbeat_is_answered_with_clock_addresses_and_positions(journal: Journal) -> None:
     assert journal.tree is not None
-    asked = {"serial": 2, "sent_ns": 55, "stream": 8}
+    asked = {"serial": 2, "sent_ns": 55, "asked": 8, "aside": True}
     here = Here(1_000, "http://api", "a", ("a", "b"), SecondaryStream(8, 4))
 
     assert serving.echo(journal, asked, here) == {
         "serial": 2,
         "sent_ns": 55,
         "asked": 8,
+        "aside": True,
         "wall_ns": 1_000,
         "api_addr": "http://api",
         "cluster_addr": "a",

@@ -28,9 +28,9 @@ def sent() -> list[Any]:
     messages: list[Any] = []
     send = lab.network.send
 
-    def listen(source: str, target: str, what: str, payload: Any, size_bytes: int) -> None:
+    def listen(source: str, target: str, what: str, payload: Any, size_bytes: int, aside: bool = False) -> None:
         messages.append(payload)
-        send(source, target, what, payload, size_bytes)
+        send(source, target, what, payload, size_bytes, aside)
 
     for node in lab.parts.nodes.values():
         node.services = node.services._replace(send=listen)

@@ -28,7 +28,7 @@ STATES = st.builds(
     awaiting=TEXTS,
     work=st.builds(Work, generation=NUMBERS, pages=PAIRS, fetch=NAMES, delete=NAMES, progress=NUMBERS),
     heartbeat=st.builds(Heartbeat, canary_ns=st.none() | NUMBERS, canaries=PAIRS, api_addr=TEXTS),
-    owed=st.none() | st.tuples(NUMBERS, NUMBERS, NUMBERS),
+    unanswered=NUMBERS,
 )
 
 
@@ -40,7 +40,7 @@ def test_a_state_goes_through_json(state: State) -> None:
 
 def test_a_state_begins_with_nothing_known() -> None:
     idle = ("idle", "idle", (), "", "", False, None, 0, None, 0, 0, "", 0)
-    assert State() == (*idle, (0, (), (), (), 0), (None, 0, 0, None, (), "", ""), 0, 0, "", 0, 0, None, 0, 0)
+    assert State() == (*idle, (0, (), (), (), 0), (None, 0, 0, None, (), -1, "", ""), 0, 0, 0, "", 0, 0, 0)
 
 
 def test_a_move_follows_the_table_and_is_observed() -> None:
@@ -59,21 +59,28 @@ def test_a_move_that_the_table_does_not_have_is_a_bug() -> None:
 def test_each_question_has_a_serial_of_its_own() -> None:
     state, sent = states.send(State(addresses=("a", "b"), serial=7), "fetch_keys", generation=3)
 
-    assert sent == AskUpstream("fetch_keys", "a", {"serial": 8, "generation": 3}, 15_000_000_000)
+    assert sent == AskUpstream("fetch_keys", "a", {"serial": 8, "generation": 3}, aside=False)
     assert (state.serial, state.awaiting) == (8, "fetch_keys")
 
 
-def test_asking_by_guard_forgets_stream_and_comparison() -> None:
-    state, effects = states.ask_guard(
-        State(addresses=("a",), stream=4, owed=(1, 2, 3), work=Work(5, fetch=("k",)), position=9)
-    )
+def test_asking_by_guard_gives_the_comparison_up_and_goes_aside() -> None:
+    state, effects = states.ask_guard(State(addresses=("a",), stream=4, work=Work(5, fetch=("k",)), position=9))
 
-    assert (state.stream, state.owed, state.work, state.position) == (0, None, Work(), 9)
+    assert (state.stream, state.work, state.position) == (4, Work(), 9), "what was pushed may still arrive"
+    assert [(effect.rpc, effect.aside) for effect in effects if isinstance(effect, AskUpstream)] == [
+        ("guard_hash", True)
+    ]
+
+
+def test_a_connection_begins_with_the_guard_and_its_time() -> None:
+    state, effects = states.connect(State(addresses=("a", "b"), unanswered=7, heard_ns=1), 50)
+
+    assert (state.connection_state, state.heard_ns, state.unanswered) == ("connecting", 50, 0)
     assert [effect.rpc for effect in effects if isinstance(effect, AskUpstream)] == ["guard_hash"]
 
 
 def test_a_heartbeat_a_second_and_fifteen_seconds_of_silence() -> None:
-    assert (states.HEARTBEAT_NS, states.DEAD_NS, states.TIMEOUT_NS) == (10**9, 15 * 10**9, 15 * 10**9)
+    assert (states.HEARTBEAT_NS, states.DEAD_NS) == (10**9, 15 * 10**9)
     assert (states.BACKOFF_NS, states.BACKOFF_CAP_NS, states.BACKOFF_SPREAD_PPM) == (2 * 10**9, 60 * 10**9, 200_000)
 
 

@@ -31,6 +31,7 @@ def echo(**said: Any) -> ReplyArrived:
         "serial": 2,
         "sent_ns": 16 * SECOND_NS,
         "asked": 9,
+        "aside": False,
         "wall_ns": 1_018 * SECOND_NS,
         "api_addr": "http://api",
         "cluster_addr": "a",
@@ -66,7 +67,7 @@ def test_entries_are_applied_one_by_one_and_move_the_position() -> None:
             )
         )
     ]
-    assert (state.position, state.last_remote_wal, state.heard_ns) == (6, 6, AT.now_ns)
+    assert (state.position, state.last_remote_wal) == (6, 6)
 
 
 def test_a_gap_asks_by_guard_after_what_came_before_it() -> None:
@@ -76,7 +77,7 @@ def test_a_gap_asks_by_guard_after_what_came_before_it() -> None:
     assert [entry[0] for entry in effects[0].entries] == [5]
     assert effects[1] == Observe("stream_gap", {"expected": 6, "came": 7})
     assert asks(effects) == ["guard_hash"]
-    assert (state.state, state.position, state.stream) == ("stream-wals", 5, 0)
+    assert (state.state, state.position, state.awaiting) == ("stream-wals", 5, "guard_hash")
 
 
 def test_what_is_known_already_is_passed_over() -> None:
@@ -102,7 +103,7 @@ def test_a_stream_that_lost_its_place_starts_again() -> None:
 
     assert kinds(effects) == ["generation_gone"]
     assert asks(effects) == ["guard_hash"]
-    assert state.stream == 0
+    assert state.awaiting == "guard_hash"
 
 
 # ---- the heartbeat ----------------------------------------------------------------------------------------
@@ -112,18 +113,18 @@ def test_a_heartbeat_tells_what_was_measured_last() -> None:
     beat = Heartbeat(duration_ns=12_345_678, clock_skew_ns=-1_000_000, canary_ns=1_019_500_000_000)
     state = STREAMING._replace(heartbeat=beat, last_remote_wal=4)
 
-    assert stream.heartbeat(state, AT) == {
+    assert stream.heartbeat(state, AT, aside=True) == {
         "serial": 2,
         "secondary_id": "s",
         "sent_ns": 20 * SECOND_NS,
-        "stream": 9,
+        "asked": 9,
+        "aside": True,
         "state": "stream-wals",
         "last_remote_wal": 4,
         "last_heartbeat_duration_ms": 12,
         "clock_skew_ms": -1,
         "replication_primary_canary_age_ms": 500,
     }
-    assert stream.heartbeat(state._replace(awaiting="stream_wals"), AT)["stream"] == 0
 
 
 def test_the_answer_gives_duration_skew_and_canary() -> None:
@@ -145,8 +146,9 @@ def test_skew_is_how_far_this_clock_is_ahead(ahead_s: int) -> None:
 
 
 def test_the_canary_is_seen_once_all_before_it_was_applied() -> None:
-    state, _ = stream.echoed(STREAMING, echo(last_wal=5, sent=5, wall_ns=11))
-    state, _ = stream.echoed(state, echo(last_wal=7, sent=7, wall_ns=22))
+    state, _ = stream.echoed(STREAMING, echo(last_wal=5, aside=True, wall_ns=9, sent_ns=1))
+    state, _ = stream.echoed(state, echo(last_wal=5, aside=True, wall_ns=11, sent_ns=2))
+    state, _ = stream.echoed(state, echo(last_wal=7, aside=True, wall_ns=22, sent_ns=3))
     assert state.heartbeat.canary_ns is None
     state, _ = stream.pushed(state, push(5))
     assert state.heartbeat.canary_ns == 11
@@ -159,7 +161,7 @@ def test_the_canary_is_seen_once_all_before_it_was_applied() -> None:
 def test_canaries_on_their_way_are_bounded() -> None:
     state = STREAMING
     for number in range(200):
-        state, _ = stream.echoed(state, echo(last_wal=5 + number, wall_ns=number))
+        state, _ = stream.echoed(state, echo(last_wal=5 + number, wall_ns=number, sent_ns=number))
 
     assert len(state.heartbeat.canaries) == stream.MAX_CANARIES
 
@@ -181,34 +183,104 @@ def test_an_upstream_that_forgot_the_stream_is_asked_again() -> None:
 
 
 def test_a_heartbeat_from_before_the_stream_judges_nothing() -> None:
-    assert stream.echoed(STREAMING, echo(asked=0, stream=0))[1] == []
+    assert stream.echoed(STREAMING, echo(asked=8, stream=0))[1] == []
     waiting = STREAMING._replace(awaiting="stream_wals")
-    assert stream.echoed(waiting, echo(stream=0))[1] == []
+    assert stream.echoed(waiting, echo(asked=8, stream=0))[1] == []
 
 
-def test_what_never_comes_is_loss_and_patience_doubles() -> None:
-    state, patience_s = STREAMING, []
-    for _ in range(3):
-        for second in range(100):
-            at = Moment(second * SECOND_NS, 0)
-            state, effects = stream.echoed(state, echo(sent=6, last_wal=6)._replace(at=at))
-            if effects:
-                break
-        patience_s.append(second)
-        assert kinds(effects) == ["stream_stalled"]
-        state = state._replace(stream=9, awaiting="", owed=None)
+def test_the_latest_that_was_answered_is_what_clocks_are_read_off() -> None:
+    """A mark that waited for minutes shows how long it waited, and nothing of the clocks."""
+    state, _ = stream.echoed(STREAMING, echo(aside=True, sent_ns=18 * SECOND_NS, wall_ns=1_019 * SECOND_NS))
+    late, _ = stream.echoed(state, echo(sent_ns=1, wall_ns=2, api_addr="http://old"))
 
-    assert patience_s == [2, 4, 8]
-    assert stream.pushed(state, push(5))[0].losses == 0
+    assert late.heartbeat == state.heartbeat
 
 
-def test_progress_is_no_loss() -> None:
+# ---- marks
+
+
+def beats(state: State, count: int) -> tuple[State, list[list[bool]]]:
+    """Send heartbeats of which no mark is answered; return how each second's went: aside or not."""
+    ways: list[list[bool]] = []
+    for _ in range(count):
+        state, effects = stream.beat(state, AT)
+        ways.append([effect.aside for effect in effects if isinstance(effect, AskUpstream)])
+    return state, ways
+
+
+def test_with_no_mark_under_way_the_heartbeat_is_one() -> None:
     state = STREAMING
-    for number in range(5, 60):
-        at = Moment(number * SECOND_NS, 0)
-        state, effects = stream.echoed(state, echo(sent=1_000, last_wal=1_000)._replace(at=at))
+    for _ in range(5):
+        state, ways = beats(state, 1)
+        assert ways == [[False]]
+        state, _ = stream.echoed(state, echo())
+
+
+def test_while_a_mark_is_under_way_heartbeats_go_aside_with_marks_ever_less_often() -> None:
+    _, ways = beats(STREAMING, 40)
+
+    assert [second for second, sent in enumerate(ways, 1) if False in sent] == [1, 4, 8, 16, 32]
+    assert all(True in sent for sent in ways[1:])
+
+
+def test_an_answer_from_aside_ends_no_mark() -> None:
+    state, _ = beats(STREAMING, 3)
+    state, _ = stream.echoed(state, echo(aside=True))
+    assert state.unanswered == 3
+    assert stream.echoed(state, echo())[0].unanswered == 0
+
+
+def test_heartbeats_after_the_guard_are_its_marks() -> None:
+    asking = STREAMING._replace(awaiting="guard_hash")
+    assert beats(asking, 5) == (asking, [[True]] * 5)
+    for aside in (True, False):
+        _, effects = stream.echoed(asking, echo(aside=aside))
+        assert asks(effects) == (["guard_hash"] if aside else [])
+        assert kinds(effects) == (["question_lost"] if aside else [])
+
+
+@pytest.mark.parametrize("rpc", ["conflicting_pages", "sub_page_hashes", "fetch_keys", "stream_wals"])
+def test_a_mark_that_is_answered_before_the_question_proves_that_it_was_lost(rpc: str) -> None:
+    asking = STREAMING._replace(awaiting=rpc, stream=0)
+    _, effects = stream.echoed(asking, echo())
+    assert (kinds(effects), asks(effects)) == (["question_lost"], ["guard_hash"])
+    for proves_nothing in (echo(aside=True), echo(asked=8)):
+        assert stream.echoed(asking, proves_nothing)[1] == []
+
+
+def test_a_guard_that_is_asked_about_is_asked_again_once_entries_arrived() -> None:
+    """The answer would be about contents that are not there any more."""
+    asking = STREAMING._replace(awaiting="guard_hash", serial=10)
+    state, effects = stream.pushed(asking, push(5))
+
+    assert (state.position, state.serial, asks(effects)) == (5, 11, ["guard_hash"])
+    assert stream.pushed(asking, push(6)) == (asking, []), "a gap is what it asks about"
+
+
+@pytest.mark.parametrize("connection", ["connecting", "transient_failure"])
+def test_what_was_pushed_before_the_connection_was_lost_still_counts(connection: str) -> None:
+    lost = STREAMING._replace(connection_state=connection, serial=10)
+    state, effects = stream.pushed(lost, push(5))
+    assert (state.position, state.connection_state, asks(effects)) == (5, connection, [])
+    assert stream.pushed(lost, push(7)) == (lost, [])
+    assert stream.pushed(lost, Pushed({"serial": 9, "gone": True}, AT)) == (lost._replace(stream=0), [])
+
+
+def test_a_mark_that_names_an_entry_that_is_not_here_proves_that_it_was_lost() -> None:
+    state, effects = stream.echoed(STREAMING, echo(sent=6, last_wal=6))
+
+    assert (kinds(effects), asks(effects)) == (["entries_lost"], ["guard_hash"])
+    assert state.position == 4
+
+
+def test_what_takes_long_is_no_loss() -> None:
+    state = STREAMING
+    for second in range(5, 10_000):
+        at = Moment(second * SECOND_NS, 0)
+        answer = echo(sent=1_000, last_wal=1_000, aside=True, sent_ns=(second - 1) * SECOND_NS)
+        state, effects = stream.echoed(state, answer._replace(at=at))
         assert effects == []
-        state, _ = stream.pushed(state, push(number))
+    assert state.heard_ns == 9_999 * SECOND_NS
 
 
 def test_other_contents_at_the_same_position_are_found_ever_less_often() -> None:
@@ -220,7 +292,7 @@ def test_other_contents_at_the_same_position_are_found_ever_less_often() -> None
             found_s.append(second)
             assert kinds(effects) == ["contents_differ"]
             assert asks(effects) == ["guard_hash"]
-        state = state._replace(stream=9, awaiting="")
+        state = state._replace(serial=9, awaiting="")
 
     assert found_s == [0, 2, 6, 14, 30]
     state, _ = stream.echoed(state, echo())
