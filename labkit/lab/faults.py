@@ -89,6 +89,7 @@ class LabFaults:
     def corrupt(self, cluster: str, layer: str = "subpage", key: str | None = None) -> None:
         """Alter one kept node of the Merkle index of a cluster's active node, or a stored value (``storage``).
 
+        The index is folded and stored first, and what was altered is stored: another active node finds it so (D7).
         Without a key it is the index's first, or the last value of a secret.
         """
         one_of("layer", "a layer", layer, LAYERS)
@@ -101,10 +102,9 @@ class LabFaults:
         if layer == "storage":
             where = {"key": self._corrupt_storage(node, key)}
         else:
-            index = node.journal.tree
-            if index is None:
+            if not node.journal.on:
                 raise ValueError(f"{cluster} keeps no Merkle index: replication is disabled there")
-            struck = index.corrupt(layer, key)._asdict()
+            struck = node.journal.corrupt(layer, key, ANY_TERM)._asdict()
             where = {name: number for name, number in struck.items() if name != "layer" and number >= 0}
         node.core.observe("corrupted", layer=layer, **where)
         self._emit(Corrupted(self._parts.now, cluster, layer))
@@ -137,6 +137,8 @@ class LabFaults:
         stored = store.get(chosen)
         if not stored:
             raise ValueError(f"{node.cluster} stores nothing under {chosen}")
+        if node.journal.on:
+            node.journal.flush(ANY_TERM)
         store.apply({chosen: stored[:-1] + bytes([stored[-1] ^ 1])}, ANY_TERM)
         return chosen
 

@@ -221,7 +221,7 @@ class Replica:
         has_mode = not self._keys.sealed and self.storage.get(MODE_KEY) is not None
         replicates = leadership.active and has_mode and self.mode.mode != "disabled"
         if replicates and not self.journal.on:
-            self.journal.switch_on()
+            self.journal.switch_on(leadership.term)
         elif not replicates and self.journal.on:
             self.journal.switch_off()
 

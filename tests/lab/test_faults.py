@@ -6,6 +6,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.runbooks import Ask
+from labkit.vault.replication.merkle import is_corrupted
 
 SECOND_NS = 1_000_000_000
 
@@ -232,6 +233,54 @@ def test_corruption_of_storage_without_a_key_strikes_the_value_of_a_secret(calm)
     calm["tokyo"].promote()
     assert max(secrets) in calm["tokyo"].get("secret/data/app").errors[0]
     assert calm["tokyo"].get("sys/health").ok
+
+
+def test_a_value_that_rotted_on_the_primary_is_not_shipped_after_a_takeover(calm):
+    calm["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+    calm.run("1s")
+    before = calm.queries.contents("tokyo")
+    calm.corrupt("paris", layer="storage")
+    calm.crash("paris-1")
+    calm.run("40s")
+    (event,) = calm.trace.select("observed", what="corrupted")
+    rotten = dict(event.fields)["key"]
+
+    assert calm["paris"].active != "paris-1"
+    assert calm.queries.streaming_pairs() == [("paris", "tokyo")]
+    assert calm.queries.contents("tokyo")[rotten] == before[rotten] != calm.queries.contents("paris")[rotten]
+    assert calm["tokyo"].root == calm["paris"].root
+
+
+def test_a_value_that_rotted_on_the_primary_never_reaches_a_secondary_that_lacks_it(calm):
+    calm.partition("paris", "tokyo")
+    calm["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+    calm.corrupt("paris", layer="storage")
+    calm.crash("paris-1")
+    calm.run("10s")
+    (event,) = calm.trace.select("observed", what="corrupted")
+    rotten = dict(event.fields)["key"]
+
+    assert rotten not in calm.queries.contents("tokyo")
+    calm.heal()
+    calm.run("60s")
+    assert calm.queries.streaming_pairs() == [("paris", "tokyo")]
+    assert rotten not in calm.queries.contents("tokyo")
+    loops = calm.trace.select("observed", what="merkle_loop")
+    assert loops
+    assert all(dict(event.fields)["damaged"] == [rotten] for event in loops if "damaged" in dict(event.fields))
+
+
+@pytest.mark.parametrize("layer", ["root", "subtree", "page", "subpage"])
+def test_corruption_of_the_index_outlives_the_active_node(calm, layer):
+    calm.corrupt("paris", layer=layer)
+    before = calm["paris"].merkle_check().data["merkle_corruption_report"]
+    calm.crash("paris-1")
+    calm.run("5s")
+    after = calm["paris"].merkle_check().data["merkle_corruption_report"]
+
+    assert calm["paris"].active != "paris-1"
+    assert is_corrupted(before)
+    assert after == {**before, "last_corruption_check_epoch": after["last_corruption_check_epoch"]}
 
 
 def test_corruption_of_storage_where_no_secret_is_strikes_no_token(calm):

@@ -35,8 +35,9 @@ def new_storage(request):
 def test_a_store_offers_the_whole_interface(kind):
     wanted = {name for name in vars(Storage) if not name.startswith("_")}
 
-    assert wanted == {"get", "list", "keys", "apply", "claim"}
+    assert wanted == {"get", "list", "keys", "leaf", "leaves", "apply", "claim"}
     assert wanted <= set(dir(kind))
+    assert kind.flush_entries > 0
 
 
 def test_a_stale_term_is_no_value_error_that_a_handler_would_swallow():
@@ -62,6 +63,7 @@ class StoreMachine(RuleBasedStateMachine):
         super().__init__()
         self.storage: Any = self.new()
         self.model: dict[str, bytes] = {}
+        self.leaves: dict[str, bytes] = {}
         self.objects: dict[str, bytes] = {}
         self.term = 0
 
@@ -69,10 +71,11 @@ class StoreMachine(RuleBasedStateMachine):
         """Return an empty store of the kind that is examined."""
         return MemoryStorage()
 
-    @rule(writes=WRITES, ahead=st.integers(0, 2))
-    def apply(self, writes, ahead):
-        """A transaction under the newest term, or one that is newer still."""
-        self.storage.apply(writes, self.term + ahead)
+    @rule(writes=WRITES, leaves=WRITES, ahead=st.integers(0, 2))
+    def apply(self, writes, leaves, ahead):
+        """A transaction under the newest term, or one that is newer still; leaves are kept beside the values."""
+        self.storage.apply(writes, self.term + ahead, leaves)
+        self.leaves = {key: leaf for key, leaf in {**self.leaves, **leaves}.items() if leaf is not None}
         for key, value in writes.items():
             self.model.pop(key, None)
             self.objects.pop(key, None)
@@ -83,7 +86,7 @@ class StoreMachine(RuleBasedStateMachine):
     def apply_too_late(self, writes, behind):
         """A transaction of a leader that was replaced."""
         with pytest.raises(StaleTerm, match=f"claimed term {self.term}"):
-            self.storage.apply(writes, self.term - behind)
+            self.storage.apply(writes, self.term - behind, writes)
 
     @rule(ahead=st.integers(-2, 2))
     def claim(self, ahead):
@@ -107,6 +110,9 @@ class StoreMachine(RuleBasedStateMachine):
         """Values, keys and every folder are those of the dict, and a value is the same object until it is written."""
         assert self.storage.keys() == sorted(self.model)
         assert self.storage.get("no such key") is None
+        assert self.storage.leaf("no such key") is None
+        assert self.storage.leaves() == self.leaves
+        assert {key: self.storage.leaf(key) for key in self.leaves} == self.leaves
         for key, value in self.model.items():
             stored = self.storage.get(key)
             assert stored == value
@@ -128,6 +134,12 @@ class SqliteMachine(StoreMachine):
         """A transaction whose last value cannot be stored."""
         with pytest.raises(StoreError, match="nothing was changed"):
             self.storage.apply({**writes, "a/last": object()}, self.term)
+
+    @rule(leaves=WRITES)
+    def keep_and_fail(self, leaves):
+        """A transaction whose last leaf cannot be stored."""
+        with pytest.raises(StoreError, match="nothing was changed"):
+            self.storage.apply(leaves, self.term, {**leaves, "a/last": object()})
 
     def teardown(self):
         """Close the store."""

@@ -10,44 +10,44 @@
    backwards, changes are taken out of the guard entry by entry, and each guard so found is cached (R16).
 6. An answer about generation n is what it was right after entry n, however many entries came later: their
    ``before`` undoes them.  When the backlog does not reach back to n, None is returned.
+7. The index is stored with the leaves it stands on after every so many entries or keys (a flush, which is also a fold);
+   each step stores the names of its keys in the tail.  So whoever takes over reads nodes and tail, and builds only
+   where one of them is missing (D19).  The first write while the journal is off takes the mark of the nodes away.
+8. What a flush cannot store is stored by a later one: the step before it stands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from labkit.service.record import NamedTuple
-from labkit.vault.replication.merkle import (
-    DIGEST_BYTES,
-    FAN_OUT,
-    MerkleTree,
-    bucket,
-    classify,
-    leaf_digest,
-    page_digest,
-    to_bytes,
+from labkit.vault.replication.generation import Change, Entry, Generation, earlier, to_number
+from labkit.vault.replication.kept_index import (
+    MARK,
+    NUMBER_BYTES,
+    TAIL,
+    KeptNodes,
+    changed_nodes,
+    read_nodes,
+    read_tail,
+    tail_slot,
 )
-from labkit.vault.storage import Storage, Writes
+from labkit.vault.replication.merkle import MerkleTree, classify, leaf_digest
+from labkit.vault.replication.tree_nodes import TreeNode
+from labkit.vault.storage import Storage, StoreError, Writes
+from labkit.vault.storage.fencing import StaleTerm
+
+__all__ = ["WAL_KEY", "Change", "Entry", "Generation", "Journal", "read_number"]
 
 WAL_KEY = "node/wal"
 """Where the number of the newest entry is stored, 8 bytes, big-endian."""
 
-NUMBER_BYTES, MAX_NUMBER = 8, 2**63
+MAX_NUMBER = 2**63
 MAX_ENTRIES = 16_384
+FLUSH_KEYS = 4_096
+"""The index is stored when the tail holds so many names, however few entries they belong to."""
 MAX_BYTES = 1 << 30
 MAX_CACHED_GENERATIONS = 4
-
-Change = tuple[str, bytes | None, bytes | None]
-"""Key, stored ciphertext before and after; None where the key was absent."""
-
-
-class Entry(NamedTuple):
-    """What one step changed, in order of keys; ``size_bytes`` counts keys and ciphertexts."""
-
-    number: int
-    changes: tuple[Change, ...]
-    size_bytes: int
 
 
 class Journal:
@@ -57,6 +57,9 @@ class Journal:
         "_backlog",
         "_generations",
         "_guards",
+        "_named",
+        "_unmarked",
+        "flushed",
         "last",
         "limit_bytes",
         "limit_entries",
@@ -71,6 +74,9 @@ class Journal:
         self.limit_entries, self.limit_bytes = limit_entries, limit_bytes
         self.tree: MerkleTree | None = None
         self.last = 0  # number of the newest entry ever made
+        self.flushed: int | None = None  # number of the entry at which the stored nodes stand; None: there are none
+        self._named = 0  # how many names of changed keys the tail holds
+        self._unmarked = False  # whether it is known, while the journal is off, that no mark is stored
         self._empty_backlog()
 
     @classmethod
@@ -79,8 +85,9 @@ class Journal:
         journal = cls(storage, state["limit_entries"], state["limit_bytes"])
         journal.last, journal.oldest = state["last"], state["oldest"]
         journal.size_bytes, journal._backlog = state["size_bytes"], dict(state["backlog"])
+        journal.flushed, journal._named = state["flushed"], state["named"]
         if state["tree"] is not None:
-            journal.tree = MerkleTree.from_state(state["tree"])
+            journal.tree = MerkleTree.from_state(state["tree"], storage)
         return journal
 
     def __len__(self) -> int:
@@ -103,19 +110,41 @@ class Journal:
             "oldest": self.oldest,
             "size_bytes": self.size_bytes,
             "backlog": dict(self._backlog),
+            "flushed": self.flushed,
+            "named": self._named,
             "tree": None if self.tree is None else self.tree.state(),
         }
 
-    def switch_on(self) -> None:
-        """Make the tree from storage and begin to make entries: at takeover and at a change of mode."""
-        self.last = read_number(self.storage.get(WAL_KEY))
+    def switch_on(self, term: int = 0) -> None:
+        """Load the kept index, or build it, and begin to make entries: at takeover and at a change of mode."""
+        storage = self.storage
+        self.last = read_number(storage.get(WAL_KEY))
         self._empty_backlog()
-        self.tree = MerkleTree.build(self._stored())
+        kept = read_nodes(storage.get)
+        names = None if kept is None else read_tail(storage.get, kept.number, self.last, storage.flush_entries)
+        if kept is None or names is None:
+            self.flushed, self.tree = None, MerkleTree.build(self._stored(), storage)
+            self._try_flush(term)
+        else:
+            self.flushed, self.tree = kept.number, MerkleTree(storage, kept.nodes, kept.guard, names)
+            self._named = len(names)
 
     def switch_off(self) -> None:
         """Forget tree and backlog: replication is disabled, the node steps down, or it is sealed."""
-        self.tree = None
+        self.tree, self.flushed, self._named, self._unmarked = None, None, 0, False
         self._empty_backlog()
+
+    def flush(self, term: int) -> None:
+        """Store the index as it is now, folded, with its leaves; an error of the store changes nothing."""
+        self._store_nodes(term)
+
+    def corrupt(self, layer: str, key: str | None, term: int) -> TreeNode:
+        """Store the index, damage one of its nodes as ``MerkleTree.corrupt`` does, and store that node."""
+        assert self.tree is not None, "the journal is off: it has no tree to damage"
+        self.flush(term)
+        damaged = self.tree.corrupt(layer, key)
+        self._store_nodes(term)
+        return damaged
 
     def adopt(self, tree: MerkleTree) -> bool:
         """Replace the tree by a reindexed one; return whether their leaves differ.
@@ -138,19 +167,28 @@ class Journal:
         if not writes:
             return None
         tree = self.tree
-        names = [] if tree is None else [key for key in writes if classify(key)]
-        if tree is None or not names:
-            self.storage.apply(writes, term)
+        if tree is None:
+            self._write_unindexed(writes, term)
+            return None
+        names = sorted([key for key in writes if classify(key)])
+        storage = self.storage
+        if not names:
+            storage.apply(writes, term)
             return None
         assert WAL_KEY not in writes, f"{WAL_KEY} is the journal's own"
-        before = self.storage.get
-        changes = tuple([(key, before(key), writes[key]) for key in sorted(names)])
+        before, leaves = storage.get, tree.known_leaves(names)
+        changes = tuple([(key, before(key), writes[key]) for key in names])
         number = self.last + 1
-        self.storage.apply({**writes, WAL_KEY: number.to_bytes(NUMBER_BYTES, "big")}, term)
+        stored = number.to_bytes(NUMBER_BYTES, "big")
+        slot = f"{TAIL}{number % storage.flush_entries}"
+        storage.apply({**writes, WAL_KEY: stored, slot: tail_slot(stored, names)}, term)
         for key, _, after in changes:
             tree.change(key, after)
         self.last = number
-        self._keep(Entry(number, changes, sum(map(_size, changes))))
+        self._keep(Entry(number, changes, sum(map(_size, changes)), leaves))
+        self._named += len(names)
+        if self.flushed is None or number - self.flushed >= storage.flush_entries or self._named >= FLUSH_KEYS:
+            self._try_flush(term)
         return number
 
     def apply(self, changes: Iterable[tuple[str, bytes | None]], own: Writes, term: int) -> int | None:
@@ -199,6 +237,31 @@ class Journal:
         cached.catch_up()
         return cached
 
+    def _write_unindexed(self, writes: Writes, term: int) -> None:
+        """Write while the journal is off: the first change of a key of a tree ends what the mark says."""
+        if not self._unmarked and any(map(classify, writes)):
+            if self.storage.get(MARK) is not None:
+                writes = {**writes, MARK: None}
+            self.storage.apply(writes, term)
+            self._unmarked = True
+        else:
+            self.storage.apply(writes, term)
+
+    def _try_flush(self, term: int) -> None:
+        try:
+            self._store_nodes(term)
+        except (StoreError, StaleTerm):
+            return  # the next step tries again, and shows a stale term
+
+    def _store_nodes(self, term: int) -> None:
+        tree = self.tree
+        assert tree is not None, "the journal is off: it has no index to store"
+        leaves = tree.changed_leaves()
+        nodes = KeptNodes(self.last, int.from_bytes(tree.guard(), "big"), tree.nodes)
+        self.storage.apply(changed_nodes(nodes), term, leaves)
+        tree.kept_now()
+        self.flushed, self._named = self.last, 0
+
     def _stored(self) -> Iterable[tuple[str, bytes]]:
         keys = self.storage.keys()
         for key in keys:
@@ -223,96 +286,6 @@ class Journal:
         self._generations: dict[int, Generation] = {}
 
 
-class Generation:
-    """Tree and values as they were right after one entry: a cache over the journal, never state."""
-
-    __slots__ = ("_before", "_journal", "_leaves", "_listed", "_seen", "_undo", "number")
-
-    def __init__(self, journal: Journal, number: int) -> None:
-        self.number = number
-        self._journal = journal
-        self._seen = number  # entries up to this one are undone
-        self._before: dict[str, bytes | None] = {}
-        self._leaves: dict[str, bytes | None] = {}
-        self._listed: dict[tuple[int, int], dict[str, bytes]] = {}
-        self._undo: dict[int, dict[int, dict[int, int]]] = {}
-
-    @property
-    def _tree(self) -> MerkleTree:
-        tree = self._journal.tree
-        assert tree is not None
-        return tree
-
-    def catch_up(self) -> None:
-        """Undo the entries made since the last call; the first ``before`` of a key is what it held."""
-        if self._seen == self._journal.last:
-            return
-        self._undo.clear()
-        for entry in self._journal.since(self._seen) or ():
-            for key, before, _ in entry.changes:
-                if key not in self._before:
-                    self._before[key] = before
-                    self._leaves[key] = None if before is None else leaf_digest(key, before)
-        self._seen = self._journal.last
-
-    def value(self, key: str) -> bytes | None:
-        """Return a key's ciphertext as it was."""
-        return self._before[key] if key in self._before else self._journal.storage.get(key)
-
-    def pages(self, tree: int) -> bytes:
-        """Return the 256 page hashes of a tree as they were."""
-        pages = bytearray(self._tree.pages(tree))
-        for page in self._undoing(tree):
-            at = page * DIGEST_BYTES
-            pages[at : at + DIGEST_BYTES] = page_digest(self.subpages(tree, page))
-        return bytes(pages)
-
-    def subpages(self, tree: int, page: int) -> bytes:
-        """Return the 256 subpages of a page as they were."""
-        subpages = bytearray(self._tree.subpages(tree, page))
-        for number, difference in self._undoing(tree).get(page, {}).items():
-            at = number * DIGEST_BYTES
-            now = int.from_bytes(subpages[at : at + DIGEST_BYTES], "big")
-            subpages[at : at + DIGEST_BYTES] = to_bytes(now ^ difference)
-        return bytes(subpages)
-
-    def leaves(self, tree: int, buckets: Set[int]) -> dict[str, bytes]:
-        """Return the leaves in some buckets of a tree as they were, sorted by key."""
-        wanted = sorted({number >> 8 for number in buckets})
-        if any((tree, page) not in self._listed for page in wanted):
-            self._list(tree, wanted)
-        leaves: dict[str, bytes] = {}
-        for page in wanted:
-            leaves.update(self._listed[tree, page])
-        return {key: leaves[key] for key in sorted(leaves) if bucket(key) in buckets}
-
-    def _undoing(self, tree: int) -> dict[int, dict[int, int]]:
-        """Return {page: {subpage: what it has to be XORed with to be as it was}}."""
-        if tree not in self._undo:
-            pages: dict[int, dict[int, int]] = {}
-            for key, earlier in self._leaves.items():
-                if classify(key) == tree:
-                    page, number = divmod(bucket(key), FAN_OUT)
-                    subpages = pages.setdefault(page, {})
-                    difference = _number(earlier) ^ _number(self._tree.leaf(key))
-                    subpages[number] = subpages.get(number, 0) ^ difference
-            self._undo[tree] = pages
-        return self._undo[tree]
-
-    def _list(self, tree: int, pages: list[int]) -> None:
-        """List whole pages in one pass over the tree, and cache them: an earlier state does not change."""
-        listed: dict[int, dict[str, bytes]] = {page: {} for page in pages}
-        buckets = {page * FAN_OUT + number for page in pages for number in range(FAN_OUT)}
-        earlier = self._tree.leaves(tree, buckets)
-        for key, leaf in self._leaves.items():
-            earlier.pop(key, None)
-            if leaf is not None and classify(key) == tree and bucket(key) in buckets:
-                earlier[key] = leaf
-        for key, leaf in earlier.items():
-            listed[bucket(key) // FAN_OUT][key] = leaf
-        self._listed.update({(tree, page): leaves for page, leaves in listed.items()})
-
-
 def read_number(stored: bytes | None) -> int:
     """Return the stored number of the newest entry; 0 where there is none, or what is stored cannot be one (C12)."""
     number = int.from_bytes(stored, "big") if stored is not None and len(stored) == NUMBER_BYTES else 0
@@ -322,17 +295,14 @@ def read_number(stored: bytes | None) -> int:
 def _difference(entry: Entry) -> int:
     """Return what an entry changed the guard by."""
     difference = 0
-    for key, before, after in entry.changes:
-        for stored in (before, after):
-            if stored is not None:
-                difference ^= int.from_bytes(leaf_digest(key, stored), "big")
+    for key, _, after in entry.changes:
+        if after is not None:
+            difference ^= int.from_bytes(leaf_digest(key, after), "big")
+    for _, _, leaf in earlier(entry):
+        difference ^= to_number(leaf)
     return difference
 
 
 def _size(change: Change) -> int:
     key, before, after = change
     return len(key) + len(before or b"") + len(after or b"")
-
-
-def _number(leaf: bytes | None) -> int:
-    return 0 if leaf is None else int.from_bytes(leaf, "big")

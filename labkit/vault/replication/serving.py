@@ -13,7 +13,8 @@ Questions and answers:
 - conflicting_pages: generation, pages [[tree, 256 page hashes]] → pages [[tree, page]]
 - sub_page_hashes: generation, subpages [[tree, page, 256 subpages]] → done (how many of them were compared),
   buckets [[tree, bucket]] that differ, leaves [[key, digest]] of those buckets
-- fetch_keys: generation, keys, limit_bytes → values [[key, ciphertext or None]] of as many keys as fit
+- fetch_keys: generation, keys, limit_bytes → values [[key, ciphertext or None]] of as many keys as fit; false in place
+  of a ciphertext that is not what its leaf stands for: damage is named, and not shipped
 - stream_wals: from → from, last; pushes follow: entries [[number, [[key, ciphertext or None]]]]
 - echo: what ``sync`` puts into a heartbeat → this side's clock, addresses, positions and guard
 """
@@ -112,7 +113,7 @@ def fetch_keys(journal: Journal, question: Mapping[str, Any]) -> Message:
         if size_bytes > question["limit_bytes"]:
             break
         value = generation.value(key)
-        values.append([key, value])
+        values.append([key, False if generation.is_damaged(key, value) else value])
         size_bytes += len(key) + len(value or b"")
     return _answer(question, values=values)
 

@@ -85,6 +85,10 @@ def _is_stored(value: Any) -> bool:
     return value is None or type(value) is bytes
 
 
+def _is_fetched(value: Any) -> bool:
+    return value is False or _is_stored(value)
+
+
 def _is_digest(value: Any) -> bool:
     return type(value) is bytes and len(value) == DIGEST_BYTES
 
@@ -187,7 +191,7 @@ ANSWER_SHAPES: Mapping[str, Shape] = {
         "buckets": _rows_of(_is_tree, _is_bucket),
         "leaves": _rows_of(_is_key, _is_digest),
     },
-    "fetch_keys": {**SERIAL, "values": _CHANGES},
+    "fetch_keys": {**SERIAL, "values": _rows_of(_is_key, _is_fetched)},
     "stream_wals": {**SERIAL, "from": _is_count, "last": _is_count},
     "echo": {
         **SERIAL,

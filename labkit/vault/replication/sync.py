@@ -315,9 +315,12 @@ def _empty_diff(state: State) -> Step:
 
 
 def _values(state: State, answer: Mapping[str, Any]) -> Step:
-    puts = tuple((key, value) for key, value in answer["values"])
-    work = state.work._replace(progress=state.work.progress + len(puts))
-    return _next_batch(state._replace(work=work), puts)
+    puts = tuple((key, value) for key, value in answer["values"] if value is not False)
+    damaged = [key for key, value in answer["values"] if value is False]
+    work = state.work._replace(progress=state.work.progress + len(answer["values"]))
+    state, effects = _next_batch(state._replace(work=work), puts)
+    looped = [Observe("merkle_loop", {"comparisons": state.loops, "damaged": damaged})] if damaged else []
+    return state, [*looped, *effects]
 
 
 def _next_batch(state: State, puts: Changes) -> Step:

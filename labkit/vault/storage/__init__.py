@@ -5,6 +5,8 @@
 3. A store that cannot be opened, read or written raises StoreError; a commit that raises it changed nothing.
 4. The bytes object that ``get`` returns is the same object until the key is written again: caches of decoded records
    depend on that identity, so neither replication nor rollback needs an invalidation.
+5. Beside the values it keeps leaf digests as they are passed (D19): it computes none, and a value that is written or
+   deleted leaves that of its key as it was.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Protocol
 from labkit.service.errors import Internal
 
 Writes = Mapping[str, bytes | None]
+Leaves = Mapping[str, bytes | None]
 Names = list[str]
 
 
@@ -25,6 +28,9 @@ class StoreError(Internal):
 class Storage(Protocol):
     """What a store offers; keys are ``/``-separated text, values ciphertexts."""
 
+    flush_entries: int
+    """After how many journal entries the index of its contents is stored."""
+
     def get(self, key: str) -> bytes | None:
         """Return the value of a key, or None."""
 
@@ -34,8 +40,14 @@ class Storage(Protocol):
     def keys(self) -> Names:
         """Return all keys, sorted."""
 
-    def apply(self, writes: Writes, term: int) -> None:
-        """Carry out all writes in one transaction; None deletes; raise StaleTerm for an old term."""
+    def leaf(self, key: str) -> bytes | None:
+        """Return the kept leaf digest of a key, or None."""
+
+    def leaves(self) -> Mapping[str, bytes]:
+        """Return all kept leaf digests by key, in any order, to be read and not changed."""
+
+    def apply(self, writes: Writes, term: int, leaves: Leaves | None = None) -> None:
+        """Carry out all writes, and keep leaf digests, in one transaction; None deletes; StaleTerm for an old term."""
 
     def claim(self, term: int) -> None:
         """Make a leadership term the newest one; raise StaleTerm when a newer one was claimed."""

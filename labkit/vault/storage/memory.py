@@ -1,30 +1,34 @@
 """The store in memory: one flat dict, and the names of each folder kept sorted.
 
-A saved state shares both dicts, and each folder's list of names, with the store that gave it and with every store made
-of it.  Each store copies what it shares before it changes it for the first time: the dicts at its first write, a list
-when a name enters or leaves it.  So saving and restoring cost the same for any number of keys.
+A saved state shares the dicts, and each folder's list of names, with the store that gave it and with every store made
+of it.  Each store copies what it shares before it changes it for the first time: the dicts at its first write, that of
+leaf digests when one is kept, a list when a name enters or leaves it.  So saving and restoring cost the same for any
+number of keys.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Mapping
 from typing import Any
 
-from labkit.vault.storage import Names, Writes
+from labkit.vault.storage import Leaves, Names, Writes
 from labkit.vault.storage.fencing import check_term
 
 
 class MemoryStorage:
     """Keys and ciphertexts in a dict; lost when the process ends."""
 
-    __slots__ = ("_folders", "_items", "_own", "_shared", "_term")
+    __slots__ = ("_folders", "_items", "_leaves", "_own", "_shared", "_shared_leaves", "_term")
 
     kind = "inmem"
+    flush_entries = 1_024
 
     def __init__(self, items: dict[str, bytes] | None = None, term: int = 0) -> None:
         self._items: dict[str, bytes] = {}
         self._folders: dict[str, Names] = {}
-        self._shared = False  # whether a saved state shares both dicts
+        self._leaves: dict[str, bytes] = {}
+        self._shared = self._shared_leaves = False  # whether a saved state shares the two dicts above, and the third
         self._own: set[str] | None = None  # folders whose list no saved state shares; None: all of them
         self._term = term
         if items:
@@ -34,7 +38,8 @@ class MemoryStorage:
     def from_state(cls, state: dict[str, Any]) -> MemoryStorage:
         """Make a store of what ``state`` returned."""
         store = cls(term=state["term"])
-        store._items, store._folders, store._shared = state["items"], state["folders"], True
+        store._items, store._folders, store._leaves = state["items"], state["folders"], state["leaves"]
+        store._shared = store._shared_leaves = True
         return store
 
     def get(self, key: str) -> bytes | None:
@@ -54,8 +59,16 @@ class MemoryStorage:
         check_term(term, self._term)
         self._term = term
 
-    def apply(self, writes: Writes, term: int) -> None:
-        """Carry out all writes at once; None deletes."""
+    def leaf(self, key: str) -> bytes | None:
+        """Return the kept leaf digest of a key, or None."""
+        return self._leaves.get(key)
+
+    def leaves(self) -> Mapping[str, bytes]:
+        """Return all kept leaf digests by key, in any order, to be read and not changed."""
+        return self._leaves
+
+    def apply(self, writes: Writes, term: int, leaves: Leaves | None = None) -> None:
+        """Carry out all writes, and keep leaf digests, at once; None deletes."""
         check_term(term, self._term)
         if self._shared:
             self._items, self._folders = dict(self._items), dict(self._folders)
@@ -69,11 +82,23 @@ class MemoryStorage:
                 if key not in items:
                     self._enter_folder(key)
                 items[key] = value
+        if leaves:
+            self._keep(leaves)
 
     def state(self) -> dict[str, Any]:
         """Return the store as plain values; nothing of it ever changes."""
-        self._shared = True
-        return {"items": self._items, "folders": self._folders, "term": self._term}
+        self._shared = self._shared_leaves = True
+        return {"items": self._items, "folders": self._folders, "leaves": self._leaves, "term": self._term}
+
+    def _keep(self, leaves: Leaves) -> None:
+        if self._shared_leaves:
+            self._leaves, self._shared_leaves = dict(self._leaves), False
+        kept = self._leaves
+        for key, leaf in leaves.items():
+            if leaf is None:
+                kept.pop(key, None)
+            else:
+                kept[key] = leaf
 
     def _enter_folder(self, key: str) -> None:
         folders = self._folders

@@ -2,8 +2,8 @@
 
 1. The file belongs to one store, from its opening until it is closed or its process ends: another that opens it is
    refused (C18).  So what is cached is what is stored, until this store writes the key again.
-2. One table of keys and ciphertexts in write-ahead mode; a step is one SQL transaction.  A transaction that fails is
-   rolled back, and neither cache nor term changes.
+2. A table of keys and ciphertexts, and one of leaf digests, in write-ahead mode; a step is one SQL transaction.  One
+   that fails is rolled back, and neither cache nor term changes.
 3. It goes on for the process that opened it only, and while the file is the one that was opened: what is written to a
    file that was replaced or deleted would be acknowledged and lost.
 4. An error of SQLite leaves this module as a StoreError that names the file.
@@ -16,7 +16,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from labkit.vault.storage import Names, StoreError, Writes
+from labkit.vault.storage import Leaves, Names, StoreError, Writes
 from labkit.vault.storage.fencing import check_term
 
 if TYPE_CHECKING:
@@ -32,7 +32,10 @@ FORMAT = b"1"
 TABLES = {
     "entries": "CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
     "facts": "CREATE TABLE facts (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+    "leaves": "CREATE TABLE leaves (key TEXT PRIMARY KEY, digest BLOB NOT NULL) WITHOUT ROWID",
 }
+LATER = ("leaves",)
+"""Tables that files from before have not; they are added."""
 
 PROBLEMS = {
     sqlite3.SQLITE_BUSY: "is open already, in this process or another: close it there first",
@@ -57,6 +60,7 @@ class SqliteStorage:
     __slots__ = ("__weakref__", "_cached", "_connection", "_identity", "_path", "_process", "_real_path", "_term")
 
     kind = "sqlite"
+    flush_entries = 4_096
 
     def __init__(self, path: str | Path) -> None:
         self._path = str(path)
@@ -109,16 +113,34 @@ class SqliteStorage:
         except sqlite3.Error as error:
             raise _problem(self._path, error) from None
 
+    def leaf(self, key: str) -> bytes | None:
+        """Return the kept leaf digest of a key, or None."""
+        row = self._row("SELECT digest FROM leaves WHERE key = ?", (key,))
+        if row is None:
+            return None
+        digest: bytes = row[0]
+        if type(digest) is not bytes:
+            raise self.damaged()
+        return digest
+
+    def leaves(self) -> Mapping[str, bytes]:
+        """Return all kept leaf digests by key, in any order, to be read and not changed."""
+        self._refuse_forked()
+        try:
+            return dict(self._connection.execute("SELECT key, digest FROM leaves"))
+        except sqlite3.Error as error:
+            raise _problem(self._path, error) from None
+
     def claim(self, term: int) -> None:
         """Make a leadership term the newest one."""
         check_term(term, self._term)
         self._transact({}, {"term": str(term).encode()})
         self._term = term
 
-    def apply(self, writes: Writes, term: int) -> None:
-        """Carry out all writes in one SQL transaction; None deletes."""
+    def apply(self, writes: Writes, term: int, leaves: Leaves | None = None) -> None:
+        """Carry out all writes, and keep leaf digests, in one SQL transaction; None deletes."""
         check_term(term, self._term)
-        self._transact(writes, {})
+        self._transact(writes, {}, leaves)
 
     def set_up(self, writes: Writes, facts: Mapping[str, bytes]) -> None:
         """Carry out the first writes, and store facts about the store itself, in one SQL transaction."""
@@ -159,11 +181,11 @@ class SqliteStorage:
 
     def _set_up_tables(self) -> None:
         stored = {row[0]: row[1] for row in self._connection.execute("SELECT name, sql FROM sqlite_master")}
-        if not stored:
-            for statement in TABLES.values():
-                self._connection.execute(statement)
-        elif stored != TABLES:
+        missing = [name for name in TABLES if name not in stored]
+        if stored and {**{name: TABLES[name] for name in missing if name in LATER}, **stored} != TABLES:
             raise StoreError(f"{self._path} {FOREIGN}")
+        for name in missing:
+            self._connection.execute(TABLES[name])
 
     def _stored_term(self) -> int:
         stored = self.fact("term")
@@ -190,7 +212,7 @@ class SqliteStorage:
         except sqlite3.Error as error:
             raise _problem(self._path, error) from None
 
-    def _transact(self, writes: Writes, facts: Mapping[str, bytes]) -> None:
+    def _transact(self, writes: Writes, facts: Mapping[str, bytes], leaves: Leaves | None = None) -> None:
         """Write everything or nothing; what is cached changes after the commit."""
         self._refuse_forked()
         if _identity(self._real_path) != self._identity:
@@ -205,6 +227,11 @@ class SqliteStorage:
                     connection.execute("INSERT OR REPLACE INTO entries VALUES (?, ?)", (key, value))
             for name, value in facts.items():
                 connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
+            for key, leaf in (leaves or {}).items():
+                if leaf is None:
+                    connection.execute("DELETE FROM leaves WHERE key = ?", (key,))
+                else:
+                    connection.execute("INSERT OR REPLACE INTO leaves VALUES (?, ?)", (key, leaf))
             connection.execute("COMMIT")
         except BaseException as error:
             self._roll_back()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from labkit.vault.replication import merkle
 from labkit.vault.replication.journal import Entry, Journal
 from labkit.vault.replication.merkle import FAN_OUT, TREES, MerkleTree
+from labkit.vault.storage import StoreError
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 
@@ -47,9 +48,10 @@ def test_while_off_writes_go_straight_through() -> None:
 def test_an_entry_holds_what_was_and_what_is_in_order_of_keys() -> None:
     journal = running(logical__b=b"old", logical__c=b"gone")
 
+    before = (merkle.leaf_digest("logical/b", b"old"), merkle.leaf_digest("logical/c", b"gone"), None)
     assert journal.commit({"logical/c": None, "node/mode": b"m", "logical/b": b"new", "token/a": b"t"}, 0) == 1
     assert journal.since(0) == (
-        Entry(1, (("logical/b", b"old", b"new"), ("logical/c", b"gone", None), ("token/a", None, b"t")), 36),
+        Entry(1, (("logical/b", b"old", b"new"), ("logical/c", b"gone", None), ("token/a", None, b"t")), 36, before),
     )
     assert journal.size_bytes == len("logical/boldnewlogical/cgonetoken/at")
     assert journal.storage.get("node/wal") == b"\0\0\0\0\0\0\0\1"
@@ -70,7 +72,8 @@ def test_a_step_of_keys_of_no_tree_makes_no_entry() -> None:
     assert journal.commit({"node/mode": b"m"}, 0) is None
     assert journal.commit({}, 0) is None
     assert journal.last == 0
-    assert journal.storage.keys() == ["node/mode"]
+    assert (shipped(journal), journal.storage.get("node/mode")) == ({}, b"m")
+    assert journal.storage.list("node/index/tail/") == []
 
 
 @pytest.mark.parametrize("damaged", [b"", b"\1", b"\xff" * 8, b"\x80" + bytes(7), bytes(8) + b"\1"])
@@ -86,18 +89,22 @@ def test_the_store_gets_everything_in_one_transaction() -> None:
     applied: list[dict[str, bytes | None]] = []
 
     class Watched(MemoryStorage):
-        def apply(self, writes: Mapping[str, bytes | None], term: int) -> None:
+        def apply(
+            self, writes: Mapping[str, bytes | None], term: int, leaves: Mapping[str, bytes | None] | None = None
+        ) -> None:
             applied.append(dict(writes))
-            super().apply(writes, term)
+            super().apply(writes, term, leaves)
 
     journal = Journal(Watched())
     journal.switch_on()
+    applied.clear()
     journal.commit({"logical/a": b"1", "node/mode": b"m"}, 0)
     journal.apply([("logical/b", b"2")], {"node/mode": b"n"}, 0)
+    one, two = ((number).to_bytes(8, "big") for number in (1, 2))
 
     assert applied == [
-        {"logical/a": b"1", "node/mode": b"m", "node/wal": b"\0\0\0\0\0\0\0\1"},
-        {"logical/b": b"2", "node/mode": b"n", "node/wal": b"\0\0\0\0\0\0\0\2"},
+        {"logical/a": b"1", "node/mode": b"m", "node/wal": one, "node/index/tail/1": one + b"logical/a"},
+        {"logical/b": b"2", "node/mode": b"n", "node/wal": two, "node/index/tail/2": two + b"logical/b"},
     ]
 
 
@@ -159,7 +166,7 @@ def test_a_received_key_of_no_tree_is_refused() -> None:
 
     with pytest.raises(ValueError, match="the primary sent node/mode"):
         journal.apply([("logical/a", b"1"), ("node/mode", b"theirs")], {}, 0)
-    assert journal.storage.keys() == []
+    assert shipped(journal) == {}
 
 
 def test_switched_off_it_forgets() -> None:
@@ -255,7 +262,8 @@ def test_guards_once_found_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         hashed.append(key)
         return original(key, stored)
 
-    monkeypatch.setattr("labkit.vault.replication.journal.leaf_digest", counted)
+    for module in ("journal", "generation"):
+        monkeypatch.setattr(f"labkit.vault.replication.{module}.leaf_digest", counted)
     assert journal.find(b"\xff" * 20) is None
     assert len(hashed) == 50, "one new leaf in each entry of the backlog"
     hashed.clear()
@@ -315,3 +323,230 @@ def test_a_journal_shows_where_it_stands() -> None:
     assert repr(journal) == "Journal(on, last=1, 1 entries)"
     journal.switch_off()
     assert repr(journal) == "Journal(off, last=1, 0 entries)"
+
+
+# ---- the kept index ---------------------------------------------------------------------------------------
+
+
+class Counted(MemoryStorage):
+    """A store that names the keys of trees whose values are read, and flushes after every fourth entry."""
+
+    __slots__ = ("fails", "read")
+    flush_entries = 4
+
+    def __init__(self, items: dict[str, bytes] | None = None) -> None:
+        self.read: list[str] = []
+        self.fails = ""
+        super().__init__(items)
+
+    def get(self, key: str) -> bytes | None:
+        if merkle.classify(key):
+            self.read.append(key)
+        return super().get(key)
+
+    def keys(self) -> list[str]:
+        self.read.append("keys")
+        return super().keys()
+
+    def apply(
+        self, writes: Mapping[str, bytes | None], term: int, leaves: Mapping[str, bytes | None] | None = None
+    ) -> None:
+        if self.fails and self.fails in writes:
+            raise StoreError("no space left")
+        super().apply(writes, term, leaves)
+
+
+def counted(entries: int = 0) -> Journal:
+    """A journal over such a store, with some entries."""
+    journal = Journal(Counted({f"logical/{n}": b"%d" % n for n in range(50)}))
+    journal.switch_on()
+    for n in range(entries):
+        journal.commit({f"logical/{n}": b"new", "token/a": b"%d" % n}, 0)
+    return journal
+
+
+def taken_over(journal: Journal) -> tuple[Journal, list[str]]:
+    """The journal of a node that takes over, and what it read of the contents."""
+    store = journal.storage
+    assert isinstance(store, Counted)
+    store.read.clear()
+    successor = Journal(store)
+    successor.switch_on()
+    return successor, store.read
+
+
+def is_sound(journal: Journal) -> bool:
+    """Whether the index is one that is computed from the contents, and is right in itself."""
+    tree, built = journal.tree, MerkleTree.build(shipped(journal).items())
+    assert tree is not None
+    same = (tree.root(), tree.guard()) == (built.root(), built.guard()) and not tree.differing_keys(built)
+    return same and not merkle.is_corrupted(tree.check(""))
+
+
+@pytest.mark.parametrize("entries", range(10))
+def test_a_takeover_reads_nothing_but_nodes_and_tail(entries: int) -> None:
+    successor, read = taken_over(counted(entries))
+    assert read == []
+    assert successor.tree is not None
+    successor.tree.guard()
+    names = sorted({f"logical/{n}" for n in range(entries // 4 * 4, entries)} | ({"token/a"} if entries % 4 else set()))
+
+    assert sorted(read) == names, "for the guard, what the tail names"
+    assert is_sound(successor)
+    assert successor.last == entries
+
+
+@pytest.mark.parametrize("lost", ["node/index/mark", "node/index/tail/1"])
+def test_without_mark_or_with_a_gap_in_the_tail_the_index_is_built(lost: str) -> None:
+    journal = counted(6)
+    journal.storage.apply({lost: None}, 0)
+    successor, read = taken_over(journal)
+
+    assert "keys" in read
+    assert is_sound(successor)
+    again, read = taken_over(successor)
+    assert read == [], "what was built is kept"
+    assert is_sound(again)
+
+
+def test_a_flush_keeps_leaves_and_nodes_and_the_next_entries_stand_in_the_tail() -> None:
+    journal = counted(4)
+    assert journal.flushed == 4
+    assert journal.storage.leaf("logical/3") == merkle.leaf_digest("logical/3", b"new")
+    journal.commit({"logical/3": b"newer", "logical/4": None}, 0)
+
+    assert journal.flushed == 4
+    assert journal.storage.leaf("logical/3") == merkle.leaf_digest("logical/3", b"new"), "until the next flush"
+    journal.flush(0)
+    assert journal.storage.leaf("logical/3") == merkle.leaf_digest("logical/3", b"newer")
+    assert journal.storage.leaf("logical/4") is None
+    assert journal.flushed == 5
+
+
+def test_many_keys_of_few_entries_are_flushed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("labkit.vault.replication.journal.FLUSH_KEYS", 10)
+    journal = running()
+    journal.commit({f"logical/{n}": b"1" for n in range(9)}, 0)
+    assert journal.flushed == 0
+    successor = Journal.from_state(journal.storage, pickle.loads(pickle.dumps(journal.state())))
+    successor.commit({"logical/0": b"2"}, 0)
+
+    assert successor.flushed == 2, "names count, each time they are named"
+
+
+@pytest.mark.parametrize("key", ["logical/1", "token/b"])
+def test_the_first_write_while_the_journal_is_off_takes_the_mark_away(key: str) -> None:
+    journal = counted(6)
+    journal.switch_off()
+    journal.commit({"node/mode": b"m"}, 0)
+    assert journal.storage.get("node/index/mark") is not None
+    journal.commit({key: b"while off"}, 0)
+    assert journal.storage.get("node/index/mark") is None
+    successor, read = taken_over(journal)
+
+    assert "keys" in read
+    assert is_sound(successor)
+
+
+def test_what_happens_while_the_journal_is_off_again_takes_the_mark_away_again() -> None:
+    journal = counted(1)
+    for _ in range(3):
+        journal.switch_off()
+        journal.commit({"logical/1": b"while off"}, 0)
+        assert journal.storage.get("node/index/mark") is None
+        journal.switch_on()
+        assert journal.storage.get("node/index/mark") is not None
+        assert is_sound(journal)
+
+
+def test_a_flush_that_fails_leaves_the_step_and_is_made_up_for() -> None:
+    journal = counted(3)
+    store = journal.storage
+    assert isinstance(store, Counted)
+    store.fails = "node/index/mark"
+    for n in range(3, 9):
+        assert journal.commit({f"logical/{n}": b"new"}, 0) == n + 1
+    assert journal.flushed == 0
+    assert is_sound(journal)
+    successor, read = taken_over(journal)
+    assert "keys" in read, "the tail went round"
+    assert is_sound(successor)
+    store.fails = ""
+    successor.commit({"logical/9": b"new"}, 0)
+
+    assert successor.flushed == 10
+    assert taken_over(successor)[1] == []
+
+
+def test_what_rots_in_the_store_is_taken_for_nothing_else_by_who_takes_over() -> None:
+    journal = counted(8)
+    assert journal.tree is not None
+    root = journal.tree.root()
+    journal.storage.apply({"logical/7": b"rotten", "logical/8": None}, 0)
+    successor, _ = taken_over(journal)
+
+    assert successor.tree is not None
+    assert successor.tree.root() == root
+    assert successor.tree.leaf("logical/7") == merkle.leaf_digest("logical/7", b"new")
+
+
+@pytest.mark.parametrize("layer", merkle.LAYERS)
+def test_damage_of_a_node_outlives_a_takeover_and_a_flush_and_heals_as_without_them(layer: str) -> None:
+    journal, reports = counted(6), []
+    assert journal.tree is not None
+    journal.corrupt(layer, "logical/1", 0)
+    report = journal.tree.check("")
+    assert merkle.is_corrupted(report)
+    for _ in range(2):
+        journal, read = taken_over(journal)
+        assert journal.tree is not None
+        assert read == []
+        reports.append(journal.tree.check(""))
+    assert reports == [report, report]
+    assert isinstance(journal.storage, MemoryStorage)
+    stays = Journal.from_state(MemoryStorage.from_state(journal.storage.state()), journal.state())
+    for one in (stays, journal):
+        one.commit({"logical/1": b"other"}, 0)
+    healed, _ = taken_over(journal)
+    assert healed.tree is not None
+    assert stays.tree is not None
+
+    assert healed.tree.check("") == stays.tree.check("")
+    assert merkle.is_corrupted(healed.tree.check("")) == (layer == "subpage")
+
+
+MOVES = st.lists(st.sampled_from(["takeover", "restore", "flush", "off", "ask", "fail", "cut"]), max_size=14)
+
+
+@settings(max_examples=60, deadline=None)
+@given(STEPS, MOVES)
+def test_the_index_is_that_of_the_contents_whatever_happens_between_steps(
+    steps: list[dict[str, bytes | None]], moves: list[str]
+) -> None:
+    journal = counted()
+    store = journal.storage
+    assert isinstance(store, Counted)
+    for step, move in zip(steps, [*moves, *["" for _ in steps]], strict=False):
+        store.fails = {"fail": "node/index/mark", "cut": "node/wal"}.get(move, "")
+        try:
+            journal.commit(step, 0)
+        except StoreError:
+            assert move == "cut"
+        if move == "off":
+            journal.switch_off()
+            journal.commit(step, 0)
+            journal.switch_on()
+        elif move in ("takeover", "cut"):
+            journal = taken_over(journal)[0]
+        elif move == "restore":
+            journal = Journal.from_state(store, pickle.loads(pickle.dumps(journal.state())))
+        elif move == "flush":
+            journal.flush(0)
+        elif move == "ask":
+            assert is_sound(journal)
+    store.fails = ""
+
+    assert is_sound(journal)
+    assert is_sound(taken_over(journal)[0])
+    journal.flush(0)
+    assert {key: store.leaf(key) for key in shipped(journal)} == dict(store.leaves())

@@ -156,14 +156,7 @@ def test_asking_in_between_changes_nothing(writes: list[tuple[str, bytes | None]
     assert not merkle.is_corrupted(asked.check(CHECKED_AT))
 
 
-def test_more_changes_than_are_noted_are_settled_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merkle, "NOTED_KEYS", 10)
-    merkle_tree = MerkleTree()
-    for n in range(100):
-        merkle_tree.change(f"logical/{n}", b"%d" % n)
-        assert len(merkle_tree.state()["noted"]) <= 10
-
-    assert merkle_tree.root() == MerkleTree.build((f"logical/{n}", b"%d" % n) for n in range(100)).root()
+def test_a_build_in_one_pass_is_what_changes_one_by_one_make() -> None:
     mixed = [(f"{folder}/{n}", b"%d" % n) for n in range(30) for folder in ("logical", "token")]
     one_by_one = MerkleTree()
     for key, value in mixed:
@@ -203,7 +196,7 @@ def test_a_tree_emptied_again_keeps_no_page() -> None:
         merkle_tree.change(f"logical/u/{n}", None)
 
     assert merkle_tree.root() == MerkleTree().root()
-    assert merkle_tree.state()["subpages"] == {1: {}, 2: {}}
+    assert merkle_tree.state()["nodes"]["subpages"] == {1: {}, 2: {}}
 
 
 def test_a_state_is_not_touched_by_what_comes_after_it() -> None:

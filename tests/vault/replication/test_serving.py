@@ -119,6 +119,19 @@ def test_a_fetch_is_cut_at_its_limit_but_gives_one(journal: Journal) -> None:
         assert len(serving.fetch_keys(journal, {**asked, "limit_bytes": limit_bytes})["values"]) == given
 
 
+def test_a_value_that_is_not_what_its_leaf_stands_for_is_named_and_not_given(journal: Journal) -> None:
+    journal.flush(0)
+    journal.storage.apply({"logical/1": b"rotten", "logical/2": None}, 0)
+    asked = {"serial": 1, "generation": 4, "keys": ["logical/1", "logical/2", "logical/3"], "limit_bytes": 99}
+
+    values = serving.fetch_keys(journal, asked)["values"]
+    assert [[key, value is False] for key, value in values] == [
+        ["logical/1", True],
+        ["logical/2", True],
+        ["logical/3", False],
+    ]
+
+
 @pytest.mark.parametrize("rpc", ["conflicting_pages", "sub_page_hashes", "fetch_keys", "stream_wals"])
 def test_a_generation_out_of_reach_is_gone(rpc: str) -> None:
     journal = Journal(MemoryStorage(), limit_entries=2)

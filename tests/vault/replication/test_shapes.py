@@ -109,6 +109,8 @@ WRONG_ANSWERS: list[tuple[Any, Any]] = [
     ("sub_page_hashes", {"serial": 1, "done": 1, "buckets": [[1, 1 << 16]], "leaves": []}),
     ("sub_page_hashes", {"serial": 1, "done": 1, "buckets": [], "leaves": [["a", b""]]}),
     ("fetch_keys", {"serial": 1, "values": [["a", "text"]]}),
+    ("fetch_keys", {"serial": 1, "values": [["a", True]]}),
+    ("fetch_keys", {"serial": 1, "values": [["a", 0]]}),
     ("fetch_keys", {"serial": 1, "values": [["node/lease", b"x"]]}),
     ("echo", {"serial": 1}),
 ]

@@ -143,6 +143,22 @@ def test_what_the_primary_lacks_is_deleted_and_what_differs_is_overwritten(world
     assert world.observed("merkle_sync")[0]["delete"] == 2
 
 
+def test_what_is_damaged_upstream_is_not_taken_and_what_is_here_stays(world: Any) -> None:
+    world.start()
+    world.settle()
+    mine = world.contents(world.secondary)["logical/u/1"]
+    world.cut()
+    world.write({"logical/u/1": b"newer", "logical/u/2": b"newer", "logical/new": b"n"}, pump=False)
+    world.primary.flush(0)
+    world.primary.storage.apply({"logical/u/1": b"rotten", "logical/new": None}, 0)
+    world.take_over_primary()
+    world.run(lambda: world.state.position == world.primary.last)
+    held = world.contents(world.secondary)
+
+    assert (held["logical/u/1"], held["logical/u/2"], "logical/new" in held) == (mine, b"newer", False)
+    assert world.observed("merkle_loop")[0] == {"comparisons": 1, "damaged": ["logical/new", "logical/u/1"]}
+
+
 def test_several_batches_show_as_incomplete_in_between(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sync, "FETCH_KEYS", 7)
     world.take_over_primary()

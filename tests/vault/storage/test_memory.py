@@ -10,12 +10,14 @@ from labkit.vault.storage.memory import MemoryStorage
 
 def test_a_store_made_of_a_state_is_the_same_and_is_another():
     storage = MemoryStorage({"f/a": b"1", "b": b"2"}, 3)
+    storage.apply({}, 3, {"b": b"leaf"})
     state = storage.state()
     again = MemoryStorage.from_state(state)
-    storage.apply({"f/a": None, "c": b"3"}, 4)
+    storage.apply({"f/a": None, "c": b"3"}, 4, {"b": None, "c": b"another leaf"})
 
     folders = {"": ["b", "f/"], "f/": ["a"]}
-    assert again.state() == state == {"items": {"f/a": b"1", "b": b"2"}, "folders": folders, "term": 3}
+    whole = {"items": {"f/a": b"1", "b": b"2"}, "folders": folders, "leaves": {"b": b"leaf"}, "term": 3}
+    assert again.state() == state == whole
     assert (again.list("f/"), again.list("")) == (["a"], ["b", "f/"])
     assert again.get("b") is storage.get("b")
 
@@ -30,7 +32,7 @@ def test_a_folder_is_there_as_long_as_something_is_in_it():
     storage.apply({"a/b/2": None}, 0)
     assert (storage.list(""), storage.list("a/"), storage.list("a/b/")) == (["a/", "d"], ["c"], [])
     storage.apply({"a/c": None, "d": None}, 0)
-    assert storage.state() == {"items": {}, "folders": {}, "term": 0}
+    assert storage.state() == {"items": {}, "folders": {}, "leaves": {}, "term": 0}
 
 
 def test_a_listing_is_the_callers():
@@ -68,3 +70,23 @@ def test_both_stores_of_a_state_go_their_own_way_folder_by_folder():
         ["mine", "more"],
     )
     assert (again.list(""), again.list("f/"), again.list("new/")) == (["f/", "new/"], ["a", "yours"], ["yours"])
+
+
+def test_both_stores_of_a_state_keep_leaves_of_their_own():
+    storage = MemoryStorage({"a": b"1"})
+    storage.apply({}, 0, {"a": b"leaf"})
+    again = MemoryStorage.from_state(storage.state())
+    again.apply({}, 0, {"a": b"other"})
+    storage.apply({}, 0, {"b": b"leaf of b"})
+
+    assert again.leaves() == {"a": b"other"}
+    assert storage.leaves() == {"a": b"leaf", "b": b"leaf of b"}
+    assert (again.leaf("a"), again.leaf("b"), again.get("a")) == (b"other", None, b"1")
+
+
+def test_a_kept_leaf_stays_when_its_value_is_written_or_deleted():
+    storage = MemoryStorage({"a": b"1", "b": b"1"})
+    storage.apply({}, 0, {"a": b"leaf", "b": b"leaf"})
+    storage.apply({"a": b"2", "b": None}, 0)
+
+    assert (storage.leaf("a"), storage.leaf("b")) == (b"leaf", b"leaf")
