@@ -15,8 +15,9 @@ from __future__ import annotations
 import hmac
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from labkit.service.encoding import to_base64
 from labkit.service.errors import ATTEMPT_IN_PROGRESS, BadRequest, Forbidden
-from labkit.vault import token_record, tokens
+from labkit.vault import pgp, token_record, tokens
 from labkit.vault.identifiers import base62, uuid_text
 from labkit.vault.policies import UPDATE
 from labkit.vault.policies.store import acl_for
@@ -51,11 +52,16 @@ INVALID = "dr operation token is missing or invalid"
 
 
 class Attempt(NamedTuple):
-    """An attempt under way: its nonce, the OTP that will mask the token, and the shares given so far (hex)."""
+    """An attempt under way: its nonce, what hides the token in the last answer, and the shares given so far (hex).
+
+    That is the OTP that masks it, or the PGP key, with its fingerprint, that it is encrypted to.
+    """
 
     nonce: str
     otp: str
     shares: tuple[str, ...] = ()
+    pgp_key: str = ""
+    pgp_fingerprint: str = ""
 
     def __repr__(self) -> str:
         return f"Attempt(progress={len(self.shares)})"
@@ -63,8 +69,8 @@ class Attempt(NamedTuple):
 
 def decode_attempt(stored: bytes) -> Attempt:
     """Read a stored attempt."""
-    nonce, otp, shares = decode_record(stored)
-    return Attempt(nonce, otp, tuple(shares))
+    nonce, otp, shares, *key = decode_record(stored)
+    return Attempt(nonce, otp, tuple(shares), *key)
 
 
 def read_attempt(ctx: Context) -> Attempt | None:
@@ -85,24 +91,23 @@ def describe(ctx: Context, attempt: Attempt | None, *, otp: str = "", encoded_to
         "complete": complete,
         "encoded_token": encoded_token,
         "encoded_root_token": "",
-        "pgp_fingerprint": "",
+        "pgp_fingerprint": attempt.pgp_fingerprint if attempt else "",
         "otp": otp,
         "otp_length": TOKEN_CHARACTERS,
     }
 
 
 def start(ctx: Context, otp: str | None, pgp_key: str | None) -> dict[str, Any]:
-    """Start an attempt with the caller's OTP, or with one made here."""
-    if pgp_key:
-        raise BadRequest(
-            "error parsing PGP key: this build cannot encrypt to PGP keys; leave pgp_key out to use an OTP"
-        )
+    """Start an attempt with the caller's OTP or PGP key, else with an OTP made here; an OTP is used before a key."""
     _check_event(read_attempt(ctx), "start")
     if otp and len(otp) != TOKEN_CHARACTERS:
         raise BadRequest(f"OTP string is wrong length: {TOKEN_CHARACTERS} characters are wanted, {len(otp)} came")
     if otp and not otp.isascii():
         raise BadRequest("OTP string holds characters that are not ASCII")
-    attempt = Attempt(uuid_text(ctx.entropy), otp or base62(ctx.entropy, TOKEN_CHARACTERS))
+    if pgp_key and not otp:
+        attempt = Attempt(uuid_text(ctx.entropy), "", (), pgp_key, pgp.fingerprint(pgp_key))
+    else:
+        attempt = Attempt(uuid_text(ctx.entropy), otp or base62(ctx.entropy, TOKEN_CHARACTERS))
     ctx.full_storage.put(RECORD, encode_record(list(attempt)))
     return describe(ctx, attempt, otp="" if otp else attempt.otp)
 
@@ -121,7 +126,7 @@ def cancel(ctx: Context) -> None:
 
 
 def update(ctx: Context, key: Any, nonce: str | None) -> dict[str, Any]:
-    """Take one key share; at the threshold return the masked token."""
+    """Take one key share; at the threshold return the token, masked or encrypted."""
     share = parse_share(key)
     attempt = read_attempt(ctx)
     config = read_config(ctx.core)
@@ -141,7 +146,8 @@ def update(ctx: Context, key: Any, nonce: str | None) -> dict[str, Any]:
     token = "hvs." + base62(ctx.entropy, 24)
     ctx.full_storage.put(TOKEN, token_record.digest_of(token).encode())
     ctx.observe("operation token issued")
-    return describe(ctx, given, encoded_token=encode(token, given.otp))
+    hidden = to_base64(pgp.encrypt(given.pgp_key, token)) if given.pgp_key else encode(token, given.otp)
+    return describe(ctx, given, encoded_token=hidden)
 
 
 def _prove(ctx: Context, given: Attempt) -> None:

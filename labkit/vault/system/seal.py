@@ -10,6 +10,7 @@ from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
+from labkit.vault import pgp
 from labkit.vault import seal as seals
 from labkit.vault.initialise import prepare, read_cluster
 
@@ -89,19 +90,20 @@ def init(ctx: Context, asked: InitRequest) -> dict[str, Any]:
             "not applicable to seal type shamir"
         )
     shares, threshold = asked.secret_shares or 0, asked.secret_threshold or 0
-    _check_shares(shares, threshold, asked.pgp_keys)
-    if asked.root_token_pgp_key:
-        raise BadRequest("error parsing PGP key: root tokens cannot be encrypted here; leave root_token_pgp_key out")
+    pgp_keys, root_token_key = asked.pgp_keys or [], asked.root_token_pgp_key or ""
+    _check_shares(shares, threshold, pgp_keys)
     made, writes = prepare(ctx.core, shares, threshold)
-    ctx.writes.update(writes)
-    return {
-        "keys": [share.hex() for share in made.keys],
-        "keys_base64": [to_base64(share) for share in made.keys],
-        "root_token": made.root_token,
+    given = [pgp.encrypt(key, share.hex()) for key, share in zip(pgp_keys, made.keys, strict=False)] or made.keys
+    answer = {
+        "keys": [share.hex() for share in given],
+        "keys_base64": [to_base64(share) for share in given],
+        "root_token": to_base64(pgp.encrypt(root_token_key, made.root_token)) if root_token_key else made.root_token,
     }
+    ctx.writes.update(writes)
+    return answer
 
 
-def _check_shares(shares: int, threshold: int, pgp_keys: list[str] | None) -> None:
+def _check_shares(shares: int, threshold: int, pgp_keys: list[str]) -> None:
     wrong = {
         "shares must be at least one": shares < 1,
         "threshold must be at least one": threshold < 1,
@@ -109,21 +111,18 @@ def _check_shares(shares: int, threshold: int, pgp_keys: list[str] | None) -> No
         "shares must be less than 256": shares > 255,
         "threshold must be less than 256": threshold > 255,
         "threshold cannot be larger than shares": threshold > shares,
-        "count mismatch between number of provided PGP keys and number of shares": bool(pgp_keys)
-        and len(pgp_keys or ()) != shares,
+        "count mismatch between number of provided PGP keys and number of shares": len(pgp_keys) not in (0, shares),
     }
     for text, is_so in wrong.items():
         if is_so:
             raise BadRequest(f"invalid seal configuration: {text}")
-    if pgp_keys:
-        raise BadRequest("error parsing PGP key: key shares cannot be encrypted here; leave pgp_keys out")
 
 
 INIT_FIELDS = (
     fields.integer("secret_shares", "how many key shares are made"),
     fields.integer("secret_threshold", "how many of them unseal"),
-    fields.text_list("pgp_keys", "public keys, one per share; refused, as nothing is encrypted to them here"),
-    fields.text("root_token_pgp_key", "public key for the root token; refused likewise"),
+    fields.text_list("pgp_keys", "PGP public keys (base64), one per share: the share's hex text is encrypted to it"),
+    fields.text("root_token_pgp_key", "PGP public key (base64) that the root token is encrypted to"),
     fields.integer("recovery_shares", "only for other types of seal"),
     fields.integer("recovery_threshold", "only for other types of seal"),
     fields.text_list("recovery_pgp_keys", "only for other types of seal"),

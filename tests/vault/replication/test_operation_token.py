@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64decode
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pysequoia import Tsk, decrypt
 
 from labkit import Lab
 from labkit.vault.replication import otp
 from labkit.vault.replication.operation_token import ATTEMPT, TOKEN_CHARACTERS, Attempt
 
+KEY = json.loads((Path(__file__).parents[2] / "vectors/pgp.json").read_text())["vectors"][1]
 PATH = "sys/replication/dr/secondary/generate-operation-token/"
 MEMBERS = {
     "nonce",
@@ -165,6 +171,48 @@ def test_a_key_that_is_no_pgp_key_is_refused(together):
     assert answer.status == 400
     assert "error parsing PGP key" in answer.errors[0]
     assert read(together)["started"] is False
+
+
+def test_a_token_for_the_owner_of_a_pgp_key_is_no_use_to_anybody_else(together):
+    started = together.start(pgp_key=KEY["public"])
+    assert (started["pgp_fingerprint"], started["otp"], started["otp_length"]) == (KEY["fingerprint"], "", 28)
+    assert read(together)["pgp_fingerprint"] == KEY["fingerprint"]
+
+    first, second, third = [together.give(share, started["nonce"]).body for share in shares(together)[:3]]
+    assert [first["pgp_fingerprint"], second["encoded_token"]] == [KEY["fingerprint"], ""]
+    assert (third["complete"], third["pgp_fingerprint"]) == (True, KEY["fingerprint"])
+    owner = Tsk.from_bytes(b64decode(KEY["secret"])).decryptor()
+    token = (decrypt(b64decode(third["encoded_token"]), decryptor=owner).bytes or b"").decode()
+    assert len(token) == TOKEN_CHARACTERS
+    assert read(together)["pgp_fingerprint"] == ""
+
+    delete = "sys/replication/dr/secondary/operation-token/delete"
+    refused = together["tokyo"].post(delete, {"dr_operation_token": third["encoded_token"]}, token="")
+    assert refused.status == 403
+    assert together["tokyo"].post(delete, {"dr_operation_token": token}, token="").status == 204
+
+
+def test_an_otp_is_used_before_a_pgp_key(together):
+    pad = "x" * TOKEN_CHARACTERS
+    started = together.start(pgp_key="bm8ga2V5", otp=pad)
+    assert started["pgp_fingerprint"] == ""
+
+    body = [together.give(share, started["nonce"]).body for share in shares(together)[:3]][-1]
+    assert otp.decode(body["encoded_token"], pad).startswith("hvs.")
+
+
+def test_a_token_encrypted_to_a_pgp_key_changes_no_trace(together):
+    def digest():
+        lab = Lab.restore(saved)
+        lab["tokyo"].post(PATH + "attempt", {"pgp_key": KEY["public"]}, token="")
+        nonce = (lab["tokyo"].get(PATH + "attempt", token="").body or {})["nonce"]
+        for share in lab["tokyo"].unseal_keys[:3]:
+            lab["tokyo"].post(PATH + "update", {"key": share, "nonce": nonce}, token="").raise_for_status()
+        lab.run("2s")
+        return lab.trace.digest()
+
+    saved = together.lab.snapshot()
+    assert digest() == digest()
 
 
 def test_shares_without_an_attempt_are_refused(together):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
+from pathlib import Path
 
 import pytest
+from pysequoia import Tsk, decrypt
 
 from labkit.service.errors import Internal
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.vault import Vault
 
 SEALED = ["Vault is sealed"]
+KEYS = {row["name"]: row for row in json.loads((Path(__file__).parents[2] / "vectors/pgp.json").read_text())["vectors"]}
 
 
 @pytest.fixture
@@ -22,6 +25,11 @@ def blank(service) -> Vault:
 
 def send(vault: Vault, method: str, path: str, body=None, token: str = ""):
     return vault.request(method, path, json=body, headers={"X-Vault-Token": token} if token else {})
+
+
+def opened(owner: dict[str, str], message: bytes) -> str:
+    """What a PGP message holds, for the owner of a key."""
+    return (decrypt(message, decryptor=Tsk.from_bytes(b64decode(owner["secret"])).decryptor()).bytes or b"").decode()
 
 
 def keys(vault: Vault) -> list[str]:
@@ -188,6 +196,18 @@ class TestInit:
         refused = send(blank, "PUT", "sys/init", {"secret_shares": 2, "secret_threshold": 2, **extra})
         assert refused.status == 400
         assert text in refused.errors[0]
+
+    def test_shares_and_root_token_for_the_owners_of_pgp_keys(self, blank) -> None:
+        owners = [KEYS["rsa"], KEYS["curve25519"]]
+        body = {"secret_shares": 2, "secret_threshold": 2, "pgp_keys": [owner["public"] for owner in owners]}
+        made = send(blank, "PUT", "sys/init", {**body, "root_token_pgp_key": owners[0]["public"]}).body
+        shares = [opened(owner, bytes.fromhex(key)) for owner, key in zip(owners, made["keys"], strict=True)]
+        assert [opened(owner, b64decode(key)) for owner, key in zip(owners, made["keys_base64"], strict=True)] == shares
+
+        for share in shares:
+            send(blank, "PUT", "sys/unseal", {"key": share})
+        root = opened(owners[0], b64decode(made["root_token"]))
+        assert send(blank, "GET", "auth/token/lookup-self", token=root).status == 200
 
     def test_only_once(self, service) -> None:
         refused = service.put("sys/init", {"secret_shares": 1, "secret_threshold": 1})
