@@ -53,7 +53,16 @@ from labkit.vault.replication.events import (
 )
 from labkit.vault.replication.journal import Journal
 from labkit.vault.replication.mode import MODE_KEY, Mode
-from labkit.vault.replication.serving import QUESTIONS, Here, SecondaryStream, echo, opened, push, size_bytes
+from labkit.vault.replication.serving import (
+    QUESTIONS,
+    Here,
+    SecondaryStream,
+    echo,
+    opened,
+    push,
+    push_bytes,
+    size_bytes,
+)
 from labkit.vault.replication.state import State, from_plain, plain
 from labkit.vault.replication.sync import ask, heard, on
 from labkit.vault.vault import Vault
@@ -346,7 +355,7 @@ class ReplicationLink:
         for secondary_id in sorted(self.streams):
             while (pushed := push(self._journal, self.streams[secondary_id])) is not None:
                 self.streams[secondary_id], message = pushed
-                self._send(self.connected[secondary_id], "stream", StreamPush(message), size_bytes(message))
+                self._send(self.connected[secondary_id], "stream", StreamPush(message), push_bytes(message))
 
     def _on_bootstrap_request(self, source: str, message: BootstrapRequest) -> None:
         if not self._active:

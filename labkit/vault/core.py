@@ -180,11 +180,11 @@ class Replica:
 
         A request that depends on the mode is judged by ``is_secondary`` and the context's, which raise BarrierError.
         """
-        from labkit.vault.replication.mode import Mode  # few clusters replicate
-
         try:
             return self._stored_mode()
         except BarrierError:
+            from labkit.vault.replication.mode import Mode  # few clusters replicate
+
             return Mode()
 
     @property
@@ -199,16 +199,16 @@ class Replica:
         return False
 
     def _stored_mode(self) -> Mode:
+        stored, cached = self.storage.get(MODE_KEY), self._caches.records.get(MODE_KEY)
+        if cached is not None and cached[0] is stored:
+            mode: Mode = cached[1]
+            return mode
         from labkit.vault.replication.mode import Mode
 
-        stored = self.storage.get(MODE_KEY)
         if stored is None:
             return Mode()
-        cached = self._caches.records.get(MODE_KEY)
-        if cached is None or cached[0] is not stored:
-            self._caches.records.keep(MODE_KEY, stored, Mode.from_bytes(self._keys.decrypt(MODE_KEY, stored)))
-            cached = self._caches.records[MODE_KEY]
-        mode: Mode = cached[1]
+        mode = Mode.from_bytes(self._keys.decrypt(MODE_KEY, stored))
+        self._caches.records.keep(MODE_KEY, stored, mode)
         return mode
 
     @property

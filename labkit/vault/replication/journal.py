@@ -164,32 +164,7 @@ class Journal:
 
         StaleTerm, or any other error of the store, passes through with nothing changed.
         """
-        if not writes:
-            return None
-        tree = self.tree
-        if tree is None:
-            self._write_unindexed(writes, term)
-            return None
-        names = sorted([key for key in writes if classify(key)])
-        storage = self.storage
-        if not names:
-            storage.apply(writes, term)
-            return None
-        assert WAL_KEY not in writes, f"{WAL_KEY} is the journal's own"
-        before, leaves = storage.get, tree.known_leaves(names)
-        changes = tuple([(key, before(key), writes[key]) for key in names])
-        number = self.last + 1
-        stored = number.to_bytes(NUMBER_BYTES, "big")
-        slot = f"{TAIL}{number % storage.flush_entries}"
-        storage.apply({**writes, WAL_KEY: stored, slot: tail_slot(stored, names)}, term)
-        for key, _, after in changes:
-            tree.change(key, after)
-        self.last = number
-        self._keep(Entry(number, changes, sum(map(_size, changes)), leaves))
-        self._named += len(names)
-        if self.flushed is None or number - self.flushed >= storage.flush_entries or self._named >= FLUSH_KEYS:
-            self._try_flush(term)
-        return number
+        return self._commit(writes, [] if self.tree is None else sorted([key for key in writes if classify(key)]), term)
 
     def apply(self, changes: Iterable[tuple[str, bytes | None]], own: Writes, term: int) -> int | None:
         """Write what the primary sent, and in the same transaction the caller's own keys outside both trees.
@@ -202,7 +177,7 @@ class Journal:
                 raise ValueError(f"the primary sent {key}: such a key is outside both trees and never shipped")
         for key in own:
             assert not classify(key), f"{key} would be shipped; only keys outside both trees may be added"
-        return self.commit({**received, **own}, term)
+        return self._commit({**received, **own}, sorted(received), term)
 
     def since(self, entry_number: int) -> tuple[Entry, ...] | None:
         """Return the entries after a number, oldest first; None when the backlog does not reach it."""
@@ -236,6 +211,33 @@ class Journal:
             del self._generations[next(iter(self._generations))]
         cached.catch_up()
         return cached
+
+    def _commit(self, writes: Writes, names: list[str], term: int) -> int | None:
+        """Commit writes, of which ``names``, sorted, are the keys of the trees."""
+        if not writes:
+            return None
+        tree, storage = self.tree, self.storage
+        if tree is None:
+            self._write_unindexed(writes, term)
+            return None
+        if not names:
+            storage.apply(writes, term)
+            return None
+        assert WAL_KEY not in writes, f"{WAL_KEY} is the journal's own"
+        before, leaves = storage.get, tree.known_leaves(names)
+        changes = tuple([(key, before(key), writes[key]) for key in names])
+        number = self.last + 1
+        stored = number.to_bytes(NUMBER_BYTES, "big")
+        slot = f"{TAIL}{number % storage.flush_entries}"
+        storage.apply({**writes, WAL_KEY: stored, slot: tail_slot(stored, names)}, term)
+        for key, _, after in changes:
+            tree.change(key, after)
+        self.last = number
+        self._keep(Entry(number, changes, sum(map(_size, changes)), leaves))
+        self._named += len(names)
+        if self.flushed is None or number - self.flushed >= storage.flush_entries or self._named >= FLUSH_KEYS:
+            self._try_flush(term)
+        return number
 
     def _write_unindexed(self, writes: Writes, term: int) -> None:
         """Write while the journal is off: the first change of a key of a tree ends what the mark says."""

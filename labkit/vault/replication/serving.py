@@ -198,6 +198,16 @@ def size_bytes(message: Any) -> int:
     return 4
 
 
+def push_bytes(message: Mapping[str, Any]) -> int:
+    """Return what ``size_bytes`` returns of a push, in a loop: every committed write is pushed to every secondary."""
+    if "entries" not in message:
+        return size_bytes(message)
+    size = size_bytes({"serial": 0, "entries": ()})
+    for _, changes in message["entries"]:
+        size += 8 + sum([len(key) + (6 if after is None else 4 + len(after)) + 2 for key, after in changes])
+    return size
+
+
 def _shipped(entry: Entry) -> list[Any]:
     return [entry.number, [[key, after] for key, _, after in entry.changes]]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from labkit.vault.replication import merkle, serving
 from labkit.vault.replication.journal import Journal
@@ -115,8 +117,8 @@ def test_long_answers_are_cut_between_pages(journal: Journal, monkeypatch: pytes
 def test_a_fetch_is_cut_at_its_limit_but_gives_one(journal: Journal) -> None:
     asked = {"serial": 1, "generation": 4, "keys": ["logical/1", "logical/2", "logical/3"], "limit_bytes": 0}
     assert serving.fetch_keys(journal, asked)["values"] == [["logical/1", b"v1"]]
-    for limit_bytes, given in ((10, 1), (11, 2), (12, 2), (21, 2), (22, 3)):
-        assert len(serving.fetch_keys(journal, {**asked, "limit_bytes": limit_bytes})["values"]) == given
+    for limit_bytes, values in ((10, 1), (11, 2), (12, 2), (21, 2), (22, 3)):
+        assert len(serving.fetch_keys(journal, {**asked, "limit_bytes": limit_bytes})["values"]) == values
 
 
 def test_a_value_that_is_not_what_its_leaf_stands_for_is_named_and_not_given(journal: Journal) -> None:
@@ -219,3 +221,14 @@ def test_the_size_of_a_message_grows_with_its_contents() -> None:
 def test_what_is_not_said_of_a_stream_or_a_node_is_nothing() -> None:
     assert SecondaryStream(8, 4) == (8, 4, False)
     assert Here(1) == (1, "", "", (), None)
+
+
+CHANGES = st.lists(st.tuples(st.text(max_size=5), st.none() | st.binary(max_size=9)), max_size=3)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**63), CHANGES.map(lambda rows: [list(row) for row in rows])), max_size=3))
+def test_a_push_weighs_what_its_parts_do(entries: list[Any]) -> None:
+    message = {"serial": 7, "entries": [list(entry) for entry in entries]}
+
+    assert serving.push_bytes(message) == serving.size_bytes(message)
+    assert serving.push_bytes({"serial": 7, "gone": True}) == serving.size_bytes({"serial": 7, "gone": True})
