@@ -6,7 +6,8 @@ A standby answers what is about itself and forwards the rest (``forwarding``).
 2. The node that holds the lease is the active one (``election``); only the active node does what falls due.
 3. A crash takes everything in memory away: the vault is sealed afterwards, and timers set before it are ignored.
 4. A commit is reported before its answer is sent.
-5. A message that is not what its kind should be is counted and reported, and nobody reads it (R25).
+5. A message that is not what its kind should be, or comes from a host that may not send it (``senders``), is counted
+   and reported, and read no further; a connection whose credentials are refused is counted as well (R25).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from labkit.lab import reports
 from labkit.lab.addresses import api_address, cluster_address
 from labkit.lab.blueprint import NodePlan
 from labkit.lab.election import HELD, RENEW_NS, TAKEN, stand
@@ -37,7 +39,7 @@ from labkit.lab.messages import (
     size_of,
 )
 from labkit.lab.replication_link import ReplicationLink
-from labkit.lab.reports import MESSAGE_REFUSED, Committed, LeaderTaken, Observed, OwnEntryMade, ServiceChanged, Wiped
+from labkit.lab.senders import foreign
 from labkit.service.message import Fetch, Request, Response, Suspended, silence
 from labkit.vault.calls import named_version, sent_names
 from labkit.vault.core import Core, Environment, Leadership, Settings
@@ -83,7 +85,7 @@ class NodeHost:
         self.incarnation: int = state.get("incarnation", 0)
         self.serial: int = state.get("serial", 0)
         self.suspended: dict[int, tuple[Suspended, Asker]] = dict(state.get("suspended", {}))
-        self.fetches: dict[int, int] = dict(state.get("fetches", {}))
+        self.fetches: dict[int, tuple[int, str]] = dict(state.get("fetches", {}))  # {number: (request, host asked)}
         self.timer_ns: int = state.get("timer_ns", 0)
         self.served: bool = state.get("served", False)
         self.refused_messages: int = state.get("refused_messages", 0)
@@ -132,10 +134,9 @@ class NodeHost:
 
     def receive(self, source: str, message: Any) -> None:
         """Take a message that arrived; a malformed one is refused."""
-        wrong = malformed(message) or self._foreign(source, message)
+        wrong = malformed(message) or foreign(self, source, message)
         if wrong:
-            self.refused_messages += 1
-            self.core.observe(MESSAGE_REFUSED, source=source, reason=wrong)
+            self.core.observe(reports.MESSAGE_REFUSED, source=source, reason=wrong)
             return
         handler = MESSAGE_HANDLERS.get(type(message))
         if handler is not None:
@@ -172,7 +173,7 @@ class NodeHost:
         active = self.active
         if active != self.served:
             self.served = active
-            self.services.emit(ServiceChanged(self.services.now(), self.cluster))
+            self.services.emit(reports.ServiceChanged(self.services.now(), self.cluster))
         due_ns = self.vault.next_due() if active else None
         if due_ns is not None:
             now_ns = self.services.now()
@@ -229,16 +230,12 @@ class NodeHost:
         services, name = self.services, self.name
 
         def observe(kind: str, **fields: Any) -> None:
-            services.emit(Observed(services.now(), name, kind, tuple(sorted(fields.items()))))
+            self.refused_messages += kind in reports.REFUSALS
+            services.emit(reports.Observed(services.now(), name, kind, tuple(sorted(fields.items()))))
 
         return observe
 
     # ---- messages
-
-    def _foreign(self, source: str, message: Any) -> str:
-        """Return what is wrong with a message that only nodes of this cluster send; an empty text when nothing is."""
-        own = type(message) not in (ForwardedRequest, ForwardedAnswer) or source in self.plan.cluster.node_names
-        return "" if own else "a forwarded message from outside the cluster"
 
     def _on_request(self, source: str, message: ApiRequest) -> None:
         if not self.forwarding.forward(source, message):
@@ -268,7 +265,8 @@ class NodeHost:
 
     def _resume(self, number: int, answer: Response) -> None:
         """Go on with the request that waited for this fetch; when none does any more, the answer is ignored."""
-        waiting = self.suspended.pop(self.fetches.pop(number, 0), None)
+        request_number, _ = self.fetches.pop(number, (0, ""))
+        waiting = self.suspended.pop(request_number, None)
         if waiting is None:
             return
         suspended, asker = waiting
@@ -288,11 +286,11 @@ class NodeHost:
             return
         self.serial += 1
         self.suspended[outcome.number] = (outcome, asker)
-        self.fetches[self.serial] = outcome.number
-        self._fetch(self.serial, outcome.fetch)
+        self._fetch(self.serial, outcome.number, outcome.fetch)
 
-    def _fetch(self, number: int, fetch: Fetch) -> None:
+    def _fetch(self, number: int, request_number: int, fetch: Fetch) -> None:
         target = self.services.resolve(fetch.address)
+        self.fetches[number] = (request_number, "" if target is None else target.node)
         self.services.after(fetch.timeout_ns, FetchTimeout(self.incarnation, number))
         if target is None or target.node == self.name:
             return
@@ -309,7 +307,7 @@ class NodeHost:
         """Keep what a commit left, for the report at the end of its step; a wipe is reported instead."""
         if wiped:
             self.commits.clear()
-            self.services.emit(Wiped(self.cluster))
+            self.services.emit(reports.Wiped(self.cluster))
             return
         changes = [
             (key, None if stored is None else leaf_digest(key, stored))
@@ -319,7 +317,7 @@ class NodeHost:
         if changes:
             self.commits.append((number or 0, tuple(changes)))
             if self.link.reported[0] == "secondary":  # before this step; the upstream's entries do not come this way
-                self.services.emit(OwnEntryMade(self.cluster, number or 0, tuple(key for key, _ in changes)))
+                self.services.emit(reports.OwnEntryMade(self.cluster, number or 0, tuple(key for key, _ in changes)))
 
     def _report_commits(
         self,
@@ -331,11 +329,11 @@ class NodeHost:
         commits = tuple(self.commits)
         self.commits.clear()
         if correlation is None or request is None or request.method in READS:
-            self.services.emit(Committed(self.cluster, commits))
+            self.services.emit(reports.Committed(self.cluster, commits))
         else:
             version = named_version(outcome.body) if isinstance(outcome, Response) else None
             named = (request.method, version or 0, _options_of(request))
-            self.services.emit(Committed(self.cluster, commits, correlation, *named))
+            self.services.emit(reports.Committed(self.cluster, commits, correlation, *named))
 
     # ---- timers
 
@@ -369,7 +367,7 @@ class NodeHost:
         leader_cluster = cluster_address(lease.holder) if lease.holder else ""
         if result == TAKEN:
             vault.set_leadership(Leadership(True, lease.term, self.plan.start_wall_ns + now_ns, leader, leader))
-            self.services.emit(LeaderTaken(now_ns, self.cluster, self.name, lease.term))
+            self.services.emit(reports.LeaderTaken(now_ns, self.cluster, self.name, lease.term))
         elif result == HELD and (leadership.active or (leadership.leader, leadership.term) != (leader, lease.term)):
             vault.set_leadership(Leadership(False, lease.term, 0, leader, leader_cluster))
 

@@ -27,7 +27,7 @@ from labkit.lab.messages import (
     StreamPush,
     SyncTimer,
 )
-from labkit.lab.reports import ModeChanged, Progressed, UpstreamFollowed, UpstreamLeft
+from labkit.lab.reports import CONNECTION_REFUSED, ModeChanged, Progressed, UpstreamFollowed, UpstreamLeft
 from labkit.service.errors import NOT_ACTIVE
 from labkit.service.message import Response
 from labkit.vault.context import own_work
@@ -107,6 +107,14 @@ class ReplicationLink:
         self._core.replica.secondaries = {row[0]: activation.SecondaryHeartbeat(*row) for row in state.get("peers", ())}
         if state.get("sync") is not None:
             self._sync = from_plain(state["sync"])
+
+    @property
+    def upstreams(self) -> tuple[str, ...] | None:
+        """The hosts at the upstream's addresses; None for a node that follows nobody."""
+        if self._sync is None:
+            return None
+        known = [self._services.resolve(address) for address in self._sync.addresses]
+        return tuple([node.node for node in known if node is not None])
 
     def receive(self, source: str, message: Any) -> None:
         """Take a message of the cluster port."""
@@ -319,13 +327,17 @@ class ReplicationLink:
         if question.rpc == "guard_hash":
             why = activation.check_connection(core, secondary_id, question.message["serial"], question.credentials)
             if why:
-                core.observe("connection_refused", secondary=secondary_id, reason=why)
+                core.observe(CONNECTION_REFUSED, secondary=secondary_id, reason=why)
             else:
                 self.connected[secondary_id] = source
                 self.streams.pop(secondary_id, None)
             return why, ()
-        if self.connected.get(secondary_id) != source:
-            return "no connection of that id is open", ()
+        connected = self.connected.get(secondary_id)
+        if connected != source:
+            why = "no connection of that id is open"
+            if connected is not None:
+                core.observe(CONNECTION_REFUSED, secondary=secondary_id, reason=f"{why} from this host")
+            return why, ()
         return "", ()
 
     def _echo(self, secondary_id: str, message: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,9 @@ from labkit.lab.messages import Correlation
 ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
 
 MESSAGE_REFUSED = "message refused"
+CONNECTION_REFUSED = "connection_refused"
+REFUSALS = (MESSAGE_REFUSED, CONNECTION_REFUSED)
+"""Kinds of observations that a node counts: somebody sent what it may not."""
 """What a host observes that received a malformed message; its fields are the source and the reason."""
 
 

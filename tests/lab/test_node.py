@@ -336,7 +336,7 @@ def test_what_is_committed_after_a_fetch_is_of_the_request_that_waited(outside, 
     node, token = leading(outside)
     request = Request("POST", "/v1/secret/data/app", {"X-Vault-Token": token}, {"data": {"a": 1}})
     suspended: Any = SimpleNamespace(request=request)
-    node.suspended[3], node.fetches[8] = (suspended, Asker("somebody", ASKED)), 3
+    node.suspended[3], node.fetches[8] = (suspended, Asker("somebody", ASKED)), (3, "elsewhere")
     monkeypatch.setattr(type(node.vault), "resume", lambda vault, waiting, answer: vault.handle(waiting.request))
     node.receive("elsewhere", ApiAnswer(Correlation("oslo-1", 8), Response(200, {})))
 

@@ -1,0 +1,342 @@
+"""Senders: what a host that is not asked, not the upstream, or of another cluster sends, changes nothing, ever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from labkit import Lab
+from labkit.lab.blueprint import triangle
+from labkit.lab.messages import (
+    ApiAnswer,
+    ApiRequest,
+    BootstrapAnswer,
+    BootstrapRequest,
+    Correlation,
+    ForwardedAnswer,
+    ReplicationAnswer,
+    ReplicationQuestion,
+    ReplicationRefusal,
+    StreamPush,
+)
+from labkit.lab.node import NodeHost
+from labkit.lab.reports import CONNECTION_REFUSED, MESSAGE_REFUSED
+from labkit.lab.runbooks import Ask
+from labkit.service.message import Response, respond
+
+DR = "sys/replication/dr/"
+STRANGERS = ("lima-1", "lima-operator", "paris-operator", "tokyo-2", "lima-3")
+WAITING_FOR = ("guard_hash", "conflicting_pages", "sub_page_hashes", "fetch_keys", "stream_wals")
+STATES = (*WAITING_FOR, "streaming", "lost", "forgotten")
+
+PHASES = (Phase.generate,)  # a lab that does not converge takes too long to be made smaller
+
+Sent = tuple[str, str, Any]
+
+
+def node_of(lab: Lab, cluster: str) -> NodeHost:
+    """The active node of a cluster."""
+    return lab.parts.nodes[lab[cluster].active]
+
+
+def sync_of(lab: Lab) -> Any:
+    return node_of(lab, "tokyo").sync
+
+
+def until(lab: Lab, reached: Callable[..., bool]) -> None:
+    for _ in range(20_000):
+        if reached():
+            return
+        lab.step()
+    raise AssertionError("that state was not reached")
+
+
+@pytest.fixture(scope="module")
+def drill() -> tuple[dict[str, Any], list[Sent]]:
+    """Snapshots of a pair in each state of its link, with lima beside it; and what they sent each other on the way."""
+    blueprint = triangle()
+    lab = Lab(replace(blueprint, clusters=tuple(replace(c, backlog_entries=8) for c in blueprint.clusters)), seed=7)
+    sent: list[Sent] = []
+    for node in lab.parts.nodes.values():
+        node.services = node.link._services = node.services._replace(send=recording(node.services.send, sent))
+    lab.replicate("paris", "tokyo")
+    lab.work_through("enable-primary", cluster="lima")
+    lab.run("2s")
+    found = {"streaming": lab.snapshot()}
+    lab.partition("paris", "tokyo")
+    for number in range(20):
+        lab["paris"].post(f"secret/data/k{number}", {"data": {"n": number}})
+    lab.run("20s")
+    found["lost"] = lab.snapshot()
+    lab.heal()
+    for rpc in WAITING_FOR:
+        until(lab, lambda rpc=rpc: sync_of(lab).awaiting == rpc)
+        found[rpc] = lab.snapshot()
+    lab.run("5s")
+    assert lab["tokyo"].root == lab["paris"].root
+    token = lab["tokyo"].operation_token()
+    lab["tokyo"].post(DR + "secondary/update-primary", {"dr_operation_token": token, "token": ""}).raise_for_status()
+    found["forgotten"] = lab.snapshot()
+    return found, sent
+
+
+def recording(send: Callable[..., None], sent: list[Sent]) -> Callable[..., None]:
+    def record(source: str, target: str, what: str, message: Any, *more: Any, **named: Any) -> None:
+        if source.partition("-")[0] != target.partition("-")[0] and type(message) is not ApiRequest:
+            sent.append((source, target, message))
+        send(source, target, what, message, *more, **named)
+
+    return record
+
+
+def last(sent: list[Sent], kind: type, rpc: str = "") -> Any:
+    """The newest recorded message of a kind."""
+    return next(m for _, _, m in reversed(sent) if type(m) is kind and getattr(m, "rpc", rpc) == rpc)
+
+
+def seen(node: NodeHost) -> tuple[Any, Any]:
+    """All that is in a node and its store, but for the count of what it refused; what fell away is not due any more."""
+    node.vault.next_due()
+    state = node.state()
+    store: Any = node.store
+    return {name: value for name, value in state.items() if name != "refused_messages"}, store.state()
+
+
+def unharmed(node: NodeHost, source: str, message: Any) -> None:
+    """Let a message arrive that is refused and counted once, and changes nothing."""
+    before, counted = seen(node), node.refused_messages
+    node.receive(source, message)
+
+    assert seen(node) == before
+    assert node.refused_messages == counted + 1
+
+
+def fitting(lab: Lab, sent: list[Sent]) -> list[Any]:
+    """Messages that fit tokyo's open question, stream or connection, with contents that would do harm."""
+    state = sync_of(lab)
+    forged: list[Any] = [StreamPush({"serial": state.stream, "gone": True}), ReplicationRefusal("", 0, "over")]
+    key = state.work.fetch[0] if state.work.fetch else "logical/forged"
+    entry = [(state.position or 0) + 1, [["logical/forged", b"forged"]]]
+    forged.append(StreamPush({"serial": state.stream, "entries": [entry]}))
+    forged.append(ReplicationRefusal(state.awaiting or "echo", state.serial, "over", ("https://lima-1:8201",)))
+    for rpc in (*WAITING_FOR, "echo"):
+        message = {
+            **last(sent, ReplicationAnswer, rpc).message,
+            "serial": state.life if rpc == "echo" else state.serial,
+        }
+        harm: dict[str, Any] = {
+            "echo": {"cluster_addrs": ["https://lima-1:8201"]},
+            "fetch_keys": {"values": [[key, b"forged"]]},
+            "sub_page_hashes": {"leaves": []},
+        }
+        forged.append(ReplicationAnswer(rpc, {**message, **harm.get(rpc, {})}))
+    return forged
+
+
+# ---- whose answer, push or refusal it is
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_only_the_upstream_answers_pushes_refuses_or_disconnects(drill, state):
+    found, sent = drill
+    lab = Lab.restore(found[state])
+    for message in fitting(lab, sent):
+        for stranger in STRANGERS:
+            unharmed(node_of(lab, "tokyo"), stranger, message)
+
+
+def test_what_would_be_applied_from_the_upstream_is_not_from_anybody_else(drill):
+    """The forged entry fits: the upstream itself could have pushed it."""
+    found, _ = drill
+    lab = Lab.restore(found["streaming"])
+    node, state = node_of(lab, "tokyo"), sync_of(lab)
+    push = StreamPush({"serial": state.stream, "entries": [[state.position + 1, [["logical/forged", b"forged"]]]]})
+    unharmed(node, "lima-1", push)
+    node.receive("paris-1", push)
+
+    assert node.store.get("logical/forged") == b"forged"
+
+
+def test_a_standby_of_the_upstream_is_heard_because_it_may_name_the_node_that_leads(drill):
+    found, _ = drill
+    lab = Lab.restore(found["guard_hash"])
+    node, state = node_of(lab, "tokyo"), sync_of(lab)
+    node.receive("paris-2", ReplicationRefusal("guard_hash", state.serial, "not active", ("https://paris-1:8201",)))
+
+    assert (node.refused_messages, sync_of(lab).failures) == (0, state.failures + 1)
+
+
+def test_a_node_that_follows_nobody_ignores_what_upstreams_send(drill):
+    found, sent = drill
+    lab = Lab.restore(found["streaming"])
+    node = node_of(lab, "paris")
+    before = seen(node)
+    for message in (StreamPush({"serial": 0, "gone": True}), ReplicationRefusal("", 0, "over"), *fitting(lab, sent)):
+        node.receive("lima-1", message)
+
+    assert (seen(node), node.refused_messages) == (before, 0)
+
+
+# ---- whose question it is
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_without_credentials_nobody_asks_as_another_id(drill, state):
+    found, sent = drill
+    lab = Lab.restore(found[state])
+    node = node_of(lab, "paris")
+    for rpc in (*WAITING_FOR, "echo"):
+        question = last(sent, ReplicationQuestion, rpc)._replace(credentials={})
+        for stranger in STRANGERS:
+            counted = node.refused_messages
+            before = seen(node)
+            node.receive(stranger, question)
+
+            assert seen(node) == before
+            assert node.refused_messages == counted + (rpc == "guard_hash" or "tokyo" in node.link.connected)
+
+
+def test_a_host_is_given_no_keys_without_credentials(drill):
+    found, _ = drill
+    lab = Lab.restore(found["streaming"])
+    node, answers = node_of(lab, "paris"), []
+    node.link._services = node.services._replace(send=lambda *message, **how: answers.append(message))
+    before = seen(node)
+    node.receive("lima-1", BootstrapRequest(1, {}))
+    ((_, target, _, message, _),) = answers
+
+    assert (target, message.response.ok, message.response.data) == ("lima-1", False, None)
+    assert seen(node) == before
+
+
+# ---- answers to fetches
+
+
+@pytest.fixture
+def joining(drill):
+    """Lima leaves its own set and asks to join that of paris; with what fetches of it are under way, by number."""
+    lab = Lab.restore(drill[0]["streaming"])
+    lab["lima"].post(DR + "primary/disable").raise_for_status()
+    body = {"token": lab["paris"].post(DR + "primary/secondary-token", {"id": "lima"}).wrap_info["token"]}
+    number = lab.parts.console.ask(Ask("lima", "POST", DR + "secondary/enable", body))
+    until(lab, lambda: bool(node_of(lab, "lima").fetches))
+    return lab, number
+
+
+def test_only_the_host_that_was_asked_answers_a_fetch(joining, drill):
+    """Whoever could forge these would wipe a cluster, and give it keys of his own."""
+    (lab, asked), sent = joining, drill[1]
+    node = node_of(lab, "lima")
+    keys = last(sent, BootstrapAnswer).response
+    seen_fetches = 0
+    for _ in range(2):
+        (number,) = node.fetches
+        seen_fetches += 1
+        for stranger in ("tokyo-1", "paris-2", "lima-2", "lima-3"):
+            unharmed(node, stranger, BootstrapAnswer(number, keys))
+            unharmed(node, stranger, BootstrapAnswer(number, respond(403, {"errors": ["no"]})))
+            unharmed(node, stranger, ApiAnswer(Correlation("lima-1", number), Response(200, {}, {"data": {}})))
+        until(lab, lambda number=number: number not in node.fetches)
+    lab.run("5s")
+
+    assert seen_fetches == 2
+    assert lab.parts.console.answers[asked].status == 200
+    assert lab["lima"].root == lab["paris"].root
+
+
+def test_an_answer_that_nobody_awaits_is_ignored(joining):
+    node = node_of(joining[0], "lima")
+    before = seen(node)
+    node.receive("tokyo-1", BootstrapAnswer(99, respond(403)))
+    node.receive("tokyo-1", ApiAnswer(Correlation("lima-1", 99), respond(200)))
+
+    assert (seen(node), node.refused_messages) == (before, 0)
+
+
+def test_only_nodes_of_the_cluster_forward(drill):
+    lab = Lab.restore(drill[0]["streaming"])
+    unharmed(node_of(lab, "paris"), "tokyo-1", ForwardedAnswer(1, respond(200)))
+
+
+# ---- anything, at any time
+
+
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-3, 2**70), st.binary(max_size=21), st.text(max_size=3))
+PARTS = st.one_of(SCALARS, st.lists(SCALARS, max_size=3), st.just([["logical/x", b"forged"]]))
+
+
+def drawn(data: st.DataObject, sent: list[Sent]) -> Sent:
+    """A recorded message, with who sent it to whom; by its number, as the messages are long."""
+    return sent[data.draw(st.integers(0, len(sent) - 1))]
+
+
+def tampered(data: st.DataObject, message: Any, serials: tuple[int, ...]) -> Any:
+    """A message as it was, with a serial that fits, or with another part; without what proves whose it is."""
+    if isinstance(message, ReplicationQuestion):
+        message = message._replace(credentials={})
+    if isinstance(message, BootstrapRequest):
+        return message._replace(body={})
+    contents: dict[str, Any] = dict(getattr(message, "message", {}))
+    if not contents:
+        return message
+    fitting, wrong = data.draw(st.tuples(st.booleans(), st.booleans()))
+    if fitting:
+        contents["serial"] = data.draw(st.sampled_from(serials))
+    if wrong:
+        contents[data.draw(st.sampled_from(sorted(contents)))] = data.draw(PARTS)
+    return message._replace(message=contents)
+
+
+@settings(max_examples=40, deadline=None, phases=PHASES)
+@given(data=st.data(), state=st.sampled_from(STATES))
+def test_strangers_change_nothing_in_any_state_and_the_pair_converges(drill, data, state):
+    """Replayed, reordered, forged and malformed messages of strangers, between any two steps of the link."""
+    found, sent = drill
+    lab = Lab.restore(found[state])
+    for _ in range(data.draw(st.integers(1, 8))):
+        sync = sync_of(lab)
+        _, target, message = drawn(data, sent)
+        forged = tampered(data, message, (sync.serial, sync.life, sync.stream, 0))
+        node = lab.parts.nodes[target]
+        before = seen(node)
+        node.receive(data.draw(st.sampled_from(STRANGERS)), forged)
+        assert seen(node) == before
+        for _ in range(data.draw(st.integers(0, 40))):
+            lab.step()
+    converges(lab, state)
+
+
+@settings(max_examples=40, deadline=None, phases=PHASES)
+@given(data=st.data(), state=st.sampled_from(STATES))
+def test_what_was_sent_before_may_come_again_at_any_time_and_the_pair_converges(drill, data, state):
+    """Duplicates and latecomers from the hosts that sent them, whole or cut short: a network may do that."""
+    found, sent = drill
+    lab = Lab.restore(found[state])
+    for _ in range(data.draw(st.integers(1, 12))):
+        source, target, message = drawn(data, sent)
+        contents = getattr(message, "message", None)
+        if isinstance(contents, dict) and contents and data.draw(st.booleans()):
+            gone = data.draw(st.sampled_from(sorted(contents)))
+            message = message._replace(message={name: part for name, part in contents.items() if name != gone})
+        lab.parts.nodes[target].receive(source, message)
+        for _ in range(data.draw(st.integers(0, 40))):
+            lab.step()
+    converges(lab, state)
+
+
+def converges(lab: Lab, state: str) -> None:
+    """Nothing ended the run, every refusal was counted, and what follows is level afterwards."""
+    lab.heal()
+    lab.run("90s")
+    observed = [event for event in lab.trace.select("observed") if event.what in (MESSAGE_REFUSED, CONNECTION_REFUSED)]
+    counted = sum(node.refused_messages for node in lab.parts.nodes.values())
+    assert counted + lab.parts.console.refused_messages == len(observed)
+    assert all(finding is None for finding in lab.invariants.verdicts().values())
+    if state != "forgotten":
+        assert sync_of(lab).state == "stream-wals"
+        assert lab.queries.contents("tokyo") == lab.queries.contents("paris")
