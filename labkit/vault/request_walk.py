@@ -53,9 +53,9 @@ def check_request(ctx: Context) -> None:
     request = ctx.request
     ctx.request_id = uuid_text(ctx.core.entropy)
     body = request.body
+    if body is not None and type(body) is not dict:
+        raise BadRequest("failed to decode JSON input: the body is not an object")
     if body:
-        if type(body) is not dict:
-            raise BadRequest("failed to decode JSON input: the body is not an object")
         check_body(body, ctx.core.settings.max_body_bytes)
     read_headers(ctx)
     if request.method == "PATCH":
