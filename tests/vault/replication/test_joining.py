@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,8 @@ from labkit.vault.replication import joining
 from labkit.vault.replication.activation import Bundle
 from labkit.vault.replication.joining import BootstrapKeys
 from labkit.vault.replication.mode import Mode
+from labkit.vault.seal import SEAL_CONFIG
+from labkit.vault.storage import StoreError
 from labkit.vault.storage.barrier import encrypt_keyring, new_keyring
 
 SECOND_NS = 1_000_000_000
@@ -452,3 +455,66 @@ def test_addresses_are_asked_in_their_order_and_the_first_that_answers_comes_fir
             result = error.errors[0]
         assert asked == ["a", "b", "c"][: len(answers)]
         assert result == ends or (isinstance(result, str) and result.startswith(ends))
+
+
+# ---- a join that turns out stale, or cannot be written, at its commit (R4)
+
+
+@pytest.fixture(scope="module")
+def joins(apart_snapshot):
+    """Tokyo asks to join paris: the lab at each fetch that its request waits for."""
+    lab = Lab.restore(apart_snapshot)
+    lab["paris"].post("sys/replication/dr/primary/enable", {}).raise_for_status()
+    issued = lab["paris"].post("sys/replication/dr/primary/secondary-token", {"id": "tokyo"})
+    body = {"token": issued.wrap_info["token"]}
+    asked = lab.parts.console.ask(Ask("tokyo", "POST", "sys/replication/dr/secondary/enable", body))
+    node, found = lab.parts.nodes[lab["tokyo"].active], dict[int, Any]()
+    while asked not in lab.parts.console.answers:
+        if node.suspended:
+            found.setdefault(node.serial, lab.snapshot())
+        assert lab.step()
+    assert lab.parts.console.answers[asked].status == 200
+    return list(found.values())
+
+
+def kept_by(lab):
+    """What a failed join must leave as it was: the store but for the lease, ring and root key, caches, the mode."""
+    core = lab.parts.nodes["tokyo-1"].core
+    items = lab.parts.stores["tokyo"].state()["items"]
+    stored = {key: value for key, value in items.items() if key != "node/lease"}
+    return stored, core.keys.barrier, core.keys.state(), core.replica.mode, core.replica.journal.on
+
+
+@pytest.mark.parametrize("reason", ["overtaken", "disk full"])
+@pytest.mark.parametrize("number", [0, -1])
+def test_a_join_that_fails_at_its_commit_leaves_everything_as_it_was(joins, monkeypatch, reason, number):
+    """Whatever went on before: the wrapping token is spent, and the primary's keys have arrived."""
+    lab = Lab.restore(joins[number])
+    node, store = lab.parts.nodes["tokyo-1"], lab.parts.stores["tokyo"]
+    node.vault.handle(Request("GET", "/v1/secret/data/mine", {"X-Vault-Token": lab["tokyo"].root_token}))
+    records = dict(node.core.caches.records)
+    before = kept_by(lab)
+    if reason == "overtaken":
+        store.claim(node.leadership.term + 1)
+    else:
+        apply = type(store).apply
+
+        def full(self, writes, term):
+            if SEAL_CONFIG in writes:
+                raise StoreError("no space left on the disk")
+            apply(self, writes, term)
+
+        monkeypatch.setattr(type(store), "apply", full)
+    while node.suspended:
+        assert lab.step()
+
+    assert kept_by(lab) == before
+    assert kept_by(lab)[1] is before[1]
+    assert records.items() <= dict(node.core.caches.records).items()
+    assert records
+    assert node.active == (reason == "disk full")
+    lab.run("15s")
+    assert not any(node.vault.sealed for node in lab.parts.nodes.values())
+    assert lab["tokyo"].get(MINE).data["data"] == {"of": "tokyo"}
+    assert lab["tokyo"].mode == "disabled"
+    assert [entry for entry in lab["paris"].status()["secondaries"] if entry["connection_status"] == "connected"] == []
