@@ -230,10 +230,10 @@ class Journal:
         stored = number.to_bytes(NUMBER_BYTES, "big")
         slot = f"{TAIL}{number % storage.flush_entries}"
         storage.apply({**writes, WAL_KEY: stored, slot: tail_slot(stored, names)}, term)
-        for key, _, after in changes:
-            tree.change(key, after)
+        tree.change_all(writes)
         self.last = number
-        self._keep(Entry(number, changes, sum(map(_size, changes)), leaves))
+        size_bytes = sum([len(key) + len(old or b"") + len(new or b"") for key, old, new in changes])
+        self._keep(Entry(number, changes, size_bytes, leaves))
         self._named += len(names)
         if self.flushed is None or number - self.flushed >= storage.flush_entries or self._named >= FLUSH_KEYS:
             self._try_flush(term)
@@ -303,8 +303,3 @@ def _difference(entry: Entry) -> int:
     for _, _, leaf in earlier(entry):
         difference ^= to_number(leaf)
     return difference
-
-
-def _size(change: Change) -> int:
-    key, before, after = change
-    return len(key) + len(before or b"") + len(after or b"")

@@ -50,16 +50,16 @@ def read_tail(read: Read, after: int, last: int, slots: int) -> list[str] | None
     """Return the names, each once, that the entries after one up to another changed; None when a slot is missing."""
     if not 0 <= last - after <= slots:
         return None
-    names: dict[str, None] = {}
+    named: list[bytes] = []
     for number in range(after + 1, last + 1):
         slot = read(f"{TAIL}{number % slots}")
-        if slot is None or slot[:NUMBER_BYTES] != number.to_bytes(NUMBER_BYTES, "big"):
+        if slot is None or not slot.startswith(number.to_bytes(NUMBER_BYTES, "big")):
             return None
-        try:
-            names.update(dict.fromkeys([name.decode() for name in slot[NUMBER_BYTES:].split(b"\xff")]))
-        except UnicodeDecodeError:
-            return None
-    return list(names)
+        named += slot[NUMBER_BYTES:].split(b"\xff")
+    try:
+        return [name.decode() for name in dict.fromkeys(named)]
+    except UnicodeDecodeError:
+        return None
 
 
 def changed_nodes(kept: KeptNodes) -> dict[str, bytes | None]:

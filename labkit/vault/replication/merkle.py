@@ -184,6 +184,10 @@ class MerkleTree:
         """Note that a key now holds a ciphertext, or (None) is deleted; a key outside both trees changes nothing."""
         self._noted[key] = after
 
+    def change_all(self, writes: Mapping[str, bytes | None]) -> None:
+        """Note many changes."""
+        self._noted.update(writes)
+
     def changed_leaves(self) -> dict[str, bytes | None]:
         """Return the leaves that are not the kept ones, as they are to be kept; the nodes are folded with them."""
         self._fold()
@@ -222,13 +226,12 @@ class MerkleTree:
         return self._changed[key] if key in self._changed else self._kept.leaf(key)
 
     def known_leaves(self, keys: Iterable[str]) -> tuple[bytes | None, ...]:
-        """Return the leaves of keys, or None, without computing any: ``UNSETTLED`` where it would have to be."""
-        noted, unread, changed, kept_leaf = self._noted, self._unread, self._changed, self._kept.leaf
+        """Return the leaves of keys, or None, without computing any of a write: ``UNSETTLED`` stands for that."""
+        if self._unread:
+            self._settle()
+        noted, changed, kept_leaf = self._noted, self._changed, self._kept.leaf
         return tuple(
-            [
-                UNSETTLED if key in noted or key in unread else changed[key] if key in changed else kept_leaf(key)
-                for key in keys
-            ]
+            [UNSETTLED if key in noted else changed[key] if key in changed else kept_leaf(key) for key in keys]
         )
 
     def leaves(self, tree: int, buckets: Container[int] | None = None) -> dict[str, bytes]:
@@ -309,16 +312,20 @@ class MerkleTree:
         """Move noted changes into leaves, guard and pending differences of subpages."""
         if self._unread:
             read, self._unread = self._unread, {}
-            self._noted = {**{key: self._kept.get(key) for key in read}, **self._noted}
-        if not self._noted:
-            return
+            self._take_in({key: self._kept.get(key) for key in read if key not in self._noted})
+        if self._noted:
+            self._take_in(self._noted)
+            self._noted.clear()
+
+    def _take_in(self, writes: Mapping[str, bytes | None]) -> None:
         digest, number, kept_leaf = long_sha256(), int.from_bytes, self._kept.leaf
         guard, changed = self._guard, self._changed
-        for key, after in self._noted.items():
-            tree = classify(key)
+        class_of, pending_of = CLASSES.get, self._pending
+        for key, after in writes.items():
+            tree = class_of(key[: key.find("/") + 1], REPLICATED)
             if not tree:
                 continue
-            pending, name = self._pending[tree], key.encode()
+            pending, name = pending_of[tree], key.encode()
             before = changed[key] if key in changed else kept_leaf(key)
             delta = 0 if before is None else number(before, "big")
             if after is None:
@@ -330,7 +337,6 @@ class MerkleTree:
             pending[at] = pending.get(at, 0) ^ delta
             guard ^= delta
         self._guard = guard
-        self._noted.clear()
 
     def _fold(self) -> None:
         self._settle()

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any
 
@@ -132,22 +133,26 @@ class TreeNodes:
         ]
 
     def _fold_tree(self, tree: int, pending: Mapping[int, int]) -> None:
-        subpages = self.subpages[tree]
-        folded: dict[int, bytearray] = {}
-        for number, difference in pending.items():
-            page, at = number >> 8, (number & 0xFF) * DIGEST_BYTES
-            digests = folded.get(page)
-            if digests is None:
-                digests = folded[page] = bytearray(subpages.get(page, EMPTY))
-            before = int.from_bytes(digests[at : at + DIGEST_BYTES], "big")
-            digests[at : at + DIGEST_BYTES] = (before ^ difference).to_bytes(DIGEST_BYTES, "big")
-        pages = bytearray(self.pages[tree])
-        for page, digests in folded.items():
-            subpages[page] = after = bytes(digests)
+        subpages, pages = self.subpages[tree], bytearray(self.pages[tree])
+        numbers, number_of = sorted(pending), int.from_bytes
+        folded, begin = (
+            bytearray(PAGE_BYTES),
+            0,
+        )  # one buffer for all pages: making one of this size costs as much as a hash
+        while begin < len(numbers):
+            page = numbers[begin] // FAN_OUT
+            end = bisect_left(numbers, (page + 1) * FAN_OUT, begin)
+            folded[:] = before = subpages.get(page, EMPTY)
+            for number in numbers[begin:end]:
+                at = number % FAN_OUT * DIGEST_BYTES
+                digest = number_of(before[at : at + DIGEST_BYTES], "big") ^ pending[number]
+                folded[at : at + DIGEST_BYTES] = digest.to_bytes(DIGEST_BYTES, "big")
+            subpages[page] = after = bytes(folded)
             pages[page * DIGEST_BYTES : (page + 1) * DIGEST_BYTES] = page_digest(after)
             self.changed[tree, page] = None
             if after == EMPTY:
                 del subpages[page]
+            begin = end
         self.pages[tree] = bytes(pages)
         self.subtrees[tree] = _node(_SUBTREE, self.pages[tree])
 

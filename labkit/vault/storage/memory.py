@@ -94,11 +94,9 @@ class MemoryStorage:
         if self._shared_leaves:
             self._leaves, self._shared_leaves = dict(self._leaves), False
         kept = self._leaves
-        for key, leaf in leaves.items():
-            if leaf is None:
-                kept.pop(key, None)
-            else:
-                kept[key] = leaf
+        kept.update({key: leaf for key, leaf in leaves.items() if leaf is not None})
+        for key in [key for key, leaf in leaves.items() if leaf is None]:
+            kept.pop(key, None)
 
     def _enter_folder(self, key: str) -> None:
         folders = self._folders
