@@ -333,9 +333,6 @@ def _body(route: Route, fields: list[Field]) -> Node:
         "type": "object",
         "properties": {field.name: {"description": field.help, **_schema(field)} for field in fields},
     }
-    required = [field.name for field in fields if field.required]
-    if required:
-        schema["required"] = required
     return {"content": {kind: {"schema": schema}}}
 
 

@@ -133,3 +133,17 @@ def test_a_runbooks_arguments_are_its_own(quiet):
 
     assert quiet.parts.console.finished[number].ok
     assert quiet["paris"].get("secret/data/app").data["data"] == {"name": "ada"}
+
+
+@pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"a": inner}])
+def test_a_copy_is_as_deep_as_what_is_judged_and_no_deeper(wrap):
+    body: Any = wrap(1)
+    for _ in range(100_000):
+        body = wrap(body)
+    copy, depth = copied(body), 0
+    while isinstance(copy, dict | list) and copy:
+        copy, depth = (copy["a"] if isinstance(copy, dict) else copy[0]), depth + 1
+
+    assert depth == MAX_DEPTH
+    with pytest.raises(ServiceError, match="nested deeper"):
+        check_body({"a": body})

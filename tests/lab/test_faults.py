@@ -343,3 +343,11 @@ def test_a_cluster_without_an_index_or_without_a_leader_cannot_be_corrupted(quie
     quiet.crash("paris")
     with pytest.raises(ValueError, match="paris has no active node"):
         quiet.corrupt("paris")
+
+
+@pytest.mark.parametrize("key", [5, b"logical/a", ["a"], True])
+def test_what_is_corrupted_is_named_by_text(quiet, key):
+    before = quiet.trace.digest()
+    with pytest.raises(ValueError, match="key: expected a storage key, or None, got"):
+        quiet.corrupt("paris", key=key)
+    assert quiet.trace.digest() == before

@@ -419,3 +419,11 @@ def happen(random: Random, console: OperatorConsole, outside: Any) -> None:
     body = random.choice(WHOLE_BODIES) if random.random() < 0.5 else {"data": random.choice(PARTS)}
     status = random.choice((200, 200, 200, 200, 204, 307, 400, 403, 472, 503))
     console.receive(target, ApiAnswer(message.correlation, Response(status, {}, body, random.choice(CODES))))
+
+
+def test_each_message_that_is_no_answer_is_counted_and_reported(console, outside):
+    for number in (1, 2):
+        console.refuse("paris-operator", "tokyo-1", "it answers nothing")
+        assert console.refused_messages == number
+    report = outside.reports[-1]
+    assert (report.node, report.fields) == ("paris-operator", (("reason", "it answers nothing"), ("source", "tokyo-1")))

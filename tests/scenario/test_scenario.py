@@ -54,3 +54,11 @@ def test_what_is_left_out_has_its_defaults(scenario_of: ScenarioOf, vary: Vary) 
 
     assert (bare.seed, bare.settle_ns, bare.end_ns, bare.work_until_ns) == (7, 5_000_000_000, None, 0)
     assert (bare.about, bare.path, bare.timeline, bare.positions, bare.lines) == ("", "", (), (), ())
+
+
+def test_where_its_lines_stand_makes_no_other_scenario_of_it(vary: Vary, scenario_of: ScenarioOf) -> None:
+    scenario = scenario_of(vary())
+    moved = scenario_of("# a remark\n" + vary())
+
+    assert moved.positions != scenario.positions
+    assert moved == scenario

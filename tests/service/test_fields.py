@@ -177,3 +177,12 @@ def test_a_lone_item_is_a_list_of_one():
     assert fields.to_items({"a": 1}) == [{"a": 1}]
     assert fields.to_items([1]) == [1]
     assert fields.to_items(None) is None
+
+
+@pytest.mark.parametrize(
+    ("digits", "number"), [("0" * 79 + "7", 7), ("0b" + "1" * 62, 2**62 - 1), ("-0" + "0" * 78 + "7", -7)]
+)
+def test_integers_have_up_to_eighty_digits(digits, number):
+    assert fields.to_integer(digits) == number
+    with pytest.raises(ValueError, match="value out of range"):
+        fields.to_integer("0" * 80 + "7")

@@ -71,3 +71,9 @@ def test_every_answer_has_headers_of_its_own():
 def test_silence_has_no_status():
     assert silence("nobody is there").status == 0
     assert silence("nobody is there").errors == ["nobody is there"]
+
+
+def test_a_fetch_asks_the_ordinary_door_and_waits_ten_seconds():
+    fetch = Fetch("http://paris-1:8200", Request("GET", "sys/health"))
+
+    assert (fetch.channel, fetch.timeout_ns) == ("api", 10_000_000_000)

@@ -246,3 +246,16 @@ def test_what_cannot_be_is_refused_and_changes_nothing(
 def test_slow_wants_one_way_to_be_slow(make_world: Any, how: dict[str, Any]) -> None:
     with pytest.raises((ValueError, TypeError), match="slow takes"):
         make_world().faults.slow("paris", "tokyo", **how)
+
+
+def test_one_site_may_be_named_as_either_end(make_world: Any) -> None:
+    first, second = make_world(), make_world()
+    for world in (first, second):
+        world.faults.partition("paris", "tokyo")
+        world.faults.partition("paris", "lima")
+
+    assert first.faults.heal("tokyo") is True
+    assert second.faults.heal(None, "tokyo") is True
+    assert reach(first) == reach(second) == {("paris", "tokyo"), ("tokyo", "paris"), *reach(first)}
+    assert not first.network.can_send("paris-1", "lima-1")
+    assert not second.network.can_send("paris-1", "lima-1")

@@ -198,3 +198,9 @@ def test_half_of_all_sends_being_lost_doubles_the_waits() -> None:
     given_up = [waited for waited, arrives in waits if not arrives]
     assert set(given_up) == {51_000_000_000}
     assert 2 <= len(given_up) <= 40
+
+
+def test_a_host_is_up_at_its_site_from_its_first_epoch_on() -> None:
+    host = Host("paris-1", "paris", True)
+
+    assert (host.name, host.site, host.private, host.up, host.epoch) == ("paris-1", "paris", True, True, 0)

@@ -132,3 +132,26 @@ def test_a_latency_is_a_plain_tuple_and_says_what_it_is() -> None:
     assert Latency(*latency) == latency
     assert str(latency) == "uniform(1, 2 ns)"
     assert str(Latency.constant(5)) == "constant(5 ns)"
+
+
+@pytest.mark.parametrize(
+    ("latency", "typical_ns"),
+    [
+        (Latency.constant(7), 7),
+        (Latency.uniform(10, 20), 15),
+        (Latency.normal(100, 5), 100),
+        (Latency.exponential(100), 100),
+        (Latency.heavy(100, 400), 175),
+    ],
+    ids=str,
+)
+def test_routes_are_weighted_by_the_mean(latency: Latency, typical_ns: int) -> None:
+    assert latency.typical_ns == typical_ns
+
+
+def test_a_draw_takes_the_next_word_of_its_stream() -> None:
+    latency = Latency.uniform(0, 2**40)
+    words = RandomStreams("latency").stream("delay")
+    stream = RandomStreams("latency").stream("delay")
+
+    assert [latency.draw_ns(stream) for _ in range(20)] == [latency.delay_ns(words.word()) for _ in range(20)]
