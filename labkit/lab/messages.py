@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from labkit.service.limits import is_text, wire_size
+from labkit.service.limits import is_text, is_whole_number, wire_size
 from labkit.service.message import Body, Request, Response
 from labkit.vault.replication import shapes
 
@@ -210,7 +210,7 @@ def _check_request(message: ApiRequest) -> str:
 
 def _check_forwarded_request(message: ForwardedRequest) -> str:
     wrong = _check_request(ApiRequest(message.correlation, message.request))
-    if wrong or type(message.number) is not int:
+    if wrong or not is_whole_number(message.number):
         return wrong or "a forwarded request without a number"
     return "" if type(message.request.remote_address) is str else "a forwarded request without its caller"
 
@@ -225,13 +225,15 @@ def _check_answer(message: ApiAnswer) -> str:
 
 
 def _check_correlation(correlation: Any) -> str:
-    if type(correlation) is not Correlation or [type(part) for part in correlation] != [str, int, int]:
+    if type(correlation) is not Correlation or type(correlation.asker) is not str:
         return "an API message without a correlation"
+    if not is_whole_number(correlation.number) or not is_whole_number(correlation.attempt):
+        return "an API message without a correlation's numbers"
     return ""
 
 
 def _check_response(response: Any) -> str:
-    if type(response) is not Response or type(response.status) is not int or type(response.code) is not str:
+    if type(response) is not Response or not is_whole_number(response.status) or type(response.code) is not str:
         return "an answer without a status"
     if type(response.headers) is not dict or not _all_text(response.headers.values()):
         return "an answer with malformed headers"
@@ -253,15 +255,15 @@ def _check_question(message: ReplicationQuestion) -> str:
 
 
 def _check_refusal(message: ReplicationRefusal) -> str:
-    texts = type(message.rpc) is type(message.reason) is str and type(message.addresses) is tuple
-    if not texts or type(message.serial) is not int or not _all_text(message.addresses):
+    texts = is_text(message.rpc) and is_text(message.reason) and type(message.addresses) is tuple
+    if not texts or not is_whole_number(message.serial) or not all(map(is_text, message.addresses)):
         return "a malformed refusal of a replication question"
     return ""
 
 
 def _check_bootstrap_answer(message: BootstrapAnswer) -> str:
     wrong = _check_response(message.response)
-    if wrong or type(message.number) is not int:
+    if wrong or not is_whole_number(message.number):
         return wrong or "a bootstrap answer without a number"
     if not message.response.ok:
         return ""
@@ -271,7 +273,7 @@ def _check_bootstrap_answer(message: BootstrapAnswer) -> str:
 
 
 def _check_bootstrap_request(message: BootstrapRequest) -> str:
-    if type(message.number) is not int:
+    if not is_whole_number(message.number):
         return "a bootstrap request without a number"
     return shapes.malformed_credentials(message.body)
 

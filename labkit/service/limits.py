@@ -64,6 +64,11 @@ def check_path(path: str) -> None:
         raise BadRequest(f"a path of {segments} segments; paths have at most {MAX_PATH_SEGMENTS}")
 
 
+def is_whole_number(value: Any) -> bool:
+    """Whether a value is a whole number of 64 bits: a longer one may not even be written as text."""
+    return type(value) is int and -(1 << 63) <= value < 1 << 63
+
+
 def is_text(value: Any) -> bool:
     """Whether a value is text that has a UTF-8 form."""
     if type(value) is not str:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.service.errors import BadRequest, TooLarge
-from labkit.service.limits import MAX_DEPTH, MAX_MEMBERS, check_body, check_path, is_text, wire_size
+from labkit.service.limits import MAX_DEPTH, MAX_MEMBERS, check_body, check_path, is_text, is_whole_number, wire_size
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -135,3 +135,22 @@ def test_text_has_a_utf_8_form(value):
 @pytest.mark.parametrize("value", ["\ud800", "a\udfff", b"a", 7, None, ["a"]])
 def test_what_is_not_text(value):
     assert not is_text(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_one"),
+    [
+        (0, True),
+        (-(1 << 63), True),
+        ((1 << 63) - 1, True),
+        (1 << 63, False),
+        (-(1 << 63) - 1, False),
+        pytest.param(10**5_000, False, id="huge"),
+        (True, False),
+        (1.0, False),
+        ("1", False),
+        (None, False),
+    ],
+)
+def test_a_whole_number_has_64_bits(value, is_one):
+    assert is_whole_number(value) is is_one

@@ -2,7 +2,8 @@
 
 1. A shape is judged by types, lengths and ranges only; whether a message is awaited is judged by who receives it.
 2. Of a row all columns are judged; a message may have more fields than its shape.
-3. A key that is received is in one of the two trees and is text that can be stored.
+3. No number, text or list of pages is longer than any that an honest sender has a use for.
+4. A key that is received is in one of the two trees and is text that can be stored.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from labkit.service.limits import is_text
+from labkit.service.limits import is_text, is_whole_number
 from labkit.vault.replication.merkle import DIGEST_BYTES, FAN_OUT, PAGE_BYTES, TREES, classify
 
 Check = Callable[[Any], bool]
 Shape = Mapping[str, Check]
 
 MAX_VERSION_CHARACTERS = 64
+MAX_ADDRESSES = 64
+MAX_TEXT_CHARACTERS = 65_536
+MAX_PAGES = FAN_OUT * len(TREES)
 
 
 def malformed_question(rpc: Any, message: Any) -> str:
@@ -66,15 +70,15 @@ def _unfit(what: str, rpc: str, shape: Shape, message: Any) -> str:
 
 
 def _is_text(value: Any) -> bool:
-    return type(value) is str
+    return is_text(value) and len(value) <= MAX_TEXT_CHARACTERS
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) is int
+    return is_whole_number(value)
 
 
 def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
+    return is_whole_number(value) and value >= 0
 
 
 def _is_bytes(value: Any) -> bool:
@@ -155,6 +159,11 @@ def _rows_of(*columns: Check) -> Check:
     return fits
 
 
+def _no_more(limit: int, check: Check) -> Check:
+    """A list that fits, of so many parts at most: its length is judged first."""
+    return lambda value: type(value) in (list, tuple) and len(value) <= limit and check(value)
+
+
 def _two_digests(value: Any) -> bool:
     return _list_of(_is_digest)(value) and len(value) == len(TREES)
 
@@ -165,8 +174,11 @@ _GENERATION: Shape = {**SERIAL, "generation": _is_number}
 
 QUESTION_SHAPES: Mapping[str, Shape] = {
     "guard_hash": {**SERIAL, "guard": _is_digest},
-    "conflicting_pages": {**_GENERATION, "pages": _rows_of(_is_tree, _is_page_of_digests)},
-    "sub_page_hashes": {**_GENERATION, "subpages": _rows_of(_is_tree, _is_page, _is_page_or_empty)},
+    "conflicting_pages": {**_GENERATION, "pages": _no_more(len(TREES), _rows_of(_is_tree, _is_page_of_digests))},
+    "sub_page_hashes": {
+        **_GENERATION,
+        "subpages": _no_more(MAX_PAGES, _rows_of(_is_tree, _is_page, _is_page_or_empty)),
+    },
     "fetch_keys": {**_GENERATION, "keys": _list_of(_is_key), "limit_bytes": _is_number},
     "stream_wals": {**SERIAL, "from": _is_number},
     "echo": {
@@ -184,7 +196,7 @@ GUARD_FOUND: Shape = {**SERIAL, "index": _is_count, "last": _is_count}
 
 ANSWER_SHAPES: Mapping[str, Shape] = {
     "guard_hash": {**SERIAL, "found": _is_false, "generation": _is_count, "roots": _two_digests},
-    "conflicting_pages": {**SERIAL, "pages": _rows_of(_is_tree, _is_page)},
+    "conflicting_pages": {**SERIAL, "pages": _no_more(MAX_PAGES, _rows_of(_is_tree, _is_page))},
     "sub_page_hashes": {
         **SERIAL,
         "done": _is_count,
@@ -201,7 +213,7 @@ ANSWER_SHAPES: Mapping[str, Shape] = {
         "wall_ns": _is_number,
         "api_addr": _is_text,
         "cluster_addr": _is_text,
-        "cluster_addrs": _list_of(_is_text),
+        "cluster_addrs": _no_more(MAX_ADDRESSES, _list_of(_is_text)),
         "last_wal": _is_count,
         "stream": _is_number,
         "sent": _is_count,

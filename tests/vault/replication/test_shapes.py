@@ -92,6 +92,10 @@ WRONG_QUESTIONS: list[tuple[Any, Any]] = [
     ("fetch_keys", {"serial": 1, "generation": 1, "keys": ["\ud800"], "limit_bytes": 1}),
     ("fetch_keys", {"serial": 1, "generation": 1, "keys": [""], "limit_bytes": 1}),
     ("stream_wals", {"serial": 1, "from": 1.0}),
+    ("stream_wals", {"serial": 1, "from": 1 << 63}),
+    ("stream_wals", {"serial": 10**5_000, "from": 1}),
+    ("conflicting_pages", {"serial": 1, "generation": 1, "pages": [[1, PAGE]] * 3}),
+    ("sub_page_hashes", {"serial": 1, "generation": 1, "subpages": [[1, 7, b""]] * 513}),
 ]
 
 
@@ -112,6 +116,8 @@ WRONG_ANSWERS: list[tuple[Any, Any]] = [
     ("fetch_keys", {"serial": 1, "values": [["a", True]]}),
     ("fetch_keys", {"serial": 1, "values": [["a", 0]]}),
     ("fetch_keys", {"serial": 1, "values": [["node/lease", b"x"]]}),
+    ("stream_wals", {"serial": 1, "from": 1, "last": 1 << 63}),
+    ("conflicting_pages", {"serial": 1, "pages": [[1, 7]] * 513}),
     ("echo", {"serial": 1}),
 ]
 
@@ -140,6 +146,38 @@ def test_a_malformed_push_is_named(message):
 @pytest.mark.parametrize("shown", [None, [], {"certificate": "x"}, {"version": "9" * 5_000}])
 def test_malformed_credentials_are_named(shown):
     assert malformed_credentials(shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("sent_ns", 1 << 63),
+        ("wall_ns", -(1 << 63) - 1),
+        pytest.param("last_wal", 10**5_000, id="huge"),
+        ("api_addr", "x" * 65_537),
+        ("api_addr", "\ud800"),
+        ("cluster_addrs", ["https://a:8201"] * 65),
+    ],
+)
+def test_a_heartbeat_is_answered_in_numbers_and_texts_of_some_length(sent, name, value):
+    """What the upstream says goes into status and storage."""
+    echo = next(answer for answer in sent if type(answer) is ReplicationAnswer and answer.rpc == "echo")
+
+    assert malformed_answer("echo", {**echo.message, name: value}) == f"a echo answer with a malformed {name}"
+
+
+@pytest.mark.parametrize("name", ["last_heartbeat_duration_ms", "clock_skew_ms", "replication_primary_canary_age_ms"])
+@pytest.mark.parametrize("value", [-(1 << 63), (1 << 63) - 1, pytest.param(10**5_000, id="huge")])
+def test_whatever_a_secondary_reports_of_itself_its_primary_has_a_status(sent, name, value):
+    lab = Lab.pair(seed=7)
+    lab.replicate("paris", "tokyo")
+    lab.run("2s")
+    primary = lab.parts.nodes["paris-1"]
+    echo = next(question for question in sent if type(question) is ReplicationQuestion and question.rpc == "echo")
+    primary.receive("tokyo-1", echo._replace(message={**echo.message, name: value}))
+
+    assert lab["paris"].status()["secondaries"][0]["connection_status"] == "connected"
+    assert primary.refused_messages == (value == 10**5_000)
 
 
 def test_a_count_may_be_zero():
