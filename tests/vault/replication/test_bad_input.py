@@ -201,7 +201,11 @@ class Seat:
         headers = {"X-Vault-Token": text} if text and row.who == "client" else {}
         if text and row.who == "operator" and (body is None or type(body) is dict):
             body = {"dr_operation_token": text, **(body or {})}
-        outcome = self.vault.handle(Request(METHODS[row.operation], f"/v1/sys/{row.path}", headers, body))
+        return self.send(METHODS[row.operation], f"/v1/sys/{row.path}", headers, body)
+
+    def send(self, method: str, path: str, headers: dict[str, str], body: Any) -> Response:
+        """Hand the vault a request."""
+        outcome = self.vault.handle(Request(method, path, headers, body))
         while isinstance(outcome, Suspended):
             outcome = self.vault.resume(outcome, silence("nobody answers"))
         return outcome
@@ -214,6 +218,19 @@ class Seat:
         kept = {key: value for key, value in store.state()["items"].items() if not key.startswith(free)}
         reached = core.replica.journal.last if self.mode == SECONDARY else 0
         return kept, core.keys.state(), core.leadership, reached
+
+
+class StandbySeat(Seat):
+    """A standby, asked over the network: all of this it forwards to its active node, whose vault is looked at."""
+
+    def __init__(self, lab: Lab, cluster: str, mode: str, tokens: dict[str, str]) -> None:
+        super().__init__(lab.parts.nodes[lab[cluster].active].vault, mode, tokens)
+        self.lab, self.cluster = lab, cluster
+
+    def send(self, method: str, path: str, headers: dict[str, str], body: Any) -> Response:
+        """Send the standby a request."""
+        answer: Response = self.lab[self.cluster].request(method, path, body, headers, node=f"{self.cluster}-2")
+        return answer
 
 
 def expected(seat: Seat, row: Row, token: str, outcome: Outcome) -> Outcome:
@@ -307,8 +324,14 @@ def in_a_lab() -> dict[str, Callable[[], Seat]]:
     def seat(snapshot: Any, node: str, mode: str, known: dict[str, str], refuses: Outcome | None = None) -> Any:
         return lambda: Seat(Lab.restore(snapshot).parts.nodes[node].vault, mode, known, refuses)
 
+    def standby(cluster: str, mode: str, known: dict[str, str]) -> Any:
+        return lambda: StandbySeat(Lab.restore(open_snapshot), cluster, mode, known)
+
     closed_snapshot = lab.snapshot()
     return {
+        "standby of lima": standby("lima", DISABLED, lima),
+        "standby of paris": standby("paris", PRIMARY, tokens),
+        "standby of tokyo": standby("tokyo", SECONDARY, operation),
         "lima": seat(open_snapshot, "lima-1", DISABLED, lima),
         "paris": seat(open_snapshot, "paris-1", PRIMARY, tokens),
         "tokyo": seat(open_snapshot, "tokyo-1", SECONDARY, operation),
@@ -325,6 +348,7 @@ ALONE: dict[str, Callable[[], Seat]] = {
     "alone, community": lambda: alone(DISABLED, edition="community"),
 }
 SEATS = ("lima", "paris", "tokyo", "lima sealed", "paris sealed", "tokyo sealed", *ALONE)
+STANDBYS = ("standby of lima", "standby of paris", "standby of tokyo")
 
 
 @pytest.fixture
@@ -341,7 +365,7 @@ def requests() -> Iterator[tuple[Row, Any, str, Outcome]]:
                 yield row, body, token, outcome
 
 
-@pytest.mark.parametrize("make_seat", SEATS, indirect=True)
+@pytest.mark.parametrize("make_seat", [*SEATS, *STANDBYS], indirect=True)
 def test_each_call_is_answered_as_decided_and_a_refusal_changes_nothing(make_seat):
     seat = make_seat()
     before = seat.seen()
