@@ -77,6 +77,7 @@ class ReplicationLink:
     __slots__ = (
         "_core",
         "_incarnation",
+        "_known",
         "_plan",
         "_progress",
         "_services",
@@ -100,6 +101,7 @@ class ReplicationLink:
         self.reported: tuple[str, str] = state.get("reported", ("", ""))
         self.followed: str = state.get("followed", "")
         self._progress: tuple[str, int | None] | None = None
+        self._known: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self.connected: dict[str, str] = dict(state.get("connected", {}))
         self.streams: dict[str, SecondaryStream] = {
             secondary_id: SecondaryStream(*row) for secondary_id, row in state.get("streams", ())
@@ -113,8 +115,11 @@ class ReplicationLink:
         """The hosts at the upstream's addresses; None for a node that follows nobody."""
         if self._sync is None:
             return None
-        known = [self._services.resolve(address) for address in self._sync.addresses]
-        return tuple([node.node for node in known if node is not None])
+        addresses = self._sync.addresses
+        if self._known[0] is not addresses:  # judged for each message, and seldom others
+            nodes = [self._services.resolve(address) for address in addresses]
+            self._known = (addresses, tuple([node.node for node in nodes if node is not None]))
+        return self._known[1]
 
     def receive(self, source: str, message: Any) -> None:
         """Take a message of the cluster port."""
