@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from labkit.service.arguments import one_of, whole_number, wrong
+from labkit.service.arguments import wrong
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
-
-OPERATIONS = ("put-secret", "get-secret", "encrypt")
-"""What a group of clients can do (``client`` builds their requests)."""
 
 # 2030-01-01T00:00:00Z: where a lab's wall clocks stand when it is built
 START_WALL_NS = 1_893_456_000 * SECOND_NS
@@ -41,10 +38,6 @@ class ClusterPlan:
     threshold: int = 3
     version: str = "1.16.3+ent"
     backlog_entries: int = 16_384
-
-    def __post_init__(self) -> None:
-        whole_number("nodes", "a whole number from 1 up", self.nodes, 1)
-        whole_number("backlog_entries", "a whole number from 1 up", self.backlog_entries, 1)
 
     @property
     def node_names(self) -> tuple[str, ...]:
@@ -77,12 +70,6 @@ class WorkloadPlan:
     size_bytes: int = 64
     keys: int = 0
 
-    def __post_init__(self) -> None:
-        one_of("operation", "an operation", self.operation, OPERATIONS)
-        whole_number("every_ns", "whole nanoseconds from 1 up", self.every_ns, 1)
-        for name in ("from_ns", "until_ns", "size_bytes", "keys"):
-            whole_number(name, "a whole number from 0 up", getattr(self, name), 0)
-
 
 @dataclass(frozen=True, kw_only=True)
 class ClientPlan:
@@ -96,14 +83,6 @@ class ClientPlan:
     retries: int = 3
     backoff_ns: int = 200 * MILLISECOND_NS
     workload: tuple[WorkloadPlan, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not self.use:
-            raise wrong("use", "one cluster at least", self.use)
-        whole_number("count", "a whole number from 0 up", self.count, 0)
-        whole_number("timeout_ns", "whole nanoseconds from 1 up", self.timeout_ns, 1)
-        whole_number("backoff_ns", "whole nanoseconds from 1 up", self.backoff_ns, 1)
-        whole_number("retries", "a whole number from 0 up", self.retries, 0)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,13 +99,6 @@ class Blueprint:
     clusters: tuple[ClusterPlan, ...]
     clients: tuple[ClientPlan, ...] = ()
     start_wall_ns: int = START_WALL_NS
-
-    def __post_init__(self) -> None:
-        whole_number("start_wall_ns", "whole nanoseconds since 1970", self.start_wall_ns, 0)
-        for name, kind in (("links", LinkPlan), ("clusters", ClusterPlan), ("clients", ClientPlan)):
-            for plan in getattr(self, name):
-                if not isinstance(plan, kind):
-                    raise wrong(name, f"{kind.__name__}s only", plan)
 
     def cluster(self, name: str) -> ClusterPlan:
         """Return the plan of a cluster; ValueError with the names there are for any other value."""

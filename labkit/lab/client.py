@@ -14,7 +14,7 @@ from base64 import b64encode
 from typing import Any, NamedTuple
 
 from labkit.lab.addresses import host_of
-from labkit.lab.blueprint import OPERATIONS, ClientPlan, NodePlan, WorkloadPlan
+from labkit.lab.blueprint import ClientPlan, NodePlan, WorkloadPlan
 from labkit.lab.messages import AttemptTimeout, Correlation, RetryTimer, WorkTimer
 from labkit.lab.reports import ANSWERED, REFUSED, UNKNOWN
 from labkit.service.errors import DR_SECONDARY, FORWARDING_LOST
@@ -203,4 +203,4 @@ def _encrypt(client: str, work: WorkloadPlan, number: int, headers: dict[str, st
     return Request("POST", f"/v1/transit/encrypt/{client}", headers, {"plaintext": plaintext})
 
 
-BUILDERS = dict(zip(OPERATIONS, (_put_secret, _get_secret, _encrypt), strict=True))
+BUILDERS = {"put-secret": _put_secret, "get-secret": _get_secret, "encrypt": _encrypt}

@@ -90,6 +90,12 @@ class ForwardedAnswer(NamedTuple):
     response: Response
 
 
+class Announcement(NamedTuple):
+    """The announcement of a primary's new active node to a node of a secondary."""
+
+    message: dict[str, Any]
+
+
 class BootstrapRequest(NamedTuple):
     """A secondary's request for what it needs to join; ``number`` is its fetch."""
 
@@ -141,6 +147,14 @@ class SyncTimer(NamedTuple):
     serial: int
 
 
+class AnnounceTimer(NamedTuple):
+    """Time for a primary's new active node to announce itself again, so many times more."""
+
+    incarnation: int
+    term: int
+    left: int
+
+
 class WorkTimer(NamedTuple):
     """Time for the next operation of a client's workload."""
 
@@ -180,7 +194,7 @@ class PauseOver(NamedTuple):
     number: int
 
 
-NodeTimer = LeaseTimer | FetchTimeout | ForwardTimeout | DueTimer | SyncTimer
+NodeTimer = LeaseTimer | FetchTimeout | ForwardTimeout | DueTimer | SyncTimer | AnnounceTimer
 
 
 def size_of(body: Body | None) -> int:
@@ -300,6 +314,7 @@ CHECKS: dict[type, Callable[[Any], str]] = {
     ReplicationAnswer: lambda message: shapes.malformed_answer(message.rpc, message.message),
     ReplicationRefusal: _check_refusal,
     StreamPush: lambda message: shapes.malformed_push(message.message),
+    Announcement: lambda message: shapes.malformed_announcement(message.message),
     BootstrapRequest: _check_bootstrap_request,
     BootstrapAnswer: _check_bootstrap_answer,
 }

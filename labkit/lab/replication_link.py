@@ -1,11 +1,9 @@
 """Replication link: carries replication between clusters; the vault's pure parts decide (R19).
 
 1. On a secondary's active node it drives ``sync``: events in, effects carried out in order before the next event.
-2. Guard, heartbeats aside, refusals and bootstraps pass by what waits on the line; all else keeps its order.
-3. On a primary's active node it answers the questions and pushes what was committed, in order, to each open stream.
-4. A connection begins with ``guard_hash`` and the client certificate; what comes without one is refused.
-5. Revoking an id cuts its stream at once; a node that is not the active one names the one that is.
-6. An upstream that is left is reported before the sync is dropped.
+2. What a primary does for its secondaries stands in ``secondaries``.
+3. An upstream that is left is reported before the sync is dropped.
+4. An announcement that is not believed is reported as refused, which counts it, and changes nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +16,8 @@ from labkit.lab.blueprint import NodePlan
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import (
     HEADER_BYTES,
-    BootstrapAnswer,
+    Announcement,
+    AnnounceTimer,
     BootstrapRequest,
     NodeTimer,
     ReplicationAnswer,
@@ -27,14 +26,14 @@ from labkit.lab.messages import (
     StreamPush,
     SyncTimer,
 )
-from labkit.lab.reports import CONNECTION_REFUSED, ModeChanged, Progressed, UpstreamFollowed, UpstreamLeft
-from labkit.service.errors import NOT_ACTIVE
-from labkit.service.message import Response
+from labkit.lab.reports import MESSAGE_REFUSED, ModeChanged, Progressed, UpstreamFollowed, UpstreamLeft
+from labkit.lab.secondaries import ANNOUNCEMENTS, Secondaries
 from labkit.vault.context import own_work
 from labkit.vault.core import Leadership
 from labkit.vault.identifiers import sha256
-from labkit.vault.replication import activation, applied_position
+from labkit.vault.replication import activation, announcement, applied_position
 from labkit.vault.replication.events import (
+    Announced,
     Apply,
     AskUpstream,
     Effect,
@@ -53,22 +52,10 @@ from labkit.vault.replication.events import (
 )
 from labkit.vault.replication.journal import Journal
 from labkit.vault.replication.mode import MODE_KEY, Mode
-from labkit.vault.replication.serving import (
-    QUESTIONS,
-    Here,
-    SecondaryStream,
-    echo,
-    opened,
-    push,
-    push_bytes,
-    size_bytes,
-)
+from labkit.vault.replication.serving import size_bytes
 from labkit.vault.replication.state import State, from_plain, plain
 from labkit.vault.replication.sync import ask, heard, on
 from labkit.vault.vault import Vault
-
-REFUSAL_BYTES = 64
-NOT_ACTIVE_TEXT = "not the active node"
 
 
 class ReplicationLink:
@@ -82,12 +69,11 @@ class ReplicationLink:
         "_progress",
         "_services",
         "_vault",
-        "connected",
         "followed",
         "reported",
+        "secondaries",
         "serial",
         "started",
-        "streams",
     )
 
     def __init__(
@@ -102,11 +88,7 @@ class ReplicationLink:
         self.followed: str = state.get("followed", "")
         self._progress: tuple[str, int | None] | None = None
         self._known: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-        self.connected: dict[str, str] = dict(state.get("connected", {}))
-        self.streams: dict[str, SecondaryStream] = {
-            secondary_id: SecondaryStream(*row) for secondary_id, row in state.get("streams", ())
-        }
-        self._core.replica.secondaries = {row[0]: activation.SecondaryHeartbeat(*row) for row in state.get("peers", ())}
+        self.secondaries = Secondaries(plan, services, vault, incarnation, state)
         if state.get("sync") is not None:
             self._sync = from_plain(state["sync"])
 
@@ -126,24 +108,26 @@ class ReplicationLink:
         MESSAGE_HANDLERS[type(message)](self, source, message)
 
     def on_timer(self, timer: NodeTimer) -> None:
-        """A timer of the sync came back; without a sync, or on a node that is not active, it is ignored."""
-        if self._sync is None or not self._active:
+        """A timer of the sync, or of announcements; on a node that does not lead as it did then, it is ignored."""
+        if isinstance(timer, AnnounceTimer):
+            self.secondaries.on_timer(timer)
             return
         assert isinstance(timer, SyncTimer)
-        self._drive(TimerFired(timer.name, timer.serial, self._moment()))
+        if self._sync is not None and self._active:
+            self._drive(TimerFired(timer.name, timer.serial, self._moment()))
 
     def after_step(self) -> None:
         """After any step: start or stop by the mode, cut revoked ids off, push what was committed, report changes."""
         core = self._core
         if not self._active:
             self.started, self._sync = None, None
-            self.streams, self.connected = {}, {}
+            self.secondaries.forget()
             return
         stored = core.storage.get(MODE_KEY)
         if stored != self.started:
             self._apply_mode(stored)
-        if self.streams or self.connected:
-            self._serve_streams()
+        if self.secondaries.connected:
+            self.secondaries.serve()
         mode = self._mode.mode
         now_is = (mode, self._sync.state if self._sync is not None else "running" if mode == "primary" else "")
         if now_is != self.reported:
@@ -161,10 +145,8 @@ class ReplicationLink:
             "serial": self.serial,
             "reported": self.reported,
             "followed": self.followed,
-            "connected": dict(self.connected),
-            "streams": tuple((secondary_id, tuple(stream)) for secondary_id, stream in self.streams.items()),
-            "peers": tuple(tuple(peer) for peer in self._core.replica.secondaries.values()),
             "sync": None if sync is None else plain(sync),
+            **self.secondaries.state(),
         }
 
     @property
@@ -212,6 +194,8 @@ class ReplicationLink:
             self._drive(Stop(f"the cluster is {mode.mode} now", self._moment(), shut))
         if mode.mode != "secondary":
             self._sync = None
+            if mode.mode == "primary":
+                self.secondaries.announce(ANNOUNCEMENTS)
             return
         reached = applied_position.read(own_work(core))
         start = Start(
@@ -222,7 +206,8 @@ class ReplicationLink:
             complete=reached.complete,
             position=reached.position,
             last_remote_wal=reached.last_remote_wal,
-            serial=max(self._incarnation << 32, self.serial),
+            serial=max(self._leadership.term << 32, self.serial),
+            term=applied_position.term(own_work(core)),
         )
         self._sync = self._sync or State()
         upstream = self._services.resolve(start.addresses[0]) if start.addresses else None
@@ -242,8 +227,6 @@ class ReplicationLink:
         if progress != self._progress:
             self._progress = progress
             self._services.emit(Progressed(self._services.now(), self._plan.cluster.name, *progress))
-
-    # ---- the secondary's side
 
     def _drive(self, event: Event) -> None:
         assert self._sync is not None
@@ -271,7 +254,7 @@ class ReplicationLink:
             reached = applied_position.AppliedPosition(effect.complete, effect.position, self._sync.last_remote_wal)
             return applied_position.apply(core, effect.changes, reached)
         elif isinstance(effect, Remember):
-            return applied_position.remember_addresses(core, effect.addresses)
+            return applied_position.remember_addresses(core, effect.addresses, effect.term)
         elif isinstance(effect, Observe):
             core.observe(effect.kind, **effect.fields)
         return True
@@ -284,9 +267,22 @@ class ReplicationLink:
         target = self._services.resolve(send.to)
         if target is None:
             return
-        credentials = activation.credentials(core, message["serial"]) if send.rpc == "guard_hash" else {}
+        credentials: dict[str, Any] = {}
+        if send.rpc == "guard_hash":
+            message["addresses"] = [cluster_address(name) for name in self._plan.cluster.node_names]
+            credentials = activation.credentials(core, message["serial"])
         question = ReplicationQuestion(send.rpc, self._mode.secondary_id, message, credentials)
         self._send(target.node, send.rpc, question, size_bytes(message) + size_bytes(credentials), aside=send.aside)
+
+    def _on_announcement(self, source: str, message: Announcement) -> None:
+        if self._sync is None:  # its active node hears it too
+            return
+        content = message.message
+        why = announcement.why_refused(self._core, self._sync, content)
+        if why:
+            self._core.observe(MESSAGE_REFUSED, source=source, reason=f"an announcement: {why}")
+        else:
+            self._drive(Announced(content["address"], content["term"], self._moment()))
 
     def _on_answer(self, source: str, message: ReplicationAnswer) -> None:
         tree = self._journal.tree
@@ -303,90 +299,12 @@ class ReplicationLink:
         if self._sync is not None:
             self._drive(Pushed(message.message, self._moment()))
 
-    # ---- the primary's side
-
-    def _on_question(self, source: str, question: ReplicationQuestion) -> None:
-        rpc, secondary_id, message = question.rpc, question.secondary_id, question.message
-        refused, addresses = self._judge(source, question)
-        if refused:
-            serial = message["asked" if rpc == "echo" else "serial"]
-            self._send(source, rpc, ReplicationRefusal(rpc, serial, refused, addresses), REFUSAL_BYTES, aside=True)
-            return
-        journal = self._journal
-        answer = self._echo(secondary_id, message) if rpc == "echo" else QUESTIONS[rpc](journal, message)
-        if rpc == "stream_wals":
-            stream = opened(answer)
-            if stream is not None:
-                self.streams[secondary_id] = stream
-        aside = rpc == "guard_hash" or (rpc == "echo" and message["aside"])
-        self._send(source, rpc, ReplicationAnswer(rpc, answer), size_bytes(answer), aside=aside)
-
-    def _judge(self, source: str, question: ReplicationQuestion) -> tuple[str, tuple[str, ...]]:
-        """Return why a question is refused, and where to ask instead; an empty reason when it is answered."""
-        core, secondary_id = self._core, question.secondary_id
-        if not self._active:
-            leader = "" if self._vault.sealed else self._leadership.leader_cluster
-            return ("sealed" if self._vault.sealed else NOT_ACTIVE_TEXT), (leader,) if leader else ()
-        if self._mode.mode != "primary":
-            return f"not a primary but {self._mode.mode}", ()
-        if question.rpc == "guard_hash":
-            why = activation.check_connection(core, secondary_id, question.message["serial"], question.credentials)
-            if why:
-                core.observe(CONNECTION_REFUSED, secondary=secondary_id, reason=why)
-            else:
-                self.connected[secondary_id] = source
-                self.streams.pop(secondary_id, None)
-            return why, ()
-        connected = self.connected.get(secondary_id)
-        if connected != source:
-            why = "no connection of that id is open"
-            if connected is not None:
-                core.observe(CONNECTION_REFUSED, secondary=secondary_id, reason=f"{why} from this host")
-            return why, ()
-        return "", ()
-
-    def _echo(self, secondary_id: str, message: dict[str, Any]) -> dict[str, Any]:
-        core = self._core
-        activation.note_heartbeat(core, secondary_id, message, self.connected[secondary_id])
-        here = Here(
-            wall_ns=self._vault.now(),
-            api_addr=core.settings.api_address,
-            cluster_addr=core.settings.cluster_address,
-            cluster_addrs=tuple(cluster_address(name) for name in self._plan.cluster.node_names),
-            stream=self.streams.get(secondary_id),
-        )
-        return echo(self._journal, message, here)
-
-    def _serve_streams(self) -> None:
-        """Cut off who was revoked, and push what was committed since."""
-        core = self._core
-        for secondary_id in sorted(self.connected):
-            why = "" if self._mode.mode == "primary" else f"not a primary but {self._mode.mode}"
-            revoked = not why and not activation.is_known(core, secondary_id)
-            if why or revoked:
-                why = why or "the activation of this id was revoked"
-                host = self.connected.pop(secondary_id)
-                self.streams.pop(secondary_id, None)
-                # who was revoked takes nothing more; whose primary was demoted takes all that was pushed before
-                self._send(host, "disconnect", ReplicationRefusal("", 0, why), REFUSAL_BYTES, aside=revoked)
-        for secondary_id in sorted(self.streams):
-            while (pushed := push(self._journal, self.streams[secondary_id])) is not None:
-                self.streams[secondary_id], message = pushed
-                self._send(self.connected[secondary_id], "stream", StreamPush(message), push_bytes(message))
-
-    def _on_bootstrap_request(self, source: str, message: BootstrapRequest) -> None:
-        if not self._active:
-            answer = Response(503, {}, {"errors": [NOT_ACTIVE_TEXT]}, NOT_ACTIVE)
-        else:
-            answer = activation.bootstrap(self._core, message.body)
-        size = size_bytes(answer.body or {})
-        self._send(source, "bootstrap_answer", BootstrapAnswer(message.number, answer), size, aside=True)
-
 
 MESSAGE_HANDLERS: dict[type, Callable[[ReplicationLink, str, Any], None]] = {
-    ReplicationQuestion: ReplicationLink._on_question,
+    ReplicationQuestion: lambda link, source, message: link.secondaries.on_question(source, message),
     ReplicationAnswer: ReplicationLink._on_answer,
     ReplicationRefusal: ReplicationLink._on_refusal,
     StreamPush: ReplicationLink._on_push,
-    BootstrapRequest: ReplicationLink._on_bootstrap_request,
+    Announcement: ReplicationLink._on_announcement,
+    BootstrapRequest: lambda link, source, message: link.secondaries.on_bootstrap_request(source, message),
 }

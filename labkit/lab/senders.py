@@ -2,8 +2,8 @@
 
 1. Only a node of the same cluster forwards requests, and their answers.
 2. The answer to a fetch comes from the host that was asked; a number under which nothing is asked is ignored.
-3. Only a host at an address of the upstream answers, pushes, refuses or disconnects.  A node that follows nobody
-   ignores all of these.
+3. Only a host at an address of the upstream answers, pushes, refuses, disconnects or announces itself.  A node that
+   follows nobody ignores all of these.
 4. Whose question it is, is proven by what it shows: the replication link judges that.
 """
 
@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from labkit.lab.blueprint import NodePlan
 from labkit.lab.messages import (
+    Announcement,
     ApiAnswer,
     BootstrapAnswer,
     ForwardedAnswer,
@@ -72,4 +73,5 @@ JUDGES: dict[type, Callable[[Receiver, str, Any], str]] = {
     ReplicationAnswer: _from_upstream,
     ReplicationRefusal: _from_upstream,
     StreamPush: _from_upstream,
+    Announcement: _from_upstream,
 }

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from labkit.lab.blueprint import OPERATIONS
+from labkit.lab.client import BUILDERS
 from labkit.lab.invariants import STANDING
 from labkit.scenario.problems import FieldError, expected
 from labkit.scenario.value_types import (
@@ -98,7 +98,7 @@ class ClusterPart(Part):
 class WorkPart(Part):
     """One thing that each client of a group does at a steady rate."""
 
-    do: Annotated[str, _one_of("an operation", OPERATIONS)] = Field(description="one of " + ", ".join(OPERATIONS))
+    do: Annotated[str, _one_of("an operation", tuple(BUILDERS))] = Field(description="one of " + ", ".join(BUILDERS))
     every: Interval = Field(description="a duration such as 100ms, from one operation to the next")
     from_: Duration = Field(0, alias="from", description="an instant such as 2s")
     until: Duration | None = Field(None, description="an instant such as 60s; the end unless given")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan, pair, triangle
+from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, pair, triangle
 
 
 def test_the_pair_is_two_clusters_of_three_nodes_and_a_place_for_clients():
@@ -91,44 +91,3 @@ def test_plans_take_their_parts_by_name_only():
     for kind in kinds:
         with pytest.raises(TypeError, match="positional"):
             kind("paris")
-
-
-PUT = {"operation": "put-secret", "every_ns": 1_000}
-SHOP = {"name": "shop", "site": "lisbon", "use": ("paris",)}
-
-
-@pytest.mark.parametrize(
-    ("kind", "good", "bad", "text"),
-    [
-        (
-            WorkloadPlan,
-            PUT,
-            {"operation": "put"},
-            "operation: expected an operation, got 'put'; there are: put-secret",
-        ),
-        (WorkloadPlan, PUT, {"every_ns": 0}, "every_ns: expected whole nanoseconds from 1 up, got 0"),
-        (WorkloadPlan, PUT, {"every_ns": 1.5}, "every_ns: expected whole nanoseconds from 1 up, got 1.5"),
-        (WorkloadPlan, PUT, {"from_ns": -1}, "from_ns: expected a whole number from 0 up, got -1"),
-        (WorkloadPlan, PUT, {"until_ns": None}, "until_ns: expected a whole number from 0 up, got None"),
-        (WorkloadPlan, PUT, {"size_bytes": -1}, "size_bytes: expected"),
-        (WorkloadPlan, PUT, {"keys": -1}, "keys: expected"),
-        (ClientPlan, SHOP, {"use": ()}, "use: expected one cluster at least, got a tuple"),
-        (ClientPlan, SHOP, {"count": -1}, "count: expected a whole number from 0 up, got -1"),
-        (ClientPlan, SHOP, {"timeout_ns": 0}, "timeout_ns: expected whole nanoseconds from 1 up, got 0"),
-        (ClientPlan, SHOP, {"backoff_ns": 0}, "backoff_ns: expected whole nanoseconds from 1 up, got 0"),
-        (ClientPlan, SHOP, {"retries": -1}, "retries: expected a whole number from 0 up, got -1"),
-        (
-            ClusterPlan,
-            {"name": "paris", "site": "paris"},
-            {"nodes": 0},
-            "nodes: expected a whole number from 1 up, got 0",
-        ),
-        (ClusterPlan, {"name": "paris", "site": "paris"}, {"backlog_entries": 0}, "backlog_entries: expected"),
-        (Blueprint, {"sites": (), "links": (), "clusters": ()}, {"clients": ("app",)}, "clients: expected ClientPlans"),
-        (Blueprint, {"sites": (), "links": (), "clusters": ()}, {"start_wall_ns": "now"}, "start_wall_ns: expected"),
-    ],
-)
-def test_a_plan_that_cannot_be_kept_is_refused_when_it_is_made(kind, good, bad, text):
-    assert kind(**good)
-    with pytest.raises(ValueError, match=f"^{text}"):
-        kind(**{**good, **bad})

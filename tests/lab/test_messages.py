@@ -14,6 +14,7 @@ from labkit import Lab
 from labkit.lab import client, messages, node, operator_console, replication_link
 from labkit.lab.messages import (
     HEADER_BYTES,
+    Announcement,
     ApiAnswer,
     ApiRequest,
     BootstrapAnswer,
@@ -46,7 +47,7 @@ def test_every_message_of_a_node_and_the_console_has_one_handler():
         operator_console.TIMER_HANDLERS,
     )
     handled = list(chain.from_iterable(tables))
-    by_the_sync = {messages.SyncTimer}
+    by_the_sync = {messages.SyncTimer, messages.AnnounceTimer}
     of_clients = set(client.ClientTimer.__args__)
 
     assert len(handled) == len(set(handled))
@@ -87,6 +88,15 @@ def changed(record: Any, **parts: Any) -> Any:
     return record._replace(**parts)
 
 
+GUARD = {"serial": 1, "guard": bytes(20), "addresses": ["https://tokyo-1:8201"]}
+CALL = {
+    "cluster_id": "c",
+    "secondary_id": "tokyo",
+    "term": 7,
+    "address": "https://paris-2:8201",
+    "signature": bytes(64),
+}
+
 WRONG: list[Any] = [
     {},
     None,
@@ -109,9 +119,15 @@ WRONG: list[Any] = [
     changed(ANSWER, response=made(Response, 400, {}, {"errors": [7]})),
     changed(ANSWER, response=made(Response, 200, {}, {"warnings": "text"})),
     made(ReplicationQuestion, "guard_hash", "tokyo", {}, {}),
-    made(ReplicationQuestion, "guard_hash", 7, {"serial": 1, "guard": bytes(20)}, {}),
-    made(ReplicationQuestion, "guard_hash", "\ud800", {"serial": 1, "guard": bytes(20)}, {}),
-    made(ReplicationQuestion, "guard_hash", "tokyo", {"serial": 1, "guard": bytes(20)}, {"certificate": "x"}),
+    made(ReplicationQuestion, "guard_hash", 7, GUARD, {}),
+    made(ReplicationQuestion, "guard_hash", "\ud800", GUARD, {}),
+    made(ReplicationQuestion, "guard_hash", "tokyo", GUARD, {"certificate": "x"}),
+    made(ReplicationQuestion, "guard_hash", "tokyo", {**GUARD, "addresses": ["\ud800"]}, {}),
+    made(ReplicationQuestion, "guard_hash", "tokyo", {**GUARD, "addresses": ["https://a:8201"] * 65}, {}),
+    made(Announcement, {}),
+    made(Announcement, None),
+    made(Announcement, {**CALL, "term": "7"}),
+    made(Announcement, {**CALL, "address": "\ud800"}),
     made(ReplicationAnswer, "guard_hash", {}),
     made(ReplicationRefusal, "", "1", "reason"),
     made(ReplicationRefusal, "", 1, "reason", ("https://paris-1:8201", 7)),
@@ -138,7 +154,8 @@ def test_what_is_of_its_kind_is_not_named():
     sound = [
         ASK,
         ANSWER,
-        ReplicationQuestion("guard_hash", "tokyo", {"serial": 1, "guard": bytes(20)}, {}),
+        ReplicationQuestion("guard_hash", "tokyo", GUARD, {}),
+        Announcement(CALL),
         ReplicationRefusal("", 1, "reason", ("https://paris-1:8201",)),
         StreamPush({"serial": 1, "gone": True}),
         BootstrapRequest(1, {}),

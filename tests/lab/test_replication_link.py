@@ -218,7 +218,7 @@ def test_when_the_primarys_active_node_dies_the_secondary_finds_the_next(lab):
     assert lab["paris"].active == "paris-2"
     assert lab["tokyo"].mode == "secondary"
     assert lab["tokyo"].status()["primaries"][0]["api_address"] == "http://paris-2:8200"
-    assert {"replication_disconnected", "replication_connected"} <= set(seen(lab, "tokyo", at_ns))
+    assert {"primary_announced", "replication_connected"} <= set(seen(lab, "tokyo", at_ns))
     assert lab.ledger.promotions == []
 
 
@@ -255,12 +255,14 @@ def test_both_at_once_is_no_worse(lab):
 
 
 def test_a_standby_tells_who_is_active(calm):
-    """A secondary that asks the wrong node is sent on at once, without a backoff."""
+    """A secondary that heard no announcement and asks the wrong node is sent on at once, without a backoff."""
+    calm.partition("paris", "tokyo")
     calm.crash("paris-1")
-    calm.run("8s")
+    calm.run("22s")
     calm.restart("paris-1")
     calm["paris"].unseal()
-    calm.run("30s")
+    calm.heal()
+    calm.run("60s")
     refusals = [
         dict(event.fields)["reason"] for event in calm.trace.select("observed", what="replication_disconnected")
     ]
@@ -312,16 +314,16 @@ def test_a_question_before_the_connection_is_refused(calm):
     link = calm.parts.nodes["paris-1"].link
     message = {"serial": 1, "generation": 0, "pages": []}
 
-    assert link._judge("tokyo-2", ReplicationQuestion("fetch_keys", "tokyo", message, {})) == (
+    assert link.secondaries._judge("tokyo-2", ReplicationQuestion("fetch_keys", "tokyo", message, {})) == (
         "no connection of that id is open",
-        (),
+        ("https://paris-1:8201",),
     )
-    assert link._judge("tokyo-1", ReplicationQuestion("fetch_keys", "lima", message, {})) == (
+    assert link.secondaries._judge("tokyo-1", ReplicationQuestion("fetch_keys", "lima", message, {})) == (
         "no connection of that id is open",
-        (),
+        ("https://paris-1:8201",),
     )
-    assert link._judge("tokyo-1", ReplicationQuestion("fetch_keys", "tokyo", message, {})) == ("", ())
-    refused, addresses = calm.parts.nodes["paris-2"].link._judge(
+    assert link.secondaries._judge("tokyo-1", ReplicationQuestion("fetch_keys", "tokyo", message, {})) == ("", ())
+    refused, addresses = calm.parts.nodes["paris-2"].link.secondaries._judge(
         "tokyo-1", ReplicationQuestion("fetch_keys", "tokyo", message, {})
     )
     assert (refused, addresses) == ("not the active node", ("https://paris-1:8201",))
@@ -329,13 +331,13 @@ def test_a_question_before_the_connection_is_refused(calm):
 
 def test_a_connection_without_the_right_certificate_is_refused(calm):
     link = calm.parts.nodes["paris-1"].link
-    before = dict(link.connected)
-    refused, _ = link._judge("tokyo-1", ReplicationQuestion("guard_hash", "tokyo", {"serial": 1}, {}))
-    stranger, _ = link._judge("tokyo-1", ReplicationQuestion("guard_hash", "nobody", {"serial": 1}, {}))
+    before = dict(link.secondaries.connected)
+    refused, _ = link.secondaries._judge("tokyo-1", ReplicationQuestion("guard_hash", "tokyo", {"serial": 1}, {}))
+    stranger, _ = link.secondaries._judge("tokyo-1", ReplicationQuestion("guard_hash", "nobody", {"serial": 1}, {}))
 
     assert refused == "the certificate is not the one that was issued for this id"
     assert stranger == "the activation of this id was revoked, or never issued"
-    assert link.connected == before
+    assert link.secondaries.connected == before
 
 
 def test_a_demoted_primary_lets_its_secondaries_go(calm):

@@ -63,7 +63,8 @@ def drill() -> tuple[dict[str, Any], list[Sent]]:
     lab = Lab(replace(blueprint, clusters=tuple(replace(c, backlog_entries=8) for c in blueprint.clusters)), seed=7)
     sent: list[Sent] = []
     for node in lab.parts.nodes.values():
-        node.services = node.link._services = node.services._replace(send=recording(node.services.send, sent))
+        services = node.services._replace(send=recording(node.services.send, sent))
+        node.services = node.link._services = node.link.secondaries._services = services
     lab.replicate("paris", "tokyo")
     lab.work_through("enable-primary", cluster="lima")
     lab.run("2s")
@@ -198,14 +199,16 @@ def test_without_credentials_nobody_asks_as_another_id(drill, state):
             node.receive(stranger, question)
 
             assert seen(node) == before
-            assert node.refused_messages == counted + (rpc == "guard_hash" or "tokyo" in node.link.connected)
+            assert node.refused_messages == counted + (
+                rpc == "guard_hash" or "tokyo" in node.link.secondaries.connected
+            )
 
 
 def test_a_host_is_given_no_keys_without_credentials(drill):
     found, _ = drill
     lab = Lab.restore(found["streaming"])
     node, answers = node_of(lab, "paris"), []
-    node.link._services = node.services._replace(send=lambda *message, **how: answers.append(message))
+    node.link.secondaries._services = node.services._replace(send=lambda *message, **how: answers.append(message))
     before = seen(node)
     node.receive("lima-1", BootstrapRequest(1, {}))
     ((_, target, _, message, _),) = answers

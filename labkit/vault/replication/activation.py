@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 AUTHORITY = "node/authority"
 SECONDARIES = "node/secondaries/"
+SECONDARY_ADDRESSES = "node/secondary-addresses/"
 CREDENTIALS = "node/credentials"
 EXCHANGE_KEY = "node/exchange-key"
 
@@ -150,6 +151,7 @@ def revoke(ctx: Context, secondary_id: str) -> None:
     if ctx.full_storage.get(key) is None:
         raise BadRequest(f"no secondary with id {secondary_id} is known")
     ctx.full_storage.delete(key)
+    ctx.full_storage.delete(addresses_key(secondary_id))
 
 
 def secondary_ids(ctx: Context) -> list[str]:
@@ -275,15 +277,20 @@ def encode_credentials(bundle: Bundle) -> bytes:
 
 def credentials(core: Core, serial: int) -> dict[str, Any]:
     """Return what a secondary shows when it connects: certificate, signature over the serial, version."""
+    bundle = held_bundle(core)
+    return {} if bundle is None else show(bundle, serial, core.settings.version)
+
+
+def held_bundle(core: Core) -> Bundle | None:
+    """Return the bundle that this secondary was activated with; None without one, or where it does not open."""
     stored = core.storage.get(CREDENTIALS)
     if stored is None:
-        return {}
+        return None
     try:
-        bundle = Bundle(*decode_record(core.keys.decrypt(CREDENTIALS, stored)))
+        return Bundle(*decode_record(core.keys.decrypt(CREDENTIALS, stored)))
     except BarrierError:
         core.note_damage(CREDENTIALS)
-        return {}
-    return show(bundle, serial, core.settings.version)
+        return None
 
 
 def show(bundle: Bundle, serial: int, version: str) -> dict[str, Any]:
@@ -297,6 +304,16 @@ def show(bundle: Bundle, serial: int, version: str) -> dict[str, Any]:
         "signature": sign(bytes.fromhex(bundle.private), _proof(bundle.secondary_id, serial)),
         "version": version,
     }
+
+
+def authority_key(ctx: Context) -> bytes:
+    """Return the private key of this primary's authority."""
+    return _authority(ctx).private
+
+
+def addresses_key(secondary_id: str) -> str:
+    """Return the storage key of the node addresses that a secondary showed (``announcement``)."""
+    return SECONDARY_ADDRESSES + _as_key(secondary_id)
 
 
 def _authority(ctx: Context) -> Authority:

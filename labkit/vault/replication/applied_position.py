@@ -65,12 +65,22 @@ def addresses(ctx: Context) -> tuple[str, ...]:
     except BarrierError:
         ctx.core.note_damage(ADDRESSES)
         stored = None
-    return tuple(dict.fromkeys((*(stored or ()), *mode.upstream_cluster_addrs)))
+    _, *known = stored or (0,)
+    return tuple(dict.fromkeys((*known, *mode.upstream_cluster_addrs)))
 
 
-def write_addresses(core: Core, known: tuple[str, ...]) -> Writes:
-    """Return the writes that store the upstream's addresses."""
-    return _tag(core, ADDRESSES, list(known))
+def term(ctx: Context) -> int:
+    """Return the highest leadership term of the upstream that was seen; 0 without an upstream."""
+    try:
+        stored = _tagged(ctx, ADDRESSES)
+    except BarrierError:  # reported where the addresses are read
+        stored = None
+    return int(stored[0]) if stored else 0
+
+
+def write_addresses(core: Core, known: tuple[str, ...], term: int) -> Writes:
+    """Return the writes that store the upstream's addresses, and the highest term that was seen."""
+    return _tag(core, ADDRESSES, [term, *known])
 
 
 def apply(core: Core, changes: Iterable[tuple[str, bytes | None]], position: AppliedPosition) -> bool:
@@ -91,10 +101,10 @@ def apply(core: Core, changes: Iterable[tuple[str, bytes | None]], position: App
     return False
 
 
-def remember_addresses(core: Core, known: tuple[str, ...]) -> bool:
-    """Store the upstream's addresses; return whether that was done, as ``apply`` does."""
+def remember_addresses(core: Core, known: tuple[str, ...], term: int) -> bool:
+    """Store the upstream's addresses and term; return whether that was done, as ``apply`` does."""
     try:
-        core.commit(write_addresses(core, known))
+        core.commit(write_addresses(core, known, term))
     except StaleTerm:
         core.step_down()
     except ServiceError as error:

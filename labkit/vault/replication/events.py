@@ -24,7 +24,8 @@ class Start(NamedTuple):
     """Connect: after enable, update-primary, unseal or takeover.
 
     ``position`` is the generation of this upstream that the contents are, None when that is unknown.
-    ``serial``: the node's incarnation << 32, so that answers to an earlier incarnation are ignored.
+    ``serial``: this node's leadership term << 32, so that answers to an earlier lead are ignored.  ``term``: the
+    highest of the upstream that was seen.
     """
 
     addresses: tuple[str, ...]
@@ -35,6 +36,7 @@ class Start(NamedTuple):
     position: int | None = None
     last_remote_wal: int = 0
     serial: int = 0
+    term: int = 0
 
 
 class Stop(NamedTuple):
@@ -79,6 +81,14 @@ class Pushed(NamedTuple):
         return "Pushed()"
 
 
+class Announced(NamedTuple):
+    """The upstream's new active node announced itself, as ``announcement`` has judged."""
+
+    address: str
+    term: int
+    at: Moment
+
+
 class TimerFired(NamedTuple):
     """A timer that ``StartTimer`` asked for fired."""
 
@@ -87,7 +97,7 @@ class TimerFired(NamedTuple):
     at: Moment
 
 
-Event = Start | Stop | ReplyArrived | Refused | Pushed | TimerFired
+Event = Start | Stop | ReplyArrived | Refused | Pushed | Announced | TimerFired
 
 
 class AskUpstream(NamedTuple):
@@ -129,9 +139,10 @@ class Replace(NamedTuple):
 
 
 class Remember(NamedTuple):
-    """Store the upstream's addresses, best first, for the next start."""
+    """Store the upstream's addresses, best first, and its term, for the next start."""
 
     addresses: tuple[str, ...]
+    term: int
 
 
 class Observe(NamedTuple):

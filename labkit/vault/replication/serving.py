@@ -9,7 +9,8 @@
 
 Questions and answers:
 
-- guard_hash: guard → found true, index, last; or found false, generation, roots [replicated, local]
+- guard_hash: guard, the secondary's node addresses → found true, index, last; or found false, generation, roots
+  [replicated, local]; with either the answering node's leadership term
 - conflicting_pages: generation, pages [[tree, 256 page hashes]] → pages [[tree, page]]
 - sub_page_hashes: generation, subpages [[tree, page, 256 subpages]] → done (how many of them were compared),
   buckets [[tree, bucket]] that differ, leaves [[key, digest]] of those buckets
@@ -45,9 +46,10 @@ class SecondaryStream(NamedTuple):
 
 
 class Here(NamedTuple):
-    """What a heartbeat's answer reports of this node: its wall clock, addresses, and the secondary's stream."""
+    """What a heartbeat's answer reports of this node: wall clock, addresses, term, and the secondary's stream."""
 
     wall_ns: int
+    term: int = 0
     api_addr: str = ""
     cluster_addr: str = ""
     cluster_addrs: tuple[str, ...] = ()
@@ -142,6 +144,7 @@ def echo(journal: Journal, question: Mapping[str, Any], here: Here) -> Message:
         api_addr=here.api_addr,
         cluster_addr=here.cluster_addr,
         cluster_addrs=list(here.cluster_addrs),
+        term=here.term,
         last_wal=journal.last,
         stream=0 if stream.broken else stream.serial,
         sent=stream.sent,

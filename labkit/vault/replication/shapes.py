@@ -44,6 +44,11 @@ def malformed_push(message: Any) -> str:
     return _unfit("message", "stream", SERIAL if gone else PUSH, message)
 
 
+def malformed_announcement(message: Any) -> str:
+    """Return what is wrong with the announcement of a primary's active node, an empty text when nothing is."""
+    return _unfit("message", "announcement", ANNOUNCEMENT, message)
+
+
 def malformed_credentials(shown: Any) -> str:
     """Return what is wrong with the credentials of a connection: either none are shown, or all."""
     return _unfit("message", "credentials", CREDENTIALS, shown) if shown != {} else ""
@@ -173,7 +178,7 @@ _CHANGES = _rows_of(_is_key, _is_stored)
 _GENERATION: Shape = {**SERIAL, "generation": _is_number}
 
 QUESTION_SHAPES: Mapping[str, Shape] = {
-    "guard_hash": {**SERIAL, "guard": _is_digest},
+    "guard_hash": {**SERIAL, "guard": _is_digest, "addresses": _no_more(MAX_ADDRESSES, _list_of(is_text))},
     "conflicting_pages": {**_GENERATION, "pages": _no_more(len(TREES), _rows_of(_is_tree, _is_page_of_digests))},
     "sub_page_hashes": {
         **_GENERATION,
@@ -192,10 +197,16 @@ QUESTION_SHAPES: Mapping[str, Shape] = {
     },
 }
 
-GUARD_FOUND: Shape = {**SERIAL, "index": _is_count, "last": _is_count}
+GUARD_FOUND: Shape = {**SERIAL, "index": _is_count, "last": _is_count, "term": _is_count}
 
 ANSWER_SHAPES: Mapping[str, Shape] = {
-    "guard_hash": {**SERIAL, "found": _is_false, "generation": _is_count, "roots": _two_digests},
+    "guard_hash": {
+        **SERIAL,
+        "found": _is_false,
+        "generation": _is_count,
+        "roots": _two_digests,
+        "term": _is_count,
+    },
     "conflicting_pages": {**SERIAL, "pages": _no_more(MAX_PAGES, _rows_of(_is_tree, _is_page))},
     "sub_page_hashes": {
         **SERIAL,
@@ -214,6 +225,7 @@ ANSWER_SHAPES: Mapping[str, Shape] = {
         "api_addr": _is_text,
         "cluster_addr": _is_text,
         "cluster_addrs": _no_more(MAX_ADDRESSES, _list_of(_is_text)),
+        "term": _is_count,
         "last_wal": _is_count,
         "stream": _is_number,
         "sent": _is_count,
@@ -222,6 +234,14 @@ ANSWER_SHAPES: Mapping[str, Shape] = {
 }
 
 PUSH: Shape = {**SERIAL, "entries": _rows_of(_is_count, _CHANGES)}
+
+ANNOUNCEMENT: Shape = {
+    "cluster_id": is_text,
+    "secondary_id": is_text,
+    "term": _is_count,
+    "address": is_text,
+    "signature": _is_bytes,
+}
 
 CREDENTIALS: Shape = {
     "cluster_id": _is_text,

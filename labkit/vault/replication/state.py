@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
-from labkit.vault.replication.events import AskUpstream, Effect, Observe
+from labkit.vault.replication.events import AskUpstream, Effect, Observe, Remember
 
 TRANSITIONS: dict[str, dict[str, str]] = {
     "idle": {
@@ -89,6 +89,7 @@ class State(NamedTuple):
     addresses: tuple[str, ...] = ()  # of the upstream, the one in use first; empty: none
     primary_cluster_addr: str = ""
     secondary_id: str = ""
+    term: int = 0  # the highest of the upstream that was seen
     complete: bool = False
     position: int | None = None
     last_remote_wal: int = 0
@@ -170,6 +171,14 @@ def send(state: State, rpc: str, **payload: Any) -> tuple[State, AskUpstream]:
     serial = state.serial + 1
     sent = AskUpstream(rpc, state.addresses[0], {"serial": serial, **payload}, rpc == "guard_hash")
     return state._replace(serial=serial, awaiting=rpc), sent
+
+
+def learned(state: State, addresses: tuple[str, ...], term: int) -> Step:
+    """Keep the upstream's addresses and term, where they are not those that are known."""
+    if sorted(addresses) == sorted(state.addresses) and term <= state.term:
+        return state, []
+    state = state._replace(addresses=addresses, term=max(term, state.term))
+    return state, [Remember(state.addresses, state.term)]
 
 
 def backoff_ns(times: int) -> int:

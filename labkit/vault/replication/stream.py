@@ -3,8 +3,8 @@
 1. Entries are applied in order of their numbers, without a gap.
 2. What is sent the same way arrives in the order in which it was sent.  So a heartbeat that follows a question, and
    whose answer comes before the question's, proves that the question or its answer was lost; one whose answer names
-   a pushed entry that is not here proves that the push was lost.  Then the secondary asks by guard again; without
-   such a proof it waits, for as long as the link takes.
+   another entry as the last pushed proves that a push was lost, or that the upstream never pushed what came.  Then the
+   secondary asks by guard again; without such a proof it waits, for as long as the link takes.
 3. A heartbeat is a mark when it waits its turn on the line, as all questions but the one by guard do.  While a mark is
    under way a heartbeat per second goes aside, and further marks after 4, 8, 16 ... of them, as the first may be lost.
    The question by guard goes aside, so the heartbeats after it do, and are its marks.
@@ -28,10 +28,9 @@ from labkit.vault.replication.events import (
     Moment,
     Observe,
     Pushed,
-    Remember,
     ReplyArrived,
 )
-from labkit.vault.replication.state import Heartbeat, State, Step, ask_guard, backoff_ns, canary_age_ms
+from labkit.vault.replication.state import Heartbeat, State, Step, ask_guard, backoff_ns, canary_age_ms, learned
 
 MAX_CANARIES = 64
 MARKS = frozenset(1 << power for power in range(2, 40))
@@ -121,10 +120,7 @@ def echoed(state: State, event: ReplyArrived) -> Step:
         state = state._replace(heard_ns=at.now_ns)
     current, configured = state.addresses[0], state.primary_cluster_addr
     known = tuple(dict.fromkeys(filter(None, (current, *answer["cluster_addrs"], configured))))
-    effects: list[Effect] = []
-    if sorted(known) != sorted(state.addresses):
-        state = state._replace(addresses=known)
-        effects.append(Remember(known))
+    state, effects = learned(state, known, answer["term"])
     if state.connection_state in ("connecting", "ready") and answer["asked"] == state.serial:
         state, more = _judge(state, answer, at)
         effects += more
@@ -165,8 +161,9 @@ def _judge(state: State, answer: Mapping[str, Any], at: Moment) -> Step:
         lost = Observe("question_lost", {"rpc": state.awaiting})
     elif answer["stream"] != state.stream or position is None:
         lost = Observe("stream_forgotten", {"position": position})
-    elif answer["sent"] > position and not answer["aside"]:
-        lost = Observe("entries_lost", {"position": position, "sent": answer["sent"]})
+    elif answer["sent"] != position and not answer["aside"]:
+        kind = "entries_lost" if answer["sent"] > position else "entries_unknown"
+        lost = Observe(kind, {"position": position, "sent": answer["sent"]})
     else:
         return _compared(state, answer, at)
     state, effects = ask_guard(state)

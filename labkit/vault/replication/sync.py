@@ -9,7 +9,8 @@
    transaction, so its contents are never incomplete.
 5. A connection that fails is tried again after a backoff, at the next known address.  It fails when it is refused, or
    when no heartbeat was answered for a while: how long an answer takes to cross the link proves nothing.
-6. Only two functions read the Merkle tree: ``ask`` completes a question, ``heard`` an answer.
+6. The upstream's new active node may announce itself: then it is asked at once.
+7. Only two functions read the Merkle tree: ``ask`` completes a question, ``heard`` an answer.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 
 from labkit.service.durations import SECOND_NS
 from labkit.vault.replication.events import (
+    Announced,
     Apply,
     AskUpstream,
     Changes,
@@ -51,6 +53,7 @@ from labkit.vault.replication.state import (
     canary_age_ms,
     connect,
     from_plain,
+    learned,
     move,
     plain,
     ready_to_promote,
@@ -60,6 +63,7 @@ from labkit.vault.replication.stream import beat, echoed, pushed
 
 __all__ = [
     "TRANSITIONS",
+    "Announced",
     "Apply",
     "AskUpstream",
     "Effect",
@@ -145,6 +149,7 @@ def _start(state: State, event: Start) -> Step:
         addresses=event.addresses,
         primary_cluster_addr=event.primary_cluster_addr,
         secondary_id=event.secondary_id,
+        term=event.term,
         complete=event.complete,
         position=event.position,
         last_remote_wal=event.last_remote_wal,
@@ -207,6 +212,17 @@ def _lost(state: State, reason: str, at: Moment, active: tuple[str, ...] = ()) -
     return lost, [observed, StartTimer("backoff", lost.serial, delay_ns, BACKOFF_SPREAD_PPM)]
 
 
+def _announced(state: State, event: Announced) -> Step:
+    if event.address not in state.addresses or event.term <= state.term:
+        return state, []
+    others = tuple(address for address in state.addresses if address != event.address)
+    known = (event.address, *others)
+    state = state._replace(addresses=known, term=event.term, failures=0, last_error="")
+    state, effects = connect(state, event.at.now_ns)
+    observed = Observe("primary_announced", {"address": event.address, "term": event.term})
+    return state, [observed, Remember(known, event.term), *effects]
+
+
 def _timer(state: State, event: TimerFired) -> Step:
     if event.name == "backoff" and event.serial == state.serial and not state.awaiting and state.addresses:
         return connect(state, event.at.now_ns)
@@ -259,16 +275,16 @@ def _was_not_asked(state: State, rpc: str, answer: Mapping[str, Any]) -> bool:
 
 
 def _guard(state: State, answer: Mapping[str, Any]) -> Step:
-    state = state._replace(stream=0)
+    state, kept = learned(state._replace(stream=0), state.addresses, answer["term"])
     if answer["found"]:
         behind = answer["last"] - answer["index"]
         observed = Observe("guard_found", {"index": answer["index"], "scanned_entries": behind})
         state, effects = _reached(state, "guard found", answer["index"], ())
-        return state, [observed, *effects]
+        return state, [*kept, observed, *effects]
     generation = answer["generation"]
     state, moves = move(state, "guard missing")
     state = state._replace(loops=state.loops + 1, work=Work(generation))
-    effects = [Observe("missing_guard", {"generation": generation}), *moves]
+    effects = [*kept, Observe("missing_guard", {"generation": generation}), *moves]
     if state.loops > 1:
         effects.append(Observe("merkle_loop", {"comparisons": state.loops}))
     state, sent = send(state, "conflicting_pages", generation=generation, roots=list(answer["roots"]))
@@ -356,6 +372,7 @@ _HANDLERS: dict[type, Callable[[State, Any], Step]] = {
     ReplyArrived: _reply,
     Refused: _refused,
     Pushed: pushed,
+    Announced: _announced,
     TimerFired: _timer,
 }
 

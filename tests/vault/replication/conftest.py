@@ -49,6 +49,7 @@ class World:
         self.seen: list[tuple[str, dict[str, Any]]] = []
         self.wire: list[Any] = []
         self.refusing = ""
+        self.term = 1
         self.deaf = False
 
     # ---- what a test does to it
@@ -113,6 +114,7 @@ class World:
         self.primary = Journal(self.primary.storage, self.limit_entries)
         self.primary.switch_on()
         self.stream = None
+        self.term += 1
 
     def take_over_secondary(self) -> None:
         """Let another node of the secondary become active: all it has is in storage."""
@@ -204,13 +206,14 @@ class World:
             self.happen(sync.Refused(rpc, serial, self.refusing, self.at()))
             return
         if rpc == "echo":
-            here = serving.Here(self.now_ns, "http://api", "a", ("a", "b"), self.stream)
+            here = serving.Here(self.now_ns, self.term, "http://api", "a", ("a", "b"), self.stream)
             channel = "aside answers" if question["aside"] else "answers"
             self.fly(channel, rpc, serving.echo(self.primary, question, here))
             return
         answer = serving.QUESTIONS[rpc](self.primary, question)
         if rpc == "guard_hash":
             self.stream = None
+            answer["term"] = self.term
         self.fly("aside answers" if rpc == "guard_hash" else "answers", rpc, answer)
         if rpc == "stream_wals":
             self.stream = serving.opened(answer)

@@ -81,8 +81,9 @@ def test_both_records_are_this_clusters_own_and_encrypted(together, core):
 def test_the_addresses_that_served_last_come_first(together, core):
     assert applied_position.addresses(own_work(core))[0] == "https://paris-1:8201"
     assert set(applied_position.addresses(own_work(core))) == {f"https://paris-{number}:8201" for number in (1, 2, 3)}
-    core.commit(applied_position.write_addresses(core, ("https://paris-3:8201", "https://paris-2:8201")))
+    core.commit(applied_position.write_addresses(core, ("https://paris-3:8201", "https://paris-2:8201"), 9))
 
+    assert applied_position.term(own_work(core)) == 9
     assert applied_position.addresses(own_work(core)) == (
         "https://paris-3:8201",
         "https://paris-2:8201",
@@ -148,7 +149,7 @@ def test_a_node_that_was_overtaken_steps_down_while_it_applies(core, seen):
     core.storage.claim(core.leadership.term + 1)
     assert not applied_position.apply(core, CHANGES, REACHED)
     assert not core.leadership.active
-    assert not applied_position.remember_addresses(core, ("https://a:8201",))
+    assert not applied_position.remember_addresses(core, ("https://a:8201",), 3)
     assert [kind for kind, _ in seen] == ["stepped down", "stepped down"]
     assert (core.storage.get("logical/x/a"), core.storage.get(POSITION)) == (None, before)
 
@@ -161,13 +162,13 @@ def test_what_the_store_cannot_write_and_what_is_never_shipped_is_reported(core,
 
     monkeypatch.setattr(MemoryStorage, "apply", full)
     assert not applied_position.apply(core, CHANGES, REACHED)
-    assert not applied_position.remember_addresses(core, ("https://a:8201",))
+    assert not applied_position.remember_addresses(core, ("https://a:8201",), 3)
     assert [kind for kind, _ in seen] == ["stream not applied", "stream not applied", "addresses not stored"]
     assert "node/lease" in seen[0][1]["reason"]
 
 
 def test_a_damaged_position_is_none_and_damaged_addresses_are_those_of_the_mode(core, seen):
-    assert applied_position.remember_addresses(core, ("https://b:8201",))
+    assert applied_position.remember_addresses(core, ("https://b:8201",), 3)
     for key in (POSITION, ADDRESSES):
         stored = core.storage.get(key)
         core.storage.apply({key: stored[:-1] + bytes([stored[-1] ^ 1])}, core.leadership.term)

@@ -18,12 +18,13 @@ SAMPLES = [
     events.ReplyArrived("echo", {"serial": 1}, AT),
     events.Refused("", 0, "cut", AT),
     events.Pushed({"serial": 4, "entries": []}, AT),
+    events.Announced("a", 6, AT),
     events.TimerFired("backoff", 5, AT),
     events.AskUpstream("guard_hash", "a", {"serial": 1}, True),
     events.StartTimer("backoff", 1, 2, 200_000),
     events.Apply(((1, (("logical/a", b"1"), ("logical/b", None))),)),
     events.Replace((("logical/a", None),), True, 3),
-    events.Remember(("a", "b")),
+    events.Remember(("a", "b"), 3),
     events.Observe("guard_found", {"index": 3}),
 ]
 
@@ -49,7 +50,7 @@ def test_no_record_shows_what_it_carries() -> None:
 
 
 def test_what_is_not_said_of_an_event_is_none() -> None:
-    assert events.Start(("a",), AT)[2:] == ("", "", False, None, 0, 0)
+    assert events.Start(("a",), AT)[2:] == ("", "", False, None, 0, 0, 0)
     assert events.Stop("demoted", AT).shut is False
     assert events.StartTimer("backoff", 1, 2).spread_ppm == 0
     assert events.Refused("", 0, "cut", AT).addresses == ()

@@ -180,7 +180,7 @@ def test_a_stream_behind_the_backlog_is_reported_once() -> None:
 def test_a_heartbeat_is_answered_with_clock_addresses_and_positions(journal: Journal) -> None:
     assert journal.tree is not None
     asked = {"serial": 2, "sent_ns": 55, "asked": 8, "aside": True}
-    here = Here(1_000, "http://api", "a", ("a", "b"), SecondaryStream(8, 4))
+    here = Here(1_000, 6, "http://api", "a", ("a", "b"), SecondaryStream(8, 4))
 
     assert serving.echo(journal, asked, here) == {
         "serial": 2,
@@ -191,6 +191,7 @@ def test_a_heartbeat_is_answered_with_clock_addresses_and_positions(journal: Jou
         "api_addr": "http://api",
         "cluster_addr": "a",
         "cluster_addrs": ["a", "b"],
+        "term": 6,
         "last_wal": 4,
         "stream": 8,
         "sent": 4,
@@ -220,7 +221,7 @@ def test_the_size_of_a_message_grows_with_its_contents() -> None:
 
 def test_what_is_not_said_of_a_stream_or_a_node_is_nothing() -> None:
     assert SecondaryStream(8, 4) == (8, 4, False)
-    assert Here(1) == (1, "", "", (), None)
+    assert Here(1) == (1, 0, "", "", (), None)
 
 
 CHANGES = st.lists(st.tuples(st.text(max_size=5), st.none() | st.binary(max_size=9)), max_size=3)

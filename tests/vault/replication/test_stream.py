@@ -16,7 +16,7 @@ SECOND_NS = 1_000_000_000
 AT = Moment(20 * SECOND_NS, 1_020 * SECOND_NS)
 
 STREAMING = State(
-    "stream-wals", "ready", ("a",), complete=True, position=4, life=2, serial=9, stream=9, secondary_id="s"
+    "stream-wals", "ready", ("a",), complete=True, position=4, life=2, serial=9, stream=9, secondary_id="s", term=3
 )
 
 
@@ -36,6 +36,7 @@ def echo(**said: Any) -> ReplyArrived:
         "api_addr": "http://api",
         "cluster_addr": "a",
         "cluster_addrs": ["a"],
+        "term": 3,
         "last_wal": 4,
         "stream": 9,
         "sent": 4,
@@ -171,7 +172,7 @@ def test_addresses_are_learned_and_the_one_in_use_stays_first() -> None:
     state, effects = stream.echoed(state, echo(cluster_addrs=["a", "b", "c"]))
 
     assert state.addresses == ("b", "a", "c", "given")
-    assert effects == [Remember(("b", "a", "c", "given"))]
+    assert effects == [Remember(("b", "a", "c", "given"), 3)]
     assert stream.echoed(state, echo(cluster_addrs=["c", "b", "a"]))[1] == []
 
 
@@ -273,6 +274,13 @@ def test_a_mark_that_names_an_entry_that_is_not_here_proves_that_it_was_lost() -
     assert state.position == 4
 
 
+def test_a_mark_that_names_an_earlier_entry_proves_that_what_came_was_never_pushed() -> None:
+    _, effects = stream.echoed(STREAMING, echo(sent=3, last_wal=3))
+
+    assert (kinds(effects), asks(effects)) == (["entries_unknown"], ["guard_hash"])
+    assert stream.echoed(STREAMING, echo(sent=3, aside=True))[1] == [], "later entries may have passed it by"
+
+
 def test_what_takes_long_is_no_loss() -> None:
     state = STREAMING
     for second in range(5, 10_000):
@@ -300,7 +308,7 @@ def test_other_contents_at_the_same_position_are_found_ever_less_often() -> None
 
 
 def test_guards_are_compared_at_the_same_position_alone() -> None:
-    assert stream.echoed(STREAMING, echo(sent=3, own_guard=b"other"))[1] == []
+    assert stream.echoed(STREAMING, echo(sent=3, own_guard=b"other", aside=True))[1] == []
     assert stream.echoed(STREAMING, echo(guard=b"", own_guard=b"other"))[1] == []
 
 

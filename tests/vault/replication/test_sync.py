@@ -91,6 +91,7 @@ def test_damaged_nodes_of_the_primary_make_an_empty_comparison_when_the_guard_is
                 "found": False,
                 "generation": 30,
                 "roots": [world.primary.tree.subtree_root(tree) for tree in (1, 2)],
+                "term": 1,
             },
             world.at(),
         ),
@@ -419,8 +420,10 @@ def one_thing(world: Any, dice: Random) -> None:
         world.flights[dice.choice(waiting)].pop(0)
     elif chance < 82:
         world.cut()
-    elif chance < 84:
+    elif chance < 83:
         world.happen(Refused("", 0, "cut", world.at()))
+    elif chance < 84:
+        world.happen(sync.Announced(dice.choice("abx"), dice.randrange(9), world.at()))
     elif chance < 86:
         world.take_over_primary()
     elif chance < 88:
@@ -498,3 +501,32 @@ def test_an_answer_about_something_else_than_was_asked_is_refused_and_changes_no
     assert after == state, "the question's timeout still stands"
     assert [effect.kind for effect in effects if isinstance(effect, Observe)] == ["answer_refused"]
     assert len(effects) == 1
+
+
+# ---- the upstream's new active node
+
+
+def test_an_announcement_of_a_known_address_under_a_new_term_is_asked_at_once(world: Any) -> None:
+    world.start()
+    world.settle()
+    before = world.state
+    state, effects = sync.on(before, sync.Announced("b", before.term + 1, world.at()))
+
+    assert (state.addresses, state.term, state.connection_state) == (("b", "a"), before.term + 1, "connecting")
+    assert sync.Remember(("b", "a"), before.term + 1) in effects
+    asked = [effect for effect in effects if isinstance(effect, AskUpstream)]
+    assert [(effect.rpc, effect.to, effect.aside) for effect in asked] == [("guard_hash", "b", True)]
+    assert (state.state, state.complete, state.position) == (before.state, before.complete, before.position)
+
+
+@pytest.mark.parametrize(("address", "later"), [("b", 0), ("b", -1), ("x", 5)])
+def test_any_other_announcement_changes_nothing(world: Any, address: str, later: int) -> None:
+    world.start()
+    world.settle()
+
+    event = sync.Announced(address, world.state.term + later, world.at())
+    assert sync.on(world.state, event) == (world.state, [])
+
+
+def test_who_follows_nobody_hears_no_announcement() -> None:
+    assert sync.on(State(), sync.Announced("a", 9, AT)) == (State(), [])

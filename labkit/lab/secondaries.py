@@ -1,0 +1,199 @@
+"""Secondaries: a primary's part in replication: it answers their questions, and pushes what was committed (R19).
+
+1. A connection begins with ``guard_hash`` and the client certificate; what comes without one is refused.
+2. A node that is not the active one names the one that is.
+3. What was committed is pushed in order to each open stream.  Revoking an id cuts its stream at once.
+4. A new active node announces itself to who is not connected, once a second for a while.
+5. Guard, heartbeats aside, refusals, announcements and bootstraps pass by what waits on the line; all else keeps its
+   order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labkit.lab.addresses import cluster_address
+from labkit.lab.blueprint import NodePlan
+from labkit.lab.host_services import HostServices
+from labkit.lab.messages import (
+    HEADER_BYTES,
+    Announcement,
+    AnnounceTimer,
+    BootstrapAnswer,
+    BootstrapRequest,
+    ReplicationAnswer,
+    ReplicationQuestion,
+    ReplicationRefusal,
+    StreamPush,
+)
+from labkit.lab.reports import CONNECTION_REFUSED
+from labkit.service.durations import SECOND_NS
+from labkit.service.errors import NOT_ACTIVE
+from labkit.service.message import Response
+from labkit.vault.core import Leadership
+from labkit.vault.replication import activation, announcement
+from labkit.vault.replication.journal import Journal
+from labkit.vault.replication.mode import Mode
+from labkit.vault.replication.serving import (
+    QUESTIONS,
+    Here,
+    SecondaryStream,
+    echo,
+    opened,
+    push,
+    push_bytes,
+    size_bytes,
+)
+from labkit.vault.vault import Vault
+
+REFUSAL_BYTES = 64
+NOT_ACTIVE_TEXT = "not the active node"
+ANNOUNCEMENTS, ANNOUNCE_NS = 15, SECOND_NS
+
+
+class Secondaries:
+    """Who is connected to this node as a secondary of its cluster, and the streams that were opened."""
+
+    __slots__ = ("_core", "_incarnation", "_plan", "_services", "_vault", "connected", "streams")
+
+    def __init__(
+        self, plan: NodePlan, services: HostServices, vault: Vault, incarnation: int, state: dict[str, Any]
+    ) -> None:
+        self._plan, self._services, self._incarnation = plan, services, incarnation
+        self._vault, self._core = vault, vault.core
+        self.connected: dict[str, str] = dict(state.get("connected", {}))
+        self.streams: dict[str, SecondaryStream] = {
+            secondary_id: SecondaryStream(*row) for secondary_id, row in state.get("streams", ())
+        }
+        self._core.replica.secondaries = {row[0]: activation.SecondaryHeartbeat(*row) for row in state.get("peers", ())}
+
+    def state(self) -> dict[str, Any]:
+        """Return them as plain values."""
+        return {
+            "connected": dict(self.connected),
+            "streams": tuple((secondary_id, tuple(stream)) for secondary_id, stream in self.streams.items()),
+            "peers": tuple(tuple(peer) for peer in self._core.replica.secondaries.values()),
+        }
+
+    def forget(self) -> None:
+        """Forget all connections: this node does not lead any more."""
+        self.streams, self.connected = {}, {}
+
+    def on_timer(self, timer: AnnounceTimer) -> None:
+        """Announce this node again, when it leads as it did then."""
+        if self._active and timer.term == self._leadership.term and self._mode.mode == "primary":
+            self.announce(timer.left)
+
+    @property
+    def _journal(self) -> Journal:
+        return self._core.replica.journal
+
+    @property
+    def _mode(self) -> Mode:
+        return self._core.replica.mode
+
+    @property
+    def _leadership(self) -> Leadership:
+        return self._core.leadership
+
+    @property
+    def _active(self) -> bool:
+        return not self._vault.sealed and self._leadership.active
+
+    def _send(self, target: str, what: str, message: Any, body_bytes: int, aside: bool = False) -> None:
+        self._services.send(self._plan.name, target, what, message, body_bytes + HEADER_BYTES, aside=aside)
+
+    def on_question(self, source: str, question: ReplicationQuestion) -> None:
+        """Answer a question, or refuse it."""
+        rpc, secondary_id, message = question.rpc, question.secondary_id, question.message
+        refused, addresses = self._judge(source, question)
+        if refused:
+            serial = message["asked" if rpc == "echo" else "serial"]
+            self._send(source, rpc, ReplicationRefusal(rpc, serial, refused, addresses), REFUSAL_BYTES, aside=True)
+            return
+        journal = self._journal
+        answer = self._echo(secondary_id, message) if rpc == "echo" else QUESTIONS[rpc](journal, message)
+        if rpc == "stream_wals":
+            stream = opened(answer)
+            if stream is not None:
+                self.streams[secondary_id] = stream
+        elif rpc == "guard_hash":
+            announcement.keep_addresses(self._core, secondary_id, list(message["addresses"]))
+            answer["term"] = self._leadership.term
+        aside = rpc == "guard_hash" or (rpc == "echo" and message["aside"])
+        self._send(source, rpc, ReplicationAnswer(rpc, answer), size_bytes(answer), aside=aside)
+
+    def _judge(self, source: str, question: ReplicationQuestion) -> tuple[str, tuple[str, ...]]:
+        """Return why a question is refused, and where to ask instead; an empty reason when it is answered."""
+        core, secondary_id = self._core, question.secondary_id
+        if not self._active:
+            leader = "" if self._vault.sealed else self._leadership.leader_cluster
+            return ("sealed" if self._vault.sealed else NOT_ACTIVE_TEXT), (leader,) if leader else ()
+        if self._mode.mode != "primary":
+            return f"not a primary but {self._mode.mode}", ()
+        if question.rpc == "guard_hash":
+            why = activation.check_connection(core, secondary_id, question.message["serial"], question.credentials)
+            if why:
+                core.observe(CONNECTION_REFUSED, secondary=secondary_id, reason=why)
+            else:
+                self.connected[secondary_id] = source
+                self.streams.pop(secondary_id, None)
+            return why, ()
+        connected = self.connected.get(secondary_id)
+        if connected != source:
+            why = "no connection of that id is open"
+            if connected is not None:
+                core.observe(CONNECTION_REFUSED, secondary=secondary_id, reason=f"{why} from this host")
+            return why, (core.settings.cluster_address,)
+        return "", ()
+
+    def _echo(self, secondary_id: str, message: dict[str, Any]) -> dict[str, Any]:
+        core = self._core
+        activation.note_heartbeat(core, secondary_id, message, self.connected[secondary_id])
+        here = Here(
+            wall_ns=self._vault.now(),
+            term=self._leadership.term,
+            api_addr=core.settings.api_address,
+            cluster_addr=core.settings.cluster_address,
+            cluster_addrs=tuple(cluster_address(name) for name in self._plan.cluster.node_names),
+            stream=self.streams.get(secondary_id),
+        )
+        return echo(self._journal, message, here)
+
+    def serve(self) -> None:
+        """Cut off who was revoked, and push what was committed since."""
+        core = self._core
+        for secondary_id in sorted(self.connected):
+            why = "" if self._mode.mode == "primary" else f"not a primary but {self._mode.mode}"
+            revoked = not why and not activation.is_known(core, secondary_id)
+            if why or revoked:
+                why = why or "the activation of this id was revoked"
+                host = self.connected.pop(secondary_id)
+                self.streams.pop(secondary_id, None)
+                # who was revoked takes nothing more; whose primary was demoted takes all that was pushed before
+                self._send(host, "disconnect", ReplicationRefusal("", 0, why), REFUSAL_BYTES, aside=revoked)
+        for secondary_id in sorted(self.streams):
+            while (pushed := push(self._journal, self.streams[secondary_id])) is not None:
+                self.streams[secondary_id], message = pushed
+                self._send(self.connected[secondary_id], "stream", StreamPush(message), push_bytes(message))
+
+    def announce(self, times: int) -> None:
+        """Announce this node to every known id that is not connected, and again in a second while there are any."""
+        found = announcement.announcements(self._core, self.connected) if times else []
+        for addresses, content in found:
+            for address in addresses:
+                target = self._services.resolve(address)
+                if target is not None:
+                    self._send(target.node, "announcement", Announcement(content), size_bytes(content), aside=True)
+        if found:
+            timer = AnnounceTimer(self._incarnation, self._leadership.term, times - 1)
+            self._services.after(ANNOUNCE_NS, timer)
+
+    def on_bootstrap_request(self, source: str, message: BootstrapRequest) -> None:
+        """Give a secondary that joins what it needs, when this node leads."""
+        if not self._active:
+            answer = Response(503, {}, {"errors": [NOT_ACTIVE_TEXT]}, NOT_ACTIVE)
+        else:
+            answer = activation.bootstrap(self._core, message.body)
+        size = size_bytes(answer.body or {})
+        self._send(source, "bootstrap_answer", BootstrapAnswer(message.number, answer), size, aside=True)
