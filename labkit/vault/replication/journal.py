@@ -224,8 +224,9 @@ class Journal:
             storage.apply(writes, term)
             return None
         assert WAL_KEY not in writes, f"{WAL_KEY} is the journal's own"
-        before, leaves = storage.get, tree.known_leaves(names)
+        before = storage.get
         changes = tuple([(key, before(key), writes[key]) for key in names])
+        leaves = tree.known_leaves(changes)
         number = self.last + 1
         stored = number.to_bytes(NUMBER_BYTES, "big")
         slot = f"{TAIL}{number % storage.flush_entries}"

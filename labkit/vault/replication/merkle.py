@@ -225,13 +225,22 @@ class MerkleTree:
             return None
         return self._changed[key] if key in self._changed else self._kept.leaf(key)
 
-    def known_leaves(self, keys: Iterable[str]) -> tuple[bytes | None, ...]:
-        """Return the leaves of keys, or None, without computing any of a write: ``UNSETTLED`` stands for that."""
+    def known_leaves(self, changes: Iterable[tuple[str, bytes | None, Any]]) -> tuple[bytes | None, ...]:
+        """Return of each change's key the leaf before, None where nothing was stored, ``UNSETTLED`` for a noted one."""
         if self._unread:
             self._settle()
         noted, changed, kept_leaf = self._noted, self._changed, self._kept.leaf
         return tuple(
-            [UNSETTLED if key in noted else changed[key] if key in changed else kept_leaf(key) for key in keys]
+            [
+                None
+                if value is None
+                else UNSETTLED
+                if key in noted
+                else changed[key]
+                if key in changed
+                else kept_leaf(key)
+                for key, value, _ in changes
+            ]
         )
 
     def leaves(self, tree: int, buckets: Container[int] | None = None) -> dict[str, bytes]:

@@ -57,7 +57,17 @@ FOREIGN = "is the database of another program: name another file"
 class SqliteStorage:
     """Keys and ciphertexts in one SQLite file."""
 
-    __slots__ = ("__weakref__", "_cached", "_connection", "_identity", "_path", "_process", "_real_path", "_term")
+    __slots__ = (
+        "__weakref__",
+        "_cached",
+        "_cached_leaves",
+        "_connection",
+        "_identity",
+        "_path",
+        "_process",
+        "_real_path",
+        "_term",
+    )
 
     kind = "sqlite"
     flush_entries = 4_096
@@ -65,6 +75,7 @@ class SqliteStorage:
     def __init__(self, path: str | Path) -> None:
         self._path = str(path)
         self._cached: dict[str, bytes] = {}
+        self._cached_leaves: dict[str, bytes | None] = {}
         self._real_path = self._path if self._path == IN_MEMORY else os.path.realpath(self._path)
         self._process = os.getpid()
         self._connection = _connect(self._path)
@@ -115,13 +126,15 @@ class SqliteStorage:
 
     def leaf(self, key: str) -> bytes | None:
         """Return the kept leaf digest of a key, or None."""
-        row = self._row("SELECT digest FROM leaves WHERE key = ?", (key,))
-        if row is None:
-            return None
-        digest: bytes = row[0]
-        if type(digest) is not bytes:
-            raise self.damaged()
-        return digest
+        cached = self._cached_leaves
+        if key not in cached:
+            row = self._row("SELECT digest FROM leaves WHERE key = ?", (key,))
+            if row is not None and type(row[0]) is not bytes:
+                raise self.damaged()
+            if len(cached) >= MAX_CACHED_VALUES:
+                cached.clear()
+            cached[key] = None if row is None else row[0]
+        return cached[key]
 
     def leaves(self) -> Mapping[str, bytes]:
         """Return all kept leaf digests by key, in any order, to be read and not changed."""
@@ -227,17 +240,19 @@ class SqliteStorage:
                     connection.execute("INSERT OR REPLACE INTO entries VALUES (?, ?)", (key, value))
             for name, value in facts.items():
                 connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
-            for key, leaf in (leaves or {}).items():
-                if leaf is None:
-                    connection.execute("DELETE FROM leaves WHERE key = ?", (key,))
-                else:
-                    connection.execute("INSERT OR REPLACE INTO leaves VALUES (?, ?)", (key, leaf))
+            if leaves:
+                gone = [(key,) for key, leaf in leaves.items() if leaf is None]
+                connection.executemany("DELETE FROM leaves WHERE key = ?", gone)
+                changed = [(key, leaf) for key, leaf in leaves.items() if leaf is not None]
+                connection.executemany("INSERT OR REPLACE INTO leaves VALUES (?, ?)", changed)
             connection.execute("COMMIT")
         except BaseException as error:
             self._roll_back()
             if isinstance(error, sqlite3.Error):
                 raise _problem(self._path, error, "; nothing was changed") from None
             raise
+        if leaves:
+            self._cached_leaves.clear()
         for key, value in writes.items():
             if value is None:
                 self._cached.pop(key, None)
