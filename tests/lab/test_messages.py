@@ -88,7 +88,7 @@ def changed(record: Any, **parts: Any) -> Any:
     return record._replace(**parts)
 
 
-GUARD = {"serial": 1, "guard": bytes(20), "addresses": ["https://tokyo-1:8201"]}
+GUARD = {"serial": 1, "guard": bytes(20), "compare": False, "addresses": ["https://tokyo-1:8201"]}
 CALL = {
     "cluster_id": "c",
     "secondary_id": "tokyo",

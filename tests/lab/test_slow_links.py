@@ -217,3 +217,22 @@ def test_a_lab_saved_while_a_value_is_on_its_way_goes_on_the_same(narrow: Lab, s
     assert level(again)
     assert again.trace.digest() == narrow.trace.digest()
     assert again.snapshot() == narrow.snapshot()
+
+
+@pytest.mark.parametrize("seconds", [3, 12, 20, 37, 50])
+def test_a_lab_saved_during_a_first_sync_goes_on_the_same(seconds: int) -> None:
+    lab = over(MB)
+    for number in range(3):
+        write(lab, str(number), 2 * MB)
+    lab.parts.console.start("replicate", primary="paris", secondary="tokyo")
+    lab.run(f"{seconds}s")
+    again = Lab.restore(lab.snapshot())
+    for one in (lab, again):
+        faults(one, "both ways", 3)
+        one.run("90s")
+
+    assert level(again)
+    assert again.trace.digest() == lab.trace.digest()
+    assert [node.link.state() for node in again.parts.nodes.values()] == [
+        node.link.state() for node in lab.parts.nodes.values()
+    ]

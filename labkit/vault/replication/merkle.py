@@ -203,6 +203,12 @@ class MerkleTree:
         self._fold()
         return self.nodes.root.hex()
 
+    def roots(self) -> list[bytes]:
+        """Return the composite root and those of both trees, 20 bytes each."""
+        self._fold()
+        nodes = self.nodes
+        return [nodes.root, *[nodes.subtrees[tree] for tree in TREES]]
+
     def subtree_root(self, tree: int) -> bytes:
         """Return the root of one tree, 20 bytes."""
         self._fold()

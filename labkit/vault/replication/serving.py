@@ -9,15 +9,16 @@
 
 Questions and answers:
 
-- guard_hash: guard, the secondary's node addresses → found true, index, last; or found false, generation, roots
-  [replicated, local]; with either the answering node's leadership term
+- guard_hash: guard, compare (do not look for it), the secondary's node addresses → found true, index, last; or found
+  false, generation, roots [replicated, local]; with either the answering node's leadership term
 - conflicting_pages: generation, pages [[tree, 256 page hashes]] → pages [[tree, page]]
 - sub_page_hashes: generation, subpages [[tree, page, 256 subpages]] → done (how many of them were compared),
   buckets [[tree, bucket]] that differ, leaves [[key, digest]] of those buckets
 - fetch_keys: generation, keys, limit_bytes → values [[key, ciphertext or None]] of as many keys as fit; false in place
   of a ciphertext that is not what its leaf stands for: damage is named, and not shipped
 - stream_wals: from → from, last; pushes follow: entries [[number, [[key, ciphertext or None]]]]
-- echo: what ``sync`` puts into a heartbeat → this side's clock, addresses, positions and guard
+- echo: what ``sync`` puts into a heartbeat → this side's clock, addresses, positions and guard, and, when nothing is on
+  its way, roots [composite, replicated, local]
 """
 
 from __future__ import annotations
@@ -58,13 +59,12 @@ class Here(NamedTuple):
 
 def guard_hash(journal: Journal, question: Mapping[str, Any]) -> Message:
     """Return which generation has the secondary's guard, or the newest one's subtree roots."""
-    generation = journal.find(question["guard"])
+    generation = None if question["compare"] else journal.find(question["guard"])
     if generation is not None:
         return _answer(question, found=True, index=generation, last=journal.last)
     tree = journal.tree
     assert tree is not None, "replication is off: refuse the question before it gets here"
-    roots = [tree.subtree_root(number) for number in TREES]
-    return _answer(question, found=False, generation=journal.last, roots=roots)
+    return _answer(question, found=False, generation=journal.last, roots=tree.roots()[1:])
 
 
 def conflicting_pages(journal: Journal, question: Mapping[str, Any]) -> Message:
@@ -135,6 +135,7 @@ def echo(journal: Journal, question: Mapping[str, Any], here: Here) -> Message:
     stream = here.stream or SecondaryStream(0, 0)
     tree = journal.tree
     all_pushed = tree is not None and not stream.broken and stream.sent == journal.last
+    at_rest = all_pushed and question["position"] == journal.last
     return _answer(
         question,
         sent_ns=question["sent_ns"],
@@ -149,6 +150,7 @@ def echo(journal: Journal, question: Mapping[str, Any], here: Here) -> Message:
         stream=0 if stream.broken else stream.serial,
         sent=stream.sent,
         guard=tree.guard() if tree is not None and all_pushed else b"",
+        roots=tree.roots() if tree is not None and at_rest else [],
     )
 
 
@@ -192,13 +194,19 @@ def push(
 
 def size_bytes(message: Any) -> int:
     """Return about how many bytes a message takes on the wire: contents, and a few for each part's framing."""
-    if isinstance(message, str | bytes):
+    kind = type(message)
+    if kind is str or kind is bytes:
         return len(message) + 2
-    if isinstance(message, dict):
-        return 2 + sum(len(name) + 1 + size_bytes(part) for name, part in message.items())
-    if isinstance(message, list | tuple):
-        return 2 + sum([size_bytes(part) for part in message])
-    return 4
+    size = 2
+    if kind is dict:
+        for name, part in message.items():
+            size += len(name) + (5 if type(part) is int else 1 + size_bytes(part))
+    elif kind is list or kind is tuple:
+        for part in message:
+            size += size_bytes(part)
+    else:
+        return 4
+    return size
 
 
 def push_bytes(message: Mapping[str, Any]) -> int:

@@ -173,12 +173,21 @@ def _two_digests(value: Any) -> bool:
     return _list_of(_is_digest)(value) and len(value) == len(TREES)
 
 
+def _no_or_three_digests(value: Any) -> bool:
+    return _list_of(_is_digest)(value) and len(value) in (0, 1 + len(TREES))
+
+
 SERIAL: Shape = {"serial": _is_number}
 _CHANGES = _rows_of(_is_key, _is_stored)
 _GENERATION: Shape = {**SERIAL, "generation": _is_number}
 
 QUESTION_SHAPES: Mapping[str, Shape] = {
-    "guard_hash": {**SERIAL, "guard": _is_digest, "addresses": _no_more(MAX_ADDRESSES, _list_of(is_text))},
+    "guard_hash": {
+        **SERIAL,
+        "guard": _is_digest,
+        "compare": _is_flag,
+        "addresses": _no_more(MAX_ADDRESSES, _list_of(is_text)),
+    },
     "conflicting_pages": {**_GENERATION, "pages": _no_more(len(TREES), _rows_of(_is_tree, _is_page_of_digests))},
     "sub_page_hashes": {
         **_GENERATION,
@@ -191,6 +200,7 @@ QUESTION_SHAPES: Mapping[str, Shape] = {
         "sent_ns": _is_number,
         "asked": _is_number,
         "aside": _is_flag,
+        "position": _is_number,
         "last_heartbeat_duration_ms": _is_number,
         "clock_skew_ms": _is_number,
         "replication_primary_canary_age_ms": _is_number,
@@ -230,6 +240,7 @@ ANSWER_SHAPES: Mapping[str, Shape] = {
         "stream": _is_number,
         "sent": _is_count,
         "guard": _is_guard_or_none,
+        "roots": _no_or_three_digests,
     },
 }
 

@@ -10,7 +10,9 @@
    The question by guard goes aside, so the heartbeats after it do, and are its marks.
 4. When everything pushed was applied and the guards differ, contents differ: the secondary asks by guard
    again, at growing intervals while they still differ.
-5. The canary rides on the heartbeat: an instant of the upstream counts as seen once all entries before it
+5. When the guards are equal and the roots are not, a tree is damaged: one comparison follows, and when the roots differ
+   after it too, ``merkle_loop`` is reported, once until they are equal again.
+6. The canary rides on the heartbeat: an instant of the upstream counts as seen once all entries before it
    are applied.
 """
 
@@ -33,6 +35,7 @@ from labkit.vault.replication.events import (
 from labkit.vault.replication.state import Heartbeat, State, Step, ask_guard, backoff_ns, canary_age_ms, learned
 
 MAX_CANARIES = 64
+ADVICE = "equal contents under unequal roots: a tree is damaged; run merkle-check on both clusters and reindex that one"
 MARKS = frozenset(1 << power for power in range(2, 40))
 """After how many heartbeats without an answered mark another one is sent."""
 
@@ -57,6 +60,7 @@ def heartbeat(state: State, at: Moment, aside: bool) -> dict[str, Any]:
         "sent_ns": at.now_ns,
         "asked": state.serial,
         "aside": aside,
+        "position": -1 if state.awaiting or state.position is None else state.position,
         "state": state.state,
         "last_remote_wal": state.last_remote_wal,
         "last_heartbeat_duration_ms": state.heartbeat.duration_ns // MILLISECOND_NS,
@@ -113,11 +117,11 @@ def _advanced(state: State, position: int) -> State:
 def echoed(state: State, event: ReplyArrived) -> Step:
     """Handle the answer of a heartbeat: clock, canary, addresses, and what it proves."""
     answer, at = event.payload, event.at
-    state = state._replace(heartbeat=_measured(state, answer, at))
-    if not answer["aside"]:
-        state = state._replace(unanswered=0)
-    if state.connection_state == "ready":
-        state = state._replace(heard_ns=at.now_ns)
+    state = state._replace(
+        heartbeat=_measured(state, answer, at),
+        unanswered=state.unanswered if answer["aside"] else 0,
+        heard_ns=at.now_ns if state.connection_state == "ready" else state.heard_ns,
+    )
     current, configured = state.addresses[0], state.primary_cluster_addr
     known = tuple(dict.fromkeys(filter(None, (current, *answer["cluster_addrs"], configured))))
     state, effects = learned(state, known, answer["term"])
@@ -129,22 +133,25 @@ def echoed(state: State, event: ReplyArrived) -> Step:
 
 def _measured(state: State, answer: Mapping[str, Any], at: Moment) -> Heartbeat:
     """Return what a heartbeat's answer shows; one that a later heartbeat's overtook shows only that it was heard."""
-    beat = state.heartbeat._replace(last_wall_ns=at.wall_ns)
+    beat = state.heartbeat
     if answer["sent_ns"] <= beat.sent_ns:
-        return beat
+        return beat._replace(last_wall_ns=at.wall_ns)
+    number, canary_ns = answer["last_wal"], beat.canary_ns
+    if state.position is not None and number <= state.position:
+        canary_ns = answer["wall_ns"]
     duration_ns = at.now_ns - answer["sent_ns"]
     beat = beat._replace(
+        last_wall_ns=at.wall_ns,
+        canary_ns=canary_ns,
         duration_ns=duration_ns,
         clock_skew_ns=at.wall_ns - duration_ns // 2 - answer["wall_ns"],
         api_addr=answer["api_addr"],
         cluster_addr=answer["cluster_addr"],
         sent_ns=answer["sent_ns"],
     )
-    number, canaries = answer["last_wal"], beat.canaries
-    if state.position is None:
+    canaries = beat.canaries
+    if state.position is None or number <= state.position:
         return beat
-    if number <= state.position:
-        return beat._replace(canary_ns=answer["wall_ns"])
     if canaries and canaries[-1][0] == number:  # the later instant says more
         canaries = canaries[:-1]
     if len(canaries) < MAX_CANARIES:
@@ -176,10 +183,26 @@ def _compared(state: State, answer: Mapping[str, Any], at: Moment) -> Step:
     if not answer["guard"] or answer["sent"] != position:
         return state, []
     if answer["guard"] == answer["own_guard"]:
-        return state._replace(loops=0, divergences=0, recheck_ns=0), []
+        if state.loops or state.divergences:
+            state = state._replace(loops=0, divergences=0, recheck_ns=0)
+        return _compared_roots(state, answer)
     if at.now_ns < state.recheck_ns:
         return state, []
     state = state._replace(divergences=state.divergences + 1, recheck_ns=at.now_ns + backoff_ns(state.divergences))
     observed = Observe("contents_differ", {"position": position, "times": state.divergences})
     state, effects = ask_guard(state)
     return state, [observed, *effects]
+
+
+def _compared_roots(state: State, answer: Mapping[str, Any]) -> Step:
+    """Compare the roots, which come when nothing is on its way."""
+    if not answer["roots"]:
+        return state, []
+    if answer["roots"] == answer["own_roots"]:
+        return state._replace(root_alarm="") if state.root_alarm else state, []
+    if state.root_alarm == "compared":
+        return state._replace(root_alarm="reported"), [Observe("merkle_loop", {"comparisons": 1, "advice": ADVICE})]
+    if state.root_alarm:
+        return state, []
+    state, effects = ask_guard(state._replace(root_alarm="comparing"))
+    return state, [Observe("roots_differ", {"position": state.position}), *effects]

@@ -124,6 +124,8 @@ def heard(rpc: str, answer: Mapping[str, Any], merkle_tree: MerkleTree) -> dict[
     message = dict(answer)
     if rpc == "echo":
         message["own_guard"] = merkle_tree.guard()
+        if message["roots"]:
+            message["own_roots"] = merkle_tree.roots()
     elif rpc == "sub_page_hashes" and "leaves" in message:
         theirs: dict[str, bytes] = dict(message.pop("leaves"))
         buckets: dict[int, set[int]] = {tree: set() for tree in TREES}
@@ -282,9 +284,12 @@ def _guard(state: State, answer: Mapping[str, Any]) -> Step:
         state, effects = _reached(state, "guard found", answer["index"], ())
         return state, [*kept, observed, *effects]
     generation = answer["generation"]
-    state, moves = move(state, "guard missing")
-    state = state._replace(loops=state.loops + 1, work=Work(generation))
-    effects = [*kept, Observe("missing_guard", {"generation": generation}), *moves]
+    if state.root_alarm == "comparing":
+        state, moves = move(state, "roots differ")
+    else:
+        state, moves = move(state._replace(loops=state.loops + 1), "guard missing")
+        moves.insert(0, Observe("missing_guard", {"generation": generation}))
+    state, effects = state._replace(work=Work(generation)), [*kept, *moves]
     if state.loops > 1:
         effects.append(Observe("merkle_loop", {"comparisons": state.loops}))
     state, sent = send(state, "conflicting_pages", generation=generation, roots=list(answer["roots"]))
@@ -357,7 +362,8 @@ def _next_batch(state: State, puts: Changes) -> Step:
 def _reached(state: State, event: str, generation: int, changes: Changes) -> Step:
     """Record that the contents are a complete generation, and ask for the stream from there."""
     state, moves = move(state, event)
-    state = state._replace(complete=True, position=generation, work=Work())
+    alarm = "compared" if state.root_alarm == "comparing" else state.root_alarm
+    state = state._replace(complete=True, position=generation, work=Work(), root_alarm=alarm)
     state, sent = send(state, "stream_wals", **{"from": generation})
     return state._replace(stream=state.serial), [Replace(changes, True, generation), *moves, sent]
 

@@ -34,7 +34,7 @@ def place(key: str) -> list[int]:
 def test_the_guard_of_a_known_generation_is_found(journal: Journal) -> None:
     guard = MerkleTree.build([("logical/1", b"v1"), ("logical/2", b"v2"), ("token/t", b"t2")]).guard()
 
-    assert serving.guard_hash(journal, {"serial": 7, "guard": guard}) == {
+    assert serving.guard_hash(journal, {"serial": 7, "guard": guard, "compare": False}) == {
         "serial": 7,
         "found": True,
         "index": 2,
@@ -45,7 +45,7 @@ def test_the_guard_of_a_known_generation_is_found(journal: Journal) -> None:
 def test_a_missed_guard_is_answered_with_generation_and_subtree_roots(journal: Journal) -> None:
     assert journal.tree is not None
 
-    assert serving.guard_hash(journal, {"serial": 7, "guard": b"\1" * 20}) == {
+    assert serving.guard_hash(journal, {"serial": 7, "guard": b"\1" * 20, "compare": False}) == {
         "serial": 7,
         "found": False,
         "generation": 4,
@@ -179,7 +179,7 @@ def test_a_stream_behind_the_backlog_is_reported_once() -> None:
 
 def test_a_heartbeat_is_answered_with_clock_addresses_and_positions(journal: Journal) -> None:
     assert journal.tree is not None
-    asked = {"serial": 2, "sent_ns": 55, "asked": 8, "aside": True}
+    asked = {"serial": 2, "sent_ns": 55, "asked": 8, "aside": True, "position": 3}
     here = Here(1_000, 6, "http://api", "a", ("a", "b"), SecondaryStream(8, 4))
 
     assert serving.echo(journal, asked, here) == {
@@ -196,6 +196,7 @@ def test_a_heartbeat_is_answered_with_clock_addresses_and_positions(journal: Jou
         "stream": 8,
         "sent": 4,
         "guard": journal.tree.guard(),
+        "roots": [],
     }
     behind = serving.echo(journal, asked, here._replace(stream=SecondaryStream(8, 3)))
     assert (behind["sent"], behind["guard"]) == (3, b"")
@@ -205,7 +206,7 @@ def test_a_heartbeat_is_answered_with_clock_addresses_and_positions(journal: Jou
 
 def test_asking_changes_nothing_of_the_upstream(journal: Journal) -> None:
     before = journal.tree.root() if journal.tree else ""
-    serving.guard_hash(journal, {"serial": 1, "guard": bytes(20)})
+    serving.guard_hash(journal, {"serial": 1, "guard": bytes(20), "compare": False})
     serving.sub_page_hashes(journal, question(2, ["logical/1"]))
     assert journal.tree is not None
     assert (journal.last, journal.tree.root()) == (4, before)
@@ -233,3 +234,24 @@ def test_a_push_weighs_what_its_parts_do(entries: list[Any]) -> None:
 
     assert serving.push_bytes(message) == serving.size_bytes(message)
     assert serving.push_bytes({"serial": 7, "gone": True}) == serving.size_bytes({"serial": 7, "gone": True})
+
+
+def test_who_asks_to_compare_is_not_looked_for(journal: Journal) -> None:
+    assert journal.tree is not None
+    answer = serving.guard_hash(journal, {"serial": 7, "guard": journal.tree.guard(), "compare": True})
+
+    assert (answer["found"], answer["generation"]) == (False, journal.last)
+    assert answer["roots"] == journal.tree.roots()[1:]
+
+
+def test_roots_come_when_nothing_is_on_its_way(journal: Journal) -> None:
+    assert journal.tree is not None
+    asked = {"serial": 2, "sent_ns": 55, "asked": 8, "aside": True, "position": journal.last}
+    here = Here(1_000, stream=SecondaryStream(8, journal.last))
+
+    assert serving.echo(journal, asked, here)["roots"] == journal.tree.roots()
+    assert journal.tree.roots()[0].hex() == journal.tree.root()
+    for other in ({**asked, "position": journal.last - 1}, {**asked, "position": -1}):
+        assert serving.echo(journal, other, here)["roots"] == []
+    for stream in (None, SecondaryStream(8, journal.last - 1), SecondaryStream(8, journal.last, broken=True)):
+        assert serving.echo(journal, asked, here._replace(stream=stream))["roots"] == []

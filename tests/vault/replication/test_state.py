@@ -29,6 +29,7 @@ STATES = st.builds(
     work=st.builds(Work, generation=NUMBERS, pages=PAIRS, fetch=NAMES, delete=NAMES, progress=NUMBERS),
     heartbeat=st.builds(Heartbeat, canary_ns=st.none() | NUMBERS, canaries=PAIRS, api_addr=TEXTS),
     unanswered=NUMBERS,
+    root_alarm=st.sampled_from(states.ROOT_ALARMS),
 )
 
 
@@ -40,7 +41,7 @@ def test_a_state_goes_through_json(state: State) -> None:
 
 def test_a_state_begins_with_nothing_known() -> None:
     idle = ("idle", "idle", (), "", "", 0, False, None, 0, None, 0, 0, "", 0)
-    assert State() == (*idle, (0, (), (), (), 0), (None, 0, 0, None, (), -1, "", ""), 0, 0, 0, "", 0, 0, 0)
+    assert State() == (*idle, (0, (), (), (), 0), (None, 0, 0, None, (), -1, "", ""), 0, 0, 0, "", 0, 0, 0, "")
 
 
 def test_a_move_follows_the_table_and_is_observed() -> None:
@@ -73,9 +74,11 @@ def test_asking_by_guard_gives_the_comparison_up_and_goes_aside() -> None:
 
 
 def test_a_connection_begins_with_the_guard_and_its_time() -> None:
-    state, effects = states.connect(State(addresses=("a", "b"), unanswered=7, heard_ns=1), 50)
+    before = State(addresses=("a", "b"), unanswered=7, heard_ns=1, root_alarm="comparing")
+    state, effects = states.connect(before, 50)
 
-    assert (state.connection_state, state.heard_ns, state.unanswered) == ("connecting", 50, 0)
+    assert (state.connection_state, state.heard_ns, state.unanswered, state.root_alarm) == ("connecting", 50, 0, "")
+    assert states.connect(before._replace(root_alarm="reported"), 50)[0].root_alarm == "reported"
     assert [effect.rpc for effect in effects if isinstance(effect, AskUpstream)] == ["guard_hash"]
 
 

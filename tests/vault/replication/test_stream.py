@@ -42,6 +42,7 @@ def echo(**said: Any) -> ReplyArrived:
         "sent": 4,
         "guard": b"same",
         "own_guard": b"same",
+        "roots": [],
     }
     return ReplyArrived("echo", {**answer, **said}, AT)
 
@@ -120,6 +121,7 @@ def test_a_heartbeat_tells_what_was_measured_last() -> None:
         "sent_ns": 20 * SECOND_NS,
         "asked": 9,
         "aside": True,
+        "position": 4,
         "state": "stream-wals",
         "last_remote_wal": 4,
         "last_heartbeat_duration_ms": 12,
@@ -341,3 +343,53 @@ def test_an_answer_is_heard_on_a_connection_that_is_ready(connection: str, heard
     state, _ = stream.echoed(STREAMING._replace(connection_state=connection), echo())
 
     assert state.heard_ns == heard_ns
+
+
+# ---- roots
+
+
+UNLIKE = {"roots": [b"a", b"b", b"c"], "own_roots": [b"x", b"b", b"c"]}
+ALIKE = {"roots": [b"a", b"b", b"c"], "own_roots": [b"a", b"b", b"c"]}
+
+
+def test_unequal_roots_over_equal_guards_start_one_comparison() -> None:
+    state, effects = stream.echoed(STREAMING, echo(**UNLIKE))
+    (asked,) = [effect for effect in effects if isinstance(effect, AskUpstream)]
+
+    assert kinds(effects) == ["roots_differ"]
+    assert (asked.rpc, asked.payload["compare"], state.root_alarm) == ("guard_hash", True, "comparing")
+    state, effects = stream.echoed(state, echo(**UNLIKE, asked=state.serial, aside=True))
+    assert asks(effects) == ["guard_hash"], "the question was lost: it is the same again"
+    assert [effect.payload["compare"] for effect in effects if isinstance(effect, AskUpstream)] == [True]
+
+
+def test_when_they_differ_after_it_too_that_is_reported_once_until_they_were_equal() -> None:
+    state, reported = STREAMING._replace(root_alarm="compared"), []
+    nothing: dict[str, list[bytes]] = {"roots": []}
+    for roots in (UNLIKE, UNLIKE, UNLIKE, nothing, UNLIKE):
+        state, effects = stream.echoed(state, echo(**roots))
+        reported += kinds(effects)
+        assert asks(effects) == []
+    assert reported == ["merkle_loop"]
+    state, effects = stream.echoed(state, echo(**ALIKE))
+    assert (state.root_alarm, effects) == ("", [])
+    assert kinds(stream.echoed(state, echo(**UNLIKE))[1]) == ["roots_differ"]
+
+
+def test_the_report_says_what_to_do() -> None:
+    _, (report,) = stream.echoed(STREAMING._replace(root_alarm="compared"), echo(**UNLIKE))
+
+    assert isinstance(report, Observe)
+    assert "merkle-check" in report.fields["advice"]
+    assert "reindex" in report.fields["advice"]
+
+
+def test_roots_are_compared_at_the_same_entry_over_equal_guards_only() -> None:
+    for other in ({"own_guard": b"other"}, {"sent": 3}, {"asked": 8}):
+        assert "roots_differ" not in kinds(stream.echoed(STREAMING, echo(**UNLIKE, **other))[1])
+
+
+def test_a_heartbeat_says_where_it_stands_only_while_it_streams() -> None:
+    assert stream.heartbeat(STREAMING, AT, aside=False)["position"] == 4
+    for other in (STREAMING._replace(awaiting="fetch_keys"), STREAMING._replace(position=None)):
+        assert stream.heartbeat(other, AT, aside=False)["position"] == -1

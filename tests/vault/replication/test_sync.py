@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -530,3 +531,58 @@ def test_any_other_announcement_changes_nothing(world: Any, address: str, later:
 
 def test_who_follows_nobody_hears_no_announcement() -> None:
     assert sync.on(State(), sync.Announced("a", 9, AT)) == (State(), [])
+
+
+# ---- one fault at any step of a sync and a stream
+
+
+def a_sync_and_some_writes(make_world: Callable[..., Any], lose: Callable[[int, str], bool]) -> tuple[Any, int]:
+    """A first sync, then writes; what is chosen by its number and channel is lost.  Return how many there were."""
+    world = make_world()
+    for n in range(12):
+        world.write({f"logical/u/{n}": b"v%d" % n, f"token/{n}": b"t%d" % n})
+    world.take_over_primary()
+    world.start()
+    count = written = 0
+    while world.now_ns < 40 * SECOND_NS:
+        if world.state.state == "stream-wals" and written < 4:
+            written += 1
+            world.write({"logical/late": b"%d" % written})
+        waiting = [channel for channel, flight in world.flights.items() if flight]
+        if not waiting:
+            if world.level and written == 4:
+                break
+            world.fire_next()
+        elif lose(count, waiting[0]):
+            world.flights[waiting[0]].pop(0)
+            count += 1
+        else:
+            world.deliver(waiting[0], 0)
+            count += 1
+    return world, count
+
+
+def deliveries(make_world: Callable[..., Any]) -> int:
+    return a_sync_and_some_writes(make_world, lambda number, channel: False)[1]
+
+
+def test_any_message_may_be_lost_and_the_loss_is_proven_within_seconds(make_world: Callable[..., Any]) -> None:
+    with in_small_parts():
+        steps = deliveries(make_world)
+        for lost in range(steps):
+            world, _ = a_sync_and_some_writes(make_world, partial(is_from_to, "", lost, lost + 1))
+            assert world.level, f"message {lost} of {steps}"
+            assert world.now_ns < 5 * SECOND_NS, "by a mark, not by silence"
+
+
+@pytest.mark.parametrize("direction", ["questions", "answers"])
+def test_one_direction_may_be_cut_at_any_step(make_world: Callable[..., Any], direction: str) -> None:
+    with in_small_parts():
+        for first in range(0, deliveries(make_world), 3):
+            world, _ = a_sync_and_some_writes(make_world, partial(is_from_to, direction, first, first + 6))
+            assert world.level, f"cut from message {first} on"
+            assert world.contents(world.secondary) == world.history[world.primary.last]
+
+
+def is_from_to(direction: str, first: int, end: int, number: int, channel: str) -> bool:
+    return first <= number < end and channel.endswith(direction)
