@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from random import Random
+from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
 
 from labkit import Lab
 from labkit.lab.blueprint import triangle
+from labkit.lab.host_services import HostServices
 from labkit.lab.messages import (
+    Announcement,
     ApiAnswer,
     ApiRequest,
     BootstrapAnswer,
@@ -34,9 +35,29 @@ STRANGERS = ("lima-1", "lima-operator", "paris-operator", "tokyo-2", "lima-3")
 WAITING_FOR = ("guard_hash", "conflicting_pages", "sub_page_hashes", "fetch_keys", "stream_wals")
 STATES = (*WAITING_FOR, "streaming", "lost", "forgotten")
 
-PHASES = (Phase.generate,)  # a lab that does not converge takes too long to be made smaller
-
 Sent = tuple[str, str, Any]
+
+
+class Moment(NamedTuple):
+    """A lab at one moment, and how many messages had been sent by then."""
+
+    snapshot: Any
+    sent: int
+
+
+class Drill(NamedTuple):
+    """A pair in each state of its link, and all that was sent on the way, in its order."""
+
+    found: dict[str, Moment]
+    sent: list[Sent]
+
+    def lab(self, state: str) -> Lab:
+        """The lab in one of the states."""
+        return Lab.restore(self.found[state].snapshot)
+
+    def before(self, state: str) -> list[Sent]:
+        """What had been sent when that state was reached."""
+        return self.sent[: self.found[state].sent]
 
 
 def node_of(lab: Lab, cluster: str) -> NodeHost:
@@ -57,42 +78,62 @@ def until(lab: Lab, reached: Callable[..., bool]) -> None:
 
 
 @pytest.fixture(scope="module")
-def drill() -> tuple[dict[str, Any], list[Sent]]:
+def drill() -> Drill:
     """Snapshots of a pair in each state of its link, with lima beside it; and what they sent each other on the way."""
     blueprint = triangle()
     lab = Lab(replace(blueprint, clusters=tuple(replace(c, backlog_entries=8) for c in blueprint.clusters)), seed=7)
     sent: list[Sent] = []
     for node in lab.parts.nodes.values():
-        services = node.services._replace(send=recording(node.services.send, sent))
-        node.services = node.link._services = node.link.secondaries._services = services
+        record(node, sent)
     lab.replicate("paris", "tokyo")
     lab.work_through("enable-primary", cluster="lima")
     lab.run("2s")
-    found = {"streaming": lab.snapshot()}
+    found: dict[str, Moment] = {}
+
+    def note(state: str) -> None:
+        found[state] = Moment(lab.snapshot(), len(sent))
+
+    note("streaming")
     lab.partition("paris", "tokyo")
     for number in range(20):
         lab["paris"].post(f"secret/data/k{number}", {"data": {"n": number}})
     lab.run("20s")
-    found["lost"] = lab.snapshot()
+    note("lost")
     lab.heal()
     for rpc in WAITING_FOR:
         until(lab, lambda rpc=rpc: sync_of(lab).awaiting == rpc)
-        found[rpc] = lab.snapshot()
+        note(rpc)
     lab.run("5s")
     assert lab["tokyo"].root == lab["paris"].root
+    lab.crash("paris-1")
+    lab.run("25s")
+    assert sync_of(lab).connection_state == "ready"
     token = lab["tokyo"].operation_token()
     lab["tokyo"].post(DR + "secondary/update-primary", {"dr_operation_token": token, "token": ""}).raise_for_status()
-    found["forgotten"] = lab.snapshot()
-    return found, sent
+    note("forgotten")
+    return Drill(found, sent)
 
 
-def recording(send: Callable[..., None], sent: list[Sent]) -> Callable[..., None]:
-    def record(source: str, target: str, what: str, message: Any, *more: Any, **named: Any) -> None:
+def record(node: NodeHost, sent: list[Sent]) -> None:
+    """Note what a node sends to other clusters, but for requests of the API."""
+    send = node.services.send
+
+    def noting(source: str, target: str, what: str, message: Any, *more: Any, **named: Any) -> None:
         if source.partition("-")[0] != target.partition("-")[0] and type(message) is not ApiRequest:
             sent.append((source, target, message))
         send(source, target, what, message, *more, **named)
 
-    return record
+    connect(node, node.services._replace(send=noting))
+
+
+def connect(node: NodeHost, services: HostServices) -> None:
+    """Give a node and its parts other services."""
+    parts: list[Any] = [node.link]
+    node.services = services
+    for part in parts:
+        part._services = services
+        inside = [getattr(part, name, None) for name in getattr(type(part), "__slots__", ())]
+        parts += [other for other in inside if "_services" in getattr(type(other), "__slots__", ())]
 
 
 def last(sent: list[Sent], kind: type, rpc: str = "") -> Any:
@@ -124,6 +165,8 @@ def fitting(lab: Lab, sent: list[Sent]) -> list[Any]:
     key = state.work.fetch[0] if state.work.fetch else "logical/forged"
     entry = [(state.position or 0) + 1, [["logical/forged", b"forged"]]]
     forged.append(StreamPush({"serial": state.stream, "entries": [entry]}))
+    announced = last(sent, Announcement).message
+    forged += [Announcement(announced), Announcement({**announced, "address": "https://lima-1:8201", "term": 99})]
     forged.append(ReplicationRefusal(state.awaiting or "echo", state.serial, "over", ("https://lima-1:8201",)))
     for rpc in (*WAITING_FOR, "echo"):
         message = {
@@ -144,8 +187,7 @@ def fitting(lab: Lab, sent: list[Sent]) -> list[Any]:
 
 @pytest.mark.parametrize("state", STATES)
 def test_only_the_upstream_answers_pushes_refuses_or_disconnects(drill, state):
-    found, sent = drill
-    lab = Lab.restore(found[state])
+    lab, sent = drill.lab(state), drill.sent
     for message in fitting(lab, sent):
         for stranger in STRANGERS:
             unharmed(node_of(lab, "tokyo"), stranger, message)
@@ -153,8 +195,7 @@ def test_only_the_upstream_answers_pushes_refuses_or_disconnects(drill, state):
 
 def test_what_would_be_applied_from_the_upstream_is_not_from_anybody_else(drill):
     """The forged entry fits: the upstream itself could have pushed it."""
-    found, _ = drill
-    lab = Lab.restore(found["streaming"])
+    lab = drill.lab("streaming")
     node, state = node_of(lab, "tokyo"), sync_of(lab)
     push = StreamPush({"serial": state.stream, "entries": [[state.position + 1, [["logical/forged", b"forged"]]]]})
     unharmed(node, "lima-1", push)
@@ -164,8 +205,7 @@ def test_what_would_be_applied_from_the_upstream_is_not_from_anybody_else(drill)
 
 
 def test_a_standby_of_the_upstream_is_heard_because_it_may_name_the_node_that_leads(drill):
-    found, _ = drill
-    lab = Lab.restore(found["guard_hash"])
+    lab = drill.lab("guard_hash")
     node, state = node_of(lab, "tokyo"), sync_of(lab)
     node.receive("paris-2", ReplicationRefusal("guard_hash", state.serial, "not active", ("https://paris-1:8201",)))
 
@@ -173,8 +213,7 @@ def test_a_standby_of_the_upstream_is_heard_because_it_may_name_the_node_that_le
 
 
 def test_a_node_that_follows_nobody_ignores_what_upstreams_send(drill):
-    found, sent = drill
-    lab = Lab.restore(found["streaming"])
+    lab, sent = drill.lab("streaming"), drill.sent
     node = node_of(lab, "paris")
     before = seen(node)
     for message in (StreamPush({"serial": 0, "gone": True}), ReplicationRefusal("", 0, "over"), *fitting(lab, sent)):
@@ -188,8 +227,7 @@ def test_a_node_that_follows_nobody_ignores_what_upstreams_send(drill):
 
 @pytest.mark.parametrize("state", STATES)
 def test_without_credentials_nobody_asks_as_another_id(drill, state):
-    found, sent = drill
-    lab = Lab.restore(found[state])
+    lab, sent = drill.lab(state), drill.sent
     node = node_of(lab, "paris")
     for rpc in (*WAITING_FOR, "echo"):
         question = last(sent, ReplicationQuestion, rpc)._replace(credentials={})
@@ -205,10 +243,9 @@ def test_without_credentials_nobody_asks_as_another_id(drill, state):
 
 
 def test_a_host_is_given_no_keys_without_credentials(drill):
-    found, _ = drill
-    lab = Lab.restore(found["streaming"])
+    lab = drill.lab("streaming")
     node, answers = node_of(lab, "paris"), []
-    node.link.secondaries._services = node.services._replace(send=lambda *message, **how: answers.append(message))
+    connect(node, node.services._replace(send=lambda *message, **how: answers.append(message)))
     before = seen(node)
     node.receive("lima-1", BootstrapRequest(1, {}))
     ((_, target, _, message, _),) = answers
@@ -223,7 +260,7 @@ def test_a_host_is_given_no_keys_without_credentials(drill):
 @pytest.fixture
 def joining(drill):
     """Lima leaves its own set and asks to join that of paris; with what fetches of it are under way, by number."""
-    lab = Lab.restore(drill[0]["streaming"])
+    lab = drill.lab("streaming")
     lab["lima"].post(DR + "primary/disable").raise_for_status()
     body = {"token": lab["paris"].post(DR + "primary/secondary-token", {"id": "lima"}).wrap_info["token"]}
     number = lab.parts.console.ask(Ask("lima", "POST", DR + "secondary/enable", body))
@@ -233,7 +270,7 @@ def joining(drill):
 
 def test_only_the_host_that_was_asked_answers_a_fetch(joining, drill):
     """Whoever could forge these would wipe a cluster, and give it keys of his own."""
-    (lab, asked), sent = joining, drill[1]
+    (lab, asked), sent = joining, drill.sent
     node = node_of(lab, "lima")
     keys = last(sent, BootstrapAnswer).response
     seen_fetches = 0
@@ -262,23 +299,33 @@ def test_an_answer_that_nobody_awaits_is_ignored(joining):
 
 
 def test_only_nodes_of_the_cluster_forward(drill):
-    lab = Lab.restore(drill[0]["streaming"])
+    lab = drill.lab("streaming")
     unharmed(node_of(lab, "paris"), "tokyo-1", ForwardedAnswer(1, respond(200)))
 
 
 # ---- anything, at any time
 
 
-SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-3, 2**70), st.binary(max_size=21), st.text(max_size=3))
-PARTS = st.one_of(SCALARS, st.lists(SCALARS, max_size=3), st.just([["logical/x", b"forged"]]))
+PARTS: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    7,
+    2**63 - 1,
+    2**70,
+    b"",
+    bytes(20),
+    "",
+    "logical/x",
+    [],
+    [1],
+    {},
+    [["logical/x", b"forged"]],
+)
 
 
-def drawn(data: st.DataObject, sent: list[Sent]) -> Sent:
-    """A recorded message, with who sent it to whom; by its number, as the messages are long."""
-    return sent[data.draw(st.integers(0, len(sent) - 1))]
-
-
-def tampered(data: st.DataObject, message: Any, serials: tuple[int, ...]) -> Any:
+def tampered(dice: Random, message: Any, serials: tuple[int, ...]) -> Any:
     """A message as it was, with a serial that fits, or with another part; without what proves whose it is."""
     if isinstance(message, ReplicationQuestion):
         message = message._replace(credentials={})
@@ -287,47 +334,47 @@ def tampered(data: st.DataObject, message: Any, serials: tuple[int, ...]) -> Any
     contents: dict[str, Any] = dict(getattr(message, "message", {}))
     if not contents:
         return message
-    fitting, wrong = data.draw(st.tuples(st.booleans(), st.booleans()))
-    if fitting:
-        contents["serial"] = data.draw(st.sampled_from(serials))
-    if wrong:
-        contents[data.draw(st.sampled_from(sorted(contents)))] = data.draw(PARTS)
+    if dice.random() < 0.5:
+        contents["serial"] = dice.choice(serials)
+    if dice.random() < 0.5:
+        contents[dice.choice(sorted(contents))] = dice.choice(PARTS)
     return message._replace(message=contents)
 
 
-@settings(max_examples=40, deadline=None, phases=PHASES)
-@given(data=st.data(), state=st.sampled_from(STATES))
-def test_strangers_change_nothing_in_any_state_and_the_pair_converges(drill, data, state):
-    """Replayed, reordered, forged and malformed messages of strangers, between any two steps of the link."""
-    found, sent = drill
-    lab = Lab.restore(found[state])
-    for _ in range(data.draw(st.integers(1, 8))):
+def cut_short(dice: Random, message: Any) -> Any:
+    """A message as it was, or without one of its parts."""
+    contents = getattr(message, "message", None)
+    if not contents or dice.random() < 0.5:
+        return message
+    lost = dice.choice(sorted(contents))
+    return message._replace(message={name: part for name, part in contents.items() if name != lost})
+
+
+def strangers_interfere(drill: Drill, seed: int) -> None:
+    dice = Random(seed)
+    state = dice.choice(STATES)
+    lab = drill.lab(state)
+    for _ in range(dice.randint(1, 8)):
         sync = sync_of(lab)
-        _, target, message = drawn(data, sent)
-        forged = tampered(data, message, (sync.serial, sync.life, sync.stream, 0))
+        _, target, message = dice.choice(drill.sent)
+        forged = tampered(dice, message, (sync.serial, sync.life, sync.stream, 0))
         node = lab.parts.nodes[target]
         before = seen(node)
-        node.receive(data.draw(st.sampled_from(STRANGERS)), forged)
+        node.receive(dice.choice(STRANGERS), forged)
         assert seen(node) == before
-        for _ in range(data.draw(st.integers(0, 40))):
+        for _ in range(dice.randint(0, 40)):
             lab.step()
     converges(lab, state)
 
 
-@settings(max_examples=40, deadline=None, phases=PHASES)
-@given(data=st.data(), state=st.sampled_from(STATES))
-def test_what_was_sent_before_may_come_again_at_any_time_and_the_pair_converges(drill, data, state):
-    """Duplicates and latecomers from the hosts that sent them, whole or cut short: a network may do that."""
-    found, sent = drill
-    lab = Lab.restore(found[state])
-    for _ in range(data.draw(st.integers(1, 12))):
-        source, target, message = drawn(data, sent)
-        contents = getattr(message, "message", None)
-        if isinstance(contents, dict) and contents and data.draw(st.booleans()):
-            gone = data.draw(st.sampled_from(sorted(contents)))
-            message = message._replace(message={name: part for name, part in contents.items() if name != gone})
-        lab.parts.nodes[target].receive(source, message)
-        for _ in range(data.draw(st.integers(0, 40))):
+def old_messages_come_again(drill: Drill, seed: int) -> None:
+    dice = Random(seed)
+    state = dice.choice(STATES)
+    lab = drill.lab(state)
+    for _ in range(dice.randint(1, 12)):
+        source, target, message = dice.choice(drill.before(state))
+        lab.parts.nodes[target].receive(source, cut_short(dice, message))
+        for _ in range(dice.randint(0, 40)):
             lab.step()
     converges(lab, state)
 
@@ -343,3 +390,22 @@ def converges(lab: Lab, state: str) -> None:
     if state != "forgotten":
         assert sync_of(lab).state == "stream-wals"
         assert lab.queries.contents("tokyo") == lab.queries.contents("paris")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_strangers_change_nothing_in_any_state_and_the_pair_converges(drill, seed):
+    """Replayed, reordered, forged and malformed messages of strangers, between any two steps of the link."""
+    strangers_interfere(drill, seed)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_was_sent_before_may_come_again_at_any_time_and_the_pair_converges(drill, seed):
+    """Duplicates and latecomers from the hosts that sent them, whole or cut short: a network may do that."""
+    old_messages_come_again(drill, seed)
+
+
+@pytest.mark.slow
+def test_a_thousand_more_times(drill):
+    for seed in range(1_000, 1_500):
+        strangers_interfere(drill, seed)
+        old_messages_come_again(drill, seed)
