@@ -15,6 +15,7 @@ from labkit.sim.latency import Latency
 from labkit.vault.context import own_work
 from labkit.vault.mounts import read_table
 from labkit.vault.storage.barrier import BarrierError
+from labkit.vault.storage.fencing import StaleTerm
 
 MILLION = 1_000_000
 MAX_FACTOR = MILLION
@@ -99,13 +100,10 @@ class LabFaults:
         if not active:
             raise ValueError(f"{cluster} has no active node whose index could be altered; unseal or restart one first")
         node = self._parts.nodes[active]
-        if layer == "storage":
-            where = {"key": self._corrupt_storage(node, key)}
-        else:
-            if not node.journal.on:
-                raise ValueError(f"{cluster} keeps no Merkle index: replication is disabled there")
-            struck = node.journal.corrupt(layer, key, ANY_TERM)._asdict()
-            where = {name: number for name, number in struck.items() if name != "layer" and number >= 0}
+        try:
+            where = self._strike(node, layer, key)
+        except StaleTerm:
+            raise ValueError(f"{active} does not lead {cluster} any more; let time pass until another does") from None
         node.core.observe("corrupted", layer=layer, **where)
         self._emit(Corrupted(self._parts.now, cluster, layer))
 
@@ -130,6 +128,15 @@ class LabFaults:
     def _around(self, a: Any, b: Any) -> list[str | None]:
         return [None if value is None else self._site(name, value) for name, value in (("a", a), ("b", b))]
 
+    def _strike(self, node: NodeHost, layer: str, key: str | None) -> dict[str, Any]:
+        """Alter a node of the index or a stored value; return where that is."""
+        if layer == "storage":
+            return {"key": self._corrupt_storage(node, key)}
+        if not node.journal.on:
+            raise ValueError(f"{node.cluster} keeps no Merkle index: replication is disabled there")
+        struck = node.journal.corrupt(layer, key, node.core.leadership.term)._asdict()
+        return {name: number for name, number in struck.items() if name != "layer" and number >= 0}
+
     def _corrupt_storage(self, node: NodeHost, key: str | None) -> str:
         """Flip one bit of a stored value; return its key."""
         store = self._parts.stores[node.cluster]
@@ -138,7 +145,7 @@ class LabFaults:
         if not stored:
             raise ValueError(f"{node.cluster} stores nothing under {chosen}")
         if node.journal.on:
-            node.journal.flush(ANY_TERM)
+            node.journal.flush(node.core.leadership.term)
         store.apply({chosen: stored[:-1] + bytes([stored[-1] ^ 1])}, ANY_TERM)
         return chosen
 

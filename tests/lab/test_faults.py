@@ -345,6 +345,17 @@ def test_a_cluster_without_an_index_or_without_a_leader_cannot_be_corrupted(quie
         quiet.corrupt("paris")
 
 
+@pytest.mark.parametrize("layer", ["page", "storage"])
+def test_a_node_that_was_overtaken_stores_no_index(calm, layer):
+    store = calm.parts.stores["paris"]
+    store.claim(99)
+    before = store.state()
+    with pytest.raises(ValueError, match="paris-1 does not lead paris any more"):
+        calm.corrupt("paris", layer=layer)
+
+    assert store.state() == before
+
+
 @pytest.mark.parametrize("key", [5, b"logical/a", ["a"], True])
 def test_what_is_corrupted_is_named_by_text(quiet, key):
     before = quiet.trace.digest()
