@@ -85,6 +85,11 @@ class Secondaries:
             self.announce(timer.left)
 
     @property
+    def _addresses(self) -> tuple[str, ...]:
+        """The cluster addresses of all nodes of this cluster."""
+        return tuple([cluster_address(name) for name in self._plan.cluster.node_names])
+
+    @property
     def _journal(self) -> Journal:
         return self._core.replica.journal
 
@@ -119,7 +124,7 @@ class Secondaries:
                 self.streams[secondary_id] = stream
         elif rpc == "guard_hash":
             announcement.keep_addresses(self._core, secondary_id, list(message["addresses"]))
-            answer["term"] = self._leadership.term
+            answer |= {"cluster_addrs": list(self._addresses), "term": self._leadership.term}
         aside = rpc == "guard_hash" or (rpc == "echo" and message["aside"])
         self._send(source, rpc, ReplicationAnswer(rpc, answer), size_bytes(answer), aside=aside)
 
@@ -155,7 +160,7 @@ class Secondaries:
             term=self._leadership.term,
             api_addr=core.settings.api_address,
             cluster_addr=core.settings.cluster_address,
-            cluster_addrs=tuple(cluster_address(name) for name in self._plan.cluster.node_names),
+            cluster_addrs=self._addresses,
             stream=self.streams.get(secondary_id),
         )
         return echo(self._journal, message, here)

@@ -141,6 +141,16 @@ def test_a_timer_of_an_earlier_lead_calls_nobody(calm):
     assert len(announced(calm)) == before
 
 
+def test_who_was_answered_once_knows_every_node_of_the_primary(quiet):
+    """The active node dies before the first heartbeat was answered."""
+    quiet.parts.console.start("replicate", primary="paris", secondary="tokyo")
+    quiet.run(until=lambda one: said(one, "replication_connected") != [])
+    new_leader(quiet)
+    quiet.run("10s")
+
+    assert streaming(quiet)
+
+
 # ---- hostile peers
 
 

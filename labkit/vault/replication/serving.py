@@ -10,7 +10,7 @@
 Questions and answers:
 
 - guard_hash: guard, compare (do not look for it), the secondary's node addresses → found true, index, last; or found
-  false, generation, roots [replicated, local]; with either the answering node's leadership term
+  false, generation, roots [replicated, local]; with either the answering cluster's addresses and leadership term
 - conflicting_pages: generation, pages [[tree, 256 page hashes]] → pages [[tree, page]]
 - sub_page_hashes: generation, subpages [[tree, page, 256 subpages]] → done (how many of them were compared),
   buckets [[tree, bucket]] that differ, leaves [[key, digest]] of those buckets

@@ -207,7 +207,8 @@ QUESTION_SHAPES: Mapping[str, Shape] = {
     },
 }
 
-GUARD_FOUND: Shape = {**SERIAL, "index": _is_count, "last": _is_count, "term": _is_count}
+_ADDRESSES = _no_more(MAX_ADDRESSES, _list_of(_is_text))
+GUARD_FOUND: Shape = {**SERIAL, "index": _is_count, "last": _is_count, "cluster_addrs": _ADDRESSES, "term": _is_count}
 
 ANSWER_SHAPES: Mapping[str, Shape] = {
     "guard_hash": {
@@ -215,6 +216,7 @@ ANSWER_SHAPES: Mapping[str, Shape] = {
         "found": _is_false,
         "generation": _is_count,
         "roots": _two_digests,
+        "cluster_addrs": _ADDRESSES,
         "term": _is_count,
     },
     "conflicting_pages": {**SERIAL, "pages": _no_more(MAX_PAGES, _rows_of(_is_tree, _is_page))},
@@ -234,7 +236,7 @@ ANSWER_SHAPES: Mapping[str, Shape] = {
         "wall_ns": _is_number,
         "api_addr": _is_text,
         "cluster_addr": _is_text,
-        "cluster_addrs": _no_more(MAX_ADDRESSES, _list_of(_is_text)),
+        "cluster_addrs": _ADDRESSES,
         "term": _is_count,
         "last_wal": _is_count,
         "stream": _is_number,

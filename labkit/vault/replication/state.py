@@ -179,12 +179,13 @@ def send(state: State, rpc: str, **payload: Any) -> tuple[State, AskUpstream]:
     return state._replace(serial=serial, awaiting=rpc), sent
 
 
-def learned(state: State, addresses: tuple[str, ...], term: int) -> Step:
-    """Keep the upstream's addresses and term, where they are not those that are known."""
-    known = state.addresses
-    if term <= state.term and (addresses == known or sorted(addresses) == sorted(known)):
+def learned(state: State, answer: Mapping[str, Any]) -> Step:
+    """Keep the addresses and term that an answer names, where they are not those that are known."""
+    current, configured, known = state.addresses[0], state.primary_cluster_addr, state.addresses
+    addresses = tuple(dict.fromkeys(filter(None, (current, *answer["cluster_addrs"], configured))))
+    if answer["term"] <= state.term and (addresses == known or sorted(addresses) == sorted(known)):
         return state, []
-    state = state._replace(addresses=addresses, term=max(term, state.term))
+    state = state._replace(addresses=addresses, term=max(answer["term"], state.term))
     return state, [Remember(state.addresses, state.term)]
 
 

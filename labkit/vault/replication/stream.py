@@ -122,9 +122,7 @@ def echoed(state: State, event: ReplyArrived) -> Step:
         unanswered=state.unanswered if answer["aside"] else 0,
         heard_ns=at.now_ns if state.connection_state == "ready" else state.heard_ns,
     )
-    current, configured = state.addresses[0], state.primary_cluster_addr
-    known = tuple(dict.fromkeys(filter(None, (current, *answer["cluster_addrs"], configured))))
-    state, effects = learned(state, known, answer["term"])
+    state, effects = learned(state, answer)
     if state.connection_state in ("connecting", "ready") and answer["asked"] == state.serial:
         state, more = _judge(state, answer, at)
         effects += more

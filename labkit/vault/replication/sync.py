@@ -277,7 +277,7 @@ def _was_not_asked(state: State, rpc: str, answer: Mapping[str, Any]) -> bool:
 
 
 def _guard(state: State, answer: Mapping[str, Any]) -> Step:
-    state, kept = learned(state._replace(stream=0), state.addresses, answer["term"])
+    state, kept = learned(state._replace(stream=0), answer)
     if answer["found"]:
         behind = answer["last"] - answer["index"]
         observed = Observe("guard_found", {"index": answer["index"], "scanned_entries": behind})

@@ -213,7 +213,7 @@ class World:
         answer = serving.QUESTIONS[rpc](self.primary, question)
         if rpc == "guard_hash":
             self.stream = None
-            answer["term"] = self.term
+            answer |= {"cluster_addrs": ["a", "b"], "term": self.term}
         self.fly("aside answers" if rpc == "guard_hash" else "answers", rpc, answer)
         if rpc == "stream_wals":
             self.stream = serving.opened(answer)

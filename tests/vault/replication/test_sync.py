@@ -92,6 +92,7 @@ def test_damaged_nodes_of_the_primary_make_an_empty_comparison_when_the_guard_is
                 "found": False,
                 "generation": 30,
                 "roots": [world.primary.tree.subtree_root(tree) for tree in (1, 2)],
+                "cluster_addrs": ["a", "b"],
                 "term": 1,
             },
             world.at(),
