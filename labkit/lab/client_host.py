@@ -8,8 +8,8 @@ from typing import Any
 from labkit.lab.blueprint import ClientPlan, NodePlan
 from labkit.lab.client import Client, ClientTimer, Effect, Outcome, SendRequest
 from labkit.lab.host_services import HostServices
-from labkit.lab.messages import ApiAnswer, ApiRequest, malformed_answer, size_of
-from labkit.lab.reports import MESSAGE_REFUSED, Observed, OperationEnded
+from labkit.lab.messages import ApiAnswer, ApiRequest, Correlation, malformed_answer, size_of
+from labkit.lab.reports import MESSAGE_REFUSED, NOT_ASKED, Observed, OperationEnded
 
 
 class ClientHost:
@@ -38,8 +38,8 @@ class ClientHost:
         self._carry_out(self.client.start(self.services.now()))
 
     def receive(self, source: str, answer: ApiAnswer) -> None:
-        """Take an answer; what is none is counted and reported (R25)."""
-        wrong = malformed_answer(answer)
+        """Take an answer; what is none, or comes from a node that was not asked, is counted and reported (R25)."""
+        wrong = malformed_answer(answer) or self._foreign(source, answer.correlation)
         if wrong:
             self.refused_messages += 1
             fields = (("reason", wrong), ("source", source))
@@ -55,6 +55,12 @@ class ClientHost:
     def state(self) -> dict[str, Any]:
         """Return the client as plain values."""
         return {**self.client.state(), "refused_messages": self.refused_messages}
+
+    def _foreign(self, source: str, correlation: Correlation) -> str:
+        operation = self.client.pending.get(correlation.number)
+        if operation is None or operation.attempts != correlation.attempt or operation.node in ("", source):
+            return ""
+        return NOT_ASKED
 
     def _carry_out(self, effects: list[Effect]) -> None:
         services = self.services

@@ -14,6 +14,7 @@ ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
 
 MESSAGE_REFUSED = "message refused"
 CONNECTION_REFUSED = "connection_refused"
+NOT_ASKED = "an answer of a host that was not asked"
 REFUSALS = (MESSAGE_REFUSED, CONNECTION_REFUSED)
 """Kinds of observations that a node counts: somebody sent what it may not."""
 """What a host observes that received a malformed message; its fields are the source and the reason."""

@@ -3,7 +3,7 @@
 1. Only a node of the same cluster forwards requests, and their answers.
 2. The answer to a fetch comes from the host that was asked; a number under which nothing is asked is ignored.
 3. Only a host at an address of the upstream answers, pushes, refuses, disconnects or announces itself.  A node that
-   follows nobody ignores all of these.
+   follows nobody ignores all of these; what one that it no longer follows had under way is refused like a stranger's.
 4. Whose question it is, is proven by what it shows: the replication link judges that.
 """
 
@@ -23,6 +23,7 @@ from labkit.lab.messages import (
     ReplicationRefusal,
     StreamPush,
 )
+from labkit.lab.reports import NOT_ASKED
 
 
 class Follower(Protocol):
@@ -57,7 +58,7 @@ def _from_fellow(node: Receiver, source: str, message: Any) -> str:
 def _to_fetch(node: Receiver, source: str, message: ApiAnswer | BootstrapAnswer) -> str:
     number = message.number if isinstance(message, BootstrapAnswer) else message.correlation.number
     _, asked = node.fetches.get(number, (0, source))
-    return "" if asked == source else "an answer of a host that was not asked"
+    return "" if asked == source else NOT_ASKED
 
 
 def _from_upstream(node: Receiver, source: str, message: Any) -> str:

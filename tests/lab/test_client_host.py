@@ -8,7 +8,7 @@ from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.client_host import ClientHost
 from labkit.lab.messages import ApiAnswer, ApiRequest, AttemptTimeout, Correlation, WorkTimer, size_of
-from labkit.lab.reports import OperationEnded
+from labkit.lab.reports import MESSAGE_REFUSED, NOT_ASKED, OperationEnded
 from labkit.service.message import Response
 
 SECOND_NS = 1_000_000_000
@@ -45,6 +45,26 @@ def test_a_client_by_itself_sends_waits_and_reports(outside):
             9, 5, "shop-1", "put-secret", "secret/data/shop-1/1", "paris", "answered", 200, 1, message.correlation
         )
     ]
+
+
+def test_an_answer_of_a_node_that_was_not_asked_is_counted_and_ends_nothing():
+    """Whoever forges one makes no write acknowledged that nobody keeps."""
+    lab = one_client().run("1010ms")
+    shop = lab.clients["shop-1"]
+    (open_now,) = shop.client.pending.values()
+    forged = ApiAnswer(Correlation("shop-1", open_now.number, open_now.attempts), Response(200, {}))
+    late = ApiAnswer(Correlation("shop-1", open_now.number, open_now.attempts + 1), Response(200, {}))
+    before = shop.client.state()
+    for source in ("tokyo-1", "paris-2", "paris-operator"):
+        shop.receive(source, forged)
+        shop.receive(source, late)
+
+    assert shop.client.state() == before
+    assert (shop.refused_messages, len(lab.ledger.writes)) == (3, 0)
+    reasons = [dict(event.fields)["reason"] for event in lab.trace.select("observed") if event.what == MESSAGE_REFUSED]
+    assert reasons == [NOT_ASKED] * 3
+    lab.run("15s")
+    assert len(lab.ledger.writes) == 10
 
 
 @pytest.fixture(scope="module")
