@@ -146,15 +146,17 @@ class Journal:
         self._store_nodes(term)
         return damaged
 
-    def adopt(self, tree: MerkleTree) -> bool:
-        """Replace the tree by a reindexed one; return whether their leaves differ.
+    def rebuild(self, term: int) -> bool:
+        """Replace the index by one built from the store, and store it; return whether their leaves differ.
 
         If they do, the backlog is dropped: its entries start from states that never existed, and a secondary
         that asks by guard must not find any of them.
         """
-        assert self.tree is not None, "the journal is off: it has no tree to replace"
-        differs = tree.guard() != self.tree.guard()
-        self.tree = tree
+        assert self.tree is not None, "the journal is off: it has no index to replace"
+        guard = self.tree.guard()
+        self.flushed, self.tree = None, MerkleTree.build(self._stored(), self.storage)
+        self._try_flush(term)
+        differs = self.tree.guard() != guard
         if differs:
             self._empty_backlog()
         return differs

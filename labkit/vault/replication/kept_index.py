@@ -5,7 +5,8 @@
    what else is stored of the nodes means nothing.
 3. The tail holds a slot for each of the entries after that one: its number and the names of the keys that it changed,
    0xFF between them.  A slot is taken again once the entry that it holds is folded into the stored nodes.
-4. What is not as it was written, and a tail with a gap, counts as no kept index: it is built from the contents (C12).
+4. What cannot be what was written (its length, its number, a name that is not text), and a tail with a gap, count as no
+   kept index: it is built from the contents (C12).
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def changed_nodes(kept: KeptNodes) -> dict[str, bytes | None]:
 
 
 def read_nodes(read: Read) -> KeptNodes | None:
-    """Return the stored nodes; None without a mark, or where anything is not as it was written."""
+    """Return the stored nodes; None without a mark, or where something is not of the length that was written."""
     mark = read(MARK)
     if mark is None or len(mark) != MARK_BYTES:
         return None

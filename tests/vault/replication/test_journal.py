@@ -178,27 +178,32 @@ def test_switched_off_it_forgets() -> None:
     assert journal.commit({"logical/a": b"2"}, 0) is None
 
 
-def test_a_reindexed_tree_of_other_leaves_drops_the_ring() -> None:
-    journal = running()
+def test_an_index_built_again_of_other_leaves_drops_the_backlog() -> None:
+    journal = running(logical__b=b"1")
     journal.commit({"logical/a": b"1"}, 0)
     guard = journal.tree.guard() if journal.tree else b""
-    journal.storage.apply({"logical/a": b"rotten"}, 0)
+    journal.flush(0)
+    journal.storage.apply({"logical/a": b"rotten", "logical/b": None}, 0)
 
-    assert journal.adopt(MerkleTree.build(shipped(journal).items()))
+    assert journal.rebuild(0)
     assert journal.find(guard) is None
+    assert journal.storage.leaves() == {"logical/a": merkle.leaf_digest("logical/a", b"rotten")}
     assert (journal.last, journal.oldest) == (1, 1)
     assert journal.commit({"logical/b": b"2"}, 0) == 2
 
 
-def test_a_reindexed_tree_of_the_same_leaves_keeps_the_ring() -> None:
+def test_an_index_built_again_of_the_same_leaves_keeps_the_backlog_and_ends_damage() -> None:
     journal = running()
     journal.commit({"logical/a": b"1"}, 0)
-    assert journal.tree is not None
-    journal.tree.corrupt("subpage", "logical/a")
+    journal.corrupt("subpage", "logical/a", 0)
 
-    assert not journal.adopt(MerkleTree.build(shipped(journal).items()))
-    assert not merkle.is_corrupted(journal.tree.check(""))
+    assert not journal.rebuild(0)
     assert len(journal) == 1
+    successor = Journal(journal.storage)
+    successor.switch_on()
+    for tree in (journal.tree, successor.tree):
+        assert tree is not None
+        assert not merkle.is_corrupted(tree.check(""))
 
 
 # ---- what was ---------------------------------------------------------------------------------------------
