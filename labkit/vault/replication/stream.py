@@ -130,9 +130,12 @@ def echoed(state: State, event: ReplyArrived) -> Step:
 
 
 def _measured(state: State, answer: Mapping[str, Any], at: Moment) -> Heartbeat:
-    """Return what a heartbeat's answer shows; one that a later heartbeat's overtook shows only that it was heard."""
+    """Return what a heartbeat's answer shows.
+
+    One that a later heartbeat's overtook, or to one that is not sent yet, shows only that something was heard.
+    """
     beat = state.heartbeat
-    if answer["sent_ns"] <= beat.sent_ns:
+    if not beat.sent_ns < answer["sent_ns"] <= at.now_ns:
         return beat._replace(last_wall_ns=at.wall_ns)
     number, canary_ns = answer["last_wal"], beat.canary_ns
     if state.position is not None and number <= state.position:

@@ -199,6 +199,12 @@ def test_the_latest_that_was_answered_is_what_clocks_are_read_off() -> None:
     assert late.heartbeat == state.heartbeat
 
 
+def test_an_answer_to_a_heartbeat_that_is_not_sent_yet_shows_nothing() -> None:
+    state, _ = stream.echoed(STREAMING, echo(sent_ns=AT.now_ns + 1))
+    assert state.heartbeat == Heartbeat(last_wall_ns=AT.wall_ns)
+    assert stream.echoed(state, echo())[0].heartbeat.duration_ns == 4 * SECOND_NS
+
+
 # ---- marks
 
 
