@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
@@ -379,6 +380,47 @@ def old_messages_come_again(drill: Drill, seed: int) -> None:
     converges(lab, state)
 
 
+NUMBERS = (-(2**63), -1, 0, 1, 2**32, 10**18, 2**63 - 1, 2**63, 10**5_000, True)
+BYTES = (b"", b"x", bytes(20), b"\xff" * 20, bytes(5_120))
+TEXTS = ("", "x", "x" * 100_000, "logical/x", "token/x", "node/mode", "core/keyring", "https://lima-1:8201", "\ud800")
+
+
+def altered(dice: Random, value: Any) -> Any:
+    """A value of the same kind, at a limit or beyond it."""
+    if isinstance(value, bool) or value is None:
+        return not value
+    if isinstance(value, int | bytes | str):
+        return dice.choice(NUMBERS if isinstance(value, int) else BYTES if isinstance(value, bytes) else TEXTS)
+    if not value or dice.random() < 0.3:
+        return dice.choice(([], [1], ["logical/y"], [["logical/x", b"y"]], [*value] * 50))
+    place = dice.randrange(len(value))
+    return [altered(dice, part) if number == place else part for number, part in enumerate(value)]
+
+
+def hosts_go_mad(drill: Drill, seed: int) -> None:
+    """The hosts of a link say anything that fits the other's open question, or does not."""
+    dice = Random(seed)
+    lab = drill.lab(dice.choice(STATES))
+    for _ in range(dice.randint(1, 6)):
+        source, target, message = dice.choice(drill.sent)
+        contents = dict(getattr(message, "message", {}))
+        sync = sync_of(lab)
+        if "serial" in contents and sync is not None and target.startswith("tokyo"):
+            contents["serial"] = dice.choice((sync.serial, sync.life, sync.stream))
+        if contents:
+            name = dice.choice(sorted(contents))
+            contents[name] = altered(dice, contents[name])
+            message = message._replace(message=contents)
+        lab.parts.nodes[target].receive(source, message)
+        for _ in range(dice.randint(0, 40)):
+            lab.step()
+    lab.heal()
+    lab.run("20s")
+    for cluster in lab.clusters:
+        json.dumps(lab[cluster].status())
+    Lab.restore(lab.snapshot()).run("1s")
+
+
 def converges(lab: Lab, state: str) -> None:
     """Nothing ended the run, every refusal was counted, and what follows is level afterwards."""
     lab.heal()
@@ -404,8 +446,14 @@ def test_what_was_sent_before_may_come_again_at_any_time_and_the_pair_converges(
     old_messages_come_again(drill, seed)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_whatever_the_hosts_of_a_link_say_nothing_ends_the_run_and_every_node_has_a_status(drill, seed):
+    hosts_go_mad(drill, seed)
+
+
 @pytest.mark.slow
-def test_a_thousand_more_times(drill):
+def test_all_three_many_more_times(drill):
     for seed in range(1_000, 1_500):
         strangers_interfere(drill, seed)
         old_messages_come_again(drill, seed)
+        hosts_go_mad(drill, seed)
