@@ -50,7 +50,7 @@ class OwnEntryMade(NamedTuple):
 
     cluster: str
     entry_number: int
-    keys: tuple[str, ...]
+    changed: tuple[str, ...]
 
 
 class Wiped(NamedTuple):

@@ -540,7 +540,9 @@ def sent_health(sent: Sent) -> bool:
 
 def judge_store(before: dict[str, bytes], after: dict[str, bytes]) -> str:
     changed = sorted(key for key in before.keys() | after.keys() if before.get(key) is not after.get(key))
-    changed = [key for key in changed if key != "node/wal"]  # the number of the newest entry
+    changed = [
+        key for key in changed if not key.startswith(("node/wal", "node/index/"))
+    ]  # the entry's number and names
     spent = [key for key in changed if key.startswith("token/id/")]
     if not changed or (len(changed) == 1 and spent):
         return ""
