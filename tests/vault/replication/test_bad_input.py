@@ -451,6 +451,41 @@ def test_other_methods_are_unsupported(make_seat):
     assert seat.seen() == before
 
 
+CLIENT_CALLS = (
+    ("GET", "secret/data/app"),
+    ("POST", "secret/data/app"),
+    ("LIST", "secret/metadata"),
+    ("POST", "transit/encrypt/orders"),
+    ("GET", "auth/token/lookup-self"),
+    ("POST", "auth/token/create"),
+    ("POST", "sys/wrapping/unwrap"),
+    ("POST", "sys/capabilities-self"),
+    ("GET", "sys/mounts"),
+    ("PUT", "sys/seal"),
+    ("PUT", "sys/step-down"),
+    ("PUT", "sys/rotate"),
+    ("GET", "sys/internal/ui/mounts"),
+    ("GET", "nowhere/at/all"),
+)
+NODE_CALLS = (("sys/health", 472), ("sys/seal-status", 200), ("sys/leader", 200), ("sys/init", 200))
+
+
+@pytest.mark.parametrize("make_seat", ["tokyo", "alone, secondary", "standby of tokyo", "tokyo sealed"], indirect=True)
+def test_a_secondary_answers_no_client_whatever_its_token_and_takes_no_use(make_seat):
+    """Decision D6: right after the seal, before the token is looked at; what tells how a node is ignores any token."""
+    seat = make_seat()
+    before = seat.seen()
+    wanted = seat.refuses or (400, "path disabled in replication DR secondary mode")
+    for token in TOKENS:
+        headers = {"X-Vault-Token": seat.tokens[token]} if token in seat.tokens else {}
+        for method, path in CLIENT_CALLS:
+            body: Any = {} if method in ("POST", "PUT") else None
+            judge(seat.send(method, f"/v1/{path}", headers, body), wanted, f"{method} {path} as {token}")
+        for path, status in () if seat.refuses else NODE_CALLS:
+            assert seat.send("GET", f"/v1/{path}", headers, None).status == status, f"{path} as {token}"
+    assert seat.seen() == before
+
+
 def test_every_endpoint_is_in_the_table():
     assert {(row.operation, row.path) for row in ROWS} <= {(route.operation, route.pattern) for route in ROUTES}
     fields = {field.kind for route in ROUTES for field in route.fields}
