@@ -94,9 +94,11 @@ class MemoryStorage:
         if self._shared_leaves:
             self._leaves, self._shared_leaves = dict(self._leaves), False
         kept = self._leaves
-        kept.update({key: leaf for key, leaf in leaves.items() if leaf is not None})
-        for key in [key for key, leaf in leaves.items() if leaf is None]:
-            kept.pop(key, None)
+        if None in leaves.values():
+            for key in [key for key, leaf in leaves.items() if leaf is None]:
+                kept.pop(key, None)
+            leaves = {key: leaf for key, leaf in leaves.items() if leaf is not None}
+        kept.update(leaves)  # type: ignore[arg-type]  # no leaf of it is None
 
     def _enter_folder(self, key: str) -> None:
         folders = self._folders
