@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64decode, b64encode
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -129,3 +131,47 @@ def test_saving_and_restoring_a_store_enters_no_folder_again():
     assert CountedNames.copies == 1
     assert "new" in second.list("team-7/")
     assert "new" not in first.list("team-7/")
+
+
+# ---- the kept index
+
+
+def steps_of_a_drill() -> list[Callable[[Lab], object]]:
+    """Return a drill in steps: writes enough for several flushes, damage, takeovers on both sides and a failover."""
+
+    def write(cluster: str, number: int) -> Callable[[Lab], object]:
+        return lambda lab: lab[cluster].post(f"secret/data/{number % 5}", {"data": {"n": number}})
+
+    return [
+        lambda lab: lab.replicate("paris", "tokyo"),
+        *[write("paris", number) for number in range(6)],
+        lambda lab: lab.corrupt("paris", layer="root"),
+        lambda lab: lab.crash("paris-1"),
+        lambda lab: lab.run("6s"),
+        *[write("paris", number) for number in range(6)],
+        lambda lab: lab.corrupt("tokyo", layer="storage"),
+        lambda lab: lab.crash("tokyo-1"),
+        lambda lab: lab.run("8s"),
+        lambda lab: lab.failover("paris", "tokyo"),
+        *[write("tokyo", number) for number in range(6)],
+        lambda lab: lab.run("5s"),
+    ]
+
+
+def kept(lab: Lab) -> list[Any]:
+    """Return the trace, and of each cluster its index and all that it stores."""
+    stores = lab.parts.stores.values()
+    journals = [lab.parts.nodes[lab.queries.active_node(name)].journal for name in ("paris", "tokyo")]
+    return [lab.trace.digest(), [journal.state() for journal in journals], [store.state() for store in stores]]
+
+
+def test_cut_at_each_step_the_index_is_kept_as_if_uncut(monkeypatch):
+    monkeypatch.setattr(MemoryStorage, "flush_entries", 8)
+    uncut, cut = Lab.pair(seed=9), Lab.pair(seed=9)
+    for step in steps_of_a_drill():
+        step(uncut)
+        cut = Lab.restore(cut.snapshot())
+        step(cut)
+
+    assert kept(cut) == kept(uncut)
+    assert all(journal["flushed"] > 8 for journal in kept(cut)[1]), "the nodes were stored more than once"
