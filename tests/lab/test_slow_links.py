@@ -145,6 +145,20 @@ def test_a_value_that_a_cut_loses_on_its_way_is_asked_for_again(
     assert shipped(narrow) < 3 * 3 * MB, "the loss is proven, not guessed: nothing is sent twice without one"
 
 
+def test_a_cut_in_the_middle_of_a_long_way_is_noticed_at_its_end() -> None:
+    lab = over(64_000)
+    lab.replicate("paris", "tokyo")
+    lab.run("3s")
+    write(lab, "large", 1_000_000)
+    lab.run("70s")
+    faults(lab, "both ways", 4)
+    lab.run("4s")
+    assert [fields["sent"] for fields in seen(lab, "entries_lost")] == [lab.queries.last_entry("paris")]
+    lab.run("140s")
+
+    assert level(lab)
+
+
 def test_no_value_is_fetched_twice_however_often_the_connection_is_lost() -> None:
     lab = over(MB)
     for number in range(6):

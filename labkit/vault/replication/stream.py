@@ -7,6 +7,7 @@
    secondary asks by guard again; without such a proof it waits, for as long as the link takes.
 3. A heartbeat is a mark when it waits its turn on the line, as all questions but the one by guard do.  While a mark is
    under way a heartbeat per second goes aside, and further marks after 4, 8, 16 ... of them, as the first may be lost.
+   When two heartbeats in a row went unanswered, something cut the link meanwhile: the next one is a mark.
    The question by guard goes aside, so the heartbeats after it do, and are its marks.
 4. When everything pushed was applied and the guards differ, contents differ: the secondary asks by guard
    again, at growing intervals while they still differ.
@@ -32,9 +33,19 @@ from labkit.vault.replication.events import (
     Pushed,
     ReplyArrived,
 )
-from labkit.vault.replication.state import Heartbeat, State, Step, ask_guard, backoff_ns, canary_age_ms, learned
+from labkit.vault.replication.state import (
+    HEARTBEAT_NS,
+    Heartbeat,
+    State,
+    Step,
+    ask_guard,
+    backoff_ns,
+    canary_age_ms,
+    learned,
+)
 
 MAX_CANARIES = 64
+MISSED_NS = 2 * HEARTBEAT_NS
 ADVICE = "equal contents under unequal roots: a tree is damaged; run merkle-check on both clusters and reindex that one"
 MARKS = frozenset(1 << power for power in range(2, 40))
 """After how many heartbeats without an answered mark another one is sent."""
@@ -117,9 +128,10 @@ def _advanced(state: State, position: int) -> State:
 def echoed(state: State, event: ReplyArrived) -> Step:
     """Handle the answer of a heartbeat: clock, canary, addresses, and what it proves."""
     answer, at = event.payload, event.at
+    missed = answer["sent_ns"] - state.heartbeat.sent_ns > MISSED_NS
     state = state._replace(
         heartbeat=_measured(state, answer, at),
-        unanswered=state.unanswered if answer["aside"] else 0,
+        unanswered=state.unanswered if answer["aside"] and not missed else 0,
         heard_ns=at.now_ns if state.connection_state == "ready" else state.heard_ns,
     )
     state, effects = learned(state, answer)

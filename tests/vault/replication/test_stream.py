@@ -233,10 +233,20 @@ def test_while_a_mark_is_under_way_heartbeats_go_aside_with_marks_ever_less_ofte
 
 
 def test_an_answer_from_aside_ends_no_mark() -> None:
-    state, _ = beats(STREAMING, 3)
+    state, _ = beats(STREAMING._replace(heartbeat=Heartbeat(sent_ns=15 * SECOND_NS)), 3)
     state, _ = stream.echoed(state, echo(aside=True))
     assert state.unanswered == 3
     assert stream.echoed(state, echo())[0].unanswered == 0
+
+
+@pytest.mark.parametrize(("seconds", "left"), [(1, 30), (2, 30), (3, 0), (9, 0)])
+def test_after_two_heartbeats_without_an_answer_the_next_is_a_mark(seconds: int, left: int) -> None:
+    beat = Heartbeat(sent_ns=(20 - seconds) * SECOND_NS)
+    state = STREAMING._replace(unanswered=30, heartbeat=beat)
+    state, _ = stream.echoed(state, echo(aside=True, sent_ns=20 * SECOND_NS))
+
+    assert state.unanswered == left
+    assert beats(state, 1)[1] == ([[False]] if left == 0 else [[True]])
 
 
 def test_heartbeats_after_the_guard_are_its_marks() -> None:
