@@ -69,6 +69,14 @@ class ReplicationRefusal(NamedTuple):
     addresses: tuple[str, ...] = ()
 
 
+class ConnectionChallenge(NamedTuple):
+    """What a secondary is to sign before its question under this serial, the first of a connection, is answered."""
+
+    serial: int
+    text: str
+    seal: bytes
+
+
 class StreamPush(NamedTuple):
     """Journal entries that a primary pushes to a secondary."""
 
@@ -97,9 +105,10 @@ class Announcement(NamedTuple):
 
 
 class BootstrapRequest(NamedTuple):
-    """A secondary's request for what it needs to join; ``number`` is its fetch."""
+    """A secondary's request for what it needs to join: a challenge, then the keys; ``number`` is its fetch."""
 
     number: int
+    operation: str
     body: Body
 
     def __repr__(self) -> str:
@@ -275,6 +284,11 @@ def _check_refusal(message: ReplicationRefusal) -> str:
     return ""
 
 
+def _check_challenge(message: ConnectionChallenge) -> str:
+    parts = [type(part) for part in message]
+    return "" if parts == [int, str, bytes] and is_text(message.text) else "a malformed challenge"
+
+
 def _check_bootstrap_answer(message: BootstrapAnswer) -> str:
     wrong = _check_response(message.response)
     if wrong or not is_whole_number(message.number):
@@ -282,14 +296,18 @@ def _check_bootstrap_answer(message: BootstrapAnswer) -> str:
     if not message.response.ok:
         return ""
     data = message.response.data
-    parts = [data.get(name) for name in BOOTSTRAP_PARTS] if type(data) is dict else [None]
+    if type(data) is not dict:
+        return "a bootstrap answer without data"
+    if type(data.get("challenge")) is str:
+        return "" if _is_hex(data.get("seal")) else "a challenge without a seal"
+    parts = [data.get(name) for name in BOOTSTRAP_PARTS]
     return "" if all(map(_is_hex, parts)) else "a bootstrap answer without keys"
 
 
 def _check_bootstrap_request(message: BootstrapRequest) -> str:
     if not is_whole_number(message.number):
         return "a bootstrap request without a number"
-    return shapes.malformed_credentials(message.body)
+    return shapes.malformed_bootstrap_request(message.operation, message.body)
 
 
 def _all_text(values: Any) -> bool:
@@ -313,6 +331,7 @@ CHECKS: dict[type, Callable[[Any], str]] = {
     ReplicationQuestion: _check_question,
     ReplicationAnswer: lambda message: shapes.malformed_answer(message.rpc, message.message),
     ReplicationRefusal: _check_refusal,
+    ConnectionChallenge: _check_challenge,
     StreamPush: lambda message: shapes.malformed_push(message.message),
     Announcement: lambda message: shapes.malformed_announcement(message.message),
     BootstrapRequest: _check_bootstrap_request,

@@ -211,12 +211,15 @@ class NodeHost:
             self._observer(),
             lambda fetch: silence(fetch.address),
         )
+        peers = [name for name in self.plan.cluster.node_names if name != self.name]
         settings = Settings(
             version=self.plan.cluster.version,
             cluster_name=self.cluster,
             node=self.name,
             api_address=api_address(self.name),
             cluster_address=cluster_address(self.name),
+            peer_api_addresses=tuple(map(api_address, peers)),
+            peer_cluster_addresses=tuple(map(cluster_address, peers)),
             high_availability=True,
             backlog_entries=self.plan.cluster.backlog_entries,
         )
@@ -297,8 +300,8 @@ class NodeHost:
         if fetch.channel == "cluster":
             body = fetch.request.body or {}
             size_bytes = HEADER_BYTES + message_bytes(body)
-            wanted = BootstrapRequest(number, body)
-            self.services.send(self.name, target.node, "bootstrap_request", wanted, size_bytes, aside=True)
+            asked = BootstrapRequest(number, fetch.request.path, body)
+            self.services.send(self.name, target.node, "bootstrap_request", asked, size_bytes, aside=True)
         else:
             request = ApiRequest(Correlation(self.name, number), fetch.request)
             self.services.send(self.name, target.node, "request", request, size_of(fetch.request.body))

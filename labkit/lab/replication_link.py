@@ -13,12 +13,14 @@ from typing import Any
 
 from labkit.lab.addresses import cluster_address
 from labkit.lab.blueprint import NodePlan
+from labkit.lab.greeting import Greeting
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import (
     HEADER_BYTES,
     Announcement,
     AnnounceTimer,
     BootstrapRequest,
+    ConnectionChallenge,
     NodeTimer,
     ReplicationAnswer,
     ReplicationQuestion,
@@ -70,6 +72,7 @@ class ReplicationLink:
         "_services",
         "_vault",
         "followed",
+        "greeting",
         "reported",
         "secondaries",
         "serial",
@@ -86,6 +89,7 @@ class ReplicationLink:
         self.serial: int = state.get("serial", 0)
         self.reported: tuple[str, str] = state.get("reported", ("", ""))
         self.followed: str = state.get("followed", "")
+        self.greeting = Greeting(state.get("greeting"))
         self._progress: tuple[str, int | None] | None = None
         self._known: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self.secondaries = Secondaries(plan, services, vault, incarnation, state)
@@ -145,6 +149,7 @@ class ReplicationLink:
             "serial": self.serial,
             "reported": self.reported,
             "followed": self.followed,
+            "greeting": self.greeting.state(),
             "sync": None if sync is None else plain(sync),
             **self.secondaries.state(),
         }
@@ -260,19 +265,28 @@ class ReplicationLink:
         return True
 
     def _ask(self, send: AskUpstream) -> None:
-        core = self._core
         tree = self._journal.tree
         assert tree is not None
         message = ask(send, tree)
         target = self._services.resolve(send.to)
         if target is None:
             return
-        credentials: dict[str, Any] = {}
+        question = ReplicationQuestion(send.rpc, self._mode.secondary_id, message, {})
         if send.rpc == "guard_hash":
             message["addresses"] = [cluster_address(name) for name in self._plan.cluster.node_names]
-            credentials = activation.credentials(core, message["serial"])
-        question = ReplicationQuestion(send.rpc, self._mode.secondary_id, message, credentials)
-        self._send(target.node, send.rpc, question, size_bytes(message) + size_bytes(credentials), aside=send.aside)
+            self.greeting.begin(target.node, question)
+        elif self._sync is not None and self._sync.connection_state == "connecting":
+            question = self.greeting.instead_of(question, target.node)
+        self._put(target.node, question, send.aside)
+
+    def _on_challenge(self, source: str, challenge: ConnectionChallenge) -> None:
+        question = self.greeting.proven(source, challenge, self._core) if self._sync is not None else None
+        if question:
+            self._put(source, question, aside=True)
+
+    def _put(self, node: str, question: ReplicationQuestion, aside: bool) -> None:
+        size = size_bytes(question.message) + size_bytes(question.credentials)
+        self._send(node, question.rpc, question, size, aside)
 
     def _on_announcement(self, source: str, message: Announcement) -> None:
         if self._sync is None:  # its active node hears it too
@@ -306,5 +320,6 @@ MESSAGE_HANDLERS: dict[type, Callable[[ReplicationLink, str, Any], None]] = {
     ReplicationRefusal: ReplicationLink._on_refusal,
     StreamPush: ReplicationLink._on_push,
     Announcement: ReplicationLink._on_announcement,
+    ConnectionChallenge: ReplicationLink._on_challenge,
     BootstrapRequest: lambda link, source, message: link.secondaries.on_bootstrap_request(source, message),
 }

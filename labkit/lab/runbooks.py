@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
+from labkit.lab.addresses import host_of
 from labkit.lab.patience import POLL_NS, Patience
 from labkit.service.durations import SECOND_NS
 from labkit.service.encoding import from_unpadded_base64
@@ -314,12 +315,16 @@ def _catch_up(old: str, new: str, before: dict[str, Any]) -> Steps:
 
 
 def _wait_for_root(cluster: str, root: str, of: str) -> Steps:
-    """Wait until a cluster has the Merkle root of another; give up when nothing arrives any more."""
-    idle, seen = 0, ""
+    """Wait until a cluster has the Merkle root of another; give up when nothing arrives from that one any more."""
+    idle, seen, nodes = 0, "", (yield LookUpNodes(of))
     while idle < MAX_ARRIVAL_POLLS:
-        found = (yield from _status(cluster)).get("merkle_root", "")
+        data = yield from _status(cluster)
+        found = data.get("merkle_root", "")
         if found == root:
             return
+        peers = data.get("primaries", ()) if data.get("connection_state") == "ready" else ()
+        if any(peer["api_address"] and host_of(peer["api_address"]) not in nodes for peer in peers):
+            raise RunbookError(f"{cluster} did not become level with {of}: it follows another primary now")
         idle, seen = (0, found) if found != seen else (idle + 1, seen)
         yield Pause(POLL_NS)
     raise RunbookError(

@@ -1,6 +1,7 @@
 """Secondaries: a primary's part in replication: it answers their questions, and pushes what was committed (R19).
 
-1. A connection begins with ``guard_hash`` and the client certificate; what comes without one is refused.
+1. A connection begins with ``guard_hash``, a challenge, and the question again with certificate and proof
+   (``admission``); what comes without a connection is refused.
 2. A node that is not the active one names the one that is.
 3. What was committed is pushed in order to each open stream.  Revoking an id cuts its stream at once.
 4. A new active node announces itself to who is not connected, once a second for a while.
@@ -13,23 +14,20 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.lab.addresses import cluster_address
+from labkit.lab.admission import NOT_ACTIVE_TEXT, Admission
 from labkit.lab.blueprint import NodePlan
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import (
     HEADER_BYTES,
     Announcement,
     AnnounceTimer,
-    BootstrapAnswer,
     BootstrapRequest,
     ReplicationAnswer,
     ReplicationQuestion,
     ReplicationRefusal,
     StreamPush,
 )
-from labkit.lab.reports import CONNECTION_REFUSED
 from labkit.service.durations import SECOND_NS
-from labkit.service.errors import NOT_ACTIVE
-from labkit.service.message import Response
 from labkit.vault.core import Leadership
 from labkit.vault.replication import activation, announcement
 from labkit.vault.replication.journal import Journal
@@ -47,20 +45,20 @@ from labkit.vault.replication.serving import (
 from labkit.vault.vault import Vault
 
 REFUSAL_BYTES = 64
-NOT_ACTIVE_TEXT = "not the active node"
 ANNOUNCEMENTS, ANNOUNCE_NS = 15, SECOND_NS
 
 
 class Secondaries:
     """Who is connected to this node as a secondary of its cluster, and the streams that were opened."""
 
-    __slots__ = ("_core", "_incarnation", "_plan", "_services", "_vault", "connected", "streams")
+    __slots__ = ("_admission", "_core", "_incarnation", "_plan", "_services", "_vault", "connected", "streams")
 
     def __init__(
         self, plan: NodePlan, services: HostServices, vault: Vault, incarnation: int, state: dict[str, Any]
     ) -> None:
         self._plan, self._services, self._incarnation = plan, services, incarnation
         self._vault, self._core = vault, vault.core
+        self._admission = Admission(vault.core, self._send)
         self.connected: dict[str, str] = dict(state.get("connected", {}))
         self.streams: dict[str, SecondaryStream] = {
             secondary_id: SecondaryStream(*row) for secondary_id, row in state.get("streams", ())
@@ -112,6 +110,10 @@ class Secondaries:
         """Answer a question, or refuse it."""
         rpc, secondary_id, message = question.rpc, question.secondary_id, question.message
         refused, addresses = self._judge(source, question)
+        if not refused and rpc == "guard_hash" and self.connected.get(secondary_id) != source:
+            refused = self._admission.greet(source, question)
+            if not refused:
+                return
         if refused:
             serial = message["asked" if rpc == "echo" else "serial"]
             self._send(source, rpc, ReplicationRefusal(rpc, serial, refused, addresses), REFUSAL_BYTES, aside=True)
@@ -137,20 +139,14 @@ class Secondaries:
         if self._mode.mode != "primary":
             return f"not a primary but {self._mode.mode}", ()
         if question.rpc == "guard_hash":
-            why = activation.check_connection(core, secondary_id, question.message["serial"], question.credentials)
-            if why:
-                core.observe(CONNECTION_REFUSED, secondary=secondary_id, reason=why)
-            else:
+            why = self._admission.judge(source, question) if question.credentials else ""
+            if question.credentials and not why:
                 self.connected[secondary_id] = source
+            if not why and self.connected.get(secondary_id) == source:
                 self.streams.pop(secondary_id, None)
             return why, ()
-        connected = self.connected.get(secondary_id)
-        if connected != source:
-            why = "no connection of that id is open"
-            if connected is not None:
-                core.observe(CONNECTION_REFUSED, secondary=secondary_id, reason=f"{why} from this host")
-            return why, (core.settings.cluster_address,)
-        return "", ()
+        why = self._admission.judge_host(source, secondary_id, self.connected.get(secondary_id))
+        return why, (core.settings.cluster_address,) if why else ()
 
     def _echo(self, secondary_id: str, message: dict[str, Any]) -> dict[str, Any]:
         core = self._core
@@ -195,10 +191,5 @@ class Secondaries:
             self._services.after(ANNOUNCE_NS, timer)
 
     def on_bootstrap_request(self, source: str, message: BootstrapRequest) -> None:
-        """Give a secondary that joins what it needs, when this node leads."""
-        if not self._active:
-            answer = Response(503, {}, {"errors": [NOT_ACTIVE_TEXT]}, NOT_ACTIVE)
-        else:
-            answer = activation.bootstrap(self._core, message.body)
-        size = size_bytes(answer.body or {})
-        self._send(source, "bootstrap_answer", BootstrapAnswer(message.number, answer), size, aside=True)
+        """Answer what a secondary that joins asks for."""
+        self._admission.answer_bootstrap(source, message)

@@ -2,8 +2,9 @@
 
 1. Only a node of the same cluster forwards requests, and their answers.
 2. The answer to a fetch comes from the host that was asked; a number under which nothing is asked is ignored.
-3. Only a host at an address of the upstream answers, pushes, refuses, disconnects or announces itself.  A node that
-   follows nobody ignores all of these; what one that it no longer follows had under way is refused like a stranger's.
+3. Only a host at an address of the upstream answers, challenges, pushes, refuses, disconnects or announces itself.  A
+   node that follows nobody ignores all of these; what one that it no longer follows had under way is refused like a
+   stranger's.
 4. Whose question it is, is proven by what it shows: the replication link judges that.
 """
 
@@ -17,6 +18,7 @@ from labkit.lab.messages import (
     Announcement,
     ApiAnswer,
     BootstrapAnswer,
+    ConnectionChallenge,
     ForwardedAnswer,
     ForwardedRequest,
     ReplicationAnswer,
@@ -75,4 +77,5 @@ JUDGES: dict[type, Callable[[Receiver, str, Any], str]] = {
     ReplicationRefusal: _from_upstream,
     StreamPush: _from_upstream,
     Announcement: _from_upstream,
+    ConnectionChallenge: _from_upstream,
 }

@@ -48,6 +48,8 @@ class Settings(NamedTuple):
     node: str = "node-1"
     api_address: str = f"http://127.0.0.1:{API_PORT}"
     cluster_address: str = f"https://127.0.0.1:{CLUSTER_PORT}"
+    peer_api_addresses: tuple[str, ...] = ()  # of the cluster's other nodes
+    peer_cluster_addresses: tuple[str, ...] = ()
     storage_type: str = "inmem"
     max_body_bytes: int = 33_554_432
     high_availability: bool = False

@@ -140,6 +140,10 @@ def authenticate(ctx: Context) -> None:
     text = tokens.sent_token(ctx)
     if not text:
         raise Forbidden(DENIED)
+    if "invalid_token_is_400" in ctx.resolved.flags and text.count(".") == 2:
+        from labkit.vault import wrapping
+
+        text = wrapping.token_of(ctx, text)
     caller = _caller(ctx, text)
     if caller is None or caller.token.uses < 0:
         if "invalid_token_is_400" in ctx.resolved.flags:

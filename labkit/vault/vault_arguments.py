@@ -14,6 +14,7 @@ MAX_FAILURES = 1_000_000
 
 _VERSION = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}(\+ent)?", re.ASCII)
 _NUMBERS = ("max_body_bytes", "backlog_entries")
+_ADDRESS_LISTS = ("peer_api_addresses", "peer_cluster_addresses")
 
 
 def judge_settings(clock: Any, chosen: Mapping[str, Any]) -> None:
@@ -31,6 +32,9 @@ def judge_settings(clock: Any, chosen: Mapping[str, Any]) -> None:
             flag(name, value)
         elif name in _NUMBERS:
             whole_number(name, "a whole number from 1 up", value, 1)
+        elif name in _ADDRESS_LISTS:
+            if type(value) is not tuple or not all(type(address) is str for address in value):
+                raise wrong(name, "a tuple of addresses", value)
         else:
             text(name, "a text", value)
 

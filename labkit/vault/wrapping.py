@@ -2,7 +2,8 @@
 
 The wrapped answer is stored until its token is used or expires; the token is an ordinary service token with the one
 policy ``response-wrapping``.  In the JWT form (what a disaster-recovery activation uses) the token's text is the claim
-``jti``, beside the address at which it can be unwrapped.
+``jti``, beside the addresses at which it can be unwrapped.  A JWT counts as a whole (decision D17): one that was
+altered, or is over, or that another cluster signed, holds no token.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 POLICY = "response-wrapping"
 WRAPPED = "cubbyhole/"
+SIGNER = "node/token-signer"
+"""Where the public key (PEM) of what signs this cluster's tokens in JWT form is stored."""
 
 INVALID = "wrapping token is not valid or does not exist"
 CANNOT_WRAP = "a DR secondary cannot wrap an answer, as it stores none of its own; leave X-Vault-Wrap-TTL out"
@@ -91,7 +94,7 @@ def wrap(
 
 def read_wrapped(ctx: Context, text: str) -> WrappedAnswer:
     """Return what a wrapping token holds without using it up; raise BadRequest for a bad, used or expired one."""
-    text = token_of(text)
+    text = token_of(ctx, text)
     known = tokens.find(ctx, text) if text else None
     if known is None or known[0].policies != (POLICY,):
         raise BadRequest(INVALID)
@@ -104,17 +107,22 @@ def read_wrapped(ctx: Context, text: str) -> WrappedAnswer:
 def unwrap(ctx: Context, text: str) -> WrappedAnswer:
     """Return what a wrapping token holds, and use the token up."""
     wrapped = read_wrapped(ctx, text)
-    tokens.revoke(ctx, token_record.digest_of(token_of(text)))
+    tokens.revoke(ctx, token_record.digest_of(token_of(ctx, text)))
     return wrapped
 
 
-def token_of(text: str) -> str:
-    """Return the token's text itself, also out of the JWT form."""
+def token_of(ctx: Context, text: str) -> str:
+    """Return the token's text itself, also out of the JWT form; an empty text for a JWT that does not count."""
     if text.count(".") != 2 or text.startswith("hvs."):
         return text
-    from labkit.keymaking import read_claims
+    from labkit.keymaking import verify_es512
 
+    signer = ctx.full_storage.get(SIGNER)
+    if signer is None:
+        return ""
     try:
-        return str(read_claims(text).get("jti", ""))
+        claims = verify_es512(signer.decode(), text, ctx.now)
     except ValueError:
         return ""
+    token = claims.get("jti")
+    return token if claims.get("type") == "wrapping" and isinstance(token, str) else ""

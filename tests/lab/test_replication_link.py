@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
+from labkit.lab.election import read_lease
 from labkit.lab.messages import ReplicationQuestion
 from labkit.lab.reports import Progressed
 from labkit.lab.runbooks import RunbookError
@@ -57,6 +58,7 @@ def test_a_write_arrives_after_one_way_and_as_one_entry(calm):
 
 def test_each_side_reports_how_far_it_is(calm):
     """The primary what its journal has reached, under no upstream; the secondary what it applied, under its own."""
+    calm.run("1s")
     reported: list[Progressed] = []
     for name in ("paris-1", "tokyo-1"):
         node = calm.parts.nodes[name]
@@ -332,8 +334,9 @@ def test_a_question_before_the_connection_is_refused(calm):
 def test_a_connection_without_the_right_certificate_is_refused(calm):
     link = calm.parts.nodes["paris-1"].link
     before = dict(link.secondaries.connected)
-    refused, _ = link.secondaries._judge("tokyo-1", ReplicationQuestion("guard_hash", "tokyo", {"serial": 1}, {}))
-    stranger, _ = link.secondaries._judge("tokyo-1", ReplicationQuestion("guard_hash", "nobody", {"serial": 1}, {}))
+    shown = {"certificate": "another"}
+    refused, _ = link.secondaries._judge("tokyo-1", ReplicationQuestion("guard_hash", "tokyo", {"serial": 1}, shown))
+    stranger, _ = link.secondaries._judge("tokyo-1", ReplicationQuestion("guard_hash", "nobody", {"serial": 1}, shown))
 
     assert refused == "the certificate is not the one that was issued for this id"
     assert stranger == "the activation of this id was revoked, or never issued"
@@ -556,6 +559,8 @@ def test_a_node_that_was_overtaken_while_the_stream_arrives_steps_down_and_the_l
     """A stale term at the commit of streamed entries never leaves through the clock (R25)."""
     lab = calm
     node = lab.parts.nodes[lab["tokyo"].active]
+    lease = read_lease(node.store)
+    lab.run(until=lambda one: read_lease(node.store) != lease)  # it looks at the lease a second later
     node.store.claim(node.leadership.term + 1)
     put(lab, "paris", "a")
     lab.run("20s")

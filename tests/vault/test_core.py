@@ -234,6 +234,8 @@ def test_what_is_not_chosen_of_a_node():
         "node-1",
         "http://127.0.0.1:8200",
         "https://127.0.0.1:8201",
+        (),
+        (),
         "inmem",
         33_554_432,
         False,

@@ -82,14 +82,45 @@ def test_a_wrapping_token_is_good_for_one_use_of_its_own(service, step) -> None:
 
 
 def test_a_token_in_the_jwt_form_stands_for_the_one_inside(step) -> None:
-    private, _ = make_signing_key(lambda count: b"\x07" * count)
+    private, public = make_signing_key(lambda count: b"\x07" * count)
     text, _ = wrapping.wrap(step, BODY, 60)
-    assert wrapping.token_of(sign_es512(private, {"jti": text})) == text
-    assert wrapping.token_of(sign_es512(private, {"other": 1})) == ""
-    assert wrapping.token_of("a.b.c") == ""
+    whole = sign_es512(private, {"jti": text, "type": "wrapping"})
+    assert wrapping.token_of(step, whole) == "", "this cluster signs none"
+    step.full_storage.put(wrapping.SIGNER, public.encode())
+    assert wrapping.token_of(step, whole) == text
+    for claims in ({"jti": text}, {"jti": 7, "type": "wrapping"}, {"type": "wrapping"}):
+        assert wrapping.token_of(step, sign_es512(private, claims)) == ""
+    assert wrapping.token_of(step, "a.b.c") == ""
     for plain in ("hvs.a.b", "a.b", "a.b.c.d", text):
-        assert wrapping.token_of(plain) == plain
-    assert wrapping.unwrap(step, sign_es512(private, {"jti": text})).body == BODY
+        assert wrapping.token_of(step, plain) == plain
+    assert wrapping.unwrap(step, whole).body == BODY
+
+
+def test_a_jwt_counts_as_a_whole(step) -> None:
+    private, public = make_signing_key(lambda count: b"\x07" * count)
+    foreign, _ = make_signing_key(lambda count: b"\x08" * count)
+    text, _ = wrapping.wrap(step, BODY, 60)
+    step.full_storage.put(wrapping.SIGNER, public.encode())
+    now_s = step.now // SECOND_NS
+    claims = {"jti": text, "type": "wrapping", "exp": now_s + 60, "iat": now_s, "nbf": now_s}
+    head, payload, signature = sign_es512(private, claims).split(".")
+    other = sign_es512(private, {**claims, "exp": now_s + 600}).split(".")[1]
+    signer = "A" if signature[0] != "A" else "B"
+    altered = [
+        sign_es512(foreign, claims),
+        f"{head}.{other}.{signature}",
+        f"{head}.{payload}.{signer}{signature[1:]}",
+        f"{head}.{payload}.",
+        "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0." + payload + ".",
+        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9." + payload + "." + signature,
+        *(sign_es512(private, {**claims, "exp": exp}) for exp in (0, now_s, "soon", True)),
+        *(sign_es512(private, {**claims, name: now_s + 5}) for name in ("iat", "nbf")),
+    ]
+    for token in altered:
+        assert wrapping.token_of(step, token) == "", token
+        with pytest.raises(BadRequest, match="wrapping token is not valid"):
+            wrapping.unwrap(step, token)
+    assert wrapping.unwrap(step, f"{head}.{payload}.{signature}").body == BODY
 
 
 def test_a_wrapped_answer_shows_where_it_came_from_only() -> None:

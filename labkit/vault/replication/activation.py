@@ -1,12 +1,9 @@
-"""Activation: how a secondary is admitted, and how its connections are checked (decisions D4, D5, D8).
+"""Activation: how a primary admits a secondary (decisions D4, D5, D17); how it connects then: ``connection``.
 
 1. A primary has an authority of its own, made when it becomes primary; its keys never leave the cluster.
-2. An activation token stands for a bundle: who may connect (a certificate for one id), to which
-   addresses, and the authority's certificate.  It is sent as a wrapping token in JWT form, or encrypted to a public key
-   of the secondary.
-3. A connection shows the certificate and a signature over its own serial; it is accepted until the id is revoked.
-4. The bootstrap answer holds the root key and the keyring, with which the replicated ciphertexts are decrypted, and the
-   seal configuration.
+2. An activation token stands for a bundle: who may connect (a certificate for one id), until when it must be used, at
+   which addresses (those of every node), and the authority's certificate.  It is sent as a wrapping token in JWT form,
+   or encrypted to a public key of the secondary.
 """
 
 from __future__ import annotations
@@ -16,18 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from labkit.service.durations import SECOND_NS
 from labkit.service.encoding import from_base64, to_base64
 from labkit.service.errors import BadRequest
-from labkit.service.message import Response, respond
-from labkit.vault import wrapping
+from labkit.service.message import Response
+from labkit.vault import token_record, tokens, wrapping
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.replication.mode import Mode
-from labkit.vault.seal import SEAL_CONFIG
-from labkit.vault.storage.barrier import KEYRING, BarrierError
+from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
     from labkit.keymaking import Identity
     from labkit.vault.context import Context
-    from labkit.vault.core import Core
+    from labkit.vault.core import Core, Settings
 
 AUTHORITY = "node/authority"
 SECONDARIES = "node/secondaries/"
@@ -60,11 +56,25 @@ class Bundle(NamedTuple):
     authority: str
     certificate: str
     private: str
-    cluster_address: str
+    expires_ns: int
     api_address: str
+    cluster_addresses: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"Bundle({self.secondary_id})"
+
+
+class IssuedId(NamedTuple):
+    """What a primary keeps of an id: the certificate that it issued, and until when its activation must be used.
+
+    ``token`` is the digest of the wrapping token that stands for it; empty where it was encrypted to a public key.
+    """
+
+    secondary_id: str
+    certificate: str
+    issued_ns: int
+    expires_ns: int
+    token: str
 
 
 class SecondaryHeartbeat(NamedTuple):
@@ -82,7 +92,7 @@ class SecondaryHeartbeat(NamedTuple):
 
 
 def make_authority(ctx: Context) -> None:
-    """Make a fresh authority: earlier activations become invalid."""
+    """Make a fresh authority: earlier activations, and the tokens that stand for them, become invalid."""
     from labkit.keymaking import make_authority as make
     from labkit.keymaking import make_signing_key
 
@@ -93,6 +103,13 @@ def make_authority(ctx: Context) -> None:
     token_private, token_public = make_signing_key(ctx.entropy)
     row = [identity.private.hex(), identity.certificate, token_private.hex(), token_public]
     ctx.full_storage.put(AUTHORITY, encode_record(row))
+    ctx.full_storage.put(wrapping.SIGNER, token_public.encode())
+
+
+def drop_authority(ctx: Context) -> None:
+    """Delete the authority of a cluster that is a primary no more."""
+    ctx.full_storage.delete(AUTHORITY)
+    ctx.full_storage.delete(wrapping.SIGNER)
 
 
 def issue(ctx: Context, mode: Mode, secondary_id: str, ttl_s: int, public_key: str) -> dict[str, Any]:
@@ -113,25 +130,39 @@ def issue(ctx: Context, mode: Mode, secondary_id: str, ttl_s: int, public_key: s
         authority.certificate,
         holder.certificate,
         holder.private.hex(),
-        mode.primary_cluster_addr or settings.cluster_address,
+        ctx.now + ttl_s * SECOND_NS,
         settings.api_address,
+        _cluster_addresses(mode, settings),
     )
-    storage.put(SECONDARIES + _as_key(secondary_id), encode_record([secondary_id, holder.certificate, ctx.now]))
+    kept = IssuedId(secondary_id, holder.certificate, ctx.now, bundle.expires_ns, "")
     if public_key:
+        storage.put(SECONDARIES + _as_key(secondary_id), encode_record(list(kept)))
         return {"data": {"token": _seal(ctx, bundle, public_key)}}
     body = {"data": {"bundle": list(bundle)}, "auth": None, "warnings": None}
     text, info = wrapping.wrap(ctx, body, ttl_s)
-    issued_s = ctx.now // SECOND_NS
-    claims = {
+    kept = kept._replace(token=token_record.digest_of(text))
+    storage.put(SECONDARIES + _as_key(secondary_id), encode_record(list(kept)))
+    claims = {"accessor": info["accessor"], "jti": text, **_where_and_when(ctx, ttl_s)}
+    return {"wrap_info": {"token": sign_es512(authority.token_private, claims), **info}}
+
+
+def _where_and_when(ctx: Context, ttl_s: int) -> dict[str, Any]:
+    """Return the claims of a token that say at which nodes, and from when until when, it can be unwrapped."""
+    settings, issued_s = ctx.core.settings, ctx.now // SECOND_NS
+    return {
         "addr": settings.api_address,
-        "accessor": info["accessor"],
+        "addrs": [settings.api_address, *settings.peer_api_addresses],
         "exp": issued_s + ttl_s,
         "iat": issued_s,
-        "jti": text,
         "nbf": issued_s,
         "type": "wrapping",
     }
-    return {"wrap_info": {"token": sign_es512(authority.token_private, claims), **info}}
+
+
+def _cluster_addresses(mode: Mode, settings: Settings) -> tuple[str, ...]:
+    """Return where the nodes of this primary answer secondaries; the address that was configured for them first."""
+    own = (mode.primary_cluster_addr, settings.cluster_address, *settings.peer_cluster_addresses)
+    return tuple(dict.fromkeys(address for address in own if address))
 
 
 def _certified(ctx: Context, authority: Authority, secondary_id: str) -> Identity:
@@ -146,10 +177,14 @@ def _certified(ctx: Context, authority: Authority, secondary_id: str) -> Identit
 
 
 def revoke(ctx: Context, secondary_id: str) -> None:
-    """Revoke an id's activation; its connection is closed at once."""
+    """Revoke an id's activation, with the token that stands for it; its connection is closed at once."""
     key = SECONDARIES + _as_key(secondary_id)
-    if ctx.full_storage.get(key) is None:
+    stored = ctx.full_storage.get(key)
+    if stored is None:
         raise BadRequest(f"no secondary with id {secondary_id} is known")
+    token = IssuedId(*decode_record(stored)).token
+    if token:
+        tokens.revoke(ctx, token)
     ctx.full_storage.delete(key)
     ctx.full_storage.delete(addresses_key(secondary_id))
 
@@ -166,39 +201,11 @@ def is_known(core: Core, secondary_id: str) -> bool:
     return core.storage.get(SECONDARIES + _as_key(secondary_id)) is not None
 
 
-def check_connection(core: Core, secondary_id: str, serial: int, shown: dict[str, Any]) -> str:
-    """Return why a secondary's connection is refused; an empty text when it is accepted."""
-    try:
-        return _why_refused(core, secondary_id, serial, shown)
-    except BarrierError as error:  # what the check rests on is damaged: nobody is admitted (C12)
-        return str(error)
-
-
-def _why_refused(core: Core, secondary_id: str, serial: int, shown: dict[str, Any]) -> str:
-    from labkit.keymaking import check_client_certificate, verify
-
+def issued(core: Core, secondary_id: str) -> IssuedId | None:
+    """Return what was issued for an id that was not revoked; raise BarrierError where that does not open."""
     key = SECONDARIES + _as_key(secondary_id)
     stored = core.storage.get(key)
-    if stored is None:
-        return "the activation of this id was revoked, or never issued"
-    record = decode_record(core.keys.decrypt(key, stored))
-    authority = core.storage.get(AUTHORITY)
-    if authority is None or record[1] != shown.get("certificate"):
-        return "the certificate is not the one that was issued for this id"
-    anchor = decode_record(core.keys.decrypt(AUTHORITY, authority))[1]
-    if shown.get("cluster_id") != core.replica.mode.cluster_id:
-        return "the cluster belongs to another replication set"
-    try:
-        check_client_certificate(shown["certificate"], anchor, core.now())
-        verify(shown["certificate"], _proof(secondary_id, serial), shown["signature"])
-    except ValueError as error:
-        return str(error)
-    if _is_newer(core.settings.version, shown["version"]):
-        return (
-            f"this upstream runs {core.settings.version}, the secondary the older {shown['version']}: "
-            "upgrade the downstream cluster first"
-        )
-    return ""
+    return None if stored is None else IssuedId(*decode_record(core.keys.decrypt(key, stored)))
 
 
 def note_heartbeat(core: Core, secondary_id: str, message: dict[str, Any], address: str) -> None:
@@ -211,19 +218,6 @@ def note_heartbeat(core: Core, secondary_id: str, message: dict[str, Any], addre
         message["clock_skew_ms"],
         message["replication_primary_canary_age_ms"],
     )
-
-
-def bootstrap(core: Core, shown: dict[str, Any]) -> Response:
-    """Answer a secondary's bootstrap request: the keys that decrypt its new contents."""
-    if core.keys.sealed or core.replica.mode.mode != "primary":
-        return respond(503, {"errors": ["this cluster is not a primary now"]})
-    why = check_connection(core, str(shown.get("secondary_id", "")), 0, shown)
-    keyring, config = core.storage.get(KEYRING), core.storage.get(SEAL_CONFIG)
-    assert core.keys.root_key is not None
-    if why or keyring is None or config is None:
-        return respond(403, {"errors": [f"bootstrap refused: {why}"]})
-    answer = {"root_key": core.keys.root_key.hex(), "keyring": keyring.hex(), "seal_config": config.hex()}
-    return respond(200, {"data": answer})
 
 
 # ---- the secondary's side
@@ -261,10 +255,12 @@ def read_bundle(answer: Response) -> Bundle:
 
 
 def _bundle(row: Any) -> Bundle:
-    """Return the bundle of a row of texts, its key 32 bytes in hex; ValueError for anything else."""
-    if not isinstance(row, list) or len(row) != len(Bundle._fields) or not all(isinstance(item, str) for item in row):
-        raise ValueError(f"a bundle is {len(Bundle._fields)} texts")
-    bundle = Bundle(*row)
+    """Return the bundle of a row, its key 32 bytes in hex, with at least one address; ValueError for anything else."""
+    if not isinstance(row, list) or [type(item) for item in row] != [str, str, str, str, str, int, str, list]:
+        raise ValueError(f"a bundle has {len(Bundle._fields)} parts")
+    bundle = Bundle._make([*row[:-1], tuple(row[-1])])
+    if not bundle.cluster_addresses or not all(isinstance(item, str) for item in bundle.cluster_addresses):
+        raise ValueError("a bundle names the addresses of a primary")
     if len(bytes.fromhex(bundle.private)) != KEY_BYTES:
         raise ValueError(f"the key of a bundle has {KEY_BYTES} bytes")
     return bundle
@@ -275,10 +271,9 @@ def encode_credentials(bundle: Bundle) -> bytes:
     return encode_record(list(bundle))
 
 
-def credentials(core: Core, serial: int) -> dict[str, Any]:
-    """Return what a secondary shows when it connects: certificate, signature over the serial, version."""
-    bundle = held_bundle(core)
-    return {} if bundle is None else show(bundle, serial, core.settings.version)
+def decode_credentials(stored: bytes) -> Bundle:
+    """Read a secondary's credentials as they are stored."""
+    return _bundle(decode_record(stored))
 
 
 def held_bundle(core: Core) -> Bundle | None:
@@ -287,23 +282,10 @@ def held_bundle(core: Core) -> Bundle | None:
     if stored is None:
         return None
     try:
-        return Bundle(*decode_record(core.keys.decrypt(CREDENTIALS, stored)))
+        return decode_credentials(core.keys.decrypt(CREDENTIALS, stored))
     except BarrierError:
         core.note_damage(CREDENTIALS)
         return None
-
-
-def show(bundle: Bundle, serial: int, version: str) -> dict[str, Any]:
-    """Return what a connection shows for a bundle."""
-    from labkit.keymaking import sign
-
-    return {
-        "cluster_id": bundle.cluster_id,
-        "secondary_id": bundle.secondary_id,
-        "certificate": bundle.certificate,
-        "signature": sign(bytes.fromhex(bundle.private), _proof(bundle.secondary_id, serial)),
-        "version": version,
-    }
 
 
 def authority_key(ctx: Context) -> bytes:
@@ -334,17 +316,9 @@ def _seal(ctx: Context, bundle: Bundle, public_key: str) -> str:
     return to_base64(box)
 
 
-def _proof(secondary_id: str, serial: int) -> bytes:
-    return f"labkit replication connection {serial} of {secondary_id}".encode()
-
-
 def _as_key(secondary_id: str) -> str:
     """Return an id as a storage key without slashes: any text may be an id."""
     return secondary_id.encode().hex()
-
-
-def _is_newer(one: str, other: str) -> bool:
-    return version_numbers(one) > version_numbers(other)
 
 
 def version_numbers(version: str) -> tuple[int, ...]:

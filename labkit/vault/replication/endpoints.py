@@ -56,7 +56,7 @@ def enable_primary(ctx: Context, primary_cluster_addr: str) -> None:
 def demote_primary(ctx: Context) -> None:
     """Make this primary a secondary without an upstream; data and cluster id stay."""
     _store(ctx, _advanced(ctx, "demote"))
-    ctx.full_storage.delete(activation.AUTHORITY)
+    activation.drop_authority(ctx)
     ctx.warn(f"This cluster is being demoted to a replication secondary. {BRIEFLY}")
 
 
@@ -154,7 +154,7 @@ def update_primary(
         raise BadRequest("token and update_primary_addrs are mutually exclusive: give one of them")
     if update_primary_addrs:
         return (yield from _move_addresses(ctx, mode, tuple(update_primary_addrs), dr_operation_token))
-    if token is None:
+    if token is None or (not token and ctx.body.get("token") is None):  # a null is not a blank token
         raise BadRequest("give token (blank: forget the primary) or update_primary_addrs")
     if not token:
         _store(ctx, forgetting(_with_position(ctx, mode)))

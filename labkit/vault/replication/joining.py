@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from labkit.service.errors import BadRequest, Unavailable
-from labkit.service.message import Fetch, Request, Response
+from labkit.service.durations import SECOND_NS, format_instant
+from labkit.service.errors import BadRequest, Forbidden, ServiceError, Unavailable
+from labkit.service.message import Fetch, Request, Response, respond
 from labkit.vault.core import SealKeys
 from labkit.vault.identifiers import uuid_text
-from labkit.vault.replication import activation
+from labkit.vault.replication import activation, connection
 from labkit.vault.replication.activation import Bundle
 from labkit.vault.replication.mode import Mode, WrongMode, advance, by_token
 from labkit.vault.seal import SEAL_CONFIG, SealConfig
@@ -21,6 +22,16 @@ if TYPE_CHECKING:
 
 # Keys that a wipe keeps: the leader's lease and the number of the newest entry are not part of the data.
 UNTOUCHED = ("node/lease", "node/wal")
+
+UNWRAP = "/v1/sys/wrapping/unwrap"
+REDIRECTED, MAX_REDIRECTIONS = 307, 2
+MAX_ADDRESSES = 16
+TRIP_NS = 8 * SECOND_NS
+
+MAY_PASS = (0, 307, 429, 472, 473, 503)
+"""What a node answers that does not serve now; every other refusal is final."""
+
+SPENT = "the token is spent: revoke {} on the primary, and issue another one"
 
 
 class BootstrapKeys(NamedTuple):
@@ -59,49 +70,117 @@ def fetch_bundle(
             "the system's roots"
         )
     bundle = activation.open_sealed_bundle(ctx, token)
-    if bundle is None:
-        bundle = yield from _unwrap(token, primary_api_addr)
-    shown = activation.show(bundle, 0, ctx.core.settings.version)
-    answer = yield Fetch(bundle.cluster_address, Request("POST", "bootstrap", {}, shown), channel="cluster")
+    if bundle is not None:
+        if ctx.now >= bundle.expires_ns:
+            raise BadRequest(f"the token is over: {connection.EXPIRED.format(format_instant(bundle.expires_ns))}")
+        return (yield from _fetch_keys(ctx, bundle, bundle.cluster_addresses))
+    bundle, host = yield from _unwrap(token, primary_api_addr)
+    near = sorted(bundle.cluster_addresses, key=lambda address: _host_of(address) != host)
+    try:
+        return (yield from _fetch_keys(ctx, bundle, tuple(near)))
+    except ServiceError as error:
+        kind = Forbidden if isinstance(error, Forbidden) else BadRequest
+        raise kind(f"{error.errors[0]}; {SPENT.format(bundle.secondary_id)}") from None
+
+
+def _fetch_keys(
+    ctx: Context, bundle: Bundle, addresses: tuple[str, ...]
+) -> Generator[Fetch, Response, tuple[Bundle, BootstrapKeys]]:
+    """Ask a primary's nodes for its keys, one after another until one gives or refuses them; that one comes first."""
+    failures = []
+    for address in addresses:
+        shown, answer = yield from _prove(ctx, bundle, address)
+        if shown:
+            answer = yield _fetch(address, connection.BOOTSTRAP, shown)
+            if answer.ok:
+                serving = (address, *(other for other in bundle.cluster_addresses if other != address))
+                return bundle._replace(cluster_addresses=serving), _read_keys(answer.data)
+        text = f"error fetching secondary bootstrap package from {address}: {_error_text(answer)}"
+        if answer.status not in MAY_PASS:  # the code of another cluster's answer is not this one's own
+            raise Forbidden(text) if answer.status == 403 else BadRequest(text)
+        failures.append(text)
+    raise Unavailable("; ".join(failures))
+
+
+def _prove(
+    ctx: Context, bundle: Bundle, address: str
+) -> Generator[Fetch, Response, tuple[dict[str, Any] | None, Response]]:
+    """Ask an address for a challenge; return what is shown to it there, None when that is not the bundle's primary."""
+    asked = {"cluster_id": bundle.cluster_id, "secondary_id": bundle.secondary_id}
+    answer = yield _fetch(address, connection.CHALLENGE, asked)
     if not answer.ok:
-        refused = f"error fetching secondary bootstrap package from {bundle.cluster_address}: {_error_text(answer)}"
-        raise Unavailable(refused)  # the code of another cluster's answer is not this one's own
-    return bundle, _read_keys(answer.data)
+        return None, answer
+    try:
+        return connection.show(bundle, connection.read_challenge(answer.data), ctx.core.settings), answer
+    except ValueError as error:
+        ctx.observe("upstream_refused", address=address, reason=str(error))
+        return None, respond(503, {"errors": [f"this is not the primary: {error}"]})
+
+
+def _fetch(address: str, operation: str, body: dict[str, Any]) -> Fetch:
+    return Fetch(address, Request("POST", operation, {}, body), TRIP_NS, channel="cluster")
 
 
 def _read_keys(data: Any) -> BootstrapKeys:
-    """Return the keys of a bootstrap package; raise Unavailable for one that is malformed or does not fit together."""
+    """Return the keys of a bootstrap package; raise BadRequest for one that is malformed or does not fit together."""
     try:
         keys = BootstrapKeys(*(bytes.fromhex(data[name]) for name in BootstrapKeys._fields))
         SealConfig(*decode_record(keys.seal_config))
     except (KeyError, TypeError, ValueError):
-        raise Unavailable("the bootstrap package is malformed; nothing was changed") from None
+        raise BadRequest("the bootstrap package is malformed; nothing was changed") from None
     try:
         decrypt_keyring(keys.keyring, keys.root_key)
     except BarrierError:
-        raise Unavailable("the bootstrap package's root key does not open its keyring; nothing was changed") from None
+        raise BadRequest("the bootstrap package's root key does not open its keyring; nothing was changed") from None
     return keys
 
 
-def _unwrap(token: str, primary_api_addr: str) -> Generator[Fetch, Response, Bundle]:
+def _unwrap(token: str, primary_api_addr: str) -> Generator[Fetch, Response, tuple[Bundle, str]]:
+    """Unwrap an activation token at the first node of the primary that answers; return its bundle and that node."""
     from labkit.keymaking import read_claims
 
     try:
         claims = read_claims(token)
     except ValueError as error:
         raise BadRequest(f"token is not a secondary activation token: {error}") from None
-    address = primary_api_addr or str(claims.get("addr", ""))
-    sent = {"X-Vault-Token": str(claims.get("jti", ""))}  # the wrapping token is the caller's own
-    answer = yield Fetch(address, Request("POST", "/v1/sys/wrapping/unwrap", sent))
-    if answer.status == 0:
-        refused = f'error unwrapping secondary token: Post "{address}/v1/sys/wrapping/unwrap": {_error_text(answer)}'
-        raise Unavailable(refused)
-    if not answer.ok:
-        raise BadRequest(
-            f"error response unwrapping secondary token; status code is {answer.status}, "
-            f"message is {_error_text(answer)}"
-        )
-    return activation.read_bundle(answer)
+    addresses = [primary_api_addr] if primary_api_addr else _api_addresses(claims)
+    failures = []
+    for address in addresses:
+        address, answer = yield from _post_unwrap(address, token)
+        if answer.ok:
+            return activation.read_bundle(answer), _host_of(address)
+        text = _error_text(answer)
+        if answer.status:
+            refused = f"error response unwrapping secondary token; status code is {answer.status}, message is {text}"
+            raise Unavailable(refused) if answer.status in MAY_PASS else BadRequest(refused)
+        failures.append(f'error unwrapping secondary token: Post "{address}{UNWRAP}": {text}')
+    raise Unavailable("; ".join(failures))
+
+
+def _api_addresses(claims: dict[str, Any]) -> list[str]:
+    """Return where a token says that it is unwrapped: at its issuer, else at another node of the issuer's cluster."""
+    others = claims.get("addrs")
+    named = [claims.get("addr"), *(others if isinstance(others, list) else ())]
+    texts = [address for address in named if isinstance(address, str) and address]
+    if not texts:
+        raise BadRequest("the token names no address; give primary_api_addr")
+    return list(dict.fromkeys(texts))[:MAX_ADDRESSES]
+
+
+def _post_unwrap(address: str, token: str) -> Generator[Fetch, Response, tuple[str, Response]]:
+    """Present a token as a whole, and follow a standby's redirection; return the address that answered, and how."""
+    sent = {"X-Vault-Token": token}  # the wrapping token is the caller's own
+    for _ in range(MAX_REDIRECTIONS + 1):
+        answer = yield Fetch(address, Request("POST", UNWRAP, sent), TRIP_NS)
+        location = answer.headers.get("Location", "")
+        if answer.status != REDIRECTED or not location.endswith(UNWRAP):
+            break
+        address = location.removesuffix(UNWRAP)
+    return address, answer
+
+
+def _host_of(address: str) -> str:
+    return address.partition("//")[2].rpartition(":")[0]
 
 
 def _error_text(answer: Response) -> str:
@@ -113,9 +192,9 @@ def fields_of(bundle: Bundle) -> dict[str, Any]:
     return {
         "cluster_id": bundle.cluster_id,
         "secondary_id": bundle.secondary_id,
-        "primary_cluster_addr": bundle.cluster_address,
+        "primary_cluster_addr": bundle.cluster_addresses[0],
         "upstream_api_addr": bundle.api_address,
-        "upstream_cluster_addrs": (bundle.cluster_address,),
+        "upstream_cluster_addrs": bundle.cluster_addresses,
     }
 
 
@@ -130,14 +209,17 @@ def repointed(ctx: Context, mode: Mode, bundle: Bundle, keys: BootstrapKeys) -> 
 
 
 def first_that_answers(ctx: Context, addresses: tuple[str, ...]) -> Generator[Fetch, Response, tuple[str, ...]]:
-    """Ask addresses one at a time; return them with the first that answered in front."""
+    """Ask addresses one at a time for a challenge; return them with the first in front that is this one's primary's.
+
+    No key is asked for, and any node of the primary answers for its cluster.
+    """
     stored = ctx.full_storage.get(activation.CREDENTIALS)
     if stored is None:
         raise BadRequest("this secondary has no credentials of a primary; use a secondary activation token")
-    shown = activation.show(Bundle(*decode_record(stored)), 0, ctx.core.settings.version)
+    bundle = activation.decode_credentials(stored)
     for address in addresses:
-        answer = yield Fetch(address, Request("POST", "bootstrap", {}, shown), channel="cluster")
-        if answer.ok:
+        shown, _ = yield from _prove(ctx, bundle, address)
+        if shown:
             return (address, *(other for other in addresses if other != address))
     raise Unavailable(f"none of {', '.join(addresses)} answered as this secondary's primary; nothing was changed")
 
@@ -164,7 +246,8 @@ def store_credentials(ctx: Context, bundle: Bundle) -> None:
 def forget(ctx: Context) -> None:
     """Drop authority, activations, credentials and operation token: the cluster leaves its replication set."""
     storage = ctx.full_storage
-    for key in (activation.AUTHORITY, activation.CREDENTIALS, activation.EXCHANGE_KEY):
+    activation.drop_authority(ctx)
+    for key in (activation.CREDENTIALS, activation.EXCHANGE_KEY):
         storage.delete(key)
     storage.delete("node/operation-token")
     storage.delete("node/attempt")

@@ -54,6 +54,13 @@ def malformed_credentials(shown: Any) -> str:
     return _unfit("message", "credentials", CREDENTIALS, shown) if shown != {} else ""
 
 
+def malformed_bootstrap_request(operation: Any, body: Any) -> str:
+    """Return what is wrong with what is asked before a connection, an empty text when nothing is."""
+    if operation == "challenge":
+        return _unfit("request", operation, CHALLENGED, body)
+    return malformed_credentials(body) if operation == "bootstrap" else "a bootstrap request of an unknown kind"
+
+
 def _malformed(what: str, shapes: Mapping[str, Shape], rpc: Any, message: Any) -> str:
     if not _is_text(rpc) or rpc not in shapes:
         return f"a replication {what} of an unknown kind"
@@ -255,11 +262,14 @@ ANNOUNCEMENT: Shape = {
     "address": is_text,
     "signature": _is_bytes,
 }
+CHALLENGED: Shape = {"cluster_id": _is_text, "secondary_id": is_text}
 
 CREDENTIALS: Shape = {
     "cluster_id": _is_text,
     "secondary_id": is_text,
     "certificate": _is_text,
+    "challenge": is_text,
+    "seal": _is_bytes,
     "signature": _is_bytes,
     "version": _is_version,
 }

@@ -73,6 +73,7 @@ def test_writes_bring_back_what_they_were_given(core):
 
 
 def test_both_records_are_this_clusters_own_and_encrypted(together, core):
+    assert applied_position.remember_addresses(core, ("https://paris-2:8201",), 1)
     for key in (POSITION, ADDRESSES):
         assert key not in together.stored("paris")
         assert b"https" not in together.stored("tokyo")[key]

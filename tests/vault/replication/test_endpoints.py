@@ -89,6 +89,23 @@ def test_on_a_secondary_the_refusal_says_so_and_nothing_changes(together, method
     assert together.stored("tokyo") == before
 
 
+def test_a_null_is_not_a_blank_token(together):
+    """Sent as null, a token is not sent: the secondary keeps its primary."""
+    before = together.stored("tokyo")["node/mode"]
+    body = {"dr_operation_token": together.operation_token(), "token": None}
+    alone = together.open_post("tokyo", "secondary/update-primary", body)
+    by_address = together.open_post(
+        "tokyo", "secondary/update-primary", {**body, "update_primary_addrs": ["https://paris-2:8201"]}
+    )
+
+    assert (alone.status, alone.errors) == (400, ["give token (blank: forget the primary) or update_primary_addrs"])
+    assert together["tokyo"].root
+    assert by_address.status == 204
+    assert before != together.stored("tokyo")["node/mode"]
+    together.lab.run("5s")
+    assert together.status("tokyo")["connection_state"] == "ready", "a standby leads to the node that serves"
+
+
 def test_a_refusal_says_what_to_do(together):
     assert "primary/demote" in together.post("paris", "primary/enable").errors[0]
     assert "secondary/promote" in together.post("tokyo", "primary/demote").errors[0]
