@@ -20,6 +20,8 @@ from labkit.service.errors import ATTEMPT_IN_PROGRESS, FORWARDING_LOST
 from labkit.service.message import Body, Response
 
 DR = "sys/replication/dr/"
+DELETE_TOKEN = DR + "secondary/operation-token/delete"
+AGAIN = "~"  # between a cluster's name and a number, in an id of a cluster that has one already
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "LIST")
 MAX_IDLE_NS = 120 * SECOND_NS
 MAX_CATCH_UP_IDLE_NS = 30 * SECOND_NS  # a secondary notices a silent primary after 15 s, and compares then
@@ -99,15 +101,13 @@ class RunbookError(RuntimeError):
 
 def ask(cluster: str, method: str, path: str, body: Body | None = None) -> Runbook:
     """Send one request; an answer that refuses ends the runbook."""
-    answer = yield Ask(cluster, method, path, body)
-    _check(answer, f"{method} {path} on {cluster}")
+    answer = _check((yield Ask(cluster, method, path, body)), f"{method} {path} on {cluster}")
     return f"{method} {path}: {answer.status}"
 
 
 def enable_primary(cluster: str) -> Runbook:
     """Make a cluster a disaster-recovery primary."""
-    answer = yield Ask(cluster, "POST", DR + "primary/enable", {})
-    _check(answer, f"enable {cluster} as primary")
+    _check((yield Ask(cluster, "POST", DR + "primary/enable", {})), f"enable {cluster} as primary")
     yield from _wait_for(cluster, "primary", "running")
     return f"{cluster} is a DR primary"
 
@@ -146,7 +146,11 @@ def replicate(primary: str, secondary: str) -> Runbook:
 def promote(cluster: str, force: bool = False) -> Runbook:
     """Generate an operation token from key shares, promote the secondary with it, and delete the token."""
     token = yield from operation_token(cluster)
-    body = {"dr_operation_token": token, "force": force}
+    yield from _deleting(cluster, token, _promote(cluster, {"dr_operation_token": token, "force": force}))
+    return f"{cluster} is the primary now"
+
+
+def _promote(cluster: str, body: Body) -> Steps:
     patience = Patience(MAX_IDLE_NS)
     while True:
         answer = yield Ask(cluster, "POST", DR + "secondary/promote", body)
@@ -158,29 +162,37 @@ def promote(cluster: str, force: bool = False) -> Runbook:
         yield Pause(pause_ns)
     _check(answer, f"promote {cluster}")
     yield from _wait_for(cluster, "primary", "running")
-    answer = yield Ask(cluster, "POST", DR + "secondary/operation-token/delete", {"dr_operation_token": token})
-    return f"{cluster} is the primary now"
 
 
 def demote(cluster: str) -> Runbook:
     """Make a primary a secondary without an upstream."""
-    answer = yield Ask(cluster, "POST", DR + "primary/demote", {})
-    _check(answer, f"demote {cluster}")
+    _check((yield Ask(cluster, "POST", DR + "primary/demote", {})), f"demote {cluster}")
     yield from _wait_for(cluster, "secondary", "idle")
     return f"{cluster} is a secondary without a primary"
 
 
 def repoint(cluster: str, to: str) -> Runbook:
-    """Give a secondary another primary: a fresh activation token there, update-primary here."""
+    """Give a secondary another primary: an activation token of a fresh id there, update-primary here.
+
+    The ids that it has there already are revoked once it streams: until then it may follow with one of them.
+    """
+    ids = (yield from _status(to)).get("known_secondaries", ())
+    known = [name for name in ids if name.partition(AGAIN)[0] == cluster]
     token = yield from operation_token(cluster)
-    activation = yield from _activation_token(to, cluster)
-    answer = yield Ask(
-        cluster, "POST", DR + "secondary/update-primary", {"dr_operation_token": token, "token": activation}
-    )
+    yield from _deleting(cluster, token, _repoint(cluster, to, token, known))
+    return f"{cluster} streams from {to}"
+
+
+def _repoint(cluster: str, to: str, token: str, known: list[str]) -> Steps:
+    fresh = min({cluster, *(f"{cluster}{AGAIN}{number}" for number in range(2, len(known) + 2))} - {*known})
+    body = {"dr_operation_token": token, "token": (yield from _activation_token(to, fresh))}
+    answer = yield Ask(cluster, "POST", DR + "secondary/update-primary", body)
+    if answer.status >= 300 and answer.code != FORWARDING_LOST:
+        yield Ask(to, "POST", DR + "primary/revoke-secondary", {"id": fresh})
     _check(answer, f"point {cluster} at {to}")
     yield from _wait_for(cluster, "secondary", "stream-wals")
-    yield Ask(cluster, "POST", DR + "secondary/operation-token/delete", {"dr_operation_token": token})
-    return f"{cluster} streams from {to}"
+    for name in known:
+        _check((yield Ask(to, "POST", DR + "primary/revoke-secondary", {"id": name})), f"revoke {name}")
 
 
 def failover(old: str, new: str) -> Runbook:
@@ -203,7 +215,8 @@ def failover(old: str, new: str) -> Runbook:
     yield Note(f"failover: {new} is level; promoting it")
     yield from _leaving(left, promote(new))
     clusters = yield LookUpClusters()
-    others = [name for name in clusters if name in before["known_secondaries"] and name != new]
+    followers = {name.partition(AGAIN)[0] for name in before["known_secondaries"]}
+    others = [name for name in clusters if name in followers and name != new]
     for name in (old, *others):
         yield from _leaving(f"{new} is the primary, but {name} does not follow it yet", repoint(name, new))
     return f"{new} is the primary now; from it stream: {', '.join((old, *others))}"
@@ -211,13 +224,14 @@ def failover(old: str, new: str) -> Runbook:
 
 def disable(cluster: str) -> Runbook:
     """Take a cluster out of replication, whatever it is in it."""
-    status = yield Ask(cluster, "GET", DR + "status")
-    mode = (status.data or {}).get("mode")
+    mode = ((yield Ask(cluster, "GET", DR + "status")).data or {}).get("mode")
     if mode == "primary":
         answer = yield Ask(cluster, "POST", DR + "primary/disable", {})
     else:
         token = yield from operation_token(cluster)
         answer = yield Ask(cluster, "POST", DR + "secondary/disable", {"dr_operation_token": token})
+        if not answer.ok:
+            yield Ask(cluster, "POST", DELETE_TOKEN, {"dr_operation_token": token})
     _check(answer, f"disable replication on {cluster}")
     return f"{cluster} stands alone"
 
@@ -232,16 +246,14 @@ def unseal(cluster: str, node: str = "") -> Runbook:
         if not status.body or not status.body.get("sealed"):
             continue
         for share in keys.unseal_keys[: status.body["t"]]:
-            answer = yield Ask(cluster, "POST", "sys/unseal", {"key": share}, node=name)
-            _check(answer, f"unseal {name}")
+            _check((yield Ask(cluster, "POST", "sys/unseal", {"key": share}, node=name)), f"unseal {name}")
         opened += 1
     return f"{opened} node{'s' if opened != 1 else ''} of {cluster} unsealed"
 
 
 def seal(cluster: str) -> Runbook:
     """Seal a cluster's active node."""
-    answer = yield Ask(cluster, "POST", "sys/seal", {})
-    _check(answer, f"seal {cluster}")
+    _check((yield Ask(cluster, "POST", "sys/seal", {})), f"seal {cluster}")
     return f"the active node of {cluster} is sealed"
 
 
@@ -257,9 +269,19 @@ def operation_token(cluster: str) -> Runbook:
     for share in keys.unseal_keys[: started["required"]]:
         answer = yield Ask(cluster, "POST", attempt + "update", {"key": share, "nonce": started["nonce"]})
         _check(answer, f"give a key share to {cluster}")
-    encoded = (answer.body or {})["encoded_token"]
-    masked = from_unpadded_base64(encoded)
+    masked = from_unpadded_base64((answer.body or {})["encoded_token"])
     return bytes(a ^ b for a, b in zip(masked, started["otp"].encode(), strict=True)).decode()
+
+
+def _deleting(cluster: str, token: str, steps: Steps) -> Steps:
+    """Go through steps with an operation token, and delete it however they end."""
+    delete = Ask(cluster, "POST", DELETE_TOKEN, {"dr_operation_token": token})
+    try:
+        yield from steps
+    except RunbookError:
+        yield delete
+        raise
+    yield delete
 
 
 def _activation_token(primary: str, secondary: str) -> Runbook:
@@ -269,8 +291,7 @@ def _activation_token(primary: str, secondary: str) -> Runbook:
     if answer.status == 400:
         _check((yield Ask(primary, "POST", DR + "primary/revoke-secondary", body)), f"revoke {secondary}")
         answer = yield Ask(primary, "POST", DR + "primary/secondary-token", body)
-    _check(answer, f"issue an activation token for {secondary} on {primary}")
-    return str(answer.wrap_info["token"])
+    return str(_check(answer, f"issue an activation token for {secondary} on {primary}").wrap_info["token"])
 
 
 def _status(cluster: str) -> Generator[Wanted, Any, dict[str, Any]]:
@@ -344,8 +365,7 @@ def _wait_for(cluster: str, mode: str, state: str) -> Steps:
     """Ask for the status until mode and state are reached; give up when nothing moves any more."""
     patience = Patience(MAX_IDLE_NS)
     while True:
-        answer = yield Ask(cluster, "GET", DR + "status")
-        data: Body = answer.data or {}
+        data: Body = (yield Ask(cluster, "GET", DR + "status")).data or {}
         if data.get("mode") == mode and data.get("state") == state:
             return
         pause_ns = patience.pause_ns(data)

@@ -345,7 +345,7 @@ EVERY_CALL = [
 def test_every_node_of_a_cluster_answers_a_replication_call_alike(calm_snapshot, cluster, method, path, body):
     given, kept = [], []
     for node in (f"{cluster}-{number}" for number in (1, 2, 3)):
-        lab = Lab.restore(calm_snapshot)
+        lab = Lab.restore(calm_snapshot).run("2s")
         if method == "POST" and "operation" not in path and path.startswith(DR + "secondary/") and cluster == "tokyo":
             body = {**body, "dr_operation_token": lab["tokyo"].operation_token()}
         answer = as_root(lab, node, method, path, body)

@@ -173,28 +173,87 @@ def test_a_cluster_that_replicates_already_is_refused_before_a_token_is_issued(m
     assert str(error) == f"enable tokyo as secondary of paris: tokyo is a {mode} already; {way_out}"
 
 
-def test_an_id_that_is_known_is_revoked_before_it_is_given_again():
+def test_an_id_that_is_known_is_revoked_before_a_cluster_is_enabled_under_it_again():
     tokens = [refused(400, "known already"), ok(wrap_info={"token": "ey.y"})]
-    answers = ceremony(
-        {
-            f"POST {DR}primary/secondary-token": lambda step: tokens.pop(0),
-            f"POST {DR}primary/revoke-secondary": Response(204, {}),
-            f"POST {DR}secondary/update-primary": ok(),
-            f"POST {DR}secondary/operation-token/delete": Response(204, {}),
-            f"GET {DR}status": status("secondary", "stream-wals"),
-        }
-    )
-    wanted, end = drive(RUNBOOKS["repoint"]("paris", "tokyo"), answers)
+    answers = all_well("enable-secondary") | {
+        f"POST {DR}primary/secondary-token": lambda step: tokens.pop(0),
+        f"POST {DR}primary/revoke-secondary": Response(204, {}),
+    }
+    wanted, end = drive(RUNBOOKS["enable-secondary"]("tokyo", "paris"), answers)
     paths = [path for _, _, path in asked(wanted)]
 
-    assert end == "paris streams from tokyo"
-    assert paths[-5:] == [
+    assert end == "tokyo streams from paris"
+    assert paths[:3] == [
         DR + "primary/secondary-token",
         DR + "primary/revoke-secondary",
         DR + "primary/secondary-token",
-        DR + "secondary/update-primary",
-        DR + "secondary/operation-token/delete",
     ]
+
+
+def repoint(known: list[str], **answers: Any) -> tuple[list[tuple[str, Any]], Any]:
+    """Let paris follow tokyo, where ids are known; return what was asked of whom from the token on, and the end."""
+    statuses = [
+        ok(data={"mode": "primary", "state": "running", "known_secondaries": known}),
+        status("secondary", "idle"),
+        status("secondary", "stream-wals"),
+    ]
+    table = all_well("repoint") | {
+        f"GET {DR}status": statuses,
+        f"POST {DR}primary/revoke-secondary": Response(204, {}),
+        **{f"POST {DR}{path.replace('_', '/', 1).replace('_', '-')}": answer for path, answer in answers.items()},
+    }
+    wanted, end = drive(RUNBOOKS["repoint"]("paris", "tokyo"), table)
+    asks = [step for step in wanted if isinstance(step, Ask) and ATTEMPT not in step.path]
+    return [(step.path.removeprefix(DR), (step.body or {}).get("id")) for step in asks], end
+
+
+@pytest.mark.parametrize(
+    ("known", "fresh", "revoked"),
+    [
+        ([], "paris", []),
+        (["lima", "paris2"], "paris", []),
+        (["paris"], "paris~2", ["paris"]),
+        (["lima~2", "paris~2"], "paris", ["paris~2"]),
+        (["paris", "paris~2"], "paris~3", ["paris", "paris~2"]),
+    ],
+)
+def test_a_cluster_is_pointed_elsewhere_under_a_fresh_id_and_its_others_are_revoked_once_it_streams(
+    known, fresh, revoked
+):
+    asks, end = repoint(known)
+
+    assert end == "paris streams from tokyo"
+    assert asks == [
+        ("status", None),
+        ("primary/secondary-token", fresh),
+        ("secondary/update-primary", None),
+        ("status", None),
+        ("status", None),
+        *(("primary/revoke-secondary", name) for name in revoked),
+        ("secondary/operation-token/delete", None),
+    ]
+
+
+def test_a_refused_repoint_leaves_neither_token_nor_id_behind_and_what_it_follows_is_untouched():
+    asks, error = repoint(["paris"], secondary_update_primary=refused(400, "the token is spent"))
+
+    assert str(error) == "point paris at tokyo: answered 400: the token is spent"
+    assert asks[-2:] == [("primary/revoke-secondary", "paris~2"), ("secondary/operation-token/delete", None)]
+
+
+@pytest.mark.parametrize("lost", [silence("no answer"), refused(503, "may have been", "forwarding_lost")])
+def test_an_id_that_may_be_in_use_is_not_revoked(lost):
+    asks, error = repoint(["paris"], secondary_update_primary=lost)
+
+    assert str(error).startswith("point paris at tokyo: ")
+    assert asks[-2:] == [("secondary/update-primary", None), ("secondary/operation-token/delete", None)]
+
+
+def test_an_issue_that_is_refused_leaves_no_operation_token_behind():
+    asks, error = repoint([], primary_secondary_token=refused(403, "permission denied"))
+
+    assert str(error) == "issue an activation token for paris on tokyo: answered 403: permission denied"
+    assert asks[-1] == ("secondary/operation-token/delete", None)
 
 
 def test_the_ceremony_gives_as_many_shares_as_are_wanted_and_unmasks_the_token():
@@ -235,23 +294,46 @@ def test_promote_waits_while_replication_is_catching_up_and_deletes_the_token():
 
 def test_promote_is_not_sent_again_when_it_may_have_been_carried_out():
     lost = Response(503, {}, {"errors": ["may have been carried out"]}, "forwarding_lost")
-    wanted, error = drive(RUNBOOKS["promote"]("tokyo"), ceremony({f"POST {DR}secondary/promote": lost}))
+    answers = {f"POST {DR}secondary/promote": lost, f"POST {DR}secondary/operation-token/delete": Response(204, {})}
+    wanted, error = drive(RUNBOOKS["promote"]("tokyo"), ceremony(answers))
 
     assert [step.path for step in wanted if isinstance(step, Ask)].count(DR + "secondary/promote") == 1
+    assert wanted[-1] == Ask("tokyo", "POST", DR + "secondary/operation-token/delete", {"dr_operation_token": TOKEN})
     assert str(error) == "promote tokyo: answered 503: may have been carried out"
 
 
 def test_promote_does_not_wait_for_any_other_refusal():
-    answers = ceremony({f"POST {DR}secondary/promote": refused(403, "dr operation token is missing or invalid")})
-    _, error = drive(RUNBOOKS["promote"]("tokyo"), answers)
+    answers = ceremony(
+        {
+            f"POST {DR}secondary/promote": refused(403, "dr operation token is missing or invalid"),
+            f"POST {DR}secondary/operation-token/delete": refused(403, "dr operation token is missing or invalid"),
+        }
+    )
+    wanted, error = drive(RUNBOOKS["promote"]("tokyo"), answers)
 
     assert str(error) == "promote tokyo: answered 403: dr operation token is missing or invalid"
+    assert asked(wanted)[-1] == ("tokyo", "POST", DR + "secondary/operation-token/delete")
+
+
+def test_a_refused_disable_leaves_no_operation_token_behind():
+    answers = ceremony(
+        {
+            f"GET {DR}status": status("secondary", "x"),
+            f"POST {DR}secondary/disable": refused(503, "no"),
+            f"POST {DR}secondary/operation-token/delete": Response(204, {}),
+        }
+    )
+    wanted, error = drive(RUNBOOKS["disable"]("paris"), answers)
+
+    assert str(error) == "disable replication on paris: answered 503: no"
+    assert asked(wanted)[-1] == ("paris", "POST", DR + "secondary/operation-token/delete")
 
 
 def test_no_error_shows_the_token():
     answers = ceremony(
         {
             f"POST {DR}secondary/promote": refused(503, "not ready"),
+            f"POST {DR}secondary/operation-token/delete": Response(204, {}),
             f"GET {DR}status": status("secondary", "merkle-diff"),
         }
     )
@@ -338,7 +420,7 @@ def all_well(name: str) -> Answers:
         "enable-secondary": [("disabled", ""), ("secondary", "stream-wals")],
         "demote": [("secondary", "idle")],
         "promote": [("primary", "running")],
-        "repoint": [("secondary", "stream-wals")],
+        "repoint": [("primary", "running"), ("secondary", "stream-wals")],
     }
     calls = ("primary/enable", "primary/demote", "secondary/enable", "secondary/promote", "secondary/update-primary")
     return ceremony(
@@ -347,6 +429,7 @@ def all_well(name: str) -> Answers:
             "GET sys/seal-status": ok(sealed=True, t=2),
             f"POST {DR}primary/secondary-token": ok(wrap_info={"token": "ey.x"}),
             f"POST {DR}secondary/operation-token/delete": ok(),
+            f"POST {DR}primary/revoke-secondary": ok(),
             **{f"POST {DR}{call}": ok() for call in calls},
             **{f"POST sys/{call}": ok() for call in ("seal", "unseal")},
         }
@@ -394,6 +477,7 @@ def failover_answers(paris: list[Response], tokyo: list[Response]) -> Answers:
         return rows.pop(0) if len(rows) > 1 else rows[0]
 
     calls = ["primary/demote", "secondary/promote", "secondary/update-primary", "secondary/operation-token/delete"]
+    calls.append("primary/revoke-secondary")
     return ceremony(
         {
             f"GET {DR}status": next_status,
@@ -548,3 +632,47 @@ def test_every_runbook_is_found_under_its_name():
 
     assert set(RUNBOOKS) >= {"enable-primary", "enable-secondary", *one_word}
     assert {name.replace("-", "_") for name in RUNBOOKS} == {steps.__name__ for steps in RUNBOOKS.values()}
+
+
+# ---- pointed elsewhere, in a lab
+
+
+def test_what_it_follows_is_cut_only_once_the_new_id_streams(calm):
+    calm.run("2s")
+    at_ns = calm.now
+    calm["tokyo"].repoint("paris")
+
+    assert calm["paris"].status()["known_secondaries"] == ["tokyo~2"]
+    streams = [event.at_ns for event in calm.trace.select("mode", cluster="tokyo", state="stream-wals")]
+    revoked = [event.at_ns for event in calm.trace.select("message", what="disconnect") if event.at_ns > at_ns]
+    assert at_ns < streams[-1] < min(revoked, default=calm.now)
+    calm.run("5s")
+    assert calm["tokyo"].status()["state"] == "stream-wals"
+    assert calm["tokyo"].root == calm["paris"].root
+    calm["tokyo"].repoint("paris")
+    assert calm["paris"].status()["known_secondaries"] == ["tokyo"]
+
+
+def test_one_that_fails_leaves_what_it_follows_and_nothing_else(calm):
+    calm.run("2s").partition("paris", "tokyo")
+    with pytest.raises(RunbookError, match="error unwrapping secondary token"):
+        calm["tokyo"].repoint("paris")
+    calm.heal()
+    calm.run("70s")
+
+    assert calm.parts.stores["tokyo"].get("node/operation-token") is None
+    assert calm["paris"].status()["known_secondaries"] == ["tokyo"]
+    assert calm["tokyo"].status()["state"] == "stream-wals"
+
+
+def test_a_promotion_that_fails_leaves_no_operation_token(short_ring):
+    """Without anybody to fetch from, a comparison under way never ends: the promotion is given up."""
+    lab = short_ring
+    lab.partition("paris", "tokyo")
+    lab.run("30s").heal()
+    lab.run(until=lambda one: one.parts.nodes["tokyo-1"].sync.state == "merkle-diff")
+    lab.partition("paris", "tokyo")
+    with pytest.raises(RunbookError, match="promote tokyo: answered 503"):
+        lab["tokyo"].promote()
+
+    assert lab.parts.stores["tokyo"].get("node/operation-token") is None
