@@ -255,6 +255,55 @@ def test_a_host_is_given_no_keys_without_credentials(drill):
     assert seen(node) == before
 
 
+@pytest.fixture(scope="module")
+def joined() -> tuple[Any, list[Sent]]:
+    """Paris with two secondaries; and what is sent while they join, and while each is led by another node."""
+    lab = Lab.triangle(seed=7)
+    sent: list[Sent] = []
+    for node in lab.parts.nodes.values():
+        record(node, sent)
+    lab.replicate("paris", "tokyo")
+    lab.replicate("paris", "lima")
+    for name in ("tokyo-1", "lima-1"):
+        lab.crash(name)
+    lab.run("10s")
+    return lab.snapshot(), sent
+
+
+def test_nobody_connects_with_what_another_id_or_another_host_showed(joined):
+    """Every question that ever showed credentials, replayed."""
+    snapshot, sent = joined
+    lab = Lab.restore(snapshot)
+    node = node_of(lab, "paris")
+    assert sorted(node.link.secondaries.connected) == ["lima", "tokyo"]
+    shown = [(source, m) for source, _, m in sent if isinstance(m, ReplicationQuestion) and m.credentials]
+    assert {source for source, _ in shown} >= {
+        node.link.secondaries.connected["lima"],
+        node.link.secondaries.connected["tokyo"],
+    }
+    for source, question in shown:
+        other = "lima" if question.secondary_id == "tokyo" else "tokyo"
+        unharmed(node, source, question._replace(secondary_id=other))
+        for host in {"lima-2", "lima-3", "tokyo-2", "tokyo-3", "paris-operator"} - {source}:
+            unharmed(node, host, question)
+
+
+def test_nobody_is_given_the_keys_for_what_another_host_showed(joined):
+    snapshot, sent = joined
+    lab = Lab.restore(snapshot)
+    node, answers = node_of(lab, "paris"), []
+    services = node.services._replace(send=lambda *message, **how: answers.append(message[3].response))
+    connect(node, services)
+    for source, _, message in sent:
+        if isinstance(message, BootstrapRequest) and "certificate" in message.body:
+            for host in {"lima-2", "tokyo-2", "paris-operator"} - {source}:
+                node.receive(host, message)
+
+    assert answers
+    assert {answer.status for answer in answers} == {403}
+    assert not any(answer.data for answer in answers)
+
+
 # ---- answers to fetches
 
 
@@ -327,11 +376,7 @@ PARTS: tuple[Any, ...] = (
 
 
 def tampered(dice: Random, message: Any, serials: tuple[int, ...]) -> Any:
-    """A message as it was, with a serial that fits, or with another part; without what proves whose it is."""
-    if isinstance(message, ReplicationQuestion):
-        message = message._replace(credentials={})
-    if isinstance(message, BootstrapRequest):
-        return message._replace(body={})
+    """A message as it was, with a serial that fits, or with another part."""
     contents: dict[str, Any] = dict(getattr(message, "message", {}))
     if not contents:
         return message

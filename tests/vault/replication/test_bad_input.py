@@ -115,6 +115,7 @@ ROWS = (
         "operator",
         (
             ({}, (400, "give token (blank: forget the primary) or update_primary_addrs")),
+            ({"token": None}, (400, "give token (blank: forget the primary) or update_primary_addrs")),
             ({"token": "junk", "update_primary_addrs": ["https://x:8201"]}, (400, "mutually exclusive")),
             ({"token": "junk"}, (400, "token is not a secondary activation token")),
             ({"token": ""}, DONE),
