@@ -302,15 +302,17 @@ def apart(lab: Lab) -> list[str]:
         ours, theirs = (lab.parts.nodes[lab[one].active] for one in (name, upstream))
         known = theirs.mode.cluster_id == ours.mode.cluster_id and is_known(theirs, ours.mode.secondary_id)
         level = (upstream, name) in pairs and lab.queries.contents(name) == lab.queries.contents(upstream)
-        if known and not level and not was_refused(lab, ours.mode.secondary_id):
+        if known and not level and not was_refused(lab, ours):
             found.append(f"{name} of {upstream}: {ours.sync}")
     return found
 
 
-def was_refused(lab: Lab, secondary_id: str) -> bool:
-    """Whether a connection of an id was refused of late: a new authority accepts no older certificate."""
+def was_refused(lab: Lab, secondary: Any) -> bool:
+    """Whether either side refused a connection of late: a new authority and an older certificate do not fit."""
     refused = lab.trace.select("observed", what="connection_refused")
-    return any(dict(event.fields)["secondary"] == secondary_id for event in refused[-5:])
+    unproven = lab.trace.select("observed", what="upstream_refused", node=secondary.name)
+    late = any(lab.now - event.at_ns < 120 * SECOND_NS for event in unproven[-1:])
+    return late or any(dict(event.fields)["secondary"] == secondary.mode.secondary_id for event in refused[-5:])
 
 
 def is_known(primary: Any, secondary_id: str) -> bool:
