@@ -130,6 +130,9 @@ class ReplicationLink:
         stored = core.storage.get(MODE_KEY)
         if stored != self.started:
             self._apply_mode(stored)
+        if core.replica.reconnects:
+            core.replica.reconnects = False
+            self.secondaries.reconnect()
         if self.secondaries.connected:
             self.secondaries.serve()
         mode = self._mode.mode

@@ -168,15 +168,23 @@ class Secondaries:
             why = "" if self._mode.mode == "primary" else f"not a primary but {self._mode.mode}"
             revoked = not why and not activation.is_known(core, secondary_id)
             if why or revoked:
-                why = why or "the activation of this id was revoked"
-                host = self.connected.pop(secondary_id)
-                self.streams.pop(secondary_id, None)
                 # who was revoked takes nothing more; whose primary was demoted takes all that was pushed before
-                self._send(host, "disconnect", ReplicationRefusal("", 0, why), REFUSAL_BYTES, aside=revoked)
+                self._disconnect(secondary_id, why or "the activation of this id was revoked", aside=revoked)
         for secondary_id in sorted(self.streams):
             while (pushed := push(self._journal, self.streams[secondary_id])) is not None:
                 self.streams[secondary_id], message = pushed
                 self._send(self.connected[secondary_id], "stream", StreamPush(message), push_bytes(message))
+
+    def reconnect(self) -> None:
+        """End all connections; each secondary begins another with its guard, here and at once."""
+        here = (self._core.settings.cluster_address,)
+        for secondary_id in sorted(self.connected):
+            self._disconnect(secondary_id, "the primary was asked to recover", here)
+
+    def _disconnect(self, secondary_id: str, why: str, instead: tuple[str, ...] = (), *, aside: bool = False) -> None:
+        host = self.connected.pop(secondary_id)
+        self.streams.pop(secondary_id, None)
+        self._send(host, "disconnect", ReplicationRefusal("", 0, why, instead), REFUSAL_BYTES, aside=aside)
 
     def announce(self, times: int) -> None:
         """Announce this node to every known id that is not connected, and again in a second while there are any."""

@@ -109,13 +109,13 @@ class Context:
     __slots__ = (
         "_nonces",
         "_storage",
+        "after_commit",
         "body",
         "caller",
         "core",
         "devices",
         "headers",
         "is_create",
-        "key_change",
         "keys",
         "new_route",
         "now",
@@ -149,7 +149,7 @@ class Context:
         self.new_route: tuple[str, bytes | None] | None = None
         self.is_create = False
         self.devices: tuple[Any, ...] | None = None  # audit devices of the request, once it has a record
-        self.key_change: Callable[[], None] | None = None
+        self.after_commit: Callable[[], None] | None = None  # what acts once the step is committed
         self.use_spent = False
         self.wrap_ttl_ns = 0
         self.caller: Caller | None = None

@@ -168,13 +168,14 @@ class Caches:
 class Replica:
     """The node's part in DR replication: mode, journal, sync as a secondary, secondaries as a primary."""
 
-    __slots__ = ("_caches", "_keys", "journal", "secondaries", "storage", "sync")
+    __slots__ = ("_caches", "_keys", "journal", "reconnects", "secondaries", "storage", "sync")
 
     def __init__(self, storage: Storage, journal: Journal, keys: SealKeys, caches: Caches) -> None:
         self.storage, self.journal = storage, journal
         self._keys, self._caches = keys, caches
         self.sync: Any = None
         self.secondaries: dict[str, Any] = {}
+        self.reconnects = False  # whether a primary ends the connections of its secondaries, after the present step
 
     @property
     def mode(self) -> Mode:
@@ -227,9 +228,13 @@ class Replica:
         elif not replicates and self.journal.on:
             self.journal.switch_off()
 
+    def reconnect(self) -> None:
+        """Let a primary end the connections of its secondaries, so that each begins another."""
+        self.reconnects = True
+
     def leave(self) -> None:
         """Drop sync and secondaries and switch the journal off: the node's leadership begins or ends."""
-        self.sync, self.secondaries = None, {}
+        self.sync, self.secondaries, self.reconnects = None, {}, False
         self.journal.switch_off()
 
 

@@ -111,8 +111,8 @@ class Vault(ShortForms):
             response = request_walk.respond_with(ctx, answer)
             request_walk.audit_response(ctx, response)
             core.commit(ctx.writes)
-            if ctx.key_change is not None:
-                ctx.key_change()
+            if ctx.after_commit is not None:
+                ctx.after_commit()
         except ServiceError as error:
             return request_walk.refuse(ctx, error)
         except StaleTerm:

@@ -213,3 +213,37 @@ def test_what_comes_from_no_node_of_the_primary_is_counted_and_changes_nothing(c
         node.receive("lisbon-1", fake)
         assert node.refused_messages == count
     assert held(calm) == before
+
+
+# ---- recover
+
+
+def test_a_primary_that_recovers_begins_each_connection_again_and_loses_nothing(trio):
+    for number in range(5):
+        assert trio["paris"].post(f"secret/data/{number}", {"data": {"a": number}}).ok
+    before = len(said(trio, "guard_found"))
+    assert trio["paris"].post("sys/replication/recover", {}).warnings
+    assert trio.parts.nodes[trio["paris"].active].link.secondaries.connected == {}
+    trio.run("2s")
+
+    assert [gone["reason"] for gone in said(trio, "replication_disconnected")] == [
+        "the primary was asked to recover"
+    ] * 2
+    assert len(said(trio, "guard_found")) == before + 2
+    assert streaming(trio, "tokyo")
+    assert streaming(trio, "lima")
+    assert trio.lag("paris", "lima").entries == trio.lag("paris", "tokyo").entries == 0
+    assert not trio.parts.nodes[trio["paris"].active].vault.core.replica.reconnects
+
+
+def test_a_secondary_that_recovers_waits_for_no_backoff(calm):
+    token = {"dr_operation_token": calm["tokyo"].operation_token()}
+    calm.partition("paris", "tokyo")
+    calm.run("90s")
+    calm.heal()
+    assert calm["tokyo"].post(DR + "secondary/recover", token, token="").warnings
+
+    calm.run("600ms")
+    status = calm["tokyo"].get(DR + "status").data
+    assert (status["state"], status["connection_state"]) == ("stream-wals", "ready")
+    assert len(said(calm, "guard_found")) == 1

@@ -236,6 +236,21 @@ def check_primary(ctx: Context) -> dict[str, Any]:
     return reports.merkle_check(ctx)
 
 
+def recover_secondary(ctx: Context, dr_operation_token: str) -> None:
+    """Begin this secondary's replication again from what it holds: a connection, a guard, what is missing."""
+    mode = _require(ctx, "secondary", "recover")
+    operation_token.check(ctx, dr_operation_token)
+    _store(ctx, _with_position(ctx, mode))
+    ctx.warn("Replication begins again from what this secondary holds; its status shows how far it is.")
+
+
+def recover_primary(ctx: Context) -> None:
+    """End the connections of all secondaries, so that each of them begins again from what it holds."""
+    _require(ctx, "primary", "recover")
+    ctx.after_commit = ctx.core.replica.reconnect
+    ctx.warn("The secondaries are disconnected; each connects again, from what it holds.")
+
+
 def _advanced(ctx: Context, event: str, **known: Any) -> Mode:
     try:
         return advance(ctx.mode, event, **known)
@@ -337,4 +352,6 @@ ROUTES = (
     Route("write", DR + "secondary/operation-token/delete", delete_operation_token, (TOKEN,), *SECONDARY),
     Route("write", DR + "secondary/merkle-check", check_secondary, (TOKEN,), *SECONDARY),
     Route("write", "replication/merkle-check", check_primary, (), *PRIMARY, "sudo"),
+    Route("write", DR + "secondary/recover", recover_secondary, (TOKEN,), *SECONDARY),
+    Route("write", "replication/recover", recover_primary, (), *PRIMARY, "sudo"),
 )

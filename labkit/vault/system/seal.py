@@ -67,13 +67,13 @@ def unseal(ctx: Context, key: str | None, reset: bool | None, migrate: bool | No
     if not reset and not key:
         raise BadRequest(KEY_MISSING)
     keys = seals.without_shares(core) if reset else seals.with_share(core, seals.parse_share(key))
-    ctx.keys, ctx.key_change = keys, partial(seals.install, core, keys)
+    ctx.keys, ctx.after_commit = keys, partial(seals.install, core, keys)
     return seal_status(ctx)
 
 
 def seal(ctx: Context) -> None:
     """Seal the node: it drops every key, once the request is recorded and committed."""
-    ctx.key_change = partial(seals.seal, ctx.core)
+    ctx.after_commit = partial(seals.seal, ctx.core)
 
 
 def read_init(ctx: Context) -> dict[str, Any]:

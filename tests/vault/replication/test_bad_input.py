@@ -151,6 +151,8 @@ ROWS = (
     Row("write", DR + "secondary/operation-token/delete", ANY, "operator", (({}, GONE),)),
     Row("write", DR + "secondary/merkle-check", (SECONDARY,), "operator", (({}, DONE),)),
     Row("write", "replication/merkle-check", (PRIMARY,), "client", (({}, DONE),)),
+    Row("write", DR + "secondary/recover", (SECONDARY,), "operator", (({}, DONE),)),
+    Row("write", "replication/recover", (PRIMARY,), "client", (({}, DONE),)),
 )
 
 # What is no request at all, whoever asks, sealed or not (C9, C13).
