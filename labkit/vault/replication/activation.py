@@ -67,14 +67,14 @@ class Bundle(NamedTuple):
 class IssuedId(NamedTuple):
     """What a primary keeps of an id: the certificate that it issued, and until when its activation must be used.
 
-    ``token`` is the digest of the wrapping token that stands for it; empty where it was encrypted to a public key.
+    ``wrapped_as`` is the digest of the wrapping token that stands for it; empty where it was encrypted to a public key.
     """
 
     secondary_id: str
     certificate: str
     issued_ns: int
     expires_ns: int
-    token: str
+    wrapped_as: str
 
 
 class SecondaryHeartbeat(NamedTuple):
@@ -140,7 +140,7 @@ def issue(ctx: Context, mode: Mode, secondary_id: str, ttl_s: int, public_key: s
         return {"data": {"token": _seal(ctx, bundle, public_key)}}
     body = {"data": {"bundle": list(bundle)}, "auth": None, "warnings": None}
     text, info = wrapping.wrap(ctx, body, ttl_s)
-    kept = kept._replace(token=token_record.digest_of(text))
+    kept = kept._replace(wrapped_as=token_record.digest_of(text))
     storage.put(SECONDARIES + _as_key(secondary_id), encode_record(list(kept)))
     claims = {"accessor": info["accessor"], "jti": text, **_where_and_when(ctx, ttl_s)}
     return {"wrap_info": {"token": sign_es512(authority.token_private, claims), **info}}
@@ -182,7 +182,7 @@ def revoke(ctx: Context, secondary_id: str) -> None:
     stored = ctx.full_storage.get(key)
     if stored is None:
         raise BadRequest(f"no secondary with id {secondary_id} is known")
-    token = IssuedId(*decode_record(stored)).token
+    token = IssuedId(*decode_record(stored)).wrapped_as
     if token:
         tokens.revoke(ctx, token)
     ctx.full_storage.delete(key)
