@@ -157,7 +157,9 @@ def test_a_lab_without_clients_has_no_view_and_no_loss(checkout: Path) -> None:
     assert list(lost_writes(lab)) == ["    none this time: nothing was on its way to tokyo when paris was lost"]
 
 
-@pytest.mark.parametrize("seed", ["8", "9", "10"])
+@pytest.mark.parametrize(
+    "seed", ["8", pytest.param("9", marks=pytest.mark.slow), pytest.param("10", marks=pytest.mark.slow)]
+)
 def test_other_seeds_are_as_expected_too(seed: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--seed", seed]) == 0
 

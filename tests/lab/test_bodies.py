@@ -90,6 +90,7 @@ def test_a_body_and_its_copy_are_judged_alike(body):
     assert judged(copied(body)) == judged(body)
 
 
+@pytest.mark.slow
 def test_an_answer_of_any_size_is_copied_whole():
     answer = Response(200, {"a": "b"}, {"data": {"keys": [[]] * 600_000}})
     own = own_answer(answer)

@@ -15,7 +15,7 @@ from labkit.lab.cluster import Silence
 from labkit.lab.runbooks import RunbookError
 from tests.lab.recount import CLIENTS, CLUSTERS, Recount, Taken
 
-EVERYDAY = 40
+EVERYDAY = 16
 FOUND = {
     "no-client-reached-it-before-its-own-demotion": (4, 5),
     "an-answer-from-before-its-own-demotion-came-late": (51, 85, 87, 97),

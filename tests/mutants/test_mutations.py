@@ -90,6 +90,7 @@ def test_a_seed_draws_the_same_again_and_another_draws_others(checkout: Path) ->
     assert len({*named(1)} & {*named(2)}) < 10
 
 
+@pytest.mark.slow
 def test_a_module_is_judged_by_the_test_that_mirrors_it(checkout: Path) -> None:
     assert mirrored(Path("labkit/sim/lane.py")) == Path("tests/sim/test_lane.py")
     assert mirrored(Path("labkit/vault/storage/__init__.py")) == Path("tests/vault/test_storage.py")
@@ -112,6 +113,7 @@ def sums(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_what_is_noticed_is_counted_and_the_rest_is_printed(sums: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = (sums / "labkit/sums/add.py").read_text()
 
@@ -123,6 +125,7 @@ def test_what_is_noticed_is_counted_and_the_rest_is_printed(sums: Path, capsys: 
     assert (sums / "labkit/sums/add.py").read_text() == before
 
 
+@pytest.mark.slow
 def test_a_share_that_is_reached_is_enough(sums: Path) -> None:
     assert mutants.main(["sums", "--count", "1", "--under", "0"]) == 0
 
