@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -58,32 +59,31 @@ def test_a_forked_child_writes_nothing_and_takes_nothing_from_its_parent(path, h
 
 @pytest.mark.parametrize("how", ["delete", "replace", "move"])
 def test_nothing_is_acknowledged_when_the_file_is_another(path, tmp_path, how):
-    vault = Vault.open(path)
     other = tmp_path / "other.db"
-    if how == "delete":
-        path.unlink()
-    elif how == "replace":
-        Vault.open(other).close()
-        other.replace(path)
-    else:
-        path.rename(other)
-    refused = vault.post("secret/data/a", {"data": {}})
+    with closing(Vault.open(path)) as vault:
+        if how == "delete":
+            path.unlink()
+        elif how == "replace":
+            Vault.open(other).close()
+            other.replace(path)
+        else:
+            path.rename(other)
+        refused = vault.post("secret/data/a", {"data": {}})
 
-    assert refused.status == 500
-    assert refused.errors == [
-        f"{path} was moved, deleted or replaced since it was opened: put it back, or open it again; nothing was changed"
-    ]
-    if how == "move":
-        other.rename(path)
-        assert vault.post("secret/data/a", {"data": {}}).ok
+        assert refused.status == 500
+        moved = f"{path} was moved, deleted or replaced since it was opened"
+        assert refused.errors == [f"{moved}: put it back, or open it again; nothing was changed"]
+        if how == "move":
+            other.rename(path)
+            assert vault.post("secret/data/a", {"data": {}}).ok
 
 
 def test_a_file_named_from_a_folder_stays_the_same_in_another_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    vault = Vault.open("lab.db")
-    monkeypatch.chdir("/")
+    with closing(Vault.open("lab.db")) as vault:
+        monkeypatch.chdir("/")
 
-    assert vault.post("secret/data/a", {"data": {}}).ok
+        assert vault.post("secret/data/a", {"data": {}}).ok
 
 
 def test_a_file_made_through_a_link_is_its_owners_too(path, tmp_path):
