@@ -313,6 +313,7 @@ def test_threads_that_share_a_vault_lose_no_write(tmp_path, kind):
 
     assert sorted(versions) == list(range(1, 201))
     assert len(vault.calls) == 200
+    vault.close()
 
 
 def test_a_commit_under_an_old_term_is_answered_and_ends_the_leadership(service):
