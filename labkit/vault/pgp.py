@@ -2,8 +2,8 @@
 
 1. A key comes as the base64 of its binary form; it is shown as its fingerprint, in lower-case hex.
 2. The library is pysequoia, which the extra ``pgp`` installs.  It draws a message's entropy, and judges whether a key
-   is in force, by itself: a message is the one part of an answer that the seed does not determine.  None is stored, and
-   its size is determined, so that traces are.
+   is in force, by itself: the seed does not determine a message.  None is stored, and its size is determined, so that
+   traces are.
 """
 
 from __future__ import annotations
