@@ -15,7 +15,7 @@ from labkit.lab.node import NodeHost
 from labkit.lab.node_directory import NodeDirectory
 from labkit.lab.operator_console import OperatorConsole
 from labkit.lab.parts import Parts
-from labkit.lab.runbooks import Credentials
+from labkit.lab.runbook_effects import Credentials
 from labkit.sim.clock import Clock
 from labkit.sim.faults import Faults
 from labkit.sim.latency import Latency

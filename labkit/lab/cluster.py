@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from labkit.lab.blueprint import ClusterPlan
 from labkit.lab.queries import Queries
-from labkit.lab.runbooks import DR, Ask, Credentials, operation_token
+from labkit.lab.runbook_effects import Ask, Credentials
+from labkit.lab.runbooks import DR, operation_token
 from labkit.service.arguments import one_of, text, wrong
 from labkit.service.message import Body, Response
 from labkit.service.short_forms import ShortForms

@@ -25,7 +25,7 @@ from labkit.lab.loss_and_outage import RecoveryLedger
 from labkit.lab.operator_console import Finished
 from labkit.lab.queries import Queries
 from labkit.lab.reports import Report, RunbookEnded
-from labkit.lab.runbooks import Ask, RunbookError
+from labkit.lab.runbook_effects import Ask, RunbookError
 from labkit.lab.snapshot import Snapshot, branch_of, restore_parts, state_of
 from labkit.service.arguments import duration_ns, flag, one_of, text, wrong
 from labkit.service.arguments import seed as checked_seed

@@ -20,8 +20,7 @@ from labkit.lab.host_services import HostServices
 from labkit.lab.messages import ApiAnswer, ApiRequest, AskAgain, AskDeadline, Correlation, PauseOver, size_of
 from labkit.lab.reports import ANSWERED, MESSAGE_REFUSED, REFUSED, UNKNOWN, AskEnded, Noted, Observed, RunbookEnded
 from labkit.lab.runbook_arguments import judge
-from labkit.lab.runbooks import (
-    RUNBOOKS,
+from labkit.lab.runbook_effects import (
     AdoptCredentials,
     Ask,
     Credentials,
@@ -32,6 +31,7 @@ from labkit.lab.runbooks import (
     Pause,
     RunbookError,
 )
+from labkit.lab.runbooks import RUNBOOKS
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import FORWARDING_LOST, NO_ACTIVE_NODE, NO_SUCH_NODE, NOT_ACTIVE, NOT_RUNNING
 from labkit.service.message import Request, Response, silence

@@ -16,7 +16,6 @@ from labkit.lab.blueprint import NodePlan
 from labkit.lab.greeting import Greeting
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import (
-    HEADER_BYTES,
     Announcement,
     AnnounceTimer,
     BootstrapRequest,
@@ -28,10 +27,10 @@ from labkit.lab.messages import (
     StreamPush,
     SyncTimer,
 )
+from labkit.lab.node_replica import NodeReplica
 from labkit.lab.reports import MESSAGE_REFUSED, ModeChanged, Progressed, UpstreamFollowed, UpstreamLeft
 from labkit.lab.secondaries import ANNOUNCEMENTS, Secondaries
 from labkit.vault.context import own_work
-from labkit.vault.core import Leadership
 from labkit.vault.identifiers import sha256
 from labkit.vault.replication import activation, announcement, applied_position
 from labkit.vault.replication.events import (
@@ -52,25 +51,19 @@ from labkit.vault.replication.events import (
     Stop,
     TimerFired,
 )
-from labkit.vault.replication.journal import Journal
-from labkit.vault.replication.mode import MODE_KEY, Mode
+from labkit.vault.replication.mode import MODE_KEY
 from labkit.vault.replication.serving import size_bytes
 from labkit.vault.replication.state import State, from_plain, plain
 from labkit.vault.replication.sync import ask, heard, on
 from labkit.vault.vault import Vault
 
 
-class ReplicationLink:
+class ReplicationLink(NodeReplica):
     """One node's part in replication: its own stream from an upstream, and the streams of its secondaries."""
 
     __slots__ = (
-        "_core",
-        "_incarnation",
         "_known",
-        "_plan",
         "_progress",
-        "_services",
-        "_vault",
         "followed",
         "greeting",
         "reported",
@@ -83,8 +76,7 @@ class ReplicationLink:
         self, plan: NodePlan, services: HostServices, vault: Vault, incarnation: int, state: dict[str, Any] | None
     ) -> None:
         state = state or {}
-        self._plan, self._services, self._incarnation = plan, services, incarnation
-        self._vault, self._core = vault, vault.core
+        super().__init__(plan, services, vault, incarnation)
         self.started: bytes | None = state.get("started")
         self.serial: int = state.get("serial", 0)
         self.reported: tuple[str, str] = state.get("reported", ("", ""))
@@ -168,25 +160,6 @@ class ReplicationLink:
         if sync is not None:
             self.serial = max(self.serial, sync.serial, sync.life)
         self._core.replica.sync = sync
-
-    @property
-    def _journal(self) -> Journal:
-        return self._core.replica.journal
-
-    @property
-    def _mode(self) -> Mode:
-        return self._core.replica.mode
-
-    @property
-    def _leadership(self) -> Leadership:
-        return self._core.leadership
-
-    @property
-    def _active(self) -> bool:
-        return not self._vault.sealed and self._leadership.active
-
-    def _send(self, target: str, what: str, message: Any, body_bytes: int, aside: bool = False) -> None:
-        self._services.send(self._plan.name, target, what, message, body_bytes + HEADER_BYTES, aside=aside)
 
     def _moment(self) -> Moment:
         return Moment(self._services.now(), self._vault.now())

@@ -1,8 +1,7 @@
 """Runbooks: what an operator does step by step, every step a request of the API.
 
-1. A runbook is a generator over nothing but its arguments and the answers it gets: it yields an Ask (answered with a
-   Response), a Pause, a LookUpCredentials or LookUpNodes (answered with those of a cluster), a LookUpClusters, an
-   AdoptCredentials or a Note, and returns a sentence.
+1. A runbook is a generator over nothing but its arguments and the answers it gets: it yields what it wants done
+   (``runbook_effects``), and returns a sentence.
 2. What is kept of one that runs is its name, arguments and answers; it can be played again to where it stands (R2).
 3. RunbookError says why it cannot go on; nothing is undone.
 """
@@ -10,10 +9,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any, NamedTuple
+from typing import Any
 
 from labkit.lab.addresses import host_of
 from labkit.lab.patience import POLL_NS, Patience
+from labkit.lab.runbook_effects import (
+    AdoptCredentials,
+    Ask,
+    LookUpClusters,
+    LookUpCredentials,
+    LookUpNodes,
+    Note,
+    Pause,
+    Runbook,
+    RunbookError,
+    Steps,
+    Wanted,
+)
 from labkit.service.durations import SECOND_NS
 from labkit.service.encoding import from_unpadded_base64
 from labkit.service.errors import ATTEMPT_IN_PROGRESS, FORWARDING_LOST
@@ -26,77 +38,6 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "LIST")
 MAX_IDLE_NS = 120 * SECOND_NS
 MAX_CATCH_UP_IDLE_NS = 30 * SECOND_NS  # a secondary notices a silent primary after 15 s, and compares then
 MAX_ARRIVAL_POLLS = 60  # 15 s, more than anything under way takes
-
-
-class Ask(NamedTuple):
-    """One request to a cluster's active node, or to the node that is named."""
-
-    cluster: str
-    method: str
-    path: str
-    body: Body | None = None
-    node: str = ""
-    token: str | None = None
-
-    def __repr__(self) -> str:
-        return f"Ask({self.cluster}, {self.method} {self.path})"  # never body or token
-
-
-class Pause(NamedTuple):
-    """Let simulated time pass."""
-
-    delay_ns: int
-
-
-class LookUpCredentials(NamedTuple):
-    """Look up the root token and key shares that unseal a cluster."""
-
-    cluster: str
-
-
-class LookUpNodes(NamedTuple):
-    """Look up the names of a cluster's nodes."""
-
-    cluster: str
-
-
-class LookUpClusters(NamedTuple):
-    """Look up the names of all clusters."""
-
-
-class AdoptCredentials(NamedTuple):
-    """From now on the cluster's root token and key shares are those of another."""
-
-    cluster: str
-    of: str
-
-
-class Note(NamedTuple):
-    """Say in the trace what is done next, or waited for."""
-
-    text: str
-
-
-class Credentials(NamedTuple):
-    """What unseals a cluster and acts as root in it: its root token and its key shares in hex."""
-
-    root_token: str
-    unseal_keys: tuple[str, ...]
-
-    def __repr__(self) -> str:
-        return f"Credentials({len(self.unseal_keys)} shares)"
-
-
-Wanted = Ask | Pause | LookUpCredentials | LookUpNodes | LookUpClusters | AdoptCredentials | Note
-
-Runbook = Generator[Wanted, Any, str]
-
-Steps = Generator[Wanted, Any, None]
-"""A part of a runbook that ends without a result, or in a RunbookError."""
-
-
-class RunbookError(RuntimeError):
-    """A runbook could not go on: which step, what came, what was wanted."""
 
 
 def ask(cluster: str, method: str, path: str, body: Body | None = None) -> Runbook:

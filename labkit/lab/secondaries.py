@@ -18,7 +18,6 @@ from labkit.lab.admission import NOT_ACTIVE_TEXT, Admission
 from labkit.lab.blueprint import NodePlan
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import (
-    HEADER_BYTES,
     Announcement,
     AnnounceTimer,
     BootstrapRequest,
@@ -27,11 +26,9 @@ from labkit.lab.messages import (
     ReplicationRefusal,
     StreamPush,
 )
+from labkit.lab.node_replica import NodeReplica
 from labkit.service.durations import SECOND_NS
-from labkit.vault.core import Leadership
 from labkit.vault.replication import activation, announcement
-from labkit.vault.replication.journal import Journal
-from labkit.vault.replication.mode import Mode
 from labkit.vault.replication.serving import (
     QUESTIONS,
     Here,
@@ -48,16 +45,15 @@ REFUSAL_BYTES = 64
 ANNOUNCEMENTS, ANNOUNCE_NS = 15, SECOND_NS
 
 
-class Secondaries:
+class Secondaries(NodeReplica):
     """Who is connected to this node as a secondary of its cluster, and the streams that were opened."""
 
-    __slots__ = ("_admission", "_core", "_incarnation", "_plan", "_services", "_vault", "connected", "streams")
+    __slots__ = ("_admission", "connected", "streams")
 
     def __init__(
         self, plan: NodePlan, services: HostServices, vault: Vault, incarnation: int, state: dict[str, Any]
     ) -> None:
-        self._plan, self._services, self._incarnation = plan, services, incarnation
-        self._vault, self._core = vault, vault.core
+        super().__init__(plan, services, vault, incarnation)
         self._admission = Admission(vault.core, self._send)
         self.connected: dict[str, str] = dict(state.get("connected", {}))
         self.streams: dict[str, SecondaryStream] = {
@@ -86,25 +82,6 @@ class Secondaries:
     def _addresses(self) -> tuple[str, ...]:
         """The cluster addresses of all nodes of this cluster."""
         return tuple([cluster_address(name) for name in self._plan.cluster.node_names])
-
-    @property
-    def _journal(self) -> Journal:
-        return self._core.replica.journal
-
-    @property
-    def _mode(self) -> Mode:
-        return self._core.replica.mode
-
-    @property
-    def _leadership(self) -> Leadership:
-        return self._core.leadership
-
-    @property
-    def _active(self) -> bool:
-        return not self._vault.sealed and self._leadership.active
-
-    def _send(self, target: str, what: str, message: Any, body_bytes: int, aside: bool = False) -> None:
-        self._services.send(self._plan.name, target, what, message, body_bytes + HEADER_BYTES, aside=aside)
 
     def on_question(self, source: str, question: ReplicationQuestion) -> None:
         """Answer a question, or refuse it."""

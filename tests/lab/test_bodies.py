@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from labkit import Lab
 from labkit.lab.bodies import copied, own_answer
 from labkit.lab.cluster import Silence
-from labkit.lab.runbooks import Ask
+from labkit.lab.runbook_effects import Ask
 from labkit.service.errors import ServiceError
 from labkit.service.limits import MAX_DEPTH, MAX_MEMBERS, check_body
 from labkit.service.message import Response

@@ -10,7 +10,7 @@ from labkit import Lab
 from labkit.lab.blueprint import ClusterPlan, LinkPlan, triangle
 from labkit.lab.cluster import Silence
 from labkit.lab.operator_console import Finished
-from labkit.lab.runbooks import Ask, RunbookError
+from labkit.lab.runbook_effects import Ask, RunbookError
 
 SECOND_NS = 1_000_000_000
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
-from labkit.lab.runbooks import Ask
+from labkit.lab.runbook_effects import Ask
 
 DR = "sys/replication/dr/"
 EVERYTHING = 'path "*" { capabilities = ["create", "read", "update", "delete", "list", "sudo"] }'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
-from labkit.lab.runbooks import Ask
+from labkit.lab.runbook_effects import Ask
 from labkit.vault.replication.merkle import is_corrupted
 
 SECOND_NS = 1_000_000_000

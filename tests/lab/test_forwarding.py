@@ -24,7 +24,7 @@ from labkit.lab.messages import (
 )
 from labkit.lab.node import NodeHost
 from labkit.lab.reports import MESSAGE_REFUSED
-from labkit.lab.runbooks import Ask
+from labkit.lab.runbook_effects import Ask
 from labkit.service.errors import FORWARDING_LOST, NO_ACTIVE_NODE, NOT_ACTIVE
 from labkit.service.message import Request, respond
 from labkit.vault.files import Files

@@ -12,7 +12,7 @@ import labkit.lab
 from labkit import Lab
 from labkit.lab.blueprint import pair
 from labkit.lab.cluster import Cluster, Silence
-from labkit.lab.runbooks import Ask
+from labkit.lab.runbook_effects import Ask
 
 SECOND_NS = 1_000_000_000
 

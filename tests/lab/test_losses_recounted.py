@@ -12,7 +12,7 @@ import pytest
 from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, WorkloadPlan, triangle
 from labkit.lab.cluster import Silence
-from labkit.lab.runbooks import RunbookError
+from labkit.lab.runbook_effects import RunbookError
 from tests.lab.recount import CLIENTS, CLUSTERS, Recount, Taken
 
 EVERYDAY = 16

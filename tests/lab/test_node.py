@@ -29,7 +29,7 @@ from labkit.lab.messages import (
 )
 from labkit.lab.node import MESSAGE_HANDLERS, Asker, NodeHost
 from labkit.lab.reports import Committed, LeaderTaken
-from labkit.lab.runbooks import Ask
+from labkit.lab.runbook_effects import Ask
 from labkit.service.message import Request, Response
 from labkit.vault.files import Files
 from labkit.vault.storage.memory import MemoryStorage

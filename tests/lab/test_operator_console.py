@@ -13,7 +13,8 @@ from labkit.lab.host_services import ResolvedNode
 from labkit.lab.messages import ApiAnswer, ApiRequest, AskAgain, AskDeadline, Correlation
 from labkit.lab.operator_console import RETRY_NS, Finished, OperatorConsole
 from labkit.lab.reports import AskEnded, RunbookEnded
-from labkit.lab.runbooks import RUNBOOKS, Ask, Credentials, RunbookError
+from labkit.lab.runbook_effects import Ask, Credentials, RunbookError
+from labkit.lab.runbooks import RUNBOOKS
 from labkit.service.message import Response
 from labkit.vault.core import Leadership
 

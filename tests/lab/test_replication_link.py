@@ -11,7 +11,7 @@ from labkit import Lab
 from labkit.lab.election import read_lease
 from labkit.lab.messages import ReplicationQuestion
 from labkit.lab.reports import Progressed
-from labkit.lab.runbooks import RunbookError
+from labkit.lab.runbook_effects import RunbookError
 from labkit.vault.core import Leadership
 from labkit.vault.replication.otp import decode
 

@@ -8,11 +8,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.patience import POLL_NS
-from labkit.lab.runbooks import (
-    MAX_ARRIVAL_POLLS,
-    MAX_CATCH_UP_IDLE_NS,
-    MAX_IDLE_NS,
-    RUNBOOKS,
+from labkit.lab.runbook_effects import (
     AdoptCredentials,
     Ask,
     Credentials,
@@ -22,8 +18,8 @@ from labkit.lab.runbooks import (
     Note,
     Pause,
     RunbookError,
-    operation_token,
 )
+from labkit.lab.runbooks import MAX_ARRIVAL_POLLS, MAX_CATCH_UP_IDLE_NS, MAX_IDLE_NS, RUNBOOKS, operation_token
 from labkit.service.message import Response, silence
 from labkit.vault.replication.otp import encode
 

@@ -28,7 +28,7 @@ from labkit.lab.messages import (
 )
 from labkit.lab.node import NodeHost
 from labkit.lab.reports import CONNECTION_REFUSED, MESSAGE_REFUSED
-from labkit.lab.runbooks import Ask
+from labkit.lab.runbook_effects import Ask
 from labkit.service.message import Response, respond
 
 DR = "sys/replication/dr/"

@@ -30,7 +30,8 @@ from labkit.lab.blueprint import Blueprint, ClientPlan, WorkloadPlan, pair, tria
 from labkit.lab.cluster import Silence
 from labkit.lab.faults import LAYERS
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY
-from labkit.lab.runbooks import RUNBOOKS, RunbookError
+from labkit.lab.runbook_effects import RunbookError
+from labkit.lab.runbooks import RUNBOOKS
 from labkit.vault.replication import MODE_KEY
 
 EVERYDAY, MORE = 8, 16

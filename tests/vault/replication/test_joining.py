@@ -11,7 +11,7 @@ import pytest
 from labkit import Lab, Vault
 from labkit.keymaking import make_authority, make_signing_key, read_claims, sign_es512
 from labkit.lab.blueprint import pair, triangle
-from labkit.lab.runbooks import Ask
+from labkit.lab.runbook_effects import Ask
 from labkit.sealed_box import seal_to
 from labkit.service.errors import BadRequest, Unavailable
 from labkit.service.message import Request, Response, respond, silence
