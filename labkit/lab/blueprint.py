@@ -28,8 +28,20 @@ class LinkPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NodeSettings:
+    """What one node of a cluster has of its own; None is the cluster's."""
+
+    name: str
+    service_ns: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClusterPlan:
-    """One cluster: its site, how many nodes, how its root key is shared out, and which version it runs."""
+    """One cluster: its site, how many nodes, how its root key is shared out, and which version it runs.
+
+    ``service_ns`` is how long a node works on one request of the API (0: no time).  Without ``fencing`` its store
+    takes the commits of a leader that was overtaken.  ``each`` has what single nodes have of their own.
+    """
 
     name: str
     site: str
@@ -38,6 +50,9 @@ class ClusterPlan:
     threshold: int = 3
     version: str = "1.16.3+ent"
     backlog_entries: int = 16_384
+    service_ns: int = 0
+    fencing: bool = True
+    each: tuple[NodeSettings, ...] = ()
 
     @property
     def node_names(self) -> tuple[str, ...]:
@@ -49,6 +64,10 @@ class ClusterPlan:
         """The name of the operator's host beside the cluster."""
         return f"{self.name}-operator"
 
+    def settings_of(self, node: str) -> NodeSettings:
+        """Return what a node has of its own."""
+        return next((settings for settings in self.each if settings.name == node), NodeSettings(name=node))
+
 
 @dataclass(frozen=True, kw_only=True)
 class NodePlan:
@@ -57,6 +76,12 @@ class NodePlan:
     name: str
     cluster: ClusterPlan
     start_wall_ns: int = START_WALL_NS
+
+    @property
+    def service_ns(self) -> int:
+        """How long it works on one request: its own time, or the cluster's."""
+        own = self.cluster.settings_of(self.name).service_ns
+        return self.cluster.service_ns if own is None else own
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -86,6 +86,9 @@ class Bookkeeping:
     def _on_own_entry_made(self, report: reports.OwnEntryMade) -> None:
         self._invariants.on_own_entry(*report)
 
+    def _on_overtaken_wrote(self, report: reports.OvertakenWrote) -> None:
+        self._invariants.on_overtaken_write(*report)
+
     def _on_wiped(self, report: reports.Wiped) -> None:
         self._ledger.histories.wipe(report.cluster)
 
@@ -183,6 +186,11 @@ class Bookkeeping:
 
     # ---- what faults did
 
+    def _on_process_changed(self, report: reports.ProcessChanged) -> None:
+        detail = "" if report.changed else "no change"
+        self._trace.record(("fault", report.at_ns, report.verb, report.node, detail))
+        self._service_changed(report.at_ns)
+
     def _on_corrupted(self, report: reports.Corrupted) -> None:
         self._invariants.corrupted = True
         self._trace.record(("fault", report.at_ns, "corrupt", report.cluster, report.layer))
@@ -191,6 +199,7 @@ class Bookkeeping:
 HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {
     reports.Committed: Bookkeeping._on_committed,
     reports.OwnEntryMade: Bookkeeping._on_own_entry_made,
+    reports.OvertakenWrote: Bookkeeping._on_overtaken_wrote,
     reports.Wiped: Bookkeeping._on_wiped,
     reports.OperationEnded: Bookkeeping._on_operation_ended,
     reports.AskEnded: Bookkeeping._on_ask_ended,
@@ -203,5 +212,6 @@ HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {
     reports.UpstreamFollowed: Bookkeeping._on_upstream_followed,
     reports.UpstreamLeft: Bookkeeping._on_upstream_left,
     reports.ReachChanged: Bookkeeping._on_service_changed,
+    reports.ProcessChanged: Bookkeeping._on_process_changed,
     reports.Corrupted: Bookkeeping._on_corrupted,
 }

@@ -15,6 +15,7 @@ from labkit.lab.node import NodeHost
 from labkit.lab.node_directory import NodeDirectory
 from labkit.lab.operator_console import OperatorConsole
 from labkit.lab.parts import Parts
+from labkit.lab.process import Process
 from labkit.lab.runbook_effects import Credentials
 from labkit.sim.clock import Clock
 from labkit.sim.faults import Faults
@@ -25,6 +26,7 @@ from labkit.sim.topology import Link, Topology
 from labkit.trace import Trace
 from labkit.vault.files import Files
 from labkit.vault.storage.memory import MemoryStorage
+from labkit.vault.storage.unfenced import UnfencedStorage
 from labkit.vault.vault import set_up
 
 STAGGER_NS = 100_000_000
@@ -91,6 +93,7 @@ def make_parts(
         stores=_stores(blueprint, state.get("stores")),
         files={plan.name: Files(state.get("files", {}).get(plan.name)) for plan in blueprint.clusters},
         nodes=shared.nodes,
+        processes=shared.processes,
         directory=shared.directory,
         clients={},
         hosts={},
@@ -101,7 +104,7 @@ def make_parts(
         ),
         ledger=RecoveryLedger(state.get("ledger")),
     )
-    _add_nodes(parts, shared, state.get("nodes", {}))
+    _add_nodes(parts, shared, state)
     _add_clients(parts, shared, state.get("clients", {}))
     return parts
 
@@ -129,6 +132,7 @@ class _SharedParts(NamedTuple):
     streams: RandomStreams
     network: Network
     nodes: dict[str, NodeHost]
+    processes: dict[str, Process]
     directory: NodeDirectory
     emit: Callable[[Any], None]
 
@@ -163,15 +167,17 @@ def _shared_parts(
     else:
         network = _placed(blueprint, Network(topology_of(blueprint), clock, streams, log))
     nodes: dict[str, NodeHost] = {}
-    directory = NodeDirectory(blueprint, nodes, network)
+    processes: dict[str, Process] = {}
+    directory = NodeDirectory(blueprint, nodes, processes, network)
     label = state.get("branch_label", "")
-    return _SharedParts(seed, label, log, clock, streams, network, nodes, directory, connections.emit)
+    return _SharedParts(seed, label, log, clock, streams, network, nodes, processes, directory, connections.emit)
 
 
 def _stores(blueprint: Blueprint, states: dict[str, Any] | None) -> dict[str, MemoryStorage]:
+    kinds = {plan.name: MemoryStorage if plan.fencing else UnfencedStorage for plan in blueprint.clusters}
     if states is None:
-        return {plan.name: MemoryStorage() for plan in blueprint.clusters}
-    return {name: MemoryStorage.from_state(state) for name, state in states.items()}
+        return {name: kind() for name, kind in kinds.items()}
+    return {name: kinds[name].from_state(state) for name, state in states.items()}
 
 
 def _link(plan: LinkPlan) -> Link:
@@ -196,14 +202,16 @@ def _placed(blueprint: Blueprint, network: Network) -> Network:
     return network
 
 
-def _add_nodes(parts: Parts, shared: _SharedParts, states: dict[str, Any]) -> None:
-    """Make the nodes, and beside each cluster its operator's host."""
+def _add_nodes(parts: Parts, shared: _SharedParts, state: dict[str, Any]) -> None:
+    """Make the nodes, each with its process, and beside each cluster its operator's host."""
+    states, processes = state.get("nodes", {}), state.get("processes", {})
     for plan in parts.blueprint.clusters:
         store, files = parts.stores[plan.name], parts.files[plan.name]
         for node in parts.blueprint.nodes_of(plan.name):
             own = shared.services(TIMER, node.name, plan.name)
-            parts.nodes[node.name] = NodeHost(node, own, store, files, states.get(node.name))
-    parts.hosts.update(parts.nodes)
+            host = parts.nodes[node.name] = NodeHost(node, own, store, files, states.get(node.name))
+            parts.processes[node.name] = Process(host, node.service_ns, own.after, processes.get(node.name))
+            parts.connect(node.name)
     for plan in parts.blueprint.clusters:
         parts.hosts[plan.operator_host] = OperatorHost(plan.operator_host, parts.console)
 

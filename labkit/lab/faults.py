@@ -8,7 +8,7 @@ from typing import Any
 from labkit.lab.node import NodeHost
 from labkit.lab.parts import Parts
 from labkit.lab.queries import Queries
-from labkit.lab.reports import Corrupted, ReachChanged
+from labkit.lab.reports import Corrupted, ProcessChanged, ReachChanged
 from labkit.service.arguments import duration_ns, one_of, whole_number, wrong
 from labkit.service.arguments import percent as checked_percent
 from labkit.sim.latency import Latency
@@ -39,6 +39,8 @@ class LabFaults:
         for node in nodes:
             if self._network_faults.crash(node.name):
                 node.crash()
+                self._parts.processes[node.name].crash()
+                self._parts.connect(node.name)
         self._emit(ReachChanged(self._parts.now))
 
     def restart(self, target: str) -> None:
@@ -46,6 +48,22 @@ class LabFaults:
         for number, node in enumerate(self._nodes(target)):
             if self._network_faults.restart(node):
                 self._parts.nodes[node].boot((number + 1) * 10_000_000)
+        self._emit(ReachChanged(self._parts.now))
+
+    def pause(self, target: str) -> None:
+        """Stop the process of a node, or of all nodes of a cluster, where it stands: timers and messages wait."""
+        for node in self._running("pause", target):
+            changed = self._parts.processes[node].pause()
+            self._parts.connect(node)
+            self._emit(ProcessChanged(self._parts.now, "pause", node, changed))
+
+    def resume(self, target: str) -> None:
+        """Let paused processes go on: each takes what waits for it, acting on what it believed until then."""
+        for node in self._running("resume", target):
+            process = self._parts.processes[node]
+            self._emit(ProcessChanged(self._parts.now, "resume", node, process.paused))
+            process.resume()
+            self._parts.connect(node)
         self._emit(ReachChanged(self._parts.now))
 
     def partition(self, a: str, b: str) -> None:
@@ -110,6 +128,15 @@ class LabFaults:
     def _nodes(self, target: Any) -> tuple[str, ...]:
         known = [name for plan in self._parts.blueprint.clusters for name in (plan.name, *plan.node_names)]
         return self.queries.nodes_of(one_of("target", "a cluster or a node", target, known))
+
+    def _running(self, verb: str, target: Any) -> list[str]:
+        """Return the nodes of a target that are up; ValueError when none is: no process is there to act on."""
+        nodes = [node for node in self._nodes(target) if self.queries.is_running(node)]
+        if not nodes:
+            known = [node for node in self._parts.nodes if self.queries.is_running(node)]
+            up = f"there are: {', '.join(known)}" if known else "there is none"
+            raise ValueError(f"{verb}: expected a node that is up, but {target} is down; {up}; restart it first")
+        return nodes
 
     def _site(self, name: str, value: Any) -> str:
         blueprint = self._parts.blueprint

@@ -8,6 +8,8 @@
    at rest, at probes and at status, and not after corruption was injected.
 5. *a secondary writes nothing of its own*: what a secondary stores of the two trees is what its primary sent; judged at
    each commit, and a step that changes the mode belongs to the mode before it (decision D20).
+6. *only the leader writes*: what a cluster's store takes comes from the node that claimed it last; judged at commits
+   where the store itself refuses nobody (a cluster without fencing).
 
 Violations are recorded and never stop a lab; a check of one's own that raises is a violation too, and one that is
 running is not begun again by what it asks.  A cluster *accepts* when its active node is up, unsealed and primary,
@@ -28,7 +30,8 @@ NO_LOSS = "planned failover loses nothing"
 WITHIN_LAG = "loss within lag"
 ROOTS = "equal roots, equal contents"
 NOTHING_OWN = "a secondary writes nothing of its own"
-STANDING = (ONE_PRIMARY, NO_LOSS, WITHIN_LAG, ROOTS, NOTHING_OWN)
+ONLY_LEADER = "only the leader writes"
+STANDING = (ONE_PRIMARY, NO_LOSS, WITHIN_LAG, ROOTS, NOTHING_OWN, ONLY_LEADER)
 
 
 class Violation(NamedTuple):
@@ -119,6 +122,10 @@ class Invariants:
         """A secondary committed something of the two trees that its primary did not send."""
         others = f" and {_count(len(keys) - 1, 'other key', 'other keys')}" if len(keys) > 1 else ""
         self._found(NOTHING_OWN, f"{cluster} is a secondary and made entry {entry_number} itself: {keys[0]}{others}")
+
+    def on_overtaken_write(self, cluster: str, node: str, term: int, key: str) -> None:
+        """A node that was overtaken committed something."""
+        self._found(ONLY_LEADER, f"{node} wrote {key} in {cluster} under term {term}, which is over")
 
     def check_at_rest(self) -> None:
         """The lab stands still: ask the watched rules, and compare roots and contents where nothing is on its way."""

@@ -18,6 +18,7 @@ from labkit.lab.bodies import own_answer
 from labkit.lab.bookkeeping import Bookkeeping
 from labkit.lab.client_host import ClientHost
 from labkit.lab.cluster import Cluster, ClusterDriver, Silence
+from labkit.lab.fault_verbs import FaultVerbs
 from labkit.lab.faults import LabFaults
 from labkit.lab.invariants import Invariants
 from labkit.lab.lag import Lag
@@ -46,7 +47,7 @@ MAX_RUNBOOK_TIME = "30d"  # runbooks end by themselves: they wait as long as the
 MAX_WAIT = "1h"
 
 
-class Lab:
+class Lab(FaultVerbs):
     """A bench of clusters under simulated time.
 
     It has parts, queries and faults, and beside them invariants and cluster handles.  With ``snapshot`` it goes on from
@@ -133,12 +134,6 @@ class Lab:
     def ledger(self) -> RecoveryLedger:
         """What clients were answered, and what promotions lost."""
         return self.parts.ledger
-
-    @property
-    def faults(self) -> LabFaults:
-        """What goes wrong, in pairs with what puts it right."""
-        self._refuse_in_check()
-        return self._faults
 
     @property
     def network(self) -> Network:
@@ -238,14 +233,6 @@ class Lab:
         text("name", "a name for the branch", name)
         return self.restore(branch_of(self.parts, self.snapshot(), name))
 
-    def crash(self, target: str) -> None:
-        """Take a node, or all nodes of a cluster, down; what they held in memory is gone."""
-        self.faults.crash(target)
-
-    def restart(self, target: str) -> None:
-        """Start a node, or all nodes of a cluster, again; they come up sealed."""
-        self.faults.restart(target)
-
     def seal(self, cluster: str) -> str:
         """Seal the active node of a cluster."""
         return self.work_through("seal", cluster=cluster)
@@ -253,38 +240,6 @@ class Lab:
     def unseal(self, cluster: str, node: str = "") -> str:
         """Give the sealed nodes of a cluster, or the one that is named, their key shares."""
         return self.work_through("unseal", cluster=cluster, node=node)
-
-    def partition(self, a: str, b: str) -> None:
-        """Cut both ways between two sites or clusters."""
-        self.faults.partition(a, b)
-
-    def cut(self, source: str, target: str) -> None:
-        """Cut one way, from a site or cluster to another."""
-        self.faults.cut(source, target)
-
-    def isolate(self, target: str) -> None:
-        """Cut a site or cluster off from every other site."""
-        self.faults.isolate(target)
-
-    def heal(self, a: str | None = None, b: str | None = None) -> None:
-        """Undo cuts: between two, around one, or all."""
-        self.faults.heal(a, b)
-
-    def slow(self, a: str, b: str, *, latency: str | None = None, factor: int | None = None) -> None:
-        """Give the line between two another latency (a duration), or make it so many times as slow."""
-        self.faults.slow(a, b, latency=latency, factor=factor)
-
-    def lose(self, a: str, b: str, percent: float) -> None:
-        """Lose a share of the messages between two; each lost one is sent again, later."""
-        self.faults.lose(a, b, percent)
-
-    def restore_links(self, a: str | None = None, b: str | None = None) -> None:
-        """Undo ``slow`` and ``lose``: between two, around one, or everywhere."""
-        self.faults.restore_links(a, b)
-
-    def corrupt(self, cluster: str, layer: str = "subpage", key: str | None = None) -> None:
-        """Alter one kept node of the Merkle index of a cluster's active node, or a stored value (``storage``)."""
-        self.faults.corrupt(cluster, layer, key)
 
     def map(self) -> Picture:
         """Draw sites, links, clusters and nodes as they are now."""

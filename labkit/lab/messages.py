@@ -148,6 +148,12 @@ class DueTimer(NamedTuple):
     incarnation: int
 
 
+class ServiceTimer(NamedTuple):
+    """The end of the work on a request."""
+
+    incarnation: int
+
+
 class SyncTimer(NamedTuple):
     """A timer that the secondary's sync asked for, by name."""
 

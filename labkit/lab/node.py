@@ -12,12 +12,13 @@ A standby answers what is about itself and forwards the rest (``forwarding``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from labkit.lab import reports
 from labkit.lab.addresses import api_address, cluster_address
 from labkit.lab.blueprint import NodePlan
+from labkit.lab.commit_reports import CommitReports
 from labkit.lab.election import HELD, RENEW_NS, TAKEN, stand
 from labkit.lab.forwarding import Forwarding
 from labkit.lab.host_services import HostServices
@@ -41,20 +42,14 @@ from labkit.lab.messages import (
 from labkit.lab.replication_link import ReplicationLink
 from labkit.lab.senders import foreign
 from labkit.service.message import Fetch, Request, Response, Suspended, silence
-from labkit.vault.calls import named_version, sent_names
 from labkit.vault.core import Core, Environment, Leadership, Settings
 from labkit.vault.files import Files
 from labkit.vault.replication.journal import Journal
-from labkit.vault.replication.merkle import classify, leaf_digest
 from labkit.vault.replication.mode import Mode
 from labkit.vault.replication.serving import size_bytes as message_bytes
 from labkit.vault.replication.state import State
 from labkit.vault.storage import Storage
 from labkit.vault.vault import Vault
-
-READS = ("GET", "HEAD", "LIST")
-
-Changes = tuple[tuple[str, bytes | None], ...]
 
 
 class Asker(NamedTuple):
@@ -89,7 +84,6 @@ class NodeHost:
         self.timer_ns: int = state.get("timer_ns", 0)
         self.served: bool = state.get("served", False)
         self.refused_messages: int = state.get("refused_messages", 0)
-        self.commits: list[tuple[int, Changes]] = []
         self.entropy = services.entropy(self.incarnation, state.get("counter", 0))
         self.vault = self._build(state.get("vault"))
         self._connect(state)
@@ -166,8 +160,8 @@ class NodeHost:
 
     def after_step(self) -> None:
         """After any step: replicate what was written, report a changed service, keep the timer for what falls due."""
-        if self.commits:
-            self._report_commits()
+        if self.commits.made:
+            self.commits.report()
         self.link.after_step()
         self.forwarding.after_step()
         active = self.active
@@ -202,6 +196,7 @@ class NodeHost:
         parts = (self.plan, self.services, self.vault, self.incarnation)
         self.link = ReplicationLink(*parts, state.get("link"))
         self.forwarding = Forwarding(*parts, state.get("forwarding"))
+        self.commits.link = self.link
 
     def _build(self, state: dict[str, Any] | None) -> Vault:
         now, start_wall_ns = self.services.now, self.plan.start_wall_ns
@@ -224,7 +219,8 @@ class NodeHost:
             backlog_entries=self.plan.cluster.backlog_entries,
         )
         vault = Vault(self.store, environment, settings, state, self.files)
-        vault.core.on_commit = self._note_commit
+        self.commits = CommitReports(self.plan, self.services, vault.core, self.store)
+        vault.core.on_commit = self.commits.note
         if state is None:
             vault.set_leadership(Leadership(active=False))
         return vault
@@ -256,8 +252,8 @@ class NodeHost:
 
     def _handle(self, request: Request, asker: Asker) -> None:
         outcome = self.vault.handle(request)
-        if self.commits:
-            self._report_commits(asker.correlation, request, outcome)
+        if self.commits.made:
+            self.commits.report(asker.correlation, request, outcome)
         self._hand_over(outcome, asker)
 
     def _on_answer(self, source: str, message: ApiAnswer) -> None:
@@ -274,8 +270,8 @@ class NodeHost:
             return
         suspended, asker = waiting
         outcome = self.vault.resume(suspended, answer)
-        if self.commits:
-            self._report_commits(asker.correlation, suspended.request, outcome)
+        if self.commits.made:
+            self.commits.report(asker.correlation, suspended.request, outcome)
         self._hand_over(outcome, asker)
 
     def _hand_over(self, outcome: Response | Suspended, asker: Asker) -> None:
@@ -305,38 +301,6 @@ class NodeHost:
         else:
             request = ApiRequest(Correlation(self.name, number), fetch.request)
             self.services.send(self.name, target.node, "request", request, size_of(fetch.request.body))
-
-    def _note_commit(self, number: int | None, writes: Mapping[str, bytes | None], wiped: bool) -> None:
-        """Keep what a commit left, for the report at the end of its step; a wipe is reported instead."""
-        if wiped:
-            self.commits.clear()
-            self.services.emit(reports.Wiped(self.cluster))
-            return
-        changes = [
-            (key, None if stored is None else leaf_digest(key, stored))
-            for key, stored in writes.items()
-            if classify(key)
-        ]
-        if changes:
-            self.commits.append((number or 0, tuple(changes)))
-            if self.link.reported[0] == "secondary":  # before this step; the upstream's entries do not come this way
-                self.services.emit(reports.OwnEntryMade(self.cluster, number or 0, tuple(key for key, _ in changes)))
-
-    def _report_commits(
-        self,
-        correlation: Correlation | None = None,
-        request: Request | None = None,
-        outcome: Response | Suspended | None = None,
-    ) -> None:
-        """Report what a step committed; what a read costs its token is not a write of whoever asked."""
-        commits = tuple(self.commits)
-        self.commits.clear()
-        if correlation is None or request is None or request.method in READS:
-            self.services.emit(reports.Committed(self.cluster, commits))
-        else:
-            version = named_version(outcome.body) if isinstance(outcome, Response) else None
-            named = (request.method, version or 0, _options_of(request))
-            self.services.emit(reports.Committed(self.cluster, commits, correlation, *named))
 
     # ---- timers
 
@@ -373,11 +337,6 @@ class NodeHost:
             self.services.emit(reports.LeaderTaken(now_ns, self.cluster, self.name, lease.term))
         elif result == HELD and (leadership.active or (leadership.leader, leadership.term) != (leader, lease.term)):
             vault.set_leadership(Leadership(False, lease.term, 0, leader, leader_cluster))
-
-
-def _options_of(request: Request) -> tuple[str, ...]:
-    """Return the names of the fields that a request sends, with those inside ``options``; never a value."""
-    return tuple(sorted(sent_names(request.body))) if isinstance(request.body, dict) else ()
 
 
 MESSAGE_HANDLERS: dict[type, Callable[[NodeHost, str, Any], None]] = {

@@ -8,16 +8,23 @@ from labkit.lab.addresses import ACTIVE, host_of
 from labkit.lab.blueprint import Blueprint
 from labkit.lab.host_services import ResolvedNode
 from labkit.lab.node import NodeHost
+from labkit.lab.process import Process
 from labkit.sim.network import Network
 
 
 class NodeDirectory:
     """The nodes of a lab by address and by cluster."""
 
-    __slots__ = ("_blueprint", "_network", "_nodes")
+    __slots__ = ("_blueprint", "_network", "_nodes", "_processes")
 
-    def __init__(self, blueprint: Blueprint, nodes: Mapping[str, NodeHost], network: Network) -> None:
-        self._blueprint, self._nodes, self._network = blueprint, nodes, network
+    def __init__(
+        self,
+        blueprint: Blueprint,
+        nodes: Mapping[str, NodeHost],
+        processes: Mapping[str, Process],
+        network: Network,
+    ) -> None:
+        self._blueprint, self._nodes, self._processes, self._network = blueprint, nodes, processes, network
 
     def resolve_for_console(self, name: str) -> ResolvedNode | None:
         """Return the node that an address names, or, for ``active://paris``, that cluster's active node, if any.
@@ -39,6 +46,7 @@ class NodeDirectory:
         return None if node is None else ResolvedNode(node.name, node.cluster, self._network.up(node.name))
 
     def active_node(self, cluster: str) -> str:
-        """Return the name of the node that serves a cluster; empty while there is none."""
+        """Return the name of the node that serves a cluster; empty while there is none: one that is paused does not."""
+        nodes, processes = self._nodes, self._processes
         names = self._blueprint.cluster(cluster).node_names
-        return next((name for name in names if self._nodes[name].active), "")
+        return next((name for name in names if nodes[name].active and not processes[name].paused), "")

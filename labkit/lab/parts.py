@@ -11,6 +11,7 @@ from labkit.lab.loss_and_outage import RecoveryLedger
 from labkit.lab.node import NodeHost
 from labkit.lab.node_directory import NodeDirectory
 from labkit.lab.operator_console import OperatorConsole
+from labkit.lab.process import Process
 from labkit.sim.clock import Clock
 from labkit.sim.faults import Faults
 from labkit.sim.network import Network
@@ -37,6 +38,7 @@ class Parts:
     stores: dict[str, MemoryStorage]
     files: dict[str, Files]
     nodes: dict[str, NodeHost]
+    processes: dict[str, Process]
     directory: NodeDirectory
     clients: dict[str, ClientHost]
     hosts: dict[str, Any]
@@ -47,3 +49,7 @@ class Parts:
     def now(self) -> int:
         """Simulated time since the lab was built, in nanoseconds."""
         return self.clock.now
+
+    def connect(self, node: str) -> None:
+        """Let the clock's items for a node go to its process, or past it to the node while nothing waits for it."""
+        self.hosts[node] = self.processes[node].host

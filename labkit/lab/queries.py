@@ -41,6 +41,15 @@ class Queries:
         """Whether a node exists and is up, sealed or not."""
         return node in self.parts.nodes and self.parts.network.up(node)
 
+    def is_paused(self, node: str) -> bool:
+        """Whether a node's process is paused."""
+        return self.parts.processes[node].paused
+
+    def waiting(self, node: str) -> int:
+        """Return how many requests wait for a node or are worked on: of the messages of a pause, all."""
+        process = self.parts.processes[node]
+        return len(process.queue) + len(process.held)
+
     def cluster_of(self, node: str) -> str:
         """Return the cluster that a node belongs to."""
         return self.parts.nodes[node].cluster

@@ -163,6 +163,24 @@ class ReachChanged(NamedTuple):
     at_ns: int
 
 
+class ProcessChanged(NamedTuple):
+    """A node's process was paused or resumed; ``changed`` is false where it was so already."""
+
+    at_ns: int
+    verb: str
+    node: str
+    changed: bool
+
+
+class OvertakenWrote(NamedTuple):
+    """A node committed under a term, though a newer leader had claimed the cluster's store."""
+
+    cluster: str
+    node: str
+    term: int
+    key: str
+
+
 class Corrupted(NamedTuple):
     """A cluster's index or store was damaged on purpose, in this layer."""
 
@@ -187,5 +205,7 @@ Report = (
     | AskEnded
     | RunbookEnded
     | ReachChanged
+    | ProcessChanged
+    | OvertakenWrote
     | Corrupted
 )

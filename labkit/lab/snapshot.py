@@ -36,6 +36,7 @@ def state_of(parts: Parts) -> dict[str, Any]:
         "stores": {name: store.state() for name, store in parts.stores.items()},
         "files": {name: files.state() for name, files in parts.files.items()},
         "nodes": {name: node.state() for name, node in parts.nodes.items()},
+        "processes": {name: state for name, process in parts.processes.items() if (state := process.state())},
         "clients": {name: client.state() for name, client in parts.clients.items()},
         "hosts": tuple(parts.hosts),
         "console": parts.console.state(),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-    from labkit.scenario.verbs import Parameter, Verb
+    from labkit.scenario.verb import Parameter, Verb
 
 _FOLDER = Path(__file__).resolve().parent
 

@@ -93,6 +93,20 @@ EXAMPLES = {
         "A node that comes back sealed",
         ("{do: crash, target: paris-2, at: 2s}", "{do: restart, target: paris-2, at: 4s}"),
     ),
+    "pause": Example(
+        "A leader that stalls is overtaken, and its late writes are refused",
+        (
+            "{do: pause, target: paris-1, at: 2s}",
+            "{do: ask, cluster: paris, method: POST, path: secret/data/app, body: {data: {user: ada}}}",
+            "{do: resume, target: paris-1, at: 8s}",
+        ),
+        "{acknowledged: 1}",
+    ),
+    "resume": Example(
+        "A cluster stands still and goes on",
+        (REPLICATE, "{do: pause, target: tokyo, at: 5s}", "{do: resume, target: tokyo, at: 10s}"),
+        "{primary: paris, roots: equal}",
+    ),
     "partition": Example(
         "Two regions cannot see each other",
         (

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
+from labkit.scenario.blueprints import blueprint_of
 from labkit.scenario.model import ClientsPart, ExpectPart, FilePart, LabPart, fields_of, part_at
 from labkit.scenario.problems import FieldError, FilePosition, FileProblem, describe_value, expected
 from labkit.scenario.scenario import Expectations, ExpectedRange, Scenario, Step
@@ -184,6 +184,10 @@ class _Checker:
             hosts = [*(f"{name}-{number}" for number in range(1, plan.nodes + 1)), f"{name}-operator"]
             own = {} if name == plan.site else {name: "a cluster"}
             self._claim(used, ("lab", "clusters", name), {**own, **dict.fromkeys(hosts, "a host")})
+            for node in plan.each:
+                if node not in hosts:
+                    text = expected(f"a node of {name}", node, hosts[: plan.nodes])
+                    self.add(("lab", "clusters", name, "each", node), text, key=True)
         for name, group in lab.clients.items():
             hosts = [f"{name}-{number}" for number in range(1, group.count + 1)]
             self._claim(used, ("lab", "clients", name), {name: "a group", **dict.fromkeys(hosts, "a host")})
@@ -292,60 +296,6 @@ def _path_text(path: Path) -> str:
         return f"step {parts[1] + 1}" + (f", {inner}" if inner else "")
     text = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{describe_value(part)[1:-1]}" for part in parts)
     return text.removeprefix(".")
-
-
-def blueprint_of(lab: LabPart) -> Blueprint:
-    """Turn the lab section into a blueprint."""
-    return Blueprint(
-        sites=tuple(lab.sites),
-        links=tuple(
-            LinkPlan(
-                between=(link.between[0], link.between[1]),
-                latency_ns=link.latency,
-                jitter_ns=link.jitter,
-                loss_ppm=link.loss,
-                bandwidth_bps=link.bandwidth,
-                distribution=link.distribution,
-            )
-            for link in lab.links
-        ),
-        clusters=tuple(
-            ClusterPlan(
-                name=name,
-                site=plan.site,
-                nodes=plan.nodes,
-                shares=plan.shares,
-                threshold=plan.threshold,
-                version=plan.version,
-                backlog_entries=plan.backlog,
-            )
-            for name, plan in lab.clusters.items()
-        ),
-        clients=tuple(_client_plan(name, group) for name, group in lab.clients.items()),
-    )
-
-
-def _client_plan(name: str, group: ClientsPart) -> ClientPlan:
-    return ClientPlan(
-        name=name,
-        site=group.site,
-        use=tuple(group.use),
-        count=group.count,
-        timeout_ns=group.timeout,
-        retries=group.retries,
-        backoff_ns=group.backoff,
-        workload=tuple(
-            WorkloadPlan(
-                operation=work.do,
-                every_ns=work.every,
-                from_ns=work.from_,
-                until_ns=work.until or 0,
-                size_bytes=work.size,
-                keys=work.keys,
-            )
-            for work in group.work
-        ),
-    )
 
 
 def _expectations(expect: ExpectPart | None) -> Expectations:

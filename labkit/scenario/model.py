@@ -18,6 +18,7 @@ from labkit.scenario.value_types import (
     ClusterName,
     Duration,
     Name,
+    NodeName,
     Share,
     Site,
     SitePair,
@@ -70,6 +71,14 @@ class LinkPart(Part):
     )
 
 
+class NodePart(Part):
+    """What one node of a cluster has of its own."""
+
+    service_time: Duration | None = Field(
+        None, alias="service time", description="a duration such as 50ms that it works on each request"
+    )
+
+
 class ClusterPart(Part):
     """One cluster."""
 
@@ -82,6 +91,15 @@ class ClusterPart(Part):
     )
     backlog: int = Field(
         16_384, ge=8, le=1_048_576, description="a number of journal entries that it keeps for secondaries, from 8 up"
+    )
+    service_time: Duration = Field(
+        0,
+        alias="service time",
+        description="a duration such as 5ms that a node works on each request, one after another",
+    )
+    fencing: bool = Field(True, description="false for a store that takes the writes of a leader that was overtaken")
+    each: dict[NodeName, NodePart] = Field(
+        {}, description="a mapping of nodes to what they have of their own such as {paris-2: {service time: 50ms}}"
     )
 
     @model_validator(mode="after")
@@ -247,6 +265,7 @@ INNER: dict[tuple[type[BaseModel], str], Inner] = {
     (LabPart, "links"): Inner(LinkPart, many=True),
     (LabPart, "clusters"): Inner(ClusterPart, many=True),
     (LabPart, "clients"): Inner(ClientsPart, many=True),
+    (ClusterPart, "each"): Inner(NodePart, many=True),
     (ClientsPart, "work"): Inner(WorkPart, many=True),
     **{(ExpectPart, key): Inner(CountRange) for key in ("acknowledged", "lost", "unknown", "refused", "lag")},
     **{(ExpectPart, key): Inner(TimeRange) for key in ("rpo", "rto", "lag time")},

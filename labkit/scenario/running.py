@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from labkit.lab.lag import furthest_behind
 from labkit.scenario.scenario import Scenario, Step
 from labkit.scenario.value_types import read_condition, write_duration
-from labkit.scenario.verbs import FAULT, RUNBOOK, VERBS
+from labkit.scenario.verb import FAULT, RUNBOOK
+from labkit.scenario.verbs import VERBS
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:

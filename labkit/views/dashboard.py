@@ -40,6 +40,8 @@ WORDS = {
     "write": ("Write", "write a secret, at the chosen node or at whichever serves the cluster"),
     "crash": ("Crash", "take the chosen node, or all nodes of the cluster, down"),
     "restart": ("Restart", "start the chosen node, or all nodes of the cluster; they come up sealed"),
+    "pause": ("Pause", "stop the process of the chosen node, or of all nodes of the cluster, where it stands"),
+    "resume": ("Resume", "let the chosen node, or all nodes of the cluster, go on with what waits"),
     "unseal": ("Unseal", "give the chosen node, or all sealed nodes of the cluster, their key shares"),
     "promote": ("Promote", "make the chosen secondary the primary"),
     "demote": ("Demote", "make the chosen primary a secondary"),
@@ -109,7 +111,7 @@ class Dashboard:
         self.box = ipywidgets.VBox(
             [
                 self._row("step", "run 1s", "run 10s"),
-                self._row(self.target, "write", "crash", "restart", "unseal", "promote", "demote"),
+                self._row(self.target, "write", "crash", "restart", "pause", "resume", "unseal", "promote", "demote"),
                 self._row(self.other, "replicate", "repoint", "failover"),
                 self._row(self.here, self.there, "partition", "cut", "heal", "heal all"),
                 self.status,
@@ -147,6 +149,8 @@ class Dashboard:
             "write": self._write,
             "crash": lambda: self._fault("crash", faults.crash, self.target.value),
             "restart": lambda: self._fault("restart", faults.restart, self.target.value),
+            "pause": lambda: self._fault("pause", faults.pause, self.target.value),
+            "resume": lambda: self._fault("resume", faults.resume, self.target.value),
             "unseal": self._unseal,
             "promote": lambda: self._runbook("promote"),
             "demote": lambda: self._runbook("demote"),

@@ -27,7 +27,7 @@ from labkit.views.picture import LARGE, SMALL, Picture, arrow_head, circle, cros
 if TYPE_CHECKING:
     from labkit.lab.queries import Queries
 
-LETTERS = {"active": "A", "standby": "s", "sealed": "#", "down": "×"}
+LETTERS = {"active": "A", "standby": "s", "sealed": "#", "paused": "‖", "down": "×"}
 BORDERS = {"primary": "primary", "secondary": "secondary", "unknown": "down"}
 RADIUS = 11
 
@@ -122,11 +122,11 @@ def _draw_nodes(cluster: ClusterMark, middle: float, top: float) -> list[str]:
     elements = []
     for number, node in enumerate(cluster.nodes):
         x, y = middle + (number - (len(cluster.nodes) - 1) / 2) * NODE_STEP, top + RADIUS + 3
-        fill = {"active": cluster.mode, "standby": "paper"}.get(node.state, node.state)
+        fill = {"active": cluster.mode, "standby": "paper", "paused": "paper"}.get(node.state, node.state)
         damaged = node.state == "active" and bool(cluster.damaged)
         note = f"{node.name}: {node.state}{', damaged' if damaged else ''}"
         elements.append(circle(x, y, RADIUS, fill=fill, note=note, border="ink"))
-        ink = "ink" if node.state == "standby" else "on"
+        ink = "ink" if fill == "paper" else "on"
         elements.append(text(x, y + 5, LETTERS[node.state], size=SMALL, colour=ink, anchor="middle"))
         if damaged:
             elements.append(hatch((x - RADIUS, y - RADIUS, 2 * RADIUS, 5), colour="down"))

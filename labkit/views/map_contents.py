@@ -26,7 +26,7 @@ PERCENT_PPM = 10_000
 
 
 class NodeMark(NamedTuple):
-    """One node: its name and its state: active, standby, sealed or down."""
+    """One node: its name and its state: active, standby, sealed, paused or down."""
 
     name: str
     state: str
@@ -113,6 +113,8 @@ def _site(queries: Queries, name: str) -> SiteMark:
 def _state_of(queries: Queries, node: str) -> str:
     if not queries.is_running(node):
         return "down"
+    if queries.is_paused(node):
+        return "paused"
     host = queries.parts.nodes[node]
     return "sealed" if host.vault.sealed else "active" if host.active else "standby"
 

@@ -98,7 +98,11 @@ def layout(contents: MapContents) -> MapLayout:
     missing = [(_full_words(mark), _words(mark)[1]) for mark, _ in marks if mark not in found]
     used = max(box.bottom for box in (*boxes.values(), *(label.box for label in found.values())))
     listed, bottom = _rows(missing, width, used + GAP / 2)
-    legend, bottom = _rows([(words, False) for words in LEGEND], width, bottom)
+    paused = any(
+        node.state == "paused" for site in contents.sites for cluster in site.clusters for node in cluster.nodes
+    )
+    words = (*LEGEND, "‖ paused") if paused else LEGEND
+    legend, bottom = _rows([(each, False) for each in words], width, bottom)
     return MapLayout(
         contents,
         width,

@@ -31,7 +31,12 @@ STROKES = {
     "rule": ("down", "", 2.5),
     "note": ("faint", "1 5", 1),
 }
-NODE_LINES = {"active": ("ink", "", 5.0), "standby": ("faint", "", 1.5), "sealed": ("sealed", "2 4", 3.0)}
+NODE_LINES = {
+    "active": ("ink", "", 5.0),
+    "standby": ("faint", "", 1.5),
+    "sealed": ("sealed", "2 4", 3.0),
+    "paused": ("faint", "1 6", 3.0),
+}
 OUTCOMES = (("answered", "primary"), ("refused", "sealed"), ("unknown", "down"))
 
 Instant = str | int | float | None

@@ -28,9 +28,10 @@ SLICES_MS = tuple(digit * 10 ** int(power) for power in range(9) for digit in (1
 SILENT_NS = 7 * SECOND_NS // 2  # an upstream sends a heartbeat a second
 BEHIND_S = 1.0
 
-UNDOING = ("heal", "restart", "restore")
+UNDOING = ("heal", "restart", "restore", "resume")
 MODES = {"primary": "promoted", "secondary": "demoted", "disabled": "disabled"}
 RUNNING = ("active", "standby")
+STOPPED = ("down", "sealed", "paused")
 
 
 class Records(NamedTuple):
@@ -123,16 +124,18 @@ class _History:
     def __init__(self, nodes: Iterable[str]) -> None:
         self.mode, self.state, self.active = "disabled", "", ""
         self.nodes = dict.fromkeys(nodes, "sealed")
+        self.before_pause: dict[str, str] = {}
         self.led = False
 
     def bar(self) -> tuple[str, str]:
         """Return what the cluster is, and more about it."""
         if self.active or not self.led:
             return self.mode, self.state if self.mode == "secondary" else ""
-        down = sum(state == "down" for state in self.nodes.values())
-        sealed = sum(state == "sealed" for state in self.nodes.values())
-        words = [f"{count} {_nodes(count)} {what}" for count, what in ((down, "down"), (sealed, "sealed")) if count]
-        return "down" if down or not sealed else "sealed", ", ".join(words) or "no active node"
+        states = list(self.nodes.values())
+        counts = {what: states.count(what) for what in ("down", "sealed", "paused")}
+        words = [f"{count} {_nodes(count)} {what}" for what, count in counts.items() if count]
+        sealed = counts["sealed"] and not counts["down"]
+        return "sealed" if sealed else "down", ", ".join(words) or "no active node"
 
     def lead(self, node: str) -> None:
         """A node became the active one."""
@@ -142,9 +145,19 @@ class _History:
 
     def become(self, node: str, state: str) -> None:
         """A node came up, went down or was sealed; it is not the active one any more."""
+        if state == "paused":
+            self.before_pause[node] = self.nodes[node]
         self.nodes[node] = state
         if node == self.active:
             self.active = ""
+
+    def go_on(self, node: str) -> None:
+        """A paused node goes on: it serves again unless another took over meanwhile."""
+        was = self.before_pause.pop(node)
+        if was == "active" and not self.active:
+            self.lead(node)
+        else:
+            self.nodes[node] = "standby" if was == "active" else was
 
 
 def _histories(records: Records, end_ns: int) -> tuple[list[Span], list[Span]]:
@@ -187,13 +200,17 @@ def _take(row: tuple[Any, ...], histories: Mapping[str, _History], cluster_of: M
     state = {
         "crash": "down",
         "restart": "sealed",
+        "pause": "paused",
+        "resume": "resumed",
         "sealed": "sealed",
         "unsealed": "standby",
         "stepped down": "standby",
     }.get(verb)
     if not name or state is None or (kind == "fault" and values[2].endswith(NO_CHANGE)):
         return ""
-    if not (verb == "unsealed" and histories[name].nodes[node] in RUNNING):
+    if state == "resumed":
+        histories[name].go_on(node)
+    elif not (verb == "unsealed" and histories[name].nodes[node] in RUNNING):
         histories[name].become(node, state)
     return name
 
@@ -332,7 +349,7 @@ def _fault_marks(records: Records) -> Iterable[TimelineMark]:
 def describe(contents: TimelineContents) -> str:
     """Describe in words what a timeline shows."""
     parts = [_describe_span(span) for span in contents.spans]
-    parts += [_describe_span(span, contents.window) for span in contents.nodes if span.what in ("down", "sealed")]
+    parts += [_describe_span(span, contents.window) for span in contents.nodes if span.what in STOPPED]
     for span in contents.lags:
         verb = "" if span.what == "silent" else "is behind, "
         parts.append(f"from {_s(span.from_ns)} to {_s(span.to_ns)} {span.row} {verb}{span.detail}")

@@ -70,6 +70,8 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Lab.branch": {"name": ("x", TEXTS - {"empty"})},
     "Lab.crash": {"target": ("paris", set())},
     "Lab.restart": {"target": ("paris", set())},
+    "Lab.pause": {"target": ("paris", set())},
+    "Lab.resume": {"target": ("paris", set())},
     "Lab.seal": {"cluster": ("paris", set())},
     "Lab.unseal": {"cluster": ("paris", set()), "node": ("paris-1", {"empty"})},
     "Lab.partition": {"a": ("paris", set()), "b": ("tokyo", set())},

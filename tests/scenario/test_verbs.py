@@ -13,7 +13,8 @@ from labkit.lab.faults import LAYERS, MAX_FACTOR, LabFaults
 from labkit.lab.lab import Lab
 from labkit.lab.runbooks import RUNBOOKS
 from labkit.scenario.value_types import DeclaredNames
-from labkit.scenario.verbs import FAULT, RUNBOOK, STORY, VERBS, cross_field_errors, model_of
+from labkit.scenario.verb import FAULT, RUNBOOK, STORY
+from labkit.scenario.verbs import VERBS, cross_field_errors, model_of
 from labkit.sim.faults import Faults
 from labkit.vault.replication import merkle
 
@@ -91,7 +92,9 @@ def test_both_a_lab_and_its_handles_seal_and_unseal() -> None:
 def test_every_fault_of_the_network_is_a_verb() -> None:
     of_the_network = {name for name in vars(Faults) if not name.startswith("_")}
 
-    assert of_the_network | {"corrupt"} == {verb.name for verb in VERBS.values() if verb.kind == FAULT}
+    assert of_the_network | {"corrupt", "pause", "resume"} == {
+        verb.name for verb in VERBS.values() if verb.kind == FAULT
+    }
 
 
 def test_verbs_come_in_pairs_and_are_explained() -> None:
@@ -108,6 +111,8 @@ def test_verbs_come_in_pairs_and_are_explained() -> None:
     [
         ({"do": "crash", "target": "paris-1"}, "crash paris-1", ("crash", "paris-1")),
         ({"do": "restart", "target": "paris"}, "restart paris", ("restart", "paris")),
+        ({"do": "pause", "target": "paris-1"}, "pause paris-1", ("pause", "paris-1")),
+        ({"do": "resume", "target": "paris"}, "resume paris", ("resume", "paris")),
         (
             {"do": "partition", "between": ["paris", "tokyo"]},
             "partition between paris and tokyo",

@@ -182,6 +182,10 @@ def fault(world: World) -> None:
         lambda: lab.crash(world.any(*world.nodes)),
         lambda: lab.restart(target),
         lambda: lab.restart(target),
+        lambda: lab.pause(world.any(*world.nodes)),
+        lambda: lab.pause(target),
+        lambda: lab.resume(target),
+        lambda: lab.resume(world.any(*world.clusters)),
         lambda: lab.partition(a, b),
         lambda: lab.cut(a, b),
         lambda: lab.isolate(a),
@@ -275,6 +279,7 @@ def end(world: World) -> None:
     lab.restore_links()
     for name in world.clusters:
         lab.restart(name)
+        lab.resume(name)
     lab.run("10s")
     for name in world.clusters:
         attempt(world, unsealing(name))

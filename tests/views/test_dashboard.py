@@ -244,7 +244,7 @@ def test_controls_stand_in_rows_by_what_they_act_on(board):
 
     assert rows == [
         ["Step", "Run 1 s", "Run 10 s"],
-        ["Target", "Write", "Crash", "Restart", "Unseal", "Promote", "Demote"],
+        ["Target", "Write", "Crash", "Restart", "Pause", "Resume", "Unseal", "Promote", "Demote"],
         ["Other cluster", "Replicate", "Re-point", "Fail over"],
         ["Site", "Other site", "Partition", "Cut one way", "Heal", "Heal all"],
     ]

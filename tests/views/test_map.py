@@ -56,10 +56,12 @@ def test_nothing_is_shown_by_colour_only(lab):
     lab.crash("paris-3")
     lab.crash("tokyo-2")
     lab.restart("tokyo-2")
+    assert "‖ paused" not in words(root_of(lab))
+    lab.pause("paris-2")
     lab.corrupt("tokyo")
     shown = words(root_of(lab))
 
-    assert {LETTERS[name] for name in ("active", "standby", "sealed", "down")} <= shown
+    assert set(LETTERS.values()) | {"‖ paused"} <= shown
     assert {"primary", "secondary", "3 clients", "cut off", *LEGEND} <= shown
     assert {"80 ms · cut", "15 ms · cut to paris", "180 ms, usually 90 ms"} <= shown
     assert [one for one in shown if one.startswith("damaged: subpage")]

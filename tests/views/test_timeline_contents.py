@@ -124,6 +124,23 @@ def test_nodes_are_named_and_have_states_of_their_own(lab):
     assert states(contents, "tokyo-2") == ["standby", "sealed", "standby"], "sealed by joining the replication set"
 
 
+def test_a_paused_node_is_what_it_was_once_it_goes_on_or_a_standby_when_another_leads(lab):
+    lab.pause("paris-1")
+    lab.run("1s").resume("paris-1")
+    lab.run("1s").pause("paris")
+    lab.run("1s").resume("paris")
+    lab.run("1s").pause("paris-1")
+    lab.run("5s").resume("paris-1")
+    lab.run("1s")
+    contents = of(lab)
+
+    assert states(contents, "paris-1") == ["active", "paused", "active", "paused", "active", "paused", "standby"]
+    assert states(contents, "paris-2") == ["standby", "paused", "standby", "active"]
+    details = [detail for what, detail in bars(contents, "paris") if what == "down"]
+    assert details == ["1 node paused", "3 nodes paused", "1 node paused"]
+    assert "paris-3 is paused" in describe(contents)
+
+
 def test_the_crash_of_a_standby_takes_only_the_node_down(lab):
     lab.crash("paris-3")
     lab.run("3s")

@@ -1,0 +1,68 @@
+"""Fault verbs: what goes wrong in a lab and what puts it right, as short forms over its faults."""
+
+from __future__ import annotations
+
+from labkit.lab.faults import LabFaults
+
+
+class FaultVerbs:
+    """Gives a lab a method for each of its faults."""
+
+    _faults: LabFaults
+
+    @property
+    def faults(self) -> LabFaults:
+        """What goes wrong, in pairs with what puts it right."""
+        self._refuse_in_check()
+        return self._faults
+
+    def _refuse_in_check(self) -> None:
+        """Raise RuntimeError where nothing may be changed; a lab says when."""
+
+    def crash(self, target: str) -> None:
+        """Take a node, or all nodes of a cluster, down; what they held in memory is gone."""
+        self.faults.crash(target)
+
+    def restart(self, target: str) -> None:
+        """Start a node, or all nodes of a cluster, again; they come up sealed."""
+        self.faults.restart(target)
+
+    def pause(self, target: str) -> None:
+        """Stop the process of a node, or of all nodes of a cluster, where it stands: timers and messages wait."""
+        self.faults.pause(target)
+
+    def resume(self, target: str) -> None:
+        """Let paused processes go on: each takes what waits for it, acting on what it believed until then."""
+        self.faults.resume(target)
+
+    def partition(self, a: str, b: str) -> None:
+        """Cut both ways between two sites or clusters."""
+        self.faults.partition(a, b)
+
+    def cut(self, source: str, target: str) -> None:
+        """Cut one way, from a site or cluster to another."""
+        self.faults.cut(source, target)
+
+    def isolate(self, target: str) -> None:
+        """Cut a site or cluster off from every other site."""
+        self.faults.isolate(target)
+
+    def heal(self, a: str | None = None, b: str | None = None) -> None:
+        """Undo cuts: between two, around one, or all."""
+        self.faults.heal(a, b)
+
+    def slow(self, a: str, b: str, *, latency: str | None = None, factor: int | None = None) -> None:
+        """Give the line between two another latency (a duration), or make it so many times as slow."""
+        self.faults.slow(a, b, latency=latency, factor=factor)
+
+    def lose(self, a: str, b: str, percent: float) -> None:
+        """Lose a share of the messages between two; each lost one is sent again, later."""
+        self.faults.lose(a, b, percent)
+
+    def restore_links(self, a: str | None = None, b: str | None = None) -> None:
+        """Undo ``slow`` and ``lose``: between two, around one, or everywhere."""
+        self.faults.restore_links(a, b)
+
+    def corrupt(self, cluster: str, layer: str = "subpage", key: str | None = None) -> None:
+        """Alter one kept node of the Merkle index of a cluster's active node, or a stored value (``storage``)."""
+        self.faults.corrupt(cluster, layer, key)

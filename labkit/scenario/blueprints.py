@@ -1,0 +1,67 @@
+"""Blueprints: the lab section of a scenario file as the blueprint that a lab is built from."""
+
+from __future__ import annotations
+
+from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, NodeSettings, WorkloadPlan
+from labkit.scenario.model import ClientsPart, LabPart, NodePart
+
+
+def blueprint_of(lab: LabPart) -> Blueprint:
+    """Turn the lab section into a blueprint."""
+    return Blueprint(
+        sites=tuple(lab.sites),
+        links=tuple(
+            LinkPlan(
+                between=(link.between[0], link.between[1]),
+                latency_ns=link.latency,
+                jitter_ns=link.jitter,
+                loss_ppm=link.loss,
+                bandwidth_bps=link.bandwidth,
+                distribution=link.distribution,
+            )
+            for link in lab.links
+        ),
+        clusters=tuple(
+            ClusterPlan(
+                name=name,
+                site=plan.site,
+                nodes=plan.nodes,
+                shares=plan.shares,
+                threshold=plan.threshold,
+                version=plan.version,
+                backlog_entries=plan.backlog,
+                service_ns=plan.service_time,
+                fencing=plan.fencing,
+                each=tuple(_node_settings(node, own) for node, own in plan.each.items()),
+            )
+            for name, plan in lab.clusters.items()
+        ),
+        clients=tuple(_client_plan(name, group) for name, group in lab.clients.items()),
+    )
+
+
+def _client_plan(name: str, group: ClientsPart) -> ClientPlan:
+    return ClientPlan(
+        name=name,
+        site=group.site,
+        use=tuple(group.use),
+        count=group.count,
+        timeout_ns=group.timeout,
+        retries=group.retries,
+        backoff_ns=group.backoff,
+        workload=tuple(
+            WorkloadPlan(
+                operation=work.do,
+                every_ns=work.every,
+                from_ns=work.from_,
+                until_ns=work.until or 0,
+                size_bytes=work.size,
+                keys=work.keys,
+            )
+            for work in group.work
+        ),
+    )
+
+
+def _node_settings(name: str, own: NodePart) -> NodeSettings:
+    return NodeSettings(name=name, service_ns=own.service_time)

@@ -1,0 +1,161 @@
+"""Fault verbs: the rows of what takes effect at once; every fault of a lab, and what undoes it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from labkit.lab.faults import LAYERS, MAX_FACTOR
+from labkit.scenario.problems import expected
+from labkit.scenario.value_types import (
+    ClusterOrNode,
+    Duration,
+    Share,
+    SiteOrCluster,
+    SiteOrClusterPair,
+)
+from labkit.scenario.verb import FAULT, Arguments, Parameter, Text, Verb, cluster_parameter, known_as
+
+FACTOR = f"a whole number from 2 to {MAX_FACTOR}"
+
+
+def _factor(value: int) -> int:
+    if not 2 <= value <= MAX_FACTOR:
+        raise ValueError(expected(FACTOR, value))
+    return value
+
+
+_BETWEEN = Parameter("between", SiteOrClusterPair, "two sites or clusters such as [paris, tokyo]", "between")
+_MAYBE_BETWEEN = _BETWEEN._replace(default=None)
+_AROUND = Parameter("target", SiteOrCluster, "a site, or a cluster at the site that is meant", "", None)
+_HOSTS = Parameter("target", ClusterOrNode, "a cluster or one of its nodes")
+
+
+def _latency(arguments: Arguments) -> str | None:
+    return None if arguments["latency"] is None else f"{arguments['latency']}ns"
+
+
+def _ends(arguments: Arguments) -> tuple[str, str]:
+    first, second = arguments["between"]
+    return first, second
+
+
+def _around(arguments: Arguments) -> tuple[str, ...]:
+    return tuple(arguments["between"] or ([arguments["target"]] if arguments["target"] else ()))
+
+
+FAULT_VERBS = (
+    Verb(
+        "crash",
+        FAULT,
+        "Take a node, or all nodes of a cluster, down; their memory is lost.",
+        (_HOSTS,),
+        undo="restart",
+        fault=lambda faults, arguments: faults.crash(arguments["target"]),
+    ),
+    Verb(
+        "restart",
+        FAULT,
+        "Start a node, or all nodes of a cluster, again; they start sealed.",
+        (_HOSTS,),
+        undo="crash",
+        fault=lambda faults, arguments: faults.restart(arguments["target"]),
+    ),
+    Verb(
+        "pause",
+        FAULT,
+        "Stop the process of a node, or of all nodes of a cluster: its timers, its lease and its messages wait.",
+        (_HOSTS,),
+        undo="resume",
+        fault=lambda faults, arguments: faults.pause(arguments["target"]),
+    ),
+    Verb(
+        "resume",
+        FAULT,
+        "Let paused processes go on: each takes what waits for it and acts on what it believed.",
+        (_HOSTS,),
+        undo="pause",
+        fault=lambda faults, arguments: faults.resume(arguments["target"]),
+    ),
+    Verb(
+        "partition",
+        FAULT,
+        "Cut the line between two sites in both directions.",
+        (_BETWEEN,),
+        undo="heal",
+        fault=lambda faults, arguments: faults.partition(*_ends(arguments)),
+    ),
+    Verb(
+        "cut",
+        FAULT,
+        "Cut the line from one site to another in one direction.",
+        (
+            Parameter("from", SiteOrCluster, "the site or cluster whose messages are lost", "from"),
+            Parameter("to", SiteOrCluster, "the site or cluster that they were sent to", "to"),
+        ),
+        undo="heal",
+        fault=lambda faults, arguments: faults.cut(arguments["from"], arguments["to"]),
+    ),
+    Verb(
+        "isolate",
+        FAULT,
+        "Cut all lines of a site.",
+        (_AROUND._replace(default=...),),
+        undo="heal",
+        fault=lambda faults, arguments: faults.isolate(arguments["target"]),
+    ),
+    Verb(
+        "heal",
+        FAULT,
+        "Undo partition, cut and isolate: between two sites, around one, or everywhere.",
+        (_MAYBE_BETWEEN, _AROUND),
+        undo="partition",
+        fault=lambda faults, arguments: faults.heal(*_around(arguments)),
+        one_of=("between", "target"),
+    ),
+    Verb(
+        "slow",
+        FAULT,
+        "Give the line between two sites another latency, or multiply its latency.",
+        (
+            _BETWEEN,
+            Parameter("latency", Duration, "a duration such as 300ms", "to", None),
+            Parameter("factor", Annotated[int, AfterValidator(_factor)], FACTOR, "by", None),
+        ),
+        undo="restore",
+        fault=lambda faults, arguments: faults.slow(
+            *_ends(arguments), latency=_latency(arguments), factor=arguments["factor"]
+        ),
+        one_of=("latency", "factor"),
+        needs_one=True,
+    ),
+    Verb(
+        "lose",
+        FAULT,
+        "Lose a share of the messages between two sites; each lost one is sent again, later.",
+        (_BETWEEN, Parameter("loss", Share, "a share such as 5%", "by")),
+        undo="restore",
+        fault=lambda faults, arguments: faults.lose(*_ends(arguments), arguments["loss"] / 10_000),
+    ),
+    Verb(
+        "restore",
+        FAULT,
+        "Undo slow and lose: between two sites, around one, or everywhere.",
+        (_MAYBE_BETWEEN, _AROUND),
+        undo="slow",
+        fault=lambda faults, arguments: faults.restore_links(*_around(arguments)),
+        one_of=("between", "target"),
+    ),
+    Verb(
+        "corrupt",
+        FAULT,
+        "Alter one node of the Merkle tree that a cluster's active node keeps, or one stored value.",
+        (
+            cluster_parameter("is damaged"),
+            Parameter("layer", Annotated[str, known_as("a layer", LAYERS)], ", ".join(LAYERS), "in its", "subpage"),
+            Parameter("key", Text, "the storage key to damage; the last one unless given", "at", None),
+        ),
+        fault=lambda faults, arguments: faults.corrupt(arguments["cluster"], arguments["layer"], arguments["key"]),
+    ),
+)

@@ -1,0 +1,82 @@
+"""Verb: what a row of the table of verbs is, its parameters, and how a step with it is described."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, Field
+
+from labkit.scenario.problems import expected
+from labkit.scenario.value_types import ClusterName, Duration, Share, write_duration, write_share
+
+if TYPE_CHECKING:
+    from labkit.lab.faults import LabFaults
+
+Arguments = Mapping[str, Any]
+Text = Annotated[str, Field(min_length=1)]
+
+RUNBOOK, FAULT, STORY = "runbook", "fault", "story"
+
+
+class Parameter(NamedTuple):
+    """One parameter of a verb: its name, its type, what to write there, and the words before it in a sentence."""
+
+    name: str
+    value_type: Any
+    expected: str
+    words: str = ""
+    default: Any = ...
+
+    @property
+    def required(self) -> bool:
+        """Whether it must be given."""
+        return self.default is ...
+
+
+class Verb(NamedTuple):
+    """One verb: its kind, what it does, its parameters, and for a fault the verb of the lab."""
+
+    name: str
+    kind: str
+    about: str
+    parameters: tuple[Parameter, ...] = ()
+    undo: str = ""
+    fault: Callable[[LabFaults, Arguments], Any] | None = None
+    one_of: tuple[str, ...] = ()
+    needs_one: bool = False
+
+    def describe(self, arguments: Arguments) -> str:
+        """Return what a step does in a few words: ``repoint paris to tokyo``."""
+        parts = [self.name]
+        for parameter in self.parameters:
+            value = arguments.get(parameter.name, parameter.default)
+            if value not in (None, "", False, ...) and parameter.name not in ("body", "text"):
+                parts += [parameter.words, _value_text(parameter, value)]
+        return " ".join(part for part in parts if part)
+
+
+def _value_text(parameter: Parameter, value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " and ".join(value)
+    if parameter.value_type is Duration:
+        return write_duration(value)
+    if parameter.value_type is Share:
+        return write_share(value)
+    return "" if value is True else str(value)
+
+
+def cluster_parameter(what: str, name: str = "cluster", words: str = "") -> Parameter:
+    """Return the parameter that names a cluster, which does what is said of it."""
+    return Parameter(name, ClusterName, f"the cluster that {what}", words)
+
+
+def known_as(what: str, known: tuple[str, ...]) -> AfterValidator:
+    """Accept only these names."""
+
+    def check(value: str) -> str:
+        if value not in known:
+            raise ValueError(expected(what, value, known))
+        return value
+
+    return AfterValidator(check)

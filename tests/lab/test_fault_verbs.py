@@ -1,0 +1,28 @@
+"""Each fault of a lab is a method of the lab, with the same parameters."""
+
+from __future__ import annotations
+
+import inspect
+from types import SimpleNamespace
+from typing import Any
+
+from labkit.lab.fault_verbs import FaultVerbs
+from labkit.lab.faults import LabFaults
+
+
+def verbs(kind: type) -> dict[str, inspect.Signature]:
+    found = inspect.getmembers(kind, inspect.isfunction)
+    return {name: inspect.signature(member) for name, member in found if not name.startswith("_")}
+
+
+def test_each_fault_is_a_method_with_the_same_parameters():
+    assert verbs(FaultVerbs) == verbs(LabFaults)
+
+
+def test_the_method_calls_the_fault():
+    calls: list[tuple[str | None, ...]] = []
+    made: Any = FaultVerbs()
+    made._faults = SimpleNamespace(heal=lambda *ends: calls.append(ends))
+    made.heal("paris")
+
+    assert calls == [("paris", None)]

@@ -1,0 +1,45 @@
+"""The lab section of a file becomes the blueprint that it describes."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.lab.blueprint import NodeSettings
+from labkit.scenario.loading import loads
+from labkit.scenario.problems import ScenarioError
+
+FILE = """\
+scenario: Slow nodes
+lab:
+  sites: [paris]
+  clusters:
+    paris: {site: paris, service time: 5ms, fencing: false, each: {paris-2: {service time: 50ms}, paris-3: {}}}
+"""
+
+
+def test_what_a_cluster_and_its_nodes_have_of_their_own_reaches_the_blueprint():
+    (cluster,) = loads(FILE.encode()).blueprint.clusters
+
+    assert (cluster.service_ns, cluster.fencing) == (5_000_000, False)
+    assert cluster.each == (NodeSettings(name="paris-2", service_ns=50_000_000), NodeSettings(name="paris-3"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("paris-2:", "paris-9:", "each: expected a node, got 'paris-9' — did you mean 'paris-3'?"),
+        ("service time: 50ms", "service time: 50", "with its unit such as 50s or 50ms, got 50"),
+        ("fencing: false", "fencing: maybe", "expected false for a store"),
+        ("{service time: 50ms}", "{speed: 1}", "expected a key, got 'speed'"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(old, new, says):
+    with pytest.raises(ScenarioError) as caught:
+        loads(FILE.replace(old, new).encode())
+    assert says in str(caught.value)
+
+
+def test_a_node_belongs_to_its_cluster():
+    two = FILE.replace("  clusters:\n", "  clusters:\n    tokyo: {site: paris, each: {paris-1: {}}}\n")
+    with pytest.raises(ScenarioError, match="expected a node of tokyo, got 'paris-1'"):
+        loads(two.encode())
