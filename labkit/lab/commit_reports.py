@@ -17,7 +17,7 @@ from labkit.lab.messages import Correlation
 from labkit.service.message import Request, Response, Suspended
 from labkit.vault.calls import named_version, sent_names
 from labkit.vault.core import Core
-from labkit.vault.replication.merkle import classify, leaf_digest
+from labkit.vault.replication.merkle import OUTSIDE, leaf_digest
 from labkit.vault.storage import Storage
 from labkit.vault.storage.unfenced import UnfencedStorage
 
@@ -54,7 +54,7 @@ class CommitReports:
         changes = [
             (key, None if stored is None else leaf_digest(key, stored))
             for key, stored in writes.items()
-            if classify(key)
+            if not key.startswith(OUTSIDE)
         ]
         if changes:
             self.made.append((number or 0, tuple(changes)))

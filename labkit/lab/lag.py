@@ -102,12 +102,12 @@ class Progress:
     def take(self, report: Progressed) -> None:
         """Take what an active node reports of its cluster."""
         at_ns, cluster, upstream, number = report
-        applied = self._applied.setdefault(cluster, Series())
-        follows = self._follows.setdefault(cluster, [])
+        applied = self._applied.get(cluster) or self._applied.setdefault(cluster, Series())
+        follows = self._follows.get(cluster) or self._follows.setdefault(cluster, [])
         if upstream != (follows[-1][1] if follows else ""):
             follows.append((at_ns, upstream, len(applied)))
         if number is not None:
-            series = applied if upstream else self._made.setdefault(cluster, Series())
+            series = applied if upstream else self._made.get(cluster) or self._made.setdefault(cluster, Series())
             series.add(at_ns, number)
 
     def upstream(self, secondary: str, at_ns: int) -> str:

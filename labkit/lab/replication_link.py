@@ -51,7 +51,7 @@ from labkit.vault.replication.events import (
     Stop,
     TimerFired,
 )
-from labkit.vault.replication.mode import MODE_KEY
+from labkit.vault.replication.mode import MODE_KEY, Mode
 from labkit.vault.replication.serving import size_bytes
 from labkit.vault.replication.state import State, from_plain, plain
 from labkit.vault.replication.sync import ask, heard, on
@@ -115,7 +115,7 @@ class ReplicationLink(NodeReplica):
     def after_step(self) -> None:
         """After any step: start or stop by the mode, cut revoked ids off, push what was committed, report changes."""
         core = self._core
-        if not self._active:
+        if core.keys.barrier is None or not core.leadership.active:
             self.started, self._sync = None, None
             self.secondaries.forget()
             return
@@ -125,16 +125,10 @@ class ReplicationLink(NodeReplica):
         if core.replica.reconnects:
             core.replica.reconnects = False
             self.secondaries.reconnect()
+        mode = core.replica.mode
         if self.secondaries.connected:
-            self.secondaries.serve()
-        mode = self._mode.mode
-        now_is = (mode, self._sync.state if self._sync is not None else "running" if mode == "primary" else "")
-        if now_is != self.reported:
-            self.reported = now_is
-            self._services.emit(
-                ModeChanged(self._services.now(), self._plan.cluster.name, *now_is, self._mode.cluster_id)
-            )
-        self._report_progress(mode)
+            self.secondaries.serve(mode.mode)
+        self._report(mode)
 
     def state(self) -> dict[str, Any]:
         """Return the link as plain values."""
@@ -197,14 +191,18 @@ class ReplicationLink(NodeReplica):
         self._services.emit(UpstreamFollowed(self._plan.cluster.name, self.followed, mode.newly_demoted, activated))
         self._drive(start)
 
-    def _report_progress(self, mode: str) -> None:
-        """Report how far this cluster is, when that changed since the last report."""
-        sync = self._sync
-        progress = (
-            ("", self._journal.last if mode == "primary" else None)
-            if sync is None
-            else (self.followed, sync.position if self.followed else None)
-        )
+    def _report(self, mode: Mode) -> None:
+        """Report the cluster's mode and state, and how far it is, where they changed since the last report."""
+        sync = self._core.replica.sync
+        if sync is not None:
+            now_is, progress = (mode.mode, sync.state), (self.followed, sync.position if self.followed else None)
+        elif mode.mode == "primary":
+            now_is, progress = ("primary", "running"), ("", self._journal.last)
+        else:
+            now_is, progress = (mode.mode, ""), ("", None)
+        if now_is != self.reported:
+            self.reported = now_is
+            self._services.emit(ModeChanged(self._services.now(), self._plan.cluster.name, *now_is, mode.cluster_id))
         if progress != self._progress:
             self._progress = progress
             self._services.emit(Progressed(self._services.now(), self._plan.cluster.name, *progress))
@@ -226,10 +224,9 @@ class ReplicationLink(NodeReplica):
             timer = SyncTimer(self._incarnation, effect.name, effect.serial)
             self._services.after(effect.delay_ns, timer, effect.spread_ppm)
         elif isinstance(effect, Apply):
-            return all(
-                applied_position.apply(core, changes, applied_position.AppliedPosition(True, number, number))
-                for number, changes in effect.entries
-            )
+            for number, changes in effect.entries:
+                if not applied_position.apply(core, changes, applied_position.AppliedPosition(True, number, number)):
+                    return False
         elif isinstance(effect, Replace):
             assert self._sync is not None
             reached = applied_position.AppliedPosition(effect.complete, effect.position, self._sync.last_remote_wal)

@@ -33,10 +33,11 @@ from labkit.vault.replication.serving import (
     QUESTIONS,
     Here,
     SecondaryStream,
+    Shipment,
     echo,
     opened,
     push,
-    push_bytes,
+    shipment,
     size_bytes,
 )
 from labkit.vault.vault import Vault
@@ -48,13 +49,14 @@ ANNOUNCEMENTS, ANNOUNCE_NS = 15, SECOND_NS
 class Secondaries(NodeReplica):
     """Who is connected to this node as a secondary of its cluster, and the streams that were opened."""
 
-    __slots__ = ("_admission", "connected", "streams")
+    __slots__ = ("_admission", "_judged", "connected", "streams")
 
     def __init__(
         self, plan: NodePlan, services: HostServices, vault: Vault, incarnation: int, state: dict[str, Any]
     ) -> None:
         super().__init__(plan, services, vault, incarnation)
         self._admission = Admission(vault.core, self._send)
+        self._judged = -1  # after how many commits it was judged last who is revoked
         self.connected: dict[str, str] = dict(state.get("connected", {}))
         self.streams: dict[str, SecondaryStream] = {
             secondary_id: SecondaryStream(*row) for secondary_id, row in state.get("streams", ())
@@ -138,19 +140,29 @@ class Secondaries(NodeReplica):
         )
         return echo(self._journal, message, here)
 
-    def serve(self) -> None:
-        """Cut off who was revoked, and push what was committed since."""
+    def serve(self, mode: str) -> None:
+        """Cut off who was revoked, and push what was committed since; ``mode`` is this cluster's now."""
         core = self._core
-        for secondary_id in sorted(self.connected):
-            why = "" if self._mode.mode == "primary" else f"not a primary but {self._mode.mode}"
-            revoked = not why and not activation.is_known(core, secondary_id)
-            if why or revoked:
-                # who was revoked takes nothing more; whose primary was demoted takes all that was pushed before
-                self._disconnect(secondary_id, why or "the activation of this id was revoked", aside=revoked)
-        for secondary_id in sorted(self.streams):
-            while (pushed := push(self._journal, self.streams[secondary_id])) is not None:
-                self.streams[secondary_id], message = pushed
-                self._send(self.connected[secondary_id], "stream", StreamPush(message), push_bytes(message))
+        if mode != "primary":
+            for secondary_id in sorted(self.connected):  # who takes all that was pushed before
+                self._disconnect(secondary_id, f"not a primary but {mode}")
+        elif core.commits != self._judged:
+            self._judged = core.commits
+            for secondary_id in sorted(self.connected):
+                if not activation.is_known(core, secondary_id):  # who takes nothing more
+                    self._disconnect(secondary_id, "the activation of this id was revoked", aside=True)
+        self._push()
+
+    def _push(self) -> None:
+        """Push what is not sent yet; what several streams are to be sent next is made once."""
+        journal, made = self._journal, dict[int, Shipment | None]()
+        for secondary_id, stream in sorted(self.streams.items()):
+            while stream.sent != journal.last and not stream.broken:
+                if stream.sent not in made:
+                    made[stream.sent] = shipment(journal, stream.sent)
+                stream, message, size = push(stream, made[stream.sent])
+                self.streams[secondary_id] = stream
+                self._send(self.connected[secondary_id], "stream", StreamPush(message), size)
 
     def reconnect(self) -> None:
         """End all connections; each secondary begins another with its guard, here and at once."""

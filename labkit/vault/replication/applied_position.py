@@ -2,14 +2,17 @@
 
 Both are stored, so that a new active node goes on from there; the position in the same transaction as the contents.
 They carry a tag of the mode record they belong to: a change of mode or upstream invalidates them, and the mode record's
-own values apply again.
+own values apply again.  The position, which is stored with every entry, is numbers only and not encrypted, like the
+journal's own number; a checksum shows damage.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import sha256
+from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
 
 from labkit.service.errors import ServiceError
 from labkit.vault.replication.mode import MODE_KEY
@@ -26,6 +29,13 @@ ADDRESSES = "node/upstream-addresses"
 
 Writes = dict[str, bytes | None]
 
+TAG = f"{MODE_KEY} tag"
+"""Under which name the tag of the stored mode is cached."""
+
+_COMPLETE, _KNOWN = 1, 2
+_FORM = Struct(">8sBQQ")  # tag, whether complete and whether the position is known, position, last entry streamed
+_CHECKSUM_BYTES = 4
+
 
 class AppliedPosition(NamedTuple):
     """Whether the contents are a complete state of the upstream, after which entry, and the last entry streamed."""
@@ -36,23 +46,26 @@ class AppliedPosition(NamedTuple):
 
 
 def read(ctx: Context) -> AppliedPosition:
-    """Return the position that applies now; where it does not open, none is known (C12)."""
-    try:
-        stored = _tagged(ctx, POSITION)
-    except BarrierError:
-        ctx.core.note_damage(POSITION)
-        return AppliedPosition()
+    """Return the position that applies now; where it is damaged, none is known (C12)."""
+    stored = ctx.read(POSITION)
+    if stored is not None:
+        numbers = stored[:-_CHECKSUM_BYTES]
+        if len(numbers) != _FORM.size or crc32(numbers).to_bytes(_CHECKSUM_BYTES, "big") != stored[_FORM.size :]:
+            ctx.core.note_damage(POSITION)
+            return AppliedPosition()
+        tag, known, position, last_remote_wal = _FORM.unpack(numbers)
+        if tag == _tag_of(ctx.read(MODE_KEY)):
+            return AppliedPosition(bool(known & _COMPLETE), position if known & _KNOWN else None, last_remote_wal)
     mode = ctx.mode
-    return (
-        AppliedPosition(*stored)
-        if stored is not None
-        else AppliedPosition(mode.complete, mode.position, mode.last_remote_wal)
-    )
+    return AppliedPosition(mode.complete, mode.position, mode.last_remote_wal)
 
 
 def write(core: Core, position: AppliedPosition) -> Writes:
     """Return the writes that store a position."""
-    return _tag(core, POSITION, list(position))
+    complete, number, last_remote_wal = position
+    known = _COMPLETE * complete + _KNOWN * (number is not None)
+    numbers = _FORM.pack(_present_tag(core), known, number or 0, last_remote_wal)
+    return {POSITION: numbers + crc32(numbers).to_bytes(_CHECKSUM_BYTES, "big")}
 
 
 def addresses(ctx: Context) -> tuple[str, ...]:
@@ -61,7 +74,7 @@ def addresses(ctx: Context) -> tuple[str, ...]:
     if not mode.has_upstream:
         return ()
     try:
-        stored = _tagged(ctx, ADDRESSES)
+        stored = _stored_addresses(ctx)
     except BarrierError:
         ctx.core.note_damage(ADDRESSES)
         stored = None
@@ -72,7 +85,7 @@ def addresses(ctx: Context) -> tuple[str, ...]:
 def term(ctx: Context) -> int:
     """Return the highest leadership term of the upstream that was seen; 0 without an upstream."""
     try:
-        stored = _tagged(ctx, ADDRESSES)
+        stored = _stored_addresses(ctx)
     except BarrierError:  # reported where the addresses are read
         stored = None
     return int(stored[0]) if stored else 0
@@ -80,7 +93,8 @@ def term(ctx: Context) -> int:
 
 def write_addresses(core: Core, known: tuple[str, ...], term: int) -> Writes:
     """Return the writes that store the upstream's addresses, and the highest term that was seen."""
-    return _tag(core, ADDRESSES, [term, *known])
+    row = [_present_tag(core).hex(), term, *known]
+    return {ADDRESSES: core.keys.encrypt(ADDRESSES, encode_record(row), core.entropy)}
 
 
 def apply(core: Core, changes: Iterable[tuple[str, bytes | None]], position: AppliedPosition) -> bool:
@@ -114,18 +128,23 @@ def remember_addresses(core: Core, known: tuple[str, ...], term: int) -> bool:
     return False
 
 
-def _tag_of(stored_mode: bytes | None) -> str:
-    return sha256(stored_mode or b"").hexdigest()[:16]
+def _tag_of(stored_mode: bytes | None) -> bytes:
+    return sha256(stored_mode or b"").digest()[:8]
 
 
-def _tag(core: Core, key: str, row: list[Any]) -> Writes:
-    tag = _tag_of(core.storage.get(MODE_KEY))
-    return {key: core.keys.encrypt(key, encode_record([tag, *row]), core.entropy)}
+def _present_tag(core: Core) -> bytes:
+    """Return the tag of the stored mode, computed once while its bytes are the same object (R22)."""
+    stored, cached = core.storage.get(MODE_KEY) or b"", core.caches.records.get(TAG)
+    if cached is None or cached[0] is not stored:
+        core.caches.records.keep(TAG, stored, _tag_of(stored))
+        return _tag_of(stored)
+    tag: bytes = cached[1]
+    return tag
 
 
-def _tagged(ctx: Context, key: str) -> list[Any] | None:
-    value = ctx.full_storage.get(key)
+def _stored_addresses(ctx: Context) -> list[Any] | None:
+    value = ctx.full_storage.get(ADDRESSES)
     if value is None:
         return None
     tag, *row = decode_record(value)
-    return row if tag == _tag_of(ctx.read(MODE_KEY)) else None
+    return row if tag == _tag_of(ctx.read(MODE_KEY)).hex() else None

@@ -32,7 +32,7 @@ from labkit.vault.replication.kept_index import (
     read_tail,
     tail_slot,
 )
-from labkit.vault.replication.merkle import MerkleTree, classify, leaf_digest
+from labkit.vault.replication.merkle import OUTSIDE, MerkleTree, leaf_digest
 from labkit.vault.replication.tree_nodes import TreeNode
 from labkit.vault.storage import Storage, StoreError, Writes
 from labkit.vault.storage.fencing import StaleTerm
@@ -166,20 +166,24 @@ class Journal:
 
         StaleTerm, or any other error of the store, passes through with nothing changed.
         """
-        return self._commit(writes, [] if self.tree is None else sorted([key for key in writes if classify(key)]), term)
+        if self.tree is None:
+            return self._commit(writes, [], term)
+        return self._commit(writes, sorted([key for key in writes if not key.startswith(OUTSIDE)]), term)
 
     def apply(self, changes: Iterable[tuple[str, bytes | None]], own: Writes, term: int) -> int | None:
         """Write what the primary sent, and in the same transaction the caller's own keys outside both trees.
 
         Returns the number of this cluster's own entry.  Raises ValueError for a received key outside both trees.
         """
-        received = dict(changes)
-        for key in received:
-            if not classify(key):
+        writes = dict(changes)
+        names = sorted(writes)
+        for key in names:
+            if key.startswith(OUTSIDE):
                 raise ValueError(f"the primary sent {key}: such a key is outside both trees and never shipped")
         for key in own:
-            assert not classify(key), f"{key} would be shipped; only keys outside both trees may be added"
-        return self._commit({**received, **own}, sorted(received), term)
+            assert key.startswith(OUTSIDE), f"{key} would be shipped; only keys outside both trees may be added"
+        writes.update(own)
+        return self._commit(writes, names, term)
 
     def since(self, entry_number: int) -> tuple[Entry, ...] | None:
         """Return the entries after a number, oldest first; None when the backlog does not reach it."""
@@ -244,7 +248,7 @@ class Journal:
 
     def _write_unindexed(self, writes: Writes, term: int) -> None:
         """Write while the journal is off: the first change of a key of a tree ends what the mark says."""
-        if not self._unmarked and any(map(classify, writes)):
+        if not self._unmarked and not all(key.startswith(OUTSIDE) for key in writes):
             if self.storage.get(MARK) is not None:
                 writes = {**writes, MARK: None}
             self.storage.apply(writes, term)

@@ -16,17 +16,18 @@ Questions and answers:
   buckets [[tree, bucket]] that differ, leaves [[key, digest]] of those buckets
 - fetch_keys: generation, keys, limit_bytes → values [[key, ciphertext or None]] of as many keys as fit; false in place
   of a ciphertext that is not what its leaf stands for: damage is named, and not shipped
-- stream_wals: from → from, last; pushes follow: entries [[number, [[key, ciphertext or None]]]]
+- stream_wals: from → from, last; pushes follow: entries ((number, ((key, ciphertext or None), ...)), ...)
 - echo: what ``sync`` puts into a heartbeat → this side's clock, addresses, positions and guard, and, when nothing is on
   its way, roots [composite, replicated, local]
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from labkit.vault.replication.journal import Entry, Journal
+from labkit.vault.replication.events import Changes
+from labkit.vault.replication.journal import Journal
 from labkit.vault.replication.merkle import FAN_OUT, PAGE_BYTES, TREES, differing_parts
 
 Message = dict[str, Any]
@@ -44,6 +45,16 @@ class SecondaryStream(NamedTuple):
     serial: int
     sent: int
     broken: bool = False
+
+
+class Shipment(NamedTuple):
+    """Entries as they are pushed, (number, ((key, ciphertext or None), ...)), and what a push of them weighs."""
+
+    entries: tuple[tuple[int, Changes], ...]
+    size_bytes: int
+
+    def __repr__(self) -> str:
+        return f"Shipment({len(self.entries)} entries)"
 
 
 class Here(NamedTuple):
@@ -169,27 +180,32 @@ def opened(answer: Mapping[str, Any]) -> SecondaryStream | None:
     return None if answer.get("gone") else SecondaryStream(answer["serial"], answer["from"])
 
 
-def push(
-    journal: Journal, stream: SecondaryStream, limit_bytes: int = PUSH_BYTES
-) -> tuple[SecondaryStream, Message] | None:
-    """Return the next push of a stream and its record after it; None when there is nothing to push.
-
-    Call it after each commit, until it returns None.  When the backlog has dropped the next entry, the last push is
-    {serial, gone: true}.
-    """
-    if stream.broken or stream.sent == journal.last:
-        return None
-    entries = journal.since(stream.sent)
+def shipment(journal: Journal, after: int, limit_bytes: int = PUSH_BYTES) -> Shipment | None:
+    """Return what a push holds for every stream that stands at an entry; None when the backlog dropped the next one."""
+    entries = journal.since(after)
     if entries is None:
-        return stream._replace(broken=True), {"serial": stream.serial, "gone": True}
-    shipped: list[list[Any]] = []
+        return None
+    shipped: list[tuple[int, Changes]] = []
     size_bytes = 0
     for entry in entries:
         if shipped and size_bytes > limit_bytes:
             break
-        shipped.append(_shipped(entry))
+        shipped.append((entry.number, tuple([(key, after) for key, _, after in entry.changes])))
         size_bytes += entry.size_bytes
-    return stream._replace(sent=shipped[-1][0]), {"serial": stream.serial, "entries": shipped}
+    return Shipment(tuple(shipped), push_bytes(shipped))
+
+
+def push(stream: SecondaryStream, shipped: Shipment | None) -> tuple[SecondaryStream, Message, int]:
+    """Return a stream after its next push, the push, and what it weighs; call it until all is sent.
+
+    Where nothing can be shipped any more, the last push is {serial, gone: true}.
+    """
+    serial = stream.serial
+    if shipped is None:
+        gone = {"serial": serial, "gone": True}
+        return SecondaryStream(serial, stream.sent, broken=True), gone, size_bytes(gone)
+    entries = shipped.entries
+    return SecondaryStream(serial, entries[-1][0]), {"serial": serial, "entries": entries}, shipped.size_bytes
 
 
 def size_bytes(message: Any) -> int:
@@ -209,18 +225,15 @@ def size_bytes(message: Any) -> int:
     return size
 
 
-def push_bytes(message: Mapping[str, Any]) -> int:
-    """Return what ``size_bytes`` returns of a push, in a loop: every committed write is pushed to every secondary."""
-    if "entries" not in message:
-        return size_bytes(message)
-    size = size_bytes({"serial": 0, "entries": ()})
-    for _, changes in message["entries"]:
-        size += 8 + sum([len(key) + (6 if after is None else 4 + len(after)) + 2 for key, after in changes])
+def push_bytes(entries: Iterable[tuple[int, Changes]]) -> int:
+    """Return what ``size_bytes`` returns of a push of these entries, in a loop: there is one push per write."""
+    size = EMPTY_PUSH_BYTES
+    for _, changes in entries:
+        size += 8 + sum([len(key) + (8 if after is None else 6 + len(after)) for key, after in changes])
     return size
 
 
-def _shipped(entry: Entry) -> list[Any]:
-    return [entry.number, [[key, after] for key, _, after in entry.changes]]
+EMPTY_PUSH_BYTES = size_bytes({"serial": 0, "entries": ()})
 
 
 def _answer(question: Mapping[str, Any], **parts: Any) -> Message:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from labkit.service.limits import is_text, is_whole_number
-from labkit.vault.replication.merkle import DIGEST_BYTES, FAN_OUT, PAGE_BYTES, TREES, classify
+from labkit.vault.replication.merkle import DIGEST_BYTES, FAN_OUT, OUTSIDE, PAGE_BYTES, TREES
 
 Check = Callable[[Any], bool]
 Shape = Mapping[str, Check]
@@ -21,6 +21,7 @@ MAX_VERSION_CHARACTERS = 64
 MAX_ADDRESSES = 64
 MAX_TEXT_CHARACTERS = 65_536
 MAX_PAGES = FAN_OUT * len(TREES)
+ROWS = (tuple, list)
 
 
 def malformed_question(rpc: Any, message: Any) -> str:
@@ -134,7 +135,25 @@ def _is_bucket(value: Any) -> bool:
 
 
 def _is_key(value: Any) -> bool:
-    return is_text(value) and value != "" and classify(value) in TREES
+    return is_text(value) and value != "" and not value.startswith(OUTSIDE)
+
+
+def _are_entries(value: Any) -> bool:
+    """Pushed entries, in one loop: every committed write is pushed to every secondary, and each push is judged."""
+    if type(value) not in ROWS:
+        return False
+    for entry in value:
+        if type(entry) not in ROWS or len(entry) != 2 or not _is_count(entry[0]) or type(entry[1]) not in ROWS:
+            return False
+        for change in entry[1]:
+            if type(change) not in ROWS or len(change) != 2:
+                return False
+            key, after = change
+            if after is not None and type(after) is not bytes:
+                return False
+            if not is_text(key) or not key or key.startswith(OUTSIDE):
+                return False
+    return True
 
 
 def _is_version(value: Any) -> bool:
@@ -153,15 +172,15 @@ def _is_false(value: Any) -> bool:
 
 
 def _list_of(check: Check) -> Check:
-    return lambda value: type(value) in (list, tuple) and all(map(check, value))
+    return lambda value: type(value) in ROWS and all(map(check, value))
 
 
 def _rows_of(*columns: Check) -> Check:
     def fits(value: Any) -> bool:
-        if type(value) not in (list, tuple):
+        if type(value) not in ROWS:
             return False
         for row in value:
-            if type(row) not in (list, tuple) or len(row) != len(columns):
+            if type(row) not in ROWS or len(row) != len(columns):
                 return False
             for check, part in zip(columns, row, strict=True):
                 if not check(part):
@@ -173,7 +192,7 @@ def _rows_of(*columns: Check) -> Check:
 
 def _no_more(limit: int, check: Check) -> Check:
     """A list that fits, of so many parts at most: its length is judged first."""
-    return lambda value: type(value) in (list, tuple) and len(value) <= limit and check(value)
+    return lambda value: type(value) in ROWS and len(value) <= limit and check(value)
 
 
 def _two_digests(value: Any) -> bool:
@@ -185,7 +204,6 @@ def _no_or_three_digests(value: Any) -> bool:
 
 
 SERIAL: Shape = {"serial": _is_number}
-_CHANGES = _rows_of(_is_key, _is_stored)
 _GENERATION: Shape = {**SERIAL, "generation": _is_number}
 
 QUESTION_SHAPES: Mapping[str, Shape] = {
@@ -253,7 +271,7 @@ ANSWER_SHAPES: Mapping[str, Shape] = {
     },
 }
 
-PUSH: Shape = {**SERIAL, "entries": _rows_of(_is_count, _CHANGES)}
+PUSH: Shape = {**SERIAL, "entries": _are_entries}
 
 ANNOUNCEMENT: Shape = {
     "cluster_id": is_text,

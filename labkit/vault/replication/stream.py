@@ -101,7 +101,7 @@ def pushed(state: State, event: Pushed) -> Step:
         if number > expected:
             break
         if number == expected:
-            entries.append((number, tuple((key, after) for key, after in changes)))
+            entries.append((number, changes))
             expected += 1
     effects: list[Effect] = []
     if entries:

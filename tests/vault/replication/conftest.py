@@ -221,11 +221,9 @@ class World:
 
     def pump(self) -> None:
         """Push what the stream lacks."""
-        while self.stream is not None:
-            pushed = serving.push(self.primary, self.stream, 40)
-            if pushed is None:
-                return
-            self.stream, message = pushed
+        while self.stream is not None and not self.stream.broken and self.stream.sent != self.primary.last:
+            shipped = serving.shipment(self.primary, self.stream.sent, 40)
+            self.stream, message, _ = serving.push(self.stream, shipped)
             self.fly("answers", "push", message)
 
 

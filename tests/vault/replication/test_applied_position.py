@@ -72,11 +72,21 @@ def test_writes_bring_back_what_they_were_given(core):
         assert applied_position.read(own_work(core)) == place
 
 
-def test_both_records_are_this_clusters_own_and_encrypted(together, core):
+def test_both_records_are_this_clusters_own_and_the_addresses_are_encrypted(together, core):
     assert applied_position.remember_addresses(core, ("https://paris-2:8201",), 1)
     for key in (POSITION, ADDRESSES):
         assert key not in together.stored("paris")
         assert b"https" not in together.stored("tokyo")[key]
+
+
+def test_a_position_with_any_one_byte_altered_or_of_another_length_is_damaged(core):
+    stored = core.storage.get(POSITION)
+    damaged = [stored[:place] + bytes([stored[place] ^ 1]) + stored[place + 1 :] for place in range(len(stored))]
+    for altered in (*damaged, b"", stored[:-1], stored + b"\0", bytes(len(stored) - 1)):
+        core.storage.apply({POSITION: altered}, core.leadership.term)
+        assert applied_position.read(own_work(core)) == AppliedPosition()
+
+    assert list(core.damaged) == [POSITION]
 
 
 def test_the_addresses_that_served_last_come_first(together, core):

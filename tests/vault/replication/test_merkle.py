@@ -85,6 +85,7 @@ def subtree_by_hand(leaves: dict[str, bytes]) -> bytes:
 )
 def test_the_first_folder_tells_the_class(key: str, tree: int) -> None:
     assert merkle.classify(key) == tree
+    assert key.startswith(merkle.OUTSIDE) == (tree == NO_TREE)
 
 
 def test_the_root_is_what_the_rules_say() -> None:

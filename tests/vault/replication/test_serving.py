@@ -151,17 +151,19 @@ def test_a_stream_is_pushed_in_parts_and_ends_level(journal: Journal) -> None:
     assert agreed == {"serial": 8, "from": 1, "last": 4}
     stream = serving.opened(agreed)
     assert stream == SecondaryStream(8, 1)
-    pushes = []
-    while stream is not None and (pushed := serving.push(journal, stream, 1)):
-        stream, message = pushed
+    pushes: list[Any] = []
+    while stream.sent != journal.last:
+        stream, message, _ = serving.push(stream, serving.shipment(journal, stream.sent, 1))
         pushes.append(message)
 
     assert stream == SecondaryStream(8, 4)
     assert [[entry[0] for entry in message["entries"]] for message in pushes] == [[2], [3], [4]]
-    assert pushes[0] == {"serial": 8, "entries": [[2, [["logical/2", b"v2"], ["token/t", b"t2"]]]]}
-    assert serving.push(journal, SecondaryStream(8, 1)) == (
-        SecondaryStream(8, 4),
-        {"serial": 8, "entries": [entry for message in pushes for entry in message["entries"]]},
+    assert pushes[0] == {"serial": 8, "entries": ((2, (("logical/2", b"v2"), ("token/t", b"t2"))),)}
+    whole = {"serial": 9, "entries": tuple(entry for message in pushes for entry in message["entries"])}
+    assert serving.push(SecondaryStream(9, 1), serving.shipment(journal, 1)) == (
+        SecondaryStream(9, 4),
+        whole,
+        serving.size_bytes(whole),
     )
 
 
@@ -170,10 +172,10 @@ def test_a_stream_behind_the_backlog_is_reported_once() -> None:
     journal.switch_on()
     for number in range(5):
         journal.commit({"logical/a": b"%d" % number}, 0)
-    pushed = serving.push(journal, SecondaryStream(8, 1))
+    stream, message, size = serving.push(SecondaryStream(8, 1), serving.shipment(journal, 1))
 
-    assert pushed == (SecondaryStream(8, 1, broken=True), {"serial": 8, "gone": True})
-    assert serving.push(journal, pushed[0]) is None
+    assert (stream, message) == (SecondaryStream(8, 1, broken=True), {"serial": 8, "gone": True})
+    assert size == serving.size_bytes(message)
     assert serving.opened({"serial": 8, "gone": True}) is None
 
 
@@ -228,12 +230,9 @@ def test_what_is_not_said_of_a_stream_or_a_node_is_nothing() -> None:
 CHANGES = st.lists(st.tuples(st.text(max_size=5), st.none() | st.binary(max_size=9)), max_size=3)
 
 
-@given(st.lists(st.tuples(st.integers(0, 2**63), CHANGES.map(lambda rows: [list(row) for row in rows])), max_size=3))
+@given(st.lists(st.tuples(st.integers(0, 2**63), CHANGES.map(tuple)), max_size=3))
 def test_a_push_weighs_what_its_parts_do(entries: list[Any]) -> None:
-    message = {"serial": 7, "entries": [list(entry) for entry in entries]}
-
-    assert serving.push_bytes(message) == serving.size_bytes(message)
-    assert serving.push_bytes({"serial": 7, "gone": True}) == serving.size_bytes({"serial": 7, "gone": True})
+    assert serving.push_bytes(entries) == serving.size_bytes({"serial": 7, "entries": entries})
 
 
 def test_who_asks_to_compare_is_not_looked_for(journal: Journal) -> None:

@@ -137,10 +137,25 @@ def test_a_malformed_answer_is_named(rpc, message):
         {"serial": 1, "entries": [[-1, []]]},
         {"serial": 1, "entries": [[1, [["node/wal", b"x"]]]]},
         {"serial": 1, "entries": {}},
+        *[
+            {"serial": 1, "entries": entries}
+            for entries in ([7], [[True, []]], [[1 << 63, []]], [[1, [], 2]], [[1, {}]])
+        ],
+        *[
+            {"serial": 1, "entries": [[1, [change]]]}
+            for change in (7, ["a"], ["a", b"", 1], ["a", "text"], ["a", False])
+        ],
+        *[{"serial": 1, "entries": [[1, [["a", b""], [key, None]]]]} for key in ("", b"a", None, "\ud800", "node/wal")],
     ],
 )
 def test_a_malformed_push_is_named(message):
     assert malformed_push(message)
+
+
+def test_a_push_is_rows_of_any_kind_with_what_is_deleted_and_no_entries_too():
+    rows: list[Any] = [[1, [["a", b""], ["é", None]]], [2, []]]
+    for entries in ([], rows, ((1, (("a", b""), ("é", None))), (2, ()))):
+        assert malformed_push({"serial": 1, "entries": entries}) == ""
 
 
 @pytest.mark.parametrize("shown", [None, [], {"certificate": "x"}, {"version": "9" * 5_000}])

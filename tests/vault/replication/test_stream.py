@@ -21,7 +21,7 @@ STREAMING = State(
 
 
 def push(*numbers: int, serial: int = 9) -> Pushed:
-    entries = [[number, [["logical/a", b"%d" % number], ["logical/b", None]]] for number in numbers]
+    entries = tuple([(number, (("logical/a", b"%d" % number), ("logical/b", None))) for number in numbers])
     return Pushed({"serial": serial, "entries": entries}, AT)
 
 
