@@ -134,7 +134,7 @@ def connect(node: NodeHost, services: HostServices) -> None:
     for part in parts:
         part._services = services
         inside = [getattr(part, name, None) for name in getattr(type(part), "__slots__", ())]
-        parts += [other for other in inside if "_services" in getattr(type(other), "__slots__", ())]
+        parts += [other for other in inside if hasattr(other, "_services")]
 
 
 def last(sent: list[Sent], kind: type, rpc: str = "") -> Any:
