@@ -29,10 +29,15 @@ class LinkPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class NodeSettings:
-    """What one node of a cluster has of its own; None is the cluster's."""
+    """What one node of a cluster has of its own; None is the cluster's.
+
+    Its wall clock is wrong by ``offset_ns`` at the start, and by ``drift_ppm`` parts per million of the time since.
+    """
 
     name: str
     service_ns: int | None = None
+    offset_ns: int = 0
+    drift_ppm: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,17 +76,14 @@ class ClusterPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class NodePlan:
-    """One node: its name, its cluster, and what its wall clock shows at the start of the lab."""
+    """One node: its name, its cluster, the time at the start of the lab, and what it has of its own."""
 
     name: str
     cluster: ClusterPlan
     start_wall_ns: int = START_WALL_NS
-
-    @property
-    def service_ns(self) -> int:
-        """How long it works on one request: its own time, or the cluster's."""
-        own = self.cluster.settings_of(self.name).service_ns
-        return self.cluster.service_ns if own is None else own
+    service_ns: int = 0
+    offset_ns: int = 0
+    drift_ppm: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,11 +137,21 @@ class Blueprint:
     def nodes_of(self, cluster: str) -> tuple[NodePlan, ...]:
         """Return the plans of a cluster's nodes, in order; ValueError as ``cluster``."""
         plan = self.cluster(cluster)
-        return tuple(NodePlan(name=name, cluster=plan, start_wall_ns=self.start_wall_ns) for name in plan.node_names)
+        return tuple(self._node(plan, plan.settings_of(name)) for name in plan.node_names)
 
     def with_clients(self, *clients: ClientPlan) -> Blueprint:
         """Return the blueprint with these groups of clients instead of its own."""
         return replace(self, clients=clients)
+
+    def _node(self, plan: ClusterPlan, own: NodeSettings) -> NodePlan:
+        return NodePlan(
+            name=own.name,
+            cluster=plan,
+            start_wall_ns=self.start_wall_ns,
+            service_ns=plan.service_ns if own.service_ns is None else own.service_ns,
+            offset_ns=own.offset_ns,
+            drift_ppm=own.drift_ppm,
+        )
 
 
 def pair() -> Blueprint:

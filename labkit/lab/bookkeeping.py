@@ -186,9 +186,9 @@ class Bookkeeping:
 
     # ---- what faults did
 
-    def _on_process_changed(self, report: reports.ProcessChanged) -> None:
-        detail = "" if report.changed else "no change"
-        self._trace.record(("fault", report.at_ns, report.verb, report.node, detail))
+    def _on_node_treated(self, report: reports.NodeTreated) -> None:
+        words = [word for word in (report.detail, "" if report.changed else "no change") if word]
+        self._trace.record(("fault", report.at_ns, report.verb, report.node, ", ".join(words)))
         self._service_changed(report.at_ns)
 
     def _on_corrupted(self, report: reports.Corrupted) -> None:
@@ -212,6 +212,6 @@ HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {
     reports.UpstreamFollowed: Bookkeeping._on_upstream_followed,
     reports.UpstreamLeft: Bookkeeping._on_upstream_left,
     reports.ReachChanged: Bookkeeping._on_service_changed,
-    reports.ProcessChanged: Bookkeeping._on_process_changed,
+    reports.NodeTreated: Bookkeeping._on_node_treated,
     reports.Corrupted: Bookkeeping._on_corrupted,
 }

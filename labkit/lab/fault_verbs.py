@@ -35,6 +35,14 @@ class FaultVerbs:
         """Let paused processes go on: each takes what waits for it, acting on what it believed until then."""
         self.faults.resume(target)
 
+    def skew(self, target: str, by: str | None = None, drift: float = 0) -> None:
+        """Make the wall clock of a node or cluster wrong: ahead or behind (``-90s``), drifting by so many percent."""
+        self.faults.skew(target, by, drift)
+
+    def correct(self, target: str) -> None:
+        """Set the wall clock of a node, or of all nodes of a cluster, right again."""
+        self.faults.correct(target)
+
     def partition(self, a: str, b: str) -> None:
         """Cut both ways between two sites or clusters."""
         self.faults.partition(a, b)

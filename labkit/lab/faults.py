@@ -8,9 +8,10 @@ from typing import Any
 from labkit.lab.node import NodeHost
 from labkit.lab.parts import Parts
 from labkit.lab.queries import Queries
-from labkit.lab.reports import Corrupted, ProcessChanged, ReachChanged
-from labkit.service.arguments import duration_ns, one_of, whole_number, wrong
+from labkit.lab.reports import Corrupted, NodeTreated, ReachChanged
+from labkit.service.arguments import drift_ppm, duration_ns, offset_ns, one_of, whole_number, wrong
 from labkit.service.arguments import percent as checked_percent
+from labkit.service.durations import format_duration
 from labkit.sim.latency import Latency
 from labkit.vault.context import own_work
 from labkit.vault.mounts import read_table
@@ -55,16 +56,30 @@ class LabFaults:
         for node in self._running("pause", target):
             changed = self._parts.processes[node].pause()
             self._parts.connect(node)
-            self._emit(ProcessChanged(self._parts.now, "pause", node, changed))
+            self._emit(NodeTreated(self._parts.now, "pause", node, changed))
 
     def resume(self, target: str) -> None:
         """Let paused processes go on: each takes what waits for it, acting on what it believed until then."""
         for node in self._running("resume", target):
             process = self._parts.processes[node]
-            self._emit(ProcessChanged(self._parts.now, "resume", node, process.paused))
+            self._emit(NodeTreated(self._parts.now, "resume", node, process.paused))
             process.resume()
             self._parts.connect(node)
         self._emit(ReachChanged(self._parts.now))
+
+    def skew(self, target: str, by: str | None = None, drift: float = 0) -> None:
+        """Make the wall clock of a node, or of all nodes of a cluster, wrong: ahead by a duration or behind (``-90s``).
+
+        From then on it drifts by so many percent, forward or (below 0) back.  It replaces an earlier skew.
+        """
+        error_ns, ppm = 0 if by is None else offset_ns("by", by), drift_ppm("drift", drift)
+        for node in self._nodes(target):
+            self._set_clock("skew", node, error_ns, ppm)
+
+    def correct(self, target: str) -> None:
+        """Set the wall clock of a node, or of all nodes of a cluster, right again."""
+        for node in self._nodes(target):
+            self._set_clock("correct", node, 0, 0)
 
     def partition(self, a: str, b: str) -> None:
         """Cut both ways between two sites or clusters."""
@@ -137,6 +152,14 @@ class LabFaults:
             up = f"there are: {', '.join(known)}" if known else "there is none"
             raise ValueError(f"{verb}: expected a node that is up, but {target} is down; {up}; restart it first")
         return nodes
+
+    def _set_clock(self, verb: str, node: str, error_ns: int, ppm: int) -> None:
+        changed = self._parts.nodes[node].clock.set(error_ns, ppm)
+        sign = "-" if error_ns < 0 else "+"
+        words = (
+            f"{sign}{format_duration(abs(error_ns))}{f', drift {ppm:+} ppm' if ppm else ''}" if verb == "skew" else ""
+        )
+        self._emit(NodeTreated(self._parts.now, verb, node, changed, words))
 
     def _site(self, name: str, value: Any) -> str:
         blueprint = self._parts.blueprint

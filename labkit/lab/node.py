@@ -41,6 +41,7 @@ from labkit.lab.messages import (
 )
 from labkit.lab.replication_link import ReplicationLink
 from labkit.lab.senders import foreign
+from labkit.lab.wall_clock import WallClock
 from labkit.service.message import Fetch, Request, Response, Suspended, silence
 from labkit.vault.core import Core, Environment, Leadership, Settings
 from labkit.vault.files import Files
@@ -85,6 +86,8 @@ class NodeHost:
         self.served: bool = state.get("served", False)
         self.refused_messages: int = state.get("refused_messages", 0)
         self.entropy = services.entropy(self.incarnation, state.get("counter", 0))
+        clock = state.get("clock", (plan.offset_ns, plan.drift_ppm))
+        self.clock = WallClock(services.now, plan.start_wall_ns, *clock)
         self.vault = self._build(state.get("vault"))
         self._connect(state)
 
@@ -171,7 +174,7 @@ class NodeHost:
         due_ns = self.vault.next_due() if active else None
         if due_ns is not None:
             now_ns = self.services.now()
-            at_ns = max(now_ns, due_ns - self.plan.start_wall_ns)
+            at_ns = max(now_ns, self.clock.lab_ns(due_ns))
             if not self.timer_ns or at_ns < self.timer_ns:
                 self.timer_ns = at_ns
                 self.services.after(at_ns - now_ns, DueTimer(self.incarnation))
@@ -187,6 +190,7 @@ class NodeHost:
             "served": self.served,
             "refused_messages": self.refused_messages,
             "counter": self.entropy.counter,
+            "clock": self.clock.state(),
             "vault": self.vault.state(),
             "link": self.link.state(),
             "forwarding": self.forwarding.state(),
@@ -199,9 +203,8 @@ class NodeHost:
         self.commits.link = self.link
 
     def _build(self, state: dict[str, Any] | None) -> Vault:
-        now, start_wall_ns = self.services.now, self.plan.start_wall_ns
         environment = Environment(
-            lambda: start_wall_ns + now(),
+            self.clock.now,
             self.entropy,
             self._observer(),
             lambda fetch: silence(fetch.address),
@@ -333,7 +336,7 @@ class NodeHost:
         leader = api_address(lease.holder) if lease.holder else ""
         leader_cluster = cluster_address(lease.holder) if lease.holder else ""
         if result == TAKEN:
-            vault.set_leadership(Leadership(True, lease.term, self.plan.start_wall_ns + now_ns, leader, leader))
+            vault.set_leadership(Leadership(True, lease.term, self.clock.now(), leader, leader))
             self.services.emit(reports.LeaderTaken(now_ns, self.cluster, self.name, lease.term))
         elif result == HELD and (leadership.active or (leadership.leader, leadership.term) != (leader, lease.term)):
             vault.set_leadership(Leadership(False, lease.term, 0, leader, leader_cluster))

@@ -163,13 +163,14 @@ class ReachChanged(NamedTuple):
     at_ns: int
 
 
-class ProcessChanged(NamedTuple):
-    """A node's process was paused or resumed; ``changed`` is false where it was so already."""
+class NodeTreated(NamedTuple):
+    """A fault of a node, or the end of one, beside crashes; ``changed`` is false where it was so already."""
 
     at_ns: int
     verb: str
     node: str
     changed: bool
+    detail: str = ""
 
 
 class OvertakenWrote(NamedTuple):
@@ -205,7 +206,7 @@ Report = (
     | AskEnded
     | RunbookEnded
     | ReachChanged
-    | ProcessChanged
+    | NodeTreated
     | OvertakenWrote
     | Corrupted
 )

@@ -123,7 +123,7 @@ def _describe(verb: Verb) -> Iterator[str]:
 def _default(parameter: Parameter) -> str:
     if parameter.required:
         return ""
-    return "; may be left out" if parameter.default in (None, "", False) else f"; {parameter.default} unless given"
+    return "; may be left out" if parameter.default in (None, "", False, 0) else f"; {parameter.default} unless given"
 
 
 def _scenario() -> Iterator[str]:

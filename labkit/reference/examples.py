@@ -107,6 +107,20 @@ EXAMPLES = {
         (REPLICATE, "{do: pause, target: tokyo, at: 5s}", "{do: resume, target: tokyo, at: 10s}"),
         "{primary: paris, roots: equal}",
     ),
+    "skew": Example(
+        "A secondary whose clock is ahead",
+        (
+            REPLICATE,
+            "{do: skew, target: tokyo, by: 90s, drift: -0.02%, at: 5s}",
+            "{do: correct, target: tokyo, at: 9s}",
+        ),
+        "{primary: paris, roots: equal}",
+    ),
+    "correct": Example(
+        "A clock that is behind is set right",
+        ("{do: skew, target: paris-1, by: -1h, at: 2s}", "{do: correct, target: paris-1, at: 4s}"),
+        "{primary: []}",
+    ),
     "partition": Example(
         "Two regions cannot see each other",
         (

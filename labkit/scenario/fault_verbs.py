@@ -10,7 +10,9 @@ from labkit.lab.faults import LAYERS, MAX_FACTOR
 from labkit.scenario.problems import expected
 from labkit.scenario.value_types import (
     ClusterOrNode,
+    Drift,
     Duration,
+    Offset,
     Share,
     SiteOrCluster,
     SiteOrClusterPair,
@@ -32,8 +34,8 @@ _AROUND = Parameter("target", SiteOrCluster, "a site, or a cluster at the site t
 _HOSTS = Parameter("target", ClusterOrNode, "a cluster or one of its nodes")
 
 
-def _latency(arguments: Arguments) -> str | None:
-    return None if arguments["latency"] is None else f"{arguments['latency']}ns"
+def _nanoseconds(arguments: Arguments, name: str) -> str | None:
+    return None if arguments[name] is None else f"{arguments[name]}ns"
 
 
 def _ends(arguments: Arguments) -> tuple[str, str]:
@@ -77,6 +79,28 @@ FAULT_VERBS = (
         (_HOSTS,),
         undo="pause",
         fault=lambda faults, arguments: faults.resume(arguments["target"]),
+    ),
+    Verb(
+        "skew",
+        FAULT,
+        "Make the wall clock of a node, or of all nodes of a cluster, wrong, and let it drift from then on.",
+        (
+            _HOSTS,
+            Parameter("by", Offset, "a duration that it is ahead such as 90s, or behind such as -90s", "by", None),
+            Parameter("drift", Drift, "a share such as 0.02%, or -0.02% for a clock that is slow", "drifting", 0),
+        ),
+        undo="correct",
+        fault=lambda faults, arguments: faults.skew(
+            arguments["target"], _nanoseconds(arguments, "by"), arguments["drift"] / 10_000
+        ),
+    ),
+    Verb(
+        "correct",
+        FAULT,
+        "Set the wall clock of a node, or of all nodes of a cluster, right again.",
+        (_HOSTS,),
+        undo="skew",
+        fault=lambda faults, arguments: faults.correct(arguments["target"]),
     ),
     Verb(
         "partition",
@@ -125,7 +149,7 @@ FAULT_VERBS = (
         ),
         undo="restore",
         fault=lambda faults, arguments: faults.slow(
-            *_ends(arguments), latency=_latency(arguments), factor=arguments["factor"]
+            *_ends(arguments), latency=_nanoseconds(arguments, "latency"), factor=arguments["factor"]
         ),
         one_of=("latency", "factor"),
         needs_one=True,

@@ -16,9 +16,11 @@ from labkit.scenario.problems import FieldError, expected
 from labkit.scenario.value_types import (
     Bandwidth,
     ClusterName,
+    Drift,
     Duration,
     Name,
     NodeName,
+    Offset,
     Share,
     Site,
     SitePair,
@@ -77,6 +79,8 @@ class NodePart(Part):
     service_time: Duration | None = Field(
         None, alias="service time", description="a duration such as 50ms that it works on each request"
     )
+    clock: Offset = Field(0, description="a duration that its wall clock is ahead such as 90s, or behind such as -90s")
+    drift: Drift = Field(0, description="a share such as 0.02%, or -0.02% for a clock that is slow")
 
 
 class ClusterPart(Part):

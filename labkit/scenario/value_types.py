@@ -20,6 +20,7 @@ from labkit.service.durations import MILLISECOND_NS, SECOND_NS, format_duration,
 MILLION = 1_000_000
 HOUR_NS = 3_600 * SECOND_NS
 MAX_SCENARIO_NS = 24 * HOUR_NS
+MAX_DRIFT_PPM = 100_000
 
 BITS = {"bit": 1, "kbit": 1_000, "Mbit": 1_000_000, "Gbit": 1_000_000_000}
 BYTES = {"B": 1, "KiB": 1_024, "MiB": 1_048_576}
@@ -106,6 +107,25 @@ def read_share(value: Any) -> int:
     raise ValueError(expected("a share such as 0.5%, from 0% to 100%", value))
 
 
+def read_offset(value: Any) -> int:
+    """Read ``90s`` or ``-1.5s`` as nanoseconds that a clock is ahead; ValueError for anything else, up to a day."""
+    behind = isinstance(value, str) and value.startswith("-")
+    try:
+        return -read_duration(value[1:]) if behind else read_duration(value)
+    except ValueError:
+        raise ValueError(expected("a duration of at most 24h such as 90s, or -90s for behind", value)) from None
+
+
+def read_drift(value: Any) -> int:
+    """Read ``0.02%`` or ``-0.02%`` as parts per million; ValueError for anything else, up to 10%."""
+    text = value if isinstance(value, str) else ""
+    with suppress(ValueError):
+        drift_ppm = -read_share(text[1:]) if text[:1] == "-" else read_share(text)
+        if abs(drift_ppm) <= MAX_DRIFT_PPM:
+            return drift_ppm
+    raise ValueError(expected("a share such as 0.02% or -0.02%, from -10% to 10%", value))
+
+
 def read_bandwidth(value: Any) -> int:
     """Read ``200Mbit`` as bits per second; ValueError for anything else."""
     return _amount(value, BITS, "a bandwidth per second such as 200Mbit (bit, kbit, Mbit, Gbit)")
@@ -142,8 +162,8 @@ def write_duration(duration_ns: int) -> str:
 
 def write_share(share_ppm: int) -> str:
     """Write parts per million as a share: ``0.01%``."""
-    whole, remainder = divmod(share_ppm, MILLION // 100)
-    return f"{whole}.{remainder:04d}".rstrip("0").rstrip(".") + "%"
+    whole, remainder = divmod(abs(share_ppm), MILLION // 100)
+    return f"{'-' if share_ppm < 0 else ''}{whole}.{remainder:04d}".rstrip("0").rstrip(".") + "%"
 
 
 def _amount(value: Any, units: Mapping[str, int], what: str) -> int:
@@ -183,6 +203,8 @@ def _known(what: str, names: Callable[[DeclaredNames], tuple[str, ...]]) -> Afte
 
 
 Duration = Annotated[int, BeforeValidator(read_duration)]
+Offset = Annotated[int, BeforeValidator(read_offset)]
+Drift = Annotated[int, BeforeValidator(read_drift)]
 Share = Annotated[int, BeforeValidator(read_share)]
 Bandwidth = Annotated[int, BeforeValidator(read_bandwidth)]
 Size = Annotated[int, BeforeValidator(read_size)]

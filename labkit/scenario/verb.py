@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from pydantic import AfterValidator, Field
 
 from labkit.scenario.problems import expected
-from labkit.scenario.value_types import ClusterName, Duration, Share, write_duration, write_share
+from labkit.scenario.value_types import ClusterName, Drift, Duration, Offset, Share, write_duration, write_share
 
 if TYPE_CHECKING:
     from labkit.lab.faults import LabFaults
@@ -61,8 +61,10 @@ def _value_text(parameter: Parameter, value: Any) -> str:
         return " and ".join(value)
     if parameter.value_type is Duration:
         return write_duration(value)
-    if parameter.value_type is Share:
+    if parameter.value_type in (Share, Drift):
         return write_share(value)
+    if parameter.value_type is Offset:
+        return f"{'-' if value < 0 else ''}{write_duration(abs(value))}"
     return "" if value is True else str(value)
 
 

@@ -9,11 +9,13 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from labkit.service.durations import parse_duration
+from labkit.service.durations import SECOND_NS, parse_duration
 
 MAX_SHOWN_CHARACTERS = 40
 MAX_SHOWN_NAMES = 24
 MAX_SEED = 2**64 - 1
+MAX_DRIFT = 10
+MAX_OFFSET_NS = 365 * 86_400 * SECOND_NS
 
 _UNIT_AT_ITS_END = re.compile(r"[a-zµμ]\Z")
 
@@ -80,6 +82,26 @@ def percent(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:  # not a number: False
         raise wrong(name, "a number of percent from 0 to 100 such as 5 or 0.5", value)
     return value
+
+
+def drift_ppm(name: str, value: Any) -> int:
+    """Return a drift, given in percent from -10 to 10, in parts per million; ValueError for any other value."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -MAX_DRIFT <= value <= MAX_DRIFT:
+        raise wrong(name, f"a number of percent from -{MAX_DRIFT} to {MAX_DRIFT} such as 0.02", value)
+    return round(value * 10_000)
+
+
+def offset_ns(name: str, value: Any) -> int:
+    """Return how far a clock is ahead, or with a leading hyphen behind, up to a year; else ValueError."""
+    what = "a duration up to 365d that a clock is ahead such as 90s, or behind such as -90s"
+    sign = -1 if isinstance(value, str) and value.startswith("-") else 1
+    try:
+        found_ns = duration_ns(name, value[1:] if sign < 0 else value)
+    except ValueError:
+        raise wrong(name, what, value) from None
+    if found_ns > MAX_OFFSET_NS:
+        raise wrong(name, what, value)
+    return sign * found_ns
 
 
 def seed(name: str, value: Any) -> int:

@@ -124,7 +124,7 @@ def _draw_nodes(cluster: ClusterMark, middle: float, top: float) -> list[str]:
         x, y = middle + (number - (len(cluster.nodes) - 1) / 2) * NODE_STEP, top + RADIUS + 3
         fill = {"active": cluster.mode, "standby": "paper", "paused": "paper"}.get(node.state, node.state)
         damaged = node.state == "active" and bool(cluster.damaged)
-        note = f"{node.name}: {node.state}{', damaged' if damaged else ''}"
+        note = f"{node.name}: {node.state}{', damaged' if damaged else ''}{node.more and f', {node.more}'}"
         elements.append(circle(x, y, RADIUS, fill=fill, note=note, border="ink"))
         ink = "ink" if fill == "paper" else "on"
         elements.append(text(x, y + 5, LETTERS[node.state], size=SMALL, colour=ink, anchor="middle"))

@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from labkit.lab.queries import STREAMING
-from labkit.service.durations import MILLISECOND_NS
+from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 from labkit.sim.topology import NoRouteError, Pair, Path, Topology, lost_either
 
 if TYPE_CHECKING:
@@ -26,10 +26,11 @@ PERCENT_PPM = 10_000
 
 
 class NodeMark(NamedTuple):
-    """One node: its name and its state: active, standby, sealed, paused or down."""
+    """One node: its name and its state: active, standby, sealed, paused or down; and what else is to be said."""
 
     name: str
     state: str
+    more: str = ""
 
 
 class ClusterMark(NamedTuple):
@@ -97,7 +98,7 @@ def _site(queries: Queries, name: str) -> SiteMark:
         ClusterMark(
             plan.name,
             queries.mode_of(plan.name),
-            tuple(NodeMark(node, _state_of(queries, node)) for node in plan.node_names),
+            tuple(NodeMark(node, _state_of(queries, node), _more_of(queries, node)) for node in plan.node_names),
             _damaged(queries.parts, plan.name),
         )
         for plan in blueprint.clusters
@@ -117,6 +118,20 @@ def _state_of(queries: Queries, node: str) -> str:
         return "paused"
     host = queries.parts.nodes[node]
     return "sealed" if host.vault.sealed else "active" if host.active else "standby"
+
+
+def _more_of(queries: Queries, node: str) -> str:
+    """Say how wrong a node's clock is, and how many requests wait for it."""
+    error_ns, waiting = queries.parts.nodes[node].clock.error_ns, queries.waiting(node)
+    clock = f"clock {write_offset(error_ns)}" if error_ns else ""
+    queue = f"{waiting} request{'s' if waiting != 1 else ''} waiting" if waiting else ""
+    return ", ".join(word for word in (clock, queue) if word)
+
+
+def write_offset(error_ns: int) -> str:
+    """Write how far a clock is off: ``90 s ahead``."""
+    seconds = f"{abs(error_ns) / SECOND_NS:.3f}".rstrip("0").rstrip(".")
+    return f"{seconds} s {'ahead' if error_ns > 0 else 'behind'}"
 
 
 def _damaged(parts: Parts, cluster: str) -> tuple[str, ...]:
@@ -232,7 +247,7 @@ def describe(contents: MapContents) -> str:
 
 
 def _describe_cluster(site: SiteMark, cluster: ClusterMark) -> str:
-    nodes = ", ".join(f"{node.name} {node.state}" for node in cluster.nodes)
+    nodes = ", ".join(f"{node.name} {node.state}{f' ({node.more})' if node.more else ''}" for node in cluster.nodes)
     where = "" if cluster.name == site.name else f" at {site.name}"
     role = "has no active node" if cluster.mode == "unknown" else f"is {ROLES.get(cluster.mode, cluster.mode)}"
     damaged = f", damaged: {', '.join(cluster.damaged)}" if cluster.damaged else ""

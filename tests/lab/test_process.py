@@ -211,6 +211,7 @@ def test_throughput_saturates_and_latency_grows():
     assert waits[0] <= 1
     assert waits[2] == pytest.approx(3 * waits[1], rel=0.1)
     assert queues[2] >= waits[2]
+    assert f"paris-1 active ({waits[2]} requests waiting)" in lab.map().description
 
 
 def test_a_node_may_be_slower_than_its_cluster():

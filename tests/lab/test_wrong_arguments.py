@@ -72,6 +72,12 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Lab.restart": {"target": ("paris", set())},
     "Lab.pause": {"target": ("paris", set())},
     "Lab.resume": {"target": ("paris", set())},
+    "Lab.skew": {
+        "target": ("paris", set()),
+        "by": ("90s", {"None", "negative"}),
+        "drift": (0.1, {"0", "1", "-1", "2.5"}),
+    },
+    "Lab.correct": {"target": ("paris", set())},
     "Lab.seal": {"cluster": ("paris", set())},
     "Lab.unseal": {"cluster": ("paris", set()), "node": ("paris-1", {"empty"})},
     "Lab.partition": {"a": ("paris", set()), "b": ("tokyo", set())},

@@ -13,7 +13,8 @@ scenario: Slow nodes
 lab:
   sites: [paris]
   clusters:
-    paris: {site: paris, service time: 5ms, fencing: false, each: {paris-2: {service time: 50ms}, paris-3: {}}}
+    paris: {site: paris, service time: 5ms, fencing: false,
+      each: {paris-2: {service time: 50ms}, paris-3: {clock: -90s, drift: 0.02%}}}
 """
 
 
@@ -21,7 +22,10 @@ def test_what_a_cluster_and_its_nodes_have_of_their_own_reaches_the_blueprint():
     (cluster,) = loads(FILE.encode()).blueprint.clusters
 
     assert (cluster.service_ns, cluster.fencing) == (5_000_000, False)
-    assert cluster.each == (NodeSettings(name="paris-2", service_ns=50_000_000), NodeSettings(name="paris-3"))
+    assert cluster.each == (NodeSettings(name="paris-2", service_ns=50_000_000), THIRD)
+
+
+THIRD = NodeSettings(name="paris-3", offset_ns=-90_000_000_000, drift_ppm=200)
 
 
 @pytest.mark.parametrize(
@@ -31,6 +35,10 @@ def test_what_a_cluster_and_its_nodes_have_of_their_own_reaches_the_blueprint():
         ("service time: 50ms", "service time: 50", "with its unit such as 50s or 50ms, got 50"),
         ("fencing: false", "fencing: maybe", "expected false for a store"),
         ("{service time: 50ms}", "{speed: 1}", "expected a key, got 'speed'"),
+        ("-90s", "--90s", "expected a duration of at most 24h such as 90s, or -90s for behind, got '--90s'"),
+        ("-90s", "25h", "expected a duration of at most 24h"),
+        ("0.02%", "11%", "expected a share such as 0.02% or -0.02%, from -10% to 10%, got '11%'"),
+        ("0.02%", "0.02", "expected a share such as 0.02%"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(old, new, says):

@@ -22,7 +22,9 @@ from labkit.scenario.value_types import (
     SitePair,
     read_bandwidth,
     read_condition,
+    read_drift,
     read_duration,
+    read_offset,
     read_share,
     read_size,
     write_duration,
@@ -251,3 +253,26 @@ def test_a_value_of_a_type_is_taken_as_it_is(value_type: Any, good: list[Any], b
     for value in bad:
         with pytest.raises(ValidationError):
             adapter.validate_python(value)
+
+
+@pytest.mark.parametrize(("text", "ns"), [("90s", 90 * 10**9), ("-1.5s", -1_500_000_000), ("0s", 0)])
+def test_an_offset_is_a_duration_of_either_sign(text: str, ns: int) -> None:
+    assert read_offset(text) == ns
+
+
+@pytest.mark.parametrize("value", ["--1s", "+1s", "25h", "-25h", 5, -5, None, ["1s"]])
+def test_what_is_no_offset_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match="expected a duration of at most 24h such as 90s, or -90s for behind"):
+        read_offset(value)
+
+
+@pytest.mark.parametrize(("text", "ppm"), [("0.02%", 200), ("-0.02%", -200), ("-10%", -100_000)])
+def test_a_drift_is_a_share_of_either_sign(text: str, ppm: int) -> None:
+    assert read_drift(text) == ppm
+    assert write_share(ppm) == text
+
+
+@pytest.mark.parametrize("value", ["10.1%", "-11%", "--1%", "1", 1, None])
+def test_what_is_no_drift_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match=r"expected a share such as 0\.02% or -0\.02%"):
+        read_drift(value)

@@ -92,7 +92,7 @@ def test_both_a_lab_and_its_handles_seal_and_unseal() -> None:
 def test_every_fault_of_the_network_is_a_verb() -> None:
     of_the_network = {name for name in vars(Faults) if not name.startswith("_")}
 
-    assert of_the_network | {"corrupt", "pause", "resume"} == {
+    assert of_the_network | {"corrupt", "pause", "resume", "skew", "correct"} == {
         verb.name for verb in VERBS.values() if verb.kind == FAULT
     }
 
@@ -111,6 +111,13 @@ def test_verbs_come_in_pairs_and_are_explained() -> None:
     [
         ({"do": "crash", "target": "paris-1"}, "crash paris-1", ("crash", "paris-1")),
         ({"do": "restart", "target": "paris"}, "restart paris", ("restart", "paris")),
+        (
+            {"do": "skew", "target": "paris", "by": "-90s", "drift": "-0.02%"},
+            "skew paris by -1m30s drifting -0.02%",
+            ("skew", "paris", "-90000000000ns", -0.02),
+        ),
+        ({"do": "skew", "target": "paris", "by": "1s"}, "skew paris by 1s", ("skew", "paris", "1000000000ns", 0.0)),
+        ({"do": "correct", "target": "paris"}, "correct paris", ("correct", "paris")),
         ({"do": "pause", "target": "paris-1"}, "pause paris-1", ("pause", "paris-1")),
         ({"do": "resume", "target": "paris"}, "resume paris", ("resume", "paris")),
         (

@@ -10,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.service.arguments import (
+    MAX_OFFSET_NS,
     MAX_SEED,
+    drift_ppm,
     duration_ns,
     flag,
+    offset_ns,
     one_of,
     percent,
     seed,
@@ -126,3 +129,23 @@ def test_what_is_no_percentage_is_refused(value: Any) -> None:
 def test_what_is_no_seed_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match="seed: expected a whole number from 0"):
         seed("seed", value)
+
+
+@pytest.mark.parametrize(
+    ("value", "ns"), [("90s", 90 * 10**9), ("-1.5s", -1_500_000_000), ("-0s", 0), ("365d", MAX_OFFSET_NS)]
+)
+def test_a_clock_is_ahead_or_behind(value: str, ns: int) -> None:
+    assert offset_ns("by", value) == ns
+
+
+@pytest.mark.parametrize("value", ["", "-", "--1s", "90", 90, "366d", "-366d", None, True, b"1s"])
+def test_what_is_no_offset_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match="by: expected a duration up to 365d that a clock is ahead"):
+        offset_ns("by", value)
+
+
+def test_a_drift_is_a_percentage_of_either_sign() -> None:
+    assert [drift_ppm("drift", value) for value in (0, 0.02, -10)] == [0, 200, -100_000]
+    for value in (10.1, -11, "1%", True, float("nan")):
+        with pytest.raises(ValueError, match="drift: expected a number of percent from -10 to 10"):
+            drift_ppm("drift", value)

@@ -186,6 +186,8 @@ def fault(world: World) -> None:
         lambda: lab.pause(target),
         lambda: lab.resume(target),
         lambda: lab.resume(world.any(*world.clusters)),
+        lambda: lab.skew(target, world.any("90s", "-2h", "-40d", "1ms"), world.any(0, 0.5, -10)),
+        lambda: lab.correct(target),
         lambda: lab.partition(a, b),
         lambda: lab.cut(a, b),
         lambda: lab.isolate(a),
