@@ -93,16 +93,14 @@ class Bookkeeping:
         self._ledger.histories.wipe(report.cluster)
 
     def _on_operation_ended(self, report: reports.OperationEnded) -> None:
-        self._count(report, report.client)
-        row = (report.started_ns, report.at_ns, report.client, report.operation, report.path, report.cluster)
-        self._trace.record(("outcome", *row, report.outcome, report.status, report.attempts))
+        at_ns, started_ns, client, operation, path, cluster, outcome, status, attempts, correlation = report
+        self._ledger.end(at_ns, client, path, outcome, correlation)
+        row = (started_ns, at_ns, client, operation, path, cluster, outcome, status, attempts)
+        self._trace.record(("outcome", *row))
         self._invariants.on_outcome()
 
     def _on_ask_ended(self, report: reports.AskEnded) -> None:
-        self._count(report, report.asker)
-
-    def _count(self, report: reports.OperationEnded | reports.AskEnded, client: str) -> None:
-        self._ledger.end(report.at_ns, client, report.path, report.outcome, report.correlation)
+        self._ledger.end(*report)
 
     # ---- what nodes did
 

@@ -1,4 +1,8 @@
-"""Chunks: a list that only grows, and hands its rows over in sealed chunks that snapshots share (R3)."""
+"""Chunks: a list that only grows, and hands its rows over in sealed chunks that snapshots share (R3).
+
+Rows are kept as they were appended; of plain tuples, typed rows are made on reading.  The garbage collector looks at a
+tuple of texts and numbers only once, at a named tuple again and again.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,19 @@ Row = TypeVar("Row")
 
 
 class Chunks(Sequence[Row], Generic[Row]):
-    """A sequence of immutable rows; ``state`` seals what is open, and a sealed chunk never changes."""
+    """A sequence of immutable rows; ``state`` seals what is open, and a sealed chunk never changes.
 
-    __slots__ = ("_open", "_sealed", "append")
+    ``read`` makes a row of what was appended; without it the two are the same.
+    """
 
-    append: Callable[[Row], None]
+    __slots__ = ("_open", "_read", "_sealed", "append")
 
-    def __init__(self, sealed: tuple[tuple[Row, ...], ...] = ()) -> None:
-        self._sealed: list[tuple[Row, ...]] = list(sealed)
-        self._open: list[Row] = []
+    append: Callable[[Any], None]
+
+    def __init__(self, sealed: tuple[tuple[Any, ...], ...] = (), read: Callable[[Any], Row] | None = None) -> None:
+        self._sealed: list[tuple[Any, ...]] = list(sealed)
+        self._open: list[Any] = []
+        self._read: Callable[[Any], Row] = read or _as_it_is
         # The list is emptied in place when a chunk is sealed, so this bound append stays valid.
         self.append = self._open.append
 
@@ -28,14 +36,12 @@ class Chunks(Sequence[Row], Generic[Row]):
         return sum(map(len, self._sealed)) + len(self._open)
 
     def __iter__(self) -> Iterator[Row]:
-        for chunk in self._sealed:
-            yield from chunk
-        yield from self._open
+        for chunk in (*self._sealed, self._open):
+            yield from map(self._read, chunk)
 
     def __reversed__(self) -> Iterator[Row]:
-        yield from reversed(self._open)
-        for chunk in reversed(self._sealed):
-            yield from reversed(chunk)
+        for chunk in (self._open, *reversed(self._sealed)):
+            yield from map(self._read, reversed(chunk))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Chunks | list | tuple):
@@ -54,11 +60,11 @@ class Chunks(Sequence[Row], Generic[Row]):
         wanted = place + len(self) if place < 0 else place
         for chunk in (*self._sealed, self._open):
             if 0 <= wanted < len(chunk):
-                return chunk[wanted]
+                return self._read(chunk[wanted])
             wanted -= len(chunk)
         raise IndexError(f"row {place} of {len(self)}")
 
-    def state(self) -> tuple[tuple[Row, ...], ...]:
+    def state(self) -> tuple[tuple[Any, ...], ...]:
         """Return all rows in sealed chunks: few, as a chunk takes in those before it that are not longer."""
         if self._open:
             chunk = tuple(self._open)
@@ -67,3 +73,7 @@ class Chunks(Sequence[Row], Generic[Row]):
                 chunk = self._sealed.pop() + chunk
             self._sealed.append(chunk)
         return tuple(self._sealed)
+
+
+def _as_it_is(row: Any) -> Any:
+    return row

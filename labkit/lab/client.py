@@ -5,7 +5,8 @@
    preferred cluster come first.  All operations of a client share where it stands.
 2. Its outcome is *answered* (2xx), *refused* (certainly no effect) or *unknown* (some attempt got no answer, or the
    standby that forwarded it lost that).
-3. The state is plain values; what is to be done comes back as effects (R2).
+3. One timer is set for all attempts under way: it comes back at the end of the time of the oldest one.
+4. The state is plain values; what is to be done comes back as effects (R2).
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ Effect = SendRequest | SetTimer | Outcome
 class Client:
     """One client: where it stands among the nodes, and its operations under way."""
 
-    __slots__ = ("name", "nodes", "pending", "plan", "position", "serial", "token")
+    __slots__ = ("clusters", "deadlines", "name", "nodes", "pending", "plan", "position", "serial", "timed", "token")
 
     def __init__(
         self, name: str, plan: ClientPlan, nodes: tuple[NodePlan, ...], state: dict[str, Any] | None = None
@@ -76,6 +77,9 @@ class Client:
         self.serial: int = state.get("serial", 0)
         self.token: str = state.get("token", "")
         self.pending: dict[int, Operation] = {row[0]: Operation(*row) for row in state.get("pending", ())}
+        self.deadlines: dict[int, int] = dict(state.get("deadlines", ()))  # of attempts under way, the first one first
+        self.timed: bool = state.get("timed", False)  # whether the timer for them is set
+        self.clusters = {node.name: node.cluster.name for node in nodes}
 
     def start(self, now_ns: int) -> list[Effect]:
         """Set the workload going; the clients of a group begin one after another, spread over one interval."""
@@ -89,16 +93,14 @@ class Client:
         """A timer came back: time for the next operation, for the next attempt, or the end of the time for one."""
         if isinstance(timer, WorkTimer):
             return self._work(timer.workload, now_ns)
+        if isinstance(timer, AttemptTimeout):
+            return self._time_out(now_ns)
         operation = self.pending.get(timer.number)
         if operation is None or operation.attempts != timer.attempt:
             return []
-        if isinstance(timer, RetryTimer):
-            return self._attempt(operation)
-        if not operation.node:
-            return []
-        return self._fail(operation._replace(silent=True, status=0))
+        return self._attempt(operation, now_ns)
 
-    def on_answer(self, correlation: Correlation, response: Response) -> list[Effect]:
+    def on_answer(self, correlation: Correlation, response: Response, now_ns: int) -> list[Effect]:
         """An answer arrived; one that comes too late is ignored."""
         operation = self.pending.get(correlation.number)
         if operation is None or operation.attempts != correlation.attempt or not operation.node:
@@ -107,7 +109,7 @@ class Client:
         if response.ok:
             return self._end(operation, ANSWERED, correlation)
         if response.status == 307:
-            return self._redirect(operation, response.headers.get("Location", ""))
+            return self._redirect(operation, response.headers.get("Location", ""), now_ns)
         if response.code == DR_SECONDARY or response.status == 472:
             return self._fail(operation, self._after_cluster(operation.node))
         if response.code == FORWARDING_LOST:
@@ -118,7 +120,7 @@ class Client:
 
     def cluster_of(self, node: str) -> str:
         """Return the cluster that one of the client's nodes belongs to."""
-        return next(plan.cluster.name for plan in self.nodes if plan.name == node)
+        return self.clusters[node]
 
     def state(self) -> dict[str, Any]:
         """Return the client as plain values."""
@@ -127,6 +129,8 @@ class Client:
             "serial": self.serial,
             "token": self.token,
             "pending": tuple(self.pending.values()),
+            "deadlines": tuple(self.deadlines.items()),
+            "timed": self.timed,
         }
 
     def _work(self, index: int, now_ns: int) -> list[Effect]:
@@ -136,25 +140,39 @@ class Client:
         self.serial += 1
         request = build_request(self.name, work, self.serial, self.token)
         operation = Operation(self.serial, work.operation, now_ns, request)
-        return [SetTimer(work.every_ns, WorkTimer(index)), *self._attempt(operation)]
+        return [SetTimer(work.every_ns, WorkTimer(index)), *self._attempt(operation, now_ns)]
 
-    def _attempt(self, operation: Operation, node: str = "") -> list[Effect]:
+    def _attempt(self, operation: Operation, now_ns: int, node: str = "") -> list[Effect]:
+        number, name, started_ns, request, attempts, silent, _, status = operation
         node = node or self.nodes[self.position % len(self.nodes)].name
-        operation = operation._replace(attempts=operation.attempts + 1, node=node)
-        self.pending[operation.number] = operation
-        return [
-            SendRequest(node, self._correlation(operation), operation.request),
-            SetTimer(self.plan.timeout_ns, AttemptTimeout(operation.number, operation.attempts)),
-        ]
+        self.pending[number] = Operation(number, name, started_ns, request, attempts + 1, silent, node, status)
+        self.deadlines.pop(number, None)  # it goes to the end
+        self.deadlines[number] = now_ns + self.plan.timeout_ns
+        sent = SendRequest(node, Correlation(self.name, number, attempts + 1), request)
+        if self.timed:
+            return [sent]
+        self.timed = True
+        return [sent, SetTimer(self.plan.timeout_ns, AttemptTimeout())]
 
-    def _redirect(self, operation: Operation, location: str) -> list[Effect]:
+    def _time_out(self, now_ns: int) -> list[Effect]:
+        """End the attempts whose time is over, and set the timer for those whose time is not, if any."""
+        effects: list[Effect] = []
+        for number in [number for number, at_ns in self.deadlines.items() if at_ns <= now_ns]:
+            effects += self._fail(self.pending[number]._replace(silent=True, status=0))
+        left = next(iter(self.deadlines.values()), None)
+        self.timed = left is not None
+        if left is not None:
+            effects.append(SetTimer(left - now_ns, AttemptTimeout()))
+        return effects
+
+    def _redirect(self, operation: Operation, location: str, now_ns: int) -> list[Effect]:
         """Go where a standby says that the active node is, at once; counted as an attempt."""
         leader = host_of(location)
         names = [node.name for node in self.nodes]
         if leader not in names or operation.attempts > self.plan.retries + len(names):
             return self._fail(operation)
         self.position = names.index(leader)
-        return self._attempt(operation, leader)
+        return self._attempt(operation, now_ns, leader)
 
     def _after_cluster(self, node: str) -> int:
         """Return where the next cluster's nodes begin: all nodes of a secondary refuse alike."""
@@ -172,10 +190,12 @@ class Client:
         if operation.attempts > self.plan.retries:
             return self._end(operation, UNKNOWN if operation.silent else REFUSED, self._correlation(operation))
         self.pending[operation.number] = operation._replace(node="")
+        self.deadlines.pop(operation.number, None)
         return [SetTimer(self.plan.backoff_ns, RetryTimer(operation.number, operation.attempts))]
 
     def _end(self, operation: Operation, kind: str, correlation: Correlation) -> list[Effect]:
         self.pending.pop(operation.number, None)
+        self.deadlines.pop(operation.number, None)
         return [Outcome(operation, kind, correlation)]
 
     def _correlation(self, operation: Operation) -> Correlation:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from labkit.lab.blueprint import ClientPlan, NodePlan
-from labkit.lab.client import Client, ClientTimer, Effect, Outcome, SendRequest
+from labkit.lab.client import Client, ClientTimer, Effect, Outcome, SendRequest, SetTimer
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import ApiAnswer, ApiRequest, Correlation, malformed_answer, size_of
 from labkit.lab.reports import MESSAGE_REFUSED, NOT_ASKED, Observed, OperationEnded
@@ -45,7 +45,7 @@ class ClientHost:
             fields = (("reason", wrong), ("source", source))
             self.services.emit(Observed(self.services.now(), self.name, MESSAGE_REFUSED, fields))
             return
-        self._carry_out(self.client.on_answer(answer.correlation, answer.response))
+        self._carry_out(self.client.on_answer(answer.correlation, answer.response, self.services.now()))
 
     def on_timer(self, timer: ClientTimer) -> None:
         """A timer came back; a changed root token is known to clients as soon as to operators."""
@@ -65,27 +65,16 @@ class ClientHost:
     def _carry_out(self, effects: list[Effect]) -> None:
         services = self.services
         for effect in effects:
-            if isinstance(effect, SendRequest):
+            if isinstance(effect, SetTimer):
+                services.after(effect.delay_ns, effect.payload)
+            elif isinstance(effect, SendRequest):
                 message = ApiRequest(effect.correlation, effect.request)
                 services.send(self.name, effect.node, "request", message, size_of(effect.request.body))
-            elif isinstance(effect, Outcome):
-                self._report(effect)
             else:
-                services.after(effect.delay_ns, effect.payload)
+                self._report(effect)
 
     def _report(self, outcome: Outcome) -> None:
-        operation = outcome.operation
-        self.services.emit(
-            OperationEnded(
-                at_ns=self.services.now(),
-                started_ns=operation.started_ns,
-                client=self.name,
-                operation=operation.name,
-                path=operation.request.path.removeprefix("/v1/"),
-                cluster=self.client.cluster_of(operation.node),
-                outcome=outcome.kind,
-                status=operation.status,
-                attempts=operation.attempts,
-                correlation=outcome.correlation,
-            )
-        )
+        _, name, started_ns, request, attempts, _, node, status = outcome.operation
+        cluster, path, now_ns = self.client.clusters[node], request.path.removeprefix("/v1/"), self.services.now()
+        how = (cluster, outcome.kind, status, attempts, outcome.correlation)
+        self.services.emit(OperationEnded(now_ns, started_ns, self.name, name, path, *how))

@@ -60,7 +60,7 @@ class Histories:
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
         state = state or {}
-        self.commits: Chunks[Commit] = Chunks(state.get("commits", ()))
+        self.commits: Chunks[Commit] = Chunks(state.get("commits", ()), Commit._make)
         self.histories: list[History] = list(state.get("histories", ()))
         self.current: dict[str, int] = dict(state.get("current", {}))
         self.followed: dict[str, tuple[int, ...]] = dict(state.get("followed", {}))
@@ -86,7 +86,7 @@ class Histories:
     def add(self, cluster: str, entry_number: int, changes: Changes) -> int:
         """Note what a commit left; return its number."""
         number = len(self.commits)
-        self.commits.append(Commit(self.history_of(cluster), entry_number, changes))
+        self.commits.append((self.history_of(cluster), entry_number, changes))
         return number
 
     def wipe(self, cluster: str) -> None:

@@ -56,8 +56,8 @@ class Ledger:
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
         state = state or {}
-        self.writes: Chunks[Write] = Chunks(state.get("writes", ()))
-        self.operations: Chunks[EndedOperation] = Chunks(state.get("operations", ()))
+        self.writes: Chunks[Write] = Chunks(state.get("writes", ()), _as_write)
+        self.operations: Chunks[EndedOperation] = Chunks(state.get("operations", ()), EndedOperation._make)
         self._counts: dict[str, int] = dict(state.get("counts", dict.fromkeys(OUTCOMES, 0)))
         self._waiting: dict[tuple[str, int], dict[int, CommittedWrite]] = {
             asked: dict(attempts) for asked, attempts in state.get("waiting", {}).items()
@@ -92,13 +92,13 @@ class Ledger:
 
     def end(self, at_ns: int, client: str, path: str, outcome: str, correlation: Correlation) -> bool:
         """Note how an operation ended; return whether that was an acknowledged write."""
-        self.operations.append(EndedOperation(at_ns, outcome))
+        self.operations.append((at_ns, outcome))
         self._counts[outcome] += 1
         attempts = self._waiting.pop(correlation[:2], None)
         if attempts is None or outcome != ANSWERED or path.startswith("sys/"):
             return False
         committed = attempts.get(correlation.attempt) or attempts[max(attempts)]
-        self.writes.append(Write(at_ns, client, path, committed))
+        self.writes.append((at_ns, client, path, tuple(committed)))
         return True
 
     def state(self) -> dict[str, Any]:
@@ -109,3 +109,8 @@ class Ledger:
             "counts": dict(self._counts),
             "waiting": {asked: dict(attempts) for asked, attempts in self._waiting.items()},
         }
+
+
+def _as_write(row: tuple[Any, ...]) -> Write:
+    at_ns, client, path, committed = row
+    return Write(at_ns, client, path, CommittedWrite._make(committed))

@@ -177,10 +177,7 @@ class WorkTimer(NamedTuple):
 
 
 class AttemptTimeout(NamedTuple):
-    """The end of the time that a client gives one attempt of an operation."""
-
-    number: int
-    attempt: int
+    """The end of the time that a client gives the oldest attempt under way."""
 
 
 class RetryTimer(NamedTuple):

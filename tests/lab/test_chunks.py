@@ -36,12 +36,21 @@ def test_what_was_saved_never_changes_and_is_shared():
         rows.append((row,))
     saved = rows.state()
     rows.append((100,))
-    again = Chunks(saved)
+    again: Chunks[tuple[object]] = Chunks(saved)
     again.append(("other",))
 
     assert sum(map(len, saved)) == 100
     assert rows.state()[0] is again.state()[0] is saved[0]
     assert (rows[-1], again[-1]) == ((100,), ("other",))
+
+
+def test_rows_are_made_of_what_was_appended_when_they_are_read():
+    rows: Chunks[str] = Chunks((((1, "a"),),), lambda row: "-".join(map(str, row)))
+    rows.append((2, "b"))
+
+    assert (list(rows), list(reversed(rows))) == (["1-a", "2-b"], ["2-b", "1-a"])
+    assert (rows[0], rows[-1], rows[:1]) == ("1-a", "2-b", ["1-a"])
+    assert rows.state() == (((1, "a"), (2, "b")),)
 
 
 def test_chunks_stay_few():
@@ -54,7 +63,7 @@ def test_chunks_stay_few():
 
 
 def test_it_knows_what_it_has_and_what_it_is_not():
-    rows = Chunks(((1, 2),))
+    rows: Chunks[int] = Chunks(((1, 2),))
 
     with pytest.raises(IndexError, match="row 2 of 2"):
         rows[2]

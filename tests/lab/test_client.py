@@ -16,6 +16,7 @@ from labkit.service.errors import DR_SECONDARY, FORWARDING_LOST
 from labkit.service.message import Response
 
 SECOND_NS = 1_000_000_000
+NOW_NS = 3 * SECOND_NS
 PARIS, TOKYO = ClusterPlan(name="paris", site="paris", nodes=2), ClusterPlan(name="tokyo", site="tokyo", nodes=1)
 NODES = tuple(NodePlan(name=name, cluster=plan) for plan in (PARIS, TOKYO) for name in plan.node_names)
 WORK = WorkloadPlan(operation="put-secret", every_ns=SECOND_NS, from_ns=2 * SECOND_NS, until_ns=9 * SECOND_NS)
@@ -45,7 +46,7 @@ def retry(one: Client, effects: list) -> SendRequest:
     """Let the pause before the next try pass."""
     (timer,) = effects
     assert isinstance(timer.payload, RetryTimer)
-    sent, _patience = one.on_timer(timer.payload, 3 * SECOND_NS)
+    sent, *_ = one.on_timer(timer.payload, 3 * SECOND_NS)
     assert isinstance(sent, SendRequest)
     return sent
 
@@ -57,9 +58,9 @@ def ended(effects: list) -> Outcome:
     return outcome
 
 
-def time_out(one: Client, sent: SendRequest) -> list:
-    """Let nobody answer a try."""
-    return one.on_timer(AttemptTimeout(sent.correlation.number, sent.correlation.attempt), 4 * SECOND_NS)
+def time_out(one: Client) -> list:
+    """Let nobody answer the tries under way."""
+    return one.on_timer(AttemptTimeout(), 4 * SECOND_NS)
 
 
 def test_work_begins_at_its_instant_or_at_once_when_that_is_past():
@@ -74,7 +75,32 @@ def test_an_operation_is_sent_to_one_node_with_an_end_to_patience_and_the_next_i
     assert following == SetTimer(SECOND_NS, WorkTimer(0))
     assert isinstance(sent, SendRequest)
     assert (sent.node, sent.correlation) == ("paris-1", Correlation("shop-1", 1, 1))
-    assert patience == SetTimer(one.plan.timeout_ns, AttemptTimeout(1, 1))
+    assert patience == SetTimer(one.plan.timeout_ns, AttemptTimeout())
+
+
+def test_one_timer_is_set_for_all_that_is_under_way_and_again_for_what_is_left():
+    one = client()
+    for now_ns in (2_000_000_000, 2_300_000_000, 2_600_000_000):
+        *_, last = one.on_timer(WorkTimer(0), now_ns)
+        assert isinstance(last, SendRequest) == (now_ns > 2_000_000_000)
+    one.on_answer(Correlation("shop-1", 2, 1), answer(200), NOW_NS)
+    one = Client(one.name, one.plan, one.nodes, one.state())
+    failed, again = one.on_timer(AttemptTimeout(), 3_000_000_000)
+
+    assert failed == SetTimer(one.plan.backoff_ns, RetryTimer(1, 1))
+    assert again == SetTimer(600_000_000, AttemptTimeout()), "until the end of the third one's time"
+    one.on_answer(Correlation("shop-1", 3, 1), answer(200), NOW_NS)
+    assert one.on_timer(AttemptTimeout(), 3_600_000_000) == []
+    assert one.on_timer(RetryTimer(1, 1), 4_000_000_000)[1:] == [SetTimer(one.plan.timeout_ns, AttemptTimeout())]
+
+
+def test_the_time_of_an_attempt_begins_with_it():
+    one = client()
+    begun(one)
+    one.on_answer(Correlation("shop-1", 1, 1), answer(307, location="http://paris-2:8200/"), 2_900_000_000)
+
+    assert one.on_timer(AttemptTimeout(), 3_000_000_000) == [SetTimer(900_000_000, AttemptTimeout())]
+    assert one.pending[1].node == "paris-2"
 
 
 def test_work_ends_at_its_end():
@@ -84,7 +110,7 @@ def test_work_ends_at_its_end():
 def test_success_is_answered():
     one = client()
     sent = begun(one)
-    outcome = ended(one.on_answer(sent.correlation, answer(200)))
+    outcome = ended(one.on_answer(sent.correlation, answer(200), NOW_NS))
 
     assert (outcome.kind, outcome.operation.status, outcome.correlation) == ("answered", 200, sent.correlation)
     assert one.pending == {}
@@ -92,7 +118,7 @@ def test_success_is_answered():
 
 def test_a_refusal_is_certain():
     one = client()
-    outcome = ended(one.on_answer(begun(one).correlation, answer(403, "permission denied")))
+    outcome = ended(one.on_answer(begun(one).correlation, answer(403, "permission denied"), NOW_NS))
 
     assert (outcome.kind, outcome.operation.status) == ("refused", 403)
 
@@ -100,7 +126,7 @@ def test_a_refusal_is_certain():
 @pytest.mark.parametrize("status", [429, 473, 503])
 def test_a_node_that_cannot_serve_sends_it_to_the_next(status):
     one = client()
-    sent = retry(one, one.on_answer(begun(one).correlation, answer(status)))
+    sent = retry(one, one.on_answer(begun(one).correlation, answer(status), NOW_NS))
 
     assert (sent.node, sent.correlation) == ("paris-2", Correlation("shop-1", 1, 2))
 
@@ -108,47 +134,49 @@ def test_a_node_that_cannot_serve_sends_it_to_the_next(status):
 @pytest.mark.parametrize(("status", "code"), [(400, DR_SECONDARY), (472, "")])
 def test_a_disaster_recovery_secondary_sends_it_to_the_next_cluster(status, code):
     one = client()
-    assert retry(one, one.on_answer(begun(one).correlation, answer(status, code=code))).node == "tokyo-1"
+    assert retry(one, one.on_answer(begun(one).correlation, answer(status, code=code), NOW_NS)).node == "tokyo-1"
 
 
 def test_any_other_400_is_an_answer():
     one = client()
-    outcome = ended(one.on_answer(begun(one).correlation, answer(400, "no such parameter")))
+    outcome = ended(one.on_answer(begun(one).correlation, answer(400, "no such parameter"), NOW_NS))
 
     assert outcome.kind == "refused"
 
 
 def test_silence_goes_on_to_the_next_node_and_is_remembered():
     one = client()
-    sent = retry(one, time_out(one, begun(one)))
-    outcome = ended(one.on_answer(sent.correlation, answer(403)))
+    begun(one)
+    sent = retry(one, time_out(one))
+    outcome = ended(one.on_answer(sent.correlation, answer(403), NOW_NS))
 
     assert outcome.kind == "unknown", "the first try may have happened"
 
 
 def test_a_lost_forwarded_request_counts_as_silence():
     one = client()
-    sent = retry(one, one.on_answer(begun(one).correlation, answer(503, "lost", code=FORWARDING_LOST)))
+    sent = retry(one, one.on_answer(begun(one).correlation, answer(503, "lost", code=FORWARDING_LOST), NOW_NS))
     assert sent.node == "paris-2"
-    outcome = ended(one.on_answer(sent.correlation, answer(403)))
+    outcome = ended(one.on_answer(sent.correlation, answer(403), NOW_NS))
 
     assert (outcome.kind, outcome.operation.status) == ("unknown", 403)
 
 
 def test_silence_then_success_is_success():
     one = client()
-    sent = retry(one, time_out(one, begun(one)))
-    outcome = ended(one.on_answer(sent.correlation, answer(204)))
+    begun(one)
+    sent = retry(one, time_out(one))
+    outcome = ended(one.on_answer(sent.correlation, answer(204), NOW_NS))
 
     assert (outcome.kind, outcome.operation.attempts) == ("answered", 2)
 
 
 def test_tries_come_to_an_end():
     one = client(retries=2)
-    sent = begun(one)
+    begun(one)
     for _ in range(2):
-        sent = retry(one, time_out(one, sent))
-    outcome = ended(time_out(one, sent))
+        retry(one, time_out(one))
+    outcome = ended(time_out(one))
 
     assert (outcome.kind, outcome.operation.attempts, outcome.operation.status) == ("unknown", 3, 0)
     assert one.pending == {}
@@ -156,15 +184,16 @@ def test_tries_come_to_an_end():
 
 def test_nobody_serving_is_a_refusal_when_everybody_said_so():
     one = client(retries=1)
-    sent = retry(one, one.on_answer(begun(one).correlation, answer(503)))
-    outcome = ended(one.on_answer(sent.correlation, answer(503)))
+    sent = retry(one, one.on_answer(begun(one).correlation, answer(503), NOW_NS))
+    outcome = ended(one.on_answer(sent.correlation, answer(503), NOW_NS))
 
     assert (outcome.kind, outcome.operation.status) == ("refused", 503)
 
 
 def test_a_standby_names_the_active_node_and_the_client_goes_there_at_once():
     one = client()
-    sent, _ = one.on_answer(begun(one).correlation, answer(307, location="http://tokyo-1:8200/v1/secret/data/x"))
+    location = "http://tokyo-1:8200/v1/secret/data/x"
+    sent, *_ = one.on_answer(begun(one).correlation, answer(307, location=location), NOW_NS)
 
     assert isinstance(sent, SendRequest)
     assert (sent.node, sent.correlation) == ("tokyo-1", Correlation("shop-1", 1, 2))
@@ -175,7 +204,7 @@ def test_a_node_that_the_client_does_not_know_is_not_followed():
     one = client()
     refusal = answer(307, location="http://oslo-1:8200/")
 
-    assert retry(one, one.on_answer(begun(one).correlation, refusal)).node == "paris-2"
+    assert retry(one, one.on_answer(begun(one).correlation, refusal, NOW_NS)).node == "paris-2"
 
 
 def test_two_standbys_that_name_each_other_do_not_hold_a_client_for_ever():
@@ -185,7 +214,7 @@ def test_two_standbys_that_name_each_other_do_not_hold_a_client_for_ever():
     while not isinstance(next(iter(effects), None), Outcome):
         assert (steps := steps + 1) < 20
         other = "paris-2" if sent.node == "paris-1" else "paris-1"
-        effects = one.on_answer(sent.correlation, answer(307, location=f"http://{other}:8200/"))
+        effects = one.on_answer(sent.correlation, answer(307, location=f"http://{other}:8200/"), NOW_NS)
         if isinstance(effects[0], SendRequest):
             sent = effects[0]
 
@@ -195,43 +224,42 @@ def test_two_standbys_that_name_each_other_do_not_hold_a_client_for_ever():
 def test_a_late_answer_is_ignored():
     one = client()
     first = begun(one)
-    sent = retry(one, time_out(one, first))
+    sent = retry(one, time_out(one))
 
-    assert one.on_answer(first.correlation, answer(200)) == []
-    assert ended(one.on_answer(sent.correlation, answer(200))).kind == "answered"
-    assert one.on_answer(sent.correlation, answer(200)) == []
+    assert one.on_answer(first.correlation, answer(200), NOW_NS) == []
+    assert ended(one.on_answer(sent.correlation, answer(200), NOW_NS)).kind == "answered"
+    assert one.on_answer(sent.correlation, answer(200), NOW_NS) == []
 
 
 def test_an_answer_after_the_end_of_patience_is_late_even_before_the_next_try():
     one = client()
     first = begun(one)
-    pause = time_out(one, first)
+    pause = time_out(one)
 
-    assert one.on_answer(first.correlation, answer(200)) == []
+    assert one.on_answer(first.correlation, answer(200), NOW_NS) == []
     assert retry(one, pause).node == "paris-2"
 
 
 def test_the_end_of_patience_of_what_was_answered_is_ignored():
     one = client()
     sent = begun(one)
-    one.on_answer(sent.correlation, answer(200))
+    one.on_answer(sent.correlation, answer(200), NOW_NS)
 
-    assert time_out(one, sent) == []
+    assert time_out(one) == []
 
 
 def test_operations_share_where_the_client_stands():
     one = client()
-    retry(one, time_out(one, begun(one)))
+    begun(one)
+    retry(one, time_out(one))
 
     assert begun(one).node == "paris-2"
 
 
 def test_one_node_that_fails_two_operations_is_left_once():
     one = client()
-    first, second = begun(one), begun(one)
-    time_out(one, first)
-    time_out(one, second)
-
+    begun(one), begun(one)
+    assert [effect.payload for effect in time_out(one)] == [RetryTimer(1, 1), RetryTimer(2, 1)]
     assert one.nodes[one.position].name == "paris-2"
 
 
@@ -294,7 +322,7 @@ def test_every_operation_ends_once_and_a_saved_client_goes_on_the_same(events, c
             if not sent:
                 continue
             refusal = answer(event[1], location="http://paris-2:8200/" if event[1] == 307 else "")
-            effects = one.on_answer(sent[event[2] % len(sent)].correlation, refusal)
+            effects = one.on_answer(sent[event[2] % len(sent)].correlation, refusal, NOW_NS)
         else:
             if not timers:
                 continue
@@ -330,7 +358,7 @@ def test_no_answer_and_no_timer_brings_a_client_down():
                 correlation = chosen._replace(attempt=chosen.attempt + random.choice((0, 0, 0, 1, -1)))
                 status = random.choice((0, 200, 204, 307, 307, 400, 403, 404, 429, 472, 473, 500, 503, 999))
                 answer = Response(status, {"Location": random.choice(places)}, None, random.choice(("", DR_SECONDARY)))
-                effects += client.on_answer(correlation, answer)
+                effects += client.on_answer(correlation, answer, now_ns)
             else:
                 effects += client.on_timer(random.choice(timers), now_ns)
             effects = effects[-30:] + client.start(now_ns)

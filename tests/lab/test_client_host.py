@@ -32,7 +32,7 @@ def test_a_client_by_itself_sends_waits_and_reports(outside):
     assert outside.timers == [
         (0, WorkTimer(0), 0),
         (SECOND_NS, WorkTimer(0), 0),
-        (70, AttemptTimeout(1, 1), 0),
+        (70, AttemptTimeout(), 0),
     ]
     assert (source, target, what, size_bytes) == ("shop-1", "paris-1", "request", size_of(message.request.body))
     assert isinstance(message, ApiRequest)

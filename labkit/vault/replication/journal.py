@@ -42,6 +42,9 @@ __all__ = ["WAL_KEY", "Change", "Entry", "Generation", "Journal", "read_number"]
 WAL_KEY = "node/wal"
 """Where the number of the newest entry is stored, 8 bytes, big-endian."""
 
+EntryRow = tuple[int, tuple[Change, ...], int, tuple[bytes | None, ...]]
+"""An entry as the backlog keeps it: a plain tuple, at which the garbage collector looks only once."""
+
 MAX_NUMBER = 2**63
 MAX_ENTRIES = 16_384
 FLUSH_KEYS = 4_096
@@ -190,7 +193,7 @@ class Journal:
         if not self.oldest <= entry_number <= self.last:
             return None
         backlog = self._backlog
-        return tuple([backlog[number] for number in range(entry_number + 1, self.last + 1)])
+        return tuple([Entry(*backlog[number]) for number in range(entry_number + 1, self.last + 1)])
 
     def find(self, guard: bytes) -> int | None:
         """Return the newest generation that has a guard; None when the backlog does not reach a state with it."""
@@ -203,7 +206,7 @@ class Journal:
             if number == wanted:
                 return generation
             if generation > self.oldest and generation - 1 not in guards:
-                number ^= _difference(self._backlog[generation])
+                number ^= _difference(Entry(*self._backlog[generation]))
         return None
 
     def as_of(self, generation: int) -> Generation | None:
@@ -240,7 +243,7 @@ class Journal:
         tree.change_all(writes)
         self.last = number
         size_bytes = sum([len(key) + len(old or b"") + len(new or b"") for key, old, new in changes])
-        self._keep(Entry(number, changes, size_bytes, leaves))
+        self._keep((number, changes, size_bytes, leaves))
         self._named += len(names)
         if self.flushed is None or number - self.flushed >= storage.flush_entries or self._named >= FLUSH_KEYS:
             self._try_flush(term)
@@ -278,19 +281,19 @@ class Journal:
             if stored is not None:
                 yield key, stored
 
-    def _keep(self, entry: Entry) -> None:
-        backlog = self._backlog
-        backlog[entry.number] = entry
-        self.size_bytes += entry.size_bytes
+    def _keep(self, entry: EntryRow) -> None:
+        backlog, (number, _, size_bytes, _) = self._backlog, entry
+        backlog[number] = entry
+        self.size_bytes += size_bytes
         while len(backlog) > 1 and (len(backlog) > self.limit_entries or self.size_bytes > self.limit_bytes):
             self._guards.pop(self.oldest, None)
             self.oldest += 1
-            self.size_bytes -= backlog.pop(self.oldest).size_bytes
+            self.size_bytes -= backlog.pop(self.oldest)[2]
 
     def _empty_backlog(self) -> None:
         self.oldest = self.last  # the oldest generation that the backlog still reaches
         self.size_bytes = 0
-        self._backlog: dict[int, Entry] = {}
+        self._backlog: dict[int, EntryRow] = {}
         self._guards: dict[int, int] = {}
         self._generations: dict[int, Generation] = {}
 
