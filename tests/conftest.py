@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import secrets
@@ -16,9 +17,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# A shared machine makes single examples slow now and then; that is no finding.
-settings.register_profile("house", deadline=None)
-settings.load_profile("house")
+from tests.examples import EVERYDAY, WHOLE, register_profiles
+
+register_profiles()
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -38,6 +39,20 @@ CLOCK_AND_DICE: dict[ModuleType, tuple[str, ...]] = {
     uuid: ("uuid1", "uuid4"),
     os: ("urandom",),
 }
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose how many examples properties are tried with, unless --hypothesis-profile has chosen."""
+    if not config.getoption("--hypothesis-profile"):
+        settings.load_profile(EVERYDAY if config.getoption("markexpr") == "not slow" else WHOLE)
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Take what was collected out of the garbage collector's sight: it stays to the end."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

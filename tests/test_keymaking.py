@@ -40,6 +40,7 @@ from labkit.keymaking import (
     verify,
     verify_es512,
 )
+from tests.examples import examples
 
 SECOND = 1_000_000_000
 NOW = 1_767_225_600 * SECOND  # 2026-01-01T00:00:00Z
@@ -191,7 +192,7 @@ def test_a_client_certificate_names_its_subject_and_its_issuer() -> None:
 
 
 @given(st.text(min_size=1, max_size=120))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_any_text_may_be_a_subject_id(subject: str) -> None:
     issued = issue_client_certificate(AUTHORITY, subject, entropy("any"), NOW, DAY_S)
 
@@ -291,7 +292,7 @@ def test_what_the_authority_signed_for_another_purpose_is_no_client_certificate(
 # The library warns of a negative serial number before it is seen that the signature is wrong.
 @pytest.mark.filterwarnings("ignore:Parsed a serial number")
 @given(st.data())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_no_altered_certificate_passes(data: st.DataObject) -> None:
     body = base64.b64decode("".join(CLIENT.certificate.splitlines()[1:-1]))
     # The byte before the 64 of the signature counts unused bits: it is not signed, and it has no meaning.
@@ -312,7 +313,7 @@ def test_a_certificate_of_another_version_is_none() -> None:
 
 
 @given(st.text())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_no_text_passes_for_a_certificate(text: str) -> None:
     with pytest.raises(ValueError, match=r"the client certificate is not an X.509"):
         check_client_certificate(text, AUTHORITY.certificate, NOW)
@@ -419,7 +420,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=6))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_claims_come_back(claims: dict[str, Any]) -> None:
     token = sign_es512(SIGNING, claims)
 
@@ -427,7 +428,7 @@ def test_claims_come_back(claims: dict[str, Any]) -> None:
 
 
 @given(st.data())
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 def test_no_altered_token_passes(data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(TOKEN) - 1))
     other = data.draw(st.characters().filter(lambda c: c != TOKEN[at]))
@@ -437,7 +438,7 @@ def test_no_altered_token_passes(data: st.DataObject) -> None:
 
 
 @given(st.text() | st.from_regex(r"[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*", fullmatch=True))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_no_text_passes_for_a_token(text: str) -> None:
     with pytest.raises(ValueError, match="token"):
         read_claims(text)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from labkit import sealed_box
 from labkit.sealed_box import make_exchange_key, open_sealed, seal_to
+from tests.examples import examples
 
 # RFC 7748, 6.1: Alice's and Bob's private and public keys.
 ALICE = (
@@ -58,7 +59,7 @@ def test_a_box_is_sealed_as_published() -> None:
 
 
 @given(private_keys, private_keys, st.binary(max_size=2000), st.binary(max_size=80))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_what_is_sealed_opens(private: bytes, ephemeral: bytes, plaintext: bytes, context: bytes) -> None:
     _, public = make_exchange_key(lambda _: private)
     box = seal_to(public, plaintext, lambda _: ephemeral, context)
@@ -69,7 +70,7 @@ def test_what_is_sealed_opens(private: bytes, ephemeral: bytes, plaintext: bytes
 
 
 @given(st.data())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_no_altered_box_opens(data: st.DataObject) -> None:
     private, box = sealed(b"a bundle")
     at = data.draw(st.integers(0, len(box) - 1))
@@ -82,7 +83,7 @@ def test_no_altered_box_opens(data: st.DataObject) -> None:
 
 
 @given(st.binary(max_size=120))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_no_bytes_pass_for_a_box(box: bytes) -> None:
     with pytest.raises(ValueError, match=r"box|exchange key"):
         open_sealed(bytes(range(32)), box)

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.trace import EVENTS, VIEWS, MessageEvent, NoteEvent, Trace
+from tests.examples import examples
 
 SENT = ("message", 5, 9, "paris-1", "tokyo-1", "ask", 200, "delivered")
 LOST = ("message", 6, 6, "paris-1", "tokyo-2", "ask", 200, "lost")
@@ -135,7 +136,7 @@ def test_what_is_no_plain_value_has_no_digest(value: object) -> None:
 
 
 @given(events=st.lists(EVENT, max_size=30), cuts=st.lists(st.sampled_from(["seal", "digest", "restore"])))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_neither_chunks_nor_readings_nor_restoring_change_the_digest(
     events: list[tuple[Any, ...]], cuts: list[str]
 ) -> None:

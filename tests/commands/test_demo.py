@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import signal
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -34,20 +36,28 @@ def played(checkout: Path) -> Lab:
     return Lab.load(checkout / "scenarios" / DEMO).run()
 
 
-def test_the_demo_is_as_expected_and_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo"]) == 0
-    output = capsys.readouterr()
+@pytest.fixture(scope="module")
+def shown() -> tuple[int, str, str]:
+    """The exit status of the demo, and what it printed to either stream."""
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = main(["demo"])
+    return status, out.getvalue(), err.getvalue()
 
+
+def test_the_demo_is_as_expected_and_explains_itself(shown: tuple[int, str, str]) -> None:
+    status, out, err = shown
+
+    assert status == 0
     for word in ("crash paris", "promote tokyo", "recovery point (RPO)", "as expected", "try next:"):
-        assert word in output.out
+        assert word in out
     for meaning in (*IN_THE_LOG.values(), *IN_THE_VERDICT.values()):
-        assert meaning in " ".join(output.out.replace("|", " ").split())
-    assert len(output.err.splitlines()) == 1
+        assert meaning in " ".join(out.replace("|", " ").split())
+    assert len(err.splitlines()) == 1
 
 
-def test_the_parts_of_the_demo_follow_one_another(played: Lab, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["demo"])
-    lines = capsys.readouterr().out.splitlines()
+def test_the_parts_of_the_demo_follow_one_another(played: Lab, shown: tuple[int, str, str]) -> None:
+    lines = shown[1].splitlines()
     log = list(explained([str(line) for line in event_log(played.trace)]))
     beginning = ["what happened, in lab time:", *"\n".join(log).splitlines(), "", "what the clients saw:"]
     ending = [
@@ -157,9 +167,8 @@ def test_a_lab_without_clients_has_no_view_and_no_loss(checkout: Path) -> None:
     assert list(lost_writes(lab)) == ["    none this time: nothing was on its way to tokyo when paris was lost"]
 
 
-@pytest.mark.parametrize(
-    "seed", ["8", pytest.param("9", marks=pytest.mark.slow), pytest.param("10", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", ["8", "9", "10"])
 def test_other_seeds_are_as_expected_too(seed: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--seed", seed]) == 0
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -54,16 +55,21 @@ def edges(sources: dict[str, str]) -> Edges:
     """Who imports whom, wherever in a module the import stands."""
     found = set()
     for name, source in sources.items():
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Import):
-                imported = {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.level == 0:
-                below = {f"{node.module}.{alias.name}" for alias in node.names}
-                imported = {target if target in sources else str(node.module) for target in below}
-            else:
-                continue
-            found |= {(name, target) for target in imported if target in sources and target != name}
+        imported = {within if within in sources else module for module, within in imports(source)}
+        found |= {(name, target) for target in imported if target in sources and target != name}
     return found
+
+
+@cache
+def imports(source: str) -> frozenset[tuple[str, str]]:
+    """The module of each import, and what is taken from it: a name inside, or a module of its own."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {(alias.name, alias.name) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            found |= {(str(node.module), f"{node.module}.{alias.name}") for alias in node.names}
+    return frozenset(found)
 
 
 def circles(found: Edges) -> list[list[str]]:

@@ -64,7 +64,9 @@ def test_a_text_that_looks_like_a_comment_is_none() -> None:
 
 def unreasoned(source: str) -> list[int]:
     """The lines whose exception lacks its rule or a reason of at least two words."""
-    found = []
+    found: list[int] = []
+    if not DIRECTIVE.search(source):
+        return found
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         directive = token.type == tokenize.COMMENT and DIRECTIVE.match(token.string)
         if not directive:

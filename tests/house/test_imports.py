@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -40,25 +42,46 @@ def test_the_contracts_hold(checkout: Path) -> None:
     assert finished.returncode == 0, finished.stdout
 
 
-@pytest.mark.parametrize(("place", "line", "contract"), BREACHES)
-def test_a_breach_is_found(place: str, line: str, contract: str, checkout: Path, tmp_path: Path) -> None:
-    shutil.copytree(checkout / "labkit", tmp_path / "labkit", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(checkout / "pyproject.toml", tmp_path)
-    planted = tmp_path / "labkit" / place
-    planted.parent.mkdir(exist_ok=True)
-    (planted.parent / "__init__.py").touch()
-    planted.write_text(line + "\n")
-
-    finished = lint_imports(tmp_path, "--contract", contract)
-
+@pytest.fixture(scope="module")
+def found(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What is said of each contract, by its id, when every breach is planted in one copy of the package."""
+    folder = tmp_path_factory.mktemp("breaches")
+    shutil.copytree(checkout / "labkit", folder / "labkit", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(checkout / "pyproject.toml", folder)
+    for number, (place, line, _) in enumerate(BREACHES):
+        planted = folder / "labkit" / numbered(place, number)
+        planted.parent.mkdir(exist_ok=True)
+        (planted.parent / "__init__.py").touch()
+        planted.write_text(line + "\n")
+    finished = lint_imports(folder)
     assert finished.returncode == 1, finished.stdout
-    assert "0 kept, 1 broken" in finished.stdout
-    assert "labkit." + place.removesuffix(".py").replace("/", ".") in finished.stdout
+    _, _, said = finished.stdout.partition("Broken contracts")
+    contracts = tomllib.loads((checkout / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    begins = sorted((said.index(each["name"][:60]), each["id"]) for each in contracts)  # a longer name is broken there
+    ends = [at for at, _ in begins[1:]] + [len(said)]
+    return {contract: said[at:end] for (at, contract), end in zip(begins, ends, strict=True)}
 
 
-def lint_imports(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+@pytest.mark.parametrize("number", range(len(BREACHES)), ids=[f"{place}-{its}" for place, _, its in BREACHES])
+def test_a_breach_is_found(number: int, found: dict[str, str]) -> None:
+    place, _, contract = BREACHES[number]
+    name = "labkit." + numbered(place, number).removesuffix(".py").replace("/", ".")
+
+    assert re.search(rf"{re.escape(name)}(?!\d)", found[contract]), found[contract]
+
+
+def test_every_contract_has_its_breach(found: dict[str, str]) -> None:
+    assert {contract for _, _, contract in BREACHES} == set(found)
+
+
+def numbered(place: str, number: int) -> str:
+    """A place of its own for each breach."""
+    return place.replace("planted", f"planted_{number}")
+
+
+def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [Path(sys.executable).with_name("lint-imports"), *arguments],
+        [Path(sys.executable).with_name("lint-imports")],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

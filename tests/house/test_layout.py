@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
+
+import pytest
 
 # Entries that begin with a dot belong to tools and are not counted.
 TOP_LEVEL = {
@@ -35,7 +38,7 @@ def test_no_file_or_folder_has_an_empty_name(project_files: list[Path], checkout
 
 
 def test_every_module_says_what_it_is_for(python_files: list[Path], checkout: Path) -> None:
-    silent = [path for path in python_files if not ast.get_docstring(ast.parse(path.read_text()))]
+    silent = [path for path in python_files if not has_docstring(path.read_text())]
 
     assert silent == [], "\n".join(str(path.relative_to(checkout)) for path in silent)
 
@@ -64,6 +67,26 @@ def test_only_a_file_that_is_all_docstring_needs_no_test() -> None:
     assert not has_code('"""What a server is."""\n\nfrom __future__ import annotations\n')
     assert has_code('"""What a server is."""\n\nLIMIT = 3\n')
     assert has_code('"""What a server is."""\n\nfrom labkit.service.message import Request\n')
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ('"""What a server is."""\n', True),
+        ('"""What a "server" is."""\n', True),
+        ("# By whom.\n'What a server is.'\n", True),
+        ('""""""\n', False),
+        ('"""What a server is.""".strip()\n', False),
+        ('LIMIT = 3\n"""What a server is."""\n', False),
+    ],
+)
+def test_a_docstring_stands_first(source: str, said: bool) -> None:
+    assert has_docstring(source) == said
+
+
+def has_docstring(source: str) -> bool:
+    """Whether a module says what it is for; parsed only where its first lines do not show it."""
+    return bool(re.match(r'"""\w[^"\\]*"""\n', source) or ast.get_docstring(ast.parse(source)))
 
 
 def mirrored(path: Path) -> Path:

@@ -7,6 +7,7 @@ import json
 import re
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 # The longest name that fits a module decides.  A name that is not here may import the standard library alone.
@@ -71,11 +72,14 @@ def test_what_is_installed_is_imported_or_run(
         *project["dependencies"],
         *(name for extra in project["optional-dependencies"].values() for name in extra),
     ]
-    imported = {library for path in python_files for library in libraries(path.read_text())}
-    imported |= {library for path in project_files if path.suffix == ".ipynb" for library in cells_import(path)}
-
     installed = {re.split(r"[^\w.-]", requirement)[0].lower() for requirement in wanted}
-    idle = {name for name in installed - set(TOOLS) if IMPORTED_AS.get(name, name).replace("-", "_") not in imported}
+    idle = {IMPORTED_AS.get(name, name).replace("-", "_") for name in installed - set(TOOLS)}
+    for path in python_files:
+        source = path.read_text()
+        if any(name in source for name in idle):  # what names none of them need not be parsed
+            idle -= libraries(source)
+    idle -= {library for path in project_files if path.suffix == ".ipynb" for library in cells_import(path)}
+
     assert sorted(idle) == []
     assert sorted(set(TOOLS) - installed) == []
 
@@ -112,7 +116,8 @@ def cells_import(path: Path) -> set[str]:
     return {name for cell in cells if cell["cell_type"] == "code" for name in libraries("".join(cell["source"]))}
 
 
-def libraries(source: str) -> set[str]:
+@cache
+def libraries(source: str) -> frozenset[str]:
     """The top-level names that a module imports from neither labkit nor the standard library."""
     imported: set[str] = set()
     for node in ast.walk(ast.parse(source)):
@@ -120,4 +125,4 @@ def libraries(source: str) -> set[str]:
             imported |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             imported.add(node.module.split(".")[0])
-    return imported - sys.stdlib_module_names - {"labkit"}
+    return frozenset(imported - sys.stdlib_module_names - {"labkit"})

@@ -14,6 +14,7 @@ from labkit.lab.client import BUILDERS, Client, Outcome, SendRequest, SetTimer, 
 from labkit.lab.messages import AttemptTimeout, Correlation, RetryTimer, WorkTimer
 from labkit.service.errors import DR_SECONDARY, FORWARDING_LOST
 from labkit.service.message import Response
+from tests.examples import examples
 
 SECOND_NS = 1_000_000_000
 NOW_NS = 3 * SECOND_NS
@@ -305,7 +306,7 @@ EVENTS = st.lists(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(events=EVENTS, cut=st.integers(0, 40))
 def test_every_operation_ends_once_and_a_saved_client_goes_on_the_same(events, cut):
     """Answers, late and in any order, timers and new work: no operation ends twice, none is forgotten."""

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.runbook_effects import Ask
+from tests.examples import examples
 
 DR = "sys/replication/dr/"
 EVERYTHING = 'path "*" { capabilities = ["create", "read", "update", "delete", "list", "sudo"] }'
@@ -132,7 +133,7 @@ def test_the_drill_comes_to_its_end(drill):
     assert lab.queries.contents("paris") == lab.queries.contents("tokyo")
 
 
-@settings(max_examples=10, deadline=None, phases=(Phase.generate,))
+@settings(max_examples=examples(10), deadline=None, phases=(Phase.generate,))
 @given(data=st.data())
 def test_a_drill_that_is_cut_anywhere_is_the_uncut_one(drill, uncut, data):
     expected, events = uncut

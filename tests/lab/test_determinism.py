@@ -82,11 +82,12 @@ def test_the_drill_is_worth_it(first):
     assert all(len(root) == 40 for root in first["roots"].values())
 
 
-@pytest.mark.parametrize("hash_seed", ["1", "random"])
+@pytest.mark.parametrize("hash_seed", [pytest.param("1", marks=pytest.mark.slow), "random"])
 def test_another_process_and_another_hash_seed_end_with_the_same_bytes(first, checkout, hash_seed):
     assert play(checkout, hash_seed) == first
 
 
+@pytest.mark.slow
 def test_another_seed_ends_with_others(first, checkout):
     other = play(checkout, "0", seed=8)
 

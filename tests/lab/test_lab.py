@@ -191,7 +191,7 @@ def test_no_lag_is_given_of_a_cluster_that_does_not_exist(quiet):
 
 
 def test_a_lab_is_loaded_with_its_scenario_and_played_to_its_end(checkout):
-    path = checkout / "scenarios" / "first" / "failover.lab.yaml"
+    path = checkout / "scenarios" / "first" / "split-brain.lab.yaml"
     lab, other = Lab.load(path), Lab.load(str(path), seed=99)
 
     assert lab.scenario is not None

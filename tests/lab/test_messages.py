@@ -32,6 +32,7 @@ from labkit.lab.messages import (
 from labkit.lab.reports import MESSAGE_REFUSED
 from labkit.service.message import Request, Response
 from labkit.vault.replication.shapes import ANSWER_SHAPES, PUSH, QUESTION_SHAPES
+from tests.examples import examples
 
 RECORDS = {
     record
@@ -211,7 +212,7 @@ ANY_MESSAGE = st.one_of(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(sent=st.lists(st.tuples(st.sampled_from(HOSTS), st.sampled_from(HOSTS), ANY_MESSAGE), min_size=5, max_size=20))
 def test_no_message_whatever_it_is_ends_a_lab(replicating_snapshot, sent):
     lab = Lab.restore(replicating_snapshot)

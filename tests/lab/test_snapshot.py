@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from labkit import Lab
 from labkit.vault.storage.memory import MemoryStorage
+from tests.examples import examples
 
 
 def drill(lab: Lab) -> None:
@@ -58,7 +59,7 @@ def begun(busy_blueprint):
     return lab.snapshot()
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(cuts=st.sets(st.integers(0, EVENTS - 1), min_size=1, max_size=4))
 def test_a_run_cut_anywhere_and_resumed_is_the_uncut_run(begun, uncut, cuts):
     """Also with requests suspended and messages in flight."""
@@ -88,7 +89,7 @@ def nonces(lab: Lab, text: str) -> list[tuple[bytes, bytes]]:
     return [(sealed[:12], sealed[12:]), *((value[5:17], value[17:]) for value in stored if value[4:5] == b"\x01")]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(tree=TREES)
 def test_no_two_branches_share_a_nonce_whatever_their_names(calm_snapshot, tree):
     hidden: dict[bytes, bytes] = {}

@@ -3,8 +3,9 @@
     python -m tests.mutants [--seed 1] [--count 40] [--under 85] [room …]
 
 A room is a package of labkit.  Of each, so many mistakes are drawn from all that can be made in it; each is made in a
-copy of the checkout, and the test file that mirrors its module is run there, without the tests marked slow.  A mistake
-that no test noticed is printed with its file and line; the exit status is 1 when a room's tests notice too few.
+copy of the checkout, and the test file that mirrors its module is run there, without the tests marked slow but with
+all examples of properties.  A mistake that no test noticed is printed with its file and line; the exit status is 1
+when a room's tests notice too few.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ PYTEST = (
     f"import resource, sys, pytest; resource.setrlimit(resource.RLIMIT_AS, ({MEMORY_BYTES}, {MEMORY_BYTES})); "
     "sys.exit(pytest.main(sys.argv[1:]))"
 )
-OPTIONS = ("-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-m", "not slow", "--hypothesis-seed=0")
+OPTIONS = (
+    *("-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-m", "not slow"),
+    *("--hypothesis-profile=whole", "--hypothesis-seed=0"),
+)
 
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "build", "dist")
 

@@ -105,6 +105,7 @@ def sums(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A checkout of one package and a test that can be better."""
     (tmp_path / "labkit/sums").mkdir(parents=True)
     (tmp_path / "tests/sums").mkdir(parents=True)
+    (tmp_path / "tests/conftest.py").write_text("import hypothesis\n\nhypothesis.settings.register_profile('whole')\n")
     (tmp_path / "labkit/sums/add.py").write_text("def add(a, b):\n    return a + b + 0\n")
     (tmp_path / "tests/sums/test_add.py").write_text(
         "import runpy\n\n\ndef test_add():\n    assert runpy.run_path('labkit/sums/add.py')['add'](1, 1) == 2\n"

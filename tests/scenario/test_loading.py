@@ -17,6 +17,7 @@ from labkit.lab.blueprint import ClusterPlan, LinkPlan, WorkloadPlan
 from labkit.scenario.loading import load, loads
 from labkit.scenario.problems import ScenarioError
 from labkit.scenario.scenario import Expectations, ExpectedRange, Scenario, Step
+from tests.examples import examples
 
 BAD = Path(__file__).with_name("bad")
 SECOND_NS = 1_000_000_000
@@ -240,7 +241,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.data())
 def test_a_damaged_file_is_a_scenario_or_an_error(data: st.DataObject) -> None:
     text = (BAD / "unknown-verb.yaml").read_text(encoding="utf-8").replace("crsh", "crash")
@@ -251,7 +252,7 @@ def test_a_damaged_file_is_a_scenario_or_an_error(data: st.DataObject) -> None:
     assert result(text.encode())
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     st.recursive(
         st.sampled_from([None, True, 0, -1, 1.5, "paris", "1s", "crash", "put-secret", "", "x" * 50]),

@@ -18,6 +18,7 @@ pytest_plugins = ["pytester"]
 Vary = Callable[..., str]
 Play = Callable[..., pytest.RunResult]
 CHECKOUT = Path(__file__).parents[2]
+QUICK = {"refusals.lab.yaml", "split-brain.lab.yaml"}
 PLUGIN = CHECKOUT / "labkit" / "scenario" / "plugin.py"
 
 
@@ -164,7 +165,11 @@ def test_the_plugin_loads_the_standard_library_and_pytest_only() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted((CHECKOUT / "scenarios" / "first").glob("*.lab.yaml")), ids=lambda path: path.stem
+    "path",
+    [
+        pytest.param(path, id=path.name, marks=[] if path.name in QUICK else pytest.mark.slow)
+        for path in sorted((CHECKOUT / "scenarios" / "first").glob("*.lab.yaml"))
+    ],
 )
 def test_the_command_line_and_the_plugin_agree(path: Path, play: Play, capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["run", "-q", str(path)])

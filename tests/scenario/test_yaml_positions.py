@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from labkit.scenario import yaml_positions
 from labkit.scenario.problems import FilePosition, ScenarioError
 from labkit.scenario.yaml_positions import MAX_FILE_BYTES, MAX_FILE_DEPTH, MAX_FILE_VALUES, Document, parse, read
+from tests.examples import examples
 
 TEXT = """\
 # a comment
@@ -152,13 +153,13 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(json_values)
 def test_json_is_read_as_json(value: Any) -> None:
     assert parse(json.dumps(value, ensure_ascii=False).encode(), "x").data == value
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")))
 @example(b"? ")
 @example(b"a: b: c")

@@ -18,6 +18,7 @@ from labkit.service import fields
 from labkit.service.openapi import SCHEMAS, document, markdown
 from labkit.service.routing import OPERATIONS, Route
 from labkit.vault.mounts import CATALOGUE, Mount, routes_of
+from tests.examples import examples
 
 NAME = fields.name("name", "name of the thing")
 PATH = fields.path("path", "path of the thing")
@@ -281,7 +282,7 @@ def spoil(node: object) -> None:
         node.append("spoilt")
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.permutations(MOUNTED))
 def test_the_order_of_the_mounts_changes_nothing(mounted: list) -> None:
     assert json.dumps(document("title", "1.2", mounted)) == json.dumps(WHOLE)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.sim.clock import Clock, Item
+from tests.examples import examples
 
 Seen = list[tuple[int, Any]]
 
@@ -224,7 +225,7 @@ class Chain:
 
 
 @given(plan=PLAN, starts=st.lists(st.integers(0, 4), min_size=1, max_size=8), cuts=st.lists(st.integers(1, 9)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_a_restored_clock_fires_in_the_same_order(plan: list[list[int]], starts: list[int], cuts: list[int]) -> None:
     whole, parted = Chain(plan), Chain(plan)
     for chain in (whole, parted):
@@ -248,7 +249,7 @@ def test_a_restored_clock_fires_in_the_same_order(plan: list[list[int]], starts:
     spans=st.lists(st.integers(0, 3), max_size=8),
     asking=st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_runs_end_to_end_are_one_run(plan: list[list[int]], starts: list[int], spans: list[int], asking: bool) -> None:
     whole, parted = Chain(plan), Chain(plan)
     for chain in (whole, parted):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from labkit.sim.latency import Latency
 from labkit.sim.random_streams import RandomStreams
+from tests.examples import examples
 
 LAST = 2**64 - 1
 SHAPES = (
@@ -33,7 +34,7 @@ def drawn(latency: Latency, count: int = 20_000) -> list[int]:
 
 @shapes
 @given(words=st.tuples(WORD, WORD))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_delay_is_whole_and_grows_with_the_word(latency: Latency, words: tuple[int, int]) -> None:
     low, high = sorted(words)
 
@@ -62,7 +63,7 @@ def test_a_uniform_delay_takes_every_value() -> None:
 
 
 @given(word=st.integers(2**64 >> 25, 2**64 - (2**64 >> 25)))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 def test_the_bell_curve_is_that_of_the_standard_library(word: int) -> None:
     found = (Latency.normal(10_000_000, 1_000_000).delay_ns(word) - 10_000_000) / 1_000_000
 
@@ -78,7 +79,7 @@ def test_the_bell_curve_has_its_deviation_and_its_ends() -> None:
 
 
 @given(word=st.integers(0, LAST - 2**16))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 def test_the_exponential_is_a_logarithm(word: int) -> None:
     delay_ns = Latency.exponential(1_000_000_000).delay_ns(word)
 

@@ -18,6 +18,7 @@ from labkit.sim.latency import Latency
 from labkit.sim.network import Network
 from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Link, Topology
+from tests.examples import examples
 
 SECOND = 1_000_000_000
 SITE = st.sampled_from(["lima", "paris", "tokyo"])
@@ -39,7 +40,9 @@ SCRIPT = st.tuples(
     st.integers(0, 5),
 )
 # The fixture is a class, the same for every example.
-properties = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+properties = settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def written(make_world: Any, script: Any) -> Any:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.sim.random_streams import RandomStreams, checked_ppm
+from tests.examples import examples
 
 LABEL = st.sampled_from(["a", "b", "delay paris-1>tokyo-1"])
 
@@ -38,7 +39,7 @@ def test_other_seeds_are_refused(seed: Any) -> None:
 
 
 @given(st.lists(LABEL, max_size=60))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_labels_do_not_touch_one_another(labels: list[str]) -> None:
     streams = RandomStreams("seed")
     drawn: dict[str, list[int]] = {}
@@ -50,7 +51,7 @@ def test_labels_do_not_touch_one_another(labels: list[str]) -> None:
 
 
 @given(before=st.lists(LABEL, max_size=40), after=st.lists(LABEL, max_size=40))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_restored_streams_go_on(before: list[str], after: list[str]) -> None:
     streams = RandomStreams(1)
     for label in before:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from labkit.sim.latency import Latency
 from labkit.sim.topology import Link, NoRouteError, Path, Topology, joined, lost_either
+from tests.examples import examples
 
 SITES = ("lima", "oslo", "paris", "tokyo")
 
@@ -105,7 +106,7 @@ LINKS = st.lists(
 
 
 @given(rows=LINKS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_routes_are_the_best_of_all_and_the_same_both_ways(rows: list[tuple[str, str, int]]) -> None:
     topology = Topology(sites=tuple("fedcba"), links=tuple(link(*row) for row in rows))
     weights = {pair: weight for a, b, weight in rows for pair in ((a, b), (b, a))}

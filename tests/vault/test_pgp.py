@@ -14,6 +14,7 @@ from pysequoia import Tsk, decrypt
 
 from labkit.service.errors import BadRequest
 from labkit.vault import pgp
+from tests.examples import examples
 
 KEYS = {row["name"]: row for row in json.loads((Path(__file__).parents[1] / "vectors/pgp.json").read_text())["vectors"]}
 
@@ -67,7 +68,7 @@ def test_what_nothing_can_be_encrypted_to_is_refused_in_one_line(key, why):
         assert "canary" not in str(refused.value)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.binary(max_size=300), st.integers(0, 1_000))
 def test_any_bytes_and_any_cut_of_a_key_are_read_or_refused(noise, cut):
     key = b64decode(KEYS["curve25519"]["public"])

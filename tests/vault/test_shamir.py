@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from labkit.vault.shamir import LOGARITHMS, POWERS, combine, split
+from tests.examples import examples
 
 # Made with HashiCorp's shamir package in Go: the secret, how many of its shares are needed, the shares.
 VECTORS = [
@@ -93,7 +94,7 @@ def test_the_field_is_a_field(a, b, c) -> None:
     assert a == 0 or sorted(times(a, other) for other in range(256)) == list(range(256))
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.binary(min_size=1, max_size=40), st.data(), st.binary(max_size=8))
 def test_any_threshold_of_the_shares_combines(secret, data, seed) -> None:
     shares = data.draw(st.integers(2, 12) | st.just(255))
@@ -105,7 +106,7 @@ def test_any_threshold_of_the_shares_combines(secret, data, seed) -> None:
     assert combine(chosen) == secret
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.binary(min_size=16, max_size=40), st.data(), st.binary(max_size=8))
 def test_fewer_shares_give_something_else(secret, data, seed) -> None:
     shares = data.draw(st.integers(3, 12))

@@ -15,6 +15,7 @@ from labkit.vault.storage import Storage, StoreError
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.storage.sqlite import SqliteStorage
+from tests.examples import examples
 
 PARTS = st.sampled_from(["a", "b", "ab", "a b", "é", "0", "zz", "a-b", "\U0001f512"])
 KEYS = st.lists(PARTS, min_size=1, max_size=4).map("/".join)
@@ -148,7 +149,7 @@ class SqliteMachine(StoreMachine):
 
 TestMemory = StoreMachine.TestCase
 TestSqlite = SqliteMachine.TestCase
-TestMemory.settings = TestSqlite.settings = settings(max_examples=60, stateful_step_count=12, deadline=None)
+TestMemory.settings = TestSqlite.settings = settings(max_examples=examples(60), stateful_step_count=12, deadline=None)
 
 
 def test_get_returns_the_same_object_until_the_key_is_written_again(new_storage):

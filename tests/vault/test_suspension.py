@@ -29,6 +29,7 @@ from labkit.vault.replication.mode import Mode, advance
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.vault import Vault, set_up
+from tests.examples import examples
 
 SECOND_NS = 1_000_000_000
 START_NS = 1_893_456_000 * SECOND_NS
@@ -199,7 +200,7 @@ def meanwhile_mounts(world, fetched):
 MEANWHILE = [meanwhile_nothing, meanwhile_time, meanwhile_writes, meanwhile_mounts]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     kind=st.sampled_from(list(KINDS)),
     updates=st.booleans(),

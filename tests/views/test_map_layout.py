@@ -19,6 +19,7 @@ from labkit.views.map_contents import (
     SiteMark,
 )
 from labkit.views.map_layout import LEGEND, MapLayout, PlacedLabel, layout, people_of
+from tests.examples import examples
 
 CUTS = st.sampled_from(["", "", "", BOTH_WAYS, "there"])
 LABELS = ["15 ms", "80 ms", "250 ms, usually 80 ms", "90 ms · loses 2.5 % · 10 Mbit/s", "80 ms, usually 0.2 ms"]
@@ -89,7 +90,7 @@ def test_up_to_seven_sites_every_label_stands_on_its_line(count):
         assert segment.crosses(label.box.grown(34))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.data())
 def test_whatever_there_is_nothing_overlaps(data):
     names = data.draw(st.lists(st.text("abcdefgh-", min_size=1, max_size=18), min_size=1, max_size=8, unique=True))

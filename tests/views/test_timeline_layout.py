@@ -12,6 +12,7 @@ from labkit.views.boxes import Box, width_of
 from labkit.views.picture import SMALL
 from labkit.views.timeline_contents import Column, Span, TimelineContents, TimelineMark, Window
 from labkit.views.timeline_layout import LEGEND, MAX_TICKS, SIGNS, WIDTH, TimelineLayout, lag_words, layout
+from tests.examples import examples
 
 SECOND_NS = 1_000_000_000
 CLUSTERS = (("paris", ("paris-1", "paris-2")), ("tokyo", ("tokyo-1",)))
@@ -54,7 +55,7 @@ MARKS = st.lists(MARK, max_size=60)
 CROWD = [TimelineMark(at, "fault", "crash of a cluster with a long name") for at in range(0, 100, 2)]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(MARKS, st.lists(st.tuples(st.integers(0, 99), st.integers(1, 60)), max_size=6))
 @example(CROWD, [(10, 20), (15, 20)])
 def test_every_mark_is_kept_and_no_two_texts_overlap(marks, lags):
@@ -70,7 +71,7 @@ def test_every_mark_is_kept_and_no_two_texts_overlap(marks, lags):
     assert len(placed.lag_labels) + len(placed.listed) - sum(mark.label is None for mark in placed.marks) == len(spans)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(MARKS)
 @example(CROWD)
 def test_nothing_leaves_the_picture(marks):

@@ -10,6 +10,7 @@ from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
 from labkit.vault.auth.lifetime import TtlLimits, asked_seconds, grant_s, mount_limits
 from labkit.vault.mounts import Mount
+from tests.examples import examples
 
 HOUR = 3_600
 
@@ -73,7 +74,7 @@ def test_an_explicit_maximum_ends_a_periodic_token() -> None:
 limits = st.integers(0, 100)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     st.builds(
         TtlLimits,

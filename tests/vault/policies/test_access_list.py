@@ -12,6 +12,7 @@ from labkit.vault.policies import CAPABILITIES, CREATE, DELETE, DENY, LIST, PATC
 from labkit.vault.policies.access_list import MAX_CACHED_CHARACTERS, MAX_CACHED_CHOICES, _shorter
 from labkit.vault.policies.reader import parse_policy
 from labkit.vault.policies.rules import Rule
+from tests.examples import examples
 
 SECOND = 1_000_000_000
 
@@ -252,7 +253,7 @@ def judge(rules: list[Rule], path: str, listing: bool) -> Rule | None:
     return None
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(POLICIES, PATHS, st.booleans())
 @example([(Rule("a*", READ), Rule("ab*", LIST), Rule("aba*", DENY))], "abc", False)
 @example([(Rule("*", READ), Rule("+/*", LIST), Rule("c+/+", DENY))], "c+/a", False)
@@ -267,7 +268,7 @@ def test_the_same_rule_decides_as_when_every_rule_is_tried(policies, path, listi
         assert bit == DENY or acl.answer(bit, path, listing) is allowed
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.lists(RULES, max_size=8), st.data())
 def test_it_does_not_matter_which_policy_says_what_first(rules, data) -> None:
     shuffled = data.draw(st.permutations(rules))

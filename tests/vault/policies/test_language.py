@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from labkit.vault.policies.language import MAX_DEPTH, Block, Item, Listing, Literal, PolicyError, Source, Value, parse
+from tests.examples import examples
 
 NAMES = st.from_regex(r"[a-z_][a-z0-9_.-]{0,8}", fullmatch=True).filter(lambda name: name not in ("true", "false"))
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=10)
@@ -232,7 +233,7 @@ OBJECTS: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(OBJECTS.filter(lambda value: "path" not in value))
 @example({"a": "\r\n", "b": "\r"})
 def test_what_is_written_is_read_as_the_same_in_both_forms(value) -> None:
@@ -271,7 +272,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(
     st.text()
     | st.lists(PIECES, max_size=25).map("".join)

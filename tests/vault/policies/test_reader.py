@@ -13,6 +13,7 @@ from labkit.vault.policies import CAPABILITIES, CREATE, DELETE, DENY, LIST, PATC
 from labkit.vault.policies.language import PolicyError
 from labkit.vault.policies.reader import RULE_KEYS, parse_policy
 from labkit.vault.policies.rules import Number, Rule
+from tests.examples import examples
 
 SECOND, HOUR = 1_000_000_000, 3_600 * 1_000_000_000
 
@@ -213,7 +214,7 @@ NAMES = st.lists(st.sampled_from(sorted(CAPABILITIES)), unique=True, max_size=8)
 VALUES = st.dictionaries(TEXTS, st.lists(TEXTS | st.booleans(), max_size=3), max_size=3)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.lists(st.tuples(TEXTS, NAMES, VALUES, st.integers(0, 10**6)), max_size=4))
 def test_hcl_and_json_say_the_same(blocks) -> None:
     blocks = [block for block in blocks if "{{" not in block[0] and "}}" not in block[0] and "+*" not in block[0]]
@@ -257,7 +258,7 @@ PIECES = st.sampled_from(
 WHOLE = st.lists(PIECES, max_size=15).map("".join)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.text() | WHOLE | WHOLE.map(lambda entries: f'path "x" {{ {entries} }}'))
 @example('path "x" { allowed_parameters = { a = {} } }')
 @example('{"path": {"x": null}}')

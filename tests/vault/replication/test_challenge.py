@@ -17,6 +17,7 @@ from labkit.vault.replication.challenge import (
     make,
     prove,
 )
+from tests.examples import examples
 
 NOW_NS = 1_750_000_000 * 1_000_000_000
 PARTIES = Parties("set", "tokyo-1")
@@ -50,7 +51,7 @@ def test_another_authority_did_not_make_it():
         check_origin(MADE, PARTIES, other.certificate)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.text(max_size=40), st.binary(max_size=70))
 def test_nothing_else_counts_as_one(text, seal):
     with pytest.raises(ValueError, match="not made by this authority"):

@@ -15,6 +15,7 @@ from labkit.vault.replication.merkle import FAN_OUT, TREES, MerkleTree
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
+from tests.examples import examples
 
 
 def running(limit_entries: int = 16_384, limit_bytes: int = 1 << 30, **items: bytes) -> Journal:
@@ -215,7 +216,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(STEPS, st.integers(1, 8), st.data())
 def test_every_generation_in_reach_is_found_and_answered_as_it_was(
     steps: list[dict[str, bytes | None]], limit: int, data: st.DataObject
@@ -524,7 +525,7 @@ def test_damage_of_a_node_outlives_a_takeover_and_a_flush_and_heals_as_without_t
 MOVES = st.lists(st.sampled_from(["takeover", "restore", "flush", "off", "ask", "fail", "cut"]), max_size=14)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(STEPS, MOVES)
 def test_the_index_is_that_of_the_contents_whatever_happens_between_steps(
     steps: list[dict[str, bytes | None]], moves: list[str]

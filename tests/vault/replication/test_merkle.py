@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from labkit.vault.replication import merkle
 from labkit.vault.replication.merkle import FAN_OUT, LAYERS, LOCAL, NO_TREE, REPLICATED, TREES, MerkleTree
+from tests.examples import examples
 
 CHECKED_AT = "2026-01-02T03:04:05Z"
 
@@ -121,7 +122,7 @@ def test_no_two_pairs_of_key_and_value_frame_alike(one: tuple[str, bytes], two: 
     assert (merkle.leaf_digest(*one) == merkle.leaf_digest(*two)) == (one == two)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(WRITES, WRITES)
 def test_roots_and_guards_are_equal_exactly_when_contents_are(
     one: list[tuple[str, bytes | None]], two: list[tuple[str, bytes | None]]
@@ -135,7 +136,7 @@ def test_roots_and_guards_are_equal_exactly_when_contents_are(
     assert (first.differing_pages(second) == []) == same
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(WRITES, st.data())
 def test_asking_in_between_changes_nothing(writes: list[tuple[str, bytes | None]], data: st.DataObject) -> None:
     asked = MerkleTree()

@@ -19,6 +19,7 @@ from labkit.vault.replication.mode import (
     UpstreamStatus,
     WrongMode,
 )
+from tests.examples import examples
 
 ROOT = "d4c2ef6d9f0b2ae0b6ad1f8f3b8e3e0a5f5c9a11"
 EVENTS = sorted({event for events in TRANSITIONS.values() for event in events})
@@ -67,7 +68,7 @@ def test_the_record_is_this_clusters_own() -> None:
     assert merkle.classify(MODE_KEY) == merkle.NO_TREE
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     st.builds(
         Mode,

@@ -14,6 +14,7 @@ from pysequoia import Tsk, decrypt
 from labkit import Lab
 from labkit.vault.replication import otp
 from labkit.vault.replication.operation_token import ATTEMPT, TOKEN_CHARACTERS, Attempt
+from tests.examples import examples
 
 KEY = json.loads((Path(__file__).parents[2] / "vectors/pgp.json").read_text())["vectors"][1]
 PATH = "sys/replication/dr/secondary/generate-operation-token/"
@@ -303,7 +304,7 @@ def test_a_wrong_pad_gives_another_text_and_that_is_refused(together):
 
 def test_a_token_is_good_until_it_is_deleted(together):
     token = together.operation_token()
-    together.lab.run("2h")
+    together.lab.run("20m")
     body = {"dr_operation_token": token}
     assert together.open_post("tokyo", "secondary/merkle-check", body).status == 200
     assert together.open_post("tokyo", "secondary/operation-token/delete", body).status == 204
@@ -406,7 +407,7 @@ ACTIONS = st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(actions=ACTIONS)
 def test_every_history_follows_the_table(together_snapshot, drill, actions):
     """What the endpoint tells is what a small model of the table says, whatever is done in whatever order."""

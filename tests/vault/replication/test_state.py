@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from labkit.vault.replication import state as states
 from labkit.vault.replication.events import AskUpstream, Observe
 from labkit.vault.replication.state import TRANSITIONS, Heartbeat, State, Work
+from tests.examples import examples
 
 NUMBERS = st.integers(0, 2**63)
 TEXTS = st.text(max_size=5)
@@ -33,7 +34,7 @@ STATES = st.builds(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(STATES)
 def test_a_state_goes_through_json(state: State) -> None:
     assert states.from_plain(json.loads(json.dumps(states.plain(state)))) == state

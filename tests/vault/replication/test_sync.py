@@ -25,6 +25,7 @@ from labkit.vault.replication.sync import (
     State,
     Stop,
 )
+from tests.examples import examples
 
 SECOND_NS = 1_000_000_000
 AT = Moment(5, 7)
@@ -434,7 +435,7 @@ def one_thing(world: Any, dice: Random) -> None:
         world.fire_next()
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.integers(0, 2**32), st.integers(1, 8))
 def test_contents_are_a_prefix_and_the_end_is_reached(make_world: Callable[..., Any], seed: int, limit: int) -> None:
     world = make_world(limit_entries=limit, dice=Random(seed))
@@ -449,7 +450,7 @@ def test_contents_are_a_prefix_and_the_end_is_reached(make_world: Callable[..., 
     assert not any("node/" in str(message) for message in world.wire)
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(st.integers(0, 2**32), st.integers(1, 8))
 def test_saved_and_restored_at_any_step_it_goes_on_the_same(
     make_world: Callable[..., Any], seed: int, limit: int
@@ -463,7 +464,7 @@ def test_saved_and_restored_at_any_step_it_goes_on_the_same(
     assert courses[0] == courses[1]
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(st.integers(0, 2**32))
 def test_what_a_secondary_wrote_by_itself_is_found_and_undone(make_world: Callable[..., Any], seed: int) -> None:
     dice = Random(seed)

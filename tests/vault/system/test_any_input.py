@@ -13,6 +13,7 @@ from labkit import Vault
 from labkit.service.routing import Route
 from labkit.vault.auth.token.table import TABLE as TOKEN_TABLE
 from labkit.vault.system.table import TABLE as SYSTEM_TABLE
+from tests.examples import examples
 
 METHODS = {"read": "GET", "write": "POST", "list": "LIST", "delete": "DELETE"}
 ROUTES = [("sys/", route) for route in SYSTEM_TABLE.routes if not route.pattern.startswith("replication/")]
@@ -47,7 +48,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(st.data())
 def test_nothing_makes_a_fault(data: st.DataObject) -> None:
     prefix, route = data.draw(st.sampled_from(ROUTES))

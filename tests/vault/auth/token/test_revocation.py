@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit import Vault
+from tests.examples import examples
 
 INVALID = ["2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n"]
 DENIED = ["1 error occurred:\n\t* permission denied\n\n"]
@@ -68,7 +69,7 @@ def test_tidying_takes_away_what_is_left_of_tokens(service) -> None:
 
 
 class TestUses:
-    @settings(max_examples=40)
+    @settings(max_examples=examples(40))
     @given(uses=st.integers(1, 6), denied=st.lists(st.booleans(), min_size=8, max_size=8))
     def test_every_request_costs_one_denied_ones_too(self, uses: int, denied: list[bool]) -> None:
         vault = Vault.dev()
@@ -120,7 +121,7 @@ verbs = st.sampled_from(["create", "create", "orphan", "revoke", "revoke", "revo
 steps = st.tuples(verbs, st.integers(0, 99))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(steps, max_size=25))
 def test_a_token_dies_with_its_parent_and_with_nobody_else(made: list[tuple[str, int]]) -> None:
     vault = Vault.dev()
@@ -146,7 +147,7 @@ def test_a_token_dies_with_its_parent_and_with_nobody_else(made: list[tuple[str,
     assert len(accessors) == len(family.parents)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 50)), min_size=1, max_size=12), st.integers(1, 60))
 def test_a_parent_s_end_is_the_end_of_its_descendants(made: list[tuple[int, int]], later_s: int) -> None:
     vault = Vault.dev()

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.vault.engines.kv.merge import merge_patch
+from tests.examples import examples
 
 # original, patch, result
 APPENDIX_A = [
@@ -48,7 +49,7 @@ JSON = st.recursive(
 OBJECTS = st.dictionaries(st.sampled_from("abc"), JSON, max_size=3)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(JSON, JSON)
 def test_arguments_stay_as_they_are_and_patching_twice_is_patching_once(target: Any, patch: Any) -> None:
     kept = copy.deepcopy((target, patch))
@@ -59,7 +60,7 @@ def test_arguments_stay_as_they_are_and_patching_twice_is_patching_once(target: 
     assert merge_patch(once, patch) == once
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(OBJECTS, OBJECTS)
 def test_members_outside_the_patch_are_kept_and_null_ones_are_gone(
     target: dict[str, Any], patch: dict[str, Any]

@@ -16,6 +16,7 @@ from labkit.vault.engines.kv.versions import Config, Key, Version
 from labkit.vault.mounts import ResolvedRoute, read_table
 from labkit.vault.storage.records import decode_record
 from labkit.vault.storage.storage_view import StorageView
+from tests.examples import examples
 
 NOW = 1_893_456_000 * 1_000_000_000
 
@@ -125,7 +126,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.dictionaries(st.text(), JSON))
 def test_data_is_kept_exactly(data: dict[str, Any]) -> None:
     kept = decode_record(store.encode_data(data))

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
+
 ROOT_PATH = "Non-listing operations on the root of a K/V v2 mount are not supported."
 INVALID_PATH = "Invalid path for a versioned K/V secrets engine. "
 
@@ -102,7 +104,7 @@ REQUESTS = st.tuples(
 )
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(250), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(REQUESTS, min_size=1, max_size=8))
 def test_whatever_comes_is_answered_and_what_is_refused_changes_nothing(
     service: Any, requests: list[tuple[str, str, str, dict[str, Any]]]

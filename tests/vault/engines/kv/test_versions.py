@@ -23,6 +23,7 @@ from labkit.vault.engines.kv.versions import (
     lifetime_s,
     state_of,
 )
+from tests.examples import examples
 
 NOW = 1_700_000_000 * SECOND_NS
 HOUR_S = 3600
@@ -96,7 +97,7 @@ def test_a_keys_limit_stands_before_the_engines_in_both_directions(engine: int, 
     assert len(key.numbers) == kept
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=40))
 def test_pruning_agrees_with_a_dict_of_versions(limits: list[tuple[int, int]]) -> None:
     key = Key(NOW, NOW)
@@ -171,7 +172,7 @@ def test_undelete_sets_the_time_to_deletion_anew() -> None:
 EVENTS = st.sampled_from(["delete", "undelete", "destroy"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.tuples(EVENTS, st.integers(1, 5), st.integers(0, 3)), max_size=20))
 def test_a_version_moves_as_the_table_says(events: list[tuple[str, int, int]]) -> None:
     version, state, now, expires = Version(NOW), LIVE, NOW, None

@@ -30,6 +30,7 @@ from labkit.vault.engines.transit.keyring import (
     write_keyring,
 )
 from labkit.vault.storage.storage_view import StorageView
+from tests.examples import examples
 
 Entropy = Callable[[int], bytes]
 KeyringOf = Callable[..., Keyring]
@@ -381,7 +382,7 @@ class RingLife(RuleBasedStateMachine):
 
 
 TestRingLife = RingLife.TestCase
-TestRingLife.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestRingLife.settings = settings(max_examples=examples(40), stateful_step_count=25, deadline=None)
 
 
 def test_a_new_keyring_forbids_what_is_not_asked_for() -> None:
