@@ -16,6 +16,7 @@ NO_ACTIVE_NODE = "no_active_node"
 FORWARDING_LOST = "forwarding_lost"
 NODE_SEALED = "sealed"
 DR_SECONDARY = "dr_secondary"
+NOT_THAT_FAR = "not_that_far"
 ATTEMPT_IN_PROGRESS = "attempt_in_progress"
 NO_SUCH_NODE, NOT_RUNNING = "no_such_node", "not_running"
 """Reason codes: what the operators' console, runbooks and clients distinguish refusals by."""
@@ -60,6 +61,13 @@ class Unsupported(ServiceError):
 
     def __init__(self) -> None:
         super().__init__(one_error("unsupported operation"))
+
+
+class NotThatFar(ServiceError):
+    """412: this node has not got what the request says that it must have."""
+
+    status = 412
+    code = NOT_THAT_FAR
 
 
 class TooLarge(ServiceError):

@@ -127,6 +127,11 @@ def check_node(ctx: Context) -> None:
         if ctx.path.startswith("sys/replication/"):
             raise BadRequest(f"operation only available in the root namespace, not in {namespace}/")
         raise NotFound("namespace not found")
+    index = ctx.headers.get("x-vault-index")
+    if index and core.leadership.active and "on_standby" not in flags and not core.replica.is_secondary:
+        from labkit.vault.replication import index_state
+
+        index_state.check(ctx, index)
 
 
 def authenticate(ctx: Context) -> None:
@@ -212,6 +217,15 @@ def audit_request(ctx: Context) -> None:
     """Write the request's audit record where devices are enabled."""
     if ctx.source.read(audit.DEVICES) is not None:
         audit.record_request(ctx)
+
+
+def name_entry(ctx: Context, response: Response, entry_number: int) -> None:
+    """Say in the answer to a write which entry it made (X-Vault-Index)."""
+    from labkit.vault.replication import index_state
+
+    index = index_state.header_of(ctx.core, entry_number)
+    if index:
+        response.headers[index_state.HEADER] = index
 
 
 def audit_response(ctx: Context, response: Response) -> None:

@@ -201,7 +201,11 @@ def _advance(ctx: Context, generator: Walk, waiting: Suspended) -> Response | Su
     try:
         fetch = generator.send(waiting.answers[-1]) if waiting.answers else next(generator)
     except StopIteration as end:
-        return _commit(ctx) or end.value
+        before = core.replica.journal.last
+        refused = _commit(ctx)
+        if refused is None and core.replica.journal.last != before and core.replica.journal.on:
+            request_walk.name_entry(ctx, end.value, core.replica.journal.last)
+        return refused or end.value
     except ServiceError as error:
         return request_walk.refuse(ctx, error)
     stepped_down = _commit(ctx)

@@ -110,7 +110,9 @@ class Vault(ShortForms):
             answer = request_walk.call(ctx, arguments)
             response = request_walk.respond_with(ctx, answer)
             request_walk.audit_response(ctx, response)
-            core.commit(ctx.writes)
+            entry_number = core.commit(ctx.writes)
+            if entry_number:
+                request_walk.name_entry(ctx, response, entry_number)
             if ctx.after_commit is not None:
                 ctx.after_commit()
         except ServiceError as error:

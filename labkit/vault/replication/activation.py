@@ -34,6 +34,10 @@ EXCHANGE_KEY = "node/exchange-key"
 KEY_BYTES = 32
 LIFETIME_S = 10 * 365 * 86_400
 DEFAULT_TTL_S = 1_800
+REIGNS = "node/reigns"
+
+Reigns = tuple[tuple[str, int], ...]
+"""Earlier reigns, oldest first: the name of each, and up to which entry this cluster's contents hold it."""
 
 
 class Authority(NamedTuple):
@@ -59,9 +63,15 @@ class Bundle(NamedTuple):
     expires_ns: int
     api_address: str
     cluster_addresses: tuple[str, ...]
+    reigns: Reigns = ()
 
     def __repr__(self) -> str:
         return f"Bundle({self.secondary_id})"
+
+    def row(self) -> list[Any]:
+        """Return it as it is stored and sent, without the reigns where there are none."""
+        *parts, reigns = self
+        return [*parts, [list(reign) for reign in reigns]] if reigns else parts
 
 
 class IssuedId(NamedTuple):
@@ -133,12 +143,13 @@ def issue(ctx: Context, mode: Mode, secondary_id: str, ttl_s: int, public_key: s
         ctx.now + ttl_s * SECOND_NS,
         settings.api_address,
         _cluster_addresses(mode, settings),
+        earlier_reigns(ctx),
     )
     kept = IssuedId(secondary_id, holder.certificate, ctx.now, bundle.expires_ns, "")
     if public_key:
         storage.put(SECONDARIES + _as_key(secondary_id), encode_record(list(kept)))
         return {"data": {"token": _seal(ctx, bundle, public_key)}}
-    body = {"data": {"bundle": list(bundle)}, "auth": None, "warnings": None}
+    body = {"data": {"bundle": bundle.row()}, "auth": None, "warnings": None}
     text, info = wrapping.wrap(ctx, body, ttl_s)
     kept = kept._replace(wrapped_as=token_record.digest_of(text))
     storage.put(SECONDARIES + _as_key(secondary_id), encode_record(list(kept)))
@@ -256,9 +267,10 @@ def read_bundle(answer: Response) -> Bundle:
 
 def _bundle(row: Any) -> Bundle:
     """Return the bundle of a row, its key 32 bytes in hex, with at least one address; ValueError for anything else."""
-    if not isinstance(row, list) or [type(item) for item in row] != [str, str, str, str, str, int, str, list]:
-        raise ValueError(f"a bundle has {len(Bundle._fields)} parts")
-    bundle = Bundle._make([*row[:-1], tuple(row[-1])])
+    kinds = [str, str, str, str, str, int, str, list]
+    if not isinstance(row, list) or [type(item) for item in row] not in (kinds, [*kinds, list]):
+        raise ValueError(f"a bundle has {len(kinds)} parts, and perhaps reigns")
+    bundle = Bundle._make([*row[:7], tuple(row[7]), _reigns(row[8] if len(row) > len(kinds) else [])])
     if not bundle.cluster_addresses or not all(isinstance(item, str) for item in bundle.cluster_addresses):
         raise ValueError("a bundle names the addresses of a primary")
     if len(bytes.fromhex(bundle.private)) != KEY_BYTES:
@@ -266,9 +278,17 @@ def _bundle(row: Any) -> Bundle:
     return bundle
 
 
+def _reigns(rows: list[Any]) -> Reigns:
+    """Return reigns of rows; ValueError for anything else."""
+    for row in rows:
+        if not isinstance(row, list) or [type(item) for item in row] != [str, int]:
+            raise ValueError("a reign has a name and a number")
+    return tuple((name, number) for name, number in rows)
+
+
 def encode_credentials(bundle: Bundle) -> bytes:
     """Write a secondary's credentials as they are stored."""
-    return encode_record(list(bundle))
+    return encode_record(bundle.row())
 
 
 def decode_credentials(stored: bytes) -> Bundle:
@@ -286,6 +306,12 @@ def held_bundle(core: Core) -> Bundle | None:
     except BarrierError:
         core.note_damage(CREDENTIALS)
         return None
+
+
+def earlier_reigns(ctx: Context) -> Reigns:
+    """Return the reigns that this cluster's contents come from, before its own (``index_state``)."""
+    stored = ctx.full_storage.get(REIGNS)
+    return () if stored is None else _reigns(decode_record(stored))
 
 
 def authority_key(ctx: Context) -> bytes:
@@ -310,7 +336,7 @@ def _seal(ctx: Context, bundle: Bundle, public_key: str) -> str:
 
     try:
         public = from_base64(public_key)
-        box = seal_to(public, encode_record(list(bundle)), ctx.entropy)
+        box = seal_to(public, encode_record(bundle.row()), ctx.entropy)
     except ValueError as error:
         raise BadRequest(f"secondary_public_key is not what generate-public-key returns: {error}") from None
     return to_base64(box)

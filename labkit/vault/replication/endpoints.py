@@ -13,7 +13,7 @@ from labkit.service import fields
 from labkit.service.errors import BadRequest, Unavailable
 from labkit.service.message import Fetch, Reply, Response
 from labkit.service.routing import Route
-from labkit.vault.replication import activation, applied_position, joining, operation_token, reports
+from labkit.vault.replication import activation, applied_position, index_state, joining, operation_token, reports
 from labkit.vault.replication.mode import MODE_KEY, Mode, WrongMode, advance, by_addresses, forgetting, require
 from labkit.vault.replication.state import State, ready_to_promote
 
@@ -56,6 +56,7 @@ def enable_primary(ctx: Context, primary_cluster_addr: str) -> None:
 def demote_primary(ctx: Context) -> None:
     """Make this primary a secondary without an upstream; data and cluster id stay."""
     _store(ctx, _advanced(ctx, "demote"))
+    index_state.end_reign(ctx)
     activation.drop_authority(ctx)
     ctx.warn(f"This cluster is being demoted to a replication secondary. {BRIEFLY}")
 
@@ -117,6 +118,7 @@ def promote_secondary(ctx: Context, dr_operation_token: str, primary_cluster_add
     why = ready_to_promote(ctx.core.replica.sync or _unstarted(ctx))
     if why and not force:
         raise Unavailable(NOT_READY.format(why))
+    index_state.inherit(ctx)
     _store(ctx, _advanced(ctx, "promote", primary_cluster_addr=primary_cluster_addr))
     activation.make_authority(ctx)
     ctx.full_storage.delete(activation.CREDENTIALS)

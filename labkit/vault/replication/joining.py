@@ -251,4 +251,5 @@ def forget(ctx: Context) -> None:
         storage.delete(key)
     storage.delete("node/operation-token")
     storage.delete("node/attempt")
+    storage.delete(activation.REIGNS)
     storage.delete_all(activation.SECONDARIES)

@@ -548,6 +548,7 @@ def test_what_leaves_a_set_forgets_all_of_it_and_nothing_else():
         "exchange-key",
         "operation-token",
         "attempt",
+        "reigns",
         "secondaries/61",
     )
     ctx = Context(vault.core, Request("POST", ""), 0)
