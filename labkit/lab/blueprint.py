@@ -100,7 +100,13 @@ class WorkloadPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class ClientPlan:
-    """A group of clients: their site, the clusters they use in order of preference, and how long they wait."""
+    """A group of clients: their site, the clusters they use in order of preference, and how long they wait.
+
+    The pause before another attempt is ``backoff_ns``, doubled each time up to ``max_backoff_ns`` (0: always the same),
+    longer or shorter by up to ``jitter_ppm``.  ``budget_ppm`` is how many further attempts each operation pays for
+    (0: no budget).  With ``check_ns`` they check every node's health so often and use one in service, which ``fall``
+    failed checks end; without, they try one node after another.  ``consistent`` ones send X-Vault-Index.
+    """
 
     name: str
     site: str
@@ -109,6 +115,12 @@ class ClientPlan:
     timeout_ns: int = SECOND_NS
     retries: int = 3
     backoff_ns: int = 200 * MILLISECOND_NS
+    max_backoff_ns: int = 0
+    jitter_ppm: int = 0
+    budget_ppm: int = 0
+    check_ns: int = 0
+    fall: int = 2
+    consistent: bool = False
     workload: tuple[WorkloadPlan, ...] = ()
 
     @property

@@ -6,7 +6,10 @@
 2. Its outcome is *answered* (2xx), *refused* (certainly no effect) or *unknown* (some attempt got no answer, or the
    standby that forwarded it lost that).
 3. One timer is set for all attempts under way: it comes back at the end of the time of the oldest one.
-4. The state is plain values; what is to be done comes back as effects (R2).
+4. A client that checks health sends every attempt to the node that the checks name, and nowhere else: what it takes to
+   find out is part of an outage.
+5. Further attempts pause longer each time, where the plan says so, and need a budget where it has one.
+6. The state is plain values; what is to be done comes back as effects (R2).
 """
 
 from __future__ import annotations
@@ -16,12 +19,18 @@ from typing import Any, NamedTuple
 
 from labkit.lab.addresses import host_of
 from labkit.lab.blueprint import ClientPlan, NodePlan, WorkloadPlan
-from labkit.lab.messages import AttemptTimeout, Correlation, RetryTimer, WorkTimer
+from labkit.lab.health_checks import HEALTH_PATH, HealthChecks
+from labkit.lab.messages import AttemptTimeout, CheckTimer, Correlation, RetryTimer, WorkTimer
 from labkit.lab.reports import ANSWERED, REFUSED, UNKNOWN
 from labkit.service.errors import DR_SECONDARY, FORWARDING_LOST
 from labkit.service.message import Request, Response
 
-ClientTimer = WorkTimer | AttemptTimeout | RetryTimer
+ClientTimer = WorkTimer | AttemptTimeout | RetryTimer | CheckTimer
+
+MILLION = 1_000_000
+MAX_DOUBLINGS = 20
+MAX_CREDIT = 10 * MILLION  # ten further attempts
+INDEX = "X-Vault-Index"
 
 
 class Operation(NamedTuple):
@@ -46,10 +55,11 @@ class SendRequest(NamedTuple):
 
 
 class SetTimer(NamedTuple):
-    """Effect: come back after a delay with this payload."""
+    """Effect: come back with this payload after a delay, longer or shorter by up to so many parts per million."""
 
     delay_ns: int
     payload: ClientTimer
+    spread_ppm: int = 0
 
 
 class Outcome(NamedTuple):
@@ -66,7 +76,21 @@ Effect = SendRequest | SetTimer | Outcome
 class Client:
     """One client: where it stands among the nodes, and its operations under way."""
 
-    __slots__ = ("clusters", "deadlines", "name", "nodes", "pending", "plan", "position", "serial", "timed", "token")
+    __slots__ = (
+        "checks",
+        "clusters",
+        "credit_ppm",
+        "deadlines",
+        "index",
+        "name",
+        "nodes",
+        "pending",
+        "plan",
+        "position",
+        "serial",
+        "timed",
+        "token",
+    )
 
     def __init__(
         self, name: str, plan: ClientPlan, nodes: tuple[NodePlan, ...], state: dict[str, Any] | None = None
@@ -76,6 +100,10 @@ class Client:
         self.position: int = state.get("position", 0)
         self.serial: int = state.get("serial", 0)
         self.token: str = state.get("token", "")
+        self.index: str = state.get("index", "")
+        self.credit_ppm: int = state.get("credit_ppm", MAX_CREDIT)
+        names = tuple([node.name for node in nodes])
+        self.checks = HealthChecks(names, plan.fall, state.get("checks")) if plan.check_ns else None
         self.pending: dict[int, Operation] = {row[0]: Operation(*row) for row in state.get("pending", ())}
         self.deadlines: dict[int, int] = dict(state.get("deadlines", ()))  # of attempts under way, the first one first
         self.timed: bool = state.get("timed", False)  # whether the timer for them is set
@@ -84,10 +112,11 @@ class Client:
     def start(self, now_ns: int) -> list[Effect]:
         """Set the workload going; the clients of a group begin one after another, spread over one interval."""
         place, count = self.plan.names.index(self.name), self.plan.count
-        return [
+        begun: list[Effect] = [
             SetTimer(max(0, work.from_ns - now_ns) + work.every_ns * place // count, WorkTimer(index))
             for index, work in enumerate(self.plan.workload)
         ]
+        return [SetTimer(self.plan.check_ns * place // count, CheckTimer()), *begun] if self.checks else begun
 
     def on_timer(self, timer: ClientTimer, now_ns: int) -> list[Effect]:
         """A timer came back: time for the next operation, for the next attempt, or the end of the time for one."""
@@ -95,6 +124,8 @@ class Client:
             return self._work(timer.workload, now_ns)
         if isinstance(timer, AttemptTimeout):
             return self._time_out(now_ns)
+        if isinstance(timer, CheckTimer):
+            return self._check()
         operation = self.pending.get(timer.number)
         if operation is None or operation.attempts != timer.attempt:
             return []
@@ -102,11 +133,15 @@ class Client:
 
     def on_answer(self, correlation: Correlation, response: Response, now_ns: int) -> list[Effect]:
         """An answer arrived; one that comes too late is ignored."""
+        if correlation.number < 0:
+            return self._checked(correlation, response.status)
         operation = self.pending.get(correlation.number)
         if operation is None or operation.attempts != correlation.attempt or not operation.node:
             return []
         operation = operation._replace(status=response.status)
         if response.ok:
+            if self.plan.consistent:
+                self.index = response.headers.get(INDEX, self.index)
             return self._end(operation, ANSWERED, correlation)
         if response.status == 307:
             return self._redirect(operation, response.headers.get("Location", ""), now_ns)
@@ -114,7 +149,7 @@ class Client:
             return self._fail(operation, self._after_cluster(operation.node))
         if response.code == FORWARDING_LOST:
             operation = operation._replace(silent=True)
-        if response.status in (429, 473, 503):
+        if response.status in (412, 429, 473, 503):
             return self._fail(operation)
         return self._end(operation, UNKNOWN if operation.silent else REFUSED, correlation)
 
@@ -131,7 +166,28 @@ class Client:
             "pending": tuple(self.pending.values()),
             "deadlines": tuple(self.deadlines.items()),
             "timed": self.timed,
+            "index": self.index,
+            "credit_ppm": self.credit_ppm,
+            "checks": None if self.checks is None else self.checks.state(),
         }
+
+    def _check(self) -> list[Effect]:
+        """Begin a round of health checks; their correlations count down from -1, node by node."""
+        assert self.checks is not None
+        number, request = self.checks.begin(), Request("GET", HEALTH_PATH, {})
+        asked = [SendRequest(node.name, self._of_check(number, node.name), request) for node in self.nodes]
+        return [SetTimer(self.plan.check_ns, CheckTimer()), *asked]
+
+    def _of_check(self, number: int, node: str) -> Correlation:
+        """Return the correlation of a node's check: the round is the attempt."""
+        assert self.checks is not None
+        return Correlation(self.name, -1 - self.checks.nodes.index(node), number)
+
+    def _checked(self, correlation: Correlation, status: int) -> list[Effect]:
+        place = -1 - correlation.number
+        if self.checks is not None and place < len(self.nodes):
+            self.checks.answered(correlation.attempt, self.nodes[place].name, status)
+        return []
 
     def _work(self, index: int, now_ns: int) -> list[Effect]:
         work = self.plan.workload[index]
@@ -139,11 +195,16 @@ class Client:
             return []
         self.serial += 1
         request = build_request(self.name, work, self.serial, self.token)
+        if self.index:
+            request = request._replace(headers={**request.headers, INDEX: self.index})
+        self.credit_ppm = min(MAX_CREDIT, self.credit_ppm + self.plan.budget_ppm)
         operation = Operation(self.serial, work.operation, now_ns, request)
         return [SetTimer(work.every_ns, WorkTimer(index)), *self._attempt(operation, now_ns)]
 
     def _attempt(self, operation: Operation, now_ns: int, node: str = "") -> list[Effect]:
         number, name, started_ns, request, attempts, silent, _, status = operation
+        if self.checks is not None:
+            node = self.checks.chosen
         node = node or self.nodes[self.position % len(self.nodes)].name
         self.pending[number] = Operation(number, name, started_ns, request, attempts + 1, silent, node, status)
         self.deadlines.pop(number, None)  # it goes to the end
@@ -167,6 +228,8 @@ class Client:
 
     def _redirect(self, operation: Operation, location: str, now_ns: int) -> list[Effect]:
         """Go where a standby says that the active node is, at once; counted as an attempt."""
+        if self.checks is not None:
+            return self._fail(operation)
         leader = host_of(location)
         names = [node.name for node in self.nodes]
         if leader not in names or operation.attempts > self.plan.retries + len(names):
@@ -187,11 +250,18 @@ class Client:
         in_its_cluster = here.cluster.name == self.cluster_of(operation.node)
         if here.name == operation.node or (onward is not None and in_its_cluster):
             self.position = (place + 1) % len(self.nodes) if onward is None else onward
-        if operation.attempts > self.plan.retries:
+        plan = self.plan
+        spent = bool(plan.budget_ppm) and self.credit_ppm < MILLION
+        if operation.attempts > plan.retries or spent:
             return self._end(operation, UNKNOWN if operation.silent else REFUSED, self._correlation(operation))
+        self.credit_ppm -= MILLION if plan.budget_ppm else 0
         self.pending[operation.number] = operation._replace(node="")
         self.deadlines.pop(operation.number, None)
-        return [SetTimer(self.plan.backoff_ns, RetryTimer(operation.number, operation.attempts))]
+        delay_ns = plan.backoff_ns
+        if plan.max_backoff_ns:
+            doublings = min(operation.attempts - 1, MAX_DOUBLINGS)
+            delay_ns = min(plan.max_backoff_ns, delay_ns << doublings)
+        return [SetTimer(delay_ns, RetryTimer(operation.number, operation.attempts), plan.jitter_ppm)]
 
     def _end(self, operation: Operation, kind: str, correlation: Correlation) -> list[Effect]:
         self.pending.pop(operation.number, None)

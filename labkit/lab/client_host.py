@@ -57,6 +57,10 @@ class ClientHost:
         return {**self.client.state(), "refused_messages": self.refused_messages}
 
     def _foreign(self, source: str, correlation: Correlation) -> str:
+        if correlation.number < 0:
+            place = -1 - correlation.number
+            asked = self.client.nodes[place].name if place < len(self.client.nodes) else ""
+            return "" if source == asked else NOT_ASKED
         operation = self.client.pending.get(correlation.number)
         if operation is None or operation.attempts != correlation.attempt or operation.node in ("", source):
             return ""
@@ -66,7 +70,7 @@ class ClientHost:
         services = self.services
         for effect in effects:
             if isinstance(effect, SetTimer):
-                services.after(effect.delay_ns, effect.payload)
+                services.after(effect.delay_ns, effect.payload, effect.spread_ppm)
             elif isinstance(effect, SendRequest):
                 message = ApiRequest(effect.correlation, effect.request)
                 services.send(self.name, effect.node, "request", message, size_of(effect.request.body))

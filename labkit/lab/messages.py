@@ -180,6 +180,10 @@ class AttemptTimeout(NamedTuple):
     """The end of the time that a client gives the oldest attempt under way."""
 
 
+class CheckTimer(NamedTuple):
+    """Time for the next round of health checks."""
+
+
 class RetryTimer(NamedTuple):
     """Time for the next attempt of a client's operation."""
 

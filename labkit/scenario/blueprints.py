@@ -49,6 +49,12 @@ def _client_plan(name: str, group: ClientsPart) -> ClientPlan:
         timeout_ns=group.timeout,
         retries=group.retries,
         backoff_ns=group.backoff,
+        max_backoff_ns=group.backoff_limit or 0,
+        jitter_ppm=group.jitter,
+        budget_ppm=group.retry_budget,
+        check_ns=group.health_check or 0,
+        fall=group.fall,
+        consistent=group.consistent,
         workload=tuple(
             WorkloadPlan(
                 operation=work.do,

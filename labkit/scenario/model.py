@@ -146,6 +146,20 @@ class ClientsPart(Part):
     timeout: Interval = Field(SECOND_NS, description="a duration such as 1s")
     retries: int = Field(3, ge=0, le=1_000, description="a number of further attempts, from 0 up")
     backoff: Interval = Field(200 * MILLISECOND_NS, description="a duration such as 200ms between two attempts")
+    backoff_limit: Interval | None = Field(
+        None, alias="backoff limit", description="a duration such as 10s up to which each pause is twice the last one"
+    )
+    jitter: Share = Field(0, description="a share such as 20% by which pauses are longer or shorter")
+    retry_budget: Share = Field(
+        0, alias="retry budget", description="a share such as 10%: one further attempt for each ten operations"
+    )
+    health_check: Interval | None = Field(
+        None,
+        alias="health check",
+        description="a duration such as 1s: check all nodes so often, use one that is in service",
+    )
+    fall: int = Field(2, ge=1, le=100, description="a number of failed checks that take a node out of service")
+    consistent: bool = Field(False, description="true to send X-Vault-Index, so that no answer is older than a write")
     work: list[WorkPart] = Field(
         [], max_length=20, description="a list of operations such as {do: put-secret, every: 100ms}"
     )

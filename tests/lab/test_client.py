@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from labkit.lab.blueprint import ClientPlan, ClusterPlan, NodePlan, WorkloadPlan
 from labkit.lab.client import BUILDERS, Client, Outcome, SendRequest, SetTimer, build_request
-from labkit.lab.messages import AttemptTimeout, Correlation, RetryTimer, WorkTimer
+from labkit.lab.messages import AttemptTimeout, CheckTimer, Correlation, RetryTimer, WorkTimer
 from labkit.service.errors import DR_SECONDARY, FORWARDING_LOST
 from labkit.service.message import Response
 from tests.examples import examples
@@ -364,3 +366,89 @@ def test_no_answer_and_no_timer_brings_a_client_down():
                 effects += client.on_timer(random.choice(timers), now_ns)
             effects = effects[-30:] + client.start(now_ns)
         assert all(operation.attempts <= group.retries + len(NODES) + 2 for operation in client.pending.values())
+
+
+# ---- longer pauses, budgets, health checks, and the index
+
+
+def careful(**how: Any) -> Client:
+    made = replace(plan(retries=9), **how)
+    return Client("shop-1", made, NODES)
+
+
+def pauses(one: Client, count: int) -> list[tuple[int, int]]:
+    """The pauses of an operation that is refused again and again: how long, and how much they vary."""
+    found, sent = [], begun(one)
+    for _ in range(count):
+        (timer,) = one.on_answer(sent.correlation, answer(503), NOW_NS)
+        assert isinstance(timer, SetTimer)
+        found.append((timer.delay_ns, timer.spread_ppm))
+        sent = retry(one, [timer])
+    return found
+
+
+def test_pauses_double_up_to_a_limit_and_vary():
+    assert pauses(careful(backoff_ns=100), 3) == [(100, 0)] * 3
+    longer = careful(backoff_ns=100, max_backoff_ns=1_000, jitter_ppm=200_000)
+    assert pauses(longer, 5) == [(delay, 200_000) for delay in (100, 200, 400, 800, 1_000)]
+
+
+def test_a_budget_pays_for_further_attempts_and_fills_with_operations():
+    one = careful(budget_ppm=500_000)
+    assert len(pauses(one, 8)) == 8, "ten are there at the start"
+    assert one.credit_ppm == 2_000_000
+    for _ in range(2):
+        sent = begun(one)
+        while True:
+            effects = one.on_answer(sent.correlation, answer(503), NOW_NS)
+            if isinstance(effects[0], Outcome):
+                break
+            sent = retry(one, effects)
+    assert one.credit_ppm < 1_000_000
+    sent = begun(one)
+    assert one.credit_ppm >= 500_000
+    again = Client("shop-1", one.plan, NODES, one.state())
+    assert again.credit_ppm == one.credit_ppm
+    assert ended(one.on_answer(sent.correlation, answer(503), NOW_NS)).kind == "refused"
+
+
+def check(one: Client, *statuses: int) -> None:
+    """A round of health checks with these answers, 0 for none."""
+    following, *asked = one.on_timer(CheckTimer(), 0)
+    assert following == SetTimer(one.plan.check_ns, CheckTimer())
+    for sent, status in zip(asked, statuses, strict=True):
+        assert isinstance(sent, SendRequest)
+        assert sent.request.path == "/v1/sys/health"
+        if status:
+            assert one.on_answer(sent.correlation, answer(status), NOW_NS) == []
+
+
+def test_health_checks_say_where_every_attempt_goes():
+    one = careful(check_ns=SECOND_NS)
+    assert one.start(0) == [SetTimer(0, CheckTimer()), SetTimer(2 * SECOND_NS, WorkTimer(0))]
+    check(one, 429, 200, 472)
+    sent = begun(one)
+    assert sent.node == "paris-2"
+    sent = retry(one, time_out(one))
+    assert sent.node == "paris-2", "only its checks tell a client of this"
+    for _ in range(3):
+        check(one, 429, 0, 200)
+    sent = retry(one, one.on_answer(sent.correlation, answer(307, location="http://paris-1:8200/v1/x"), NOW_NS))
+    assert sent.node == "tokyo-1"
+    again = Client("shop-1", one.plan, NODES, one.state())
+    assert begun(again).node == "tokyo-1"
+
+
+def test_a_consistent_client_sends_the_index_of_its_last_write_and_asks_again_where_it_is_not_known():
+    one = careful(consistent=True)
+    sent = begun(one)
+    one.on_answer(sent.correlation, Response(200, {"X-Vault-Index": "abc"}), NOW_NS)
+    sent = begun(one)
+    assert sent.request.headers["X-Vault-Index"] == "abc"
+    assert retry(one, one.on_answer(sent.correlation, answer(412), NOW_NS)).node == "paris-2"
+    assert Client("shop-1", one.plan, NODES, one.state()).index == "abc"
+
+    other = careful()
+    sent = begun(other)
+    other.on_answer(sent.correlation, Response(200, {"X-Vault-Index": "abc"}), NOW_NS)
+    assert "X-Vault-Index" not in begun(other).request.headers

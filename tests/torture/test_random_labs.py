@@ -135,7 +135,11 @@ def blueprint(random: Random) -> Blueprint:
         every_ns = random.choice((SECOND_NS // 5, SECOND_NS))
         kinds = ("put-secret", "encrypt", "get-secret")
         work = tuple(WorkloadPlan(operation=kind, every_ns=every_ns, keys=5, until_ns=90 * SECOND_NS) for kind in kinds)
-        chosen = chosen.with_clients(ClientPlan(name="shop", site="lisbon", use=("paris", "tokyo"), workload=work))
+        how: dict[str, Any] = random.choice(
+            ({}, {}, {"check_ns": SECOND_NS, "jitter_ppm": 200_000}, {"consistent": True, "budget_ppm": 100_000})
+        )
+        plan = ClientPlan(name="shop", site="lisbon", use=("paris", "tokyo"), workload=work, **how)
+        chosen = chosen.with_clients(plan)
     return chosen
 
 

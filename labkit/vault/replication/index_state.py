@@ -32,13 +32,13 @@ MISSING = "required index state not present"
 
 
 def header_of(core: Core, entry_number: int) -> str:
-    """Return the index of an entry that this primary made; empty where there is no primary."""
+    """Return the index of an entry that this primary made; empty on a node that has no authority."""
     name = _own_name(core)
     return b64encode(name + entry_number.to_bytes(NAME_BYTES, "big")).decode() if name else ""
 
 
 def check(ctx: Context, sent: str) -> None:
-    """Raise NotThatFar when this node's contents do not reach an index; BadRequest for what is no index."""
+    """Raise NotThatFar when this node's contents do not reach an index; BadRequest for anything else."""
     core = ctx.core
     try:
         index = b64decode(sent, validate=True)
