@@ -1,6 +1,7 @@
 """Admission: what a primary's node answers to hosts that want to join its replication set, or to connect to it.
 
-Any unsealed node makes challenges, for its whole cluster; only the active one gives keys.  All of it goes aside.
+Any node shows its API's certificate, sealed or not; any unsealed one makes challenges, for its whole cluster; only the
+active one gives keys.  All of it goes aside.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from labkit.lab.reports import CONNECTION_REFUSED
 from labkit.service.errors import NOT_ACTIVE
 from labkit.service.message import Response
 from labkit.vault.core import Core
-from labkit.vault.replication import connection
+from labkit.vault.replication import api_certificate, connection
 from labkit.vault.replication.serving import size_bytes
 
 NOT_ACTIVE_TEXT = "not the active node"
@@ -35,9 +36,11 @@ class Admission:
         self._core, self._send = core, send
 
     def answer_bootstrap(self, source: str, message: BootstrapRequest) -> None:
-        """Answer what a host asks for before it can connect: a challenge, then the keys."""
+        """Answer what a host asks for before it can connect: the API's certificate, a challenge, then the keys."""
         core = self._core
-        if message.operation == connection.CHALLENGE:
+        if message.operation == api_certificate.PRESENT:
+            answer = api_certificate.present(core.read_file, message.body["nonce"], source)
+        elif message.operation == connection.CHALLENGE:
             answer = connection.answer_challenge(core, source, message.body)
         elif not core.leadership.active:
             answer = Response(503, {}, {"errors": [NOT_ACTIVE_TEXT]}, NOT_ACTIVE)

@@ -25,6 +25,7 @@ from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Link, Topology
 from labkit.trace import Trace
 from labkit.vault.files import Files
+from labkit.vault.replication.api_certificate import files_of
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.storage.unfenced import UnfencedStorage
 from labkit.vault.vault import set_up
@@ -91,7 +92,7 @@ def make_parts(
         network=shared.network,
         network_faults=Faults(shared.network, shared.clock, shared.trace),
         stores=_stores(blueprint, state.get("stores")),
-        files={plan.name: Files(state.get("files", {}).get(plan.name)) for plan in blueprint.clusters},
+        files={plan.name: _files(plan, blueprint, seed, state.get("files", {})) for plan in blueprint.clusters},
         nodes=shared.nodes,
         processes=shared.processes,
         directory=shared.directory,
@@ -171,6 +172,12 @@ def _shared_parts(
     directory = NodeDirectory(blueprint, nodes, processes, network)
     label = state.get("branch_label", "")
     return _SharedParts(seed, label, log, clock, streams, network, nodes, processes, directory, connections.emit)
+
+
+def _files(plan: ClusterPlan, blueprint: Blueprint, seed: int, states: dict[str, Any]) -> Files:
+    """Return a cluster's files: those that were written, and its API's authority, certificate and key."""
+    entropy = SeededEntropy(seed, plan.name, "api certificate")
+    return Files(states.get(plan.name), files_of(plan.name, plan.node_names, entropy, blueprint.start_wall_ns))
 
 
 def _stores(blueprint: Blueprint, states: dict[str, Any] | None) -> dict[str, MemoryStorage]:

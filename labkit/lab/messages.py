@@ -105,7 +105,10 @@ class Announcement(NamedTuple):
 
 
 class BootstrapRequest(NamedTuple):
-    """A secondary's request for what it needs to join: a challenge, then the keys; ``number`` is its fetch."""
+    """A secondary's request for what it needs to join: a certificate, a challenge, then the keys.
+
+    ``number`` is its fetch.
+    """
 
     number: int
     operation: str
@@ -279,7 +282,7 @@ def _check_response(response: Any) -> str:
 
 
 def _check_question(message: ReplicationQuestion) -> str:
-    if not is_text(message.secondary_id):
+    if not shapes.is_id(message.secondary_id):
         return "a replication question without a secondary's id"
     return shapes.malformed_question(message.rpc, message.message) or shapes.malformed_credentials(message.credentials)
 
@@ -307,6 +310,8 @@ def _check_bootstrap_answer(message: BootstrapAnswer) -> str:
         return "a bootstrap answer without data"
     if type(data.get("challenge")) is str:
         return "" if _is_hex(data.get("seal")) else "a challenge without a seal"
+    if type(data.get("certificate")) is str:
+        return "" if _is_hex(data.get("signature")) else "a certificate without a signature"
     parts = [data.get(name) for name in BOOTSTRAP_PARTS]
     return "" if all(map(_is_hex, parts)) else "a bootstrap answer without keys"
 

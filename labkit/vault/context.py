@@ -50,6 +50,12 @@ class ContextSource(Protocol):
     def append_line(self, path: str, line: bytes, /) -> None:
         """Append a line to one of the node's files; raise OSError when it cannot be written."""
 
+    def read_file(self, path: str, /) -> bytes | None:
+        """Return what one of the node's files holds; None for one that is missing."""
+
+    def file_names(self, folder: str, /) -> tuple[str, ...]:
+        """Return the names of the node's files below a folder, sorted."""
+
     def note_due(self, key: str, when_ns: int, /) -> None:
         """Note when something in a key's record falls due."""
 

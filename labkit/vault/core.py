@@ -248,6 +248,7 @@ class Core:
         "damaged",
         "due_times",
         "entropy",
+        "file_names",
         "keys",
         "leadership",
         "names",
@@ -256,6 +257,7 @@ class Core:
         "observe",
         "on_commit",
         "read",
+        "read_file",
         "replica",
         "settings",
         "storage",
@@ -273,7 +275,7 @@ class Core:
         self.storage, self.settings = storage, settings
         self.read, self.names = storage.get, storage.list
         self.now, self.entropy, self.observe = environment.now, environment.entropy, environment.observe
-        self.append_line: Callable[[str, bytes], None] = Files().append
+        self.use_files(Files())
         self.keys, self.caches = keys or SealKeys(), Caches()
         self.replica = Replica(storage, journal, self.keys, self.caches)
         self.leadership = Leadership()
@@ -304,6 +306,11 @@ class Core:
         if MODE_KEY in writes:
             self.apply_mode()
         return number
+
+    def use_files(self, files: Files) -> None:
+        """Write and read these files from now on."""
+        self.append_line: Callable[[str, bytes], None] = files.append
+        self.read_file, self.file_names = files.read, files.names
 
     def note_due(self, key: str, when_ns: int) -> None:
         """Note when something in a key's record falls due."""

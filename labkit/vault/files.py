@@ -1,22 +1,57 @@
-"""Files: what a service writes beside its store, such as audit lines; never on the disk of the machine it runs on."""
+"""Files: what a service keeps beside its store, such as audit lines; never on the disk of the machine it runs on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+
+from labkit.service.arguments import text, wrong
 
 
 class Files:
-    """Simulated files by path, each a list of lines."""
+    """Simulated files by path, each a list of lines.
 
-    __slots__ = ("lines",)
+    ``made`` are files that are there from the beginning: each is made when it is first used.
+    """
 
-    def __init__(self, lines: Mapping[str, tuple[bytes, ...]] | None = None) -> None:
+    __slots__ = ("_made", "lines")
+
+    def __init__(
+        self,
+        lines: Mapping[str, tuple[bytes, ...]] | None = None,
+        made: Mapping[str, Callable[[], bytes]] | None = None,
+    ) -> None:
         self.lines: dict[str, list[bytes]] = {path: list(written) for path, written in (lines or {}).items()}
+        self._made = dict(made or {})
+
+    def __repr__(self) -> str:
+        return f"Files({', '.join(self.names())})"
 
     def append(self, path: str, line: bytes) -> None:
         """Add a line to a file; a missing file is created."""
+        if path not in self.lines and path in self._made:
+            self.write(path, self._made[path]())
         self.lines.setdefault(path, []).append(line)
 
+    def write(self, path: str, content: bytes) -> None:
+        """Write a file, in place of what it held."""
+        text("path", "the name of a file, such as /etc/labkit/paris.pem", path)
+        if not isinstance(content, bytes):
+            raise wrong("content", "bytes", content)
+        self.lines[path] = content.split(b"\n")
+
+    def read(self, path: str) -> bytes | None:
+        """Return what a file holds; None for one that is missing."""
+        lines = self.lines.get(path)
+        if lines is not None:
+            return b"\n".join(lines)
+        make = self._made.get(path)
+        return None if make is None else make()
+
+    def names(self, folder: str = "") -> tuple[str, ...]:
+        """Return the names of all files, or of those below a folder, sorted."""
+        below = f"{folder.rstrip('/')}/" if folder else ""
+        return tuple(sorted(name for name in {*self._made, *self.lines} if name.startswith(below)))
+
     def state(self) -> dict[str, tuple[bytes, ...]]:
-        """Return the files as plain values."""
+        """Return the files that were written as plain values."""
         return {path: tuple(lines) for path, lines in self.lines.items()}

@@ -1,8 +1,8 @@
 """Suspension: a request that fetches waits as plain data, and is replayed from its tape (R2).
 
-1. A tape holds, in order, everything that the context gave: stored bytes, names, entropy, instants, the comparison with
-   the root key, and a mark for each effect (observation, audit line, timer).  A replay returns the same values and
-   repeats no effect; where the tape ends, values come from the node again and are added to the tape.
+1. A tape holds, in order, everything that the context gave: stored bytes, names, files, entropy, instants, the
+   comparison with the root key, and a mark for each effect (observation, audit line, timer).  A replay returns the same
+   values and repeats no effect; where the tape ends, values come from the node again and are added to the tape.
 2. The live generator is only a cache: it may be dropped at any time, and the request goes on from its tape.
 3. Whether a request may go on is judged by the node as it is now, never by the tape.
 4. A request that waits while the node's keys are replaced is refused before any replay, as on a sealed node.
@@ -76,6 +76,16 @@ class Tape:
     def observe(self, kind: str, **fields: Any) -> None:
         """Report to the node's observer, once."""
         self._next("observe", lambda: self._core.observe(kind, **fields))
+
+    def read_file(self, path: str) -> bytes | None:
+        """Return what one of the node's files holds."""
+        content: bytes | None = self._next("file", lambda: self._core.read_file(path))
+        return content
+
+    def file_names(self, folder: str) -> tuple[str, ...]:
+        """Return the names of the node's files below a folder, sorted."""
+        names: tuple[str, ...] = self._next("file names", lambda: self._core.file_names(folder))
+        return names
 
     def note_due(self, key: str, when_ns: int) -> None:
         """Note when something in a key's record falls due, once."""

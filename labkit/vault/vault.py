@@ -66,7 +66,7 @@ class Vault(ShortForms):
         self.serial = 0
         self.root_token = ""
         self.files = files or Files()
-        self.core.append_line = self.files.append
+        self.core.use_files(self.files)
         self.unseal_keys: tuple[str, ...] = ()
         self.calls = Calls()
         self._resolved: ResolvedRoute | None = None  # of the request that is answered, for its call

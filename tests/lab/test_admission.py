@@ -57,6 +57,16 @@ def test_any_node_of_the_primary_answers_with_a_challenge(calm, node):
     assert set(answer.response.data) == {"challenge", "seal"}
 
 
+@pytest.mark.parametrize(("node", "sealed"), [("paris-1", False), ("paris-2", False), ("paris-2", True)])
+def test_any_node_shows_its_api_s_certificate(calm, node, sealed):
+    if sealed:
+        calm.parts.nodes[node].core.keys.drop()
+    asked = BootstrapRequest(5, "certificate", {"nonce": "n"})
+    answer = last_to(calm, "tokyo-1", node, "tokyo-1", asked)
+
+    assert (answer.number, set(answer.response.data)) == (5, {"certificate", "signature"})
+
+
 def test_a_standby_gives_no_keys(calm):
     shown = credentials(calm)
     answer = last_to(calm, "tokyo-1", "paris-2", "tokyo-1", BootstrapRequest(5, "bootstrap", shown))

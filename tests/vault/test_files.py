@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from labkit.vault.files import Files
 
 
@@ -21,6 +23,56 @@ def test_restored_files_are_files_of_their_own():
     Files(files.state()).append("a", b"2")
 
     assert files.lines == {"a": [b"1"]}
+
+
+def test_a_file_is_written_and_read_as_a_whole():
+    files = Files()
+    files.write("/etc/a.pem", b"one\ntwo\n")
+    files.append("audit.log", b"1")
+    files.append("audit.log", b"2")
+
+    assert files.read("/etc/a.pem") == b"one\ntwo\n"
+    assert files.read("audit.log") == b"1\n2"
+    assert files.read("nowhere") is None
+    assert Files(files.state()).read("/etc/a.pem") == b"one\ntwo\n"
+    files.write("/etc/a.pem", b"")
+    assert files.read("/etc/a.pem") == b""
+
+
+def test_names_are_listed_below_a_folder():
+    files = Files(made={"/etc/own.pem": lambda: b"own"})
+    for name in ("/etc/b", "/etc/a/c", "/etcetera"):
+        files.write(name, b"x")
+
+    assert files.names() == ("/etc/a/c", "/etc/b", "/etc/own.pem", "/etcetera")
+    assert files.names("/etc") == files.names("/etc/") == ("/etc/a/c", "/etc/b", "/etc/own.pem")
+    assert repr(Files({"a": (b"secret",)})) == "Files(a)"
+
+
+def test_a_file_that_is_there_from_the_beginning_is_made_when_it_is_used():
+    made = []
+
+    def own() -> bytes:
+        made.append(1)
+        return b"own"
+
+    files = Files(made={"/etc/own.pem": own, "/etc/other.pem": own})
+    assert (files.names(), files.state(), made) == (("/etc/other.pem", "/etc/own.pem"), {}, [])
+    assert files.read("/etc/own.pem") == b"own"
+    files.append("/etc/own.pem", b"line")
+    files.write("/etc/other.pem", b"mine")
+
+    assert files.read("/etc/own.pem") == b"own\nline"
+    assert Files(files.state(), {"/etc/other.pem": own}).read("/etc/other.pem") == b"mine"
+
+
+@pytest.mark.parametrize(("path", "content"), [("", b"x"), (None, b"x"), (7, b"x"), ("a", "text"), ("a", None)])
+def test_what_is_no_file_is_refused(path, content):
+    files = Files()
+    with pytest.raises(ValueError, match=r"(path|content): expected"):
+        files.write(path, content)
+
+    assert files.names() == ()
 
 
 def test_an_audit_device_writes_them(service):

@@ -24,7 +24,7 @@ from labkit.service.routing import Route, Table
 from labkit.vault.core import Environment, Leadership, Settings
 from labkit.vault.files import Files
 from labkit.vault.mounts import CATALOGUE, EngineKind
-from labkit.vault.replication import MODE_KEY, connection
+from labkit.vault.replication import MODE_KEY, api_certificate, connection
 from labkit.vault.replication.mode import Mode, advance
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.memory import MemoryStorage
@@ -464,6 +464,7 @@ class Pair:
         self.primary = World(seed=3, name="paris-1")
         self.primary.send("POST", DR + "primary/enable", {})
         self.silent = ()
+        self.files = Files(made=api_certificate.files_of("paris", ("127.0.0.1",), self.primary.entropy, START_NS))
 
     def activation(self, name="b", **asked):
         issued = self.primary.send("POST", DR + "primary/secondary-token", {"id": name, **asked})
@@ -474,6 +475,8 @@ class Pair:
             return silence("no address")
         if fetch.channel == "cluster":
             core, body = self.primary.vault.core, fetch.request.body
+            if fetch.request.path == api_certificate.PRESENT:
+                return api_certificate.present(self.files.read, body["nonce"], "node-1")
             asked = {"challenge": connection.answer_challenge, "bootstrap": connection.bootstrap}
             return asked[fetch.request.path](core, "node-1", body)
         return self.primary.vault.handle(fetch.request)
@@ -495,6 +498,14 @@ def operation_token(world):
 
 def enable_by_token(world, pair):
     return world.send("POST", DR + "secondary/enable", {"token": pair.activation()})
+
+
+def enable_by_authority(world, pair):
+    """By a token that is unwrapped where the API's certificate is trusted."""
+    for name in ("/etc/trusted/a.pem", "/etc/trusted/b.pem"):
+        world.files.write(name, pair.files.read(api_certificate.AUTHORITY_FILE))
+    body = {"token": pair.activation(), "ca_file": "/etc/trusted/a.pem", "ca_path": "/etc/trusted"}
+    return world.send("POST", DR + "secondary/enable", body)
 
 
 def enable_by_key(world, pair):
@@ -551,6 +562,7 @@ def test_what_waits_shares_nothing_with_the_one_who_asked():
     ("begin", "status"),
     [
         (enable_by_token, 200),
+        (enable_by_authority, 200),
         (enable_by_key, 200),
         (update_by_token, 200),
         (update_by_addresses, 204),
@@ -595,9 +607,12 @@ def test_new_addresses_for_a_cluster_that_was_demoted_meanwhile_are_refused(cuts
     assert "newly demoted cluster" in answer.errors[0]
 
 
-@pytest.mark.parametrize("begin", [update_by_token, update_by_addresses])
+SPENT = "; the token is spent: revoke b on the primary, and issue another one"
+
+
+@pytest.mark.parametrize(("begin", "spent"), [(update_by_token, SPENT), (update_by_addresses, "")])
 @pytest.mark.parametrize("cuts", [(), (0,), (1,)])
-def test_an_operation_token_that_is_deleted_while_update_primary_waits_is_refused(begin, cuts):
+def test_an_operation_token_that_is_deleted_while_update_primary_waits_is_refused(begin, spent, cuts):
     def delete_it(world, fetched):
         body = {"dr_operation_token": "hvs.operation"}
         world.send("POST", DR + "secondary/operation-token/delete", body)
@@ -605,7 +620,7 @@ def test_an_operation_token_that_is_deleted_while_update_primary_waits_is_refuse
     pair, world = Pair(), World()
     answer = play(world, begin(world, pair), pair.answer, cuts, delete_it)
 
-    assert (answer.status, answer.errors) == (403, ["dr operation token is missing or invalid"])
+    assert (answer.status, answer.errors) == (403, [f"dr operation token is missing or invalid{spent}"])
 
 
 def test_a_join_whose_commit_is_stale_leaves_the_keys_as_they_were():
@@ -631,7 +646,9 @@ class Unreachable:
         raise AssertionError(f"a handler that fetches reached core.{name} past its context")
 
 
-@pytest.mark.parametrize("begin", [enable_by_token, enable_by_key, update_by_token, update_by_addresses])
+@pytest.mark.parametrize(
+    "begin", [enable_by_token, enable_by_authority, enable_by_key, update_by_token, update_by_addresses]
+)
 def test_a_handler_that_fetches_reaches_nothing_past_its_context(begin, monkeypatch):
     from labkit.vault import request_walk
 

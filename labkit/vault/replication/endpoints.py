@@ -15,6 +15,7 @@ from labkit.service.message import Fetch, Reply, Response
 from labkit.service.routing import Route
 from labkit.vault.replication import activation, applied_position, index_state, joining, operation_token, reports
 from labkit.vault.replication.mode import MODE_KEY, Mode, WrongMode, advance, by_addresses, forgetting, require
+from labkit.vault.replication.shapes import MAX_ID_CHARACTERS, is_id
 from labkit.vault.replication.state import State, ready_to_promote
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ ID = fields.text("id", "opaque and unique id of the secondary")
 ACTIVATION = fields.text("token", "secondary activation token")
 API_ADDR = fields.text("primary_api_addr", "address that the token is unwrapped at, instead of the one it carries", "")
 CA_FILE = fields.text("ca_file", "file among the cluster's own that holds the authority of the primary's API", "")
-CA_PATH = fields.text("ca_path", "folder of such files", "")
+CA_PATH = fields.text("ca_path", "folder of such files; what either of the two names is trusted", "")
 
 
 def read_status(ctx: Context) -> dict[str, Any]:
@@ -73,6 +74,8 @@ def issue_secondary_token(ctx: Context, id: str, ttl: int, secondary_public_key:
     mode = _require(ctx, "primary", "issue a secondary token")
     if not id:
         raise BadRequest("id must be specified: an opaque, unique name for the secondary")
+    if not is_id(id):
+        raise BadRequest(f"id has at most {MAX_ID_CHARACTERS} characters, not {len(id)}")
     if ttl == 0:
         raise BadRequest("ttl must be positive; leave it out for 30m")
     if secondary_public_key and activation.version_numbers(ctx.core.settings.version) < PUBLIC_KEYS_SINCE:
@@ -85,6 +88,8 @@ def revoke_secondary(ctx: Context, id: str) -> None:  # noqa: A002 - the API's n
     _require(ctx, "primary", "revoke a secondary")
     if not id:
         raise BadRequest("id must be specified: the name that the secondary's token was issued for")
+    if not is_id(id):
+        raise BadRequest(f"no secondary with an id of {len(id)} characters is known")
     activation.revoke(ctx, id)
 
 
@@ -100,8 +105,10 @@ def generate_public_key(ctx: Context) -> dict[str, str]:
 def enable_secondary(ctx: Context, token: str, primary_api_addr: str, ca_file: str, ca_path: str) -> Asking:
     """Join a primary's replication set: unwrap and validate first, then wipe (decision D4)."""
     _advanced(ctx, "enable_secondary")
-    bundle, keys = yield from joining.fetch_bundle(ctx, token, primary_api_addr, (ca_file, ca_path))
-    mode = _advanced(ctx, "enable_secondary", **joining.fields_of(bundle))
+    trusted = joining.Trusted(ca_file, ca_path)
+    bundle, keys, spent = yield from joining.fetch_bundle(ctx, token, primary_api_addr, trusted)
+    with joining.saying(spent):
+        mode = _advanced(ctx, "enable_secondary", **joining.fields_of(bundle))
     joining.wipe(ctx, keys)
     _store(ctx, mode)
     joining.store_credentials(ctx, bundle)
@@ -162,9 +169,11 @@ def update_primary(
         _store(ctx, forgetting(_with_position(ctx, mode)))
         ctx.warn("This secondary has no primary any more.")
         return None
-    bundle, keys = yield from joining.fetch_bundle(ctx, token, primary_api_addr, (ca_file, ca_path))
-    mode = _still_allowed(ctx, dr_operation_token)
-    _store(ctx, joining.repointed(ctx, mode, bundle, keys))
+    trusted = joining.Trusted(ca_file, ca_path)
+    bundle, keys, spent = yield from joining.fetch_bundle(ctx, token, primary_api_addr, trusted)
+    with joining.saying(spent):
+        mode = _still_allowed(ctx, dr_operation_token)
+        _store(ctx, joining.repointed(ctx, mode, bundle, keys))
     joining.store_credentials(ctx, bundle)
     ctx.warn(f"This secondary is being pointed at another primary. {BRIEFLY}")
     return None

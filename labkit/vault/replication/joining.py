@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.service.durations import SECOND_NS, format_instant
@@ -10,7 +11,7 @@ from labkit.service.errors import BadRequest, Forbidden, ServiceError, Unavailab
 from labkit.service.message import Fetch, Request, Response, respond
 from labkit.vault.core import SealKeys
 from labkit.vault.identifiers import uuid_text
-from labkit.vault.replication import activation, connection
+from labkit.vault.replication import activation, api_certificate, connection
 from labkit.vault.replication.activation import Bundle
 from labkit.vault.replication.mode import Mode, WrongMode, advance, by_token
 from labkit.vault.seal import SEAL_CONFIG, SealConfig
@@ -27,11 +28,19 @@ UNWRAP = "/v1/sys/wrapping/unwrap"
 REDIRECTED, MAX_REDIRECTIONS = 307, 2
 MAX_ADDRESSES = 16
 TRIP_NS = 8 * SECOND_NS
+NONCE_BYTES = 16
 
 MAY_PASS = (0, 307, 429, 472, 473, 503)
 """What a node answers that does not serve now; every other refusal is final."""
 
 SPENT = "the token is spent: revoke {} on the primary, and issue another one"
+
+
+class Trusted(NamedTuple):
+    """Whose certificates of a primary's API are trusted: files by name, each PEM; none: every one (the system's)."""
+
+    ca_file: str
+    ca_path: str
 
 
 class BootstrapKeys(NamedTuple):
@@ -43,6 +52,14 @@ class BootstrapKeys(NamedTuple):
 
     def __repr__(self) -> str:
         return "BootstrapKeys(not shown)"
+
+
+class Fetched(NamedTuple):
+    """What a token leads to: its bundle, the primary's keys, and that it is spent, where that is so."""
+
+    bundle: Bundle
+    keys: BootstrapKeys
+    spent: str
 
 
 def new_set(ctx: Context, primary_cluster_addr: str) -> Mode:
@@ -59,28 +76,63 @@ def new_set(ctx: Context, primary_cluster_addr: str) -> Mode:
 
 
 def fetch_bundle(
-    ctx: Context, token: str, primary_api_addr: str, trusted: tuple[str, str]
-) -> Generator[Fetch, Response, tuple[Bundle, BootstrapKeys]]:
+    ctx: Context, token: str, primary_api_addr: str, trusted: Trusted
+) -> Generator[Fetch, Response, Fetched]:
     """Turn an activation token into its bundle and the primary's keys; a failure changes nothing (decision D4)."""
     if not token:
         raise BadRequest("token must be specified: the activation token that the primary issued for this secondary")
-    if any(trusted):
-        raise BadRequest(
-            f"no file {trusted[0] or trusted[1]} among this cluster's files; leave ca_file and ca_path out to use "
-            "the system's roots"
-        )
+    authorities = _read_authorities(ctx, trusted)
     bundle = activation.open_sealed_bundle(ctx, token)
     if bundle is not None:
         if ctx.now >= bundle.expires_ns:
             raise BadRequest(f"the token is over: {connection.EXPIRED.format(format_instant(bundle.expires_ns))}")
-        return (yield from _fetch_keys(ctx, bundle, bundle.cluster_addresses))
-    bundle, host = yield from _unwrap(token, primary_api_addr)
+        return Fetched(*(yield from _fetch_keys(ctx, bundle, bundle.cluster_addresses)), "")
+    bundle, host = yield from _unwrap(ctx, token, primary_api_addr, authorities)
     near = sorted(bundle.cluster_addresses, key=lambda address: _host_of(address) != host)
+    with saying(spent := SPENT.format(bundle.secondary_id)):
+        return Fetched(*(yield from _fetch_keys(ctx, bundle, tuple(near))), spent)
+
+
+@contextmanager
+def saying(spent: str) -> Iterator[None]:
+    """Let a refusal say too that the token is spent, if it is: it is final then."""
     try:
-        return (yield from _fetch_keys(ctx, bundle, tuple(near)))
+        yield
     except ServiceError as error:
+        if not spent:
+            raise
         kind = Forbidden if isinstance(error, Forbidden) else BadRequest
-        raise kind(f"{error.errors[0]}; {SPENT.format(bundle.secondary_id)}") from None
+        raise kind(f"{error.errors[0]}; {spent}") from None
+
+
+def _read_authorities(ctx: Context, trusted: Trusted) -> tuple[str, ...]:
+    """Return the authorities in the cluster's files that were named; none when none was."""
+    found: list[str] = []
+    if trusted.ca_file:
+        content = ctx.source.read_file(trusted.ca_file)
+        if content is None:
+            raise BadRequest(f"ca_file: {_missing(f'file {trusted.ca_file}')}")
+        found += _authorities_in(f"ca_file: {trusted.ca_file}", content)
+    if trusted.ca_path:
+        names = ctx.source.file_names(trusted.ca_path)
+        contents = [(name, ctx.source.read_file(name) or b"") for name in names]
+        holding = [(name, content) for name, content in contents if api_certificate.BEGIN_CERTIFICATE in content]
+        if not holding:
+            raise BadRequest(f"ca_path: {_missing(f'file with a certificate in PEM form below {trusted.ca_path}')}")
+        for name, content in holding:
+            found += _authorities_in(f"ca_path: {name}", content)
+    return tuple(dict.fromkeys(found))
+
+
+def _missing(what: str) -> str:
+    return f"no {what} among this cluster's files; put one there, or leave it out to use the system's trust"
+
+
+def _authorities_in(named: str, content: bytes) -> tuple[str, ...]:
+    try:
+        return api_certificate.authorities_in(content)
+    except ValueError as error:
+        raise BadRequest(f"{named} holds no authority to trust: {error}") from None
 
 
 def _fetch_keys(
@@ -135,7 +187,9 @@ def _read_keys(data: Any) -> BootstrapKeys:
     return keys
 
 
-def _unwrap(token: str, primary_api_addr: str) -> Generator[Fetch, Response, tuple[Bundle, str]]:
+def _unwrap(
+    ctx: Context, token: str, primary_api_addr: str, authorities: tuple[str, ...]
+) -> Generator[Fetch, Response, tuple[Bundle, str]]:
     """Unwrap an activation token at the first node of the primary that answers; return its bundle and that node."""
     from labkit.keymaking import read_claims
 
@@ -146,14 +200,14 @@ def _unwrap(token: str, primary_api_addr: str) -> Generator[Fetch, Response, tup
     addresses = [primary_api_addr] if primary_api_addr else _api_addresses(claims)
     failures = []
     for address in addresses:
-        address, answer = yield from _post_unwrap(address, token)
+        address, answer = yield from _post_unwrap(ctx, address, token, authorities)
         if answer.ok:
             return activation.read_bundle(answer), _host_of(address)
         text = _error_text(answer)
         if answer.status:
             refused = f"error response unwrapping secondary token; status code is {answer.status}, message is {text}"
             raise Unavailable(refused) if answer.status in MAY_PASS else BadRequest(refused)
-        failures.append(f'error unwrapping secondary token: Post "{address}{UNWRAP}": {text}')
+        failures.append(_not_unwrapped(address, text))
     raise Unavailable("; ".join(failures))
 
 
@@ -167,16 +221,43 @@ def _api_addresses(claims: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(texts))[:MAX_ADDRESSES]
 
 
-def _post_unwrap(address: str, token: str) -> Generator[Fetch, Response, tuple[str, Response]]:
+def _post_unwrap(
+    ctx: Context, address: str, token: str, authorities: tuple[str, ...]
+) -> Generator[Fetch, Response, tuple[str, Response]]:
     """Present a token as a whole, and follow a standby's redirection; return the address that answered, and how."""
     sent = {"X-Vault-Token": token}  # the wrapping token is the caller's own
     for _ in range(MAX_REDIRECTIONS + 1):
+        if authorities:
+            answer = yield from _check_api(ctx, address, authorities)
+            if not answer.status:
+                break
         answer = yield Fetch(address, Request("POST", UNWRAP, sent), TRIP_NS)
         location = answer.headers.get("Location", "")
         if answer.status != REDIRECTED or not location.endswith(UNWRAP):
             break
         address = location.removesuffix(UNWRAP)
     return address, answer
+
+
+def _check_api(ctx: Context, address: str, authorities: tuple[str, ...]) -> Generator[Fetch, Response, Response]:
+    """Ask an address for its API's certificate before a token goes there; raise BadRequest for one not trusted."""
+    nonce = ctx.entropy(NONCE_BYTES).hex()
+    answer = yield _fetch(address, api_certificate.PRESENT, {"nonce": nonce})
+    if not answer.status:
+        return answer
+    parties = (_host_of(address), ctx.core.settings.node)
+    try:
+        if not answer.ok:
+            raise ValueError(_error_text(answer))
+        api_certificate.check(answer.data, nonce, parties, authorities, ctx.now)
+    except ValueError as error:
+        reason = f"tls: failed to verify certificate: {error}; the token was not sent"
+        raise BadRequest(_not_unwrapped(address, reason)) from None
+    return answer
+
+
+def _not_unwrapped(address: str, reason: str) -> str:
+    return f'error unwrapping secondary token: Post "{address}{UNWRAP}": {reason}'
 
 
 def _host_of(address: str) -> str:

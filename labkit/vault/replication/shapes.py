@@ -20,6 +20,12 @@ Shape = Mapping[str, Check]
 MAX_VERSION_CHARACTERS = 64
 MAX_ADDRESSES = 64
 MAX_TEXT_CHARACTERS = 65_536
+MAX_ID_CHARACTERS = 256
+"""The longest id that a primary issues an activation for."""
+
+MAX_KEYS = 1024
+"""How many keys one question may ask for."""
+
 MAX_PAGES = FAN_OUT * len(TREES)
 ROWS = (tuple, list)
 
@@ -57,6 +63,8 @@ def malformed_credentials(shown: Any) -> str:
 
 def malformed_bootstrap_request(operation: Any, body: Any) -> str:
     """Return what is wrong with what is asked before a connection, an empty text when nothing is."""
+    if operation == "certificate":
+        return _unfit("request", operation, PRESENTED, body)
     if operation == "challenge":
         return _unfit("request", operation, CHALLENGED, body)
     return malformed_credentials(body) if operation == "bootstrap" else "a bootstrap request of an unknown kind"
@@ -84,6 +92,11 @@ def _unfit(what: str, rpc: str, shape: Shape, message: Any) -> str:
 
 def _is_text(value: Any) -> bool:
     return is_text(value) and len(value) <= MAX_TEXT_CHARACTERS
+
+
+def is_id(value: Any) -> bool:
+    """Whether a value may be a secondary's id."""
+    return is_text(value) and len(value) <= MAX_ID_CHARACTERS
 
 
 def _is_number(value: Any) -> bool:
@@ -218,7 +231,7 @@ QUESTION_SHAPES: Mapping[str, Shape] = {
         **_GENERATION,
         "subpages": _no_more(MAX_PAGES, _rows_of(_is_tree, _is_page, _is_page_or_empty)),
     },
-    "fetch_keys": {**_GENERATION, "keys": _list_of(_is_key), "limit_bytes": _is_number},
+    "fetch_keys": {**_GENERATION, "keys": _no_more(MAX_KEYS, _list_of(_is_key)), "limit_bytes": _is_number},
     "stream_wals": {**SERIAL, "from": _is_number},
     "echo": {
         **SERIAL,
@@ -275,16 +288,17 @@ PUSH: Shape = {**SERIAL, "entries": _are_entries}
 
 ANNOUNCEMENT: Shape = {
     "cluster_id": is_text,
-    "secondary_id": is_text,
+    "secondary_id": is_id,
     "term": _is_count,
     "address": is_text,
     "signature": _is_bytes,
 }
-CHALLENGED: Shape = {"cluster_id": _is_text, "secondary_id": is_text}
+PRESENTED: Shape = {"nonce": is_id}
+CHALLENGED: Shape = {"cluster_id": _is_text, "secondary_id": is_id}
 
 CREDENTIALS: Shape = {
     "cluster_id": _is_text,
-    "secondary_id": is_text,
+    "secondary_id": is_id,
     "certificate": _is_text,
     "challenge": is_text,
     "seal": _is_bytes,

@@ -39,6 +39,7 @@ from labkit.vault.replication.events import (
     TimerFired,
 )
 from labkit.vault.replication.merkle import PAGE_BYTES, TREES, MerkleTree
+from labkit.vault.replication.shapes import MAX_KEYS
 from labkit.vault.replication.state import (
     BACKOFF_SPREAD_PPM,
     DEAD_NS,
@@ -94,7 +95,7 @@ __all__ = [
 DIFF_PAGES = 128
 """How many pages one question of a comparison holds: 640 KiB of subpages at most."""
 
-FETCH_KEYS, FETCH_BYTES = 1024, 1 << 19
+FETCH_KEYS, FETCH_BYTES = MAX_KEYS, 1 << 19
 """How many keys one fetch asks for, and about how many bytes it wants at most."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,12 +12,14 @@ import pytest
 from labkit import Lab, Vault
 from labkit.keymaking import make_authority, make_signing_key, read_claims, sign_es512
 from labkit.lab.blueprint import pair, triangle
+from labkit.lab.entropy import SeededEntropy
 from labkit.lab.runbook_effects import Ask
 from labkit.sealed_box import seal_to
 from labkit.service.errors import BadRequest, Unavailable
 from labkit.service.message import Request, Response, respond, silence
 from labkit.vault.context import Context
-from labkit.vault.replication import joining
+from labkit.vault.files import Files
+from labkit.vault.replication import api_certificate, joining
 from labkit.vault.replication.activation import Bundle
 from labkit.vault.replication.challenge import Parties, make
 from labkit.vault.replication.joining import BootstrapKeys
@@ -160,7 +163,171 @@ def test_the_address_can_be_given_instead_of_the_one_in_the_token(issued):
 
 @pytest.mark.parametrize("trusted", [{"ca_file": "/ca.pem"}, {"ca_path": "/ca"}])
 def test_with_an_authority_that_is_not_among_its_files(issued, trusted):
-    refused_and_unharmed(issued, 400, next(iter(trusted.values())), token=issued.token, **trusted)
+    (name, value), *_ = trusted.items()
+    text = f"{name}: no file {'with a certificate in PEM form below ' if name == 'ca_path' else ''}{value} among this"
+
+    refused_and_unharmed(issued, 400, text, token=issued.token, **trusted)
+
+
+# ---- the authority of the primary's API (D13)
+
+
+CA, CA_FOLDER = "/etc/trusted/paris.pem", "/etc/trusted/"
+UNVERIFIED = "tls: failed to verify certificate: "
+
+
+def pem_of(drill, cluster="paris"):
+    """The authority of a cluster's API, as its files have it."""
+    content = drill[cluster].files.read(api_certificate.AUTHORITY_FILE)
+    assert content.startswith(b"-----BEGIN CERTIFICATE-----")
+    return content
+
+
+@pytest.mark.parametrize("named", [{"ca_file": CA}, {"ca_path": CA_FOLDER}, {"ca_path": "/etc"}])
+def test_with_the_primarys_own_authority_the_token_is_unwrapped(issued, named):
+    issued["tokyo"].files.write(CA, pem_of(issued))
+    issued["tokyo"].files.write(CA_FOLDER + "read.me", b"what these are")
+
+    assert enable(issued, token=issued.token, **named).status == 200
+
+
+def test_one_good_authority_of_several_is_enough(issued):
+    issued["tokyo"].files.write(CA, pem_of(issued, "tokyo") + pem_of(issued))
+
+    assert enable(issued, token=issued.token, ca_file=CA).status == 200
+
+
+def test_with_another_authority_nothing_is_wiped_and_nothing_spent(issued):
+    """The token never left: it works once the right authority is named."""
+    issued["tokyo"].files.write(CA, pem_of(issued, "tokyo"))
+    sent = f'error unwrapping secondary token: Post "http://paris-1:8200{joining.UNWRAP}": {UNVERIFIED}'
+    text = f"{sent}x509: certificate signed by unknown authority; the token was not sent"
+    refused_and_unharmed(issued, 400, text, token=issued.token, ca_file=CA)
+    refused_and_unharmed(issued, 400, text, token=issued.token, ca_path=CA_FOLDER)
+    issued["tokyo"].files.write(CA, pem_of(issued))
+
+    assert enable(issued, token=issued.token, ca_file=CA).status == 200
+
+
+@pytest.mark.parametrize(
+    ("content", "named", "text"),
+    [
+        (b"", {"ca_file": CA}, f"ca_file: {CA} holds no authority to trust: it holds no certificate in PEM form"),
+        (b"", {"ca_path": CA_FOLDER}, f"ca_path: no file with a certificate in PEM form below {CA_FOLDER}"),
+        (b"\xff\x00", {"ca_file": CA}, "holds no certificate in PEM form"),
+        (api_certificate.BEGIN_CERTIFICATE + b"\nAAAA", {"ca_file": CA}, "what is not an X.509 certificate"),
+        (api_certificate.BEGIN_CERTIFICATE + b"\nAAAA", {"ca_path": "/etc/trusted"}, f"ca_path: {CA} holds no"),
+    ],
+)
+def test_a_file_that_is_no_authority_is_refused_before_anything_is_asked(issued, content, named, text):
+    issued["tokyo"].files.write(CA, content)
+    delivered = issued.lab.network.delivered
+
+    refused_and_unharmed(issued, 400, text, token=issued.token, **named)
+    assert issued.lab.network.delivered - delivered == 4, "the operator's questions and their answers only"
+
+
+def test_every_name_that_is_given_must_lead_to_an_authority(issued):
+    issued["tokyo"].files.write(CA, pem_of(issued))
+
+    refused_and_unharmed(issued, 400, "ca_path: no file", token=issued.token, ca_file=CA, ca_path="/nowhere")
+
+
+def test_a_host_that_another_clusters_certificate_names_is_not_trusted(issued):
+    """The certificate and key of paris on tokyo's nodes: trusted, but for other hosts."""
+    for name in (api_certificate.CERTIFICATE_FILE, api_certificate.KEY_FILE):
+        issued["tokyo"].files.write(name, issued["paris"].files.read(name))
+    issued["tokyo"].files.write(CA, pem_of(issued))
+    text = "x509: certificate is valid for paris-1, paris-2, paris-3, not tokyo-2"
+
+    refused_and_unharmed(issued, 400, text, token=issued.token, primary_api_addr="http://tokyo-2:8200", ca_file=CA)
+
+
+@pytest.mark.parametrize("name", [api_certificate.CERTIFICATE_FILE, api_certificate.KEY_FILE])
+def test_a_primary_that_lost_its_certificate_is_not_trusted(issued, name):
+    issued["tokyo"].files.write(CA, pem_of(issued))
+    issued["paris"].files.write(name, b"lost")
+
+    refused_and_unharmed(issued, 400, UNVERIFIED + api_certificate.NOT_PRESENTED, token=issued.token, ca_file=CA)
+
+
+def test_a_certificate_that_is_over_is_not_trusted(issued):
+    issued["tokyo"].files.write(CA, pem_of(issued))
+    core = issued.lab.parts.nodes["tokyo-1"].core
+    now = core.now
+    core.now = lambda: now() + 11 * 365 * 86_400 * SECOND_NS
+
+    refused_and_unharmed(issued, 400, "x509: certificate signed by unknown authority", token=issued.token, ca_file=CA)
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_standby_shows_the_certificate_too_also_a_sealed_one(issued, sealed):
+    issued["tokyo"].files.write(CA, pem_of(issued))
+    if sealed:
+        issued.lab.parts.nodes["paris-2"].core.keys.drop()
+    answer = enable(issued, token=issued.token, ca_file=CA, primary_api_addr="http://paris-2:8200")
+    shown = issued.lab.trace.select("message", what="bootstrap_request", target="paris-2", fate="delivered")
+
+    assert len(shown) >= 1
+    text = "error response unwrapping secondary token; status code is 503, message is Vault is sealed"
+    assert (answer.status, answer.errors) == ((503, [text]) if sealed else (200, []))
+
+
+def test_each_hop_of_a_redirection_shows_its_certificate():
+    own = Files(made=api_certificate.files_of("paris", ("a", "b"), SeededEntropy(1), 0))
+    asking = unwrap(
+        TOKEN, "http://b:8200", api_certificate.authorities_in(own.read(api_certificate.AUTHORITY_FILE) or b"")
+    )
+    location = {"Location": "http://a:8200/v1/sys/wrapping/unwrap"}
+    asked = next(asking)
+    for host in ("b", "a"):
+        assert (asked.address, asked.request.path) == (f"http://{host}:8200", api_certificate.PRESENT)
+        asked = asking.send(api_certificate.present(own.read, asked.request.body["nonce"], "node-1"))
+        assert (asked.address, asked.request.path) == (f"http://{host}:8200", joining.UNWRAP)
+        asked = asking.send(Response(307, location)) if host == "b" else None
+
+
+def test_a_silent_address_is_left_for_the_next_before_any_token_goes_there():
+    asking = unwrap(TOKEN, authorities=("an authority",))
+    first = next(asking)
+    assert (first.address, first.channel, first.request.path) == ("http://a:8200", "cluster", "certificate")
+    assert asking.send(silence("no answer")).address == "http://b:8200"
+
+    with pytest.raises(Unavailable, match=r"a:8200.*b:8200"):
+        asking.send(silence("no answer"))
+
+
+def test_a_repointed_secondary_trusts_by_file_too(turned):
+    turned["paris"].files.write(CA, pem_of(turned, "paris"))
+    text = "x509: certificate signed by unknown authority"
+    answer = update(turned, "paris", token=turned.activation("paris", primary="tokyo"), ca_file=CA)
+    assert (answer.status, text in answer.errors[0]) == (400, True)
+    turned["paris"].files.write(CA, pem_of(turned, "tokyo"))
+    turned.post("tokyo", "primary/revoke-secondary", {"id": "paris"})
+
+    assert update(turned, "paris", token=turned.activation("paris", primary="tokyo"), ca_file=CA).status == 200
+
+
+def test_a_join_with_a_named_authority_is_the_same_cut_and_uncut(issued):
+    ends = []
+    for cut in (False, True):
+        lab = Lab.restore(issued.lab.snapshot())
+        lab["tokyo"].files.write(CA, pem_of(issued))
+        body = {"token": issued.token, "ca_file": CA}
+        number = lab.parts.console.ask(Ask("tokyo", "POST", "sys/replication/dr/secondary/enable", body))
+        first = lab.parts.nodes["tokyo-1"].serial
+        for fetched in range(first + 1, first + (5 if cut else 1)):
+            lab.run(until=partial(has_fetched, fetched))
+            lab = Lab.restore(lab.snapshot())
+        lab.run(f"{30_000_000_000 + issued.lab.now - lab.now}ns")
+        ends.append((lab.parts.console.answers[number].status, lab.now, lab.trace.digest()))
+
+    assert ends[0] == ends[1]
+    assert ends[0][0] == 200
+
+
+def has_fetched(serial, lab):
+    return lab.parts.nodes["tokyo-1"].serial >= serial
 
 
 def test_after_a_failure_a_fresh_token_works(issued):
@@ -282,8 +449,14 @@ def test_an_activation_issued_before_a_takeover_still_works(apart, encrypted, re
     assert apart.status("tokyo")["state"] == "stream-wals"
 
 
+def unwrap(token, address="", authorities=()):
+    """The unwrap of a token, with its fetches."""
+    ctx: Any = Context(Vault.dev().core, Request("", ""), 0) if authorities else None
+    return joining._unwrap(ctx, token, address, authorities)
+
+
 def test_an_unwrap_follows_a_standby_that_names_the_active_node():
-    asking = joining._unwrap(TOKEN, "http://b:8200")
+    asking = unwrap(TOKEN, "http://b:8200")
     asked = next(asking)
     assert (asked.address, asked.request.headers) == ("http://b:8200", {"X-Vault-Token": TOKEN})
     location = {"Location": "http://a:8200/v1/sys/wrapping/unwrap"}
@@ -294,7 +467,7 @@ def test_an_unwrap_follows_a_standby_that_names_the_active_node():
 
 @pytest.mark.parametrize("location", ["", "http://a:8200/v1/other"])
 def test_a_redirection_to_elsewhere_is_not_followed(location):
-    asking = joining._unwrap(TOKEN, "http://b:8200")
+    asking = unwrap(TOKEN, "http://b:8200")
     next(asking)
 
     with pytest.raises(Unavailable, match="status code is 307"):
@@ -302,7 +475,7 @@ def test_a_redirection_to_elsewhere_is_not_followed(location):
 
 
 def test_redirections_in_a_circle_come_to_an_end():
-    asking = joining._unwrap(TOKEN, "http://b:8200")
+    asking = unwrap(TOKEN, "http://b:8200")
     next(asking)
     for name in ("n1", "n2"):
         location = {"Location": f"http://{name}:8200/v1/sys/wrapping/unwrap"}
@@ -320,7 +493,7 @@ def test_redirections_in_a_circle_come_to_an_end():
     ],
 )
 def test_only_what_may_pass_later_is_503(answer, kind):
-    asking = joining._unwrap(TOKEN, "http://b:8200")
+    asking = unwrap(TOKEN, "http://b:8200")
     next(asking)
 
     with pytest.raises(kind, match=f"error response unwrapping secondary token; status code is {answer.status}"):
@@ -328,7 +501,7 @@ def test_only_what_may_pass_later_is_503(answer, kind):
 
 
 def test_silent_addresses_of_a_token_are_left_for_the_next():
-    asking = joining._unwrap(TOKEN, "")
+    asking = unwrap(TOKEN)
     assert next(asking).address == "http://a:8200"
     assert asking.send(silence("no answer")).address == "http://b:8200"
 
@@ -341,7 +514,7 @@ def test_a_token_without_an_address_needs_one(claims):
     private, _ = make_signing_key(lambda count: b"\x07" * count)
 
     with pytest.raises(BadRequest, match="names no address; give primary_api_addr"):
-        next(joining._unwrap(sign_es512(private, claims), ""))
+        next(unwrap(sign_es512(private, claims)))
 
 
 def test_who_only_poses_as_the_primary_learns_nothing_and_changes_nothing(issued):
@@ -532,6 +705,7 @@ def test_a_token_of_another_set_is_refused_because_its_data_cannot_live_beside_t
 
     assert answer.status == 400
     assert "another replication set" in answer.errors[0]
+    assert answer.errors[0].endswith("the token is spent: revoke tokyo on the primary, and issue another one")
     assert one.stored("tokyo")["node/mode"] == before
 
 

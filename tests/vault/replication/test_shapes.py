@@ -90,6 +90,7 @@ WRONG_QUESTIONS: list[tuple[Any, Any]] = [
     ("sub_page_hashes", {"serial": 1, "generation": 1, "subpages": [[1, -1, PAGE]]}),
     ("fetch_keys", {"serial": 1, "generation": 1, "keys": ["node/mode"], "limit_bytes": 1}),
     ("fetch_keys", {"serial": 1, "generation": 1, "keys": ["\ud800"], "limit_bytes": 1}),
+    ("fetch_keys", {"serial": 1, "generation": 1, "keys": ["core/a"] * 1025, "limit_bytes": 1}),
     ("fetch_keys", {"serial": 1, "generation": 1, "keys": [""], "limit_bytes": 1}),
     ("stream_wals", {"serial": 1, "from": 1.0}),
     ("stream_wals", {"serial": 1, "from": 1 << 63}),
