@@ -31,13 +31,17 @@ class Greeting:
         return self.question if self.question is not None and self.node == node else heartbeat
 
     def proven(self, source: str, challenge: ConnectionChallenge, core: Core) -> ReplicationQuestion | None:
-        """Return the question with credentials, once the node that was asked wants them and is the upstream's."""
+        """Return the question with credentials, once the node that was asked wants them; None for any other challenge.
+
+        ValueError says why nothing is shown to it: it is not the upstream that this secondary was activated for.
+        """
         question = self.question
         if question is None or (self.node, question.message["serial"]) != (source, challenge.serial):
             return None
         self.question = None
         shown = connection.credentials(core, Challenge(challenge.text, challenge.seal))
-        return question._replace(credentials=shown) if shown else None
+        proven: ReplicationQuestion = question._replace(credentials=shown)
+        return proven
 
     def state(self) -> tuple[Any, ...] | None:
         """Return what waits as plain values."""

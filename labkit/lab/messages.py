@@ -288,8 +288,10 @@ def _check_question(message: ReplicationQuestion) -> str:
 
 
 def _check_refusal(message: ReplicationRefusal) -> str:
-    texts = is_text(message.rpc) and is_text(message.reason) and type(message.addresses) is tuple
-    if not texts or not is_whole_number(message.serial) or not all(map(is_text, message.addresses)):
+    texts = is_text(message.rpc) and shapes.is_short(message.reason) and type(message.addresses) is tuple
+    if not texts or not is_whole_number(message.serial) or len(message.addresses) > shapes.MAX_ADDRESSES:
+        return "a malformed refusal of a replication question"
+    if not all(map(shapes.is_short, message.addresses)):
         return "a malformed refusal of a replication question"
     return ""
 

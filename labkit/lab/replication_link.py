@@ -253,7 +253,14 @@ class ReplicationLink(NodeReplica):
         self._put(target.node, question, send.aside)
 
     def _on_challenge(self, source: str, challenge: ConnectionChallenge) -> None:
-        question = self.greeting.proven(source, challenge, self._core) if self._sync is not None else None
+        if self._sync is None:
+            return
+        try:
+            question = self.greeting.proven(source, challenge, self._core)
+        except ValueError as error:
+            self._core.observe("upstream_refused", reason=str(error))
+            self._drive(Refused("guard_hash", challenge.serial, str(error), self._moment()))
+            return
         if question:
             self._put(source, question, aside=True)
 

@@ -54,6 +54,14 @@ def test_only_the_node_that_was_asked_and_only_this_question(greeting, cores):
     assert greeting.proven("paris-1", challenge(cores), cores[1])
 
 
+def test_a_challenge_of_another_authority_is_an_error_and_ends_the_question(greeting, cores):
+    false = ConnectionChallenge(5, "7", bytes(64))
+    with pytest.raises(ValueError, match="not made by this authority"):
+        greeting.proven("paris-1", false, cores[1])
+
+    assert greeting.question is None
+
+
 def test_it_goes_on_from_its_state(greeting, cores):
     again = Greeting(greeting.state())
 

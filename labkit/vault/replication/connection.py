@@ -135,13 +135,11 @@ def read_challenge(data: Any) -> Challenge:
 
 
 def credentials(core: Core, given: Challenge) -> dict[str, Any]:
-    """Return what a secondary shows when it connects, for a challenge; nothing for one that is not its primary's."""
+    """Return what a secondary shows when it connects, for a challenge; ValueError for one that is not its primary's."""
     bundle = held_bundle(core)
-    try:
-        return {} if bundle is None else show(bundle, given, core.settings)
-    except ValueError as error:
-        core.observe("upstream_refused", reason=str(error))
-    return {}
+    if bundle is None:
+        raise ValueError("this secondary has no credentials of a primary")
+    return show(bundle, given, core.settings)
 
 
 def show(bundle: Bundle, given: Challenge, settings: Settings) -> dict[str, Any]:

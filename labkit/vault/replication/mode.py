@@ -179,6 +179,7 @@ class UpstreamStatus(NamedTuple):
     primaries: tuple[PeerStatus, ...] = ()
     sync_total_keys: int = 0
     sync_progress: int = 0
+    connection_error: str = ""  # why it is not connected
 
 
 def status_disabled() -> dict[str, Any]:
@@ -208,6 +209,8 @@ def status_secondary(mode: Mode, link: UpstreamStatus, tree: TreeStatus) -> dict
     body: dict[str, Any] = {"mode": "secondary", "state": link.state}
     if mode.has_upstream:
         body["connection_state"] = link.connection_state
+        if link.connection_error:
+            body["connection_error"] = link.connection_error
     body |= {
         "cluster_id": mode.cluster_id,
         "secondary_id": mode.secondary_id,

@@ -78,6 +78,7 @@ def _link(ctx: Context, mode: Mode, sync: State) -> UpstreamStatus:
     return UpstreamStatus(
         state=sync.state,
         connection_state=sync.connection_state,
+        connection_error=sync.last_error,
         known_primary_cluster_addrs=tuple(sorted(sync.addresses)),
         last_start="" if sync.last_start_ns is None else format_instant(sync.last_start_ns),
         primaries=(primary,) if mode.has_upstream else (),

@@ -23,6 +23,7 @@ MAX_TEXT_CHARACTERS = 65_536
 MAX_ID_CHARACTERS = 256
 """The longest id that a primary issues an activation for."""
 
+MAX_REASON_CHARACTERS = 4_096
 MAX_KEYS = 1024
 """How many keys one question may ask for."""
 
@@ -97,6 +98,11 @@ def _is_text(value: Any) -> bool:
 def is_id(value: Any) -> bool:
     """Whether a value may be a secondary's id."""
     return is_text(value) and len(value) <= MAX_ID_CHARACTERS
+
+
+def is_short(value: Any) -> bool:
+    """Whether a value may be the reason of a refusal, or an address in one."""
+    return is_text(value) and len(value) <= MAX_REASON_CHARACTERS
 
 
 def _is_number(value: Any) -> bool:

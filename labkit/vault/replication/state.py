@@ -111,6 +111,8 @@ class State(NamedTuple):
     loops: int = 0  # comparisons since a streamed entry or equal guards
     divergences: int = 0  # unequal guards since equal ones
     recheck_ns: int = 0
+    damaged: tuple[str, ...] = ()  # keys that the upstream holds damaged values of, as reported
+    missing: str = ""  # what a comparison that met such keys left: "named", then how the guards differ, in hex
     root_alarm: str = ""  # unequal roots over equal guards: comparing, compared, reported; empty: none were seen
 
 

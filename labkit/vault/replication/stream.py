@@ -10,7 +10,8 @@
    When two heartbeats in a row went unanswered, something cut the link meanwhile: the next one is a mark.
    The question by guard goes aside, so the heartbeats after it do, and are its marks.
 4. When everything pushed was applied and the guards differ, contents differ: the secondary asks by guard
-   again, at growing intervals while they still differ.
+   again, at growing intervals while they still differ.  Where the last comparison met values that are damaged upstream,
+   it asks again only once the guards differ otherwise than after that comparison: nothing else can have come of it.
 5. When the guards are equal and the roots are not, a tree is damaged: one comparison follows, and when the roots differ
    after it too, ``merkle_loop`` is reported, once until they are equal again.
 6. The canary rides on the heartbeat: an instant of the upstream counts as seen once all entries before it
@@ -196,15 +197,23 @@ def _compared(state: State, answer: Mapping[str, Any], at: Moment) -> Step:
     if not answer["guard"] or answer["sent"] != position:
         return state, []
     if answer["guard"] == answer["own_guard"]:
-        if state.loops or state.divergences:
-            state = state._replace(loops=0, divergences=0, recheck_ns=0)
+        if state.loops or state.divergences or state.damaged:
+            state = state._replace(loops=0, divergences=0, recheck_ns=0, damaged=(), missing="")
         return _compared_roots(state, answer)
+    difference = _difference(answer["guard"], answer["own_guard"])
+    if state.missing in ("named", difference):
+        return state._replace(missing=difference), []
     if at.now_ns < state.recheck_ns:
         return state, []
     state = state._replace(divergences=state.divergences + 1, recheck_ns=at.now_ns + backoff_ns(state.divergences))
     observed = Observe("contents_differ", {"position": position, "times": state.divergences})
     state, effects = ask_guard(state)
     return state, [observed, *effects]
+
+
+def _difference(guard: bytes, own_guard: bytes) -> str:
+    """Return what two guards differ by: it stays the same while both sides take the same entries."""
+    return bytes([one ^ other for one, other in zip(guard, own_guard, strict=False)]).hex()
 
 
 def _compared_roots(state: State, answer: Mapping[str, Any]) -> Step:

@@ -202,7 +202,7 @@ def _lost(state: State, reason: str, at: Moment, active: tuple[str, ...] = ()) -
         connection_state="transient_failure",
         addresses=next_first,
         failures=state.failures + 1,
-        last_error=reason,
+        last_error=(state.last_error if active else "") or reason,  # where to ask instead explains nothing
         awaiting="",
         work=Work(),
         serial=state.serial + 1,
@@ -288,7 +288,7 @@ def _guard(state: State, answer: Mapping[str, Any]) -> Step:
     if state.root_alarm == "comparing":
         state, moves = move(state, "roots differ")
     else:
-        state, moves = move(state._replace(loops=state.loops + 1), "guard missing")
+        state, moves = move(state._replace(loops=state.loops + 1, missing=""), "guard missing")
         moves.insert(0, Observe("missing_guard", {"generation": generation}))
     state, effects = state._replace(work=Work(generation)), [*kept, *moves]
     if state.loops > 1:
@@ -339,9 +339,12 @@ def _empty_diff(state: State) -> Step:
 def _values(state: State, answer: Mapping[str, Any]) -> Step:
     puts = tuple((key, value) for key, value in answer["values"] if value is not False)
     damaged = [key for key, value in answer["values"] if value is False]
+    new = [key for key in damaged if key not in state.damaged]
+    if damaged:
+        state = state._replace(damaged=(*state.damaged, *new), missing="named")
     work = state.work._replace(progress=state.work.progress + len(answer["values"]))
     state, effects = _next_batch(state._replace(work=work), puts)
-    looped = [Observe("merkle_loop", {"comparisons": state.loops, "damaged": damaged})] if damaged else []
+    looped = [Observe("merkle_loop", {"comparisons": state.loops, "damaged": new})] if new else []
     return state, [*looped, *effects]
 
 

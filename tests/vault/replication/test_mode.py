@@ -244,5 +244,5 @@ def test_a_cluster_that_never_replicated_has_nothing_to_say() -> None:
     assert PeerStatus() == ("", "", "", False, "", 0, 0, 0)
     assert Reindex("building") == ("building", 0, 0)
     assert TreeStatus(ROOT) == (ROOT, None)
-    assert UpstreamStatus("idle") == ("idle", "", (), "", (), 0, 0)
+    assert UpstreamStatus("idle") == ("idle", "", (), "", (), 0, 0, "")
     assert Mode.from_bytes(None) == Mode()

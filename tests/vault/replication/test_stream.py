@@ -325,6 +325,19 @@ def test_other_contents_at_the_same_position_are_found_ever_less_often() -> None
     assert (state.divergences, state.loops) == (0, 0)
 
 
+def test_a_difference_that_damage_upstream_explains_is_not_looked_into_again() -> None:
+    state = STREAMING._replace(missing="named", damaged=("logical/a",))
+    unlike = {"guard": b"\x05\x01", "own_guard": b"\x05\x00"}
+    for answer in (echo(**unlike), echo(guard=b"\x07\x01", own_guard=b"\x07\x00"), echo(**unlike)):
+        state, effects = stream.echoed(state, answer)
+        assert (effects, state.missing, state.divergences) == ([], "0001", 0)
+
+    _, effects = stream.echoed(state, echo(guard=b"\x06\x01", own_guard=b"\x05\x00"))
+    assert (kinds(effects), asks(effects)) == (["contents_differ"], ["guard_hash"])
+    state, effects = stream.echoed(state, echo())
+    assert (state.missing, state.damaged, effects) == ("", (), [])
+
+
 def test_guards_are_compared_at_the_same_position_alone() -> None:
     assert stream.echoed(STREAMING, echo(sent=3, own_guard=b"other", aside=True))[1] == []
     assert stream.echoed(STREAMING, echo(guard=b"", own_guard=b"other"))[1] == []

@@ -163,6 +163,44 @@ def test_what_is_damaged_upstream_is_not_taken_and_what_is_here_stays(world: Any
     assert world.observed("merkle_loop")[0] == {"comparisons": 1, "damaged": ["logical/new", "logical/u/1"]}
 
 
+def test_what_is_damaged_upstream_is_compared_and_reported_once_until_it_is_written_again(world: Any) -> None:
+    def after(seconds: int) -> tuple[int, int]:
+        end_ns = world.now_ns + seconds * SECOND_NS
+        world.run(lambda: world.now_ns >= end_ns, 1_000)
+        named = [fields for fields in world.observed("merkle_loop") if "damaged" in fields]
+        return len(world.observed("merkle_diff")), len(named)
+
+    def rot(key: str) -> None:
+        world.cut()
+        world.write({key: b"newer"}, pump=False)
+        world.primary.flush(0)
+        world.primary.storage.apply({key: b"rotten"}, 0)
+        world.take_over_primary()
+        world.run(lambda: not world.level)
+
+    world.start()
+    world.settle()
+    compared = len(world.observed("merkle_diff"))
+    rot("logical/u/1")
+    assert after(600) == (compared + 1, 1)
+    world.save_and_restore()
+    world.write({"logical/u/5": b"x"})
+    assert after(600) == (compared + 1, 1), "another entry changes nothing of how the guards differ"
+
+    world.happen(Refused("", 0, "cut", world.at()))
+    assert after(600) == (compared + 2, 1), "each connection begins with the guard; what is known is not reported again"
+    rot("logical/u/2")
+    assert after(600) == (compared + 3, 2)
+    assert ["logical/u/2"] in [fields.get("damaged") for fields in world.observed("merkle_loop")]
+
+    world.write({"logical/u/1": b"whole"})
+    assert after(600) == (compared + 4, 2), "one of two is whole again: the guards differ otherwise"
+    world.write({"logical/u/2": b"whole"})
+    world.settle()
+    assert (world.state.damaged, world.state.missing) == ((), "")
+    assert world.contents(world.primary) == world.contents(world.secondary)
+
+
 def test_several_batches_show_as_incomplete_in_between(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sync, "FETCH_KEYS", 7)
     world.take_over_primary()
