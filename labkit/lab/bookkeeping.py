@@ -32,6 +32,7 @@ class Bookkeeping:
         "activations",
         "applied_positions",
         "disabled",
+        "ids",
         "modes",
         "progress",
         "upstreams",
@@ -47,6 +48,7 @@ class Bookkeeping:
         self.disabled: tuple[str, ...] = tuple(state.get("disabled", ()))
         self.activations: dict[str, str] = dict(state.get("activations", {}))
         self.upstreams: dict[str, str] = dict(state.get("upstreams", {}))
+        self.ids: dict[str, str] = dict(state.get("ids", {}))  # under which each secondary follows its upstream now
         self.applied_positions: dict[str, int] = dict(state.get("applied_positions", {}))
         self.progress = Progress(state.get("progress"))
 
@@ -68,6 +70,7 @@ class Bookkeeping:
             "disabled": self.disabled,
             "activations": dict(self.activations),
             "upstreams": dict(self.upstreams),
+            "ids": dict(self.ids),
             "applied_positions": dict(self.applied_positions),
             "progress": self.progress.state(),
         }
@@ -106,6 +109,13 @@ class Bookkeeping:
 
     def _on_observed(self, report: reports.Observed) -> None:
         self._trace.record(("observed", *report))
+        if report.kind == reports.REVOKED:
+            self._revoked(report.at_ns, self._queries.cluster_of(report.node), dict(report.fields)["secondary"])
+
+    def _revoked(self, at_ns: int, primary: str, secondary_id: str) -> None:
+        for cluster, followed_as in self.ids.items():
+            if (self.upstreams.get(cluster), followed_as) == (primary, secondary_id):
+                self._ledger.outages.revoke(primary, cluster, at_ns)
 
     def _on_leader_taken(self, report: reports.LeaderTaken) -> None:
         self._trace.record(("leader", *report))
@@ -152,7 +162,10 @@ class Bookkeeping:
             self._ledger.histories.own(cluster)
         elif upstream and report.activation != self.activations.get(cluster):
             self._ledger.histories.follow(cluster, upstream)
+            self._ledger.outages.follow(upstream, cluster)
             self.activations[cluster] = report.activation
+        if upstream:
+            self.ids[cluster] = report.secondary_id
         if upstream or report.demoted:
             if upstream != self.upstreams.get(cluster):
                 self.applied_positions.pop(cluster, None)
@@ -161,6 +174,7 @@ class Bookkeeping:
     def _on_upstream_left(self, report: reports.UpstreamLeft) -> None:
         """Note how far a secondary was; when it becomes primary by leaving, that is a promotion."""
         survivor = report.cluster
+        self.ids.pop(survivor, None)
         if report.position is not None:
             self.applied_positions[survivor] = report.position
         if report.mode != "secondary":

@@ -284,7 +284,8 @@ class NodeHost:
                 self.forwarding.answer(asker.host, asker.forwarded, outcome)
                 return
             answer = ApiAnswer(asker.correlation, outcome)
-            self.services.send(self.name, asker.host, "response", answer, size_of(outcome.body))
+            aside = self.services.resolve(asker.host) is not None  # a node's fetch waits for no bulk
+            self.services.send(self.name, asker.host, "response", answer, size_of(outcome.body), aside=aside)
             return
         self.serial += 1
         self.suspended[outcome.number] = (outcome, asker)
@@ -303,7 +304,7 @@ class NodeHost:
             self.services.send(self.name, target.node, "bootstrap_request", asked, size_bytes, aside=True)
         else:
             request = ApiRequest(Correlation(self.name, number), fetch.request)
-            self.services.send(self.name, target.node, "request", request, size_of(fetch.request.body))
+            self.services.send(self.name, target.node, "request", request, size_of(fetch.request.body), aside=True)
 
     # ---- timers
 

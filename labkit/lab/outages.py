@@ -10,8 +10,9 @@ from collections.abc import Iterable
 
 Cause = tuple[str, ...]
 
-DOWN, FENCED, CUT, LEFT = "down", "fenced", "cut", "left"
-"""No active node; no client reaches it; the line between two is cut; it is not the primary of a replication set."""
+DOWN, FENCED, CUT, LEFT, REVOKED = "down", "fenced", "cut", "left", "revoked"
+"""No active node; no client reaches it; the line between two is cut; it is not the primary of a replication set; it
+revoked the id under which another follows it."""
 
 
 class Outages:
@@ -31,8 +32,8 @@ class Outages:
 
     def seen(self, causes: Iterable[Cause], at_ns: int) -> None:
         """Note which clusters are down or fenced and which lines are cut at an instant; what is not named has ended."""
-        left = {cause: since_ns for cause, since_ns in self.since.items() if cause[0] == LEFT}
-        self.since = {**{cause: self.since.get(cause, at_ns) for cause in causes}, **left}
+        kept = {cause: since_ns for cause, since_ns in self.since.items() if cause[0] in (LEFT, REVOKED)}
+        self.since = {**{cause: self.since.get(cause, at_ns) for cause in causes}, **kept}
 
     def leave(self, cluster: str, set_id: str, at_ns: int) -> None:
         """A cluster ceased to be the primary of a replication set: it was demoted or disabled."""
@@ -42,11 +43,20 @@ class Outages:
         """A cluster is the primary of a replication set."""
         self.since.pop((LEFT, cluster, set_id), None)
 
+    def revoke(self, primary: str, secondary: str, at_ns: int) -> None:
+        """A primary revoked the id under which a secondary follows it: nothing is shipped to that one any more."""
+        self.since.setdefault((REVOKED, primary, secondary), at_ns)
+
+    def follow(self, primary: str, secondary: str) -> None:
+        """A secondary follows a primary under an id that was not revoked."""
+        self.since.pop((REVOKED, primary, secondary), None)
+
     def fault_ns(self, primary: str, survivor: str, set_id: str) -> int | None:
         """Return when the earliest of what keeps a primary from serving, or shipping to a survivor, began.
 
         A cluster that is promoted again after its own demotion is both.
         """
         line = (CUT, *sorted((primary, survivor)))
-        causes: tuple[Cause, ...] = ((LEFT, primary, set_id), (DOWN, primary), (FENCED, primary), line)
+        revoked = (REVOKED, primary, survivor)
+        causes: tuple[Cause, ...] = ((LEFT, primary, set_id), (DOWN, primary), (FENCED, primary), revoked, line)
         return min((self.since[cause] for cause in causes if cause in self.since), default=None)

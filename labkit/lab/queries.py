@@ -109,7 +109,10 @@ class Queries:
     def is_awaited(self, correlation: Correlation) -> bool:
         """Whether a client or an operator still waits for the answer to a request."""
         client = self.parts.clients.get(correlation.asker)
-        return correlation.number in (self.parts.console.asks if client is None else client.client.pending)
+        if client is not None:
+            return correlation.number in client.client.pending
+        ask = self.parts.console.asks.get(correlation.number)  # a node's fetch has a number too
+        return ask is not None and self.parts.blueprint.cluster(ask.cluster).operator_host == correlation.asker
 
     def outages(self) -> list[Cause]:
         """Return what keeps clusters from serving or shipping now: who is down or fenced, and which lines are cut."""

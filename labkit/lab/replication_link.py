@@ -188,7 +188,8 @@ class ReplicationLink(NodeReplica):
         upstream = self._services.resolve(start.addresses[0]) if start.addresses else None
         self.followed = upstream.cluster if upstream is not None else ""
         activated = sha256(core.storage.get(activation.CREDENTIALS) or b"").hexdigest()[:16]
-        self._services.emit(UpstreamFollowed(self._plan.cluster.name, self.followed, mode.newly_demoted, activated))
+        followed = (self.followed, mode.newly_demoted, activated, mode.secondary_id)
+        self._services.emit(UpstreamFollowed(self._plan.cluster.name, *followed))
         self._drive(start)
 
     def _report(self, mode: Mode) -> None:

@@ -14,6 +14,7 @@ ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
 
 MESSAGE_REFUSED = "message refused"
 CONNECTION_REFUSED = "connection_refused"
+REVOKED = "secondary_revoked"
 NOT_ASKED = "an answer of a host that was not asked"
 REFUSALS = (MESSAGE_REFUSED, CONNECTION_REFUSED)
 """Kinds of observations that a node counts: somebody sent what it may not."""
@@ -104,13 +105,15 @@ class Noted(NamedTuple):
 class UpstreamFollowed(NamedTuple):
     """A secondary follows a cluster from now on: none when empty; ``demoted`` when it was a primary until now.
 
-    ``activation`` stands for the credentials that it was given: others mean that it was activated again.
+    ``activation`` stands for the credentials that it was given: others mean that it was activated again; they are those
+    of ``secondary_id``.
     """
 
     cluster: str
     upstream: str
     demoted: bool
     activation: str = ""
+    secondary_id: str = ""
 
 
 class UpstreamLeft(NamedTuple):

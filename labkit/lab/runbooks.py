@@ -255,9 +255,13 @@ def _check_pair(old: str, new: str) -> Generator[Wanted, Any, dict[str, Any]]:
 
 def _catch_up(old: str, new: str, before: dict[str, Any]) -> Steps:
     """Wait until a secondary streams and has what its primary had before; give up when it makes no progress."""
-    patience = Patience(MAX_CATCH_UP_IDLE_NS)
+    patience, nodes = Patience(MAX_CATCH_UP_IDLE_NS), (yield LookUpNodes(old))
     while True:
         data = yield from _status(new)
+        if _follows_another(data, nodes):
+            raise RunbookError(
+                f"failover from {old} to {new}: {new} follows another primary, not {old}; nothing was changed"
+            )
         reached = data.get("last_remote_wal", 0)
         streams = (data.get("state"), data.get("connection_state")) == ("stream-wals", "ready")
         # what arrived by comparison is in no entry that was streamed: equal roots say so as well
@@ -284,14 +288,19 @@ def _wait_for_root(cluster: str, root: str, of: str) -> Steps:
         found = data.get("merkle_root", "")
         if found == root:
             return
-        peers = data.get("primaries", ()) if data.get("connection_state") == "ready" else ()
-        if any(peer["api_address"] and host_of(peer["api_address"]) not in nodes for peer in peers):
+        if _follows_another(data, nodes):
             raise RunbookError(f"{cluster} did not become level with {of}: it follows another primary now")
         idle, seen = (0, found) if found != seen else (idle + 1, seen)
         yield Pause(POLL_NS)
     raise RunbookError(
         f"{cluster} did not become level with {of}: nothing has arrived for 15 s, and their roots differ"
     )
+
+
+def _follows_another(data: dict[str, Any], nodes: tuple[str, ...]) -> bool:
+    """Whether a secondary is connected to a primary whose nodes are not these."""
+    peers = data.get("primaries", ()) if data.get("connection_state") == "ready" else ()
+    return any(peer["api_address"] and host_of(peer["api_address"]) not in nodes for peer in peers)
 
 
 def _leaving(left: str, steps: Runbook | Steps) -> Steps:

@@ -18,7 +18,7 @@ from labkit import Lab
 from labkit.lab.faults import LabFaults
 from labkit.lab.node import NodeHost
 from labkit.lab.reports import AskEnded, OperationEnded
-from labkit.vault.replication.activation import CREDENTIALS
+from labkit.vault.replication.activation import CREDENTIALS, SECONDARIES
 from labkit.vault.replication.merkle import classify
 from labkit.vault.replication.mode import MODE_KEY
 from labkit.vault.storage.memory import MemoryStorage
@@ -79,13 +79,16 @@ class Taken:
 
 
 class Watch:
-    """Since when each cluster has no active node, no client that reaches it, a cut line, or not the lead of a set."""
+    """Since when each cluster has no active node, no client that reaches it, a cut line, or not the lead of a set, and
+    since when it has sent a secondary off by revoking its id.
+    """
 
     def __init__(self) -> None:
         self.cut: set[tuple[str, str]] = set()
         self.since: dict[tuple[str, ...], int] = {}
         self.led: set[tuple[str, str]] = set()
         self.leads: dict[str, str] = {}
+        self.sent_off: set[tuple[str, str]] = set()
 
     def after_fault(self, verb: str, places: tuple[Any, ...]) -> None:
         """Keep the map of what is cut: by what the verbs mean, not by what the network made of them."""
@@ -108,12 +111,14 @@ class Watch:
         whole = {frozenset(way) for way in self.cut}
         now += [("no client", name) for name in CLUSTERS if {name, CLIENTS} in whole]
         now += [("no line", a, b) for a in CLUSTERS for b in CLUSTERS if {a, b} in whole]
+        now += [("sent off", *both) for both in self.sent_off]
         now += [("not led", name, its) for name, its in self.led if self.leads.get(name) != its]
         self.since = {what: self.since.get(what, lab.now) for what in now}
 
     def fault_ns(self, primary: str, survivor: str, set_id: str, promoted_ns: int) -> int:
         """When the earliest began of what keeps a primary from serving, or a survivor from following."""
         what = [("no service", primary), ("no client", primary), ("no line", primary, survivor)]
+        what.append(("sent off", primary, survivor))
         return min(self.since.get(one, promoted_ns) for one in (*what, ("not led", primary, set_id)))
 
 
@@ -127,6 +132,7 @@ class Recount:
         self.replicated: set[str] = set()
         self.own = {name: Contents(name) for name in CLUSTERS}
         self.followed: dict[str, list[Contents]] = {name: [] for name in CLUSTERS}
+        self.under: dict[str, tuple[str, str]] = {}
         self.answers: dict[tuple[str, int], dict[int, Step]] = {}
         self.promotions: list[Taken] = []
         self.acknowledged: list[Step] = []
@@ -188,6 +194,10 @@ class Recount:
         for name, writes in written:
             if MODE_KEY in writes:
                 self.mode_changed(name)
+            else:
+                gone = [key for key, value in writes.items() if value is None and key.startswith(SECONDARIES)]
+                ids = [(name, bytes.fromhex(key.removeprefix(SECONDARIES)).decode()) for key in gone]
+                self.seen.sent_off |= {(name, other) for other, under in self.under.items() if under in ids}
             values = {key: ABSENT if value is None else value for key, value in writes.items() if classify(key)}
             if values and self.modes[name][0] != "secondary":
                 self.number += 1
@@ -201,6 +211,7 @@ class Recount:
         mode, before = node.mode, self.modes[name]
         given = self.lab.parts.stores[name].get(CREDENTIALS) or b""
         self.modes[name] = (mode.mode, mode.cluster_id, given)
+        self.under.pop(name, None)
         change = (before[0], mode.mode)
         self.seen.leads.pop(name, None)
         if mode.mode == "primary":
@@ -218,6 +229,10 @@ class Recount:
             host = mode.upstream_cluster_addrs[0].partition("://")[2].partition(":")[0]
             upstream = self.own[self.lab.queries.cluster_of(host)]
             self.followed[name] = [*(one for one in self.followed[name] if one is not upstream), upstream]
+            self.seen.sent_off.discard((upstream.cluster, name))
+        if mode.mode == "secondary" and mode.upstream_cluster_addrs:
+            host = mode.upstream_cluster_addrs[0].partition("://")[2].partition(":")[0]
+            self.under[name] = (self.lab.queries.cluster_of(host), mode.secondary_id)
         self.replicated.add(name)
 
     def left(self, name: str, promoted: bool) -> None:

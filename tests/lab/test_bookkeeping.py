@@ -36,6 +36,9 @@ class Seen:
     def last_entry(self, cluster: str) -> int:
         return 10
 
+    def cluster_of(self, node: str) -> str:
+        return node.rpartition("-")[0]
+
     def outages(self) -> list[tuple[str, ...]]:
         return self.causes
 
@@ -143,6 +146,29 @@ def test_a_promotion_is_whoever_leaves_its_upstream_as_primary(books, judge, see
     assert promotion == (9, "tokyo", "paris", 0, 2, frozenset([1]), 3, False)
     assert [write.committed.commit for write in ledger_of(books).lost()] == [1]
     assert judge.calls == [("on_change",), ("on_promotion", promotion, 1, (4, 1))]
+
+
+def test_the_revocation_of_the_id_that_is_followed_is_a_fault_until_it_follows_under_another(books):
+    def revoked(at_ns: int, secondary_id: str, node: str = "paris-1") -> Any:
+        return reports.Observed(at_ns, node, reports.REVOKED, (("secondary", secondary_id),))
+
+    books.take(reports.UpstreamFollowed("tokyo", "paris", False, "first", "tokyo~2"))
+    books.take(revoked(3, "tokyo"))
+    books.take(revoked(4, "tokyo~2", "lima-1"))
+    outages = ledger_of(books).outages
+    assert outages.fault_ns("paris", "tokyo", "x") is None
+    books.take(revoked(5, "tokyo~2"))
+    assert outages.fault_ns("paris", "tokyo", "x") == 5
+    books.take(reports.UpstreamFollowed("tokyo", "paris", False, "first", "tokyo~2"))
+    assert outages.fault_ns("paris", "tokyo", "x") == 5, "another node took over: the id is the same"
+    books.take(reports.UpstreamFollowed("tokyo", "paris", False, "second", "tokyo~3"))
+    assert outages.fault_ns("paris", "tokyo", "x") is None
+    assert books.state()["ids"] == {"tokyo": "tokyo~3"}
+
+    books.take(reports.UpstreamLeft(7, "tokyo", "secondary", 6, True))
+    books.take(reports.UpstreamFollowed("tokyo", "", False))
+    books.take(revoked(8, "tokyo~3"))
+    assert outages.fault_ns("paris", "tokyo", "x") is None, "it followed nobody: nothing was ended"
 
 
 def test_a_promotion_after_the_old_primary_was_demoted_is_planned(books):

@@ -446,3 +446,29 @@ def test_a_branch_and_a_restored_lab_count_on_by_themselves(calm):
         lab["tokyo"].promote()
 
     assert [lab.ledger.rpo().writes for lab in (calm, branch, again)] == [3, 5, 3]
+
+
+def test_the_revocation_of_a_secondary_s_id_is_the_fault_of_its_promotion(calm):
+    """It ended the shipping: what was written afterwards is lost, and the outage began then."""
+    calm["paris"].post("sys/replication/dr/primary/revoke-secondary", {"id": "tokyo"})
+    revoked_ns = calm.now
+    for number in range(3):
+        calm.run("1s")
+        calm["paris"].post(f"secret/data/late-{number}", {"data": {"n": number}})
+    calm.crash("paris")
+    calm["tokyo"].promote(force=True)
+    calm["tokyo"].post("secret/data/first", {"data": {"n": 1}})
+
+    assert revoked_ns - calm.ledger.promotions[-1].fault_ns in range(SECOND_NS // 2)
+    assert calm.ledger.rpo() == RecoveryPoint(3, 0.0, after_fault=3)
+    assert (calm.ledger.rto().seconds or 0) > 3
+
+
+def test_a_revocation_that_was_undone_by_a_new_token_is_no_fault(calm):
+    calm["paris"].post("sys/replication/dr/primary/revoke-secondary", {"id": "tokyo"})
+    calm["tokyo"].repoint("paris")
+    calm.crash("paris")
+    crashed_ns = calm.now
+    calm["tokyo"].promote(force=True)
+
+    assert calm.ledger.promotions[-1].fault_ns == crashed_ns

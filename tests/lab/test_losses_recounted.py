@@ -34,9 +34,9 @@ def blueprint(rng: random.Random) -> Any:
     return triangle().with_clients(ClientPlan(name="writers", site="lisbon", use=use, count=2, workload=work))
 
 
-def act(lab: Any, rng: random.Random) -> None:
+def act(lab: Any, rng: random.Random, verbs: Any) -> None:
     """One thing that an operator or chance may do, mostly to a cluster in the mode that it is for."""
-    wanted, verb = rng.choice(VERBS)
+    wanted, verb = rng.choice(verbs)
     fitting = [name for name in CLUSTERS if wanted in ("", lab.queries.mode_of(name))]
     one = rng.choice(fitting or CLUSTERS)
     primaries = [name for name in CLUSTERS if name != one and lab.queries.mode_of(name) == "primary"]
@@ -155,13 +155,24 @@ VERBS = (
 )
 
 
+def revoke(lab: Any, one: str, other: str, rng: random.Random) -> None:
+    """Revoke an id: mostly one that a secondary follows under."""
+    known = lab[one].status().get("known_secondaries")
+    body = {"id": rng.choice(known)} if known else {"id": other}
+    path, token = "sys/replication/dr/primary/revoke-secondary", {"X-Vault-Token": lab[one].root_token}
+    lab[one].request("POST", path, body, token, timeout="2s")
+
+
+REVOKING = (*VERBS, *[("primary", revoke)] * 6)
+
+
 def begin(lab: Any, runbook: str, rng: random.Random, **arguments: Any) -> None:
     """Begin a runbook and do something else while it runs."""
     lab.parts.console.start(runbook, **arguments)
     lab.run(f"{rng.randrange(1, 900)}ms")
 
 
-def drill(seed: int, patch: pytest.MonkeyPatch) -> tuple[int, int]:
+def drill(seed: int, patch: pytest.MonkeyPatch, verbs: Any = VERBS) -> tuple[int, int]:
     """Play one random lab and compare each promotion; return how many promotions and losses there were."""
     rng = random.Random(seed)
     recount = Recount()
@@ -171,7 +182,7 @@ def drill(seed: int, patch: pytest.MonkeyPatch) -> tuple[int, int]:
     act_on = ("paris", "tokyo") if rng.random() < 0.8 else ("lima", "paris")
     join(lab, act_on[1], act_on[0], rng)
     for _ in range(rng.randrange(8, 22)):
-        act(lab, rng)
+        act(lab, rng, verbs)
         compare(lab, recount, seed)
         if rng.random() < 0.15:
             assert not recount.written
@@ -208,6 +219,19 @@ def test_what_was_measured_wrongly_once_is_measured_as_the_recount_says(seeds, m
     for seed in seeds:
         with monkeypatch.context() as patch:
             drill(seed, patch)
+
+
+@pytest.mark.parametrize("seed", [3, 6, 19])
+def test_a_revoked_id_ends_the_shipping_since_when_a_recount_says(seed, monkeypatch):
+    drill(seed, monkeypatch, REVOKING)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, 200, 40))
+def test_a_revoked_id_in_two_hundred_labs_ends_the_shipping_since_when_a_recount_says(start, monkeypatch):
+    for seed in range(start, start + 40):
+        with monkeypatch.context() as patch:
+            drill(seed, patch, REVOKING)
 
 
 @pytest.mark.slow

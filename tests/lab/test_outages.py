@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labkit.lab.outages import CUT, DOWN, FENCED, LEFT, Outages
+from labkit.lab.outages import CUT, DOWN, FENCED, LEFT, REVOKED, Outages
 
 
 def test_the_earliest_cause_that_lasts_is_the_fault():
@@ -50,3 +50,17 @@ def test_a_demotion_lasts_whatever_else_is_seen_until_the_cluster_leads_that_set
     outages.lead("paris", "x")
     assert Outages(outages.state()).since == {(DOWN, "paris"): 5}
     assert repr(outages) == "Outages(1 causes)"
+
+
+def test_a_revocation_ends_the_shipping_to_one_secondary_until_that_one_follows_again():
+    outages = Outages()
+    outages.revoke("paris", "tokyo", 3)
+    outages.revoke("paris", "tokyo", 4)
+    outages.seen([(DOWN, "paris")], 5)
+
+    assert outages.state() == {(DOWN, "paris"): 5, (REVOKED, "paris", "tokyo"): 3}
+    assert outages.fault_ns("paris", "tokyo", "x") == 3
+    assert outages.fault_ns("paris", "lima", "x") == 5
+    assert outages.fault_ns("tokyo", "paris", "x") is None
+    outages.follow("paris", "tokyo")
+    assert outages.fault_ns("paris", "tokyo", "x") == 5

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from labkit import Lab
+from labkit.lab.messages import Correlation
 from labkit.lab.outages import CUT, DOWN
+from labkit.lab.runbook_effects import Ask
 from labkit.vault.replication.merkle import classify
 
 
@@ -20,6 +22,18 @@ def test_looking_changes_nothing(lab):
     lab.queries.streaming_pairs()
 
     assert (lab.parts.clock.pending(), lab.trace.digest(), lab.parts.random_streams.state()) == (before, digest, drawn)
+
+
+def test_only_the_host_that_asked_awaits_an_answer(calm):
+    """A node's fetches and a client's operations have numbers too."""
+    console = calm.parts.console
+    number = console.ask(Ask("paris", "GET", "sys/health"))
+    awaited = [calm.queries.is_awaited(Correlation(asker, number, 1)) for asker in ("paris-operator", "paris-1")]
+
+    assert awaited == [True, False]
+    assert not calm.queries.is_awaited(Correlation("tokyo-operator", number, 1))
+    calm.run("1s")
+    assert not calm.queries.is_awaited(Correlation("paris-operator", number, 1))
 
 
 def test_who_serves_and_in_which_mode(calm):

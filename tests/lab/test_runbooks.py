@@ -19,7 +19,14 @@ from labkit.lab.runbook_effects import (
     Pause,
     RunbookError,
 )
-from labkit.lab.runbooks import MAX_ARRIVAL_POLLS, MAX_CATCH_UP_IDLE_NS, MAX_IDLE_NS, RUNBOOKS, operation_token
+from labkit.lab.runbooks import (
+    MAX_ARRIVAL_POLLS,
+    MAX_CATCH_UP_IDLE_NS,
+    MAX_IDLE_NS,
+    RUNBOOKS,
+    _wait_for_root,
+    operation_token,
+)
 from labkit.service.message import Response, silence
 from labkit.vault.replication.otp import encode
 
@@ -539,6 +546,59 @@ def test_failover_to_one_that_does_not_catch_up_stops_before_the_demotion():
     assert str(error) == (
         "failover from paris to tokyo: tokyo has entry 3 of 5 and made no progress for 30 s "
         "(state stream-wals, connection connecting); nothing was changed"
+    )
+
+
+def following(host: str, connection: str = "ready", **named: Any) -> Response:
+    """The status of a secondary that follows a node."""
+    answer = pair_status("secondary", connection=connection, **named)
+    address = {"api_address": f"http://{host}:8200" if host else ""}
+    return ok(data={**(answer.data or {}), "primaries": [address]})
+
+
+@pytest.mark.parametrize("waits", [0, 3])
+def test_failover_to_one_that_follows_another_primary_changes_nothing(waits):
+    """Its entries are numbered by that one: they say nothing of what it has of this one's."""
+    tokyo = [*[pair_status("secondary", wal=3, connection="connecting")] * (waits + 1), following("lima-2", wal=99)]
+    wanted, error = drive(RUNBOOKS["failover"]("paris", "tokyo"), failover_answers([PRIMARY], tokyo))
+
+    assert (asked(wanted), pauses(wanted)) == ([], waits)
+    assert str(error) == ("failover from paris to tokyo: tokyo follows another primary, not paris; nothing was changed")
+
+
+def wait_for_root(*statuses: Response) -> tuple[int, Any]:
+    """How often it waited, and how it ended."""
+    rows = list(statuses)
+    answers = {f"GET {DR}status": lambda step: rows.pop(0) if len(rows) > 1 else rows[0]}
+    wanted, end = drive(_wait_for_root("tokyo", "aa", "paris"), answers)
+    return pauses(wanted), end
+
+
+def test_waiting_for_a_root_ends_when_it_is_there():
+    assert wait_for_root(following("paris-1", root="aa")) == (0, None)
+    assert wait_for_root(*[following("paris-2", root="bb")] * 7, following("paris-2", root="aa")) == (7, None)
+
+
+def test_waiting_for_a_root_ends_when_nothing_arrives_any_more():
+    count, error = wait_for_root(following("paris-1", root="bb"))
+    assert (count, isinstance(error, RunbookError)) == (MAX_ARRIVAL_POLLS + 1, True)
+
+    some = [following("paris-1", root=f"{number // MAX_ARRIVAL_POLLS}") for number in range(3 * MAX_ARRIVAL_POLLS)]
+    assert wait_for_root(*some, following("paris-1", root="aa")) == (3 * MAX_ARRIVAL_POLLS, None)
+
+
+@pytest.mark.parametrize(("host", "connection"), [("", "ready"), ("lima-1", "connecting"), ("paris-4", "ready")])
+def test_waiting_for_a_root_goes_on_while_nobody_else_is_followed(host, connection):
+    count, _ = wait_for_root(following(host, connection, root="bb"))
+    assert count == MAX_ARRIVAL_POLLS + 1
+
+
+def test_waiting_for_a_root_ends_at_once_when_another_primary_is_followed():
+    count, error = wait_for_root(following("paris-1", root="bb"), following("lima-1", root="cc"))
+
+    assert (count, str(error)) == (
+        1,
+        "tokyo did not become level with paris: it follows another primary now",
     )
 
 

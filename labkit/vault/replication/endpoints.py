@@ -7,6 +7,7 @@ Calls that change the mode answer 200 with a warning (decision D1); a call in th
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
@@ -91,6 +92,7 @@ def revoke_secondary(ctx: Context, id: str) -> None:  # noqa: A002 - the API's n
     if not is_id(id):
         raise BadRequest(f"no secondary with an id of {len(id)} characters is known")
     activation.revoke(ctx, id)
+    ctx.after_commit = partial(ctx.core.observe, "secondary_revoked", secondary=id)
 
 
 def generate_public_key(ctx: Context) -> dict[str, str]:

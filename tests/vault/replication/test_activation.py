@@ -63,7 +63,7 @@ def test_an_id_is_wanted(together, body):
     assert issue(together, **body).status == 400
 
 
-@pytest.mark.parametrize("secondary_id", ["a/b/../c", "ü", " ", "x" * 300, "node/mode"])
+@pytest.mark.parametrize("secondary_id", ["a/b/../c", "ü", " ", "x" * 256, "node/mode"])
 def test_any_text_may_be_an_id_and_stays_in_its_place(together, secondary_id):
     assert issue(together, id=secondary_id).status == 200
     assert secondary_id in together.status("paris")["known_secondaries"]
