@@ -3,6 +3,8 @@
 The holder renews it each second.  A node that finds it run out takes it under the next term; a commit carries the term,
 so a leader that was overtaken cannot write (R4); it follows from then on.
 
+A node that steps down gives its lease up, and takes none for a while.
+
 A lease that cannot be read (R25) is written again by the node that leads.  Where none does, it counts from then on as
 held by nobody until its time is over, and is taken under the next term that the store accepts.
 """
@@ -18,6 +20,8 @@ from labkit.vault.storage.records import decode_record, encode_record
 
 RENEW_NS = SECOND_NS
 LEASE_NS = 3 * SECOND_NS
+ABSTENTION_NS = 10 * SECOND_NS
+"""For how long a node that stepped down does not take the lease, so that another one does."""
 
 KEY = "node/lease"
 MAX_TERM = 1 << 62
@@ -40,12 +44,17 @@ class Candidacy(NamedTuple):
     lease: Lease
 
 
-def stand(store: Storage, node: str, term: int, now_ns: int) -> Candidacy:
-    """Renew the lease that a node holds under its term (0 when it does not lead), take it, or find it held."""
+def stand(store: Storage, node: str, term: int, now_ns: int, candidate: bool = True) -> Candidacy:
+    """Renew the lease that a node holds under its term (0 when it does not lead), take it, or find it held.
+
+    Without being a ``candidate`` it takes none: a lease that is over counts as held by nobody.
+    """
     lease = _readable(store, node, term, now_ns)
     if lease is not None and (lease.holder, lease.term) == (node, term):
         result, lease = RENEWED, lease._replace(until_ns=now_ns + LEASE_NS)
     elif lease is None or lease.until_ns <= now_ns:
+        if not candidate:
+            return Candidacy(HELD, Lease("", lease.term if lease is not None else 0, now_ns))
         result, lease = TAKEN, Lease(node, _next_term(store, lease), now_ns + LEASE_NS)
     else:
         return Candidacy(HELD, lease)
@@ -54,6 +63,16 @@ def stand(store: Storage, node: str, term: int, now_ns: int) -> Candidacy:
     except StaleTerm:  # a newer leader was faster; who it is shows when the lease is looked at again
         return Candidacy(HELD, Lease("", 0, now_ns))
     return Candidacy(result, lease)
+
+
+def resign(store: Storage, node: str, term: int, now_ns: int) -> None:
+    """Give up the lease that a node holds under its term: whoever looks at it next takes it."""
+    try:
+        lease = read_lease(store)
+        if lease is not None and (lease.holder, lease.term) == (node, term):
+            write_lease(store, Lease("", term, now_ns))
+    except (StaleTerm, ValueError):
+        return  # a newer leader holds it, or it cannot be read: there is nothing to give up
 
 
 def read_lease(store: Storage) -> Lease | None:

@@ -19,7 +19,7 @@ from labkit.lab import reports
 from labkit.lab.addresses import api_address, cluster_address
 from labkit.lab.blueprint import NodePlan
 from labkit.lab.commit_reports import CommitReports
-from labkit.lab.election import HELD, RENEW_NS, TAKEN, stand
+from labkit.lab.election import ABSTENTION_NS, HELD, RENEW_NS, TAKEN, resign, stand
 from labkit.lab.forwarding import Forwarding
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import (
@@ -84,6 +84,7 @@ class NodeHost:
         self.fetches: dict[int, tuple[int, str]] = dict(state.get("fetches", {}))  # {number: (request, host asked)}
         self.timer_ns: int = state.get("timer_ns", 0)
         self.served: bool = state.get("served", False)
+        self.abstains_until_ns: int = state.get("abstains_until_ns", 0)
         self.refused_messages: int = state.get("refused_messages", 0)
         self.entropy = services.entropy(self.incarnation, state.get("counter", 0))
         clock = state.get("clock", (plan.offset_ns, plan.drift_ppm))
@@ -156,7 +157,7 @@ class NodeHost:
     def crash(self) -> None:
         """Lose everything in memory."""
         self.incarnation += 1
-        self.suspended, self.fetches, self.timer_ns, self.served = {}, {}, 0, False
+        self.suspended, self.fetches, self.timer_ns, self.served, self.abstains_until_ns = {}, {}, 0, False, 0
         self.entropy = self.services.entropy(self.incarnation, 0)
         self.vault = self._build(None)
         self._connect({})
@@ -188,6 +189,7 @@ class NodeHost:
             "fetches": dict(self.fetches),
             "timer_ns": self.timer_ns,
             "served": self.served,
+            "abstains_until_ns": self.abstains_until_ns,
             "refused_messages": self.refused_messages,
             "counter": self.entropy.counter,
             "clock": self.clock.state(),
@@ -223,7 +225,7 @@ class NodeHost:
         )
         vault = Vault(self.store, environment, settings, state, self.files)
         self.commits = CommitReports(self.plan, self.services, vault.core, self.store)
-        vault.core.on_commit = self.commits.note
+        vault.core.on_commit, vault.core.on_step_down = self.commits.note, self._step_down
         if state is None:
             vault.set_leadership(Leadership(active=False))
         return vault
@@ -324,6 +326,14 @@ class NodeHost:
         if self.active:
             self.vault.tick()
 
+    def _step_down(self) -> None:
+        """Give the lease up, as an operator asked, and let another node take it."""
+        now_ns = self.services.now()
+        resign(self.store, self.name, self.leadership.term, now_ns)
+        self.abstains_until_ns = now_ns + ABSTENTION_NS
+        self.vault.set_leadership(Leadership(active=False))
+        self.core.observe("stepped down", reason="it was asked to")
+
     def _stand_for_election(self) -> None:
         """Renew the lease, take it when it has run out, or follow the node that holds it."""
         vault, leadership = self.vault, self.leadership
@@ -333,7 +343,8 @@ class NodeHost:
                 vault.set_leadership(Leadership(active=False))
             return
         now_ns = self.services.now()
-        result, lease = stand(self.store, self.name, leadership.term if leadership.active else 0, now_ns)
+        held_term = leadership.term if leadership.active else 0
+        result, lease = stand(self.store, self.name, held_term, now_ns, now_ns >= self.abstains_until_ns)
         leader = api_address(lease.holder) if lease.holder else ""
         leader_cluster = cluster_address(lease.holder) if lease.holder else ""
         if result == TAKEN:

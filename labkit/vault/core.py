@@ -256,6 +256,7 @@ class Core:
         "now",
         "observe",
         "on_commit",
+        "on_step_down",
         "read",
         "read_file",
         "replica",
@@ -284,6 +285,7 @@ class Core:
         self.damaged: dict[str, None] = {}  # keys whose values did not open, as reported
         self.commits = 0
         self.on_commit: OnCommit | None = None
+        self.on_step_down: Callable[[], None] | None = None  # of a node that another can replace
         self.waiting: dict[int, str] = {}  # {number of a suspended request: digest of the token that it took a use off}
 
     def __repr__(self) -> str:

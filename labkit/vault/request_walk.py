@@ -137,21 +137,22 @@ def check_node(ctx: Context) -> None:
 def authenticate(ctx: Context) -> None:
     """Find the caller and take one use off its token (C15): raise Forbidden without a valid token.
 
-    Unauthenticated routes ignore any token.
+    Unauthenticated routes ignore any token, and so does a standby, which has no part in what a token is for (C16).
     """
     assert ctx.resolved is not None
-    if "unauthenticated" in ctx.resolved.flags:
+    flags = ctx.resolved.flags
+    if "unauthenticated" in flags or ("on_standby" in flags and not ctx.core.leadership.active):
         return
     text = tokens.sent_token(ctx)
     if not text:
         raise Forbidden(DENIED)
-    if "invalid_token_is_400" in ctx.resolved.flags and text.count(".") == 2:
+    if "invalid_token_is_400" in flags and text.count(".") == 2:
         from labkit.vault import wrapping
 
         text = wrapping.token_of(ctx, text)
     caller = _caller(ctx, text)
     if caller is None or caller.token.uses < 0:
-        if "invalid_token_is_400" in ctx.resolved.flags:
+        if "invalid_token_is_400" in flags:
             from labkit.vault import wrapping
 
             raise BadRequest(wrapping.INVALID)

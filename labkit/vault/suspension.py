@@ -137,8 +137,17 @@ def resume(core: Core, suspended: Suspended, answer: Response) -> Response | Sus
     try:
         _check_again(ctx)
     except ServiceError as error:
-        return request_walk.refuse(ctx, error)
+        return request_walk.refuse(ctx, _explained(generator, error))
     return _advance(ctx, generator, suspended._replace(answers=(*suspended.answers, answer)))
+
+
+def _explained(generator: Walk, error: ServiceError) -> ServiceError:
+    """Return a refusal as the handler passes it on: it may say what its fetches have done by now."""
+    try:
+        generator.throw(error)
+    except ServiceError as passed_on:
+        return passed_on
+    return error
 
 
 def walk_on(ctx: Context) -> Generator[Fetch, Response, Response]:

@@ -16,6 +16,7 @@ from labkit.lab.election import (
     Candidacy,
     Lease,
     read_lease,
+    resign,
     stand,
     write_lease,
 )
@@ -48,6 +49,47 @@ def test_the_first_to_stand_leads_renews_and_is_followed_until_its_lease_has_run
     assert stand(store, "paris-2", 0, 20 + LEASE_NS - 1) == Candidacy(HELD, renewed)
     assert stand(store, "paris-2", 0, 20 + LEASE_NS) == Candidacy(TAKEN, Lease("paris-2", 2, 20 + 2 * LEASE_NS))
     assert read_lease(store) == Lease("paris-2", 2, 20 + 2 * LEASE_NS)
+
+
+def test_who_is_no_candidate_takes_no_lease_and_follows_whoever_does():
+    store = MemoryStorage()
+    assert stand(store, "paris-1", 0, 10, candidate=False) == Candidacy(HELD, Lease("", 0, 10))
+    stand(store, "paris-2", 0, 20)
+    held = Lease("paris-2", 1, 20 + LEASE_NS)
+
+    assert stand(store, "paris-1", 0, 30, candidate=False) == Candidacy(HELD, held)
+    assert stand(store, "paris-1", 0, 20 + LEASE_NS, candidate=False) == Candidacy(HELD, Lease("", 1, 20 + LEASE_NS))
+    assert read_lease(store) == held
+    assert stand(store, "paris-2", 1, 20 + LEASE_NS, candidate=False).result == RENEWED, "it has what it has"
+
+
+def test_a_lease_that_is_given_up_is_taken_by_whoever_looks_next_under_the_next_term():
+    store = MemoryStorage()
+    stand(store, "paris-1", 0, 10)
+    resign(store, "paris-1", 1, 20)
+
+    assert stand(store, "paris-1", 0, 20, candidate=False) == Candidacy(HELD, Lease("", 1, 20))
+    assert stand(store, "paris-2", 0, 20) == Candidacy(TAKEN, Lease("paris-2", 2, 20 + LEASE_NS))
+    with pytest.raises(StaleTerm):
+        write_lease(store, Lease("paris-1", 1, 99))
+
+
+def test_only_who_holds_a_lease_gives_it_up():
+    store = MemoryStorage()
+    resign(store, "paris-1", 1, 10)
+    assert read_lease(store) is None
+    stand(store, "paris-2", 0, 20)
+    held = read_lease(store)
+    for node, term in (("paris-1", 1), ("paris-2", 0), ("paris-2", 2)):
+        resign(store, node, term, 30)
+    assert read_lease(store) == held
+
+    store.claim(7)
+    resign(store, "paris-2", 1, 30)
+    assert read_lease(store) == held, "a newer leader is about to write its own"
+    store.apply({KEY: b"junk"}, 7)
+    resign(store, "paris-2", 1, 30)
+    assert store.get(KEY) == b"junk"
 
 
 def test_a_node_that_lost_its_memory_does_not_renew_what_it_held():

@@ -10,7 +10,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.blueprint import START_WALL_NS, ClusterPlan, NodePlan
-from labkit.lab.election import LEASE_NS, RENEW_NS, Lease, read_lease, write_lease
+from labkit.lab.election import ABSTENTION_NS, LEASE_NS, RENEW_NS, Lease, read_lease, write_lease
 from labkit.lab.messages import (
     HEADER_BYTES,
     ApiAnswer,
@@ -214,6 +214,88 @@ def test_a_sealed_leader_gives_way(quiet):
     assert quiet["paris"].post("sys/seal").status == 204
     assert quiet["paris"].post("secret/data/app", {"data": {"a": 1}}).ok
     assert quiet["paris"].active == "paris-2"
+
+
+def test_a_leader_that_steps_down_lets_another_node_lead_and_takes_no_part_for_ten_seconds(quiet):
+    asked_ns = quiet.now
+    assert quiet["paris"].put("sys/step-down").status == 204
+    assert (quiet["paris"].active, quiet.parts.nodes["paris-1"].leadership.leader) == ("", "")
+    assert quiet["paris"].post("secret/data/app", {"data": {"a": 1}}).ok
+    taken = quiet.trace.select("leader", cluster="paris")[-1]
+    assert (taken.node, taken.term) == ("paris-2", 2)
+    assert 0 < taken.at_ns - asked_ns <= RENEW_NS
+
+    (seen,) = quiet.trace.select("observed", node="paris-1", what="stepped down")
+    assert seen.at_ns - asked_ns < SECOND_NS // 10
+    quiet.crash("paris-2")
+    quiet.crash("paris-3")
+    quiet.run(until=f"{seen.at_ns + ABSTENTION_NS - 1}ns")
+    assert quiet["paris"].active == "", "the lease has run out, and it does not take it"
+    quiet.run("1100ms")
+    assert (quiet["paris"].active, quiet.parts.nodes["paris-1"].leadership.term) == ("paris-1", 3)
+
+
+def test_a_node_that_stepped_down_follows_forwards_and_is_restored_as_it_is(quiet):
+    quiet["paris"].put("sys/step-down")
+    again = Lab.restore(quiet.snapshot())
+    for lab in (quiet, again):
+        lab.run("3s")
+        token = {"X-Vault-Token": lab["paris"].root_token}
+        answer = lab["paris"].request("POST", "secret/data/app", {"data": {"a": 1}}, token, node="paris-1")
+        assert (answer.status, lab.parts.nodes["paris-1"].leadership.leader) == (200, "http://paris-2:8200")
+        lab.crash("paris-2")
+        lab.crash("paris-3")
+        lab.run("20s")
+    assert again.trace.digest() == quiet.trace.digest()
+
+    quiet["paris"].put("sys/step-down")
+    quiet.crash("paris-1")
+    quiet.restart("paris-1")
+    quiet["paris"].unseal("paris-1")
+    quiet.run("5s")
+    assert quiet["paris"].active == "paris-1", "a crash forgets that it stepped down"
+
+
+def test_a_standby_that_is_asked_to_step_down_has_nothing_to_do_whoever_asks(quiet):
+    quiet.run("2s")
+    before = data_of(quiet, "paris")
+    for token in ("", "junk", quiet["paris"].root_token):
+        answer = quiet["paris"].request("PUT", "sys/step-down", {}, {"X-Vault-Token": token}, node="paris-2")
+        assert answer.status == 204
+    quiet.run("2s")
+
+    assert (quiet["paris"].active, data_of(quiet, "paris")) == ("paris-1", before)
+    assert quiet["paris"].request("PUT", "sys/step-down", {}, {"X-Vault-Token": "junk"}).status == 403
+    quiet.parts.nodes["paris-3"].core.keys.drop()
+    assert quiet["paris"].request("PUT", "sys/step-down", {}, {}, node="paris-3").errors == ["Vault is sealed"]
+
+
+def test_a_secondary_streams_from_the_node_that_took_over_within_two_seconds(calm):
+    calm["paris"].put("sys/step-down")
+    calm["paris"].post("secret/data/app", {"data": {"a": 1}})
+    calm.run("2s")
+
+    assert calm["paris"].active == "paris-2"
+    assert calm.queries.streaming_pairs() == [("paris", "tokyo")]
+    assert [calm["tokyo"].put("sys/step-down").status for _ in "12"] == [400, 400], "a secondary answers no client"
+    assert calm["tokyo"].active == "tokyo-1"
+    assert calm.invariants.broken == {}
+
+
+def test_a_join_whose_node_steps_down_after_the_unwrap_says_that_its_token_is_spent(calm):
+    calm["tokyo"].disable()
+    console = calm.parts.console
+    activation = calm["paris"].post("sys/replication/dr/primary/secondary-token", {"id": "again"}).wrap_info["token"]
+    number = console.ask(Ask("tokyo", "POST", "sys/replication/dr/secondary/enable", {"token": activation}))
+    first = calm.parts.nodes["tokyo-1"].serial
+    calm.run(until=lambda lab: lab.parts.nodes["tokyo-1"].serial == first + 2)
+    assert calm["tokyo"].put("sys/step-down").status == 204
+    calm.run("20s")
+
+    assert calm["tokyo"].mode == "disabled"
+    assert console.answers[number].status == 400
+    assert "not the active one any more" in console.answers[number].errors[0]
+    assert "the token is spent: revoke again on the primary" in console.answers[number].errors[0]
 
 
 def test_a_leader_that_was_overtaken_writes_nothing_and_says_so(quiet):

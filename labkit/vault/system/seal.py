@@ -1,4 +1,6 @@
-"""Initialising, sealing and unsealing: ``sys/init``, ``sys/seal-status``, ``sys/unseal`` and ``sys/seal``."""
+"""Initialising, sealing, unsealing, and giving up the lead: ``sys/init``, ``seal-status``, ``unseal``, ``seal``,
+``step-down``.
+"""
 
 from __future__ import annotations
 
@@ -76,6 +78,15 @@ def seal(ctx: Context) -> None:
     ctx.after_commit = partial(seals.seal, ctx.core)
 
 
+def step_down(ctx: Context) -> None:
+    """Let another node lead: the active one gives that up once the request is recorded; any other has nothing to do.
+
+    A node without others to take its place stays the active one.
+    """
+    if ctx.core.leadership.active:
+        ctx.after_commit = ctx.core.on_step_down
+
+
 def read_init(ctx: Context) -> dict[str, Any]:
     """Return whether the cluster is initialised."""
     return {"initialized": seals.read_config(ctx.core) is not None}
@@ -139,6 +150,7 @@ ROUTES = (
     Route("read", "seal-status", seal_status, (), *ALWAYS, "any_namespace", "no_envelope"),
     Route("write", "unseal", unseal, UNSEAL_FIELDS, *ALWAYS, "no_envelope"),
     Route("write", "seal", seal, (), "sudo"),
+    Route("write", "step-down", step_down, (), "sudo", "on_standby"),
     Route("read", "init", read_init, (), *ALWAYS, "no_envelope"),
     Route("write", "init", init, Form(InitRequest, INIT_FIELDS), *ALWAYS, "no_envelope"),
 )

@@ -34,6 +34,7 @@ TABLE = Groups(
         "replication": ("labkit.vault.replication.endpoints",),
         "seal": ("labkit.vault.system.seal",),
         "seal-status": ("labkit.vault.system.seal",),
+        "step-down": ("labkit.vault.system.seal",),
         "unseal": ("labkit.vault.system.seal",),
         "wrapping": ("labkit.vault.system.wrapping",),
     }

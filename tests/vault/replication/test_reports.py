@@ -110,7 +110,7 @@ def test_milliseconds_are_text_and_epochs_too(together):
 
     assert all(type(number) is str for number in numbers)
     assert 150 < int(numbers[0]) < 175
-    assert int(numbers[1]) == 0
+    assert abs(int(numbers[1])) <= 2, "the two ways need not take the same time"
     assert together.status("tokyo")["last_corruption_check_epoch"] == "-62135596800"
 
 

@@ -267,3 +267,35 @@ class TestKeysChangeAfterTheCommit:
         assert service.get("sys/seal-status", token="").body["progress"] == 2
         assert service.put("sys/unseal", {"key": service.unseal_keys[2]}, token="").body["sealed"] is False
         assert service.get("sys/mounts").ok
+
+
+class TestStepDown:
+    """PUT sys/step-down; with other nodes beside it: tests/lab/test_node.py."""
+
+    @pytest.mark.parametrize("method", ["PUT", "POST"])
+    def test_a_vault_without_other_nodes_stays_the_active_one(self, service, method: str) -> None:
+        sent = {"X-Vault-Token": service.root_token}
+        assert service.request(method, "sys/step-down", {}, sent).status == 204
+        assert service.get("sys/health").status == 200
+
+    def test_it_wants_sudo(self, service) -> None:
+        for name, capabilities, status in (("one", '"update"', 403), ("two", '"update", "sudo"', 204)):
+            service.put(
+                f"sys/policies/acl/{name}", {"policy": f'path "sys/step-down" {{ capabilities = [{capabilities}] }}'}
+            )
+            token = service.post("auth/token/create", {"policies": [name]}).auth["client_token"]
+            assert service.put("sys/step-down", token=token).status == status
+        assert service.put("sys/step-down", token="").status == 403
+        assert service.get("sys/step-down").status == 405
+
+    def test_it_acts_once_the_request_is_recorded_and_a_counted_token_pays(self, service) -> None:
+        calls: list[int] = []
+        service.core.on_step_down = lambda: calls.append(1)
+        token = service.post("auth/token/create", {"policies": ["root"], "num_uses": 2}).auth["client_token"]
+        service.core.storage.claim(9)
+        assert service.put("sys/step-down", token=token).status == 503
+        assert calls == []
+
+        service.core.set_leadership(service.core.leadership._replace(active=True, term=9))
+        assert [service.put("sys/step-down", token=token).status for _ in range(3)] == [204, 204, 403]
+        assert calls == [1, 1]
