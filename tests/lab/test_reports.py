@@ -26,9 +26,9 @@ def test_a_commit_is_known_before_its_answer_is_sent(calm):
     send = calm.parts.network.send
     node = calm.parts.nodes["paris-1"]
 
-    def watched(*message):
+    def watched(*message, **how):
         seen.append(calm.ledger.waiting)
-        send(*message)
+        send(*message, **how)
 
     node.services = node.services._replace(send=watched)
     before = calm.ledger.waiting
