@@ -94,6 +94,7 @@ class Bookkeeping:
 
     def _on_wiped(self, report: reports.Wiped) -> None:
         self._ledger.histories.wipe(report.cluster)
+        self._invariants.corrupted.pop(report.cluster, None)
 
     def _on_operation_ended(self, report: reports.OperationEnded) -> None:
         at_ns, started_ns, client, operation, path, cluster, outcome, status, attempts, correlation = report
@@ -204,8 +205,11 @@ class Bookkeeping:
         self._service_changed(report.at_ns)
 
     def _on_corrupted(self, report: reports.Corrupted) -> None:
-        self._invariants.corrupted = True
+        self._invariants.corrupted[report.cluster] = report.beside
         self._trace.record(("fault", report.at_ns, "corrupt", report.cluster, report.layer))
+
+    def _on_index_replaced(self, report: reports.IndexReplaced) -> None:
+        self._invariants.on_index_replaced(report.cluster)
 
 
 HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {
@@ -226,4 +230,5 @@ HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {
     reports.ReachChanged: Bookkeeping._on_service_changed,
     reports.NodeTreated: Bookkeeping._on_node_treated,
     reports.Corrupted: Bookkeeping._on_corrupted,
+    reports.IndexReplaced: Bookkeeping._on_index_replaced,
 }

@@ -149,6 +149,15 @@ class Cluster(ShortForms):
         self.post(DR + "secondary/operation-token/delete", body, token="")
         return answer
 
+    def reindex(self, diff: bool = False, force: bool = False, skip_flush: bool = False) -> str:
+        """Make its Merkle index again from what its store holds; the clock moves until that is in use.
+
+        ``diff`` compares key by key and reports the keys; ``force`` stores every page; ``skip_flush`` stores the index
+        a second after it came into use.
+        """
+        options = {"diff": diff, "force": force, "skip_flush": skip_flush}
+        return self._driver.work_through("reindex", cluster=self.name, **options)
+
     def status(self) -> Any:
         """Return what the replication status endpoint answers, as data."""
         return self.get("sys/replication/dr/status", token="").data

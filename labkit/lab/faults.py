@@ -138,7 +138,7 @@ class LabFaults:
         except StaleTerm:
             raise ValueError(f"{active} does not lead {cluster} any more; let time pass until another does") from None
         node.core.observe("corrupted", layer=layer, **where)
-        self._emit(Corrupted(self._parts.now, cluster, layer))
+        self._emit(Corrupted(self._parts.now, cluster, layer, node.journal.rebuild is not None))
 
     def _nodes(self, target: Any) -> tuple[str, ...]:
         known = [name for plan in self._parts.blueprint.clusters for name in (plan.name, *plan.node_names)]

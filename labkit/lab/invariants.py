@@ -5,7 +5,7 @@
    not apply where nothing was planned.
 3. *loss within lag*: a promotion without that loses no more acknowledged writes than the survivor lagged by.
 4. *equal roots, equal contents*: the roots of two clusters are equal exactly when what is replicated is equal; judged
-   at rest, at probes and at status, and not after corruption was injected.
+   at rest, at probes and at status, and not of a cluster that corruption was injected into, until it is reindexed.
 5. *a secondary writes nothing of its own*: what a secondary stores of the two trees is what its primary sent; judged at
    each commit, and a step that changes the mode belongs to the mode before it (decision D20).
 6. *only the leader writes*: what a cluster's store takes comes from the node that claimed it last; judged at commits
@@ -58,7 +58,8 @@ class Invariants:
         state = state or {}
         self._queries, self._trace = queries, trace
         self.broken: dict[str, Violation] = {row[0]: Violation(*row) for row in state.get("broken", ())}
-        self.corrupted: bool = state.get("corrupted", False)
+        # clusters that were damaged on purpose, and whether the reindex under way may have missed it
+        self.corrupted: dict[str, bool] = dict(state.get("corrupted", {}))
         self.planned: int = state.get("planned", 0)
         self.watched: dict[str, Callable[[], Any]] = {}
         self.checking = ""  # the name of the watched rule whose check runs now
@@ -127,12 +128,17 @@ class Invariants:
         """A node that was overtaken committed something."""
         self._found(ONLY_LEADER, f"{node} wrote {key} in {cluster} under term {term}, which is over")
 
+    def on_index_replaced(self, cluster: str) -> None:
+        """A cluster was reindexed: what was damaged before that began is found, and mended or passed on."""
+        if self.corrupted.pop(cluster, False):
+            self.corrupted[cluster] = False
+
     def check_at_rest(self) -> None:
         """The lab stands still: ask the watched rules, and compare roots and contents where nothing is on its way."""
         self.on_outcome()
-        if self.corrupted:
-            return
         for first, second in self._queries.streaming_pairs():
+            if first in self.corrupted or second in self.corrupted:
+                continue
             same_roots = self._queries.root(first) == self._queries.root(second)
             same_contents = self._queries.contents(first) == self._queries.contents(second)
             if same_roots != same_contents:
@@ -142,7 +148,7 @@ class Invariants:
 
     def state(self) -> dict[str, Any]:
         """Return what was found as plain values; watched rules are the caller's to add again."""
-        return {"broken": tuple(self.broken.values()), "corrupted": self.corrupted, "planned": self.planned}
+        return {"broken": tuple(self.broken.values()), "corrupted": dict(self.corrupted), "planned": self.planned}
 
     def _found(self, name: str, detail: str) -> None:
         if name not in self.broken:

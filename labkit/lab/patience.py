@@ -1,6 +1,7 @@
 """Patience: how long an operator goes on looking at a cluster that is not yet as wanted: as long as there is progress.
 
-1. Progress is what changes a cluster's contents, or brings it nearer to them: entries, fetched keys, roots.
+1. Progress is what changes a cluster's contents or index, or brings it nearer to them: entries, fetched keys, roots,
+   stages of a reindex.
 2. While the connection to its upstream is ready, what does not arrive is slow, not lost.  Then patience lasts as long
    as the largest value takes over the slowest link; otherwise as long as the step says.
 3. Who has waited long on a ready connection looks less often.
@@ -21,7 +22,8 @@ MAX_VALUE_BYTES, MIN_LINK_BPS = 32 << 20, 64_000
 MAX_CROSSING_NS = 2 * 8 * MAX_VALUE_BYTES * SECOND_NS // MIN_LINK_BPS
 """How long the largest value may take on the slowest link, when half of what it carries is something else."""
 
-PROGRESS = ("mode", "last_remote_wal", "merkle_root", "merkle_sync_progress")
+REINDEX = ("reindex_stage", "reindex_building_progress")
+PROGRESS = ("mode", "last_remote_wal", "merkle_root", "merkle_sync_progress", *REINDEX)
 
 
 class Patience:

@@ -28,7 +28,7 @@ from labkit.lab.messages import (
     SyncTimer,
 )
 from labkit.lab.node_replica import NodeReplica
-from labkit.lab.reports import MESSAGE_REFUSED, ModeChanged, Progressed, UpstreamFollowed, UpstreamLeft
+from labkit.lab.reports import MESSAGE_REFUSED, IndexReplaced, ModeChanged, Progressed, UpstreamFollowed, UpstreamLeft
 from labkit.lab.secondaries import ANNOUNCEMENTS, Secondaries
 from labkit.vault.context import own_work
 from labkit.vault.identifiers import sha256
@@ -43,6 +43,7 @@ from labkit.vault.replication.events import (
     Observe,
     Pushed,
     Refused,
+    Reindexed,
     Remember,
     Replace,
     ReplyArrived,
@@ -122,6 +123,11 @@ class ReplicationLink(NodeReplica):
         stored = core.storage.get(MODE_KEY)
         if stored != self.started:
             self._apply_mode(stored)
+        if core.replica.reindexed:
+            core.replica.reindexed = False
+            self._services.emit(IndexReplaced(self._plan.cluster.name))
+            if self._sync is not None:
+                self._drive(Reindexed(self._moment()))
         if core.replica.reconnects:
             core.replica.reconnects = False
             self.secondaries.reconnect()

@@ -186,11 +186,18 @@ class OvertakenWrote(NamedTuple):
 
 
 class Corrupted(NamedTuple):
-    """A cluster's index or store was damaged on purpose, in this layer."""
+    """A cluster's index or store was damaged on purpose, in this layer; ``beside``: while it was being reindexed."""
 
     at_ns: int
     cluster: str
     layer: str
+    beside: bool = False
+
+
+class IndexReplaced(NamedTuple):
+    """A cluster was reindexed: another index is in use, of what its store holds."""
+
+    cluster: str
 
 
 Report = (
@@ -212,4 +219,5 @@ Report = (
     | NodeTreated
     | OvertakenWrote
     | Corrupted
+    | IndexReplaced
 )

@@ -53,7 +53,7 @@ Judge = Callable[[Blueprint, str, Any, Mapping[str, Any]], Any]
 JUDGES: dict[str, Judge] = {
     **dict.fromkeys(("cluster", "primary", "secondary", "to", "old", "new"), _cluster),
     "node": _node,
-    "force": lambda blueprint, name, value, arguments: flag(name, value),
+    **dict.fromkeys(("force", "diff", "skip_flush"), lambda blueprint, name, value, arguments: flag(name, value)),
     "method": lambda blueprint, name, value, arguments: one_of(name, "a method", value, METHODS),
     "path": lambda blueprint, name, value, arguments: text(name, "a path such as secret/data/app", value),
     "body": _body,

@@ -177,6 +177,37 @@ def disable(cluster: str) -> Runbook:
     return f"{cluster} stands alone"
 
 
+def reindex(cluster: str, diff: bool = False, force: bool = False, skip_flush: bool = False) -> Runbook:
+    """Make a cluster's Merkle index again from what its store holds, and wait until that is in use."""
+    body: Body = {"diff": diff, "force": force, "skip_flush": skip_flush}
+    if (yield from _status(cluster))["mode"] != "secondary":
+        yield from _reindex(cluster, "sys/replication/reindex", body)
+    else:
+        token = yield from operation_token(cluster)
+        body["dr_operation_token"] = token
+        yield from _deleting(cluster, token, _reindex(cluster, DR + "secondary/reindex", body))
+    return f"{cluster} is reindexed"
+
+
+def _reindex(cluster: str, path: str, body: Body) -> Steps:
+    _check((yield Ask(cluster, "POST", path, body)), f"reindex {cluster}")
+    patience = Patience(MAX_IDLE_NS)
+    while True:
+        data: Body = (yield Ask(cluster, "GET", DR + "status")).data or {}
+        if data.get("mode") == "disabled":
+            raise RunbookError(f"reindex {cluster}: its replication was disabled before the end; it keeps no index now")
+        if data and not data.get("reindex_in_progress"):
+            return
+        pause_ns = patience.pause_ns(data)
+        if not pause_ns:
+            break
+        yield Pause(pause_ns)
+    raise RunbookError(
+        f"reindex {cluster}: no progress for {patience.idle_s} s (stage {data.get('reindex_stage', 'unknown')}); "
+        "its next active node begins again"
+    )
+
+
 def unseal(cluster: str, node: str = "") -> Runbook:
     """Give every sealed node of a cluster (or the one that is named) as many key shares as it wants."""
     keys = yield LookUpCredentials(cluster)
@@ -293,7 +324,8 @@ def _wait_for_root(cluster: str, root: str, of: str) -> Steps:
         idle, seen = (0, found) if found != seen else (idle + 1, seen)
         yield Pause(POLL_NS)
     raise RunbookError(
-        f"{cluster} did not become level with {of}: nothing has arrived for 15 s, and their roots differ"
+        f"{cluster} did not become level with {of}: nothing has arrived for 15 s, and their roots differ "
+        "(is one damaged? merkle_check says so, and reindex ends it)"
     )
 
 
@@ -345,6 +377,7 @@ RUNBOOKS: dict[str, Callable[..., Runbook]] = {
     "repoint": repoint,
     "failover": failover,
     "disable": disable,
+    "reindex": reindex,
     "unseal": unseal,
     "seal": seal,
 }

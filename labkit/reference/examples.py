@@ -67,6 +67,16 @@ EXAMPLES = {
         (REPLICATE, "{do: disable, cluster: tokyo, at: 5s}", "{do: disable, cluster: paris}"),
         "{primary: []}",
     ),
+    "reindex": Example(
+        "Damage under the index, found and mended",
+        (
+            REPLICATE,
+            "{do: ask, cluster: paris, method: POST, path: secret/data/app, body: {data: {n: 1}}}",
+            "{do: corrupt, cluster: tokyo, layer: storage, at: 5s}",
+            "{do: reindex, cluster: tokyo, diff: true, at: 6s}",
+        ),
+        "{roots: equal, lost: 0}",
+    ),
     "unseal": Example(
         "A node that comes back",
         (

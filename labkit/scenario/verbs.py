@@ -89,6 +89,17 @@ _ROWS = (
         undo="replicate",
     ),
     Verb(
+        "reindex",
+        RUNBOOK,
+        "Make the Merkle index of a cluster again from what its store holds, and wait until it is in use.",
+        (
+            cluster_parameter("is reindexed"),
+            Parameter("diff", bool, "true to compare key by key and report the keys that differ", "key by key", False),
+            Parameter("force", bool, "true to store every page of the new index", "whole", False),
+            Parameter("skip_flush", bool, "true to store the new index a second later", "without waiting", False),
+        ),
+    ),
+    Verb(
         "unseal",
         RUNBOOK,
         "Give the sealed nodes of a cluster their key shares.",

@@ -1,9 +1,9 @@
-"""Scheduled work: what falls due on an active node without a request: tokens end, keys rotate.
+"""Scheduled work: what falls due on an active node without a request: tokens end, keys rotate, an index is made again.
 
 1. Each item is a step of its own.
 2. When each record falls due is derived from storage at unseal, takeover and promotion, and kept up by what is written
    (``due_times``, R5): a tick reads only the records that are due.
-3. A sealed node, a standby and a secondary do nothing.
+3. A sealed node and a standby do nothing, a secondary nothing but its reindex, which is outside its contents (D20).
 4. No exception leaves a tick: a record that does not open is reported once and skipped (C12), a node that was overtaken
    steps down, what the store cannot write is tried again later (R25).
 """
@@ -40,6 +40,7 @@ class DueFolder(NamedTuple):
 
 
 TOKENS = DueFolder("", IDS, "labkit.vault.tokens")
+REINDEX = DueFolder("", "node/reindex/", "labkit.vault.replication.reindex")
 
 
 def next_due(core: Core) -> int | None:
@@ -63,7 +64,7 @@ def tick(core: Core) -> int:
 
 
 def _earliest(core: Core) -> int:
-    if core.replica.is_damaged or core.replica.is_secondary:
+    if core.replica.is_damaged:
         return 0
     if core.due_times is None:
         core.due_times = _derive(core)
@@ -100,7 +101,10 @@ def _derive(core: Core) -> DueTimes:
 
 
 def _folders(ctx: Context) -> list[DueFolder]:
-    folders = [TOKENS]
+    folders = [REINDEX]
+    if ctx.core.replica.is_secondary:
+        return folders
+    folders.append(TOKENS)
     try:
         mounts = read_table(ctx.full_storage).mounts
     except BarrierError:

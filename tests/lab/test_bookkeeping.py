@@ -20,7 +20,7 @@ class Judge:
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
-        self.corrupted = False
+        self.corrupted: dict[str, bool] = {}
 
     def __getattr__(self, name: str) -> Any:
         return lambda *given: self.calls.append((name, *given))
@@ -262,11 +262,17 @@ def test_a_demoted_or_disabled_primary_is_out_of_its_set_until_it_leads_it_again
 
 def test_injected_corruption_is_traced_and_suspends_a_rule(books, judge):
     books.take(reports.Corrupted(4, "tokyo", "page"))
+    books.take(reports.Corrupted(4, "paris", "page", True))
 
-    assert judge.corrupted
+    assert judge.corrupted == {"tokyo": False, "paris": True}
     assert [(event.verb, event.target, event.detail) for event in books._trace.select("fault")] == [
-        ("corrupt", "tokyo", "page")
+        ("corrupt", "tokyo", "page"),
+        ("corrupt", "paris", "page"),
     ]
+    books.take(reports.IndexReplaced("tokyo"))
+    assert judge.calls == [("on_index_replaced", "tokyo")]
+    books.take(reports.Wiped("paris"))
+    assert judge.corrupted == {"tokyo": False}
 
 
 def test_a_runbooks_note_is_traced(books):

@@ -1,6 +1,7 @@
 """A full drill cut at any event and resumed is the uncut one.
 
-Replicate, fall behind and compare, corrupt, check, lose an active node on each side, demote, promote, re-point.
+Replicate, fall behind and compare, corrupt, check, reindex, lose an active node on each side, demote, promote,
+re-point.
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ STEPS: tuple[Act, ...] = (
     fault("corrupt", "paris", "root"),
     ask("tokyo", DR + "secondary/merkle-check", dr_operation_token=...),
     ask("paris", "sys/replication/merkle-check"),
+    begin("reindex", cluster="tokyo", diff=True),
+    ask("paris", "sys/replication/reindex", skip_flush=True),
     fault("crash", "tokyo-1"),
     ask("tokyo", DR + "secondary/generate-public-key"),
     begin("demote", cluster="paris"),

@@ -177,7 +177,34 @@ def test_injected_corruption_suspends_that_rule(calm, layer):
     calm.run("1s")
 
     assert broken(calm) == []
-    assert calm.invariants.corrupted
+    assert calm.invariants.corrupted == {"tokyo": False}
+    calm["tokyo"].reindex()
+    calm.run("3s")
+    assert calm.invariants.corrupted == {}
+    assert broken(calm) == []
+
+
+def test_that_rule_holds_between_two_others_though_a_third_was_damaged(trio):
+    trio.corrupt("lima", layer="storage")
+    store = trio.parts.stores["tokyo"]
+    store.apply({sorted(trio.queries.contents("tokyo"))[0]: b"altered"}, 1)
+    trio.run("1s")
+    assert trio.invariants.broken[ROOTS].detail == "paris and tokyo: roots equal, contents different"
+
+
+def test_damage_beside_a_reindex_suspends_that_rule_until_the_next(calm):
+    token = calm["tokyo"].operation_token()
+    calm["tokyo"].post(DR + "secondary/reindex", {"dr_operation_token": token}, token="").raise_for_status()
+    calm.run("350ms")
+    calm.corrupt("tokyo", layer="storage")
+    assert calm.invariants.corrupted == {"tokyo": True}
+    calm.run("3s")
+    assert (calm.invariants.corrupted, broken(calm)) == ({"tokyo": False}, []), "it had read the value before"
+    assert calm.queries.contents("tokyo") != calm.queries.contents("paris")
+    calm["tokyo"].reindex()
+    calm.run("3s")
+    assert (calm.invariants.corrupted, broken(calm)) == ({}, [])
+    assert calm.queries.contents("tokyo") == calm.queries.contents("paris")
 
 
 def test_a_wrong_layer_suspends_nothing(calm):

@@ -19,6 +19,8 @@ RIGHT = {
     "new": "lima",
     "node": "tokyo-2",
     "force": True,
+    "diff": False,
+    "skip_flush": True,
     "method": "GET",
     "path": "sys/health",
     "body": {"a": 1},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -318,6 +319,78 @@ def test_promote_does_not_wait_for_any_other_refusal():
     assert asked(wanted)[-1] == ("tokyo", "POST", DR + "secondary/operation-token/delete")
 
 
+def reindexing(*stages: str) -> list[Response]:
+    """Statuses of a secondary, one with each stage, then one without."""
+    under_way = {"mode": "secondary", "reindex_in_progress": True}
+    return [*[ok(data={**under_way, "reindex_stage": stage}) for stage in stages], status("secondary", "idle")]
+
+
+def test_reindex_waits_until_none_is_under_way_and_deletes_the_token():
+    statuses = [status("secondary", "idle"), *reindexing("scanning", "building", "commit")]
+    answers = ceremony(
+        {
+            f"POST {DR}secondary/reindex": ok(),
+            f"POST {DR}secondary/operation-token/delete": Response(204, {}),
+            f"GET {DR}status": lambda step: statuses.pop(0),
+        }
+    )
+    wanted, end = drive(RUNBOOKS["reindex"]("tokyo", diff=True), answers)
+    (sent,) = [step.body for step in wanted if isinstance(step, Ask) and step.path == DR + "secondary/reindex"]
+
+    assert end == "tokyo is reindexed"
+    assert sent == {"dr_operation_token": TOKEN, "diff": True, "force": False, "skip_flush": False}
+    assert statuses == []
+    assert pauses(wanted) == 3
+    assert asked(wanted)[-1][2] == DR + "secondary/operation-token/delete"
+
+
+def test_reindex_of_a_primary_needs_no_operation_token():
+    answers = {"POST sys/replication/reindex": ok(), f"GET {DR}status": status("primary", "running")}
+    wanted, end = drive(RUNBOOKS["reindex"]("paris", force=True), answers)
+
+    assert end == "paris is reindexed"
+    assert wanted[1].body == {"diff": False, "force": True, "skip_flush": False}
+
+
+@pytest.mark.parametrize(
+    ("statuses", "says"),
+    [
+        ([ok(data={"mode": "disabled"})], "reindex tokyo: its replication was disabled before the end"),
+        (reindexing("building")[:1] * 600, r"reindex tokyo: no progress for 120 s \(stage building\)"),
+        ([Response(0, {}, None)] * 600, r"reindex tokyo: no progress for 120 s \(stage unknown\)"),
+    ],
+)
+def test_reindex_says_why_it_cannot_be_seen_to_end(statuses, says):
+    left = [status("secondary", "idle"), *statuses]
+    answers = ceremony(
+        {
+            f"POST {DR}secondary/reindex": ok(),
+            f"POST {DR}secondary/operation-token/delete": Response(204, {}),
+            f"GET {DR}status": lambda step: left.pop(0),
+        }
+    )
+    wanted, error = drive(RUNBOOKS["reindex"]("tokyo"), answers)
+
+    assert re.match(says, str(error))
+    assert asked(wanted)[-1][2] == DR + "secondary/operation-token/delete"
+
+
+def test_reindex_keeps_its_patience_while_the_stage_goes_on():
+    statuses = [status("secondary", "idle")]
+    for done in range(1_000):
+        data = {"mode": "secondary", "reindex_in_progress": True, "reindex_building_progress": done // 100}
+        statuses.append(ok(data=data))
+    statuses.append(status("secondary", "idle"))
+    answers = ceremony(
+        {
+            f"POST {DR}secondary/reindex": ok(),
+            f"POST {DR}secondary/operation-token/delete": Response(204, {}),
+            f"GET {DR}status": lambda step: statuses.pop(0),
+        }
+    )
+    assert drive(RUNBOOKS["reindex"]("tokyo"), answers)[1] == "tokyo is reindexed"
+
+
 def test_a_refused_disable_leaves_no_operation_token_behind():
     answers = ceremony(
         {
@@ -609,7 +682,8 @@ def test_failover_to_one_that_does_not_become_level_says_what_it_leaves():
     assert [path for _, _, path in asked(wanted)] == [DR + "primary/demote"]
     assert pauses(wanted) == MAX_ARRIVAL_POLLS + 1, "the first poll brought a root, those after it no other"
     assert str(error) == (
-        "tokyo did not become level with paris: nothing has arrived for 15 s, and their roots differ; "
+        "tokyo did not become level with paris: nothing has arrived for 15 s, and their roots differ "
+        "(is one damaged? merkle_check says so, and reindex ends it); "
         "paris is demoted and takes no writes, tokyo was not promoted; promote paris again, or tokyo and lose the rest"
     )
 

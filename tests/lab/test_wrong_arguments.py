@@ -108,6 +108,7 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Cluster.seal": {},
     "Cluster.unseal": {"node": ("tokyo-1", {"empty"})},
     "Cluster.status": {},
+    "Cluster.reindex": {"diff": (False, {"True"}), "force": (False, {"True"}), "skip_flush": (False, {"True"})},
     "Cluster.request": {
         "method": ("GET", TEXTS - {"empty"}),
         "path": ("sys/health", TEXTS - {"empty"}),
@@ -229,7 +230,7 @@ def allowed_errors(key: str) -> tuple[type[ValueError], ...]:
         (
             lambda lab: lab.work_through("promot", cluster="tokyo"),
             "runbook: expected a runbook, got 'promot'; there are: ask, enable-primary, enable-secondary, replicate, "
-            "promote, demote, repoint, failover, disable, unseal, seal — did you mean 'promote'?",
+            "promote, demote, repoint, failover, disable, reindex, unseal, seal — did you mean 'promote'?",
         ),
         (
             lambda lab: lab.work_through("promote", clutser="tokyo"),

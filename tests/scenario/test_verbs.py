@@ -236,6 +236,11 @@ def test_a_refusal_may_be_expected(value: Any, kept: str | None) -> None:
         ({"do": "wait", "for": "5s"}, "wait 5s"),
         ({"do": "wait", "until": "lag at most 5", "within": "30s"}, "wait until lag at most 5 within 30s"),
         ({"do": "failover", "old": "paris", "new": "tokyo"}, "failover from paris to tokyo"),
+        ({"do": "reindex", "cluster": "tokyo"}, "reindex tokyo"),
+        (
+            {"do": "reindex", "cluster": "tokyo", "diff": True, "skip_flush": True},
+            "reindex tokyo key by key without waiting",
+        ),
     ],
 )
 def test_a_step_is_said_in_a_few_words(step: dict[str, Any], said: str) -> None:

@@ -31,7 +31,7 @@ NOT_SECRET = {
     ("SetTimer", "payload"),
     ("Item", "keys"),  # of a policy
     ("Item", "value"),
-    ("Reindex", "progress"),
+    ("ReindexProgress", "progress"),
     ("Work", "progress"),
 }
 

@@ -14,7 +14,15 @@ from labkit.service import fields
 from labkit.service.errors import BadRequest, Unavailable
 from labkit.service.message import Fetch, Reply, Response
 from labkit.service.routing import Route
-from labkit.vault.replication import activation, applied_position, index_state, joining, operation_token, reports
+from labkit.vault.replication import (
+    activation,
+    applied_position,
+    index_state,
+    joining,
+    operation_token,
+    reindex,
+    reports,
+)
 from labkit.vault.replication.mode import MODE_KEY, Mode, WrongMode, advance, by_addresses, forgetting, require
 from labkit.vault.replication.shapes import MAX_ID_CHARACTERS, is_id
 from labkit.vault.replication.state import State, ready_to_promote
@@ -51,13 +59,13 @@ def enable_primary(ctx: Context, primary_cluster_addr: str) -> None:
     """Make this cluster a DR primary, with a replication set and an authority of its own."""
     mode = joining.new_set(ctx, primary_cluster_addr)
     activation.make_authority(ctx)
-    _store(ctx, mode)
+    store_mode(ctx, mode)
     ctx.warn(f"This cluster is being enabled as a primary for replication. {BRIEFLY}")
 
 
 def demote_primary(ctx: Context) -> None:
     """Make this primary a secondary without an upstream; data and cluster id stay."""
-    _store(ctx, _advanced(ctx, "demote"))
+    store_mode(ctx, _advanced(ctx, "demote"))
     index_state.end_reign(ctx)
     activation.drop_authority(ctx)
     ctx.warn(f"This cluster is being demoted to a replication secondary. {BRIEFLY}")
@@ -65,14 +73,14 @@ def demote_primary(ctx: Context) -> None:
 
 def disable_primary(ctx: Context) -> None:
     """Leave the replication set; its secondaries can no longer connect."""
-    _store(ctx, _advanced(ctx, "disable_primary"))
+    store_mode(ctx, _advanced(ctx, "disable_primary"))
     joining.forget(ctx)
     ctx.warn(f"Replication is being disabled on this cluster. {BRIEFLY}")
 
 
 def issue_secondary_token(ctx: Context, id: str, ttl: int, secondary_public_key: str) -> Reply:  # noqa: A002 - the API's name
     """Issue an activation token for a secondary's id."""
-    mode = _require(ctx, "primary", "issue a secondary token")
+    mode = require_mode(ctx, "primary", "issue a secondary token")
     if not id:
         raise BadRequest("id must be specified: an opaque, unique name for the secondary")
     if not is_id(id):
@@ -86,7 +94,7 @@ def issue_secondary_token(ctx: Context, id: str, ttl: int, secondary_public_key:
 
 def revoke_secondary(ctx: Context, id: str) -> None:  # noqa: A002 - the API's name
     """Revoke a secondary's activation: it is disconnected at once."""
-    _require(ctx, "primary", "revoke a secondary")
+    require_mode(ctx, "primary", "revoke a secondary")
     if not id:
         raise BadRequest("id must be specified: the name that the secondary's token was issued for")
     if not is_id(id):
@@ -98,7 +106,7 @@ def revoke_secondary(ctx: Context, id: str) -> None:  # noqa: A002 - the API's n
 def generate_public_key(ctx: Context) -> dict[str, str]:
     """Make the key that an activation can be encrypted to."""
     if ctx.mode.mode == "primary":
-        _require(ctx, "secondary", "generate a public key")
+        require_mode(ctx, "secondary", "generate a public key")
     if activation.version_numbers(ctx.core.settings.version) < PUBLIC_KEYS_SINCE:
         raise BadRequest("generate-public-key needs service version 1.3 or later")
     return {"secondary_public_key": activation.make_exchange_key(ctx)}
@@ -112,8 +120,9 @@ def enable_secondary(ctx: Context, token: str, primary_api_addr: str, ca_file: s
     with joining.saying(spent):
         mode = _advanced(ctx, "enable_secondary", **joining.fields_of(bundle))
     joining.wipe(ctx, keys)
-    _store(ctx, mode)
+    store_mode(ctx, mode)
     joining.store_credentials(ctx, bundle)
+    reindex.note_end(ctx)
     ctx.warn(
         "Vault has successfully found secondary information; it may take a while to perform setup tasks. "
         "Vault will be unavailable until these tasks and initial sync complete."
@@ -122,13 +131,13 @@ def enable_secondary(ctx: Context, token: str, primary_api_addr: str, ca_file: s
 
 def promote_secondary(ctx: Context, dr_operation_token: str, primary_cluster_addr: str, force: bool) -> None:
     """Make this secondary the primary; ``force`` skips the safety check, never the token."""
-    _require(ctx, "secondary", "promote")
+    require_mode(ctx, "secondary", "promote")
     operation_token.check(ctx, dr_operation_token)
-    why = ready_to_promote(ctx.core.replica.sync or _unstarted(ctx))
+    why = ready_to_promote(ctx.core.replica.sync or _unstarted(ctx), reindex.progress(ctx) is not None)
     if why and not force:
         raise Unavailable(NOT_READY.format(why))
     index_state.inherit(ctx)
-    _store(ctx, _advanced(ctx, "promote", primary_cluster_addr=primary_cluster_addr))
+    store_mode(ctx, _advanced(ctx, "promote", primary_cluster_addr=primary_cluster_addr))
     activation.make_authority(ctx)
     ctx.full_storage.delete(activation.CREDENTIALS)
     operation_token.cancel(ctx)
@@ -142,9 +151,9 @@ def _unstarted(ctx: Context) -> State:
 
 def disable_secondary(ctx: Context, dr_operation_token: str) -> None:
     """Leave the replication set and keep the data; joining one again wipes them."""
-    _require(ctx, "secondary", "disable the secondary")
+    require_mode(ctx, "secondary", "disable the secondary")
     operation_token.check(ctx, dr_operation_token)
-    _store(ctx, _advanced(ctx, "disable_secondary"))
+    store_mode(ctx, _advanced(ctx, "disable_secondary"))
     joining.forget(ctx)
     ctx.warn(f"Replication is being disabled on this cluster. {BRIEFLY}")
 
@@ -159,7 +168,7 @@ def update_primary(
     update_primary_addrs: list[str] | None,
 ) -> Asking:
     """Point this secondary at another primary, at new addresses of its own, or (blank token) at none."""
-    mode = _require(ctx, "secondary", "update the primary")
+    mode = require_mode(ctx, "secondary", "update the primary")
     operation_token.check(ctx, dr_operation_token)
     if token and update_primary_addrs:
         raise BadRequest("token and update_primary_addrs are mutually exclusive: give one of them")
@@ -168,14 +177,14 @@ def update_primary(
     if token is None or (not token and ctx.body.get("token") is None):  # a null is not a blank token
         raise BadRequest("give token (blank: forget the primary) or update_primary_addrs")
     if not token:
-        _store(ctx, forgetting(_with_position(ctx, mode)))
+        store_mode(ctx, forgetting(with_position(ctx, mode)))
         ctx.warn("This secondary has no primary any more.")
         return None
     trusted = joining.Trusted(ca_file, ca_path)
     bundle, keys, spent = yield from joining.fetch_bundle(ctx, token, primary_api_addr, trusted)
     with joining.saying(spent):
         mode = _still_allowed(ctx, dr_operation_token)
-        _store(ctx, joining.repointed(ctx, mode, bundle, keys))
+        store_mode(ctx, joining.repointed(ctx, mode, bundle, keys))
     joining.store_credentials(ctx, bundle)
     ctx.warn(f"This secondary is being pointed at another primary. {BRIEFLY}")
     return None
@@ -184,7 +193,7 @@ def update_primary(
 def _move_addresses(ctx: Context, mode: Mode, addresses: tuple[str, ...], dr_operation_token: str) -> Asking:
     _moved(mode, addresses)
     serving = yield from joining.first_that_answers(ctx, addresses)
-    _store(ctx, _moved(_still_allowed(ctx, dr_operation_token), serving))
+    store_mode(ctx, _moved(_still_allowed(ctx, dr_operation_token), serving))
 
 
 def _moved(mode: Mode, addresses: tuple[str, ...]) -> Mode:
@@ -196,37 +205,37 @@ def _moved(mode: Mode, addresses: tuple[str, ...]) -> Mode:
 
 def _still_allowed(ctx: Context, dr_operation_token: str) -> Mode:
     """Judge mode and operation token again after a fetch (R4); return the mode record with the applied position."""
-    mode = _require(ctx, "secondary", "update the primary")
+    mode = require_mode(ctx, "secondary", "update the primary")
     operation_token.check(ctx, dr_operation_token)
-    return _with_position(ctx, mode)
+    return with_position(ctx, mode)
 
 
-def _with_position(ctx: Context, mode: Mode) -> Mode:
+def with_position(ctx: Context, mode: Mode) -> Mode:
     """Return the record with the applied position in it: the one stored beside it is valid for this record only."""
     return mode._replace(**applied_position.read(ctx)._asdict())
 
 
 def read_attempt(ctx: Context) -> dict[str, Any]:
     """Return the progress of an operation token's generation."""
-    _require(ctx, "secondary", "generate an operation token")
+    require_mode(ctx, "secondary", "generate an operation token")
     return operation_token.describe(ctx, operation_token.read_attempt(ctx))
 
 
 def start_attempt(ctx: Context, pgp_key: str | None, otp: str | None) -> dict[str, Any]:
     """Start the generation of an operation token."""
-    _require(ctx, "secondary", "generate an operation token")
+    require_mode(ctx, "secondary", "generate an operation token")
     return operation_token.start(ctx, otp, pgp_key)
 
 
 def cancel_attempt(ctx: Context) -> None:
     """Cancel the generation under way."""
-    _require(ctx, "secondary", "generate an operation token")
+    require_mode(ctx, "secondary", "generate an operation token")
     operation_token.cancel(ctx)
 
 
 def update_attempt(ctx: Context, key: str | None, nonce: str | None) -> dict[str, Any]:
     """Take one key share."""
-    _require(ctx, "secondary", "generate an operation token")
+    require_mode(ctx, "secondary", "generate an operation token")
     return operation_token.update(ctx, key, nonce)
 
 
@@ -236,34 +245,6 @@ def delete_operation_token(ctx: Context, dr_operation_token: str) -> None:
     operation_token.delete(ctx)
 
 
-def check_secondary(ctx: Context, dr_operation_token: str) -> dict[str, Any]:
-    """Compare every node of a secondary's Merkle tree with a newly computed tree."""
-    _require(ctx, "secondary", "check the secondary's Merkle tree")
-    operation_token.check(ctx, dr_operation_token)
-    return reports.merkle_check(ctx)
-
-
-def check_primary(ctx: Context) -> dict[str, Any]:
-    """Compare every node of a primary's Merkle tree with a newly computed tree."""
-    _require(ctx, "primary", "check the primary's Merkle tree")
-    return reports.merkle_check(ctx)
-
-
-def recover_secondary(ctx: Context, dr_operation_token: str) -> None:
-    """Begin this secondary's replication again from what it holds: a connection, a guard, what is missing."""
-    mode = _require(ctx, "secondary", "recover")
-    operation_token.check(ctx, dr_operation_token)
-    _store(ctx, _with_position(ctx, mode))
-    ctx.warn("Replication begins again from what this secondary holds; its status shows how far it is.")
-
-
-def recover_primary(ctx: Context) -> None:
-    """End the connections of all secondaries, so that each of them begins again from what it holds."""
-    _require(ctx, "primary", "recover")
-    ctx.after_commit = ctx.core.replica.reconnect
-    ctx.warn("The secondaries are disconnected; each connects again, from what it holds.")
-
-
 def _advanced(ctx: Context, event: str, **known: Any) -> Mode:
     try:
         return advance(ctx.mode, event, **known)
@@ -271,7 +252,8 @@ def _advanced(ctx: Context, event: str, **known: Any) -> Mode:
         raise BadRequest(str(error)) from None
 
 
-def _require(ctx: Context, wanted: str, verb: str) -> Mode:
+def require_mode(ctx: Context, wanted: str, verb: str) -> Mode:
+    """Return the mode record when the cluster is what is wanted; else BadRequest, which says what cannot be done."""
     mode = ctx.mode
     try:
         require(mode, wanted, verb)
@@ -280,7 +262,8 @@ def _require(ctx: Context, wanted: str, verb: str) -> Mode:
     return mode
 
 
-def _store(ctx: Context, mode: Mode) -> None:
+def store_mode(ctx: Context, mode: Mode) -> None:
+    """Write the mode record."""
     ctx.full_storage.put(MODE_KEY, mode.to_bytes())
 
 
@@ -363,8 +346,4 @@ ROUTES = (
         *SECONDARY,
     ),
     Route("write", DR + "secondary/operation-token/delete", delete_operation_token, (TOKEN,), *SECONDARY),
-    Route("write", DR + "secondary/merkle-check", check_secondary, (TOKEN,), *SECONDARY),
-    Route("write", "replication/merkle-check", check_primary, (), *PRIMARY, "sudo"),
-    Route("write", DR + "secondary/recover", recover_secondary, (TOKEN,), *SECONDARY),
-    Route("write", "replication/recover", recover_primary, (), *PRIMARY, "sudo"),
 )

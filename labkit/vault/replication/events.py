@@ -89,6 +89,12 @@ class Announced(NamedTuple):
     at: Moment
 
 
+class Reindexed(NamedTuple):
+    """This side's index was made again from its store: what it stands for may have changed."""
+
+    at: Moment
+
+
 class TimerFired(NamedTuple):
     """A timer that ``StartTimer`` asked for fired."""
 
@@ -97,7 +103,7 @@ class TimerFired(NamedTuple):
     at: Moment
 
 
-Event = Start | Stop | ReplyArrived | Refused | Pushed | Announced | TimerFired
+Event = Start | Stop | ReplyArrived | Refused | Pushed | Announced | Reindexed | TimerFired
 
 
 class AskUpstream(NamedTuple):

@@ -11,7 +11,7 @@ from labkit.service.errors import BadRequest, Forbidden, ServiceError, Unavailab
 from labkit.service.message import Fetch, Request, Response, respond
 from labkit.vault.core import SealKeys
 from labkit.vault.identifiers import uuid_text
-from labkit.vault.replication import activation, api_certificate, connection
+from labkit.vault.replication import activation, api_certificate, connection, reindex
 from labkit.vault.replication.activation import Bundle
 from labkit.vault.replication.mode import Mode, WrongMode, advance, by_token
 from labkit.vault.seal import SEAL_CONFIG, SealConfig
@@ -325,7 +325,7 @@ def store_credentials(ctx: Context, bundle: Bundle) -> None:
 
 
 def forget(ctx: Context) -> None:
-    """Drop authority, activations, credentials and operation token: the cluster leaves its replication set."""
+    """Drop authority, activations, credentials, operation token and reindex: the cluster leaves its replication set."""
     storage = ctx.full_storage
     activation.drop_authority(ctx)
     for key in (activation.CREDENTIALS, activation.EXCHANGE_KEY):
@@ -334,3 +334,4 @@ def forget(ctx: Context) -> None:
     storage.delete("node/attempt")
     storage.delete(activation.REIGNS)
     storage.delete_all(activation.SECONDARIES)
+    reindex.forget(ctx)

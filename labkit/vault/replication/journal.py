@@ -14,6 +14,7 @@
    each step stores the names of its keys in the tail.  So whoever takes over reads nodes and tail, and builds only
    where one of them is missing (D19).  The first write while the journal is off takes the mark of the nodes away.
 8. What a flush cannot store is stored by a later one: the step before it stands.
+9. A rebuild under way is given the names of the keys that each step changes; it ends when the journal is switched off.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from labkit.vault.replication.kept_index import (
     tail_slot,
 )
 from labkit.vault.replication.merkle import OUTSIDE, MerkleTree, leaf_digest
+from labkit.vault.replication.rebuild import Rebuild
 from labkit.vault.replication.tree_nodes import TreeNode
 from labkit.vault.storage import Storage, StoreError, Writes
 from labkit.vault.storage.fencing import StaleTerm
@@ -67,6 +69,7 @@ class Journal:
         "limit_bytes",
         "limit_entries",
         "oldest",
+        "rebuild",
         "size_bytes",
         "storage",
         "tree",
@@ -76,6 +79,7 @@ class Journal:
         self.storage = storage
         self.limit_entries, self.limit_bytes = limit_entries, limit_bytes
         self.tree: MerkleTree | None = None
+        self.rebuild: Rebuild | None = None
         self.last = 0  # number of the newest entry ever made
         self.flushed: int | None = None  # number of the entry at which the stored nodes stand; None: there are none
         self._named = 0  # how many names of changed keys the tail holds
@@ -91,6 +95,8 @@ class Journal:
         journal.flushed, journal._named = state["flushed"], state["named"]
         if state["tree"] is not None:
             journal.tree = MerkleTree.from_state(state["tree"], storage)
+        if state["rebuild"] is not None:
+            journal.rebuild = Rebuild.from_state(state["rebuild"])
         return journal
 
     def __len__(self) -> int:
@@ -116,6 +122,7 @@ class Journal:
             "flushed": self.flushed,
             "named": self._named,
             "tree": None if self.tree is None else self.tree.state(),
+            "rebuild": None if self.rebuild is None else self.rebuild.state(),
         }
 
     def switch_on(self, term: int = 0) -> None:
@@ -135,34 +142,43 @@ class Journal:
     def switch_off(self) -> None:
         """Forget tree and backlog: replication is disabled, the node steps down, or it is sealed."""
         self.tree, self.flushed, self._named, self._unmarked = None, None, 0, False
+        self.rebuild = None
         self._empty_backlog()
 
-    def flush(self, term: int) -> None:
-        """Store the index as it is now, folded, with its leaves; an error of the store changes nothing."""
-        self._store_nodes(term)
+    def flush(self, term: int, own: Writes | None = None) -> None:
+        """Store the index as it is now, folded, with its leaves and keys outside both trees, in one transaction.
+
+        An error of the store changes nothing.
+        """
+        assert self.tree is not None, "the journal is off: it has no index to store"
+        self._store_nodes(term, self.tree, own or {})
 
     def corrupt(self, layer: str, key: str | None, term: int) -> TreeNode:
         """Store the index, damage one of its nodes as ``MerkleTree.corrupt`` does, and store that node."""
         assert self.tree is not None, "the journal is off: it has no tree to damage"
         self.flush(term)
         damaged = self.tree.corrupt(layer, key)
-        self._store_nodes(term)
+        self.flush(term)
         return damaged
 
-    def rebuild(self, term: int) -> bool:
-        """Replace the index by one built from the store, and store it; return whether their leaves differ.
+    def replace(self, tree: MerkleTree, own: Writes, term: int, *, whole: bool, stored: bool) -> bool:
+        """Put another index of the contents in the place of this one; return whether their leaves differ.
 
         If they do, the backlog is dropped: its entries start from states that never existed, and a secondary
-        that asks by guard must not find any of them.
+        that asks by guard must not find any of them.  ``stored``: the index is stored now, with keys ``own`` outside
+        both trees, and an error of the store changes nothing; ``whole``: with every page, not only those that differ.
         """
         assert self.tree is not None, "the journal is off: it has no index to replace"
-        guard = self.tree.guard()
-        self.flushed, self.tree = None, MerkleTree.build(self._stored(), self.storage)
-        self._try_flush(term)
-        differs = self.tree.guard() != guard
-        if differs:
+        old, guard = self.tree, self.tree.guard()
+        if self.flushed is not None and not whole:
+            tree.nodes.changed = dict.fromkeys([*old.nodes.changed, *old.differing_pages(tree)])
+        if stored:
+            self._store_nodes(term, tree, own)
+        self.tree = tree
+        if tree.guard() != guard:
             self._empty_backlog()
-        return differs
+            return True
+        return False
 
     def commit(self, writes: Writes, term: int) -> int | None:
         """Write one step in one transaction and return its entry's number, None when it made none.
@@ -241,6 +257,8 @@ class Journal:
         slot = f"{TAIL}{number % storage.flush_entries}"
         storage.apply({**writes, WAL_KEY: stored, slot: tail_slot(stored, names)}, term)
         tree.change_all(writes)
+        if self.rebuild is not None:
+            self.rebuild.touch(names)
         self.last = number
         size_bytes = sum([len(key) + len(old or b"") + len(new or b"") for key, old, new in changes])
         self._keep((number, changes, size_bytes, leaves))
@@ -261,16 +279,14 @@ class Journal:
 
     def _try_flush(self, term: int) -> None:
         try:
-            self._store_nodes(term)
+            self.flush(term)
         except (StoreError, StaleTerm):
             return  # the next step tries again, and shows a stale term
 
-    def _store_nodes(self, term: int) -> None:
-        tree = self.tree
-        assert tree is not None, "the journal is off: it has no index to store"
+    def _store_nodes(self, term: int, tree: MerkleTree, own: Writes) -> None:
         leaves = tree.changed_leaves()
         nodes = KeptNodes(self.last, int.from_bytes(tree.guard(), "big"), tree.nodes)
-        self.storage.apply(changed_nodes(nodes), term, leaves)
+        self.storage.apply({**changed_nodes(nodes), **own}, term, leaves)
         tree.kept_now()
         self.flushed, self._named = self.last, 0
 

@@ -55,6 +55,7 @@ __all__ = [
     "leaf_digest",
     "page_digest",
     "to_bytes",
+    "tree_of",
 ]
 
 NO_TREE = 0
@@ -362,6 +363,19 @@ class MerkleTree:
         self.nodes.fold(self._pending)
         for pending in self._pending.values():
             pending.clear()
+
+
+def tree_of(leaves: Mapping[str, bytes], kept: LeafStore) -> MerkleTree:
+    """Return the tree of leaves of either tree, over what keeps others: all pages, and the leaves that differ, count
+    as changed.
+    """
+    sums = {tree: _sums({key: leaf for key, leaf in leaves.items() if classify(key) == tree}) for tree in TREES}
+    guard = reduce(xor, [reduce(xor, numbers) for numbers in sums.values()])
+    merkle_tree = MerkleTree(kept, TreeNodes.of_sums(sums), guard)
+    others = kept.leaves()
+    merkle_tree._changed = {key: leaf for key, leaf in leaves.items() if others.get(key) != leaf}
+    merkle_tree._changed.update(dict.fromkeys([key for key in others if key not in leaves]))
+    return merkle_tree
 
 
 def is_corrupted(report: Mapping[str, Any]) -> bool:

@@ -154,7 +154,7 @@ class PeerStatus(NamedTuple):
     canary_age_ms: int = 0
 
 
-class Reindex(NamedTuple):
+class ReindexProgress(NamedTuple):
     """A reindex under way."""
 
     stage: str
@@ -166,7 +166,7 @@ class TreeStatus(NamedTuple):
     """What a status shows of the Merkle tree: its composite root in hex, and the reindex under way, if any."""
 
     merkle_root: str
-    reindex: Reindex | None = None
+    reindex: ReindexProgress | None = None
 
 
 class UpstreamStatus(NamedTuple):

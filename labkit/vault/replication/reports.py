@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS, format_instant
 from labkit.service.errors import BadRequest
 from labkit.vault.core import API_PORT, CLUSTER_PORT
-from labkit.vault.replication import activation
+from labkit.vault.replication import activation, reindex
 from labkit.vault.replication.merkle import is_corrupted
 from labkit.vault.replication.mode import (
     Mode,
@@ -39,7 +39,8 @@ def status(ctx: Context) -> dict[str, Any]:
         corrupted, at_s = decode_record(checked)
         mode = mode._replace(corrupted=corrupted, last_check_s=at_s)
     tree = ctx.core.replica.journal.tree
-    tree_status = TreeStatus(tree.root() if tree is not None else "")
+    mode = mode._replace(last_reindex_s=reindex.last_s(ctx))
+    tree_status = TreeStatus(tree.root() if tree is not None else "", reindex.progress(ctx))
     if mode.mode == "primary":
         known = activation.secondary_ids(ctx)
         secondaries = [_secondary(ctx, secondary_id) for secondary_id in known]

@@ -114,6 +114,7 @@ class State(NamedTuple):
     damaged: tuple[str, ...] = ()  # keys that the upstream holds damaged values of, as reported
     missing: str = ""  # what a comparison that met such keys left: "named", then how the guards differ, in hex
     root_alarm: str = ""  # unequal roots over equal guards: comparing, compared, reported; empty: none were seen
+    reindexed: bool = False  # this side's index was made again since equal roots were seen
 
 
 Step = tuple[State, list[Effect]]

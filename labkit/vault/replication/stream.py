@@ -32,6 +32,7 @@ from labkit.vault.replication.events import (
     Moment,
     Observe,
     Pushed,
+    Reindexed,
     ReplyArrived,
 )
 from labkit.vault.replication.state import (
@@ -48,6 +49,7 @@ from labkit.vault.replication.state import (
 MAX_CANARIES = 64
 MISSED_NS = 2 * HEARTBEAT_NS
 ADVICE = "equal contents under unequal roots: a tree is damaged; run merkle-check on both clusters and reindex that one"
+STILL_IRRECONCILABLE = "the roots still differ after this side's reindex: reindex the primary"
 MARKS = frozenset(1 << power for power in range(2, 40))
 """After how many heartbeats without an answered mark another one is sent."""
 
@@ -115,6 +117,12 @@ def pushed(state: State, event: Pushed) -> Step:
         return state, effects
     state, more = ask_guard(state)
     return state, effects + more
+
+
+def reindexed(state: State, event: Reindexed) -> Step:
+    """Ask by guard with the new index, unless a connection that is about to begin does so."""
+    state = state._replace(root_alarm="", reindexed=True, divergences=0, recheck_ns=0)
+    return ask_guard(state) if state.connection_state == "ready" else (state, [])
 
 
 def _advanced(state: State, position: int) -> State:
@@ -221,9 +229,12 @@ def _compared_roots(state: State, answer: Mapping[str, Any]) -> Step:
     if not answer["roots"]:
         return state, []
     if answer["roots"] == answer["own_roots"]:
-        return state._replace(root_alarm="") if state.root_alarm else state, []
+        if state.root_alarm or state.reindexed:
+            state = state._replace(root_alarm="", reindexed=False)
+        return state, []
     if state.root_alarm == "compared":
-        return state._replace(root_alarm="reported"), [Observe("merkle_loop", {"comparisons": 1, "advice": ADVICE})]
+        advice = STILL_IRRECONCILABLE if state.reindexed else ADVICE
+        return state._replace(root_alarm="reported"), [Observe("merkle_loop", {"comparisons": 1, "advice": advice})]
     if state.root_alarm:
         return state, []
     state, effects = ask_guard(state._replace(root_alarm="comparing"))

@@ -30,6 +30,7 @@ from labkit.vault.replication.events import (
     Observe,
     Pushed,
     Refused,
+    Reindexed,
     Remember,
     Replace,
     ReplyArrived,
@@ -60,7 +61,7 @@ from labkit.vault.replication.state import (
     ready_to_promote,
     send,
 )
-from labkit.vault.replication.stream import beat, echoed, pushed
+from labkit.vault.replication.stream import beat, echoed, pushed, reindexed
 
 __all__ = [
     "TRANSITIONS",
@@ -74,6 +75,7 @@ __all__ = [
     "Observe",
     "Pushed",
     "Refused",
+    "Reindexed",
     "Remember",
     "Replace",
     "ReplyArrived",
@@ -383,6 +385,7 @@ _HANDLERS: dict[type, Callable[[State, Any], Step]] = {
     Refused: _refused,
     Pushed: pushed,
     Announced: _announced,
+    Reindexed: reindexed,
     TimerFired: _timer,
 }
 

@@ -31,7 +31,10 @@ TABLE = Groups(
         "policies": ("labkit.vault.system.policies",),
         "policy": ("labkit.vault.system.policies",),
         "remount": ("labkit.vault.system.remount",),
-        "replication": ("labkit.vault.replication.endpoints",),
+        "replication": (
+            "labkit.vault.replication.endpoints",
+            "labkit.vault.replication.maintenance",
+        ),
         "seal": ("labkit.vault.system.seal",),
         "seal-status": ("labkit.vault.system.seal",),
         "step-down": ("labkit.vault.system.seal",),

@@ -15,8 +15,8 @@ import pytest
 
 from labkit import Lab, Vault
 from labkit.service.message import Request, Response, Suspended, silence
-from labkit.vault.replication import otp
-from labkit.vault.replication.endpoints import ATTEMPT, DR, ROUTES
+from labkit.vault.replication import endpoints, maintenance, otp
+from labkit.vault.replication.endpoints import ATTEMPT, DR
 from labkit.vault.replication.journal import WAL_KEY
 from labkit.vault.token_record import digest_of
 
@@ -160,9 +160,19 @@ ROWS = (
     Row("write", DR + "secondary/operation-token/delete", ANY, "operator", (({}, GONE),)),
     Row("write", DR + "secondary/merkle-check", (SECONDARY,), "operator", (({}, DONE),)),
     Row("write", "replication/merkle-check", (PRIMARY,), "client", (({}, DONE),)),
+    Row(
+        "write",
+        DR + "secondary/reindex",
+        (SECONDARY,),
+        "operator",
+        (({}, DONE), ({"diff": None, "force": "true", "skip_flush": False}, DONE)),
+    ),
+    Row("write", "replication/reindex", (PRIMARY,), "client", (({}, DONE), ({"diff": True, "skip_flush": 1}, DONE))),
     Row("write", DR + "secondary/recover", (SECONDARY,), "operator", (({}, DONE),)),
     Row("write", "replication/recover", (PRIMARY,), "client", (({}, DONE),)),
 )
+
+ROUTES = (*endpoints.ROUTES, *maintenance.ROUTES)
 
 # What is no request at all, whoever asks, sealed or not (C9, C13).
 MALFORMED: tuple[tuple[Any, Outcome], ...] = (

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from labkit.vault.replication import merkle
 from labkit.vault.replication.journal import Entry, Journal
 from labkit.vault.replication.merkle import FAN_OUT, TREES, MerkleTree
+from labkit.vault.replication.rebuild import Rebuild, ReindexOptions
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
@@ -179,32 +180,81 @@ def test_switched_off_it_forgets() -> None:
     assert journal.commit({"logical/a": b"2"}, 0) is None
 
 
-def test_an_index_built_again_of_other_leaves_drops_the_backlog() -> None:
+def built_again(journal: Journal) -> merkle.MerkleTree:
+    """The index of what the journal's store holds."""
+    leaves = {key: merkle.leaf_digest(key, stored) for key, stored in shipped(journal).items()}
+    return merkle.tree_of(leaves, journal.storage)
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_an_index_of_other_leaves_in_the_place_of_this_one_drops_the_backlog(stored: bool) -> None:
     journal = running(logical__b=b"1")
     journal.commit({"logical/a": b"1"}, 0)
     guard = journal.tree.guard() if journal.tree else b""
     journal.flush(0)
     journal.storage.apply({"logical/a": b"rotten", "logical/b": None}, 0)
 
-    assert journal.rebuild(0)
+    assert journal.replace(built_again(journal), {}, 0, whole=False, stored=stored)
     assert journal.find(guard) is None
-    assert journal.storage.leaves() == {"logical/a": merkle.leaf_digest("logical/a", b"rotten")}
+    rotten = {"logical/a": merkle.leaf_digest("logical/a", b"rotten")}
+    assert (journal.storage.leaves() == rotten) == stored
     assert (journal.last, journal.oldest) == (1, 1)
     assert journal.commit({"logical/b": b"2"}, 0) == 2
+    journal.flush(0)
+    assert {*journal.storage.leaves()} == {"logical/a", "logical/b"}
 
 
-def test_an_index_built_again_of_the_same_leaves_keeps_the_backlog_and_ends_damage() -> None:
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_index_of_the_same_leaves_in_the_place_of_this_one_keeps_the_backlog_and_ends_damage(whole: bool) -> None:
     journal = running()
     journal.commit({"logical/a": b"1"}, 0)
     journal.corrupt("subpage", "logical/a", 0)
 
-    assert not journal.rebuild(0)
-    assert len(journal) == 1
+    assert not journal.replace(built_again(journal), {"node/done": b"1"}, 0, whole=whole, stored=True)
+    assert (len(journal), journal.storage.get("node/done")) == (1, b"1")
     successor = Journal(journal.storage)
     successor.switch_on()
     for tree in (journal.tree, successor.tree):
         assert tree is not None
         assert not merkle.is_corrupted(tree.check(""))
+
+
+def test_an_index_that_the_store_refuses_is_not_used() -> None:
+    journal = running(logical__b=b"1")
+    before = journal.state()
+    journal.storage.apply({"logical/b": b"rotten"}, 0)
+    journal.storage.claim(7)
+
+    with pytest.raises(StaleTerm):
+        journal.replace(built_again(journal), {"node/done": b"1"}, 0, whole=False, stored=True)
+    assert journal.state() == before
+    assert journal.storage.get("node/done") is None
+
+
+def test_only_differing_pages_are_stored_again_unless_all_are_asked_for() -> None:
+    written = []
+    for whole in (False, True):
+        journal = running(logical__a=b"1", logical__b=b"1", token__c=b"2")
+        journal.flush(0)
+        journal.storage.apply({"logical/a": b"rotten"}, 0)
+        new = built_again(journal)
+        journal.replace(new, {}, 0, whole=whole, stored=False)
+        assert journal.tree is not None
+        written.append(len(journal.tree.nodes.changed))
+    assert written == [1, 512]
+
+
+def test_a_rebuild_is_given_the_names_of_what_changes_and_ends_with_the_journal() -> None:
+    journal = running()
+    journal.rebuild = rebuild = Rebuild(ReindexOptions(), 0)
+    journal.commit({"logical/a": b"1", "node/x": b"1"}, 0)
+    journal.apply([("token/b", b"1")], {"node/position": b"1"}, 0)
+
+    assert rebuild.state()["touched"] == ("logical/a", "token/b")
+    restored = Journal.from_state(journal.storage, pickle.loads(pickle.dumps(journal.state())))
+    assert restored.state() == journal.state()
+    journal.switch_off()
+    assert journal.rebuild is None
 
 
 # ---- what was ---------------------------------------------------------------------------------------------

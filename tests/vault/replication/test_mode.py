@@ -14,7 +14,7 @@ from labkit.vault.replication.mode import (
     TRANSITIONS,
     Mode,
     PeerStatus,
-    Reindex,
+    ReindexProgress,
     TreeStatus,
     UpstreamStatus,
     WrongMode,
@@ -231,7 +231,7 @@ def test_a_demoted_cluster_is_idle_without_an_upstream() -> None:
 
 def test_a_reindex_and_a_found_corruption_show() -> None:
     checked = PRIMARY._replace(corrupted=True, last_check_s=1_700_000_001)
-    body = mode.status_primary(checked, [], [], 0, TreeStatus(ROOT, Reindex("building", 26_838, 305_443)))
+    body = mode.status_primary(checked, [], [], 0, TreeStatus(ROOT, ReindexProgress("building", 26_838, 305_443)))
 
     assert (body["corrupted_merkle_tree"], body["last_corruption_check_epoch"]) == (True, "1700000001")
     assert body["reindex_in_progress"] is True
@@ -242,7 +242,7 @@ def test_a_reindex_and_a_found_corruption_show() -> None:
 def test_a_cluster_that_never_replicated_has_nothing_to_say() -> None:
     assert Mode() == ("disabled", "", "", "", "", (), False, False, None, 0, False, -62_135_596_800, 0, 0)
     assert PeerStatus() == ("", "", "", False, "", 0, 0, 0)
-    assert Reindex("building") == ("building", 0, 0)
+    assert ReindexProgress("building") == ("building", 0, 0)
     assert TreeStatus(ROOT) == (ROOT, None)
     assert UpstreamStatus("idle") == ("idle", "", (), "", (), 0, 0, "")
     assert Mode.from_bytes(None) == Mode()

@@ -31,6 +31,7 @@ STATES = st.builds(
     heartbeat=st.builds(Heartbeat, canary_ns=st.none() | NUMBERS, canaries=PAIRS, api_addr=TEXTS),
     unanswered=NUMBERS,
     root_alarm=st.sampled_from(states.ROOT_ALARMS),
+    reindexed=st.booleans(),
 )
 
 
@@ -42,7 +43,7 @@ def test_a_state_goes_through_json(state: State) -> None:
 
 def test_a_state_begins_with_nothing_known() -> None:
     idle = ("idle", "idle", (), "", "", 0, False, None, 0, None, 0, 0, "", 0)
-    assert State() == (*idle, (0, (), (), (), 0), (None, 0, 0, None, (), -1, "", ""), 0, 0, 0, "", 0, 0, 0, (), "", "")
+    assert State() == (*idle, (0, (), (), (), 0), (None, 0, 0, None, (), -1, "", ""), 0, 0, 0, "", 0, 0, 0, (), "", "", False)
 
 
 def test_a_move_follows_the_table_and_is_observed() -> None:

@@ -8,8 +8,17 @@ from typing import Any
 import pytest
 
 from labkit.vault.replication import stream, sync
-from labkit.vault.replication.events import Apply, AskUpstream, Moment, Observe, Pushed, Remember, ReplyArrived
-from labkit.vault.replication.state import Heartbeat, State
+from labkit.vault.replication.events import (
+    Apply,
+    AskUpstream,
+    Moment,
+    Observe,
+    Pushed,
+    Reindexed,
+    Remember,
+    ReplyArrived,
+)
+from labkit.vault.replication.state import Heartbeat, State, Work
 from labkit.vault.replication.sync import Stop
 
 SECOND_NS = 1_000_000_000
@@ -411,6 +420,30 @@ def test_the_report_says_what_to_do() -> None:
     assert isinstance(report, Observe)
     assert "merkle-check" in report.fields["advice"]
     assert "reindex" in report.fields["advice"]
+
+
+def test_a_reindex_asks_by_guard_again_and_lets_damage_be_noticed_again() -> None:
+    loud = STREAMING._replace(root_alarm="reported", divergences=3, recheck_ns=99, work=Work(4, progress=1))
+    state, effects = stream.reindexed(loud, Reindexed(AT))
+
+    assert asks(effects) == ["guard_hash"]
+    assert (state.root_alarm, state.divergences, state.recheck_ns, state.work) == ("", 0, 0, Work())
+    assert kinds(stream.echoed(state._replace(awaiting="", serial=STREAMING.serial), echo(**UNLIKE))[1]) == [
+        "roots_differ"
+    ]
+    for connection in ("idle", "connecting", "transient_failure", "shutdown"):
+        state, effects = stream.reindexed(loud._replace(connection_state=connection), Reindexed(AT))
+        assert (state.reindexed, effects) == (True, [])
+
+
+def test_roots_that_differ_after_a_reindex_of_this_side_are_the_primarys_fault() -> None:
+    again = STREAMING._replace(root_alarm="compared", reindexed=True)
+    _, (report,) = stream.echoed(again, echo(**UNLIKE))
+
+    assert isinstance(report, Observe)
+    assert report.fields["advice"] == "the roots still differ after this side's reindex: reindex the primary"
+    state, _ = stream.echoed(STREAMING._replace(reindexed=True), echo(**ALIKE))
+    assert not state.reindexed, "equal roots end it"
 
 
 def test_roots_are_compared_at_the_same_entry_over_equal_guards_only() -> None:

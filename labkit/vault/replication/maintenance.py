@@ -1,0 +1,87 @@
+"""Endpoints that check and repair a cluster's Merkle index and its connections, of a secondary and of a primary.
+
+A secondary's forms need its operation token, a primary's are for tokens of its own, with sudo.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from labkit.service import fields
+from labkit.service.routing import Route
+from labkit.vault.replication import operation_token, reindex, reports
+from labkit.vault.replication.endpoints import (
+    DR,
+    PRIMARY,
+    SECONDARY,
+    TOKEN,
+    require_mode,
+    store_mode,
+    with_position,
+)
+from labkit.vault.replication.rebuild import ReindexOptions
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+
+DIFF = fields.flag("diff", "compare the index key by key, which takes longer, and report the keys that differ", False)
+FORCE = fields.flag("force", "store every page of the new index, whatever is kept of the old one", False)
+SKIP_FLUSH = fields.flag("skip_flush", "store the new index a second later; a crash before that begins again", False)
+
+
+def check_secondary(ctx: Context, dr_operation_token: str) -> dict[str, Any]:
+    """Compare every node of a secondary's Merkle tree with a newly computed tree."""
+    require_mode(ctx, "secondary", "check the secondary's Merkle tree")
+    operation_token.check(ctx, dr_operation_token)
+    return reports.merkle_check(ctx)
+
+
+def check_primary(ctx: Context) -> dict[str, Any]:
+    """Compare every node of a primary's Merkle tree with a newly computed tree."""
+    require_mode(ctx, "primary", "check the primary's Merkle tree")
+    return reports.merkle_check(ctx)
+
+
+def reindex_secondary(ctx: Context, dr_operation_token: str, diff: bool, force: bool, skip_flush: bool) -> None:
+    """Make a secondary's Merkle index again from what its store holds, in the background."""
+    require_mode(ctx, "secondary", "reindex the secondary")
+    operation_token.check(ctx, dr_operation_token)
+    _reindex(ctx, ReindexOptions(diff, force, skip_flush))
+
+
+def reindex_primary(ctx: Context, diff: bool, force: bool, skip_flush: bool) -> None:
+    """Make a primary's Merkle index again from what its store holds, in the background."""
+    require_mode(ctx, "primary", "reindex the primary")
+    _reindex(ctx, ReindexOptions(diff, force, skip_flush))
+
+
+def recover_secondary(ctx: Context, dr_operation_token: str) -> None:
+    """Begin this secondary's replication again from what it holds: a connection, a guard, what is missing."""
+    mode = require_mode(ctx, "secondary", "recover")
+    operation_token.check(ctx, dr_operation_token)
+    store_mode(ctx, with_position(ctx, mode))
+    ctx.warn("Replication begins again from what this secondary holds; its status shows how far it is.")
+
+
+def recover_primary(ctx: Context) -> None:
+    """End the connections of all secondaries, so that each of them begins again from what it holds."""
+    require_mode(ctx, "primary", "recover")
+    ctx.after_commit = ctx.core.replica.reconnect
+    ctx.warn("The secondaries are disconnected; each connects again, from what it holds.")
+
+
+def _reindex(ctx: Context, options: ReindexOptions) -> None:
+    reindex.start(ctx, options)
+    ctx.warn("The reindex runs in the background and can take long; the replication status shows how far it is.")
+
+
+OPTIONS = (DIFF, FORCE, SKIP_FLUSH)
+
+ROUTES = (
+    Route("write", DR + "secondary/merkle-check", check_secondary, (TOKEN,), *SECONDARY),
+    Route("write", "replication/merkle-check", check_primary, (), *PRIMARY, "sudo"),
+    Route("write", DR + "secondary/reindex", reindex_secondary, (TOKEN, *OPTIONS), *SECONDARY),
+    Route("write", "replication/reindex", reindex_primary, OPTIONS, *PRIMARY, "sudo"),
+    Route("write", DR + "secondary/recover", recover_secondary, (TOKEN,), *SECONDARY),
+    Route("write", "replication/recover", recover_primary, (), *PRIMARY, "sudo"),
+)
