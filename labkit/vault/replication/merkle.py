@@ -1,15 +1,10 @@
 """The Merkle tree: a cluster's stored ciphertexts in twenty bytes, and where two clusters differ.
 
-1. A key's prefix gives its class: replicated (tree 1), local (tree 2), or outside both trees.
-2. A leaf is SHA-256 over key, 0xFF, ciphertext, cut to 20 bytes.  UTF-8 never contains 0xFF or 0xFE, so no
-   two pairs of key and ciphertext frame to the same bytes, and none to a node's, which begin with 0xFE.
-3. A key's bucket is the low 16 bits of its CRC-32: the same on every machine, far cheaper than a hash, and
-   evenly spread.  The high byte is the page, the low byte the subpage.
-4. The store keeps the leaves as they were when the nodes were stored last.  The tree holds those changed since: first
+1. The store keeps the leaves as they were when the nodes were stored last.  The tree holds those changed since: first
    noted, then settled into leaves, guard and each subpage's difference, then folded into the nodes.
-5. A read of leaves or guard settles.  A read of a node also folds.  A leaf is computed from a value when a write of
+2. A read of leaves or guard settles.  A read of a node also folds.  A leaf is computed from a value when a write of
    the value is settled, at a build, and for the keys that a takeover finds in the tail (D19); never else.
-6. The guard is the XOR of all leaves of both trees.  It stands for the contents and does not depend on the nodes.
+3. The guard is the XOR of all leaves of both trees.  It stands for the contents and does not depend on the nodes.
 """
 
 from __future__ import annotations
@@ -18,9 +13,20 @@ from binascii import crc32
 from collections.abc import Container, Iterable, Mapping
 from functools import reduce
 from operator import xor
-from typing import Any, Protocol
+from typing import Any
 
 from labkit.vault.identifiers import long_sha256
+from labkit.vault.replication.leaves import (
+    CLASSES,
+    NO_TREE,
+    OUTSIDE,
+    UNSETTLED,
+    LeafStore,
+    NothingKept,
+    bucket,
+    classify,
+    leaf_digest,
+)
 from labkit.vault.replication.tree_nodes import (
     DIGEST_BYTES,
     FAN_OUT,
@@ -42,6 +48,7 @@ __all__ = [
     "FAN_OUT",
     "LAYERS",
     "LOCAL",
+    "NO_TREE",
     "OUTSIDE",
     "PAGE_BYTES",
     "REPLICATED",
@@ -57,65 +64,6 @@ __all__ = [
     "to_bytes",
     "tree_of",
 ]
-
-NO_TREE = 0
-
-CLASSES = {
-    "node/": NO_TREE,  # only this cluster's: mode, authority, WAL position, lease, kept index, seal configuration
-    "token/": LOCAL,  # service tokens
-    "cubbyhole/": LOCAL,  # their private storage
-    "lease/": LOCAL,  # leases; like the two above, shipped for disaster recovery only
-    "local/": LOCAL,  # data of local mounts
-}
-"""Class of every key by its first folder; all others are replicated."""
-
-OUTSIDE = tuple([prefix for prefix, tree in CLASSES.items() if tree == NO_TREE])
-"""What the keys outside both trees begin with: cheaper than ``classify`` where no more is asked."""
-
-UNSETTLED = b""
-"""Stands for a leaf that is not computed yet."""
-
-
-class LeafStore(Protocol):
-    """What keeps values and leaves; a ``Storage`` does."""
-
-    def get(self, key: str) -> bytes | None:
-        """Return the value of a key, or None."""
-
-    def leaf(self, key: str) -> bytes | None:
-        """Return the kept leaf of a key, or None."""
-
-    def leaves(self) -> Mapping[str, bytes]:
-        """Return all kept leaves by key, in any order; the caller changes nothing of it."""
-
-
-class NothingKept:
-    """Keeps nothing: all leaves of a tree over it count as changed."""
-
-    def get(self, key: str) -> bytes | None:
-        """Return None."""
-
-    def leaf(self, key: str) -> bytes | None:
-        """Return None."""
-
-    def leaves(self) -> Mapping[str, bytes]:
-        """Return no leaves."""
-        return {}
-
-
-def classify(key: str) -> int:
-    """Return a key's class: 1 replicated, 2 local (DR secondaries get both), 0 outside both trees, never shipped."""
-    return CLASSES.get(key[: key.find("/") + 1], REPLICATED)
-
-
-def bucket(key: str) -> int:
-    """Return the number of a key's bucket in its tree: page * 256 + subpage."""
-    return crc32(key.encode()) & 0xFFFF
-
-
-def leaf_digest(key: str, stored: bytes) -> bytes:
-    """Return the 20 bytes that stand for a key and its stored ciphertext."""
-    return long_sha256()(key.encode() + b"\xff" + stored).digest()[:DIGEST_BYTES]
 
 
 class MerkleTree:

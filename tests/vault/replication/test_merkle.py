@@ -67,28 +67,6 @@ def subtree_by_hand(leaves: dict[str, bytes]) -> bytes:
     return sha256(b"\xfe\x02" + b"".join(pages)).digest()[:20]
 
 
-@pytest.mark.parametrize(
-    ("key", "tree"),
-    [
-        ("core/mounts", REPLICATED),
-        ("policy/default", REPLICATED),
-        ("logical/6f1c/versions/a/1", REPLICATED),
-        ("logical/6f1c/token/a", REPLICATED),
-        ("nodes/a", REPLICATED),
-        ("token", REPLICATED),
-        ("token/id/ab", LOCAL),
-        ("cubbyhole/ab/x", LOCAL),
-        ("lease/auth/x", LOCAL),
-        ("local/mounts", LOCAL),
-        ("node/mode", NO_TREE),
-        ("node/index/page", NO_TREE),
-    ],
-)
-def test_the_first_folder_tells_the_class(key: str, tree: int) -> None:
-    assert merkle.classify(key) == tree
-    assert key.startswith(merkle.OUTSIDE) == (tree == NO_TREE)
-
-
 def test_the_root_is_what_the_rules_say() -> None:
     replicated = {f"logical/u/{n}": b"value %d" % n for n in range(700)}
     local = {f"token/id/{n}": b"token %d" % n for n in range(300)}
@@ -112,14 +90,6 @@ def test_the_guard_is_the_xor_of_all_leaves() -> None:
     merkle_tree = MerkleTree.build([("logical/a", b"1"), ("token/b", b"2")])
 
     assert merkle_tree.guard() == bytes(a ^ b for a, b in zip(one, two, strict=True))
-
-
-@given(
-    st.tuples(st.text(max_size=4), st.binary(max_size=4)),
-    st.tuples(st.text(max_size=4), st.binary(max_size=4)),
-)
-def test_no_two_pairs_of_key_and_value_frame_alike(one: tuple[str, bytes], two: tuple[str, bytes]) -> None:
-    assert (merkle.leaf_digest(*one) == merkle.leaf_digest(*two)) == (one == two)
 
 
 @settings(max_examples=examples(60))
@@ -209,10 +179,6 @@ def test_a_state_is_not_touched_by_what_comes_after_it() -> None:
     merkle_tree.corrupt("subpage", "logical/u/3")
 
     assert MerkleTree.from_state(saved).root() == before != merkle_tree.root()
-
-
-def test_a_bucket_is_stable() -> None:
-    assert merkle.bucket("123456789") == 0x3926, "the low half of the check value of CRC-32, CBF43926"
 
 
 def test_keys_are_listed_by_bucket_sorted() -> None:
