@@ -327,7 +327,8 @@ def test_what_a_line_drops_after_the_demotion_stops_a_failover_that_says_what_it
     assert missing > 0
     assert console.finished[number] == Finished(
         False,
-        "tokyo did not become level with paris: nothing has arrived for 15 s, and their roots differ; paris is demoted "
+        "tokyo did not become level with paris: nothing has arrived for 15 s, and their roots differ "
+        "(is one damaged? merkle_check says so, and reindex ends it); paris is demoted "
         "and takes no writes, tokyo was not promoted; promote paris again, or tokyo and lose the rest",
     )
     assert (lab["paris"].mode, lab["tokyo"].mode) == ("secondary", "secondary")
