@@ -43,7 +43,8 @@ def test_a_state_goes_through_json(state: State) -> None:
 
 def test_a_state_begins_with_nothing_known() -> None:
     idle = ("idle", "idle", (), "", "", 0, False, None, 0, None, 0, 0, "", 0)
-    assert State() == (*idle, (0, (), (), (), 0), (None, 0, 0, None, (), -1, "", ""), 0, 0, 0, "", 0, 0, 0, (), "", "", False)
+    work, heartbeat = (0, (), (), (), 0), (None, 0, 0, None, (), -1, "", "")
+    assert State() == (*idle, work, heartbeat, 0, 0, 0, "", 0, 0, 0, (), "", "", False)
 
 
 def test_a_move_follows_the_table_and_is_observed() -> None:
