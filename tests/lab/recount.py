@@ -19,6 +19,7 @@ from labkit.lab.faults import LabFaults
 from labkit.lab.node import NodeHost
 from labkit.lab.reports import AskEnded, OperationEnded
 from labkit.vault.replication.activation import CREDENTIALS, SECONDARIES
+from labkit.vault.replication.journal import Journal
 from labkit.vault.replication.merkle import classify
 from labkit.vault.replication.mode import MODE_KEY
 from labkit.vault.storage.memory import MemoryStorage
@@ -137,11 +138,13 @@ class Recount:
         self.promotions: list[Taken] = []
         self.acknowledged: list[Step] = []
         self.number = 0
+        self.overwritten = 0
         self.seen = Watch()
 
     def watch(self, patch: pytest.MonkeyPatch) -> None:
         """Stand between the lab and its stores, answers and reports."""
         apply, take, hand_over, dispatch = MemoryStorage.apply, Lab._take, NodeHost._hand_over, Lab._dispatch
+        find, corrupt = Journal.find, LabFaults.corrupt
 
         def on_apply(store: Any, writes: Any, *rest: Any) -> None:
             apply(store, writes, *rest)
@@ -165,6 +168,18 @@ class Recount:
             self.settle("")
             self.seen.look(lab)
 
+        def on_find(journal: Any, guard: bytes) -> int | None:
+            """Count who held something that was no generation in reach, since the backlog had been written over."""
+            found = find(journal, guard)
+            self.overwritten += found is None and any(guard) and len(journal._backlog) >= journal.limit_entries
+            return found
+
+        def on_damage(faults: Any, *where: Any) -> None:
+            """What damage does to a store is no step of its cluster."""
+            written = list(self.written)
+            corrupt(faults, *where)
+            self.written = written
+
         def on_fault(verb: str, fault: Any) -> Any:
             def faulty(faults: Any, *places: Any) -> None:
                 fault(faults, *places)
@@ -177,6 +192,8 @@ class Recount:
         patch.setattr(NodeHost, "_hand_over", on_answer)
         patch.setattr(Lab, "_take", on_report)
         patch.setattr(Lab, "_dispatch", on_item)
+        patch.setattr(Journal, "find", on_find)
+        patch.setattr(LabFaults, "corrupt", on_damage)
         for verb in ("crash", "restart", "partition", "cut", "isolate", "heal"):
             patch.setattr(LabFaults, verb, on_fault(verb, getattr(LabFaults, verb)))
 
