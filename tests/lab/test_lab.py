@@ -12,6 +12,7 @@ import labkit.lab
 from labkit import Lab
 from labkit.lab.blueprint import pair
 from labkit.lab.cluster import Cluster, Silence
+from labkit.lab.fault_verbs import FaultVerbs
 from labkit.lab.runbook_effects import Ask
 
 SECOND_NS = 1_000_000_000
@@ -31,7 +32,7 @@ PROMISED = """
     load pair triangle run step now crash restart partition cut isolate heal slow lose restore_links corrupt seal pause
     unseal resume replicate failover lag trace network ledger map timeline dashboard snapshot restore branch
     work_through seed clusters clients blueprint invariants scenario faults queries parts why compare diff at watch
-    serve
+    serve skew correct
 """
 
 
@@ -39,8 +40,8 @@ def test_it_shows_the_promised_names_and_no_others(quiet):
     assert {name for name in dir(quiet) if not name.startswith("_")} <= set(PROMISED.split())
 
 
-def test_it_inherits_nothing():
-    assert Lab.__mro__ == (Lab, object)
+def test_it_inherits_nothing_but_the_short_forms_of_its_faults():
+    assert Lab.__mro__ == (Lab, FaultVerbs, object)
 
 
 def test_no_name_is_parsed():

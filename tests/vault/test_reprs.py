@@ -26,6 +26,7 @@ NOT_SECRET = {
     ("SealConfig", "shares"),  # their number
     ("Suspended", "keys"),  # a fingerprint
     ("Call", "key"),  # the name of one
+    ("OvertakenWrote", "key"),  # the same
     ("ClusterPlan", "shares"),
     ("WorkloadPlan", "keys"),  # how many
     ("SetTimer", "payload"),
