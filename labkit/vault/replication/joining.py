@@ -61,6 +61,9 @@ class Fetched(NamedTuple):
     keys: BootstrapKeys
     spent: str
 
+    def __repr__(self) -> str:
+        return f"Fetched({self.bundle!r})"  # never the keys
+
 
 def new_set(ctx: Context, primary_cluster_addr: str) -> Mode:
     """Return the mode of a cluster that becomes the primary of a new replication set."""
