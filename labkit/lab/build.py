@@ -149,7 +149,7 @@ class _SharedParts(NamedTuple):
             if spread_ppm:
                 width_ns = delay_ns * spread_ppm // MILLION
                 delay_ns += streams.below(f"backoff {host}", 2 * width_ns + 1) - width_ns
-            clock.after(delay_ns, (verb, host, payload))
+            clock.at(clock.now + delay_ns, (verb, host, payload))
 
         def entropy(incarnation: int, counter: int) -> SeededEntropy:
             return SeededEntropy(seed, *label, incarnation, counter=counter)

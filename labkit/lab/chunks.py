@@ -18,7 +18,7 @@ class Chunks(Sequence[Row], Generic[Row]):
     ``read`` makes a row of what was appended; without it the two are the same.
     """
 
-    __slots__ = ("_open", "_read", "_sealed", "append")
+    __slots__ = ("_count", "_open", "_read", "_sealed", "append")
 
     append: Callable[[Any], None]
 
@@ -26,6 +26,7 @@ class Chunks(Sequence[Row], Generic[Row]):
         self._sealed: list[tuple[Any, ...]] = list(sealed)
         self._open: list[Any] = []
         self._read: Callable[[Any], Row] = read or _as_it_is
+        self._count = sum(map(len, sealed))  # rows that are sealed
         # The list is emptied in place when a chunk is sealed, so this bound append stays valid.
         self.append = self._open.append
 
@@ -33,7 +34,7 @@ class Chunks(Sequence[Row], Generic[Row]):
         return f"Chunks({len(self)} rows)"
 
     def __len__(self) -> int:
-        return sum(map(len, self._sealed)) + len(self._open)
+        return self._count + len(self._open)
 
     def __iter__(self) -> Iterator[Row]:
         for chunk in (*self._sealed, self._open):
@@ -68,6 +69,7 @@ class Chunks(Sequence[Row], Generic[Row]):
         """Return all rows in sealed chunks: few, as a chunk takes in those before it that are not longer."""
         if self._open:
             chunk = tuple(self._open)
+            self._count += len(chunk)
             self._open.clear()
             while self._sealed and len(self._sealed[-1]) <= len(chunk):
                 chunk = self._sealed.pop() + chunk

@@ -336,7 +336,7 @@ class Lab(FaultVerbs):
 
     def _take(self, report: Report) -> None:
         """Take what a host or a fault reports; a scenario may wait for the end of a runbook."""
-        if not isinstance(report, RunbookEnded):
+        if type(report) is not RunbookEnded:
             self._bookkeeping.take(report)
         elif self.scenario is not None:
             self.scenario.on_runbook(report.number, Finished(report.ok, report.text))

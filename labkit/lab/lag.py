@@ -19,6 +19,9 @@ from typing import Any, NamedTuple
 from labkit.lab.reports import Progressed
 from labkit.service.durations import SECOND_NS
 
+MAX_NUMBER = 1 << 63
+"""No entry has this number, nor one above."""
+
 
 class Lag(NamedTuple):
     """How far a secondary is behind: journal entries not applied, and for how long the oldest of them has waited."""
@@ -64,12 +67,14 @@ class Series:
 
     def add(self, at_ns: int, number: int) -> None:
         """Note a number, unless it is the last one."""
-        if self.numbers and self.numbers[-1] == number:
+        numbers = self.numbers
+        last = numbers[-1] if numbers else MAX_NUMBER
+        if number == last:
             return
-        if not self.numbers or number < self.numbers[-1]:
-            self.starts.append(len(self.numbers))
+        if number < last:
+            self.starts.append(len(numbers))
         self.times.append(at_ns)
-        self.numbers.append(number)
+        numbers.append(number)
 
     def at(self, at_ns: int) -> int:
         """Return the place of the newest number at an instant; -1 before the first."""
@@ -102,13 +107,19 @@ class Progress:
     def take(self, report: Progressed) -> None:
         """Take what an active node reports of its cluster."""
         at_ns, cluster, upstream, number = report
-        applied = self._applied.get(cluster) or self._applied.setdefault(cluster, Series())
-        follows = self._follows.get(cluster) or self._follows.setdefault(cluster, [])
+        if cluster not in self._applied:
+            self._applied[cluster], self._follows[cluster] = Series(), []
+        applied, follows = self._applied[cluster], self._follows[cluster]
         if upstream != (follows[-1][1] if follows else ""):
             follows.append((at_ns, upstream, len(applied)))
-        if number is not None:
-            series = applied if upstream else self._made.get(cluster) or self._made.setdefault(cluster, Series())
-            series.add(at_ns, number)
+        if number is None:
+            return
+        if upstream:
+            applied.add(at_ns, number)
+        else:
+            if cluster not in self._made:
+                self._made[cluster] = Series()
+            self._made[cluster].add(at_ns, number)
 
     def upstream(self, secondary: str, at_ns: int) -> str:
         """Return whom a cluster followed at an instant; empty for none."""

@@ -301,6 +301,10 @@ def _check_challenge(message: ConnectionChallenge) -> str:
     return "" if parts == [int, str, bytes] and is_text(message.text) else "a malformed challenge"
 
 
+def _check_push(message: StreamPush) -> str:
+    return shapes.malformed_push(message.message)
+
+
 def _check_bootstrap_answer(message: BootstrapAnswer) -> str:
     wrong = _check_response(message.response)
     if wrong or not is_whole_number(message.number):
@@ -325,7 +329,7 @@ def _check_bootstrap_request(message: BootstrapRequest) -> str:
 
 
 def _all_text(values: Any) -> bool:
-    return all(type(value) is str for value in values)
+    return set(map(type, values)) <= {str}
 
 
 def _is_hex(value: Any) -> bool:
@@ -346,7 +350,7 @@ CHECKS: dict[type, Callable[[Any], str]] = {
     ReplicationAnswer: lambda message: shapes.malformed_answer(message.rpc, message.message),
     ReplicationRefusal: _check_refusal,
     ConnectionChallenge: _check_challenge,
-    StreamPush: lambda message: shapes.malformed_push(message.message),
+    StreamPush: _check_push,
     Announcement: lambda message: shapes.malformed_announcement(message.message),
     BootstrapRequest: _check_bootstrap_request,
     BootstrapAnswer: _check_bootstrap_answer,

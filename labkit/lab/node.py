@@ -167,12 +167,14 @@ class NodeHost:
         if self.commits.made:
             self.commits.report()
         self.link.after_step()
-        self.forwarding.after_step()
-        active = self.active
+        if self.forwarding.calls:
+            self.forwarding.after_step()
+        core = self.vault.core
+        active = core.keys.barrier is not None and core.leadership.active
         if active != self.served:
             self.served = active
             self.services.emit(reports.ServiceChanged(self.services.now(), self.cluster))
-        due_ns = self.vault.next_due() if active else None
+        due_ns = self.vault.next_due() if active and core.next_due_ns != 0 else None  # 0: nothing ever falls due
         if due_ns is not None:
             now_ns = self.services.now()
             at_ns = max(now_ns, self.clock.lab_ns(due_ns))
@@ -242,9 +244,9 @@ class NodeHost:
     # ---- messages
 
     def _on_request(self, source: str, message: ApiRequest) -> None:
-        if not self.forwarding.forward(source, message):
-            request = message.request._replace(remote_address=source)
-            self._handle(request, Asker(source, message.correlation))
+        if self.vault.core.leadership.active or not self.forwarding.forward(source, message):
+            method, path, headers, body, _ = message.request
+            self._handle(Request(method, path, headers, body, source), Asker(source, message.correlation))
 
     def _on_forwarded_request(self, source: str, message: ForwardedRequest) -> None:
         if self.active:

@@ -92,9 +92,10 @@ class ReplicationLink(NodeReplica):
     @property
     def upstreams(self) -> tuple[str, ...] | None:
         """The hosts at the upstream's addresses; None for a node that follows nobody."""
-        if self._sync is None:
+        sync = self._core.replica.sync
+        if sync is None:
             return None
-        addresses = self._sync.addresses
+        addresses = sync.addresses
         if self._known[0] is not addresses:  # judged for each message, and seldom others
             nodes = [self._services.resolve(address) for address in addresses]
             self._known = (addresses, tuple([node.node for node in nodes if node is not None]))
@@ -131,7 +132,8 @@ class ReplicationLink(NodeReplica):
         if core.replica.reconnects:
             core.replica.reconnects = False
             self.secondaries.reconnect()
-        mode = core.replica.mode
+        cached = core.caches.records.get(MODE_KEY)
+        mode: Mode = core.replica.mode if cached is None or cached[0] is not stored else cached[1]
         if self.secondaries.connected:
             self.secondaries.serve(mode.mode)
         self._report(mode)
@@ -162,7 +164,7 @@ class ReplicationLink(NodeReplica):
         self._core.replica.sync = sync
 
     def _moment(self) -> Moment:
-        return Moment(self._services.now(), self._vault.now())
+        return Moment(self._services.now(), self._core.now())
 
     def _apply_mode(self, stored: bytes | None) -> None:
         core = self._core
@@ -200,11 +202,12 @@ class ReplicationLink(NodeReplica):
 
     def _report(self, mode: Mode) -> None:
         """Report the cluster's mode and state, and how far it is, where they changed since the last report."""
-        sync = self._core.replica.sync
+        replica = self._core.replica
+        sync = replica.sync
         if sync is not None:
             now_is, progress = (mode.mode, sync.state), (self.followed, sync.position if self.followed else None)
         elif mode.mode == "primary":
-            now_is, progress = ("primary", "running"), ("", self._journal.last)
+            now_is, progress = ("primary", "running"), ("", replica.journal.last)
         else:
             now_is, progress = (mode.mode, ""), ("", None)
         if now_is != self.reported:
@@ -215,8 +218,9 @@ class ReplicationLink(NodeReplica):
             self._services.emit(Progressed(self._services.now(), self._plan.cluster.name, *progress))
 
     def _drive(self, event: Event) -> None:
-        assert self._sync is not None
-        self._sync, effects = on(self._sync, event)
+        sync = self._core.replica.sync
+        assert sync is not None
+        self._sync, effects = on(sync, event)
         for effect in effects:
             if not self._carry_out(effect):
                 self.started, self._sync = None, None  # it begins again from what is stored, if the node still leads
@@ -225,15 +229,15 @@ class ReplicationLink(NodeReplica):
     def _carry_out(self, effect: Effect) -> bool:
         """Carry an effect out; return whether that could be done (R25)."""
         core = self._core
-        if isinstance(effect, AskUpstream):
+        if isinstance(effect, Apply):
+            for number, changes in effect.entries:
+                if not applied_position.apply(core, changes, applied_position.AppliedPosition(True, number, number)):
+                    return False
+        elif isinstance(effect, AskUpstream):
             self._ask(effect)
         elif isinstance(effect, StartTimer):
             timer = SyncTimer(self._incarnation, effect.name, effect.serial)
             self._services.after(effect.delay_ns, timer, effect.spread_ppm)
-        elif isinstance(effect, Apply):
-            for number, changes in effect.entries:
-                if not applied_position.apply(core, changes, applied_position.AppliedPosition(True, number, number)):
-                    return False
         elif isinstance(effect, Replace):
             assert self._sync is not None
             reached = applied_position.AppliedPosition(effect.complete, effect.position, self._sync.last_remote_wal)
@@ -297,7 +301,7 @@ class ReplicationLink(NodeReplica):
             self._drive(Refused(message.rpc, message.serial, reason, self._moment(), addresses))
 
     def _on_push(self, source: str, message: StreamPush) -> None:
-        if self._sync is not None:
+        if self._core.replica.sync is not None:
             self._drive(Pushed(message.message, self._moment()))
 
 

@@ -27,6 +27,7 @@ _SCALAR_BYTES = 8
 _TEXT_BYTES = 3  # beside its characters
 _NAME_BYTES = 4  # beside its characters
 _CONTAINER_BYTES = 2
+_CONTAINERS = (dict, list, tuple)
 _NOT_JSON = "failed to decode JSON input: "
 
 
@@ -86,19 +87,24 @@ def wire_size(value: Any) -> int:
     """Return about how many bytes a value takes on the wire: a function of the value only, cheap to compute."""
     size = 0
     pending = [value]
-    while pending:
-        item = pending.pop()
+    for item in pending:
         kind = type(item)
         if kind is str:
             size += len(item) + _TEXT_BYTES
         elif kind is dict:
             size += _CONTAINER_BYTES + _NAME_BYTES * len(item)
-            for name, member in item.items():
-                size += len(name) if type(name) is str else _SCALAR_BYTES
-                if type(member) is str:
+            try:
+                size += len("".join(item))
+            except TypeError:  # a name is not text
+                size += sum([len(name) if type(name) is str else _SCALAR_BYTES for name in item])
+            for member in item.values():
+                kind = type(member)
+                if kind is str:
                     size += len(member) + _TEXT_BYTES
-                else:
+                elif kind in _CONTAINERS:
                     pending.append(member)
+                else:
+                    size += _SCALAR_BYTES
         elif kind is list or kind is tuple:
             size += _CONTAINER_BYTES
             pending += item

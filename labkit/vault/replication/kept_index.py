@@ -44,7 +44,7 @@ class KeptNodes(NamedTuple):
 
 def tail_slot(number: bytes, changed: Iterable[str]) -> bytes:
     """Return the contents of an entry's slot in the tail."""
-    return number + b"\xff".join([name.encode() for name in changed])
+    return number + b"\xff".join(map(str.encode, changed))
 
 
 def read_tail(read: Read, after: int, last: int, slots: int) -> list[str] | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from binascii import crc32
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Protocol
 
 from labkit.vault.identifiers import long_sha256
@@ -29,6 +30,8 @@ CLASSES = {
 
 OUTSIDE = tuple([prefix for prefix, tree in CLASSES.items() if tree == NO_TREE])
 """What the keys outside both trees begin with: cheaper than ``classify`` where no more is asked."""
+
+MAX_CACHED_LEAVES, MAX_CACHED_BYTES = 2_048, 1_024
 
 UNSETTLED = b""
 """Stands for a leaf that is not computed yet."""
@@ -73,4 +76,12 @@ def bucket(key: str) -> int:
 
 def leaf_digest(key: str, stored: bytes) -> bytes:
     """Return the 20 bytes that stand for a key and its stored ciphertext."""
+    return _small_leaf(key, stored) if len(stored) <= MAX_CACHED_BYTES else _leaf(key, stored)
+
+
+def _leaf(key: str, stored: bytes) -> bytes:
     return long_sha256()(key.encode() + b"\xff" + stored).digest()[:DIGEST_BYTES]
+
+
+# Within a second the ledger, the primary's tree and that of each secondary ask for the digest of one ciphertext.
+_small_leaf = lru_cache(MAX_CACHED_LEAVES)(_leaf)

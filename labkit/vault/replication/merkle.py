@@ -286,7 +286,7 @@ class MerkleTree:
             self._noted.clear()
 
     def _take_in(self, writes: Mapping[str, bytes | None]) -> None:
-        digest, number, kept_leaf = long_sha256(), int.from_bytes, self._kept.leaf
+        number, kept_leaf = int.from_bytes, self._kept.leaf
         guard, changed = self._guard, self._changed
         class_of, pending_of = CLASSES.get, self._pending
         for key, after in writes.items():
@@ -299,7 +299,7 @@ class MerkleTree:
             if after is None:
                 changed[key] = None
             else:
-                changed[key] = leaf = digest(name + b"\xff" + after).digest()[:DIGEST_BYTES]
+                changed[key] = leaf = leaf_digest(key, after)
                 delta ^= number(leaf, "big")
             at = crc32(name) & 0xFFFF
             pending[at] = pending.get(at, 0) ^ delta

@@ -69,7 +69,8 @@ class MemoryStorage:
 
     def apply(self, writes: Writes, term: int, leaves: Leaves | None = None) -> None:
         """Carry out all writes, and keep leaf digests, at once; None deletes."""
-        check_term(term, self._term)
+        if term != self._term:
+            check_term(term, self._term)
         if self._shared:
             self._items, self._folders = dict(self._items), dict(self._folders)
             self._shared, self._own = False, set()
@@ -107,7 +108,7 @@ class MemoryStorage:
             cut = key.rfind("/", 0, end - 1) + 1
             parent, name = key[:cut], key[cut:end]
             if parent in folders:
-                insort(self._own_names(parent), name)
+                insort(folders[parent] if self._own is None else self._own_names(parent), name)
                 return
             folders[parent] = [name]
             if self._own is not None:

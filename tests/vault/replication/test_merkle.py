@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labkit.vault.replication import merkle
+from labkit.vault.replication import leaves, merkle
 from labkit.vault.replication.merkle import FAN_OUT, LAYERS, LOCAL, NO_TREE, REPLICATED, TREES, MerkleTree
 from tests.examples import examples
 
@@ -356,3 +356,13 @@ def test_damage_needs_a_layer_and_a_key_of_a_tree() -> None:
         many(1).corrupt("leaf")
     with pytest.raises(ValueError, match="node/mode is in no tree"):
         many(1).corrupt("page", "node/mode")
+
+
+@pytest.mark.parametrize("size_bytes", [0, leaves.MAX_CACHED_BYTES, leaves.MAX_CACHED_BYTES + 1])
+def test_a_leaf_is_what_the_rules_say_cached_or_not(size_bytes: int) -> None:
+    stored = b"\xfe" * size_bytes
+    for key in ("logical/a", "logical/é", "logical/a"):
+        wanted = sha256(key.encode() + b"\xff" + stored).digest()[:20]
+        merkle_tree = MerkleTree.build([])
+        merkle_tree.change(key, stored)
+        assert merkle.leaf_digest(key, stored) == merkle_tree.leaf(key) == wanted
