@@ -24,6 +24,7 @@ from labkit.lab.messages import AttemptTimeout, CheckTimer, Correlation, RetryTi
 from labkit.lab.reports import ANSWERED, REFUSED, UNKNOWN
 from labkit.service.errors import DR_SECONDARY, FORWARDING_LOST
 from labkit.service.message import Request, Response
+from labkit.service.record import new
 
 ClientTimer = WorkTimer | AttemptTimeout | RetryTimer | CheckTimer
 
@@ -121,7 +122,7 @@ class Client:
     def on_timer(self, timer: ClientTimer, now_ns: int) -> list[Effect]:
         """A timer came back: time for the next operation, for the next attempt, or the end of the time for one."""
         if isinstance(timer, WorkTimer):
-            return self._work(timer.workload, now_ns)
+            return self._work(timer, now_ns)
         if isinstance(timer, AttemptTimeout):
             return self._time_out(now_ns)
         if isinstance(timer, CheckTimer):
@@ -138,7 +139,7 @@ class Client:
         operation = self.pending.get(correlation.number)
         if operation is None or operation.attempts != correlation.attempt or not operation.node:
             return []
-        operation = operation._replace(status=response.status)
+        operation = new(Operation, (*operation[:-1], response.status))
         if response.ok:
             if self.plan.consistent:
                 self.index = response.headers.get(INDEX, self.index)
@@ -189,8 +190,8 @@ class Client:
             self.checks.answered(correlation.attempt, self.nodes[place].name, status)
         return []
 
-    def _work(self, index: int, now_ns: int) -> list[Effect]:
-        work = self.plan.workload[index]
+    def _work(self, timer: WorkTimer, now_ns: int) -> list[Effect]:
+        work = self.plan.workload[timer.workload]
         if work.until_ns and now_ns >= work.until_ns:
             return []
         self.serial += 1
@@ -198,18 +199,19 @@ class Client:
         if self.index:
             request = request._replace(headers={**request.headers, INDEX: self.index})
         self.credit_ppm = min(MAX_CREDIT, self.credit_ppm + self.plan.budget_ppm)
-        operation = Operation(self.serial, work.operation, now_ns, request)
-        return [SetTimer(work.every_ns, WorkTimer(index)), *self._attempt(operation, now_ns)]
+        operation = new(Operation, (self.serial, work.operation, now_ns, request, 0, False, "", 0))
+        return [new(SetTimer, (work.every_ns, timer, 0)), *self._attempt(operation, now_ns)]
 
     def _attempt(self, operation: Operation, now_ns: int, node: str = "") -> list[Effect]:
         number, name, started_ns, request, attempts, silent, _, status = operation
         if self.checks is not None:
             node = self.checks.chosen
         node = node or self.nodes[self.position % len(self.nodes)].name
-        self.pending[number] = Operation(number, name, started_ns, request, attempts + 1, silent, node, status)
+        under_way = (number, name, started_ns, request, attempts + 1, silent, node, status)
+        self.pending[number] = new(Operation, under_way)
         self.deadlines.pop(number, None)  # it goes to the end
         self.deadlines[number] = now_ns + self.plan.timeout_ns
-        sent = SendRequest(node, Correlation(self.name, number, attempts + 1), request)
+        sent = new(SendRequest, (node, new(Correlation, (self.name, number, attempts + 1)), request))
         if self.timed:
             return [sent]
         self.timed = True
@@ -266,7 +268,7 @@ class Client:
     def _end(self, operation: Operation, kind: str, correlation: Correlation) -> list[Effect]:
         self.pending.pop(operation.number, None)
         self.deadlines.pop(operation.number, None)
-        return [Outcome(operation, kind, correlation)]
+        return [new(Outcome, (operation, kind, correlation))]
 
     def _correlation(self, operation: Operation) -> Correlation:
         return Correlation(self.name, operation.number, operation.attempts)
@@ -280,7 +282,7 @@ def build_request(client: str, work: WorkloadPlan, number: int, token: str) -> R
 def _put_secret(client: str, work: WorkloadPlan, number: int, headers: dict[str, str]) -> Request:
     key = number % work.keys if work.keys else number
     body = {"data": {"number": number, "value": "x" * work.size_bytes}}
-    return Request("POST", f"/v1/secret/data/{client}/{key}", headers, body)
+    return new(Request, ("POST", f"/v1/secret/data/{client}/{key}", headers, body, "127.0.0.1"))
 
 
 def _get_secret(client: str, work: WorkloadPlan, number: int, headers: dict[str, str]) -> Request:

@@ -43,6 +43,7 @@ from labkit.lab.replication_link import ReplicationLink
 from labkit.lab.senders import foreign
 from labkit.lab.wall_clock import WallClock
 from labkit.service.message import Fetch, Request, Response, Suspended, silence
+from labkit.service.record import new
 from labkit.vault.core import Core, Environment, Leadership, Settings
 from labkit.vault.files import Files
 from labkit.vault.replication.journal import Journal
@@ -246,7 +247,8 @@ class NodeHost:
     def _on_request(self, source: str, message: ApiRequest) -> None:
         if self.vault.core.leadership.active or not self.forwarding.forward(source, message):
             method, path, headers, body, _ = message.request
-            self._handle(Request(method, path, headers, body, source), Asker(source, message.correlation))
+            request = new(Request, (method, path, headers, body, source))
+            self._handle(request, new(Asker, (source, message.correlation, None)))
 
     def _on_forwarded_request(self, source: str, message: ForwardedRequest) -> None:
         if self.active:
@@ -287,7 +289,7 @@ class NodeHost:
             if asker.forwarded is not None:
                 self.forwarding.answer(asker.host, asker.forwarded, outcome)
                 return
-            answer = ApiAnswer(asker.correlation, outcome)
+            answer = new(ApiAnswer, (asker.correlation, outcome))
             aside = self.services.resolve(asker.host) is not None  # a node's fetch waits for no bulk
             self.services.send(self.name, asker.host, "response", answer, size_of(outcome.body), aside=aside)
             return

@@ -30,6 +30,7 @@ from labkit.lab.messages import (
 from labkit.lab.node_replica import NodeReplica
 from labkit.lab.reports import MESSAGE_REFUSED, IndexReplaced, ModeChanged, Progressed, UpstreamFollowed, UpstreamLeft
 from labkit.lab.secondaries import ANNOUNCEMENTS, Secondaries
+from labkit.service.record import new
 from labkit.vault.context import own_work
 from labkit.vault.identifiers import sha256
 from labkit.vault.replication import activation, announcement, applied_position
@@ -164,7 +165,7 @@ class ReplicationLink(NodeReplica):
         self._core.replica.sync = sync
 
     def _moment(self) -> Moment:
-        return Moment(self._services.now(), self._core.now())
+        return new(Moment, (self._services.now(), self._core.now()))
 
     def _apply_mode(self, stored: bytes | None) -> None:
         core = self._core
@@ -215,7 +216,7 @@ class ReplicationLink(NodeReplica):
             self._services.emit(ModeChanged(self._services.now(), self._plan.cluster.name, *now_is, mode.cluster_id))
         if progress != self._progress:
             self._progress = progress
-            self._services.emit(Progressed(self._services.now(), self._plan.cluster.name, *progress))
+            self._services.emit(new(Progressed, (self._services.now(), self._plan.cluster.name, *progress)))
 
     def _drive(self, event: Event) -> None:
         sync = self._core.replica.sync
@@ -231,7 +232,8 @@ class ReplicationLink(NodeReplica):
         core = self._core
         if isinstance(effect, Apply):
             for number, changes in effect.entries:
-                if not applied_position.apply(core, changes, applied_position.AppliedPosition(True, number, number)):
+                reached = new(applied_position.AppliedPosition, (True, number, number))
+                if not applied_position.apply(core, changes, reached):
                     return False
         elif isinstance(effect, AskUpstream):
             self._ask(effect)
@@ -302,7 +304,7 @@ class ReplicationLink(NodeReplica):
 
     def _on_push(self, source: str, message: StreamPush) -> None:
         if self._core.replica.sync is not None:
-            self._drive(Pushed(message.message, self._moment()))
+            self._drive(new(Pushed, (message.message, self._moment())))
 
 
 MESSAGE_HANDLERS: dict[type, Callable[[ReplicationLink, str, Any], None]] = {

@@ -28,6 +28,7 @@ from labkit.lab.messages import (
 )
 from labkit.lab.node_replica import NodeReplica
 from labkit.service.durations import SECOND_NS
+from labkit.service.record import new
 from labkit.vault.replication import activation, announcement
 from labkit.vault.replication.serving import (
     QUESTIONS,
@@ -162,7 +163,7 @@ class Secondaries(NodeReplica):
                     made[stream.sent] = shipment(journal, stream.sent)
                 stream, message, size = push(stream, made[stream.sent])
                 self.streams[secondary_id] = stream
-                self._send(self.connected[secondary_id], "stream", StreamPush(message), size)
+                self._send(self.connected[secondary_id], "stream", new(StreamPush, (message,)), size)
 
     def reconnect(self) -> None:
         """End all connections; each secondary begins another with its guard, here and at once."""

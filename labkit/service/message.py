@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from labkit.service.record import NamedTuple
+from labkit.service.record import NamedTuple, new
 
 Body = dict[str, Any]
 
@@ -98,7 +98,7 @@ class Response(NamedTuple):
 
 def respond(status: int, body: Body | None = None, code: str = "") -> Response:
     """Build a Response with the headers that every answer has."""
-    return Response(status, {"Content-Type": JSON_TYPE, "Cache-Control": "no-store"}, body, code)
+    return new(Response, (status, {"Content-Type": JSON_TYPE, "Cache-Control": "no-store"}, body, code))
 
 
 def silence(why: str, code: str = "") -> Response:

@@ -12,6 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+new = tuple.__new__
+"""``new(Record, (value, ...))`` makes a record of all of its values without its constructor's frame, at a fifth of the
+cost: for records of which there is one or more per request or message."""
+
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
 else:

@@ -90,3 +90,11 @@ def test_a_record_can_be_kept_and_extended() -> None:
     assert pickle.loads(pickle.dumps(Kept("a", b"bc"))) == Kept("a", b"bc")
     assert Longer("a", b"bc").size == 2
     assert isinstance(Longer("a")._replace(key="b"), Longer)
+
+
+def test_a_record_of_all_its_values_is_what_its_constructor_makes():
+    made = record.new(Kept, ("a", b"x"))
+
+    assert made == Kept("a", b"x")
+    assert type(made) is Kept
+    assert made._fields == Kept._fields

@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from labkit.service.record import new
 from labkit.vault.replication.events import Changes
 from labkit.vault.replication.journal import Journal
 from labkit.vault.replication.merkle import FAN_OUT, PAGE_BYTES, TREES, differing_parts
@@ -192,7 +193,7 @@ def shipment(journal: Journal, after: int, limit_bytes: int = PUSH_BYTES) -> Shi
             break
         shipped.append((entry.number, tuple([(key, after) for key, _, after in entry.changes])))
         size_bytes += entry.size_bytes
-    return Shipment(tuple(shipped), push_bytes(shipped))
+    return new(Shipment, (tuple(shipped), push_bytes(shipped)))
 
 
 def push(stream: SecondaryStream, shipped: Shipment | None) -> tuple[SecondaryStream, Message, int]:
@@ -205,7 +206,8 @@ def push(stream: SecondaryStream, shipped: Shipment | None) -> tuple[SecondarySt
         gone = {"serial": serial, "gone": True}
         return SecondaryStream(serial, stream.sent, broken=True), gone, size_bytes(gone)
     entries = shipped.entries
-    return SecondaryStream(serial, entries[-1][0]), {"serial": serial, "entries": entries}, shipped.size_bytes
+    following = new(SecondaryStream, (serial, entries[-1][0], False))
+    return following, {"serial": serial, "entries": entries}, shipped.size_bytes
 
 
 def size_bytes(message: Any) -> int:
