@@ -8,6 +8,7 @@ A standby answers what is about itself and forwards the rest (``forwarding``).
 4. A commit is reported before its answer is sent.
 5. A message that is not what its kind should be, or comes from a host that may not send it (``senders``), is counted
    and reported, and read no further; a connection whose credentials are refused is counted as well (R25).
+6. While a reindex commits, writes wait for its end (D9).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 from labkit.lab import reports
 from labkit.lab.addresses import api_address, cluster_address
 from labkit.lab.blueprint import NodePlan
-from labkit.lab.commit_reports import CommitReports
+from labkit.lab.commit_reports import READS, CommitReports
 from labkit.lab.election import ABSTENTION_NS, HELD, RENEW_NS, TAKEN, resign, stand
 from labkit.lab.forwarding import Forwarding
 from labkit.lab.host_services import HostServices
@@ -48,6 +49,7 @@ from labkit.vault.core import Core, Environment, Leadership, Settings
 from labkit.vault.files import Files
 from labkit.vault.replication.journal import Journal
 from labkit.vault.replication.mode import Mode
+from labkit.vault.replication.rebuild import COMMIT
 from labkit.vault.replication.serving import size_bytes as message_bytes
 from labkit.vault.replication.state import State
 from labkit.vault.storage import Storage
@@ -86,6 +88,7 @@ class NodeHost:
         self.timer_ns: int = state.get("timer_ns", 0)
         self.served: bool = state.get("served", False)
         self.abstains_until_ns: int = state.get("abstains_until_ns", 0)
+        self.waiting: list[tuple[str, ApiRequest | ForwardedRequest]] = list(state.get("waiting", ()))
         self.refused_messages: int = state.get("refused_messages", 0)
         self.entropy = services.entropy(self.incarnation, state.get("counter", 0))
         clock = state.get("clock", (plan.offset_ns, plan.drift_ppm))
@@ -159,6 +162,7 @@ class NodeHost:
         """Lose everything in memory."""
         self.incarnation += 1
         self.suspended, self.fetches, self.timer_ns, self.served, self.abstains_until_ns = {}, {}, 0, False, 0
+        self.waiting = []
         self.entropy = self.services.entropy(self.incarnation, 0)
         self.vault = self._build(None)
         self._connect({})
@@ -167,6 +171,10 @@ class NodeHost:
         """After any step: replicate what was written, report a changed service, keep the timer for what falls due."""
         if self.commits.made:
             self.commits.report()
+        if self.waiting and not self._is_locked:
+            waited, self.waiting = self.waiting, []
+            for source, message in waited:
+                self.receive(source, message)
         self.link.after_step()
         if self.forwarding.calls:
             self.forwarding.after_step()
@@ -193,6 +201,7 @@ class NodeHost:
             "timer_ns": self.timer_ns,
             "served": self.served,
             "abstains_until_ns": self.abstains_until_ns,
+            "waiting": tuple(self.waiting),
             "refused_messages": self.refused_messages,
             "counter": self.entropy.counter,
             "clock": self.clock.state(),
@@ -245,16 +254,34 @@ class NodeHost:
     # ---- messages
 
     def _on_request(self, source: str, message: ApiRequest) -> None:
-        if self.vault.core.leadership.active or not self.forwarding.forward(source, message):
+        core = self.vault.core
+        if core.replica.journal.rebuild is not None and self._waits(source, message):
+            return
+        if core.leadership.active or not self.forwarding.forward(source, message):
             method, path, headers, body, _ = message.request
             request = new(Request, (method, path, headers, body, source))
             self._handle(request, new(Asker, (source, message.correlation, None)))
 
     def _on_forwarded_request(self, source: str, message: ForwardedRequest) -> None:
+        if self._waits(source, message):
+            return
         if self.active:
             self._handle(message.request, Asker(source, message.correlation, message.number))
         else:
             self.forwarding.refuse(source, message)
+
+    def _waits(self, source: str, message: ApiRequest | ForwardedRequest) -> bool:
+        """Keep a request that has to wait, and return whether it has to."""
+        if not self._is_locked or message.request.method in READS:
+            return False
+        self.waiting.append((source, message))
+        return True
+
+    @property
+    def _is_locked(self) -> bool:
+        """Whether the commit of a reindex lets no write come between."""
+        rebuild = self.journal.rebuild
+        return rebuild is not None and rebuild.stage == COMMIT and self.active
 
     def _on_forwarded_answer(self, source: str, message: ForwardedAnswer) -> None:
         self.forwarding.on_answer(source, message)

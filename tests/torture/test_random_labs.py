@@ -170,6 +170,7 @@ def runbook(world: World) -> None:
         "promote": {"cluster": first, "force": world.any(True, False)},
         "repoint": {"cluster": first, "to": second},
         "failover": {"old": first, "new": second},
+        "reindex": {"cluster": first, "diff": world.any(True, False), "skip_flush": world.any(True, False)},
     }.get(name, {"cluster": first})
     if world.random.random() < 0.5:
         world.lab.parts.console.start(name, **arguments)

@@ -3,7 +3,7 @@
 1. It trusts nothing that was kept: every leaf is computed again from the ciphertext that the store has.
 2. The stages are a table.  *scanning* lists the keys, *building* computes their leaves, *wal-replay* computes those of
    keys that were written meanwhile; in *commit* the last of these are computed and the new index takes the place of
-   the other, in one step, so that no write comes between.  *flush* waits to store an index that is in use already.
+   the other, in one step: the node lets writes wait for it.  *flush* waits to store an index that is in use already.
 3. A batch is as much as a stage does in ``BATCH_NS``; between two batches requests are answered.
 4. A key that is changed while the rebuild runs is *touched*: its leaf is computed again, whatever it was.
 5. A rebuild is state, saved and restored with its node; what another node had built is worth nothing.
@@ -25,6 +25,9 @@ SCANNED_KEYS, BUILT_KEYS, COMPARED_KEYS = 8_192, 2_048, 512
 
 REPLAYED_KEYS = 256
 """At most so many touched keys are left for the step that commits."""
+
+LOCKED_NS, LOCKED_WHOLE_NS, LOCKED_UNSTORED_NS = 100 * MILLISECOND_NS, 400 * MILLISECOND_NS, 20 * MILLISECOND_NS
+"""How long a commit takes: where differing pages are stored, all of them (``force``), or none (``skip_flush``)."""
 
 FLUSH_NS = SECOND_NS
 """How long after it came into use an index is stored that ``skip_flush`` did not store at once."""
@@ -108,13 +111,19 @@ class Rebuild:
     def do_batch(self, storage: Storage) -> None:
         """Do a batch of a stage before the commit; an error of the store leaves all of it to be done again."""
         self.move(_BATCHES[self.stage](self, storage))
-        self.due_ns += BATCH_NS
+        self.due_ns += self._locked_ns if self.stage == COMMIT else BATCH_NS
 
     def finish(self, storage: Storage) -> MerkleTree:
         """Return the tree of the contents as they are now, over what the store keeps."""
         self._read(storage, tuple(self._touched))
         self._touched.clear()
         return tree_of(self._leaves, storage)
+
+    @property
+    def _locked_ns(self) -> int:
+        if self.options.skip_flush:
+            return LOCKED_UNSTORED_NS
+        return LOCKED_WHOLE_NS if self.options.force else LOCKED_NS
 
     def _scan(self, storage: Storage) -> str:
         if not self._listed:

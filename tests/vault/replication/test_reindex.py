@@ -7,6 +7,7 @@ import pickle
 import pytest
 
 from labkit import Lab, Vault
+from labkit.lab.runbook_effects import Ask
 from labkit.service.durations import SECOND_NS
 from labkit.vault.replication import reindex
 from labkit.vault.storage import StoreError
@@ -163,6 +164,67 @@ def test_the_status_shows_its_stages_while_requests_are_answered(together):
     assert 0 <= together.lab.parts.nodes["paris-1"].vault.now() // SECOND_NS - int(status["last_reindex_epoch"]) < 3
     assert together["paris"].root == together["tokyo"].root
     assert sound(together, "paris")
+
+
+@pytest.mark.parametrize(
+    ("options", "locked_ms"), [({}, 100), ({"force": True, "diff": True}, 400), ({"skip_flush": True}, 20)]
+)
+def test_writes_wait_for_the_commit_and_for_no_other_stage(together, options, locked_ms):
+    lab = together.lab
+    begin(together, "paris", **options)
+    journal = lab.parts.nodes["paris-1"].journal
+    took_ms: dict[int, tuple[str, int]] = {}
+    while journal.rebuild is not None and len(took_ms) < 200:
+        stage, began_ns = journal.rebuild.stage, lab.now
+        write(together, f"s{len(took_ms)}")
+        took_ms[lab.now] = (stage, (lab.now - began_ns) // 1_000_000)
+        together["paris"].get("secret/data/mine").raise_for_status()
+        lab.run("7ms")
+    waited = [took for stage, took in took_ms.values() if took >= 2]
+    assert len(waited) == 1
+    assert locked_ms - 8 <= waited[0] <= locked_ms
+    assert {stage for stage, took in took_ms.values() if took >= 2} == {"commit"}
+
+
+def test_reads_do_not_wait_and_writes_through_a_standby_do(together):
+    lab = together.lab
+    begin(together, "paris", force=True)
+    node = lab.parts.nodes["paris-1"]
+    lab.run(until=lambda lab: node.journal.rebuild.stage == "commit")
+    began_ns = lab.now
+    headers = {"X-Vault-Token": together["paris"].root_token}
+    assert together["paris"].request("GET", "secret/data/mine", None, headers, node="paris-2").ok
+    assert lab.now - began_ns < 3_000_000
+    number = lab.parts.console.ask(Ask("paris", "POST", "secret/data/x", {"data": {}}, "paris-2"))
+    lab.run("50ms")
+    assert (len(node.waiting), number in lab.parts.console.answers) == (1, False)
+    restored = Lab.restore(pickle.loads(pickle.dumps(lab.snapshot())))
+    for each in (lab, restored):
+        each.run("1s")
+        assert each.parts.console.answers[number].ok
+    assert lab.trace.digest() == restored.trace.digest()
+
+
+@pytest.mark.parametrize("how", ["crash", "seal", "step-down"])
+def test_what_waits_for_a_commit_that_does_not_come_is_answered_by_who_leads_next(together, how):
+    lab = together.lab
+    begin(together, "paris", force=True)
+    node = lab.parts.nodes["paris-1"]
+    lab.run(until=lambda lab: node.journal.rebuild.stage == "commit")
+    number = lab.parts.console.ask(Ask("paris", "POST", "secret/data/x", {"data": {}}))
+    lab.run("50ms")
+    assert len(node.waiting) == 1
+    if how == "crash":
+        lab.crash("paris-1")
+    elif how == "seal":
+        node.core.keys.drop()
+    else:
+        node.core.step_down()
+    lab.run("40s")
+    answer = lab.parts.console.answers[number]
+    assert node.waiting == []
+    assert answer.ok or answer.status in (0, 503)
+    assert lab.invariants.broken == {}
 
 
 def test_a_standby_shows_the_same(together):
