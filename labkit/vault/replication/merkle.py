@@ -28,6 +28,7 @@ from labkit.vault.replication.leaves import (
     leaf_digest,
 )
 from labkit.vault.replication.tree_nodes import (
+    COMPARED_PAGE_BYTES,
     DIGEST_BYTES,
     FAN_OUT,
     LAYERS,
@@ -38,12 +39,14 @@ from labkit.vault.replication.tree_nodes import (
     TREES,
     TreeNode,
     TreeNodes,
+    compared,
     differing_parts,
     page_digest,
     to_bytes,
 )
 
 __all__ = [
+    "COMPARED_PAGE_BYTES",
     "DIGEST_BYTES",
     "FAN_OUT",
     "LAYERS",
@@ -57,6 +60,7 @@ __all__ = [
     "MerkleTree",
     "bucket",
     "classify",
+    "compared",
     "differing_parts",
     "is_corrupted",
     "leaf_digest",

@@ -4,7 +4,8 @@
 2. Both round trips of a comparison, and every key fetched after it, belong to one generation: the newest when
    the guard was missing.  Later writes are undone for the answer.
 3. When the backlog does not reach that generation the answer is ``gone: true``; the secondary starts again.
-4. The secondary sends its hashes and the upstream compares; a page without leaves is sent as empty bytes.
+4. The secondary sends its hashes, the first 16 bytes of each, and the upstream compares; a page without leaves is sent
+   as empty bytes.
 5. A question changes nothing in the upstream but its caches.
 
 Questions and answers:
@@ -29,7 +30,7 @@ from typing import Any, NamedTuple
 from labkit.service.record import new
 from labkit.vault.replication.events import Changes
 from labkit.vault.replication.journal import Journal
-from labkit.vault.replication.merkle import FAN_OUT, PAGE_BYTES, TREES, differing_parts
+from labkit.vault.replication.merkle import COMPARED_PAGE_BYTES, FAN_OUT, TREES, compared, differing_parts
 
 Message = dict[str, Any]
 
@@ -86,7 +87,7 @@ def conflicting_pages(journal: Journal, question: Mapping[str, Any]) -> Message:
         return _gone(question)
     pages: list[list[int]] = []
     for tree, theirs in question["pages"]:
-        pages += [[tree, page] for page in differing_parts(generation.pages(tree), theirs)]
+        pages += [[tree, page] for page in differing_parts(compared(generation.pages(tree)), theirs)]
     return _answer(question, pages=pages)
 
 
@@ -97,7 +98,8 @@ def sub_page_hashes(journal: Journal, question: Mapping[str, Any]) -> Message:
         return _gone(question)
     differing: list[tuple[int, set[int]]] = []
     for tree, page, theirs in question["subpages"]:
-        numbers = differing_parts(generation.subpages(tree, page), theirs or bytes(PAGE_BYTES))
+        ours = compared(generation.subpages(tree, page))
+        numbers = differing_parts(ours, theirs or bytes(COMPARED_PAGE_BYTES))
         differing.append((tree, {page * FAN_OUT + number for number in numbers}))
     for tree in TREES:  # one pass over a tree for all of its pages
         generation.leaves(tree, {number for other, numbers in differing if other == tree for number in numbers})

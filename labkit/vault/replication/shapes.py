@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from labkit.service.limits import is_text, is_whole_number
-from labkit.vault.replication.merkle import DIGEST_BYTES, FAN_OUT, OUTSIDE, PAGE_BYTES, TREES
+from labkit.vault.replication.merkle import COMPARED_PAGE_BYTES, DIGEST_BYTES, FAN_OUT, OUTSIDE, TREES
 
 Check = Callable[[Any], bool]
 Shape = Mapping[str, Check]
@@ -136,11 +136,11 @@ def _is_guard_or_none(value: Any) -> bool:
 
 
 def _is_page_of_digests(value: Any) -> bool:
-    return type(value) is bytes and len(value) == PAGE_BYTES
+    return type(value) is bytes and len(value) == COMPARED_PAGE_BYTES
 
 
 def _is_page_or_empty(value: Any) -> bool:
-    return type(value) is bytes and len(value) in (0, PAGE_BYTES)
+    return type(value) is bytes and len(value) in (0, COMPARED_PAGE_BYTES)
 
 
 def _is_tree(value: Any) -> bool:

@@ -39,7 +39,7 @@ from labkit.vault.replication.events import (
     Stop,
     TimerFired,
 )
-from labkit.vault.replication.merkle import PAGE_BYTES, TREES, MerkleTree
+from labkit.vault.replication.merkle import PAGE_BYTES, TREES, MerkleTree, compared
 from labkit.vault.replication.shapes import MAX_KEYS
 from labkit.vault.replication.state import (
     BACKOFF_SPREAD_PPM,
@@ -114,11 +114,13 @@ def ask(question: AskUpstream, merkle_tree: MerkleTree) -> dict[str, Any]:
     elif question.rpc == "conflicting_pages":
         theirs = zip(TREES, message.pop("roots"), strict=True)
         differing = [tree for tree, root in theirs if merkle_tree.subtree_root(tree) != root]
-        message["pages"] = [[tree, merkle_tree.pages(tree)] for tree in differing]
+        message["pages"] = [[tree, compared(merkle_tree.pages(tree))] for tree in differing]
     elif question.rpc == "sub_page_hashes":
         empty = bytes(PAGE_BYTES)
         own = [(tree, page, merkle_tree.subpages(tree, page)) for tree, page in message.pop("pages")]
-        message["subpages"] = [[tree, page, b"" if digests == empty else digests] for tree, page, digests in own]
+        message["subpages"] = [
+            [tree, page, b"" if digests == empty else compared(digests)] for tree, page, digests in own
+        ]
     return message
 
 

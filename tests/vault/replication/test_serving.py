@@ -61,7 +61,7 @@ def question(generation: int, keys: list[str]) -> dict[str, Any]:
 
 def test_pages_subpages_and_values_are_those_of_the_generation(journal: Journal) -> None:
     journal.commit({"logical/1": b"later", "token/t": None, "logical/new": b"n"}, 0)
-    asked = {"serial": 1, "generation": 4, "pages": [[1, EMPTY.pages(1)], [2, EMPTY.pages(2)]]}
+    asked = {"serial": 1, "generation": 4, "pages": [[tree, merkle.compared(EMPTY.pages(tree))] for tree in (1, 2)]}
     then = [f"logical/{number}" for number in range(1, 5)] + ["token/t"]
 
     assert serving.conflicting_pages(journal, asked)["pages"] == sorted(
@@ -101,7 +101,7 @@ def test_all_pages_of_a_tree_are_listed_in_one_pass(journal: Journal, monkeypatc
 def test_equal_subpages_are_not_listed(journal: Journal) -> None:
     assert journal.tree is not None
     page = merkle.bucket("logical/1") // FAN_OUT
-    asked = {"serial": 1, "generation": 4, "subpages": [[1, page, journal.tree.subpages(1, page)]]}
+    asked = {"serial": 1, "generation": 4, "subpages": [[1, page, merkle.compared(journal.tree.subpages(1, page))]]}
 
     assert serving.sub_page_hashes(journal, asked) == {"serial": 1, "done": 1, "buckets": [], "leaves": []}
 

@@ -8,7 +8,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.messages import ReplicationAnswer, ReplicationQuestion, StreamPush
-from labkit.vault.replication.merkle import DIGEST_BYTES, PAGE_BYTES
+from labkit.vault.replication.merkle import COMPARED_PAGE_BYTES, DIGEST_BYTES
 from labkit.vault.replication.shapes import (
     ANSWER_SHAPES,
     QUESTION_SHAPES,
@@ -18,7 +18,7 @@ from labkit.vault.replication.shapes import (
     malformed_question,
 )
 
-DIGEST, PAGE = bytes(DIGEST_BYTES), bytes(PAGE_BYTES)
+DIGEST, PAGE = bytes(DIGEST_BYTES), bytes(COMPARED_PAGE_BYTES)
 
 
 @pytest.fixture(scope="module")

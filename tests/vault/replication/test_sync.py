@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.vault.replication import serving, sync
+from labkit.vault.replication.merkle import DIGEST_BYTES, FAN_OUT
 from labkit.vault.replication.state import TRANSITIONS
 from labkit.vault.replication.sync import (
     AskUpstream,
@@ -25,6 +26,8 @@ from labkit.vault.replication.sync import (
     State,
     Stop,
 )
+from tests.bench.bench_comparison import COMPARING, compare, journal
+from tests.bench.bench_merkle import stored_items
 from tests.examples import examples
 
 SECOND_NS = 1_000_000_000
@@ -135,6 +138,19 @@ def test_one_changed_key_takes_two_round_trips_and_less_than_twelve_kilobytes(wo
         "delete": 0,
         "num_conflict_keys": 1,
     }
+
+
+def test_one_key_of_a_million_is_found_in_two_round_trips_and_less_than_twelve_kilobytes() -> None:
+    """With 10,000 keys all pages are in use; what a million adds are leaves, twice as many as a subpage has mostly."""
+    items = dict(stored_items(10_000))
+    names = list(items)
+    trips, fetched = compare(journal(dict(items)), journal({**items, names[77]: b"other"}))
+    sent = sum(trip.question_bytes + trip.answer_bytes for trip in trips if trip.rpc in COMPARING)
+    leaf_bytes = serving.size_bytes([max(names, key=len), bytes(DIGEST_BYTES)])
+
+    assert fetched == [names[77]]
+    assert [trip.rpc for trip in trips] == ["guard_hash", *COMPARING]
+    assert sent + 2 * (1_000_000 // (FAN_OUT * FAN_OUT)) * leaf_bytes < 12_000
 
 
 def test_what_the_primary_lacks_is_deleted_and_what_differs_is_overwritten(world: Any) -> None:

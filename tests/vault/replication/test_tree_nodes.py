@@ -14,6 +14,7 @@ from labkit.vault.replication.tree_nodes import (
     TREES,
     TreeNode,
     TreeNodes,
+    compared,
     differing_parts,
     page_digest,
     to_bytes,
@@ -87,3 +88,12 @@ def test_parts_that_differ_are_named_in_order() -> None:
     assert differing_parts(EMPTY, bytes(other)) == [0, 255]
     assert differing_parts(EMPTY, EMPTY) == []
     assert page_digest(EMPTY) != page_digest(bytes(other))
+
+
+def test_of_each_digest_a_comparison_sends_sixteen_bytes() -> None:
+    whole = bytearray(EMPTY)
+    whole[20 : 20 + 20] = b"x" * 16 + b"rest"
+
+    assert compared(EMPTY) == bytes(256 * 16)
+    assert compared(bytes(whole)) == bytes(16) + b"x" * 16 + bytes(254 * 16)
+    assert differing_parts(compared(EMPTY), compared(bytes(whole))) == [1]
