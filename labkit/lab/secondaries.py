@@ -1,7 +1,7 @@
 """Secondaries: a primary's part in replication: it answers their questions, and pushes what was committed (R19).
 
 1. A connection begins with ``guard_hash``, a challenge, and the question again with certificate and proof
-   (``admission``); what comes without a connection is refused.
+   (``admission``); what comes without a connection is refused.  A host is connected under one id at a time.
 2. A node that is not the active one names the one that is.
 3. What was committed is pushed in order to each open stream.  Revoking an id cuts its stream at once.
 4. A new active node announces itself to who is not connected, once a second for a while.
@@ -121,12 +121,19 @@ class Secondaries(NodeReplica):
         if question.rpc == "guard_hash":
             why = self._admission.judge(source, question) if question.credentials else ""
             if question.credentials and not why:
-                self.connected[secondary_id] = source
+                self._connect(secondary_id, source)
             if not why and self.connected.get(secondary_id) == source:
                 self.streams.pop(secondary_id, None)
             return why, ()
         why = self._admission.judge_host(source, secondary_id, self.connected.get(secondary_id))
         return why, (core.settings.cluster_address,) if why else ()
+
+    def _connect(self, secondary_id: str, host: str) -> None:
+        """Note a connection; its host follows under this id from now on: what was pushed to it under others ends."""
+        for former in [other for other, its in self.connected.items() if its == host and other != secondary_id]:
+            del self.connected[former]
+            self.streams.pop(former, None)
+        self.connected[secondary_id] = host
 
     def _echo(self, secondary_id: str, message: dict[str, Any]) -> dict[str, Any]:
         core = self._core

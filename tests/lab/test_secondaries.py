@@ -247,3 +247,23 @@ def test_a_secondary_that_recovers_waits_for_no_backoff(calm):
     status = calm["tokyo"].get(DR + "status").data
     assert (status["state"], status["connection_state"]) == ("stream-wals", "ready")
     assert len(said(calm, "guard_found")) == 1
+
+
+def test_a_host_follows_under_one_id_at_a_time(calm):
+    """Under the new one nothing is pushed twice, and revoking the old one does not disturb it."""
+    token = calm["paris"].post(DR + "primary/secondary-token", {"id": "again"}).wrap_info["token"]
+    body = {"dr_operation_token": calm["tokyo"].operation_token(), "token": token}
+    assert calm["tokyo"].post(DR + "secondary/update-primary", body, token="").ok
+    calm.run("2s")
+    served = calm.parts.nodes["paris-1"].link.secondaries
+    assert (served.connected, list(served.streams)) == ({"again": "tokyo-1"}, ["again"])
+
+    at_ns = calm.now
+    calm["paris"].post("secret/data/app", {"data": {"a": 1}})
+    calm["paris"].post(DR + "primary/revoke-secondary", {"id": "tokyo"})
+    calm.run("2s")
+    pushed = [event for event in calm.trace.select("message", what="stream") if event.sent_ns >= at_ns]
+    assert len(pushed) == 1
+    lost = calm.trace.select("observed", what="replication_disconnected", node="tokyo-1")
+    assert [event for event in lost if event.at_ns >= at_ns] == []
+    assert calm.queries.streaming_pairs() == [("paris", "tokyo")]

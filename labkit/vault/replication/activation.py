@@ -17,6 +17,7 @@ from labkit.service.message import Response
 from labkit.vault import token_record, tokens, wrapping
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.replication.mode import Mode
+from labkit.vault.replication.shapes import MAX_ADDRESSES
 from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.records import decode_record, encode_record
 
@@ -173,7 +174,7 @@ def _where_and_when(ctx: Context, ttl_s: int) -> dict[str, Any]:
 def _cluster_addresses(mode: Mode, settings: Settings) -> tuple[str, ...]:
     """Return where the nodes of this primary answer secondaries; the address that was configured for them first."""
     own = (mode.primary_cluster_addr, settings.cluster_address, *settings.peer_cluster_addresses)
-    return tuple(dict.fromkeys(address for address in own if address))
+    return tuple(dict.fromkeys(address for address in own if address))[:MAX_ADDRESSES]
 
 
 def _certified(ctx: Context, authority: Authority, secondary_id: str) -> Identity:
@@ -271,8 +272,9 @@ def _bundle(row: Any) -> Bundle:
     if not isinstance(row, list) or [type(item) for item in row] not in (kinds, [*kinds, list]):
         raise ValueError(f"a bundle has {len(kinds)} parts, and perhaps reigns")
     bundle = Bundle._make([*row[:7], tuple(row[7]), _reigns(row[8] if len(row) > len(kinds) else [])])
-    if not bundle.cluster_addresses or not all(isinstance(item, str) for item in bundle.cluster_addresses):
-        raise ValueError("a bundle names the addresses of a primary")
+    addresses = bundle.cluster_addresses
+    if not 1 <= len(addresses) <= MAX_ADDRESSES or not all(isinstance(item, str) for item in addresses):
+        raise ValueError(f"a bundle names the addresses of a primary, {MAX_ADDRESSES} at most")
     if len(bytes.fromhex(bundle.private)) != KEY_BYTES:
         raise ValueError(f"the key of a bundle has {KEY_BYTES} bytes")
     return bundle

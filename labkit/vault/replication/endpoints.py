@@ -24,7 +24,7 @@ from labkit.vault.replication import (
     reports,
 )
 from labkit.vault.replication.mode import MODE_KEY, Mode, WrongMode, advance, by_addresses, forgetting, require
-from labkit.vault.replication.shapes import MAX_ID_CHARACTERS, is_id
+from labkit.vault.replication.shapes import MAX_ADDRESSES, MAX_ID_CHARACTERS, is_id
 from labkit.vault.replication.state import State, ready_to_promote
 
 if TYPE_CHECKING:
@@ -172,6 +172,8 @@ def update_primary(
     operation_token.check(ctx, dr_operation_token)
     if token and update_primary_addrs:
         raise BadRequest("token and update_primary_addrs are mutually exclusive: give one of them")
+    if update_primary_addrs and len(update_primary_addrs) > MAX_ADDRESSES:
+        raise BadRequest(f"update_primary_addrs has at most {MAX_ADDRESSES} addresses, not {len(update_primary_addrs)}")
     if update_primary_addrs:
         return (yield from _move_addresses(ctx, mode, tuple(update_primary_addrs), dr_operation_token))
     if token is None or (not token and ctx.body.get("token") is None):  # a null is not a blank token

@@ -292,7 +292,7 @@ def _guard(state: State, answer: Mapping[str, Any]) -> Step:
     if state.root_alarm == "comparing":
         state, moves = move(state, "roots differ")
     else:
-        state, moves = move(state._replace(loops=state.loops + 1, missing=""), "guard missing")
+        state, moves = move(state._replace(loops=state.loops + 1), "guard missing")
         moves.insert(0, Observe("missing_guard", {"generation": generation}))
     state, effects = state._replace(work=Work(generation)), [*kept, *moves]
     if state.loops > 1:

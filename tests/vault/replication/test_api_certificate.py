@@ -71,13 +71,28 @@ def test_it_is_valid_from_when_it_was_made_for_ten_years_and_for_its_hosts():
 
 
 def test_a_certificate_that_ends_before_its_authority_is_over():
-    from cryptography import x509
-
-    own = files()
-    presented = x509.load_pem_x509_certificate(own.read(CERTIFICATE_FILE) or b"")
-    api_certificate._check_dates(presented, NOW_NS)
+    """The authority's key has a certificate for twice the time as well."""
+    longer = make_authority("paris API authority", SeededEntropy(1, "api"), NOW_NS, 2 * api_certificate.LIFETIME_S)
+    judge(files(), (longer.certificate,), NOW_NS + TEN_YEARS_NS)
     with pytest.raises(ValueError, match=r"^x509: certificate has expired or is not yet valid: it is 20"):
-        api_certificate._check_dates(presented, NOW_NS - HOUR_NS)
+        judge(files(), (longer.certificate,), NOW_NS + TEN_YEARS_NS + HOUR_NS)
+
+
+def test_what_is_no_authority_is_not_believed_though_its_key_signed_the_certificate():
+    from cryptography import x509
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    (authority,) = authorities(files())
+    trusted = x509.load_pem_x509_certificate(authority.encode())
+    key = Ed25519PrivateKey.from_private_bytes(make_authority("x", SeededEntropy(1, "api"), NOW_NS, 60).private)
+    dates = (trusted.not_valid_before_utc, trusted.not_valid_after_utc)
+    plain = x509.CertificateBuilder(trusted.subject, trusted.subject, key.public_key(), 7, *dates)
+    for constraints in (None, x509.BasicConstraints(ca=False, path_length=None)):
+        made = plain if constraints is None else plain.add_extension(constraints, critical=True)
+        pem = made.sign(key, None).public_bytes(Encoding.PEM).decode()
+        with pytest.raises(ValueError, match="unknown authority"):
+            judge(files(), (pem,))
 
 
 def test_a_client_s_certificate_names_no_server():

@@ -127,6 +127,7 @@ ROWS = (
             ({"token": "junk", "ca_file": "/nowhere"}, (400, "ca_file: no file /nowhere among this cluster's files")),
             ({"token": "junk", "ca_path": "/nowhere"}, (400, "ca_path: no file with a certificate in PEM form below")),
             ({"token": "", "ca_file": "/nowhere"}, DONE),
+            ({"update_primary_addrs": ["https://x:8201"] * 65}, (400, "has at most 64 addresses, not 65")),
             ({"token": ""}, DONE),
         ),
     ),

@@ -15,7 +15,7 @@ from labkit.lab.blueprint import pair, triangle
 from labkit.lab.entropy import SeededEntropy
 from labkit.lab.runbook_effects import Ask
 from labkit.sealed_box import seal_to
-from labkit.service.errors import BadRequest, Unavailable
+from labkit.service.errors import BadRequest, Forbidden, Unavailable
 from labkit.service.message import Request, Response, respond, silence
 from labkit.vault.context import Context
 from labkit.vault.files import Files
@@ -707,6 +707,14 @@ def test_a_token_of_another_set_is_refused_because_its_data_cannot_live_beside_t
     assert "another replication set" in answer.errors[0]
     assert answer.errors[0].endswith("the token is spent: revoke tokyo on the primary, and issue another one")
     assert one.stored("tokyo")["node/mode"] == before
+
+
+def test_only_of_a_token_that_was_unwrapped_is_it_said_that_it_is_spent():
+    with pytest.raises(Unavailable, match=r"^not now$"), joining.saying(""):
+        raise Unavailable("not now")
+    for error, kind in ((Unavailable("not now"), BadRequest), (Forbidden("never"), Forbidden)):
+        with pytest.raises(kind, match=r"; it is spent$"), joining.saying("it is spent"):
+            raise error
 
 
 def test_what_opens_the_contents_is_never_shown():
