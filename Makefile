@@ -10,6 +10,7 @@
 #   make lessons    list the lessons, and how to open them
 #   make notebook   install JupyterLab into .venv and open the lessons in the browser
 #   make bench      the speed measurements of tests/bench
+#   make prove      search replication to the end, within bounds that take some minutes
 #   make torture    500,000 odd requests, then 1,000 random labs; ARGS is the number of requests and a seed
 #
 # PYTHON=/path/to/python3 chooses the interpreter, VENV=folder another place for the environment.
@@ -26,7 +27,7 @@ COVERED = service vault sim lab
 
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick coverage mutants lint fix lessons notebook bench torture
+.PHONY: demo test quick coverage mutants lint fix lessons notebook bench prove torture
 
 demo: $(VENV)/core
 	@$(VENV)/bin/labkit demo $(ARGS)
@@ -69,6 +70,10 @@ bench: $(VENV)/dev
 	@set -e; for script in tests/bench/*.py; do \
 	    echo "== $$script"; $(VENV)/bin/python "$$script" $(ARGS); \
 	done
+
+prove: $(VENV)/core
+	@$(VENV)/bin/labkit prove replication --writes 2 --cuts 1 --restarts 1 --takeovers 1 --leads-on
+	@$(VENV)/bin/labkit prove replication --writes 3 --cuts 2 --restarts 1 --late
 
 torture: $(VENV)/dev
 	@$(VENV)/bin/python tests/torture/test_odd_requests.py $(ARGS)

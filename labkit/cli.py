@@ -15,6 +15,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
+from labkit.commands import prove
 from labkit.commands.exit_codes import AS_EXPECTED, BAD_FILE, STOPPED, listed, report_bug
 
 DISTRIBUTION = "labkit-secrets"
@@ -62,12 +63,8 @@ def parser() -> argparse.ArgumentParser:
     seed = argparse.ArgumentParser(add_help=False)
     seed.add_argument("--seed", type=_seed, help="run with this seed instead of the file's")
     files = argparse.ArgumentParser(add_help=False)
-    files.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="a scenario file, *.lab.yaml, or a folder with such files in it or below",
-    )
+    about_files = "a scenario file, *.lab.yaml, or a folder with such files in it or below"
+    files.add_argument("files", nargs="+", metavar="FILE", help=about_files)
     copy = argparse.ArgumentParser(add_help=False)
     copy.add_argument("--copy", metavar="FOLDER", help="copy all of them to a folder, which is made if need be")
 
@@ -85,7 +82,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("name", metavar="NAME", help="the file's name, such as my-drill or drills/my-drill")
     add("scenarios", "scenarios", "list the shipped scenarios, or copy them", copy)
     add("lessons", "lessons", "list the lessons and say how to open them, or copy them", copy)
-    made = add("help", "help_topic", "show a page: architecture, rules, api, scenario or verbs")
+    prove.add_arguments(add("prove", "prove", "search a state machine to the end, within bounds"))
+    made = add("help", "help_topic", "show a page: architecture, rules, api, scenario, verbs or proof")
     made.add_argument("topic", nargs="?", metavar="TOPIC", help="the page; the list of pages unless given")
     made.add_argument("entry", nargs="?", metavar="ENTRY", help="one entry of it: help rules R4, help verbs crash")
     return top

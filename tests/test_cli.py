@@ -22,7 +22,7 @@ def test_help_names_the_commands_that_there_are(capsys: pytest.CaptureFixture[st
 
     output = capsys.readouterr().out
     assert left.value.code == 0
-    names = ("demo", "run", "check", "new", "scenarios", "lessons", "help")
+    names = ("demo", "run", "check", "new", "scenarios", "lessons", "prove", "help")
     assert [name for name in names if not re.search(rf"(?m)^ +{name}\b", output)] == []
 
 
@@ -133,7 +133,16 @@ def test_a_bug_of_a_command_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["demo"], ["run", "x"], ["check", "x"], ["new", "scenario", "x"], ["scenarios"], ["lessons"], ["help"]],
+    [
+        ["demo"],
+        ["run", "x"],
+        ["check", "x"],
+        ["new", "scenario", "x"],
+        ["scenarios"],
+        ["lessons"],
+        ["prove", "replication"],
+        ["help"],
+    ],
 )
 def test_every_command_has_its_file(arguments: list[str]) -> None:
     module, name = parser().parse_args(arguments).command

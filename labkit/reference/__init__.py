@@ -25,6 +25,7 @@ TOPICS = {
     "api": "the API in brief: what the code cites as `spec`",
     "scenario": "the keys of a scenario file, when its steps begin, how it is judged",
     "verbs": "what a step of a timeline can do; `verbs crash` shows one, with a file that uses it",
+    "proof": "what `labkit prove` searches, what that shows, and what it does not",
 }
 
 

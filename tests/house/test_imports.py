@@ -32,6 +32,7 @@ BREACHES = [
     ("lab/planted.py", "STANDS_IN_NO_LAYER = True", "inside-lab"),
     ("scenario/planted.py", "STANDS_IN_NO_LAYER = True", "inside-scenario"),
     ("views/planted.py", "STANDS_IN_NO_LAYER = True", "inside-views"),
+    ("proof/planted.py", "STANDS_IN_NO_LAYER = True", "inside-proof"),
     ("vault/engines/kv/planted.py", "from labkit.vault.engines import transit", "engines"),
 ]
 

@@ -1,0 +1,135 @@
+"""Planted bugs: mistakes made on purpose around the shipped code, to see that a search finds them.
+
+1. A bug changes what ``on`` is given or returns, or what answers a question; the shipped code stays as it is.
+2. A search must find each, but one whose ``harmless`` says why it breaks nothing: that one is a control, and a search
+   that complains of it complains of too much.
+3. ``keeps_old``: messages about what is over stay in the search, since the bug does not ignore them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from labkit.proof.bounds import Bounds
+from labkit.proof.primary import Answers
+from labkit.vault.replication import serving
+from labkit.vault.replication.events import Event, Pushed, Replace, ReplyArrived
+from labkit.vault.replication.journal import Journal
+from labkit.vault.replication.serving import QUESTIONS
+from labkit.vault.replication.state import State, Step
+from labkit.vault.replication.sync import on
+
+
+class PlantedBug(NamedTuple):
+    """A mistake: what it is, the code with it, and the bounds of a search for it."""
+
+    about: str
+    on: Callable[[State, Event], Step] = on
+    answers: Answers = QUESTIONS
+    bounds: Bounds = Bounds()
+    keeps_old: bool = False
+    harmless: str = ""
+
+
+def _gap_ignored(state: State, event: Event) -> Step:
+    if isinstance(event, Pushed) and event.payload.get("entries") and state.position is not None:
+        before = event.payload["entries"][0][0] - 1
+        if state.stream and event.payload["serial"] == state.stream and before > state.position:
+            return on(state._replace(position=before), event)
+    return on(state, event)
+
+
+def _complete_between(state: State, event: Event) -> Step:
+    after, effects = on(state, event)
+    partial = [effect for effect in effects if isinstance(effect, Replace) and not effect.complete]
+    if partial:
+        after = after._replace(complete=True)
+        effects = [effect._replace(complete=True) if effect in partial else effect for effect in effects]
+    return after, effects
+
+
+def _deletions_forgotten(state: State, event: Event) -> Step:
+    after, effects = on(state, event)
+    return after, [
+        effect._replace(changes=tuple(change for change in effect.changes if change[1] is not None))
+        if isinstance(effect, Replace)
+        else effect
+        for effect in effects
+    ]
+
+
+def _stale_answer(state: State, event: Event) -> Step:
+    if isinstance(event, ReplyArrived) and event.rpc == state.awaiting:
+        event = event._replace(payload={**event.payload, "serial": state.serial})
+    return on(state, event)
+
+
+def _stale_stream(state: State, event: Event) -> Step:
+    if not isinstance(event, Pushed) or event.payload["serial"] == state.stream:
+        return on(state, event)
+    after, effects = on(state._replace(stream=event.payload["serial"]), event)
+    return (after._replace(stream=state.stream) if after.stream else after), effects
+
+
+def _stale_push(state: State, event: Event) -> Step:
+    if isinstance(event, Pushed) and state.stream:
+        event = event._replace(payload={**event.payload, "serial": state.stream})
+    return on(state, event)
+
+
+def _from_newest(journal: Journal, question: Mapping[str, Any]) -> dict[str, Any]:
+    answer = serving.guard_hash(journal, question)
+    return {**answer, "index": journal.last} if answer["found"] else answer
+
+
+def _fetch_newest(journal: Journal, question: Mapping[str, Any]) -> dict[str, Any]:
+    return serving.fetch_keys(journal, {**question, "generation": journal.last})
+
+
+SOUND = PlantedBug("none: the shipped code")
+SMALL = Bounds(writes=2, cuts=1)
+
+PLANTED_BUGS = {
+    "gap-ignored": PlantedBug(
+        "an entry is applied although the one before it did not arrive",
+        _gap_ignored,
+        bounds=SMALL._replace(network="losing"),
+    ),
+    "stream-from-newest": PlantedBug(
+        "the stream begins at the newest entry, not at that of the guard",
+        answers={**QUESTIONS, "guard_hash": _from_newest},
+        bounds=SMALL,
+    ),
+    "fetch-newest": PlantedBug(
+        "keys are fetched as they are now, not as they were at the entry that was compared",
+        answers={**QUESTIONS, "fetch_keys": _fetch_newest},
+        bounds=SMALL,
+    ),
+    "complete-between": PlantedBug(
+        "the contents count as complete between two batches of fetched keys", _complete_between, bounds=SMALL
+    ),
+    "deletions-forgotten": PlantedBug(
+        "keys that the primary does not have are not deleted", _deletions_forgotten, bounds=SMALL
+    ),
+    "stale-answer": PlantedBug(
+        "an answer to an earlier question of the same kind is accepted",
+        _stale_answer,
+        bounds=Bounds(writes=1, cuts=1, network="duplicating"),
+        keeps_old=True,
+    ),
+    "stale-stream": PlantedBug(
+        "a push of an earlier stream is accepted, also while contents are compared",
+        _stale_stream,
+        bounds=Bounds(writes=3, cuts=1, network="late"),
+        keeps_old=True,
+    ),
+    "stale-push": PlantedBug(
+        "a push of an earlier stream is accepted while another stream is open",
+        _stale_push,
+        bounds=Bounds(writes=1, cuts=1, network="duplicating"),
+        keeps_old=True,
+        harmless="within one history a number stands for one entry, whichever stream brings it, and it is applied only "
+        "when it is the next",
+    ),
+}
