@@ -1,7 +1,7 @@
 """A full drill cut at any event and resumed is the uncut one.
 
 Replicate, fall behind and compare, corrupt, check, reindex, lose an active node on each side, demote, promote,
-re-point.
+re-point, fail over as planned.
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ STEPS: tuple[Act, ...] = (
     begin("repoint", cluster="paris", to="tokyo"),
     ask("paris", DR + "secondary/merkle-check", dr_operation_token=...),
     ask("tokyo", "secret/data/fourth", data={"n": 4}),
+    begin("failover", old="tokyo", new="paris"),
+    ask("paris", "secret/data/fifth", data={"n": 5}),
 )
 
 
@@ -130,8 +132,8 @@ def test_the_drill_comes_to_its_end(drill):
 
     assert [answer.status for answer in answers.values() if not answer.ok] == []
     assert [end.text for end in finished.values() if not end.ok] == []
-    assert (lab["paris"].mode, lab["tokyo"].mode) == ("secondary", "primary")
-    assert lab["paris"].status()["state"] == "stream-wals"
+    assert (lab["paris"].mode, lab["tokyo"].mode) == ("primary", "secondary")
+    assert lab["tokyo"].status()["state"] == "stream-wals"
     assert "merkle-sync" in {event.state for event in lab.trace.select("mode")}
     assert lab.queries.contents("paris") == lab.queries.contents("tokyo")
 
