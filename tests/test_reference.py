@@ -95,3 +95,10 @@ def test_no_page_is_forgotten() -> None:
     written = {path.stem for path in reference._FOLDER.glob("*.md")}
 
     assert written <= set(TOPICS)
+
+
+def test_a_default_is_said_once_and_as_a_file_would_say_it() -> None:
+    text = page("scenario") + page("verbs")
+
+    assert "; true unless given" in text
+    assert [word for word in ("True", "False", "None", "unless given; may be left out") if word in text] == []

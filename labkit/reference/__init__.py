@@ -122,7 +122,7 @@ def _describe(verb: Verb) -> Iterator[str]:
 
 
 def _default(parameter: Parameter) -> str:
-    if parameter.required:
+    if parameter.required or "unless given" in parameter.expected:
         return ""
     return "; may be left out" if parameter.default in (None, "", False, 0) else f"; {parameter.default} unless given"
 
@@ -160,7 +160,7 @@ def _default_text(field: FieldInfo) -> str:
         return ""
     writers = {read_duration: write_duration, read_share: write_share, read_size: "{}B".format}
     write = next((writers[item.func] for item in field.metadata if getattr(item, "func", None) in writers), str)
-    return f"; {write(value)} unless given"
+    return f"; {str(value).lower() if isinstance(value, bool) else write(value)} unless given"
 
 
 def _unknown(what: str, name: str, known: dict[str, str]) -> str:

@@ -178,7 +178,7 @@ FAULT_VERBS = (
         (
             cluster_parameter("is damaged"),
             Parameter("layer", Annotated[str, known_as("a layer", LAYERS)], ", ".join(LAYERS), "in its", "subpage"),
-            Parameter("key", Text, "the storage key to damage; the last one unless given", "at", None),
+            Parameter("key", Text, "the storage key; the first, or the last of a secret, unless given", "at", None),
         ),
         fault=lambda faults, arguments: faults.corrupt(arguments["cluster"], arguments["layer"], arguments["key"]),
     ),
