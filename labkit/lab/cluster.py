@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.lab.blueprint import ClusterPlan
 from labkit.lab.queries import Queries
@@ -13,6 +13,9 @@ from labkit.service.arguments import one_of, text, wrong
 from labkit.service.message import Body, Response
 from labkit.service.short_forms import ShortForms
 from labkit.vault.files import Files
+
+if TYPE_CHECKING:
+    from labkit.views.merkle import MerkleView
 
 
 class Silence(TimeoutError):
@@ -157,6 +160,16 @@ class Cluster(ShortForms):
         """
         options = {"diff": diff, "force": force, "skip_flush": skip_flush}
         return self._driver.work_through("reindex", cluster=self.name, **options)
+
+    def merkle(self, other: str | None = None, page: tuple[str, int] | None = None) -> MerkleView:
+        """Draw its Merkle index beside another cluster's, by default that of the primary that it follows.
+
+        ``page`` such as ``("replicated", 23)`` chooses the page that is looked into; by default it is the first that is
+        damaged or differs.  The picture changes nothing, and folds nothing.
+        """
+        from labkit.views import merkle
+
+        return merkle.of(self._driver.queries, self.name, other, page)
 
     def status(self) -> Any:
         """Return what the replication status endpoint answers, as data."""

@@ -135,8 +135,11 @@ def write_offset(error_ns: int) -> str:
 
 
 def _damaged(parts: Parts, cluster: str) -> tuple[str, ...]:
-    """Return what was damaged on purpose in a cluster, each once."""
-    return tuple(dict.fromkeys(event.detail for event in parts.trace.select("fault", verb="corrupt", target=cluster)))
+    """Return what was damaged on purpose in a cluster since it was reindexed last, each once."""
+    nodes = parts.blueprint.cluster(cluster).node_names
+    mended = [event.at_ns for event in parts.trace.select("observed", what="reindexed") if event.node in nodes]
+    struck = parts.trace.select("fault", verb="corrupt", target=cluster)
+    return tuple(dict.fromkeys(event.detail for event in struck if event.at_ns > max(mended, default=-1)))
 
 
 def _lines(network: Network) -> Iterable[LineMark]:

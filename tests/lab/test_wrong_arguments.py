@@ -108,6 +108,7 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Cluster.seal": {},
     "Cluster.unseal": {"node": ("tokyo-1", {"empty"})},
     "Cluster.status": {},
+    "Cluster.merkle": {"other": (None, {"None"}), "page": (None, {"None"})},
     "Cluster.reindex": {"diff": (False, {"True"}), "force": (False, {"True"}), "skip_flush": (False, {"True"})},
     "Cluster.request": {
         "method": ("GET", TEXTS - {"empty"}),

@@ -227,6 +227,10 @@ def test_what_was_damaged_on_purpose_is_said(lab):
     assert len(of(lab).sites[1].clusters[0].damaged) == 1
     assert "page" in of(lab).sites[1].clusters[0].damaged[0]
     assert "tokyo-3 standby, damaged: page" in describe(of(lab))
+    lab["paris"].reindex()
+    assert len(of(lab).sites[1].clusters[0].damaged) == 1
+    lab["tokyo"].reindex()
+    assert of(lab).sites[1].clusters[0].damaged == ()
 
 
 def test_looking_changes_nothing(lab):

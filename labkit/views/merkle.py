@@ -1,0 +1,115 @@
+"""Merkle picture: a cluster's index, its roots, its pages and one page's subpages; ``merkle_layout`` says where."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from labkit.service.durations import SECOND_NS
+from labkit.views.boxes import Box
+from labkit.views.merkle_contents import Cell, MerkleContents, contents_of, describe, rows_of
+from labkit.views.merkle_layout import CELL, ROW, SIDE, MerkleLayout, PlacedBox, PlacedGrid, layout
+from labkit.views.picture import LARGE, SMALL, Picture, circle, cross, hatch, rectangle, strokes, text
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from labkit.lab.queries import Queries
+
+MAX_ROWS = 200
+LEAF = 6
+
+
+class MerkleView(NamedTuple):
+    """A picture of an index, and the same as a table."""
+
+    picture: Picture
+    contents: MerkleContents
+
+    def __repr__(self) -> str:
+        return f"MerkleView({self.picture.description})"
+
+    @property
+    def svg(self) -> str:
+        """The picture as an SVG document."""
+        return self.picture.svg
+
+    def to_frame(self) -> DataFrame:
+        """Return what differs, is damaged or is not folded, and the chosen page's leaves: node, leaves, state."""
+        from pandas import DataFrame
+
+        return DataFrame(rows_of(self.contents), columns=["node", "leaves", "state"])
+
+    def _repr_html_(self) -> str:
+        rows = rows_of(self.contents)
+        cells = "".join(
+            f"<tr><td>{escape(row['node'])}</td><td>{row['leaves']}</td><td>{row['state']}</td></tr>"
+            for row in rows[:MAX_ROWS]
+        )
+        more = f"<p>and {len(rows) - MAX_ROWS} more rows: <code>to_frame()</code></p>" if len(rows) > MAX_ROWS else ""
+        head = "<tr><th>node</th><th>leaves</th><th>state</th></tr>"
+        table = f"<details><summary>as a table: {len(rows)} rows</summary><table>{head}{cells}</table>{more}</details>"
+        return self.picture._repr_html_() + table
+
+
+def of(queries: Queries, cluster: str, other: str | None, page: Any) -> MerkleView:
+    """Draw a cluster's index as it is now; see ``contents_of``."""
+    contents = contents_of(queries, cluster, other, page)
+    return MerkleView(draw(layout(contents)), contents)
+
+
+def draw(marks: MerkleLayout) -> Picture:
+    """Draw an index."""
+    contents = marks.contents
+    beside = f" beside {contents.other}'s" if contents.other else ""
+    title = f"Merkle index of {contents.cluster}{beside} at {contents.at_ns / SECOND_NS:.3f} s"
+    elements = [text(16, 24, title, size=LARGE, colour="faint")]
+    for root in marks.roots:
+        elements += _draw_root(root)
+    for grid in marks.grids:
+        elements += _draw_grid(grid)
+    elements += [text(line.x, line.y, line.words, size=SMALL, colour=line.colour) for line in marks.words]
+    return Picture(marks.width, marks.height, title, describe(contents), tuple(elements))
+
+
+def _draw_root(root: PlacedBox) -> list[str]:
+    words = [name for name, holds in (("damaged", root.damaged), ("differs", root.differs)) if holds]
+    x, _ = root.box.centre
+    said = f"{root.words}{': ' if words else ''}{', '.join(words)}"
+    border = "down" if words else "faint"
+    lines = [(said, "down" if words else "ink"), *[(line, "faint") for line in root.digest]]
+    return [
+        rectangle(root.box, fill="panel", border=border, rounded=6, note=said),
+        *[
+            text(x, root.box.y + ROW * (number + 1), line, size=SMALL, colour=colour, anchor="middle")
+            for number, (line, colour) in enumerate(lines)
+        ],
+    ]
+
+
+def _draw_grid(grid: PlacedGrid) -> list[str]:
+    x, y, width, height = grid.box
+    elements = [text(x, y - 6, grid.words, size=SMALL)]
+    for cell in grid.cells:
+        if cell.leaves or cell.differs or cell.damaged or cell.pending:
+            elements += _draw_cell(cell, grid.box_of(cell.number), f"{grid.note} {cell.number}")
+    steps = [step * CELL for step in range(SIDE + 1)]
+    lines = [(x + at, y, x + at, y + height) for at in steps] + [(x, y + at, x + width, y + at) for at in steps]
+    return [*elements, strokes(lines, colour="faint", width=0.5)]
+
+
+def _draw_cell(cell: Cell, box: Box, name: str) -> list[str]:
+    states = (("damaged", cell.damaged), ("differs", cell.differs), ("not folded yet", cell.pending))
+    said = ", ".join(words for words, holds in states if holds)
+    note = f"{name}: {cell.leaves} {'leaf' if cell.leaves == 1 else 'leaves'}{', ' if said else ''}{said}"
+    elements = [rectangle(box, fill="paper", note=note)]
+    x, y = box.centre
+    if cell.leaves:
+        elements.append(rectangle(Box(x - LEAF / 2, y - LEAF / 2, LEAF, LEAF), fill="faint", note=note))
+    if cell.differs:
+        elements.append(hatch(box.grown(-1), colour="primary"))
+    if cell.damaged:
+        elements.append(cross(x, y, CELL / 2 - 5, colour="down"))
+    if cell.pending:
+        elements.append(circle(x, y, 2.5, fill="ink"))
+    return elements

@@ -1,0 +1,83 @@
+"""The picture of an index: every mark is in it, in shape as well as in colour, and in its table."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from labkit import Lab
+from labkit.views.merkle import MAX_ROWS, MerkleView, draw
+from labkit.views.merkle_layout import layout
+from tests.views.test_merkle_layout import index
+
+
+def elements(svg: str, name: str) -> list[ElementTree.Element]:
+    return ElementTree.fromstring(svg).findall(f".//{{http://www.w3.org/2000/svg}}{name}")
+
+
+def test_each_cell_that_is_not_empty_says_what_it_is() -> None:
+    picture = draw(layout(index()))
+    notes = [title.text for title in elements(picture.svg, "title")]
+
+    assert "replicated page 7: 1 leaf, differs" in notes
+    assert "replicated page 8: 2 leaves, damaged" in notes
+    assert "replicated page 9: 0 leaves, not folded yet" in notes
+    assert "replicated page 7 subpage 255: 0 leaves, differs" in notes
+    assert "replicated page 12: 0 leaves" not in notes
+    assert "composite root: damaged, differs" in notes
+    assert "local tree: damaged" in notes
+
+
+def test_each_state_has_a_shape_of_its_own() -> None:
+    svg = draw(layout(index())).svg
+    assert svg.count("<circle") == 3 * 2, "the dot of what is pending, and the ground of a cross, in three grids"
+    lines = [path.get("stroke-width") for path in elements(svg, "path")]
+    assert lines.count("1.6") == 3 * 2, "a hatch for what differs"
+    assert lines.count("2.5") == 3, "a cross for what is damaged"
+
+
+def test_the_picture_describes_itself_and_names_no_digit_that_it_does_not_show() -> None:
+    picture = draw(layout(index()))
+    assert picture.title == "Merkle index of tokyo beside paris's at 5.000 s"
+    assert "its composite root is damaged" in picture.description
+    words = " ".join(text.text or "" for text in elements(picture.svg, "text"))
+    assert "cdcd cdcd cdcd cdcd cdcd" in words
+    assert all(each in words for each in ("guard_hash: 2, 1,634", "hatched: differs", "its leaves: 3"))
+
+
+def test_a_cluster_shows_it_and_its_table() -> None:
+    lab = Lab.pair(seed=7)
+    lab.replicate("paris", "tokyo")
+    lab.corrupt("tokyo", layer="page")
+    view = lab["tokyo"].merkle()
+    frame = view.to_frame()
+
+    assert isinstance(view, MerkleView)
+    assert list(frame.columns) == ["node", "leaves", "state"]
+    assert "damaged" in frame.state[0]
+    assert repr(view).startswith("MerkleView(tokyo's index: 1 page damaged")
+    html = view._repr_html_()
+    assert f"as a table: {len(frame)} rows" in html
+    assert html.count("<tr>") == len(frame) + 1
+    assert view.svg in html
+    assert lab["tokyo"].merkle(page=("local", 0)).contents.chosen is not None
+
+
+def test_a_long_table_is_cut_and_says_so() -> None:
+    contents = index(leaves=MAX_ROWS + 50)
+    html = MerkleView(draw(layout(contents)), contents)._repr_html_()
+    assert html.count("<tr>") == MAX_ROWS + 1
+    assert re.search(r"and \d+ more rows", html)
+
+
+@pytest.mark.parametrize("name", ["<b>&"])
+def test_names_are_escaped(name: str) -> None:
+    contents = index()
+    assert contents.chosen is not None
+    leaf = contents.chosen.leaves[0]._replace(name=name)
+    contents = contents._replace(chosen=contents.chosen._replace(leaves=(leaf,)))
+    html = MerkleView(draw(layout(contents)), contents)._repr_html_()
+    assert name not in html
+    assert "&lt;b&gt;&amp;" in html
