@@ -22,6 +22,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.scenario": frozenset({"yaml", "pydantic"}),
     "labkit.scenario.plugin": frozenset({"pytest"}),
     "labkit.views": frozenset({"ipywidgets", "IPython"}),
+    "labkit.views.merkle": frozenset({"pandas"}),
     "labkit.reference": frozenset({"pydantic"}),
     "labkit.commands": frozenset({"tqdm"}),
 }
