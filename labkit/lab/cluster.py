@@ -74,7 +74,7 @@ class Cluster(ShortForms):
 
     @property
     def files(self) -> Files:
-        """The cluster's simulated files."""
+        """The cluster's simulated files; ``/etc/labkit/api-ca.pem`` is the authority of its API (decision D13)."""
         return self._driver.files[self.name]
 
     @property

@@ -262,6 +262,7 @@ def test_a_standby_that_is_asked_to_step_down_has_nothing_to_do_whoever_asks(qui
     for token in ("", "junk", quiet["paris"].root_token):
         answer = quiet["paris"].request("PUT", "sys/step-down", {}, {"X-Vault-Token": token}, node="paris-2")
         assert answer.status == 204
+    assert quiet.trace.select("observed", what="stepped down") == []
     quiet.run("2s")
 
     assert (quiet["paris"].active, data_of(quiet, "paris")) == ("paris-1", before)
@@ -397,6 +398,28 @@ def activation_token(lab: Lab) -> str:
     lab.work_through("disable", cluster="tokyo")
     body = {"id": "tokyo again"}
     return lab["paris"].post("sys/replication/dr/primary/secondary-token", body).wrap_info["token"]
+
+
+def test_what_nodes_ask_each_other_goes_aside_both_ways_and_what_clients_ask_does_not(quiet):
+    quiet["paris"].post("sys/replication/dr/primary/enable")
+    token = quiet["paris"].post("sys/replication/dr/primary/secondary-token", {"id": "tokyo"}).wrap_info["token"]
+    sent: list[tuple[str, str, bool]] = []
+    send = quiet.parts.network.send
+
+    def noting(source: str, target: str, what: str, *rest: Any, aside: bool = False) -> None:
+        sent.append((target, what, aside))
+        send(source, target, what, *rest, aside=aside)
+
+    for name in ("paris-1", "tokyo-1"):
+        node = quiet.parts.nodes[name]
+        node.services = node.services._replace(send=noting)
+    assert quiet["tokyo"].post("sys/replication/dr/secondary/enable", {"token": token}).ok
+
+    assert [row for row in sent if row[1] in ("request", "response")] == [
+        ("paris-1", "request", True),
+        ("tokyo-1", "response", True),
+        ("tokyo-operator", "response", False),
+    ]
 
 
 def test_a_request_that_waits_for_an_answer_from_outside_gets_silence_after_its_time(calm):

@@ -152,6 +152,7 @@ def test_the_files_of_a_lab_s_clusters_differ_and_outlive_a_restore_and_a_branch
     lab = Lab.pair(seed=7)
     pem = {name: lab[name].files.read(AUTHORITY_FILE) for name in ("paris", "tokyo")}
 
+    assert lab["paris"].files.read(KEY_FILE) != lab["tokyo"].files.read(KEY_FILE)
     assert pem["paris"] != pem["tokyo"] != Lab.pair(seed=8)["tokyo"].files.read(AUTHORITY_FILE)
     for other in (Lab.restore(lab.snapshot()), lab.branch("x"), Lab.pair(seed=7)):
         assert {name: other[name].files.read(AUTHORITY_FILE) for name in pem} == pem
