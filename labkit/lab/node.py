@@ -20,7 +20,7 @@ from labkit.lab import reports
 from labkit.lab.addresses import api_address, cluster_address
 from labkit.lab.blueprint import NodePlan
 from labkit.lab.commit_reports import READS, CommitReports
-from labkit.lab.election import ABSTENTION_NS, HELD, RENEW_NS, TAKEN, resign, stand
+from labkit.lab.election import ABSTENTION_NS, RENEW_NS, RENEWED, TAKEN, resign, stand
 from labkit.lab.forwarding import Forwarding
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import (
@@ -128,7 +128,8 @@ class NodeHost:
     @property
     def active(self) -> bool:
         """Whether this node serves: unsealed, which no node is after a crash, and holding the lease."""
-        return not self.vault.sealed and self.leadership.active
+        core = self.vault.core
+        return core.keys.barrier is not None and core.leadership.active
 
     def boot(self, stagger_ns: int) -> None:
         """Set the node's own timer going; those of one cluster look at the lease one after another."""
@@ -176,10 +177,8 @@ class NodeHost:
             for source, message in waited:
                 self.receive(source, message)
         self.link.after_step()
-        if self.forwarding.calls:
-            self.forwarding.after_step()
-        core = self.vault.core
-        active = core.keys.barrier is not None and core.leadership.active
+        self.forwarding.after_step()
+        core, active = self.vault.core, self.active
         if active != self.served:
             self.served = active
             self.services.emit(reports.ServiceChanged(self.services.now(), self.cluster))
@@ -258,8 +257,7 @@ class NodeHost:
         if core.replica.journal.rebuild is not None and self._waits(source, message):
             return
         if core.leadership.active or not self.forwarding.forward(source, message):
-            method, path, headers, body, _ = message.request
-            request = new(Request, (method, path, headers, body, source))
+            request = new(Request, (*message.request[:-1], source))
             self._handle(request, new(Asker, (source, message.correlation, None)))
 
     def _on_forwarded_request(self, source: str, message: ForwardedRequest) -> None:
@@ -376,12 +374,14 @@ class NodeHost:
         now_ns = self.services.now()
         held_term = leadership.term if leadership.active else 0
         result, lease = stand(self.store, self.name, held_term, now_ns, now_ns >= self.abstains_until_ns)
+        if result == RENEWED:
+            return
         leader = api_address(lease.holder) if lease.holder else ""
-        leader_cluster = cluster_address(lease.holder) if lease.holder else ""
         if result == TAKEN:
             vault.set_leadership(Leadership(True, lease.term, self.clock.now(), leader, leader))
             self.services.emit(reports.LeaderTaken(now_ns, self.cluster, self.name, lease.term))
-        elif result == HELD and (leadership.active or (leadership.leader, leadership.term) != (leader, lease.term)):
+        elif leadership.active or leadership.term != lease.term or leadership.leader != leader:
+            leader_cluster = cluster_address(lease.holder) if lease.holder else ""
             vault.set_leadership(Leadership(False, lease.term, 0, leader, leader_cluster))
 
 

@@ -119,7 +119,7 @@ class ReplicationLink(NodeReplica):
         """After any step: start or stop by the mode, cut revoked ids off, push what was committed, report changes."""
         core = self._core
         if core.keys.barrier is None or not core.leadership.active:
-            self.started, self._sync = None, None
+            self.started, core.replica.sync = None, None
             self.secondaries.forget()
             return
         stored = core.storage.get(MODE_KEY)

@@ -220,7 +220,13 @@ def size_bytes(message: Any) -> int:
     size = 2
     if kind is dict:
         for name, part in message.items():
-            size += len(name) + (5 if type(part) is int else 1 + size_bytes(part))
+            kind = type(part)
+            if kind is int:
+                size += len(name) + 5
+            elif kind is str or kind is bytes:
+                size += len(name) + 3 + len(part)
+            else:
+                size += len(name) + 1 + size_bytes(part)
     elif kind is list or kind is tuple:
         for part in message:
             size += size_bytes(part)

@@ -138,19 +138,17 @@ class TreeNodes:
 
     def _fold_tree(self, tree: int, pending: Mapping[int, int]) -> None:
         subpages, pages = self.subpages[tree], bytearray(self.pages[tree])
-        numbers, number_of = sorted(pending), int.from_bytes
-        folded, begin = (
-            bytearray(PAGE_BYTES),
-            0,
-        )  # one buffer for all pages: making one of this size costs as much as a hash
+        numbers, number_of, size = sorted(pending), int.from_bytes, DIGEST_BYTES
+        # one buffer for all pages: making one of this size costs as much as a hash
+        folded, begin = bytearray(PAGE_BYTES), 0
         while begin < len(numbers):
             page = numbers[begin] // FAN_OUT
             end = bisect_left(numbers, (page + 1) * FAN_OUT, begin)
             folded[:] = before = subpages.get(page, EMPTY)
             for number in numbers[begin:end]:
-                at = number % FAN_OUT * DIGEST_BYTES
-                digest = number_of(before[at : at + DIGEST_BYTES], "big") ^ pending[number]
-                folded[at : at + DIGEST_BYTES] = digest.to_bytes(DIGEST_BYTES, "big")
+                at = (number & 0xFF) * size
+                part = slice(at, at + size)
+                folded[part] = (number_of(before[part], "big") ^ pending[number]).to_bytes(size, "big")
             subpages[page] = after = bytes(folded)
             pages[page * DIGEST_BYTES : (page + 1) * DIGEST_BYTES] = page_digest(after)
             self.changed[tree, page] = None
