@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_CACHED_VALUES = 65_536
+MAX_ABSENT = 4_096
 LOCK_TIMEOUT_S = 0.1  # of openers at the same instant one gets the file, the others wait so long for it
 
 IN_MEMORY = ":memory:"
@@ -59,6 +60,7 @@ class SqliteStorage:
 
     __slots__ = (
         "__weakref__",
+        "_absent",
         "_cached",
         "_cached_leaves",
         "_connection",
@@ -75,6 +77,7 @@ class SqliteStorage:
     def __init__(self, path: str | Path) -> None:
         self._path = str(path)
         self._cached: dict[str, bytes] = {}
+        self._absent: set[str] = set()  # keys that have no value: a write of a new key asks for it several times
         self._cached_leaves: dict[str, bytes | None] = {}
         self._real_path = self._path if self._path == IN_MEMORY else os.path.realpath(self._path)
         self._process = os.getpid()
@@ -96,8 +99,13 @@ class SqliteStorage:
         cached = self._cached.get(key)
         if cached is not None:
             return cached
+        if key in self._absent:
+            return None
         row = self._row("SELECT value FROM entries WHERE key = ?", (key,))
         if row is None:
+            if len(self._absent) >= MAX_ABSENT:
+                self._absent.clear()
+            self._absent.add(key)
             return None
         value: bytes = row[0]
         if type(value) is not bytes:
@@ -257,6 +265,7 @@ class SqliteStorage:
             if value is None:
                 self._cached.pop(key, None)
             else:
+                self._absent.discard(key)
                 self._keep(key, value)
 
     def _roll_back(self) -> None:
@@ -265,6 +274,7 @@ class SqliteStorage:
                 self._connection.execute("ROLLBACK")
         except sqlite3.Error:
             self._cached.clear()
+            self._absent.clear()
 
     def _keep(self, key: str, value: bytes) -> None:
         if len(self._cached) >= MAX_CACHED_VALUES:

@@ -156,6 +156,39 @@ def test_no_value_is_read_again_while_it_is_cached(path, monkeypatch):
             assert len(storage._cached) <= 3
 
 
+def test_a_key_without_a_value_is_looked_up_once_until_it_is_written(path, monkeypatch):
+    monkeypatch.setattr("labkit.vault.storage.sqlite.MAX_ABSENT", 3)
+    asked: list[str] = []
+    row = SqliteStorage._row
+
+    def noting(self: SqliteStorage, query: str, values: tuple[str, ...]) -> object:
+        asked.append(values[0])
+        return row(self, query, values)
+
+    monkeypatch.setattr(SqliteStorage, "_row", noting)
+    with closing(SqliteStorage(path)) as storage:
+        asked.clear()
+        assert [storage.get("a") for _ in range(3)] == [None] * 3
+        storage.apply({"a": b"1"}, 0)
+        assert (storage.get("a"), asked) == (b"1", ["a"])
+        storage._cached.clear()
+        assert (storage.get("a"), asked) == (b"1", ["a", "a"])
+        storage.apply({"a": None}, 0)
+        assert [storage.get("a") for _ in range(2)] == [None] * 2
+        for number in range(9):
+            assert storage.get(str(number)) is None
+            assert len(storage._absent) <= 3
+
+
+def test_what_could_not_be_written_is_still_absent(path):
+    with closing(SqliteStorage(path)) as storage:
+        assert storage.get("a") is None
+        full(storage)
+        with pytest.raises(StoreError):
+            storage.apply({"a": b"1" * 100_000}, 0)
+        assert storage.get("a") is None
+
+
 def full(storage: SqliteStorage) -> None:
     """Leave no page to write to, as on a full disk."""
     connection = storage._connection
