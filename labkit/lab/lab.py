@@ -18,6 +18,7 @@ from labkit.lab.bodies import own_answer
 from labkit.lab.bookkeeping import Bookkeeping
 from labkit.lab.client_host import ClientHost
 from labkit.lab.cluster import Cluster, ClusterDriver, Silence
+from labkit.lab.differences import Differences, differences
 from labkit.lab.fault_verbs import FaultVerbs
 from labkit.lab.faults import LabFaults
 from labkit.lab.invariants import Invariants
@@ -209,6 +210,17 @@ class Lab(FaultVerbs):
         names = [plan.name for plan in self.blueprint.clusters]
         one_of("primary", "a cluster", primary, names)
         return self.queries.lag(primary, one_of("secondary", "a cluster", secondary, names))
+
+    def diff(self, first: str, second: str) -> Differences:
+        """Return what two clusters hold that is not the same: a row for each name, with its mount and leaf digests.
+
+        The stores are compared as they are, so a cluster may be cut off, sealed or down.
+        """
+        names = [plan.name for plan in self.blueprint.clusters]
+        one_of("first", "a cluster", first, names)
+        if first == one_of("second", "a cluster", second, names):
+            raise ValueError(f"diff: expected two different clusters, got {first} twice")
+        return differences(self.queries, first, second)
 
     def snapshot(self) -> Snapshot:
         """Return everything that the lab is made of at this instant."""
