@@ -17,7 +17,10 @@ START_WALL_NS = 1_893_456_000 * SECOND_NS
 
 @dataclass(frozen=True, kw_only=True)
 class LinkPlan:
-    """One link between two sites: latency and jitter in nanoseconds, loss in parts per million, bits per second."""
+    """One link between two sites: latency and jitter in nanoseconds, loss in parts per million, bits per second.
+
+    ``back_ns`` is the latency from the second site to the first, where that is another (0: the same).
+    """
 
     between: tuple[str, str]
     latency_ns: int
@@ -25,6 +28,7 @@ class LinkPlan:
     loss_ppm: int = 0
     bandwidth_bps: int = 0
     distribution: str = "constant"
+    back_ns: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from labkit.lab.messages import ApiAnswer, malformed_answer
 from labkit.lab.node import NodeHost
 from labkit.lab.node_directory import NodeDirectory
 from labkit.lab.operator_console import OperatorConsole
-from labkit.lab.parts import Parts
+from labkit.lab.parts import Flapping, Parts
 from labkit.lab.process import Process
 from labkit.lab.runbook_effects import Credentials
 from labkit.sim.clock import Clock
@@ -33,15 +33,16 @@ from labkit.vault.vault import set_up
 STAGGER_NS = 100_000_000
 MILLION = 1_000_000
 
-# The clock's items: (DELIVER, target, message), (TIMER, host, timer), (CONSOLE, "", timer), (SCENARIO, "", payload).
-DELIVER, TIMER, CONSOLE, SCENARIO = "deliver", "timer", "console", "scenario"
+# The clock's items: (DELIVER, target, message), (TIMER, host, timer), (CONSOLE, "", timer), (FAULT, "", timer) and
+# (SCENARIO, "", payload).
+DELIVER, TIMER, CONSOLE, FAULT, SCENARIO = "deliver", "timer", "console", "fault", "scenario"
 
 SHAPES = {
-    "constant": lambda plan: Latency.constant(plan.latency_ns),
-    "uniform": lambda plan: Latency.uniform(plan.latency_ns // 2, plan.latency_ns * 3 // 2),
-    "normal": lambda plan: Latency.normal(plan.latency_ns, plan.latency_ns // 10),
-    "exponential": lambda plan: Latency.exponential(plan.latency_ns, plan.latency_ns // 2),
-    "heavy": lambda plan: Latency.heavy(plan.latency_ns, plan.latency_ns * 20),
+    "constant": lambda ns: Latency.constant(ns),
+    "uniform": lambda ns: Latency.uniform(ns // 2, ns * 3 // 2),
+    "normal": lambda ns: Latency.normal(ns, ns // 10),
+    "exponential": lambda ns: Latency.exponential(ns, ns // 2),
+    "heavy": lambda ns: Latency.heavy(ns, ns * 20),
 }
 
 
@@ -104,6 +105,7 @@ def make_parts(
             state.get("console"),
         ),
         ledger=RecoveryLedger(state.get("ledger")),
+        flapping={row[:2]: Flapping(*row[2]) for row in state.get("flapping", ())},
     )
     _add_nodes(parts, shared, state)
     _add_clients(parts, shared, state.get("clients", {}))
@@ -190,7 +192,8 @@ def _stores(blueprint: Blueprint, states: dict[str, Any] | None) -> dict[str, Me
 def _link(plan: LinkPlan) -> Link:
     return Link(
         between=plan.between,
-        latency=SHAPES[plan.distribution](plan),
+        latency=SHAPES[plan.distribution](plan.latency_ns),
+        back=SHAPES[plan.distribution](plan.back_ns) if plan.back_ns else None,
         jitter_ns=plan.jitter_ns,
         loss_ppm=plan.loss_ppm,
         bandwidth_bps=plan.bandwidth_bps or None,

@@ -59,9 +59,14 @@ class FaultVerbs:
         """Undo cuts: between two, around one, or all."""
         self.faults.heal(a, b)
 
-    def slow(self, a: str, b: str, *, latency: str | None = None, factor: int | None = None) -> None:
-        """Give the line between two another latency (a duration), or make it so many times as slow."""
-        self.faults.slow(a, b, latency=latency, factor=factor)
+    def slow(
+        self, a: str, b: str, *, latency: str | None = None, factor: int | None = None, one_way: bool = False
+    ) -> None:
+        """Give the line between two another latency (a duration), or make it so many times as slow.
+
+        ``one_way`` means only messages from the first to the second.
+        """
+        self.faults.slow(a, b, latency=latency, factor=factor, one_way=one_way)
 
     def lose(self, a: str, b: str, percent: float) -> None:
         """Lose a share of the messages between two; each lost one is sent again, later."""
@@ -70,6 +75,14 @@ class FaultVerbs:
     def restore_links(self, a: str | None = None, b: str | None = None) -> None:
         """Undo ``slow`` and ``lose``: between two, around one, or everywhere."""
         self.faults.restore_links(a, b)
+
+    def flap(self, a: str, b: str, down: str, up: str) -> None:
+        """Let the line between two go down for a while, come up for a while, and so on, until it is made steady."""
+        self.faults.flap(a, b, down, up)
+
+    def steady(self, a: str | None = None, b: str | None = None) -> None:
+        """End ``flap``, with the line up: between two, around one, or everywhere."""
+        self.faults.steady(a, b)
 
     def corrupt(self, cluster: str, layer: str = "subpage", key: str | None = None) -> None:
         """Alter one kept node of the Merkle index of a cluster's active node, or a stored value (``storage``)."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from labkit.lab.messages import FlapTimer
 from labkit.lab.node import NodeHost
-from labkit.lab.parts import Parts
+from labkit.lab.parts import Flapping, Parts
 from labkit.lab.queries import Queries
 from labkit.lab.reports import Corrupted, NodeTreated, ReachChanged
-from labkit.service.arguments import drift_ppm, duration_ns, offset_ns, one_of, whole_number, wrong
+from labkit.service.arguments import drift_ppm, duration_ns, flag, offset_ns, one_of, whole_number, wrong
 from labkit.service.arguments import percent as checked_percent
 from labkit.service.durations import format_duration
 from labkit.sim.latency import Latency
@@ -20,6 +21,7 @@ from labkit.vault.storage.fencing import StaleTerm
 
 MILLION = 1_000_000
 MAX_FACTOR = MILLION
+MIN_FLAP_NS = MILLION  # 1 ms
 LAYERS = ("root", "subtree", "page", "subpage", "storage")
 ANY_TERM = 1 << 62  # damage asks for no leadership
 POLICIES = "policy/"
@@ -101,15 +103,20 @@ class LabFaults:
         self._network_faults.heal(*self._around(a, b))
         self._emit(ReachChanged(self._parts.now))
 
-    def slow(self, a: str, b: str, *, latency: str | None = None, factor: int | None = None) -> None:
-        """Give the line between two another latency (a duration), or make it so many times as slow."""
+    def slow(
+        self, a: str, b: str, *, latency: str | None = None, factor: int | None = None, one_way: bool = False
+    ) -> None:
+        """Give the line between two another latency (a duration), or make it so many times as slow.
+
+        ``one_way`` means only messages from the first to the second.
+        """
         sites = self._site("a", a), self._site("b", b)
         if (latency is None) == (factor is None):
             raise ValueError(f"slow: expected latency= or factor=, got {'neither' if latency is None else 'both'}")
         if factor is not None:
             whole_number("factor", f"a whole number from 2 to {MAX_FACTOR}", factor, 2, MAX_FACTOR)
         shape = None if latency is None else Latency.constant(duration_ns("latency", latency))
-        self._network_faults.slow(*sites, latency=shape, factor=factor)
+        self._network_faults.slow(*sites, latency=shape, factor=factor, one_way=flag("one_way", one_way))
 
     def lose(self, a: str, b: str, percent: float) -> None:
         """Lose a share of the messages between two; each lost one is sent again, later."""
@@ -119,6 +126,40 @@ class LabFaults:
     def restore_links(self, a: str | None = None, b: str | None = None) -> None:
         """Undo ``slow`` and ``lose``: between two, around one, or everywhere."""
         self._network_faults.restore(*self._around(a, b))
+
+    def flap(self, a: str, b: str, down: str, up: str) -> None:
+        """Let the line between two go down for a while, come up for a while, and so on, until it is made steady."""
+        sites = self._two_sites(("a", a), ("b", b))
+        down_ns, up_ns = (duration_ns(name, value) for name, value in (("down", down), ("up", up)))
+        for name, value, ns in (("down", down, down_ns), ("up", up, up_ns)):
+            if ns < MIN_FLAP_NS:
+                raise wrong(name, f"a duration from {format_duration(MIN_FLAP_NS)} up such as 2s", value)
+        pair = tuple(sorted(sites))
+        before = self._parts.flapping.get(pair)
+        serial = before.serial + 1 if before is not None else 1
+        self._parts.flapping[pair] = Flapping(down_ns, up_ns, serial)
+        self._trace("flap", pair, f"{format_duration(down_ns)} down, {format_duration(up_ns)} up")
+        self._schedule(up_ns, FlapTimer(pair[0], pair[1], serial))
+
+    def steady(self, a: str | None = None, b: str | None = None) -> None:
+        """End ``flap``, with the line up: between two, around one, or everywhere."""
+        sites = {site for site in self._around(a, b) if site is not None}
+        for pair, row in self._parts.flapping.items():
+            if row.flaps and sites <= set(pair):
+                self._parts.flapping[pair] = Flapping(0, 0, row.serial)
+                self._trace("steady", pair, "")
+                if row.is_down:
+                    self.heal(*pair)
+
+    def on_timer(self, timer: FlapTimer) -> None:
+        """A flapping line goes down, or comes up; one that is steady by now does nothing."""
+        pair = (timer.a, timer.b)
+        row = self._parts.flapping.get(pair)
+        if row is None or row.serial != timer.serial or not row.flaps:
+            return
+        self._parts.flapping[pair] = row._replace(is_down=not row.is_down)
+        (self.heal if row.is_down else self.partition)(*pair)
+        self._schedule(row.up_ns if row.is_down else row.down_ns, timer)
 
     def corrupt(self, cluster: str, layer: str = "subpage", key: str | None = None) -> None:
         """Alter one kept node of the Merkle index of a cluster's active node, or a stored value (``storage``).
@@ -139,6 +180,12 @@ class LabFaults:
             raise ValueError(f"{active} does not lead {cluster} any more; let time pass until another does") from None
         node.core.observe("corrupted", layer=layer, **where)
         self._emit(Corrupted(self._parts.now, cluster, layer, node.journal.rebuild is not None))
+
+    def _trace(self, verb: str, pair: tuple[str, ...], detail: str) -> None:
+        self._parts.trace.record(("fault", self._parts.now, verb, " <> ".join(pair), detail))
+
+    def _schedule(self, delay_ns: int, timer: FlapTimer) -> None:
+        self._parts.clock.after(delay_ns, ("fault", "", timer))
 
     def _nodes(self, target: Any) -> tuple[str, ...]:
         known = [name for plan in self._parts.blueprint.clusters for name in (plan.name, *plan.node_names)]

@@ -342,6 +342,8 @@ class Lab(FaultVerbs):
             self.parts.hosts[host].on_timer(payload)
         elif verb == build.CONSOLE:
             self.parts.console.on_timer(payload)
+        elif verb == build.FAULT:
+            self._faults.on_timer(payload)
         else:
             assert self.scenario is not None
             self.scenario.on_timer(payload)

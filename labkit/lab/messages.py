@@ -173,6 +173,14 @@ class AnnounceTimer(NamedTuple):
     left: int
 
 
+class FlapTimer(NamedTuple):
+    """Time for a flapping line to go down, or to come up again; ``serial`` is that of the flapping."""
+
+    a: str
+    b: str
+    serial: int
+
+
 class WorkTimer(NamedTuple):
     """Time for the next operation of a client's workload."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from labkit.lab.blueprint import Blueprint
 from labkit.lab.client_host import ClientHost
@@ -19,6 +19,23 @@ from labkit.sim.random_streams import RandomStreams
 from labkit.trace import Trace
 from labkit.vault.files import Files
 from labkit.vault.storage.memory import MemoryStorage
+
+
+class Flapping(NamedTuple):
+    """A line between two sites that goes down and comes up by itself: for how long, and whether it is down now.
+
+    One that is steady again is kept for its serial: what was scheduled for it is ignored.
+    """
+
+    down_ns: int
+    up_ns: int
+    serial: int
+    is_down: bool = False
+
+    @property
+    def flaps(self) -> bool:
+        """Whether it still does."""
+        return self.down_ns > 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,6 +61,7 @@ class Parts:
     hosts: dict[str, Any]
     console: OperatorConsole
     ledger: RecoveryLedger
+    flapping: dict[tuple[str, ...], Flapping]
 
     @property
     def now(self) -> int:

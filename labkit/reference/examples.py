@@ -182,6 +182,20 @@ EXAMPLES = {
         ),
         "{primary: paris, roots: equal}",
     ),
+    "flap": Example(
+        "A line that comes and goes",
+        (
+            REPLICATE,
+            "{do: flap, between: [paris, tokyo], down: 1s, up: 2s, at: 5s}",
+            "{do: steady, between: [paris, tokyo], at: 20s}",
+        ),
+        "{primary: paris, roots: equal}",
+    ),
+    "steady": Example(
+        "All lines are steady again",
+        (REPLICATE, "{do: flap, between: [paris, tokyo], down: 300ms, up: 300ms, at: 5s}", "{do: steady, at: 9s}"),
+        "{primary: paris, roots: equal}",
+    ),
     "corrupt": Example(
         "Two clusters that no longer hold the same",
         (REPLICATE, "{do: corrupt, cluster: tokyo, layer: subpage, at: 5s}"),

@@ -14,6 +14,7 @@ def blueprint_of(lab: LabPart) -> Blueprint:
             LinkPlan(
                 between=(link.between[0], link.between[1]),
                 latency_ns=link.latency,
+                back_ns=link.back or 0,
                 jitter_ns=link.jitter,
                 loss_ppm=link.loss,
                 bandwidth_bps=link.bandwidth,

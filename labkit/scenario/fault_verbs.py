@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from labkit.lab.faults import LAYERS, MAX_FACTOR
+from labkit.lab.faults import LAYERS, MAX_FACTOR, MIN_FLAP_NS
 from labkit.scenario.problems import expected
 from labkit.scenario.value_types import (
     ClusterOrNode,
@@ -16,6 +16,7 @@ from labkit.scenario.value_types import (
     Share,
     SiteOrCluster,
     SiteOrClusterPair,
+    write_duration,
 )
 from labkit.scenario.verb import FAULT, Arguments, Parameter, Text, Verb, cluster_parameter, known_as
 
@@ -32,6 +33,15 @@ _BETWEEN = Parameter("between", SiteOrClusterPair, "two sites or clusters such a
 _MAYBE_BETWEEN = _BETWEEN._replace(default=None)
 _AROUND = Parameter("target", SiteOrCluster, "a site, or a cluster at the site that is meant", "", None)
 _HOSTS = Parameter("target", ClusterOrNode, "a cluster or one of its nodes")
+
+
+def _flap_time(value: int) -> int:
+    if value < MIN_FLAP_NS:
+        raise ValueError(f"expected a duration from {write_duration(MIN_FLAP_NS)} up, got {write_duration(value)}")
+    return value
+
+
+FlapTime = Annotated[Duration, AfterValidator(_flap_time)]
 
 
 def _nanoseconds(arguments: Arguments, name: str) -> str | None:
@@ -146,10 +156,14 @@ FAULT_VERBS = (
             _BETWEEN,
             Parameter("latency", Duration, "a duration such as 300ms", "to", None),
             Parameter("factor", Annotated[int, AfterValidator(_factor)], FACTOR, "by", None),
+            Parameter("one way", bool, "true for messages from the first to the second only", "one way", False),
         ),
         undo="restore",
         fault=lambda faults, arguments: faults.slow(
-            *_ends(arguments), latency=_nanoseconds(arguments, "latency"), factor=arguments["factor"]
+            *_ends(arguments),
+            latency=_nanoseconds(arguments, "latency"),
+            factor=arguments["factor"],
+            one_way=arguments["one way"],
         ),
         one_of=("latency", "factor"),
         needs_one=True,
@@ -169,6 +183,29 @@ FAULT_VERBS = (
         (_MAYBE_BETWEEN, _AROUND),
         undo="slow",
         fault=lambda faults, arguments: faults.restore_links(*_around(arguments)),
+        one_of=("between", "target"),
+    ),
+    Verb(
+        "flap",
+        FAULT,
+        "Let the line between two sites go down and come up, again and again.",
+        (
+            _BETWEEN,
+            Parameter("down", FlapTime, "a duration such as 2s for which it is down", "down"),
+            Parameter("up", FlapTime, "a duration such as 5s for which it is up before and between", "up"),
+        ),
+        undo="steady",
+        fault=lambda faults, arguments: faults.flap(
+            *_ends(arguments), f"{arguments['down']}ns", f"{arguments['up']}ns"
+        ),
+    ),
+    Verb(
+        "steady",
+        FAULT,
+        "End flap, with the line up: between two sites, around one, or everywhere.",
+        (_MAYBE_BETWEEN, _AROUND),
+        undo="flap",
+        fault=lambda faults, arguments: faults.steady(*_around(arguments)),
         one_of=("between", "target"),
     ),
     Verb(

@@ -65,6 +65,9 @@ class LinkPart(Part):
 
     between: SitePair = Field(description="two sites such as [paris, tokyo]")
     latency: Latency = Field(description="a duration such as 80ms, one way")
+    back: Latency | None = Field(
+        None, description="a duration such as 120ms from the second to the first, if it differs"
+    )
     jitter: Duration = Field(0, description="a duration such as 2ms, a random delay from 0 up to it is added")
     loss: Share = Field(0, description="a share such as 0.01%")
     bandwidth: Bandwidth = Field(0, description="a bandwidth per second such as 200Mbit; no limit unless given")

@@ -59,7 +59,7 @@ class Verb(NamedTuple):
 def _value_text(parameter: Parameter, value: Any) -> str:
     if isinstance(value, list | tuple):
         return " and ".join(value)
-    if parameter.value_type is Duration:
+    if parameter.value_type is Duration or parameter.name in ("down", "up"):
         return write_duration(value)
     if parameter.value_type in (Share, Drift):
         return write_share(value)

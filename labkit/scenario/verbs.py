@@ -157,7 +157,7 @@ def model_of(name: str) -> type[BaseModel]:
         fields["fails"] = (Annotated[str | None, BeforeValidator(_fails)], Field(None, description=description))
     for parameter in verb.parameters:
         field = Field(parameter.default, description=parameter.expected, alias=parameter.name)
-        fields[f"{parameter.name}_"] = (parameter.value_type, field)
+        fields[f"{parameter.name.replace(' ', '_')}_"] = (parameter.value_type, field)
     return create_model(f"{name.title().replace('-', '')}Step", __config__=STRICT, **fields)
 
 

@@ -53,10 +53,12 @@ class Faults:
         changes = {pair: old._replace(cut=False) for pair, old in self._impaired(a, b) if old.cut}
         return self._impair("heal", changes, _where(a, b), "")
 
-    def slow(self, a: str, b: str, *, latency: Latency | None = None, factor: int | None = None) -> bool:
+    def slow(
+        self, a: str, b: str, *, latency: Latency | None = None, factor: int | None = None, one_way: bool = False
+    ) -> bool:
         """Give the line between two sites (or inside one) another latency, or multiply its latency.
 
-        It replaces an earlier `slow` there.
+        `one_way` leaves the direction from the second to the first as it is.  It replaces an earlier `slow` there.
         """
         if (latency is None) == (factor is None):
             raise ValueError("slow takes a latency or a factor, one of them")
@@ -64,8 +66,10 @@ class Faults:
             raise ValueError(f"slow takes a whole factor from 1 up, not {factor!r}")
         if latency is not None and not isinstance(latency, Latency):
             raise TypeError(f"slow takes a Latency such as Latency.constant(ns), not {latency!r}")
-        changes = {pair: old._replace(latency=latency, factor=factor or 1) for pair, old in self._current(_both(a, b))}
-        return self._impair("slow", changes, _between(a, b), f"{latency or f'factor {factor}'}")
+        ends = [(a, b)] if one_way else _both(a, b)
+        changes = {pair: old._replace(latency=latency, factor=factor or 1) for pair, old in self._current(ends)}
+        where = f"{a} > {b}" if one_way else _between(a, b)
+        return self._impair("slow", changes, where, f"{latency or f'factor {factor}'}")
 
     def lose(self, a: str, b: str, loss_ppm: int) -> bool:
         """Lose this share of the messages between two sites (or inside one), in addition to what links lose."""

@@ -26,8 +26,9 @@ TopologyState: TypeAlias = tuple[tuple[str, ...], tuple[tuple[Any, ...], ...], t
 
 @dataclass(frozen=True, kw_only=True)
 class Link:
-    """A line between two sites, the same in both directions.
+    """A line between two sites, the same in both directions but for the latency where ``back`` is given.
 
+    ``latency`` is that from the first site to the second, ``back`` that of the other direction.
     A uniform delay from 0 to `jitter_ns` is added; `loss_ppm` is the share of messages that must be sent again;
     `bandwidth_bps` (bits per second and direction; None for no limit) makes messages wait for one another.
     """
@@ -37,18 +38,30 @@ class Link:
     jitter_ns: int = 0
     loss_ppm: int = 0
     bandwidth_bps: int | None = None
+    back: Latency | None = None
 
     def __post_init__(self) -> None:
         if len(self.between) != 2 or self.between[0] == self.between[1]:
             raise ValueError(f"a link lies between two different sites, not {self.between!r}")
+        for latency in (self.latency, self.latency if self.back is None else self.back):
+            if not isinstance(latency, Latency):
+                raise TypeError(f"a link takes a Latency such as Latency.constant(ns), not {latency!r}")
+        if self.back is not None and self.between[0] > self.between[1]:
+            there, back = self.back, self.latency
+            object.__setattr__(self, "latency", there)
+            object.__setattr__(self, "back", back)
         object.__setattr__(self, "between", tuple(sorted(self.between)))
-        if not isinstance(self.latency, Latency):
-            raise TypeError(f"a link takes a Latency such as Latency.constant(ns), not {self.latency!r}")
         if type(self.jitter_ns) is not int or self.jitter_ns < 0:
             raise ValueError(f"a link's jitter is a whole number of ns from 0 up, not {self.jitter_ns!r}")
         checked_ppm("a link's loss", self.loss_ppm)
         if self.bandwidth_bps is not None and (type(self.bandwidth_bps) is not int or self.bandwidth_bps < 1):
             raise ValueError(f"a link's bandwidth is whole bits per second, or None, not {self.bandwidth_bps!r}")
+
+    @property
+    def typical_ns(self) -> int:
+        """The mean latency of both directions."""
+        there_ns = self.latency.typical_ns
+        return there_ns if self.back is None else (there_ns + self.back.typical_ns) // 2
 
 
 class Path(NamedTuple):
@@ -106,7 +119,7 @@ class Topology:
     def state(self) -> TopologyState:
         """Sites, links and local latency as plain tuples."""
         links = tuple(
-            (link.between, tuple(link.latency), link.jitter_ns, link.loss_ppm, link.bandwidth_bps)
+            (link.between, tuple(link.latency), link.jitter_ns, link.loss_ppm, link.bandwidth_bps, _plain(link.back))
             for link in self.links
         )
         return self.sites, links, tuple(self.local)
@@ -135,7 +148,8 @@ class Topology:
     def hop(self, source: str, target: str) -> Path:
         """The path over the one link between two neighbours."""
         link: Link = self._graph[source][target]["link"]
-        return Path((source, target), (link.latency,), link.jitter_ns, link.loss_ppm, link.bandwidth_bps)
+        latency = link.latency if link.back is None or (source, target) == link.between else link.back
+        return Path((source, target), (latency,), link.jitter_ns, link.loss_ppm, link.bandwidth_bps)
 
     def _drawn(self) -> networkx.Graph[str]:
         graph: networkx.Graph[str] = networkx.Graph()
@@ -148,7 +162,7 @@ class Topology:
             if graph.has_edge(a, b):
                 raise ValueError(f"two links lie between {a} and {b}; give one")
             # Each link adds one in the lowest bit: of two equally fast routes the one with fewer links wins.
-            graph.add_edge(a, b, link=link, weight=(link.latency.typical_ns << _HOP_BITS) + 1)
+            graph.add_edge(a, b, link=link, weight=(link.typical_ns << _HOP_BITS) + 1)
         return graph
 
     def _found(self, source: str, target: str) -> Path:
@@ -170,14 +184,19 @@ class Topology:
 
 
 def _linked(row: tuple[Any, ...]) -> Link:
-    between, latency, jitter_ns, loss_ppm, bandwidth_bps = row
+    between, latency, jitter_ns, loss_ppm, bandwidth_bps, back = row
     return Link(
         between=between,
         latency=Latency(*latency),
         jitter_ns=jitter_ns,
         loss_ppm=loss_ppm,
         bandwidth_bps=bandwidth_bps,
+        back=None if back is None else Latency(*back),
     )
+
+
+def _plain(latency: Latency | None) -> tuple[Any, ...] | None:
+    return None if latency is None else tuple(latency)
 
 
 _HOP_BITS = 20  # a route has fewer than a million links

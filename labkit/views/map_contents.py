@@ -107,7 +107,7 @@ def _site(queries: Queries, name: str) -> SiteMark:
     clients = sum(group.count for group in blueprint.clients if group.site == name)
     topology = queries.parts.network.topology
     local = Path((name,), (topology.local,))
-    inside = _conditions(queries.parts.network, (name, name), local)
+    inside = _conditions(queries.parts.network, (name, name), (local, local))
     return SiteMark(name, clusters, clients, "" if inside == _latency_of(local) else inside)
 
 
@@ -146,17 +146,19 @@ def _lines(network: Network) -> Iterable[LineMark]:
     topology = network.topology
     links = [link.between for link in topology.links]
     for a, b in links:
-        yield LineMark(a, b, _conditions(network, (a, b), topology.hop(a, b)), _cut(network, a, b))
+        yield LineMark(
+            a, b, _conditions(network, (a, b), (topology.hop(a, b), topology.hop(b, a))), _cut(network, a, b)
+        )
     impaired = {tuple(sorted(pair)) for pair in network.impaired()}
     for a, b in sorted(pair for pair in impaired if pair not in links and pair[0] != pair[1]):
-        path = _route(topology, a, b)
-        label = _conditions(network, (a, b), path) if path is not None else "no route"
+        paths = _routes(topology, a, b)
+        label = _conditions(network, (a, b), paths) if paths is not None else "no route"
         yield LineMark(a, b, label, _cut(network, a, b), False)
 
 
-def _route(topology: Topology, a: str, b: str) -> Path | None:
+def _routes(topology: Topology, a: str, b: str) -> tuple[Path, Path] | None:
     try:
-        return topology.route(a, b)
+        return topology.route(a, b), topology.route(b, a)
     except NoRouteError:
         return None
 
@@ -167,9 +169,9 @@ def _cut(network: Network, a: str, b: str) -> str:
     return BOTH_WAYS if there and back else b if there else a if back else ""
 
 
-def _conditions(network: Network, pair: Pair, path: Path) -> str:
+def _conditions(network: Network, pair: Pair, paths: tuple[Path, Path]) -> str:
     """Say in words what messages meet from one site to another, and the other way when that differs."""
-    there, back = (_one_way(network, ends, path) for ends in (pair, pair[::-1]))
+    there, back = (_one_way(network, ends, path) for ends, path in zip((pair, pair[::-1]), paths, strict=True))
     if there == back:
         return there
     return f"to {pair[1]}: {there}; to {pair[0]}: {back}"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from labkit import Lab
+from labkit.lab.blueprint import pair
 from labkit.lab.runbook_effects import Ask
 from labkit.vault.replication.merkle import is_corrupted
 
@@ -363,3 +366,61 @@ def test_what_is_corrupted_is_named_by_text(quiet, key):
     with pytest.raises(ValueError, match="key: expected a storage key, or None, got"):
         quiet.corrupt("paris", key=key)
     assert quiet.trace.digest() == before
+
+
+# ---- lines that flap, and lines that are slow one way
+
+
+def test_a_flapping_line_goes_down_and_up_until_it_is_steady(quiet):
+    quiet.flap("paris", "tokyo", down="1s", up="2s")
+    seen = []
+    for _ in range(8):
+        quiet.run("1s")
+        seen.append(quiet.network.reachable("paris", "tokyo"))
+    assert seen == [True, False, True, True, False, True, True, False]
+    quiet.steady()
+    assert quiet.network.reachable("paris", "tokyo")
+    quiet.run("10s")
+    assert quiet.network.reachable("paris", "tokyo")
+    assert faults(quiet)[0] == ("flap", "paris <> tokyo", "1s down, 2s up")
+    assert faults(quiet)[-2:] == [("steady", "paris <> tokyo", ""), ("heal", "paris <> tokyo", "")]
+
+
+def test_a_line_that_flaps_again_does_so_at_the_new_pace_only(quiet):
+    quiet.flap("paris", "tokyo", down="1s", up="2s")
+    quiet.flap("tokyo", "paris", down="5s", up="5s")
+    quiet.steady("lisbon")
+    quiet.run("4500ms")
+    assert quiet.network.reachable("paris", "tokyo")
+    quiet.run("1s")
+    assert not quiet.network.reachable("paris", "tokyo")
+    other = Lab.restore(quiet.snapshot())
+    for lab in (quiet, other):
+        lab.run("4s")
+        assert not lab.network.reachable("paris", "tokyo")
+        lab.run("1s")
+        assert lab.network.reachable("paris", "tokyo")
+    quiet.steady("paris", "tokyo")
+    quiet.flap("paris", "tokyo", down="1h", up="1ms")
+    quiet.run("1s")
+    assert not quiet.network.reachable("paris", "tokyo")
+
+
+def test_a_line_may_be_slow_one_way(quiet):
+    quiet.slow("paris", "tokyo", latency="300ms", one_way=True)
+    assert "to tokyo: 300 ms, usually 80 ms; to paris: 80 ms" in quiet.map().description
+    assert faults(quiet) == [("slow", "paris > tokyo", "constant(300000000 ns)")]
+    quiet.restore_links()
+    assert "80 ms" in quiet.map().description
+    assert "300 ms" not in quiet.map().description
+
+
+def test_a_link_of_a_blueprint_may_be_slower_one_way():
+    link, *others = pair().links
+    lab = Lab(replace(pair(), links=(replace(link, jitter_ns=0, back_ns=200_000_000), *others)))
+    assert "to tokyo: 80 ms; to paris: 200 ms" in lab.map().description
+    topology = Lab.restore(lab.snapshot()).network.topology
+    assert (topology.hop("paris", "tokyo").typical_ns, topology.hop("tokyo", "paris").typical_ns) == (
+        80_000_000,
+        200_000_000,
+    )

@@ -62,6 +62,8 @@ SPELLINGS = {
     ("cut", "to"): ("target",),
     ("heal", "target"): (),  # one site is ``a`` without ``b``
     ("restore", "target"): (),
+    ("steady", "target"): (),
+    "one way": ("one_way",),
 }
 WITHOUT_METHOD = {"ask", "wait", "note"}  # requests, run, and nothing: each takes more, or other things, in Python
 
@@ -92,7 +94,7 @@ def test_both_a_lab_and_its_handles_seal_and_unseal() -> None:
 def test_every_fault_of_the_network_is_a_verb() -> None:
     of_the_network = {name for name in vars(Faults) if not name.startswith("_")}
 
-    assert of_the_network | {"corrupt", "pause", "resume", "skew", "correct"} == {
+    assert of_the_network | {"corrupt", "pause", "resume", "skew", "correct", "flap", "steady"} == {
         verb.name for verb in VERBS.values() if verb.kind == FAULT
     }
 
@@ -133,12 +135,24 @@ def test_verbs_come_in_pairs_and_are_explained() -> None:
         (
             {"do": "slow", "between": ["paris", "tokyo"], "latency": "300ms"},
             "slow between paris and tokyo to 300ms",
-            ("slow", "paris", "tokyo", "300000000ns"),
+            ("slow", "paris", "tokyo", "300000000ns", False),
         ),
+        (
+            {"do": "slow", "between": ["paris", "tokyo"], "latency": "300ms", "one way": True},
+            "slow between paris and tokyo to 300ms one way",
+            ("slow", "paris", "tokyo", "300000000ns", True),
+        ),
+        (
+            {"do": "flap", "between": ["paris", "tokyo"], "down": "2s", "up": "500ms"},
+            "flap between paris and tokyo down 2s up 500ms",
+            ("flap", "paris", "tokyo", "2000000000ns", "500000000ns"),
+        ),
+        ({"do": "steady"}, "steady", ("steady",)),
+        ({"do": "steady", "target": "paris"}, "steady paris", ("steady", "paris")),
         (
             {"do": "slow", "between": ["paris", "tokyo"], "factor": 3},
             "slow between paris and tokyo by 3",
-            ("slow", "paris", "tokyo", 3),
+            ("slow", "paris", "tokyo", 3, False),
         ),
         (
             {"do": "lose", "between": ["paris", "tokyo"], "loss": "0.5%"},

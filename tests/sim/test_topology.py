@@ -164,7 +164,7 @@ def test_the_state_is_plain_and_makes_an_equal_one() -> None:
 
     assert Topology.from_state(state) == topology
     assert Topology.from_state(state).state() == topology.state()
-    assert state[1][0] == (("lima", "oslo"), ("constant", 100, 0), 0, 0, None)
+    assert state[1][0] == (("lima", "oslo"), ("constant", 100, 0), 0, 0, None, None)
 
 
 def test_unknown_sites_are_named_with_the_nearest() -> None:
@@ -216,3 +216,16 @@ def test_the_narrowest_link_sets_the_bandwidth() -> None:
     assert joined(paths).bandwidth_bps == 50
     assert joined(paths[:1]).bandwidth_bps is None
     assert joined(paths).sites == tuple("abcde")
+
+
+def test_a_link_may_have_another_latency_back_and_keeps_its_directions_when_its_ends_are_sorted():
+    slow, fast = Latency.constant(9), Latency.constant(4)
+    link = Link(between=("b", "a"), latency=slow, back=fast)
+    topology = Topology.from_state(Topology(sites=("a", "b"), links=(link,)).state())
+
+    assert (topology.route("b", "a").typical_ns, topology.route("a", "b").typical_ns) == (9, 4)
+    assert link.typical_ns == 6
+    assert Link(between=("b", "a"), latency=slow).typical_ns == 9
+    wrong: Any = 4
+    with pytest.raises(TypeError, match="a link takes a Latency"):
+        Link(between=("a", "b"), latency=slow, back=wrong)

@@ -200,6 +200,9 @@ def fault(world: World) -> None:
         lambda: lab.heal(a, b),
         lambda: lab.slow(a, b, latency="700ms"),
         lambda: lab.slow(a, b, factor=20),
+        lambda: lab.slow(a, b, latency="300ms", one_way=True),
+        lambda: lab.flap(a, b, world.any("100ms", "3s"), world.any("50ms", "1s", "20s")),
+        lambda: lab.steady(),
         lambda: lab.lose(a, b, 20),
         lambda: lab.restore_links(),
     )()
@@ -282,6 +285,7 @@ def attempt(world: World, work: Callable[[World], None]) -> None:
 def end(world: World) -> None:
     """Undo every fault, open every node, and let all time limits pass."""
     lab = world.lab
+    lab.steady()
     lab.heal()
     lab.restore_links()
     for name in world.clusters:
