@@ -156,7 +156,9 @@ class _SharedParts(NamedTuple):
         def entropy(incarnation: int, counter: int) -> SeededEntropy:
             return SeededEntropy(seed, *label, incarnation, counter=counter)
 
-        return HostServices(now, after, self.network.send, self.directory.resolve, entropy, self.emit)
+        return HostServices(
+            now, after, self.network.send, self.network.datagram, self.directory.resolve, entropy, self.emit
+        )
 
 
 def _shared_parts(

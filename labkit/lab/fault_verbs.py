@@ -69,11 +69,15 @@ class FaultVerbs:
         self.faults.slow(a, b, latency=latency, factor=factor, one_way=one_way)
 
     def lose(self, a: str, b: str, percent: float) -> None:
-        """Lose a share of the messages between two; each lost one is sent again, later."""
+        """Lose a share of the messages between two; each lost one is sent again, later, unless it is a datagram."""
         self.faults.lose(a, b, percent)
 
+    def duplicate(self, a: str, b: str, percent: float) -> None:
+        """Deliver a share of the datagrams between two twice: heartbeats that go aside, and announcements."""
+        self.faults.duplicate(a, b, percent)
+
     def restore_links(self, a: str | None = None, b: str | None = None) -> None:
-        """Undo ``slow`` and ``lose``: between two, around one, or everywhere."""
+        """Undo ``slow``, ``lose`` and ``duplicate``: between two, around one, or everywhere."""
         self.faults.restore_links(a, b)
 
     def flap(self, a: str, b: str, down: str, up: str) -> None:

@@ -119,12 +119,17 @@ class LabFaults:
         self._network_faults.slow(*sites, latency=shape, factor=factor, one_way=flag("one_way", one_way))
 
     def lose(self, a: str, b: str, percent: float) -> None:
-        """Lose a share of the messages between two; each lost one is sent again, later."""
+        """Lose a share of the messages between two; each lost one is sent again, later, unless it is a datagram."""
         sites = self._site("a", a), self._site("b", b)
         self._network_faults.lose(*sites, round(checked_percent("percent", percent) * MILLION / 100))
 
+    def duplicate(self, a: str, b: str, percent: float) -> None:
+        """Deliver a share of the datagrams between two twice: heartbeats that go aside, and announcements."""
+        sites = self._site("a", a), self._site("b", b)
+        self._network_faults.duplicate(*sites, round(checked_percent("percent", percent) * MILLION / 100))
+
     def restore_links(self, a: str | None = None, b: str | None = None) -> None:
-        """Undo ``slow`` and ``lose``: between two, around one, or everywhere."""
+        """Undo ``slow``, ``lose`` and ``duplicate``: between two, around one, or everywhere."""
         self._network_faults.restore(*self._around(a, b))
 
     def flap(self, a: str, b: str, down: str, up: str) -> None:

@@ -1,4 +1,4 @@
-"""Host services: the six things that a node, the operators' console and a client are handed; they know no lab."""
+"""Host services: the seven things that a node, the operators' console and a client are handed; they know no lab."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class HostServices(NamedTuple):
       shorter by up to so many parts per million
     - ``send(source, target, what, message, size_bytes, aside=False)``: send a message to another host, behind the
       bytes that wait on the line, or aside of them
+    - ``datagram(source, target, what, message, size_bytes)``: send one that may be lost, come twice, or be overtaken
     - ``resolve(address)``: which node it names, None for any other; for the operators' console also, as
       ``active://paris``, which node of a cluster is the active one
     - ``entropy(incarnation, counter)``: this host's stream of bytes
@@ -33,6 +34,7 @@ class HostServices(NamedTuple):
     now: Callable[[], int]
     after: Callable[..., None]
     send: Callable[..., None]
+    datagram: Callable[..., None]
     resolve: Callable[[str], ResolvedNode | None]
     entropy: Callable[[int, int], SeededEntropy]
     emit: Callable[[Any], None]

@@ -38,5 +38,8 @@ class NodeReplica:
     def _active(self) -> bool:
         return not self._vault.sealed and self._leadership.active
 
+    def _datagram(self, target: str, what: str, message: Any, body_bytes: int) -> None:
+        self._services.datagram(self._plan.name, target, what, message, body_bytes + HEADER_BYTES)
+
     def _send(self, target: str, what: str, message: Any, body_bytes: int, aside: bool = False) -> None:
         self._services.send(self._plan.name, target, what, message, body_bytes + HEADER_BYTES, aside=aside)

@@ -263,6 +263,10 @@ class ReplicationLink(NodeReplica):
             self.greeting.begin(target.node, question)
         elif self._sync is not None and self._sync.connection_state == "connecting":
             question = self.greeting.instead_of(question, target.node)
+        elif send.rpc == "echo" and send.aside and self._sync is not None and self._sync.awaiting != "guard_hash":
+            # It proves nothing of what was asked before: it may be lost, and be overtaken.
+            self._datagram(target.node, send.rpc, question, size_bytes(message))
+            return
         self._put(target.node, question, send.aside)
 
     def _on_challenge(self, source: str, challenge: ConnectionChallenge) -> None:

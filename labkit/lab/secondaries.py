@@ -190,7 +190,7 @@ class Secondaries(NodeReplica):
             for address in addresses:
                 target = self._services.resolve(address)
                 if target is not None:
-                    self._send(target.node, "announcement", Announcement(content), size_bytes(content), aside=True)
+                    self._datagram(target.node, "announcement", Announcement(content), size_bytes(content))
         if found:
             timer = AnnounceTimer(self._incarnation, self._leadership.term, times - 1)
             self._services.after(ANNOUNCE_NS, timer)

@@ -173,6 +173,15 @@ EXAMPLES = {
         ),
         "{primary: paris, roots: equal}",
     ),
+    "duplicate": Example(
+        "Announcements that come twice",
+        (
+            REPLICATE,
+            "{do: duplicate, between: [paris, tokyo], share: 100%, at: 5s}",
+            "{do: crash, target: paris-1, at: 6s}",
+        ),
+        "{primary: paris, roots: equal}",
+    ),
     "restore": Example(
         "A line is as before",
         (

@@ -1,7 +1,7 @@
 """Faults of links and hosts, and their undoing: verbs in pairs, each in effect at once.
 
     partition, cut, isolate   heal         no messages pass: both ways, one way, to and from everywhere
-    slow, lose                restore      messages take longer, or have to be sent again
+    slow, lose, duplicate     restore      messages take longer, are sent again (datagrams are lost), or come twice
     crash                     restart      a host is down
 
 Rules kept here:
@@ -77,8 +77,14 @@ class Faults:
         changes = {pair: old._replace(loss_ppm=loss_ppm) for pair, old in self._current(_both(a, b))}
         return self._impair("lose", changes, _between(a, b), f"{loss_ppm} ppm")
 
+    def duplicate(self, a: str, b: str, twice_ppm: int) -> bool:
+        """Deliver this share of the datagrams between two sites (or inside one) twice."""
+        checked_ppm("a share of duplicates", twice_ppm)
+        changes = {pair: old._replace(twice_ppm=twice_ppm) for pair, old in self._current(_both(a, b))}
+        return self._impair("duplicate", changes, _between(a, b), f"{twice_ppm} ppm")
+
     def restore(self, a: str | None = None, b: str | None = None) -> bool:
-        """Undo `slow` and `lose`: between two sites, around one, or everywhere."""
+        """Undo `slow`, `lose` and `duplicate`: between two sites, around one, or everywhere."""
         changes = {pair: Impairment(cut=old.cut) for pair, old in self._impaired(a, b)}
         return self._impair("restore", changes, _where(a, b), "")
 

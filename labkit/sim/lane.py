@@ -7,6 +7,7 @@ Rules kept here:
 3. A stream is one direction between two hosts, in the queue or aside: its messages arrive in the order in which
    they were sent.  What goes aside waits for no bytes of others, but the line counts its bytes.
 4. Each stream draws under its own labels, so other traffic does not change its delays.
+5. Datagrams go aside too, each for itself: a lost one is not sent again, one may come twice, and a later one earlier.
 """
 
 from __future__ import annotations
@@ -23,17 +24,21 @@ FIRST_RESEND_NS = SECOND_NS // 5
 MAX_SENDS = 8  # the wait doubles each time: the last is 25.6 s, all of them 51 s
 GIVEN_UP = -1  # the epoch of a message that was lost each time it was sent: it is before every other epoch
 
+IN_TURN, ASIDE, DATAGRAM = "", "aside", "datagram"
+"""The ways of a message: behind what waits on the line, past it, or past it and each for itself."""
+
 _BITS_NS = 8 * SECOND_NS
 _WORD_BITS = 64
 
 
 class Impairment(NamedTuple):
-    """What faults do to one direction between two sites."""
+    """What faults do to one direction between two sites; only datagrams come twice."""
 
     cut: bool = False
     latency: Latency | None = None
     factor: int = 1
     loss_ppm: int = 0
+    twice_ppm: int = 0
 
 
 NO_IMPAIRMENT = Impairment()
@@ -72,6 +77,7 @@ class Lane:
         "shapes",
         "source",
         "target",
+        "twice_ppm",
     )
 
     def __init__(self, source: str, target: str, epoch: int = 0, free_ns: int = 0, doubt_ns: int = -1) -> None:
@@ -89,6 +95,7 @@ class Lane:
         self.shapes = tuple(latency for latency in path.latencies if latency.shape != "constant")
         self.jitter_ns = path.jitter_ns
         self.loss_ppm = path.loss_ppm
+        self.twice_ppm = path.twice_ppm
         self.bandwidth_bps = path.bandwidth_bps
 
     def memory(self, now_ns: int) -> tuple[int, int, int]:
@@ -137,6 +144,7 @@ def _impaired(path: Path, impairment: Impairment) -> Path:
         latencies=tuple(latency.times(impairment.factor) for latency in latencies),
         jitter_ns=path.jitter_ns * impairment.factor,
         loss_ppm=lost_either(path.loss_ppm, impairment.loss_ppm),
+        twice_ppm=lost_either(path.twice_ppm, impairment.twice_ppm),
     )
 
 
@@ -145,6 +153,7 @@ class MessageStream:
 
     __slots__ = (
         "_aside",
+        "_copies",
         "_delays",
         "_jitter",
         "_lane",
@@ -159,15 +168,16 @@ class MessageStream:
         "varies",
     )
 
-    def __init__(self, source: Host, target: Host, lane: Lane, draws: RandomStreams, aside: bool = False) -> None:
-        direction = f"{source.name}>{target.name}{' aside' if aside else ''}"
-        self._aside = aside
+    def __init__(self, source: Host, target: Host, lane: Lane, draws: RandomStreams, way: str = IN_TURN) -> None:
+        direction = f"{source.name}>{target.name}{way and f' {way}'}"
+        self._aside = way != IN_TURN
         self._source = source
         self._target = target
         self._lane = lane
         self._delays = draws.stream(f"delay {direction}")
         self._jitter = draws.stream(f"jitter {direction}")
         self._losses = draws.stream(f"loss {direction}")
+        self._copies = draws.stream(f"copy {direction}")
         self.last_ns = -1
         self.epoch = 0
         self.refresh()
@@ -200,6 +210,15 @@ class MessageStream:
             wait_ns = lane.aside_ns if self._aside else lane.queued_ns
             due_ns += wait_ns(now_ns, size_bytes, lane.bandwidth_bps)
         return due_ns
+
+    def is_lost(self) -> bool:
+        """Whether a datagram sent now is lost."""
+        return self._losses.word() * MILLION >> _WORD_BITS < self._lane.loss_ppm
+
+    def copies(self) -> int:
+        """How often a datagram sent now arrives that is not lost: once, or twice."""
+        twice_ppm = self._lane.twice_ppm
+        return 1 + (twice_ppm > 0 and self._copies.word() * MILLION >> _WORD_BITS < twice_ppm)
 
     def resent_ns(self) -> tuple[int, bool]:
         """How long a message is delayed by being lost and sent again, and whether it arrives at all."""

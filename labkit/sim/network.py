@@ -6,7 +6,8 @@ Rules kept here:
 2. Each change of hosts or lanes starts an epoch; lanes that it cuts and hosts that it crashes take its number.
    A message carries the epoch it was sent in; when that is before its lane's or a host's, it is lost.
 3. Lanes and streams are made when they are first used; what they remember is state, the rest follows from it.
-4. A message is sent in the queue of its line, or aside: past the bytes that wait, in an order of its own.
+4. A message is sent in the queue of its line, or aside: past the bytes that wait, in an order of its own; or as a
+   datagram, that is aside, without any order, and gone when it is lost.
 5. An operator's line draws nothing, loses nothing and never fails: observing a lab does not change it.
 """
 
@@ -16,7 +17,18 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from labkit.sim.clock import Clock
-from labkit.sim.lane import GIVEN_UP, NO_IMPAIRMENT, Host, Impairment, Lane, MessageStream, fitted
+from labkit.sim.lane import (
+    ASIDE,
+    DATAGRAM,
+    GIVEN_UP,
+    IN_TURN,
+    NO_IMPAIRMENT,
+    Host,
+    Impairment,
+    Lane,
+    MessageStream,
+    fitted,
+)
 from labkit.sim.latency import Latency
 from labkit.sim.names import checked, unknown
 from labkit.sim.random_streams import RandomStreams
@@ -44,7 +56,7 @@ class NetworkState(NamedTuple):
     hosts: tuple[tuple[str, str, bool, bool, int], ...]  # name, site, private, up, epoch
     impairments: tuple[tuple[Pair, tuple[Any, ...]], ...]
     lanes: tuple[tuple[str, str, int, int, int], ...]  # source, target, epoch, free_ns, doubt_ns
-    streams: tuple[tuple[str, str, bool, int], ...]  # source, target, aside, last_ns
+    streams: tuple[tuple[str, str, str, int], ...]  # source, target, way, last_ns
     delivered: int
 
 
@@ -58,6 +70,7 @@ class Network:
         "_asides",
         "_at",
         "_clock",
+        "_datagrams",
         "_epoch",
         "_hosts",
         "_impairments",
@@ -85,6 +98,7 @@ class Network:
         self._operator_lane.fit(_operators(topology), False)
         self._streams: dict[Pair, MessageStream] = {}
         self._asides: dict[Pair, MessageStream] = {}
+        self._datagrams: dict[Pair, MessageStream] = {}
 
     @classmethod
     def from_state(cls, state: NetworkState, clock: Clock, random_streams: RandomStreams, trace: Trace) -> Network:
@@ -93,13 +107,13 @@ class Network:
         network.delivered = state.delivered
         network._epoch = state.epoch
         network._hosts = {row[0]: Host(*row) for row in state.hosts}
-        for pair, (cut, latency, factor, loss_ppm) in state.impairments:
+        for pair, (cut, latency, *rest) in state.impairments:
             slower = None if latency is None else Latency(*latency)
-            network._impairments[pair] = Impairment(cut, slower, factor, loss_ppm)
+            network._impairments[pair] = Impairment(cut, slower, *rest)
         for source, target, *memory in state.lanes:
             network._lane(source, target, *memory)
-        for source, target, aside, last_ns in state.streams:
-            network._stream(source, target, aside).last_ns = last_ns
+        for source, target, way, last_ns in state.streams:
+            network._stream(source, target, way).last_ns = last_ns
         return network
 
     def state(self) -> NetworkState:
@@ -116,8 +130,8 @@ class Network:
             impairments=tuple((pair, _plain(kept)) for pair, kept in sorted(self._impairments.items(), key=_pair)),
             lanes=tuple(row for row in lanes if row[2] or row[3]),
             streams=tuple(
-                (*pair, streams is self._asides, stream.last_ns)
-                for streams in (self._streams, self._asides)
+                (*pair, way, stream.last_ns)
+                for way, streams in self._ways()
                 for pair, stream in sorted(streams.items(), key=_pair)
                 if stream.last_ns >= now_ns
             ),
@@ -156,13 +170,29 @@ class Network:
         """Whether the host is up."""
         return self._host(host).up
 
+    def datagram(self, source: str, target: str, what: str, payload: Any, size_bytes: int) -> None:
+        """Send a message that may be lost, come twice, or be overtaken by a later one."""
+        stream = self._stream(source, target, DATAGRAM)
+        now_ns = self._clock.now
+        if stream.closed:
+            if self._record is not None:
+                self._record(("message", now_ns, now_ns, source, target, what, size_bytes, "lost"))
+            return
+        lost = stream.lossy and stream.is_lost()
+        for _ in range(1 if lost else stream.copies()):
+            due_ns = stream.due_ns(now_ns, size_bytes)
+            stream.last_ns = max(stream.last_ns, due_ns)  # so long may one of this epoch arrive
+            epoch = GIVEN_UP if lost else self._epoch
+            message = Message(now_ns, source, target, what, payload, size_bytes, epoch)
+            self._at(due_ns, ("deliver", target, message))
+
     def send(self, source: str, target: str, what: str, payload: Any, size_bytes: int, aside: bool = False) -> None:
         """Send a message: it arrives later, after those sent before it from this host to that one the same way.
 
         Over a cut lane, or from or to a host that is down, it is lost at once; a later fault may lose it too.
         """
         streams = self._asides if aside else self._streams
-        stream = streams.get((source, target)) or self._stream(source, target, aside)
+        stream = streams.get((source, target)) or self._stream(source, target, ASIDE if aside else IN_TURN)
         now_ns = self._clock.now
         if stream.closed:
             if self._record is not None:
@@ -259,14 +289,17 @@ class Network:
             self._lanes[source, target] = lane
         return lane
 
-    def _stream(self, source: str, target: str, aside: bool = False) -> MessageStream:
-        streams = self._asides if aside else self._streams
+    def _ways(self) -> tuple[tuple[str, dict[Pair, MessageStream]], ...]:
+        return (IN_TURN, self._streams), (ASIDE, self._asides), (DATAGRAM, self._datagrams)
+
+    def _stream(self, source: str, target: str, way: str = IN_TURN) -> MessageStream:
+        streams = dict(self._ways())[way]
         stream = streams.get((source, target))
         if stream is None:
             a, b = self._host(source), self._host(target)
             own = a.site == b.site and (a.private or b.private)
             lane = self._operator_lane if own else self._lane(a.site, b.site)
-            stream = streams[source, target] = MessageStream(a, b, lane, self._random_streams, aside)
+            stream = streams[source, target] = MessageStream(a, b, lane, self._random_streams, way)
         return stream
 
     def _refit(self) -> None:
@@ -281,7 +314,7 @@ class Network:
         self._refresh()
 
     def _refresh(self) -> None:
-        for streams in (self._streams, self._asides):
+        for _, streams in self._ways():
             for stream in streams.values():
                 stream.refresh()
 
@@ -301,4 +334,4 @@ def _pair(entry: tuple[Pair, object]) -> Pair:
 
 def _plain(impairment: Impairment) -> tuple[Any, ...]:
     latency = None if impairment.latency is None else tuple(impairment.latency)
-    return impairment.cut, latency, impairment.factor, impairment.loss_ppm
+    return impairment.cut, latency, impairment.factor, impairment.loss_ppm, impairment.twice_ppm

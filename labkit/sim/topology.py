@@ -72,6 +72,7 @@ class Path(NamedTuple):
     jitter_ns: int = 0
     loss_ppm: int = 0
     bandwidth_bps: int | None = None
+    twice_ppm: int = 0
 
     @property
     def typical_ns(self) -> int:
@@ -215,6 +216,7 @@ def _extended(path: Path, more: Path) -> Path:
         jitter_ns=path.jitter_ns + more.jitter_ns,
         loss_ppm=lost_either(path.loss_ppm, more.loss_ppm),
         bandwidth_bps=min(limits, default=None),
+        twice_ppm=lost_either(path.twice_ppm, more.twice_ppm),
     )
 
 

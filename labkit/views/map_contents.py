@@ -186,6 +186,8 @@ def _one_way(network: Network, pair: Pair, path: Path) -> str:
     loss_ppm = lost_either(path.loss_ppm, fault.loss_ppm)
     if loss_ppm:
         words.append(f"loses {loss_ppm / PERCENT_PPM:g} %")
+    if fault.twice_ppm:
+        words.append(f"datagrams come twice: {fault.twice_ppm / PERCENT_PPM:g} %")
     if path.bandwidth_bps:
         words.append(_bandwidth(path.bandwidth_bps))
     return " · ".join(words)

@@ -116,7 +116,7 @@ def quiet():
 
 @dataclass
 class Outside:
-    """The six services, faked: the test sets the time and the known nodes; everything done stands in one list."""
+    """The seven services, faked: the test sets the time and the known nodes; everything done stands in one list."""
 
     now_ns: int = 0
     known: dict[str, ResolvedNode] = field(default_factory=dict)
@@ -125,7 +125,7 @@ class Outside:
     @property
     def services(self) -> HostServices:
         """What a host is handed."""
-        return HostServices(self._now, self._after, self._send, self.known.get, self._entropy, self._emit)
+        return HostServices(self._now, self._after, self._send, self._send, self.known.get, self._entropy, self._emit)
 
     @property
     def sent(self) -> list[Any]:
@@ -160,5 +160,5 @@ class Outside:
 
 @pytest.fixture
 def outside():
-    """The six services that a host is handed, faked."""
+    """The seven services that a host is handed, faked."""
     return Outside()

@@ -424,3 +424,16 @@ def test_a_link_of_a_blueprint_may_be_slower_one_way():
         80_000_000,
         200_000_000,
     )
+
+
+def test_announcements_may_come_twice_and_the_stream_goes_on(calm):
+    calm.duplicate("paris", "tokyo", 100)
+    calm.run("1s").crash("paris-1")
+    calm.run("5s")
+    heard = [event for event in calm.trace.select("message", what="announcement") if event.fate == "delivered"]
+    sent = {(event.sent_ns, event.target) for event in heard}
+    assert len(heard) == 2 * len(sent) > 0
+    calm["paris"].post("secret/data/a", {"data": {"b": 1}})
+    calm.run("2s")
+    assert calm["paris"].root == calm["tokyo"].root
+    assert "datagrams come twice: 100 %" in calm.map().description

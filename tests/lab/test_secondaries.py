@@ -160,11 +160,11 @@ def captured(lab: Lab) -> list[Announcement]:
     for node in lab.parts.nodes.values():
         services = node.link.secondaries._services
 
-        def listen(*message: Any, send: Any = services.send, **how: Any) -> None:
+        def listen(*message: Any, cast: Any = services.datagram) -> None:
             found.extend([message[3]] if isinstance(message[3], Announcement) else [])
-            send(*message, **how)
+            cast(*message)
 
-        node.link.secondaries._services = services._replace(send=listen)
+        node.link.secondaries._services = services._replace(datagram=listen)
     new_leader(lab)
     lab.run("3s")
     return found

@@ -59,6 +59,7 @@ SPELLINGS = {
     "between": ("a", "b"),
     "from": ("source",),
     "loss": ("percent",),
+    "share": ("percent",),
     ("cut", "to"): ("target",),
     ("heal", "target"): (),  # one site is ``a`` without ``b``
     ("restore", "target"): (),
@@ -158,6 +159,11 @@ def test_verbs_come_in_pairs_and_are_explained() -> None:
             {"do": "lose", "between": ["paris", "tokyo"], "loss": "0.5%"},
             "lose between paris and tokyo by 0.5%",
             ("lose", "paris", "tokyo", 0.5),
+        ),
+        (
+            {"do": "duplicate", "between": ["paris", "tokyo"], "share": "50%"},
+            "duplicate between paris and tokyo by 50%",
+            ("duplicate", "paris", "tokyo", 50.0),
         ),
         ({"do": "restore"}, "restore", ("restore_links",)),
         (

@@ -537,6 +537,83 @@ def test_what_waits_aside_is_restored_in_its_order() -> None:
     network.send("a-1", "b-1", "slow", None, 2_000, aside=True)
     saved = network.state()
 
-    assert [row[:3] for row in saved.streams] == [("a-1", "b-1", False), ("a-1", "b-1", True)]
+    assert [row[:3] for row in saved.streams] == [("a-1", "b-1", ""), ("a-1", "b-1", "aside")]
     again = narrow([], saved)[1]
     assert again.state() == saved
+
+
+# ---- datagrams
+
+
+def arrivals(world: Any, count: int, **impairment: Any) -> list[int]:
+    """Send numbered datagrams a nanosecond apart; return them as they arrive."""
+    if impairment:
+        world.network.impair({("paris", "tokyo"): Impairment(**impairment)})
+    for number in range(count):
+        world.clock.run(until_ns=number)
+        world.network.datagram("paris-1", "tokyo-1", "number", -number, 100)
+    world.clock.run()
+    return [-payload for _, _, _, payload in world.received]
+
+
+def test_datagrams_take_the_latency_of_the_route(make_world: Any) -> None:
+    world = make_world()
+    assert arrivals(world, 3) == [0, 1, 2]
+    assert [at_ns for at_ns, *_ in world.received] == [100, 101, 102]
+
+
+def test_datagrams_overtake_one_another_and_arrive_once(make_world: Any) -> None:
+    found = arrivals(make_world("jitter"), 50)
+    assert found != sorted(found)
+    assert sorted(found) == list(range(50))
+
+
+def test_a_lost_datagram_is_gone_and_some_come_twice(make_world: Any) -> None:
+    lossy = make_world()
+    found = arrivals(lossy, 400, loss_ppm=250_000)
+    assert len(found) == pytest.approx(300, abs=40)
+    assert found == sorted(set(found))
+    assert {event.fate for event in lossy.trace.select("message")} == {"delivered", "lost"}
+    twice = arrivals(make_world(), 400, twice_ppm=250_000)
+    assert len(twice) == pytest.approx(500, abs=40)
+    assert set(twice) == set(range(400))
+
+
+def test_a_cut_and_a_crash_lose_datagrams_in_flight_and_none_leaves(make_world: Any) -> None:
+    for fault, undo in ((("cut", "paris", "tokyo"), ("heal",)), (("crash", "tokyo-1"), ("restart", "tokyo-1"))):
+        world = make_world("jitter")
+        world.network.datagram("paris-1", "tokyo-1", "number", 0, 100)
+        world.clock.run(until_ns=50)
+        getattr(world.faults, fault[0])(*fault[1:])
+        world.network.datagram("paris-1", "tokyo-1", "number", 0, 100)
+        getattr(world.faults, undo[0])(*undo[1:])
+        again = make_world(state=pickle.loads(pickle.dumps(world.state())))
+        for each in (world, again):
+            each.network.datagram("paris-1", "tokyo-1", "number", -7, 100)
+            each.clock.run()
+            assert [payload for *_, payload in each.received] == [-7]
+
+
+def test_a_world_saved_with_datagrams_in_flight_goes_on_alike(make_world: Any) -> None:
+    world = make_world("rough")
+    world.network.impair({("paris", "tokyo"): Impairment(loss_ppm=200_000, twice_ppm=200_000)})
+    for number in range(30):
+        world.network.datagram("paris-1", "tokyo-1", "number", -number, 100)
+    again = make_world(state=pickle.loads(pickle.dumps(world.state())))
+    for each in (world, again):
+        for number in range(30):
+            each.network.datagram("paris-1", "tokyo-1", "number", -number, 100)
+        each.clock.run()
+    assert world.received == again.received
+    assert world.network.state() == again.network.state()
+
+
+def test_a_share_of_duplicates_is_undone_by_restore(make_world: Any) -> None:
+    world = make_world()
+    assert world.faults.duplicate("paris", "tokyo", 5)
+    assert not world.faults.duplicate("paris", "tokyo", 5)
+    assert world.network.impairment("tokyo", "paris") == Impairment(twice_ppm=5)
+    world.faults.restore()
+    assert world.network.impairment("tokyo", "paris") == NO_IMPAIRMENT
+    with pytest.raises(ValueError, match="a share of duplicates is a whole number of parts per million"):
+        world.faults.duplicate("paris", "tokyo", -1)

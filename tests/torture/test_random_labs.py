@@ -204,6 +204,7 @@ def fault(world: World) -> None:
         lambda: lab.flap(a, b, world.any("100ms", "3s"), world.any("50ms", "1s", "20s")),
         lambda: lab.steady(),
         lambda: lab.lose(a, b, 20),
+        lambda: lab.duplicate(a, b, 50),
         lambda: lab.restore_links(),
     )()
 
