@@ -110,6 +110,7 @@ class ClientPlan:
     longer or shorter by up to ``jitter_ppm``.  ``budget_ppm`` is how many further attempts each operation pays for
     (0: no budget).  With ``check_ns`` they check every node's health so often and use one in service, which ``fall``
     failed checks end; without, they try one node after another.  ``consistent`` ones send X-Vault-Index.
+    Those ``through`` a load balancer know nothing but that.
     """
 
     name: str
@@ -125,12 +126,28 @@ class ClientPlan:
     check_ns: int = 0
     fall: int = 2
     consistent: bool = False
+    through: str = ""
     workload: tuple[WorkloadPlan, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the group's clients, in order."""
         return tuple(f"{self.name}-{number}" for number in range(1, self.count + 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BalancerPlan:
+    """A load balancer: its site, the clusters behind it in order of preference, and how it checks their health.
+
+    It passes connections through, or with ``ends_tls`` reads requests.
+    """
+
+    name: str
+    site: str
+    use: tuple[str, ...]
+    check_ns: int = SECOND_NS
+    fall: int = 2
+    ends_tls: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +158,7 @@ class Blueprint:
     links: tuple[LinkPlan, ...]
     clusters: tuple[ClusterPlan, ...]
     clients: tuple[ClientPlan, ...] = ()
+    balancers: tuple[BalancerPlan, ...] = ()
     start_wall_ns: int = START_WALL_NS
 
     def cluster(self, name: str) -> ClusterPlan:
@@ -154,6 +172,13 @@ class Blueprint:
         """Return the plans of a cluster's nodes, in order; ValueError as ``cluster``."""
         plan = self.cluster(cluster)
         return tuple(self._node(plan, plan.settings_of(name)) for name in plan.node_names)
+
+    def behind(self, group: ClientPlan) -> tuple[NodePlan, ...]:
+        """Return what a group of clients sends to: the nodes of its clusters, or the load balancer in front of them."""
+        if group.through:
+            front = ClusterPlan(name=group.through, site=group.site, nodes=1)
+            return (NodePlan(name=group.through, cluster=front),)
+        return tuple(node for cluster in group.use for node in self.nodes_of(cluster))
 
     def with_clients(self, *clients: ClientPlan) -> Blueprint:
         """Return the blueprint with these groups of clients instead of its own."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from labkit.lab.balancer import BalancerHost
 from labkit.lab.blueprint import Blueprint, ClusterPlan, LinkPlan
 from labkit.lab.client_host import ClientHost
 from labkit.lab.entropy import SeededEntropy
@@ -98,6 +99,7 @@ def make_parts(
         processes=shared.processes,
         directory=shared.directory,
         clients={},
+        balancers={},
         hosts={},
         console=OperatorConsole(
             blueprint,
@@ -108,6 +110,7 @@ def make_parts(
         flapping={row[:2]: Flapping(*row[2]) for row in state.get("flapping", ())},
     )
     _add_nodes(parts, shared, state)
+    _add_balancers(parts, shared, state.get("balancers", {}))
     _add_clients(parts, shared, state.get("clients", {}))
     return parts
 
@@ -116,6 +119,8 @@ def start(parts: Parts) -> None:
     """Start a new lab: clusters initialised and unsealed, their first nodes active, clients at work."""
     for plan in parts.blueprint.clusters:
         _raise_cluster(parts, plan)
+    for balancer in parts.balancers.values():
+        balancer.start()
     for client in parts.clients.values():
         client.start()
 
@@ -208,6 +213,8 @@ def _placed(blueprint: Blueprint, network: Network) -> Network:
         for node in plan.node_names:
             network.place(node, plan.site)
         network.private(plan.operator_host, plan.site)
+    for balancer in blueprint.balancers:
+        network.place(balancer.name, balancer.site)
     for group in blueprint.clients:
         for client in group.names:
             network.place(client, group.site)
@@ -230,13 +237,20 @@ def _add_nodes(parts: Parts, shared: _SharedParts, state: dict[str, Any]) -> Non
 
 def _add_clients(parts: Parts, shared: _SharedParts, states: dict[str, Any]) -> None:
     for group in parts.blueprint.clients:
-        nodes = tuple(node for cluster in group.use for node in parts.blueprint.nodes_of(cluster))
+        nodes = parts.blueprint.behind(group)
         preferred = group.use[0]
         for name in group.names:
             root_token = _root_token(parts.console, preferred)
             own = shared.services(TIMER, name)
             parts.clients[name] = ClientHost(name, group, nodes, own, root_token, states.get(name))
     parts.hosts.update(parts.clients)
+
+
+def _add_balancers(parts: Parts, shared: _SharedParts, states: dict[str, Any]) -> None:
+    for plan in parts.blueprint.balancers:
+        nodes = tuple(node.name for cluster in plan.use for node in parts.blueprint.nodes_of(cluster))
+        parts.balancers[plan.name] = BalancerHost(plan, nodes, shared.services(TIMER, plan.name), states.get(plan.name))
+    parts.hosts.update(parts.balancers)
 
 
 def _root_token(console: OperatorConsole, cluster: str) -> Callable[[], str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from labkit.lab.balancer import BalancerHost
 from labkit.lab.blueprint import Blueprint
 from labkit.lab.client_host import ClientHost
 from labkit.lab.loss_and_outage import RecoveryLedger
@@ -58,6 +59,7 @@ class Parts:
     processes: dict[str, Process]
     directory: NodeDirectory
     clients: dict[str, ClientHost]
+    balancers: dict[str, BalancerHost]
     hosts: dict[str, Any]
     console: OperatorConsole
     ledger: RecoveryLedger

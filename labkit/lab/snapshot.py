@@ -38,6 +38,7 @@ def state_of(parts: Parts) -> dict[str, Any]:
         "nodes": {name: node.state() for name, node in parts.nodes.items()},
         "processes": {name: state for name, process in parts.processes.items() if (state := process.state())},
         "clients": {name: client.state() for name, client in parts.clients.items()},
+        "balancers": {name: balancer.state() for name, balancer in parts.balancers.items()},
         "hosts": tuple(parts.hosts),
         "console": parts.console.state(),
         "ledger": parts.ledger.state(),

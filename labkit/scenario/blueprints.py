@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, NodeSettings, WorkloadPlan
+from labkit.lab.blueprint import BalancerPlan, Blueprint, ClientPlan, ClusterPlan, LinkPlan, NodeSettings, WorkloadPlan
 from labkit.scenario.model import ClientsPart, LabPart, NodePart
 
 
@@ -37,6 +37,17 @@ def blueprint_of(lab: LabPart) -> Blueprint:
             )
             for name, plan in lab.clusters.items()
         ),
+        balancers=tuple(
+            BalancerPlan(
+                name=name,
+                site=plan.site,
+                use=tuple(plan.use),
+                check_ns=plan.check,
+                fall=plan.fall,
+                ends_tls=plan.ends_tls,
+            )
+            for name, plan in lab.balancers.items()
+        ),
         clients=tuple(_client_plan(name, group) for name, group in lab.clients.items()),
     )
 
@@ -56,6 +67,7 @@ def _client_plan(name: str, group: ClientsPart) -> ClientPlan:
         check_ns=group.health_check or 0,
         fall=group.fall,
         consistent=group.consistent,
+        through=group.through or "",
         workload=tuple(
             WorkloadPlan(
                 operation=work.do,

@@ -188,7 +188,12 @@ class _Checker:
                 if node not in hosts:
                     text = expected(f"a node of {name}", node, hosts[: plan.nodes])
                     self.add(("lab", "clusters", name, "each", node), text, key=True)
+        for name in lab.balancers:
+            self._claim(used, ("lab", "balancers", name), {name: "a load balancer"})
         for name, group in lab.clients.items():
+            if group.through is not None and group.through not in lab.balancers:
+                text = expected("a load balancer", group.through, lab.balancers)
+                self.add(("lab", "clients", name, "through"), text)
             hosts = [f"{name}-{number}" for number in range(1, group.count + 1)]
             self._claim(used, ("lab", "clients", name), {name: "a group", **dict.fromkeys(hosts, "a host")})
 

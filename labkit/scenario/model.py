@@ -162,9 +162,22 @@ class ClientsPart(Part):
         description="a duration such as 1s: check all nodes so often, use one that is in service",
     )
     fall: int = Field(2, ge=1, le=100, description="a number of failed checks that take a node out of service")
+    through: Name | None = Field(None, description="a load balancer, when they know nothing else")
     consistent: bool = Field(False, description="true to send X-Vault-Index, so that no answer is older than a write")
     work: list[WorkPart] = Field(
         [], max_length=20, description="a list of operations such as {do: put-secret, every: 100ms}"
+    )
+
+
+class BalancerPart(Part):
+    """A load balancer."""
+
+    site: Site = Field(description="the site of its host")
+    use: list[ClusterName] = Field(min_length=1, description="clusters in order of preference such as [paris, tokyo]")
+    check: Interval = Field(SECOND_NS, description="a duration such as 1s between two checks of each node's health")
+    fall: int = Field(2, ge=1, le=100, description="a number of failed checks that take a node out of service")
+    ends_tls: bool = Field(
+        False, alias="ends tls", description="true to read requests, false to pass connections through"
     )
 
 
@@ -175,6 +188,11 @@ class LabPart(Part):
     links: list[LinkPart] = Field([], description="a list of links such as {between: [paris, tokyo], latency: 80ms}")
     clusters: dict[Name, ClusterPart] = Field(
         min_length=1, max_length=8, description="a mapping of names to clusters such as {paris: {site: paris}}"
+    )
+    balancers: dict[Name, BalancerPart] = Field(
+        {},
+        max_length=8,
+        description="a mapping of names to load balancers such as {front: {site: paris, use: [paris]}}",
     )
     clients: dict[Name, ClientsPart] = Field(
         {},
@@ -285,6 +303,7 @@ class Inner(NamedTuple):
 INNER: dict[tuple[type[BaseModel], str], Inner] = {
     (LabPart, "links"): Inner(LinkPart, many=True),
     (LabPart, "clusters"): Inner(ClusterPart, many=True),
+    (LabPart, "balancers"): Inner(BalancerPart, many=True),
     (LabPart, "clients"): Inner(ClientsPart, many=True),
     (ClusterPart, "each"): Inner(NodePart, many=True),
     (ClientsPart, "work"): Inner(WorkPart, many=True),

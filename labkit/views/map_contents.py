@@ -43,12 +43,13 @@ class ClusterMark(NamedTuple):
 
 
 class SiteMark(NamedTuple):
-    """One site: its name, its clusters, how many clients it has, and what a fault does to messages inside it."""
+    """One site: its name, its clusters, how many clients it has, what a fault does inside it, and its balancers."""
 
     name: str
     clusters: tuple[ClusterMark, ...]
     clients: int
     inside: str = ""
+    balancers: tuple[str, ...] = ()
 
 
 class LineMark(NamedTuple):
@@ -108,7 +109,14 @@ def _site(queries: Queries, name: str) -> SiteMark:
     topology = queries.parts.network.topology
     local = Path((name,), (topology.local,))
     inside = _conditions(queries.parts.network, (name, name), (local, local))
-    return SiteMark(name, clusters, clients, "" if inside == _latency_of(local) else inside)
+    balancers = tuple(_balancer(queries.parts, plan.name) for plan in blueprint.balancers if plan.site == name)
+    return SiteMark(name, clusters, clients, "" if inside == _latency_of(local) else inside, balancers)
+
+
+def _balancer(parts: Parts, name: str) -> str:
+    """Say where a load balancer sends new requests."""
+    checks = parts.balancers[name].checks
+    return f"{name} → {checks.chosen if checks.serving else 'none in service'}"
 
 
 def _state_of(queries: Queries, node: str) -> str:
@@ -241,8 +249,9 @@ def describe(contents: MapContents) -> str:
         parts += [_describe_cluster(site, cluster) for cluster in site.clusters]
         if site.clients:
             parts.append(f"{site.name} has {clients_in_words(site.clients)}")
-        elif not site.clusters:
+        elif not site.clusters and not site.balancers:
             parts.append(f"{site.name} has nobody")
+        parts += [f"load balancer {words} at {site.name}" for words in site.balancers]
         if site.inside:
             parts.append(f"inside {site.name}: {site.inside}")
     for mark in contents.follows:

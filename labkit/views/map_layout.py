@@ -123,7 +123,8 @@ def role_of(cluster: ClusterMark, site: SiteMark) -> str:
 
 def people_of(site: SiteMark) -> str:
     """Return who lives at a site beside its clusters."""
-    return clients_in_words(site.clients) if site.clients else "" if site.clusters else "nobody"
+    words = [clients_in_words(site.clients)] if site.clients else []
+    return " · ".join((*words, *site.balancers)) or ("" if site.clusters else "nobody")
 
 
 def damage_of(cluster: ClusterMark) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lab.blueprint import NodeSettings
+from labkit.lab.blueprint import BalancerPlan, NodeSettings
 from labkit.scenario.loading import loads
 from labkit.scenario.problems import ScenarioError
 
@@ -51,3 +51,39 @@ def test_a_node_belongs_to_its_cluster():
     two = FILE.replace("  clusters:\n", "  clusters:\n    tokyo: {site: paris, each: {paris-1: {}}}\n")
     with pytest.raises(ScenarioError, match="expected a node of tokyo, got 'paris-1'"):
         loads(two.encode())
+
+
+FRONT = """\
+scenario: A load balancer
+lab:
+  sites: [paris]
+  clusters:
+    paris: {site: paris}
+  balancers:
+    front: {site: paris, use: [paris], check: 500ms, fall: 3, ends tls: true}
+  clients:
+    shop: {site: paris, use: [paris], through: front}
+"""
+
+
+def test_a_load_balancer_and_clients_through_it():
+    blueprint = loads(FRONT.encode()).blueprint
+    front = BalancerPlan(name="front", site="paris", use=("paris",), check_ns=500_000_000, fall=3, ends_tls=True)
+    assert blueprint.balancers == (front,)
+    assert [node.name for node in blueprint.behind(blueprint.clients[0])] == ["front"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("through: front", "through: frond", "expected a load balancer, got 'frond' — did you mean 'front'?"),
+        ("use: [paris], check", "use: [oslo], check", "expected a cluster, got 'oslo'"),
+        ("fall: 3", "fall: 0", "expected a number of failed checks"),
+        ("    front:", "    paris-2:", "expected another name, since 'paris-2' is a host already"),
+        ("ends tls: true", "ends tls: 1", "expected true to read requests"),
+    ],
+)
+def test_what_is_wrong_with_a_load_balancer_is_one_sentence(old, new, says):
+    with pytest.raises(ScenarioError) as caught:
+        loads(FRONT.replace(old, new).encode())
+    assert says in str(caught.value)

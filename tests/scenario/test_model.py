@@ -12,6 +12,7 @@ from labkit.lab.client import BUILDERS
 from labkit.scenario.model import (
     DISTRIBUTIONS,
     INNER,
+    BalancerPart,
     ClientsPart,
     ClusterPart,
     CountRange,
@@ -34,6 +35,7 @@ PARTS: list[type[BaseModel]] = [
     LinkPart,
     ClusterPart,
     NodePart,
+    BalancerPart,
     ClientsPart,
     WorkPart,
     ExpectPart,

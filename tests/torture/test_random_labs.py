@@ -26,7 +26,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
-from labkit.lab.blueprint import Blueprint, ClientPlan, WorkloadPlan, pair, triangle
+from labkit.lab.blueprint import BalancerPlan, Blueprint, ClientPlan, WorkloadPlan, pair, triangle
 from labkit.lab.cluster import Silence
 from labkit.lab.faults import LAYERS
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY
@@ -139,6 +139,9 @@ def blueprint(random: Random) -> Blueprint:
             ({}, {}, {"check_ns": SECOND_NS, "jitter_ppm": 200_000}, {"consistent": True, "budget_ppm": 100_000})
         )
         plan = ClientPlan(name="shop", site="lisbon", use=("paris", "tokyo"), workload=work, **how)
+        if random.random() < 0.3:
+            front = BalancerPlan(name="front", site="lisbon", use=("tokyo", "paris"), ends_tls=random.random() < 0.5)
+            plan, chosen = replace(plan, through="front"), replace(chosen, balancers=(front,))
         chosen = chosen.with_clients(plan)
     return chosen
 
