@@ -97,6 +97,8 @@ def make_parts(
         files={plan.name: _files(plan, blueprint, seed, state.get("files", {})) for plan in blueprint.clusters},
         nodes=shared.nodes,
         processes=shared.processes,
+        impostors={},
+        impostor_services=lambda name: shared.services(TIMER, name),
         directory=shared.directory,
         clients={},
         balancers={},
@@ -112,6 +114,9 @@ def make_parts(
     _add_nodes(parts, shared, state)
     _add_balancers(parts, shared, state.get("balancers", {}))
     _add_clients(parts, shared, state.get("clients", {}))
+    for node, impostor in state.get("impostors", {}).items():
+        parts.add_impostor(node, impostor)
+        parts.connect(node)
     return parts
 
 

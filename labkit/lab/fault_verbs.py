@@ -43,6 +43,14 @@ class FaultVerbs:
         """Set the wall clock of a node, or of all nodes of a cluster, right again."""
         self.faults.correct(target)
 
+    def impersonate(self, target: str) -> None:
+        """Put an impostor in the place of a node, or of all nodes of a cluster, for every other site."""
+        self.faults.impersonate(target)
+
+    def expose(self, target: str) -> None:
+        """Take the impostor of a node, or of all nodes of a cluster, out of the middle."""
+        self.faults.expose(target)
+
     def partition(self, a: str, b: str) -> None:
         """Cut both ways between two sites or clusters."""
         self.faults.partition(a, b)

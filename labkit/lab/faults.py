@@ -83,6 +83,28 @@ class LabFaults:
         for node in self._nodes(target):
             self._set_clock("correct", node, 0, 0)
 
+    def impersonate(self, target: str) -> None:
+        """Put an impostor in the place of a node, or of all nodes of a cluster, for every other site."""
+        for node in self._nodes(target):
+            impostor = self._parts.impostors.get(node)
+            changed = impostor is None or not impostor.present
+            if impostor is None:
+                self._parts.add_impostor(node)
+            else:
+                impostor.present = True
+            self._parts.connect(node)
+            self._emit(NodeTreated(self._parts.now, "impersonate", node, changed))
+
+    def expose(self, target: str) -> None:
+        """Take the impostor of a node, or of all nodes of a cluster, out of the middle."""
+        for node in self._nodes(target):
+            impostor = self._parts.impostors.get(node)
+            changed = impostor is not None and impostor.present
+            if impostor is not None:
+                impostor.present = False
+            self._parts.connect(node)
+            self._emit(NodeTreated(self._parts.now, "expose", node, changed))
+
     def partition(self, a: str, b: str) -> None:
         """Cut both ways between two sites or clusters."""
         self._network_faults.partition(*self._two_sites(("a", a), ("b", b)))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from labkit.lab.balancer import BalancerHost
 from labkit.lab.blueprint import Blueprint
 from labkit.lab.client_host import ClientHost
+from labkit.lab.host_services import HostServices
+from labkit.lab.impostor import Impostor, name_of
 from labkit.lab.loss_and_outage import RecoveryLedger
 from labkit.lab.node import NodeHost
 from labkit.lab.node_directory import NodeDirectory
@@ -57,6 +60,8 @@ class Parts:
     files: dict[str, Files]
     nodes: dict[str, NodeHost]
     processes: dict[str, Process]
+    impostors: dict[str, Impostor]
+    impostor_services: Callable[[str], HostServices]
     directory: NodeDirectory
     clients: dict[str, ClientHost]
     balancers: dict[str, BalancerHost]
@@ -70,6 +75,16 @@ class Parts:
         """Simulated time since the lab was built, in nanoseconds."""
         return self.clock.now
 
+    def add_impostor(self, node: str, state: dict[str, Any] | None = None) -> None:
+        """Put an impostor in a node's place; ``connect`` lets it take effect."""
+        name, site = name_of(node), self.network.site_of(node)
+        near = frozenset(host for host in self.hosts if self.network.site_of(host) == site)
+        if name not in self.network.hosts():
+            self.network.place(name, site)
+        self.impostors[node] = Impostor(node, near, self.impostor_services(name), state)
+        self.hosts[name] = self.impostors[node]
+
     def connect(self, node: str) -> None:
         """Let the clock's items for a node go to its process, or past it to the node while nothing waits for it."""
-        self.hosts[node] = self.processes[node].host
+        host, impostor = self.processes[node].host, self.impostors.get(node)
+        self.hosts[node] = impostor.in_front_of(host) if impostor is not None and impostor.present else host

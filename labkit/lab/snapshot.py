@@ -39,6 +39,7 @@ def state_of(parts: Parts) -> dict[str, Any]:
         "processes": {name: state for name, process in parts.processes.items() if (state := process.state())},
         "clients": {name: client.state() for name, client in parts.clients.items()},
         "balancers": {name: balancer.state() for name, balancer in parts.balancers.items()},
+        "impostors": {node: impostor.state() for node, impostor in parts.impostors.items()},
         "hosts": tuple(parts.hosts),
         "console": parts.console.state(),
         "ledger": parts.ledger.state(),

@@ -131,6 +131,16 @@ EXAMPLES = {
         ("{do: skew, target: paris-1, by: -1h, at: 2s}", "{do: correct, target: paris-1, at: 4s}"),
         "{primary: []}",
     ),
+    "impersonate": Example(
+        "Nobody believes an impostor",
+        (REPLICATE, "{do: impersonate, target: paris, at: 5s}", "{do: expose, target: paris, at: 30s}"),
+        "{primary: paris, roots: equal}",
+    ),
+    "expose": Example(
+        "A node whose place was taken is itself again",
+        (REPLICATE, "{do: impersonate, target: paris-1, at: 5s}", "{do: expose, target: paris-1, at: 10s}"),
+        "{primary: paris, roots: equal}",
+    ),
     "partition": Example(
         "Two regions cannot see each other",
         (

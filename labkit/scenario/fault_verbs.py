@@ -113,6 +113,22 @@ FAULT_VERBS = (
         fault=lambda faults, arguments: faults.correct(arguments["target"]),
     ),
     Verb(
+        "impersonate",
+        FAULT,
+        "Put an impostor, who has none of its keys, in a node's place for every other site.",
+        (_HOSTS,),
+        undo="expose",
+        fault=lambda faults, arguments: faults.impersonate(arguments["target"]),
+    ),
+    Verb(
+        "expose",
+        FAULT,
+        "Take the impostor of a node, or of all nodes of a cluster, out of the middle.",
+        (_HOSTS,),
+        undo="impersonate",
+        fault=lambda faults, arguments: faults.expose(arguments["target"]),
+    ),
+    Verb(
         "partition",
         FAULT,
         "Cut the line between two sites in both directions.",

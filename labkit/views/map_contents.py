@@ -129,11 +129,13 @@ def _state_of(queries: Queries, node: str) -> str:
 
 
 def _more_of(queries: Queries, node: str) -> str:
-    """Say how wrong a node's clock is, and how many requests wait for it."""
+    """Say how wrong a node's clock is, how many requests wait for it, and whether an impostor has its place."""
     error_ns, waiting = queries.parts.nodes[node].clock.error_ns, queries.waiting(node)
     clock = f"clock {write_offset(error_ns)}" if error_ns else ""
     queue = f"{waiting} request{'s' if waiting != 1 else ''} waiting" if waiting else ""
-    return ", ".join(word for word in (clock, queue) if word)
+    impostor = queries.parts.impostors.get(node)
+    taken = "an impostor in its place" if impostor is not None and impostor.present else ""
+    return ", ".join(word for word in (clock, queue, taken) if word)
 
 
 def write_offset(error_ns: int) -> str:

@@ -28,7 +28,7 @@ SLICES_MS = tuple(digit * 10 ** int(power) for power in range(9) for digit in (1
 SILENT_NS = 7 * SECOND_NS // 2  # an upstream sends a heartbeat a second
 BEHIND_S = 1.0
 
-UNDOING = ("heal", "restart", "restore", "resume", "correct", "steady")
+UNDOING = ("heal", "restart", "restore", "resume", "correct", "steady", "expose")
 MODES = {"primary": "promoted", "secondary": "demoted", "disabled": "disabled"}
 RUNNING = ("active", "standby")
 STOPPED = ("down", "sealed", "paused")

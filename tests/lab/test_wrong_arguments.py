@@ -79,6 +79,8 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
         "drift": (0.1, {"0", "1", "-1", "2.5"}),
     },
     "Lab.correct": {"target": ("paris", set())},
+    "Lab.impersonate": {"target": ("paris", set())},
+    "Lab.expose": {"target": ("paris", set())},
     "Lab.seal": {"cluster": ("paris", set())},
     "Lab.unseal": {"cluster": ("paris", set()), "node": ("paris-1", {"empty"})},
     "Lab.partition": {"a": ("paris", set()), "b": ("tokyo", set())},

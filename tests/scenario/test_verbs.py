@@ -95,9 +95,17 @@ def test_both_a_lab_and_its_handles_seal_and_unseal() -> None:
 def test_every_fault_of_the_network_is_a_verb() -> None:
     of_the_network = {name for name in vars(Faults) if not name.startswith("_")}
 
-    assert of_the_network | {"corrupt", "pause", "resume", "skew", "correct", "flap", "steady"} == {
-        verb.name for verb in VERBS.values() if verb.kind == FAULT
-    }
+    assert of_the_network | {
+        "corrupt",
+        "pause",
+        "resume",
+        "skew",
+        "correct",
+        "flap",
+        "steady",
+        "impersonate",
+        "expose",
+    } == {verb.name for verb in VERBS.values() if verb.kind == FAULT}
 
 
 def test_verbs_come_in_pairs_and_are_explained() -> None:
@@ -121,6 +129,8 @@ def test_verbs_come_in_pairs_and_are_explained() -> None:
         ),
         ({"do": "skew", "target": "paris", "by": "1s"}, "skew paris by 1s", ("skew", "paris", "1000000000ns", 0.0)),
         ({"do": "correct", "target": "paris"}, "correct paris", ("correct", "paris")),
+        ({"do": "impersonate", "target": "paris"}, "impersonate paris", ("impersonate", "paris")),
+        ({"do": "expose", "target": "paris-1"}, "expose paris-1", ("expose", "paris-1")),
         ({"do": "pause", "target": "paris-1"}, "pause paris-1", ("pause", "paris-1")),
         ({"do": "resume", "target": "paris"}, "resume paris", ("resume", "paris")),
         (

@@ -196,6 +196,8 @@ def fault(world: World) -> None:
         lambda: lab.resume(world.any(*world.clusters)),
         lambda: lab.skew(target, world.any("90s", "-2h", "-40d", "1ms"), world.any(0, 0.5, -10)),
         lambda: lab.correct(target),
+        lambda: lab.impersonate(target),
+        lambda: lab.expose(target),
         lambda: lab.partition(a, b),
         lambda: lab.cut(a, b),
         lambda: lab.isolate(a),
@@ -295,6 +297,7 @@ def end(world: World) -> None:
     for name in world.clusters:
         lab.restart(name)
         lab.resume(name)
+        lab.expose(name)
     lab.run("10s")
     for name in world.clusters:
         attempt(world, unsealing(name))
