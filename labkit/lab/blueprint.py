@@ -39,6 +39,7 @@ class NodeSettings:
     """
 
     name: str
+    version: str | None = None
     service_ns: int | None = None
     offset_ns: int = 0
     drift_ppm: int = 0
@@ -85,9 +86,15 @@ class NodePlan:
     name: str
     cluster: ClusterPlan
     start_wall_ns: int = START_WALL_NS
+    own_version: str | None = None
     service_ns: int = 0
     offset_ns: int = 0
     drift_ppm: int = 0
+
+    @property
+    def version(self) -> str:
+        """Which version it runs: its own, or the cluster's."""
+        return self.own_version or self.cluster.version
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,6 +196,7 @@ class Blueprint:
             name=own.name,
             cluster=plan,
             start_wall_ns=self.start_wall_ns,
+            own_version=own.version,
             service_ns=plan.service_ns if own.service_ns is None else own.service_ns,
             offset_ns=own.offset_ns,
             drift_ppm=own.drift_ppm,

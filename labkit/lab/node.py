@@ -224,7 +224,7 @@ class NodeHost:
         )
         peers = [name for name in self.plan.cluster.node_names if name != self.name]
         settings = Settings(
-            version=self.plan.cluster.version,
+            version=self.plan.version,
             cluster_name=self.cluster,
             node=self.name,
             api_address=api_address(self.name),

@@ -15,7 +15,7 @@ from labkit.sim.network import Network
 class NodeDirectory:
     """The nodes of a lab by address and by cluster."""
 
-    __slots__ = ("_blueprint", "_network", "_nodes", "_processes")
+    __slots__ = ("_blueprint", "_names", "_network", "_nodes", "_processes")
 
     def __init__(
         self,
@@ -25,6 +25,7 @@ class NodeDirectory:
         network: Network,
     ) -> None:
         self._blueprint, self._nodes, self._processes, self._network = blueprint, nodes, processes, network
+        self._names = {plan.name: plan.node_names for plan in blueprint.clusters}
 
     def resolve_for_console(self, name: str) -> ResolvedNode | None:
         """Return the node that an address names, or, for ``active://paris``, that cluster's active node, if any.
@@ -48,5 +49,5 @@ class NodeDirectory:
     def active_node(self, cluster: str) -> str:
         """Return the name of the node that serves a cluster; empty while there is none: one that is paused does not."""
         nodes, processes = self._nodes, self._processes
-        names = self._blueprint.cluster(cluster).node_names
+        names = self._names.get(cluster) or self._blueprint.cluster(cluster).node_names
         return next((name for name in names if nodes[name].active and not processes[name].paused), "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 
 from labkit.lab.blueprint import Blueprint
 from labkit.lab.lag import Lag, Progress
@@ -116,11 +117,15 @@ class Queries:
 
     def outages(self) -> list[Cause]:
         """Return what keeps clusters from serving or shipping now: who is down or fenced, and which lines are cut."""
-        plans, reachable = self.parts.blueprint.clusters, self.parts.network.reachable
+        plans, sites = self.parts.blueprint.clusters, self._sites_of_clusters()
+        fenced = [site for site in sites if not self._clients_reach(site)]
+        cut = self._cut_sites(sites)
         causes: list[Cause] = [(DOWN, plan.name) for plan in plans if not self.active_node(plan.name)]
-        causes += [(FENCED, plan.name) for plan in plans if not self._clients_reach(plan.site)]
-        pairs = [(one, other) for one in plans for other in plans if one.name < other.name and one.site != other.site]
-        return causes + [(CUT, one.name, other.name) for one, other in pairs if not reachable(one.site, other.site)]
+        causes += [(FENCED, plan.name) for plan in plans if plan.site in fenced]
+        if cut:
+            ordered = [(one, other) for one in plans for other in plans if one.name < other.name]
+            causes += [(CUT, one.name, other.name) for one, other in ordered if (one.site, other.site) in cut]
+        return causes
 
     def accepting(self) -> dict[str, list[str]]:
         """Return, for each replication set, the clusters whose active node is primary and reachable by clients."""
@@ -157,9 +162,18 @@ class Queries:
         """Return the number of the newest journal entry in a cluster's store."""
         return read_number(self.parts.stores[cluster].get(WAL_KEY))
 
+    def _sites_of_clusters(self) -> list[str]:
+        return list(dict.fromkeys([plan.site for plan in self.parts.blueprint.clusters]))
+
+    def _cut_sites(self, sites: list[str]) -> set[tuple[str, str]]:
+        """Return the pairs of different sites, each both ways round, that do not reach each other."""
+        reachable = self.parts.network.reachable
+        cut = [(one, other) for one, other in combinations(sites, 2) if not reachable(one, other)]
+        return {*cut, *((other, one) for one, other in cut)}
+
     def _clients_reach(self, site: str) -> bool:
         """Whether any client's place reaches a site; without clients every other site counts as one."""
         blueprint = self.parts.blueprint
-        places = [plan.site for plan in blueprint.clients]
+        places = [*dict.fromkeys([plan.site for plan in blueprint.clients])]
         places = places or [other for other in blueprint.sites if other != site] or [site]
         return any(self.parts.network.reachable(place, site) for place in places)

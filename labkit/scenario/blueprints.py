@@ -83,4 +83,6 @@ def _client_plan(name: str, group: ClientsPart) -> ClientPlan:
 
 
 def _node_settings(name: str, own: NodePart) -> NodeSettings:
-    return NodeSettings(name=name, service_ns=own.service_time, offset_ns=own.clock, drift_ppm=own.drift)
+    return NodeSettings(
+        name=name, version=own.version, service_ns=own.service_time, offset_ns=own.clock, drift_ppm=own.drift
+    )

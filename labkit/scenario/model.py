@@ -79,6 +79,9 @@ class LinkPart(Part):
 class NodePart(Part):
     """What one node of a cluster has of its own."""
 
+    version: str | None = Field(
+        None, pattern=r"^\d{1,3}\.\d{1,3}\.\d{1,3}(\+ent)?$", description="a version such as 1.17.0+ent"
+    )
     service_time: Duration | None = Field(
         None, alias="service time", description="a duration such as 50ms that it works on each request"
     )

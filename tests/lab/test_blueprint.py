@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import pytest
 
-from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, pair, triangle
+from labkit import Lab
+from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, NodeSettings, pair, triangle
 
 
 def test_the_pair_is_two_clusters_of_three_nodes_and_a_place_for_clients():
@@ -91,3 +92,28 @@ def test_plans_take_their_parts_by_name_only():
     for kind in kinds:
         with pytest.raises(TypeError, match="positional"):
             kind("paris")
+
+
+def upgraded(*names: str) -> Blueprint:
+    """The pair, in which these nodes run a newer version."""
+    each = [
+        tuple(NodeSettings(name=name, version="1.17.0+ent") for name in names if name.startswith(plan.name))
+        for plan in pair().clusters
+    ]
+    plans = tuple(replace(plan, each=own) for plan, own in zip(pair().clusters, each, strict=True))
+    return replace(pair(), clusters=plans)
+
+
+def test_a_node_may_run_another_version_and_a_newer_primary_serves_no_older_secondary():
+    lab = Lab(upgraded("paris-2", "paris-3", "tokyo-2", "tokyo-3"))
+    assert [node.version for node in lab.blueprint.nodes_of("paris")] == ["1.16.3+ent", "1.17.0+ent", "1.17.0+ent"]
+    lab.replicate("paris", "tokyo")
+    lab.crash("paris-1")
+    lab.run("8s")
+    status = lab["tokyo"].status()
+    assert status["connection_state"] != "ready"
+    assert "1.17.0+ent" in status["connection_error"]
+    assert (lab["paris"].get("sys/health").body or {})["version"] == "1.17.0+ent"
+    lab.crash("tokyo-1")
+    lab.run("30s")
+    assert lab["tokyo"].status()["connection_state"] == "ready", "the upgraded standby leads now"

@@ -129,3 +129,14 @@ def test_what_keeps_clusters_from_serving_or_shipping_is_named(lab):
     assert lab.queries.outages() == []
     lab.crash("paris")
     assert lab.queries.outages() == [(DOWN, "paris")]
+
+
+def test_outages_name_clusters_in_the_order_of_the_blueprint(trio):
+    trio.isolate("lima")
+    trio.crash("tokyo")
+    assert trio.queries.outages() == [
+        ("down", "tokyo"),
+        ("fenced", "lima"),
+        ("cut", "lima", "paris"),
+        ("cut", "lima", "tokyo"),
+    ]

@@ -14,7 +14,7 @@ lab:
   sites: [paris]
   clusters:
     paris: {site: paris, service time: 5ms, fencing: false,
-      each: {paris-2: {service time: 50ms}, paris-3: {clock: -90s, drift: 0.02%}}}
+      each: {paris-2: {service time: 50ms, version: 1.17.0}, paris-3: {clock: -90s, drift: 0.02%}}}
 """
 
 
@@ -22,7 +22,7 @@ def test_what_a_cluster_and_its_nodes_have_of_their_own_reaches_the_blueprint():
     (cluster,) = loads(FILE.encode()).blueprint.clusters
 
     assert (cluster.service_ns, cluster.fencing) == (5_000_000, False)
-    assert cluster.each == (NodeSettings(name="paris-2", service_ns=50_000_000), THIRD)
+    assert cluster.each == (NodeSettings(name="paris-2", version="1.17.0", service_ns=50_000_000), THIRD)
 
 
 THIRD = NodeSettings(name="paris-3", offset_ns=-90_000_000_000, drift_ppm=200)
@@ -34,7 +34,8 @@ THIRD = NodeSettings(name="paris-3", offset_ns=-90_000_000_000, drift_ppm=200)
         ("paris-2:", "paris-9:", "each: expected a node, got 'paris-9' — did you mean 'paris-3'?"),
         ("service time: 50ms", "service time: 50", "with its unit such as 50s or 50ms, got 50"),
         ("fencing: false", "fencing: maybe", "expected false for a store"),
-        ("{service time: 50ms}", "{speed: 1}", "expected a key, got 'speed'"),
+        ("{service time: 50ms", "{speed: 1", "expected a key, got 'speed'"),
+        ("version: 1.17.0", "version: newest", "expected a version such as 1.17.0+ent, got 'newest'"),
         ("-90s", "--90s", "expected a duration of at most 24h such as 90s, or -90s for behind, got '--90s'"),
         ("-90s", "25h", "expected a duration of at most 24h"),
         ("0.02%", "11%", "expected a share such as 0.02% or -0.02%, from -10% to 10%, got '11%'"),
