@@ -43,7 +43,11 @@ def test_an_entry_is_found_in_any_case(topic: str, name: str) -> None:
     ("topic", "name", "said"),
     [
         ("rule", None, "no topic is called 'rule'; did you mean rules?"),
-        ("nothing", None, "no topic is called 'nothing'; known: architecture, rules, api, scenario, verbs, proof"),
+        (
+            "nothing",
+            None,
+            "no topic is called 'nothing'; known: architecture, rules, api, scenario, regions, verbs, proof",
+        ),
         ("verbs", "crsh", "no entry of verbs is called 'crsh'; did you mean crash?"),
         ("scenario", "xyz", "no entry of scenario is called 'xyz'; known: none"),
     ],

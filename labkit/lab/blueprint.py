@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from labkit.lab.measured_latencies import latency_ns
 from labkit.service.arguments import wrong
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
@@ -29,6 +30,11 @@ class LinkPlan:
     bandwidth_bps: int = 0
     distribution: str = "constant"
     back_ns: int = 0
+
+    @classmethod
+    def measured(cls, between: tuple[str, str], regions: tuple[str, str]) -> LinkPlan:
+        """Return a link with the latency that was measured between two regions (``measured_latencies``)."""
+        return cls(between=between, latency_ns=latency_ns(*regions))
 
 
 @dataclass(frozen=True, kw_only=True)

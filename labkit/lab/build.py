@@ -103,20 +103,11 @@ def make_parts(
         clients={},
         balancers={},
         hosts={},
-        console=OperatorConsole(
-            blueprint,
-            shared.services(CONSOLE, "")._replace(resolve=shared.directory.resolve_for_console),
-            state.get("console"),
-        ),
+        console=_console(blueprint, shared, state.get("console")),
         ledger=RecoveryLedger(state.get("ledger")),
         flapping={row[:2]: Flapping(*row[2]) for row in state.get("flapping", ())},
     )
-    _add_nodes(parts, shared, state)
-    _add_balancers(parts, shared, state.get("balancers", {}))
-    _add_clients(parts, shared, state.get("clients", {}))
-    for node, impostor in state.get("impostors", {}).items():
-        parts.add_impostor(node, impostor)
-        parts.connect(node)
+    _add_hosts(parts, shared, state)
     return parts
 
 
@@ -224,6 +215,21 @@ def _placed(blueprint: Blueprint, network: Network) -> Network:
         for client in group.names:
             network.place(client, group.site)
     return network
+
+
+def _console(blueprint: Blueprint, shared: _SharedParts, state: dict[str, Any] | None) -> OperatorConsole:
+    services = shared.services(CONSOLE, "")._replace(resolve=shared.directory.resolve_for_console)
+    return OperatorConsole(blueprint, services, state)
+
+
+def _add_hosts(parts: Parts, shared: _SharedParts, state: dict[str, Any]) -> None:
+    """Make all that stands on hosts, impostors last: they are in front of nodes."""
+    _add_nodes(parts, shared, state)
+    _add_balancers(parts, shared, state.get("balancers", {}))
+    _add_clients(parts, shared, state.get("clients", {}))
+    for node, impostor in state.get("impostors", {}).items():
+        parts.add_impostor(node, impostor)
+        parts.connect(node)
 
 
 def _add_nodes(parts: Parts, shared: _SharedParts, state: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import HEADER_BYTES, ApiAnswer, ApiRequest, ForwardedAnswer, ForwardedRequest
-from labkit.lab.process import Working
+from labkit.lab.process import Addressee
 
 UNREADABLE = (ApiRequest, ApiAnswer, ForwardedRequest, ForwardedAnswer)
 MAX_ASKERS = 32
@@ -37,9 +37,9 @@ class Impostor:
     def __repr__(self) -> str:
         return f"Impostor({self._node}, {self.seen} messages)"
 
-    def in_front_of(self, host: Working) -> Working:
+    def in_front_of(self, host: Addressee) -> Addressee:
         """Return what the clock's items for the node go to while it is in the middle."""
-        return _Middle(self, host)  # type: ignore[return-value]  # as Working
+        return _Middle(self, host)
 
     def stands_for(self, source: str) -> bool:
         """Whether a message of this host to the node reaches the impostor."""
@@ -72,7 +72,7 @@ class _Middle:
 
     __slots__ = ("_host", "_impostor")
 
-    def __init__(self, impostor: Impostor, host: Working) -> None:
+    def __init__(self, impostor: Impostor, host: Addressee) -> None:
         self._impostor, self._host = impostor, host
 
     def receive(self, source: str, message: Any) -> None:

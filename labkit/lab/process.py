@@ -20,17 +20,21 @@ from labkit.lab.messages import ApiRequest, ForwardedRequest, ServiceTimer
 AfterDelay = Callable[[int, ServiceTimer], None]
 
 
-class Working(Protocol):
-    """A node, as far as its process asks it."""
-
-    name: str
-    incarnation: int
+class Addressee(Protocol):
+    """What the clock's items for a host are handed to."""
 
     def receive(self, source: str, message: Any) -> None:
         """Take a message that arrived."""
 
     def on_timer(self, timer: Any) -> None:
         """A timer came back."""
+
+
+class Working(Addressee, Protocol):
+    """A node, as far as its process asks it."""
+
+    name: str
+    incarnation: int
 
 
 class Process:
@@ -51,9 +55,9 @@ class Process:
         return f"Process({self._node.name}{', paused' if self.paused else ''}, {len(self.queue)} requests)"
 
     @property
-    def host(self) -> Working:
+    def host(self) -> Addressee:
         """What the clock's items are to go to: the node itself while nothing waits for it."""
-        return self if self.paused or self.service_ns else self._node  # type: ignore[return-value]  # as Working
+        return self if self.paused or self.service_ns else self._node
 
     def receive(self, source: str, message: Any) -> None:
         """Take a message that arrived: hold it, put it into the queue, or hand it over."""

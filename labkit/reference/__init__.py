@@ -24,6 +24,7 @@ TOPICS = {
     "rules": "rules R1 to R25 and the decisions C, K, T, A and D; `rules R4` shows one",
     "api": "the API in brief: what the code cites as `spec`",
     "scenario": "the keys of a scenario file, when its steps begin, how it is judged",
+    "regions": "measured latencies between regions of a public cloud, for links, with their sources",
     "verbs": "what a step of a timeline can do; `verbs crash` shows one, with a file that uses it",
     "proof": "what `labkit prove` searches, what that shows, and what it does not",
 }
@@ -63,6 +64,8 @@ def page(topic: str) -> str:
         raise UnknownTopic(_unknown("topic", topic, TOPICS))
     if topic == "verbs":
         return "\n\n".join([*(_described(name) for name in _verb_names()), SEE_EXAMPLES])
+    if topic == "regions":
+        return "\n".join(_regions())
     if topic == "scenario":
         return "\n".join(_scenario())
     return (_FOLDER / f"{topic}.md").read_text(encoding="utf-8").rstrip()
@@ -125,6 +128,19 @@ def _default(parameter: Parameter) -> str:
     if parameter.required or "unless given" in parameter.expected:
         return ""
     return "; may be left out" if parameter.default in (None, "", False, 0) else f"; {parameter.default} unless given"
+
+
+def _regions() -> Iterator[str]:
+    from labkit.lab.measured_latencies import PLACES, ROUND_TRIPS_US
+
+    yield "# Measured latencies\n"
+    yield "A link of a scenario file has `measured: [eu-west-3, ap-east-1]` in place of a latency, in Python"
+    yield '`LinkPlan.measured(("paris", "tokyo"), ("eu-west-3", "ap-east-1"))`. It takes half the round trip each way.'
+    for source, pairs in ROUND_TRIPS_US.items():
+        yield f"\n## {source.title}\n"
+        yield f"{source.address}: {source.about}.\n"
+        for (a, b), trip_us in pairs.items():
+            yield f"    {a} {b}: {trip_us / 1000:g} ms ({PLACES[a]}, {PLACES[b]})"
 
 
 def _scenario() -> Iterator[str]:

@@ -3,52 +3,55 @@
 from __future__ import annotations
 
 from labkit.lab.blueprint import BalancerPlan, Blueprint, ClientPlan, ClusterPlan, LinkPlan, NodeSettings, WorkloadPlan
-from labkit.scenario.model import ClientsPart, LabPart, NodePart
+from labkit.scenario.model import BalancerPart, ClientsPart, ClusterPart, LabPart, LinkPart, NodePart
 
 
 def blueprint_of(lab: LabPart) -> Blueprint:
     """Turn the lab section into a blueprint."""
     return Blueprint(
         sites=tuple(lab.sites),
-        links=tuple(
-            LinkPlan(
-                between=(link.between[0], link.between[1]),
-                latency_ns=link.latency,
-                back_ns=link.back or 0,
-                jitter_ns=link.jitter,
-                loss_ppm=link.loss,
-                bandwidth_bps=link.bandwidth,
-                distribution=link.distribution,
-            )
-            for link in lab.links
-        ),
-        clusters=tuple(
-            ClusterPlan(
-                name=name,
-                site=plan.site,
-                nodes=plan.nodes,
-                shares=plan.shares,
-                threshold=plan.threshold,
-                version=plan.version,
-                backlog_entries=plan.backlog,
-                service_ns=plan.service_time,
-                fencing=plan.fencing,
-                each=tuple(_node_settings(node, own) for node, own in plan.each.items()),
-            )
-            for name, plan in lab.clusters.items()
-        ),
-        balancers=tuple(
-            BalancerPlan(
-                name=name,
-                site=plan.site,
-                use=tuple(plan.use),
-                check_ns=plan.check,
-                fall=plan.fall,
-                ends_tls=plan.ends_tls,
-            )
-            for name, plan in lab.balancers.items()
-        ),
+        links=tuple(map(_link_plan, lab.links)),
+        clusters=tuple(_cluster_plan(name, cluster) for name, cluster in lab.clusters.items()),
+        balancers=tuple(_balancer_plan(name, balancer) for name, balancer in lab.balancers.items()),
         clients=tuple(_client_plan(name, group) for name, group in lab.clients.items()),
+    )
+
+
+def _link_plan(link: LinkPart) -> LinkPlan:
+    return LinkPlan(
+        between=(link.between[0], link.between[1]),
+        latency_ns=link.latency_ns,
+        back_ns=link.back or 0,
+        jitter_ns=link.jitter,
+        loss_ppm=link.loss,
+        bandwidth_bps=link.bandwidth,
+        distribution=link.distribution,
+    )
+
+
+def _cluster_plan(name: str, cluster: ClusterPart) -> ClusterPlan:
+    return ClusterPlan(
+        name=name,
+        site=cluster.site,
+        nodes=cluster.nodes,
+        shares=cluster.shares,
+        threshold=cluster.threshold,
+        version=cluster.version,
+        backlog_entries=cluster.backlog,
+        service_ns=cluster.service_time,
+        fencing=cluster.fencing,
+        each=tuple(_node_settings(node, own) for node, own in cluster.each.items()),
+    )
+
+
+def _balancer_plan(name: str, balancer: BalancerPart) -> BalancerPlan:
+    return BalancerPlan(
+        name=name,
+        site=balancer.site,
+        use=tuple(balancer.use),
+        check_ns=balancer.check,
+        fall=balancer.fall,
+        ends_tls=balancer.ends_tls,
     )
 
 

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from labkit.lab.client import BUILDERS
 from labkit.lab.invariants import STANDING
+from labkit.lab.measured_latencies import latency_ns
 from labkit.scenario.problems import FieldError, expected
 from labkit.scenario.value_types import (
     Bandwidth,
@@ -51,6 +52,14 @@ def _at_least(min_ns: int) -> AfterValidator:
 
 
 Latency = Annotated[Duration, _at_least(MILLISECOND_NS // 1_000)]
+
+
+def _measured(value: list[str]) -> list[str]:
+    latency_ns(*value)
+    return value
+
+
+Regions = Annotated[list[str], Field(min_length=2, max_length=2), AfterValidator(_measured)]
 Interval = Annotated[Duration, _at_least(MILLISECOND_NS)]
 
 
@@ -64,7 +73,11 @@ class LinkPart(Part):
     """One link between two sites."""
 
     between: SitePair = Field(description="two sites such as [paris, tokyo]")
-    latency: Latency = Field(description="a duration such as 80ms, one way")
+    latency: Latency | None = Field(None, description="a duration such as 80ms, one way; this or measured")
+    measured: Regions | None = Field(
+        None,
+        description="two regions such as [eu-west-3, ap-east-1] whose measured latency it has (labkit help regions)",
+    )
     back: Latency | None = Field(
         None, description="a duration such as 120ms from the second to the first, if it differs"
     )
@@ -74,6 +87,22 @@ class LinkPart(Part):
     distribution: Annotated[str, _one_of("a distribution", DISTRIBUTIONS)] = Field(
         "constant", description="a distribution: " + ", ".join(DISTRIBUTIONS)
     )
+
+    @model_validator(mode="after")
+    def _one_latency(self) -> LinkPart:
+        if self.latency is not None and self.measured is not None:
+            raise FieldError("expected latency or measured, got both", "measured")
+        if self.latency is None and self.measured is None:
+            raise ValueError("expected latency (a duration such as 80ms, one way) or measured, got neither")
+        return self
+
+    @property
+    def latency_ns(self) -> int:
+        """The latency, given or measured."""
+        if self.measured is not None:
+            return latency_ns(*self.measured)
+        assert self.latency is not None
+        return self.latency
 
 
 class NodePart(Part):

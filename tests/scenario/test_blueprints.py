@@ -88,3 +88,35 @@ def test_what_is_wrong_with_a_load_balancer_is_one_sentence(old, new, says):
     with pytest.raises(ScenarioError) as caught:
         loads(FRONT.replace(old, new).encode())
     assert says in str(caught.value)
+
+
+FAR = """\
+scenario: Two regions
+lab:
+  sites: [paris, hong-kong]
+  links:
+    - {between: [paris, hong-kong], measured: [eu-west-3, ap-east-1], jitter: 1ms}
+  clusters:
+    paris: {site: paris}
+"""
+
+
+def test_a_link_may_have_a_measured_latency():
+    (link,) = loads(FAR.encode()).blueprint.links
+    assert (link.latency_ns, link.jitter_ns) == (98_380_000, 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("ap-east-1", "sa-east-1", "expected two regions between which a round trip was measured"),
+        ("ap-east-1", "ap-east-7", "expected a region, got 'ap-east-7'"),
+        (", measured: [eu-west-3, ap-east-1]", "", "expected latency (a duration such as 80ms, one way) or measured"),
+        ("jitter: 1ms", "latency: 1ms", "expected latency or measured, got both"),
+        ("[eu-west-3, ap-east-1]", "[eu-west-3]", "expected two regions such as [eu-west-3, ap-east-1]"),
+    ],
+)
+def test_what_is_wrong_with_a_measured_latency_is_one_sentence(old, new, says):
+    with pytest.raises(ScenarioError) as caught:
+        loads(FAR.replace(old, new).encode())
+    assert says in str(caught.value)
