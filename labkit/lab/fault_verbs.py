@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from labkit.lab.faults import LabFaults
+from labkit.vault.storage.interruption import BETWEEN
 
 
 class FaultVerbs:
@@ -22,6 +23,10 @@ class FaultVerbs:
     def crash(self, target: str) -> None:
         """Take a node, or all nodes of a cluster, down; what they held in memory is gone."""
         self.faults.crash(target)
+
+    def crash_in_commit(self, target: str, moment: str = BETWEEN) -> None:
+        """Let the active node of a cluster go down inside its next commit: before, between or after its keys."""
+        self.faults.crash_in_commit(target, moment)
 
     def restart(self, target: str) -> None:
         """Start a node, or all nodes of a cluster, again; they come up sealed."""

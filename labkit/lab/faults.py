@@ -16,8 +16,10 @@ from labkit.service.durations import format_duration
 from labkit.sim.latency import Latency
 from labkit.vault.context import own_work
 from labkit.vault.mounts import read_table
+from labkit.vault.replication.journal import WAL_KEY, read_number
 from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.fencing import StaleTerm
+from labkit.vault.storage.interruption import BETWEEN, MOMENTS, CommitInterruptedError, CommitInterruption
 
 MILLION = 1_000_000
 MAX_FACTOR = MILLION
@@ -46,6 +48,27 @@ class LabFaults:
                 self._parts.connect(node.name)
         self._emit(ReachChanged(self._parts.now))
 
+    def crash_in_commit(self, target: str, moment: str = BETWEEN) -> None:
+        """Let the active node of a cluster go down inside its next commit: before, between or after its keys."""
+        one_of("moment", "a moment of a commit", moment, MOMENTS)
+        nodes = self._nodes(target)
+        node = self._parts.nodes[self.queries.active_node(self._parts.nodes[nodes[0]].cluster) or nodes[0]]
+        if node.name not in nodes or not node.active:
+            leads = self.queries.active_node(node.cluster) or "none of its nodes"
+            raise ValueError(f"crash in commit: expected a node that commits, but {leads} leads {node.cluster}")
+        self._parts.stores[node.cluster].interrupt(CommitInterruption(node.name, node.leadership.term, moment))
+        self._emit(NodeTreated(self._parts.now, "crash in commit", node.name, True, f"{moment} its keys"))
+
+    def end_inside_commit(self, ended: CommitInterruptedError) -> None:
+        """A node's process has ended inside a commit: report what the store has of it, for its history, and crash."""
+        node = self._parts.nodes[ended.node]
+        if ended.kept:
+            number = read_number(ended.kept.get(WAL_KEY)) if ended.kept.get(WAL_KEY) else None
+            node.commits.note(number, ended.kept, False)
+        if node.commits.made:
+            node.commits.report()
+        self.crash(ended.node)
+
     def restart(self, target: str) -> None:
         """Start a node, or all nodes of a cluster, again; they come up sealed."""
         for number, node in enumerate(self._nodes(target)):
@@ -65,7 +88,10 @@ class LabFaults:
         for node in self._running("resume", target):
             process = self._parts.processes[node]
             self._emit(NodeTreated(self._parts.now, "resume", node, process.paused))
-            process.resume()
+            try:
+                process.resume()
+            except CommitInterruptedError as ended:
+                self.end_inside_commit(ended)
             self._parts.connect(node)
         self._emit(ReachChanged(self._parts.now))
 
@@ -203,6 +229,9 @@ class LabFaults:
         node = self._parts.nodes[active]
         try:
             where = self._strike(node, layer, key)
+        except CommitInterruptedError as ended:
+            self.end_inside_commit(ended)
+            raise ValueError(f"{active} went down inside a commit, as it was to; restart it first") from None
         except StaleTerm:
             raise ValueError(f"{active} does not lead {cluster} any more; let time pass until another does") from None
         node.core.observe("corrupted", layer=layer, **where)

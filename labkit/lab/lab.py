@@ -36,6 +36,7 @@ from labkit.service.message import Response
 from labkit.sim.clock import Item
 from labkit.sim.network import Network
 from labkit.trace import Trace
+from labkit.vault.storage.interruption import CommitInterruptedError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -335,18 +336,21 @@ class Lab(FaultVerbs):
     def _dispatch(self, item: Item) -> None:
         """Hand an item of the clock that fell due to whom it is for."""
         verb, host, payload = item
-        if verb == build.DELIVER:
-            if self.parts.network.arrive(payload):
-                self.parts.hosts[host].receive(payload.source, payload.payload)
-        elif verb == build.TIMER:
-            self.parts.hosts[host].on_timer(payload)
-        elif verb == build.CONSOLE:
-            self.parts.console.on_timer(payload)
-        elif verb == build.FAULT:
-            self._faults.on_timer(payload)
-        else:
-            assert self.scenario is not None
-            self.scenario.on_timer(payload)
+        try:
+            if verb == build.DELIVER:
+                if self.parts.network.arrive(payload):
+                    self.parts.hosts[host].receive(payload.source, payload.payload)
+            elif verb == build.TIMER:
+                self.parts.hosts[host].on_timer(payload)
+            elif verb == build.CONSOLE:
+                self.parts.console.on_timer(payload)
+            elif verb == build.FAULT:
+                self._faults.on_timer(payload)
+            else:
+                assert self.scenario is not None
+                self.scenario.on_timer(payload)
+        except CommitInterruptedError as killed:
+            self._faults.end_inside_commit(killed)
 
     def _take(self, report: Report) -> None:
         """Take what a host or a fault reports; a scenario may wait for the end of a runbook."""

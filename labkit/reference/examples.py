@@ -99,6 +99,15 @@ EXAMPLES = {
         "{acknowledged: 1}",
     ),
     "crash": Example("A region is lost", (REPLICATE, "{do: crash, target: paris, at: 5s}"), "{primary: []}"),
+    "crash-in-commit": Example(
+        "A leader that is lost in the middle of a write",
+        (
+            REPLICATE,
+            "{do: crash-in-commit, target: paris, moment: between, at: 5s}",
+            "{do: ask, cluster: paris, method: POST, path: secret/data/app, body: {data: {user: ada}}, fails: answer}",
+        ),
+        "{primary: paris, roots: equal}",
+    ),
     "restart": Example(
         "A node that comes back sealed",
         ("{do: crash, target: paris-2, at: 2s}", "{do: restart, target: paris-2, at: 4s}"),

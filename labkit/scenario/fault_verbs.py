@@ -19,6 +19,7 @@ from labkit.scenario.value_types import (
     write_duration,
 )
 from labkit.scenario.verb import FAULT, Arguments, Parameter, Text, Verb, cluster_parameter, known_as
+from labkit.vault.storage.interruption import BETWEEN, MOMENTS
 
 FACTOR = f"a whole number from 2 to {MAX_FACTOR}"
 
@@ -65,6 +66,23 @@ FAULT_VERBS = (
         (_HOSTS,),
         undo="restart",
         fault=lambda faults, arguments: faults.crash(arguments["target"]),
+    ),
+    Verb(
+        "crash-in-commit",
+        FAULT,
+        "Let the active node of a cluster go down inside its next commit of two keys or more.",
+        (
+            _HOSTS,
+            Parameter(
+                "moment",
+                Annotated[str, known_as("a moment of a commit", MOMENTS)],
+                "before its keys, between two of them, or after them: before, between, after",
+                "",
+                BETWEEN,
+            ),
+        ),
+        undo="restart",
+        fault=lambda faults, arguments: faults.crash_in_commit(arguments["target"], arguments["moment"]),
     ),
     Verb(
         "restart",

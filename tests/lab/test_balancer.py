@@ -130,7 +130,7 @@ def fronted(**how: bool) -> Blueprint:
     return replace(pair().with_clients(shop), balancers=(plan(**how),))
 
 
-@pytest.mark.parametrize("ends_tls", [False, True])
+@pytest.mark.parametrize("ends_tls", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_clients_behind_it_reach_whichever_cluster_is_in_service(ends_tls):
     lab = Lab(fronted(ends_tls=ends_tls))
     lab.replicate("paris", "tokyo")

@@ -9,10 +9,12 @@ from typing import Any
 from labkit.lab.fault_verbs import FaultVerbs
 from labkit.lab.faults import LabFaults
 
+INNER = {"on_timer", "end_inside_commit"}  # called by the lab, not by its user
+
 
 def verbs(kind: type) -> dict[str, inspect.Signature]:
     found = inspect.getmembers(kind, inspect.isfunction)
-    names = {name for name, _ in found if not name.startswith("_")} - {"on_timer"}  # that is called by the lab only
+    names = {name for name, _ in found if not name.startswith("_")} - INNER
     return {name: inspect.signature(member) for name, member in found if name in names}
 
 

@@ -437,3 +437,61 @@ def test_announcements_may_come_twice_and_the_stream_goes_on(calm):
     calm.run("2s")
     assert calm["paris"].root == calm["tokyo"].root
     assert "datagrams come twice: 100 %" in calm.map().description
+
+
+# ---- a crash inside a commit
+
+
+@pytest.mark.parametrize("moment", ["before", "between", "after"])
+def test_a_leader_that_ends_inside_a_commit_leaves_all_of_it_or_nothing(calm, moment):
+    calm.crash_in_commit("paris", moment)
+    other = Lab.restore(calm.snapshot())
+    for lab in (calm, other):
+        number = lab.parts.console.ask(Ask("paris", "POST", "secret/data/a", {"data": {"b": 1}}), 15 * SECOND_NS)
+        lab.run("20s")
+        assert lab.parts.console.answers[number].status == 0, "nobody was answered"
+        assert lab["paris"].active == "paris-2"
+        assert not lab.queries.is_running("paris-1")
+        assert lab["paris"].get("secret/data/a").status == (200 if moment == "after" else 404)
+        assert lab["paris"].post("secret/data/c", {"data": {"b": 1}}).ok
+        lab.run("2s")
+        assert lab["tokyo"].root == lab["paris"].root
+        assert lab.queries.contents("paris") == lab.queries.contents("tokyo")
+        assert lab.invariants.broken == {}
+    assert calm.trace.digest() == other.trace.digest()
+    assert faults(calm)[:2] == [("crash in commit", "paris-1", f"{moment} its keys"), ("crash", "paris-1", "")]
+
+
+def test_what_it_left_counts_as_written_by_nobody_who_was_answered(calm):
+    assert calm["paris"].post("secret/data/a", {"data": {"b": 1}}).ok
+    calm.crash_in_commit("paris-1", "after")
+    calm.parts.console.ask(Ask("paris", "POST", "secret/data/a", {"data": {"b": 2}}), SECOND_NS)
+    calm.run("10s")
+    commits = len(calm.ledger.histories.commits)
+    calm.crash("paris")
+    calm["tokyo"].promote()
+    assert calm["tokyo"].get("secret/data/a").data["metadata"]["version"] == 2
+    assert calm.ledger.rpo().writes == 0, "the later write of the same history has its place"
+    assert commits > 2
+
+
+def test_only_a_node_that_leads_can_end_inside_a_commit(quiet):
+    with pytest.raises(ValueError, match="crash in commit: expected a node that commits, but paris-1 leads paris"):
+        quiet.crash_in_commit("paris-2")
+    quiet.crash("tokyo")
+    with pytest.raises(ValueError, match="expected a node that commits, but none of its nodes leads tokyo"):
+        quiet.crash_in_commit("tokyo")
+    with pytest.raises(ValueError, match="moment: expected a moment of a commit, got 'soon'; there are: before, betw"):
+        quiet.crash_in_commit("paris", "soon")
+
+
+def test_damage_may_meet_it_and_a_resumed_leader_too(calm):
+    calm.crash_in_commit("paris-1", "before")
+    calm["paris"].post("sys/policies/acl/none", {"policy": ""})
+    calm.run("1s")
+    calm.pause("paris-1")
+    calm.parts.console.ask(Ask("paris", "POST", "secret/data/a", {"data": {"b": 2}}, "paris-1"), SECOND_NS)
+    calm.run("500ms")
+    calm.resume("paris-1")
+    calm.run("8s")
+    assert calm["paris"].active == "paris-2"

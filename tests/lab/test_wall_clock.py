@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit import Lab
 from labkit.lab.blueprint import START_WALL_NS, NodeSettings
 from labkit.lab.wall_clock import WallClock
+from tests.examples import examples
 
 SECOND_NS = 1_000_000_000
 HOUR_NS = 3_600 * SECOND_NS
@@ -49,6 +50,7 @@ def test_a_drift_is_counted_from_when_it_was_set():
     assert "2600000000 ns off" in repr(clock)
 
 
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.integers(-HOUR_NS, HOUR_NS),
     st.integers(-100_000, 100_000),

@@ -81,6 +81,7 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Lab.correct": {"target": ("paris", set())},
     "Lab.impersonate": {"target": ("paris", set())},
     "Lab.expose": {"target": ("paris", set())},
+    "Lab.crash_in_commit": {"target": ("paris", set()), "moment": ("before", set())},
     "Lab.seal": {"cluster": ("paris", set())},
     "Lab.unseal": {"cluster": ("paris", set()), "node": ("paris-1", {"empty"})},
     "Lab.partition": {"a": ("paris", set()), "b": ("tokyo", set())},

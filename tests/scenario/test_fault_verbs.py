@@ -10,7 +10,7 @@ from labkit.scenario.verb import FAULT
 
 NAMES = {"restore_links": "restore"}
 WITHOUT_OPPOSITE = {"corrupt"}
-INNER = {"on_timer"}  # called by the lab, not by its user
+INNER = {"on_timer", "end_inside_commit"}  # called by the lab, not by its user
 
 
 def test_every_fault_is_a_verb():

@@ -105,6 +105,7 @@ def test_every_fault_of_the_network_is_a_verb() -> None:
         "steady",
         "impersonate",
         "expose",
+        "crash-in-commit",
     } == {verb.name for verb in VERBS.values() if verb.kind == FAULT}
 
 
@@ -131,6 +132,11 @@ def test_verbs_come_in_pairs_and_are_explained() -> None:
         ({"do": "correct", "target": "paris"}, "correct paris", ("correct", "paris")),
         ({"do": "impersonate", "target": "paris"}, "impersonate paris", ("impersonate", "paris")),
         ({"do": "expose", "target": "paris-1"}, "expose paris-1", ("expose", "paris-1")),
+        (
+            {"do": "crash-in-commit", "target": "paris-1", "moment": "after"},
+            "crash-in-commit paris-1 after",
+            ("crash_in_commit", "paris-1", "after"),
+        ),
         ({"do": "pause", "target": "paris-1"}, "pause paris-1", ("pause", "paris-1")),
         ({"do": "resume", "target": "paris"}, "resume paris", ("resume", "paris")),
         (

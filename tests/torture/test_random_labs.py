@@ -190,6 +190,7 @@ def fault(world: World) -> None:
         lambda: lab.crash(world.any(*world.nodes)),
         lambda: lab.restart(target),
         lambda: lab.restart(target),
+        lambda: lab.crash_in_commit(target, world.any("before", "between", "after")),
         lambda: lab.pause(world.any(*world.nodes)),
         lambda: lab.pause(target),
         lambda: lab.resume(target),

@@ -14,12 +14,13 @@ from typing import Any
 
 from labkit.vault.storage import Leaves, Names, Writes
 from labkit.vault.storage.fencing import check_term
+from labkit.vault.storage.interruption import CommitInterruptedError, CommitInterruption
 
 
 class MemoryStorage:
     """Keys and ciphertexts in a dict; lost when the process ends."""
 
-    __slots__ = ("_folders", "_items", "_leaves", "_own", "_shared", "_shared_leaves", "_term")
+    __slots__ = ("_folders", "_interruption", "_items", "_leaves", "_own", "_shared", "_shared_leaves", "_term")
 
     kind = "inmem"
     flush_entries = 1_024
@@ -31,6 +32,7 @@ class MemoryStorage:
         self._shared = self._shared_leaves = False  # whether a saved state shares the two dicts above, and the third
         self._own: set[str] | None = None  # folders whose list no saved state shares; None: all of them
         self._term = term
+        self._interruption: CommitInterruption | None = None
         if items:
             self.apply(items, term)
 
@@ -40,6 +42,7 @@ class MemoryStorage:
         store = cls(term=state["term"])
         store._items, store._folders, store._leaves = state["items"], state["folders"], state["leaves"]
         store._shared = store._shared_leaves = True
+        store._interruption = state.get("interruption")
         return store
 
     def get(self, key: str) -> bytes | None:
@@ -72,6 +75,9 @@ class MemoryStorage:
         if term != self._term:
             check_term(term, self._term)
         if self._shared:
+            if self._interruption is not None:
+                self._apply_interrupted(self._interruption, writes, term, leaves)
+                return
             self._items, self._folders = dict(self._items), dict(self._folders)
             self._shared, self._own = False, set()
         items = self._items
@@ -89,7 +95,30 @@ class MemoryStorage:
     def state(self) -> dict[str, Any]:
         """Return the store as plain values; nothing of it ever changes."""
         self._shared = self._shared_leaves = True
-        return {"items": self._items, "folders": self._folders, "leaves": self._leaves, "term": self._term}
+        state = {"items": self._items, "folders": self._folders, "leaves": self._leaves, "term": self._term}
+        return state if self._interruption is None else {**state, "interruption": self._interruption}
+
+    def interrupt(self, interruption: CommitInterruption) -> None:
+        """Cut a commit short: the next one of two keys or more under that term raises CommitInterruptedError."""
+        self._interruption = interruption
+        self._shared = self._shared_leaves = True  # what is shared is copied before it changes, and so can be kept
+
+    def _apply_interrupted(
+        self, interruption: CommitInterruption, writes: Writes, term: int, leaves: Leaves | None
+    ) -> None:
+        """Carry writes out, or as far as they come before the process ends; only a whole commit is kept."""
+        self._interruption = None
+        if term != interruption.term or len(writes) < 2:
+            self.apply(writes, term, leaves)
+            if term == interruption.term:
+                self.interrupt(interruption)
+            return
+        count, before = interruption.keys_written(len(writes)), (self._items, self._folders, self._leaves)
+        self.apply(dict(list(writes.items())[:count]), term, leaves)
+        if count < len(writes):
+            (self._items, self._folders, self._leaves), writes = before, {}
+            self._shared = self._shared_leaves = True
+        raise CommitInterruptedError(interruption.node, writes)
 
     def _keep(self, leaves: Leaves) -> None:
         if self._shared_leaves:

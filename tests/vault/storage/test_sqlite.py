@@ -480,6 +480,53 @@ def test_a_kill_at_any_statement_of_the_first_open_leaves_a_file_that_opens(path
     assert int(killed.stdout) > 15, "statements of a first open"
 
 
+KILL_IN_A_WRITE = """
+import os, signal
+from labkit import Vault
+
+def write_until(path, statement):
+    seen = 0
+    def count(text):
+        nonlocal seen
+        seen += 1
+        if seen == statement:
+            os.kill(os.getpid(), signal.SIGKILL)
+    vault = Vault.open(path)
+    vault.core.storage._connection.set_trace_callback(count)
+    return vault.post("secret/data/a", {"data": {"x": 2}})
+
+path = sys.argv[1]
+first = Vault.open(path)
+assert first.post("secret/data/a", {"data": {"x": 1}}).ok
+first.close()
+for statement in range(1, 1_000):
+    child = os.fork()
+    if child == 0:
+        answered = write_until(path, statement)
+        os._exit(0 if answered.ok else 1)
+    ended = os.waitpid(child, 0)[1]
+    vault = Vault.open(path)
+    read = vault.get("secret/data/a").data
+    version, value = read["metadata"]["version"], read["data"]["x"]
+    assert value == (1 if version == 1 else 2), "a version is whole"
+    kept = vault.get("secret/metadata/a").data["versions"]
+    assert len(kept) == min(version, 10), "what is listed is what was written"
+    if ended == 0:
+        break
+    assert ended == signal.SIGKILL
+    assert vault.post("secret/data/a", {"data": {"x": 2}}).ok
+    vault.close()
+print(statement, version)
+"""
+
+
+@pytest.mark.slow
+def test_a_kill_at_any_statement_of_a_write_leaves_all_of_it_or_nothing(path):
+    killed = run(KILL_IN_A_WRITE, path)
+    assert killed.returncode == 0, killed.stderr
+    assert int(killed.stdout.split()[0]) > 4, "statements of a write"
+
+
 KILL_IN_A_FLUSH = """
 import os, signal
 from labkit import Vault
