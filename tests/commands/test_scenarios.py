@@ -20,13 +20,14 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_scenarios_are_listed_by_title(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scenarios"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    count = len(list((checkout / "scenarios").rglob("*.lab.yaml")))
+    files = sorted((checkout / "scenarios").rglob("*.lab.yaml"))
+    count = len(files)
 
     assert "first/failover            Losing a region" in lines[:count]
     name = own_name()
     assert lines[count:] == [
         "",
-        f"to run one: {name} run {checkout}/scenarios/first/bad-line.lab.yaml",
+        f"to run one: {name} run {files[0]}",
         f"to have copies of your own: {name} scenarios --copy FOLDER",
     ]
 
