@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.lab import build
 from labkit.lab.blueprint import Blueprint, pair, triangle
+from labkit.lab.blueprint_rules import judge as judge_blueprint
 from labkit.lab.bodies import own_answer
 from labkit.lab.bookkeeping import Bookkeeping
+from labkit.lab.client import BUILDERS
 from labkit.lab.client_host import ClientHost
 from labkit.lab.cluster import Cluster, ClusterDriver, Silence
 from labkit.lab.differences import Differences, differences
@@ -364,6 +366,7 @@ def _check_made_of(blueprint: Any, seed: Any, trace: Any, snapshot: Any) -> None
     """Judge what a lab is to be made of."""
     if not isinstance(blueprint, Blueprint):
         raise wrong("blueprint", "a Blueprint; Lab.pair() and Lab.triangle() need none", blueprint)
+    judge_blueprint(blueprint, BUILDERS, build.SHAPES)
     checked_seed("seed", seed)
     flag("trace", trace)
     if snapshot is not None and not isinstance(snapshot, Snapshot):

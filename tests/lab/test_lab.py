@@ -32,7 +32,7 @@ PROMISED = """
     load pair triangle run step now crash restart partition cut isolate heal slow lose restore_links corrupt seal pause
     unseal resume replicate failover lag trace network ledger map timeline dashboard snapshot restore branch
     work_through seed clusters clients blueprint invariants scenario faults queries parts why compare diff at watch
-    serve skew correct
+    serve skew correct flap steady impersonate expose crash_in_commit duplicate
 """
 
 
@@ -63,6 +63,16 @@ class Written:
 FORWARDED = [
     ("crash", ("paris",), {}, ("paris",)),
     ("restart", ("paris-1",), {}, ("paris-1",)),
+    ("pause", ("paris-1",), {}, ("paris-1",)),
+    ("resume", ("paris",), {}, ("paris",)),
+    ("skew", ("paris", "90s"), {}, ("paris", "90s", 0)),
+    ("correct", ("paris",), {}, ("paris",)),
+    ("impersonate", ("paris",), {}, ("paris",)),
+    ("expose", ("paris",), {}, ("paris",)),
+    ("crash_in_commit", ("paris",), {}, ("paris", "between")),
+    ("flap", ("paris", "tokyo", "1s", "2s"), {}, ("paris", "tokyo", "1s", "2s")),
+    ("steady", ("paris",), {}, ("paris", None)),
+    ("duplicate", ("paris", "tokyo", 5), {}, ("paris", "tokyo", 5)),
     ("partition", ("paris", "tokyo"), {}, ("paris", "tokyo")),
     ("cut", ("tokyo", "paris"), {}, ("tokyo", "paris")),
     ("isolate", ("tokyo",), {}, ("tokyo",)),
@@ -81,7 +91,7 @@ FORWARDED = [
 def test_a_fault_is_asked_of_the_faults(quiet, verb, given, named, reached):
     quiet._faults = Written()
     getattr(quiet, verb)(*given, **named)
-    wanted = {"latency": None, "factor": None, **named} if verb == "slow" else {}
+    wanted = {"latency": None, "factor": None, "one_way": False, **named} if verb == "slow" else {}
 
     assert quiet.faults.calls == [(verb, reached, wanted)]
 
