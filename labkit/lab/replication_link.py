@@ -68,6 +68,7 @@ class ReplicationLink(NodeReplica):
         "_progress",
         "followed",
         "greeting",
+        "led",
         "reported",
         "secondaries",
         "serial",
@@ -80,6 +81,7 @@ class ReplicationLink(NodeReplica):
         state = state or {}
         super().__init__(plan, services, vault, incarnation)
         self.started: bytes | None = state.get("started")
+        self.led: int = state.get("led", 0)  # the term under which it started
         self.serial: int = state.get("serial", 0)
         self.reported: tuple[str, str] = state.get("reported", ("", ""))
         self.followed: str = state.get("followed", "")
@@ -122,6 +124,9 @@ class ReplicationLink(NodeReplica):
             self.started, core.replica.sync = None, None
             self.secondaries.forget()
             return
+        if core.leadership.term != self.led:  # it may have lost the lead and taken it again within one step
+            self.started, self._sync, self.led = None, None, core.leadership.term
+            self.secondaries.forget()
         stored = core.storage.get(MODE_KEY)
         if stored != self.started:
             self._apply_mode(stored)
@@ -144,6 +149,7 @@ class ReplicationLink(NodeReplica):
         sync = self._sync
         return {
             "started": self.started,
+            "led": self.led,
             "serial": self.serial,
             "reported": self.reported,
             "followed": self.followed,

@@ -629,3 +629,23 @@ def test_a_secondary_of_an_older_authority_says_why_it_does_not_connect(calm):
     calm["tokyo"].repoint("paris")
     calm.run("2s")
     assert "connection_error" not in calm["tokyo"].status()
+
+
+@pytest.mark.parametrize("cluster", ["paris", "tokyo"])
+def test_who_loses_the_lead_while_it_stands_still_and_takes_it_again_starts_again(calm, cluster):
+    """Its process stalls; who led meanwhile is down when it goes on, and believes that it led all the time."""
+    first, second, third = calm[cluster].nodes
+    calm.crash(third)
+    calm.pause(first)
+    calm.run("6s")
+    assert calm[cluster].active == second
+    calm.crash(second)
+    calm.run("4s")
+    calm.resume(first)
+    calm.run("1s")
+    assert (calm[cluster].active, calm.parts.nodes[first].leadership.term) == (first, 3)
+    put(calm, "paris", "later")
+    calm.run("5s")
+
+    assert level(calm)
+    assert list(calm.parts.nodes["paris-1"].link.secondaries.streams) == ["tokyo"]
