@@ -12,6 +12,7 @@ from labkit.lab import build
 from labkit.lab.blueprint import Blueprint, ClusterPlan, LinkPlan, pair
 
 MILLISECOND_NS = 1_000_000
+SECOND_NS = 1_000_000_000
 
 
 def test_every_node_stands_at_its_clusters_site_with_an_operator_beside_it(quiet):
@@ -45,6 +46,12 @@ def test_a_shape_spreads_about_the_latency_of_the_plan():
         "exponential": ("exponential", 40 * MILLISECOND_NS, 20 * MILLISECOND_NS),
         "heavy": ("heavy", 40 * MILLISECOND_NS, 800 * MILLISECOND_NS),
     }
+
+
+def test_a_timer_without_a_spread_falls_due_exactly_then(quiet):
+    quiet.parts.nodes["paris-1"].services.after(3_000 * SECOND_NS, "late")
+
+    assert quiet.parts.clock.pending()[-1][0] == quiet.now + 3_000 * SECOND_NS
 
 
 def test_a_timer_with_a_spread_falls_due_around_its_delay(quiet):

@@ -71,6 +71,13 @@ def test_work_begins_at_its_instant_or_at_once_when_that_is_past():
     assert client().start(5 * SECOND_NS) == [SetTimer(0, WorkTimer(0))]
 
 
+def test_the_clients_of_a_group_begin_one_after_another_within_one_interval():
+    group = replace(plan(replace(WORK, from_ns=0, every_ns=800)), count=4)
+    begins = [Client(name, group, NODES).start(0)[0] for name in group.names]
+
+    assert begins == [SetTimer(delay_ns, WorkTimer(0)) for delay_ns in (0, 200, 400, 600)]
+
+
 def test_an_operation_is_sent_to_one_node_with_an_end_to_patience_and_the_next_is_set():
     one = client()
     following, sent, patience = one.on_timer(WorkTimer(0), 2 * SECOND_NS)

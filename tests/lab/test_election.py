@@ -112,6 +112,15 @@ def test_who_is_overtaken_can_neither_renew_nor_write():
     assert store.state() == before
 
 
+def test_who_finds_a_newer_leader_while_it_stands_follows_nobody_yet(monkeypatch):
+    def overtaken(store, writes, term, leaves=None):
+        raise StaleTerm(f"term {term} is over")
+
+    monkeypatch.setattr(MemoryStorage, "apply", overtaken)
+
+    assert stand(MemoryStorage(), "paris-2", 0, 9) == Candidacy(HELD, Lease("", 0, 9))
+
+
 def test_it_is_in_no_tree():
     assert classify(KEY) == 0
 

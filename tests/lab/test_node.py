@@ -216,6 +216,14 @@ def test_a_sealed_leader_gives_way(quiet):
     assert quiet["paris"].active == "paris-2"
 
 
+def test_a_sealed_leader_does_not_think_that_it_leads(quiet):
+    node = quiet.parts.nodes["paris-1"]
+    quiet["paris"].seal()
+    quiet.run("20s")
+
+    assert (node.leadership.active, node.leadership.leader) == (False, "")
+
+
 def test_a_leader_that_steps_down_lets_another_node_lead_and_takes_no_part_for_ten_seconds(quiet):
     asked_ns = quiet.now
     assert quiet["paris"].put("sys/step-down").status == 204

@@ -45,6 +45,14 @@ def test_who_has_waited_long_looks_less_often():
     assert pauses[-1] == MAX_POLL_NS
 
 
+def test_a_pause_is_a_thirty_second_of_what_was_waited():
+    patience, waited = Patience(SECOND_NS), 0
+    for _ in range(400):
+        pause_ns = patience.pause_ns(READY)
+        assert pause_ns == min(max(POLL_NS, waited // 32), MAX_POLL_NS)
+        waited += pause_ns
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -68,6 +76,14 @@ def test_states_that_come_and_go_are_no_progress():
         looks += 1
 
     assert looks == 2 * SECOND_NS // POLL_NS
+
+
+def test_a_connection_that_comes_back_takes_nothing_off_the_time():
+    patience = Patience(2 * SECOND_NS + 1)
+    patience.pause_ns(APART)
+    patience.pause_ns(READY)
+
+    assert waited_ns(patience, APART) == 2 * SECOND_NS + POLL_NS
 
 
 def test_a_connection_that_comes_back_is_given_its_time_again():

@@ -7,8 +7,18 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.messages import Announcement, AnnounceTimer, ReplicationAnswer, ReplicationRefusal, StreamPush
+from labkit.lab.admission import NOT_ACTIVE_TEXT
+from labkit.lab.messages import (
+    Announcement,
+    AnnounceTimer,
+    ReplicationAnswer,
+    ReplicationQuestion,
+    ReplicationRefusal,
+    StreamPush,
+)
 from labkit.lab.secondaries import ANNOUNCEMENTS
+from labkit.vault.core import Leadership
+from labkit.vault.seal import seal
 
 SECOND_NS = 1_000_000_000
 DR = "sys/replication/dr/"
@@ -39,6 +49,26 @@ def said(lab: Lab, what: str) -> list[dict[str, Any]]:
 
 def announced(lab: Lab) -> list[Any]:
     return lab.trace.select("message", what="announcement")
+
+
+# ---- who is asked
+
+
+def test_a_standby_sends_a_secondary_on_to_the_leader_that_it_knows(calm):
+    standby = calm.parts.nodes["paris-2"]
+    secondaries = standby.link.secondaries
+    question = ReplicationQuestion("guard_hash", "tokyo", {"serial": 1}, {})
+
+    assert secondaries._judge("tokyo-1", question) == (NOT_ACTIVE_TEXT, ("https://paris-1:8201",))
+    standby.vault.set_leadership(Leadership(active=False))
+    assert secondaries._judge("tokyo-1", question) == (NOT_ACTIVE_TEXT, ())
+
+
+def test_a_sealed_node_names_no_leader(calm):
+    node = calm.parts.nodes["paris-2"]
+    seal(node.core)
+
+    assert node.link.secondaries._judge("tokyo-1", ReplicationQuestion("echo", "tokyo", {}, {})) == ("sealed", ())
 
 
 # ---- a change of the primary's active node
