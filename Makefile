@@ -10,7 +10,7 @@
 #   make lessons    list the lessons, and how to open them
 #   make notebook   install JupyterLab into .venv and open the lessons in the browser
 #   make bench      the speed measurements of tests/bench
-#   make prove      search replication to the end, within bounds that take some minutes
+#   make prove      search replication, election and client to the end, within bounds that take minutes
 #   make torture    500,000 odd requests, then 1,000 random labs; ARGS is the number of requests and a seed
 #
 # PYTHON=/path/to/python3 chooses the interpreter, VENV=folder another place for the environment.
@@ -74,6 +74,8 @@ bench: $(VENV)/dev
 prove: $(VENV)/core
 	@$(VENV)/bin/labkit prove replication --writes 2 --cuts 1 --restarts 1 --takeovers 1 --leads-on
 	@$(VENV)/bin/labkit prove replication --writes 3 --cuts 2 --restarts 1 --late
+	@$(VENV)/bin/labkit prove election --terms 4 --damages 2
+	@$(VENV)/bin/labkit prove client --nodes 2 --retries 2
 
 torture: $(VENV)/dev
 	@$(VENV)/bin/python tests/torture/test_odd_requests.py $(ARGS)

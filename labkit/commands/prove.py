@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from labkit.commands.exit_codes import AS_EXPECTED, NOT_AS_EXPECTED, UNKNOWN
 
@@ -12,12 +13,20 @@ if TYPE_CHECKING:
     from labkit.proof.proving import Proof
     from labkit.proof.search import Found
 
+Machines = Any
+"""What argparse returns for subcommands; its type is private."""
+
 MAX_BOUND = 9
 
-SHOWN = (
-    "in every state: while it streams, its contents are those of its entry; while they count as complete, or while",
-    "a promotion is accepted, they are those of some entry; what is stored is what a start reads; no step raises",
-)
+REPLICATION_SHOWN = """\
+in every state: while it streams, its contents are those of its entry; while they count as complete, or while
+a promotion is accepted, they are those of some entry; what is stored is what a start reads; no step raises"""
+ELECTION_SHOWN = """\
+in every state: a term is taken once and is higher than those before, no commit under an earlier one is accepted,
+no step raises"""
+CLIENT_SHOWN = """\
+in every state: an operation ends once, as refused only without effect, as answered only by an answer of its effect;
+it is attempted as often as its plan says; no step raises"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,10 +51,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_networks(made)
     made.add_argument("--planted", type=planted, metavar="BUG", help="search the code with a mistake in it, by name")
     made.add_argument("--leads-on", action="store_true", help="check too that every state leads to a level stream")
-    made.add_argument(
-        "--max-states", type=at_least_one, metavar="N", help="stop after so many states; 5,000,000 unless given"
-    )
+    _add_limit(made)
     made.set_defaults(prove=replication)
+    _add_election(machines)
+    _add_client(machines)
+
+
+def _add_election(machines: Machines) -> None:
+    made = machines.add_parser(
+        "election",
+        help="the nodes of a cluster, their lease, and the store's fencing",
+        description="Search what nodes can do with their lease, and what their store accepts.",
+    )
+    _add_nodes(made, range(2, 5), 3, "nodes, 2 to 4; 3 unless given")
+    made.add_argument("--terms", type=bound, default=3, metavar="N", help="terms that are taken; 3 unless given")
+    for name, what in (
+        ("resignations", "leaders that give their lease up"),
+        ("restarts", "leaders that restart"),
+        ("damages", "times that the stored lease is damaged"),
+    ):
+        made.add_argument(f"--{name}", type=bound, default=1, metavar="N", help=f"{what}; 1 unless given")
+    made.add_argument("--unfenced", action="store_true", help="a store that takes commits under any term")
+    _add_limit(made)
+    made.set_defaults(prove=election)
+
+
+def _add_client(machines: Machines) -> None:
+    made = machines.add_parser(
+        "client",
+        help="a client's operation, the nodes that it asks, and late answers",
+        description="Search what becomes of a client's operation, whatever the nodes that it asks do.",
+    )
+    _add_nodes(made, range(1, 4), 2, "nodes of each of 2 clusters, 1 to 3; 2 unless given")
+    made.add_argument("--retries", type=bound, default=1, metavar="N", help="further attempts; 1 unless given")
+    made.add_argument("--forgetful", action="store_true", help="a client that forgets which attempts had no answer")
+    _add_limit(made)
+    made.set_defaults(prove=client)
+
+
+def _add_nodes(parser: argparse.ArgumentParser, counts: range, default: int, about: str) -> None:
+    parser.add_argument("--nodes", type=bound, default=default, choices=counts, metavar="N", help=about)
+
+
+def _add_limit(parser: argparse.ArgumentParser) -> None:
+    about = "stop after so many states; 5,000,000 unless given"
+    parser.add_argument("--max-states", type=at_least_one, metavar="N", help=about)
 
 
 def _add_networks(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +130,36 @@ def replication(given: argparse.Namespace) -> int:
     began = perf_counter()
     proof = prove(bounds, bug, leads_on=given.leads_on, max_states=given.max_states or MAX_STATES)
     count(proof.found, perf_counter() - began)
-    return _verdict(proof)
+    return _verdict(proof, REPLICATION_SHOWN)
+
+
+def election(given: argparse.Namespace) -> int:
+    """Search an election."""
+    from labkit.proof.election import Election, ElectionBounds, described
+
+    counts = given.nodes, given.terms, given.resignations, given.restarts, given.damages
+    bounds = ElectionBounds(*counts, fenced=not given.unfenced)
+    return _small(Election(bounds), described, (bounds, given.max_states), ELECTION_SHOWN)
+
+
+def client(given: argparse.Namespace) -> int:
+    """Search what becomes of a client's operation."""
+    from labkit.proof.client_failover import ClientBounds, ClientFailover, described
+
+    bounds = ClientBounds(given.nodes, given.retries, given.forgetful)
+    return _small(ClientFailover(bounds), described, (bounds, given.max_states), CLIENT_SHOWN)
+
+
+def _small(model: Any, described: Callable[[Any], str], within: tuple[Any, int | None], shown: str) -> int:
+    from labkit.proof.proving import prove_small
+    from labkit.proof.search import MAX_STATES
+
+    bounds, max_states = within
+    print(f"bounds: {bounds}")
+    began = perf_counter()
+    proof = prove_small(model, described, max_states or MAX_STATES)
+    count(proof.found, perf_counter() - began)
+    return _verdict(proof, shown)
 
 
 def count(found: Found, took_s: float) -> None:
@@ -91,17 +170,17 @@ def count(found: Found, took_s: float) -> None:
     print("exhausted: " + ("yes" if found.exhausted else "no"))
 
 
-def _verdict(proof: Proof) -> int:
+def _verdict(proof: Proof, shown: str) -> int:
     if proof.broken:
         return broken(proof.broken, proof.way)
     if not proof.found.exhausted:
         print("unknown: no property was broken up to here, but not all states were visited")
         return UNKNOWN
-    print(*SHOWN, sep="\n")
+    print(shown)
     if proof.dropped:
         print(f"{proof.dropped} messages about what was over were dropped; each is ignored in every state")
     if proof.leads_on:
-        print("from every state, without any further fault, the contents of the newest entry are reached")
+        print("every state leads on, without any further fault, to what is to be reached")
     return AS_EXPECTED
 
 

@@ -8,14 +8,15 @@ one that keeps them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from labkit.proof.bounds import Bounds
 from labkit.proof.planted_bugs import SOUND, PlantedBug
 from labkit.proof.replication import Replication
-from labkit.proof.search import MAX_STATES, Found, search, stuck
+from labkit.proof.search import MAX_STATES, Found, Model, search, stuck
 from labkit.proof.sentences import arrival, sentences
 
+NO_END = "without any further fault, what is to come of it is never reached"
 NO_WAY_ON = "without any further fault, the contents of the newest entry are never reached"
 
 
@@ -54,6 +55,17 @@ def prove(
             broken, way = NO_WAY_ON, ends
     described = tuple(sentences(way, model.steps.messages.parcels, model.kind))
     return Proof(found._replace(way=way), broken, described, len(model.steps.dropped()), checked)
+
+
+def prove_small(model: Model[Any], described: Callable[[Any], str], max_states: int = MAX_STATES) -> Proof:
+    """Search a model of which every state can be kept, also that each leads to what is to be reached."""
+    found, reached = search(model, max_states)
+    broken, way = found.broken, found.way
+    if found.exhausted:
+        ends = stuck(model, reached)
+        if ends is not None:
+            broken, way = NO_END, ends
+    return Proof(found, broken, tuple(map(described, way)), 0, found.exhausted and not broken)
 
 
 def _not_ignored(model: Replication) -> str:

@@ -18,7 +18,7 @@ def test_a_proof_is_printed_with_its_bounds_and_counts(capsys: pytest.CaptureFix
     assert "1 write, 1 cut, 0 restarts of the secondary, 0 takeovers at the primary" in output
     assert re.search(r"(?m)^[\d,]+ states, [\d,]+ transitions, depth \d+ \([\d.]+ s, [\d,]+ states/s\)$", output)
     assert "exhausted: yes" in output
-    assert "from every state, without any further fault" in output
+    assert "every state leads on, without any further fault" in output
 
 
 def test_a_broken_property_is_printed_with_the_way_there(capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,6 +57,43 @@ def test_what_cannot_be_used_is_refused(arguments: list[str], said: str, capsys:
 
     assert left.value.code == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["election", "--nodes", "2", "--terms", "2"], 0, "every state leads on"),
+        (["election", "--unfenced"], 1, "a commit of node one under term 1 is accepted, and term 2 is taken"),
+        (["election", "--max-states", "9"], 3, "not all states were visited"),
+        (["client", "--nodes", "1"], 0, "every state leads on"),
+        (["client", "--nodes", "1", "--forgetful"], 1, "the operation ends as refused, and it had an effect"),
+    ],
+)
+def test_the_other_machines_are_searched_too(
+    arguments: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["prove", *arguments]) == code
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["election", "--nodes", "1"],
+        ["election", "--nodes", "5"],
+        ["election", "--terms", "x"],
+        ["election", "--late"],
+        ["client", "--nodes", "0"],
+        ["client", "--retries", "-1"],
+        ["client", "--planted", "x"],
+    ],
+)
+def test_their_bad_input_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["prove", *arguments])
+
+    assert left.value.code == 2
+    assert "error: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["prove"], ["prove", "consensus"]])

@@ -33,10 +33,9 @@ SMALL = [
 ]
 LARGE = [
     Bounds(3, 2, 1, 0, "destroying"),
-    Bounds(2, 2, 1, 0, "late"),
+    Bounds(2, 1, 1, 0, "late"),
     *[Bounds(2, 1, 1, 0, kind) for kind in ("ordered", "losing", "duplicating")],
-    Bounds(2, 1, 1, 1, "destroying"),
-    Bounds(1, 1, 1, 1, "late"),
+    Bounds(1, 1, 1, 1, "destroying"),
     Bounds(3, 1, 1, 0, "destroying", 2),
 ]
 

@@ -14,7 +14,7 @@ from labkit.proof.secondary import AT, MARK, Secondary, SecondarySide, Stored, c
 from labkit.vault.replication.events import Moment, TimerFired
 from labkit.vault.replication.state import DEAD_NS, Heartbeat, State
 
-FEW, MANY = 400, 10_000
+FEW, MANY = 400, 4_000
 
 
 def begun(model: Any) -> list[Secondary]:
