@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from labkit.commands.exit_codes import AS_EXPECTED, NOT_AS_EXPECTED, UNKNOWN
+from labkit.commands.exit_codes import AS_EXPECTED, NOT_AS_EXPECTED, UNKNOWN, refuse
 
 if TYPE_CHECKING:
+    from labkit.proof.bounds import Bounds
     from labkit.proof.proving import Proof
     from labkit.proof.search import Found
 
@@ -51,6 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_networks(made)
     made.add_argument("--planted", type=planted, metavar="BUG", help="search the code with a mistake in it, by name")
     made.add_argument("--leads-on", action="store_true", help="check too that every state leads to a level stream")
+    about = "write the way to a broken property as a scenario file, where the lab can play it"
+    made.add_argument("--scenario", metavar="FILE", help=about)
     _add_limit(made)
     made.set_defaults(prove=replication)
     _add_election(machines)
@@ -121,6 +125,8 @@ def replication(given: argparse.Namespace) -> int:
     from labkit.proof.proving import prove
     from labkit.proof.search import MAX_STATES
 
+    if given.scenario and os.path.lexists(given.scenario):
+        return refuse(f"{given.scenario}: exists already and is left as it is; choose another name")
     network = given.network or "destroying"
     bounds = Bounds(given.writes, given.cuts, given.restarts, given.takeovers, network, given.backlog)
     bug = PLANTED_BUGS[given.planted] if given.planted else SOUND
@@ -130,7 +136,25 @@ def replication(given: argparse.Namespace) -> int:
     began = perf_counter()
     proof = prove(bounds, bug, leads_on=given.leads_on, max_states=given.max_states or MAX_STATES)
     count(proof.found, perf_counter() - began)
-    return _verdict(proof, REPLICATION_SHOWN)
+    code = _verdict(proof, REPLICATION_SHOWN)
+    return _written(given.scenario, proof, bounds) or code if given.scenario and proof.found.way else code
+
+
+def _written(name: str, proof: Proof, bounds: Bounds) -> int:
+    """Write the way as a scenario file; return the exit code of a refusal, else 0."""
+    from labkit.proof.drill import CANNOT, drill
+
+    text = drill(proof.found.way, bounds, proof.broken)
+    if not text:
+        print(f"no scenario file is written: {CANNOT}")
+        return AS_EXPECTED
+    try:
+        with open(name, "x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except (OSError, ValueError) as error:
+        return refuse(f"{name}: cannot be written: {getattr(error, 'strerror', None) or error}")
+    print(f"wrote {name}: its faults in the order of the way; which messages they meet is the lab's business")
+    return AS_EXPECTED
 
 
 def election(given: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +58,27 @@ def test_what_cannot_be_used_is_refused(arguments: list[str], said: str, capsys:
 
     assert left.value.code == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_way_that_the_lab_can_play_is_written_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = str(tmp_path / "way.lab.yaml")
+    command = [*REPLICATION, "--planted", "deletions-forgotten", "--scenario", name]
+
+    assert main(command) == 1
+    assert f"wrote {name}" in capsys.readouterr().out
+    assert main(["check", name]) == 0
+    assert main(command) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert main([*command[:-1], str(tmp_path / "no" / "way.lab.yaml")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_what_the_lab_cannot_play_is_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = tmp_path / "way.lab.yaml"
+
+    assert main([*REPLICATION, "--losing", "--planted", "gap-ignored", "--scenario", str(name)]) == 1
+    assert "no scenario file is written" in capsys.readouterr().out
+    assert not name.exists()
 
 
 @pytest.mark.parametrize(
