@@ -24,6 +24,7 @@ WAY = (
 )
 
 
+@pytest.mark.slow
 def test_the_shipped_code_plays_it_and_keeps_every_rule(tmp_path: Path) -> None:
     file = tmp_path / "way.lab.yaml"
     file.write_text(drill(WAY, Bounds(2, 2, 1, 1), "it streams at entry 1: not as it should"))

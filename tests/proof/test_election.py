@@ -15,7 +15,7 @@ from labkit.proof.search import search, stuck
     ("bounds", "counts"),
     [
         (ElectionBounds(2, 2), (410, 1092, 12)),
-        (ElectionBounds(2, 3), (1210, 3786, 17)),
+        pytest.param(ElectionBounds(2, 3), (1210, 3786, 17), marks=pytest.mark.slow),
         pytest.param(ElectionBounds(3, 3), (5289, 20587, 17), marks=pytest.mark.slow),
     ],
     ids=str,

@@ -43,7 +43,7 @@ def test_every_bug_is_pinned() -> None:
     assert set(FOUND) > SLOW
 
 
-@pytest.mark.parametrize("keeps_old", [False, True])
+@pytest.mark.parametrize("keeps_old", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_shipped_code_is_quiet_where_a_bug_is_looked_for(keeps_old: bool) -> None:
     found, _ = search(Replication(PLANTED_BUGS["stale-push"].bounds, SOUND._replace(keeps_old=keeps_old)))
 
