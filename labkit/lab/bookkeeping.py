@@ -112,6 +112,8 @@ class Bookkeeping:
         self._trace.record(("observed", *report))
         if report.kind == reports.REVOKED:
             self._revoked(report.at_ns, self._queries.cluster_of(report.node), dict(report.fields)["secondary"])
+        elif report.kind == reports.REINDEX_BEGUN:
+            self._invariants.on_reindex_begun(self._queries.cluster_of(report.node))
 
     def _revoked(self, at_ns: int, primary: str, secondary_id: str) -> None:
         for cluster, followed_as in self.ids.items():
@@ -205,7 +207,7 @@ class Bookkeeping:
         self._service_changed(report.at_ns)
 
     def _on_corrupted(self, report: reports.Corrupted) -> None:
-        self._invariants.corrupted[report.cluster] = report.beside
+        self._invariants.on_damage(report.cluster, report.missed)
         self._trace.record(("fault", report.at_ns, "corrupt", report.cluster, report.layer))
 
     def _on_index_replaced(self, report: reports.IndexReplaced) -> None:

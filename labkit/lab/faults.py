@@ -235,7 +235,9 @@ class LabFaults:
         except StaleTerm:
             raise ValueError(f"{active} does not lead {cluster} any more; let time pass until another does") from None
         node.core.observe("corrupted", layer=layer, **where)
-        self._emit(Corrupted(self._parts.now, cluster, layer, node.journal.rebuild is not None))
+        rebuild = node.journal.rebuild
+        missed = rebuild is not None and rebuild.misses(where.get("key", ""))
+        self._emit(Corrupted(self._parts.now, cluster, layer, missed))
 
     def _trace(self, verb: str, pair: tuple[str, ...], detail: str) -> None:
         self._parts.trace.record(("fault", self._parts.now, verb, " <> ".join(pair), detail))

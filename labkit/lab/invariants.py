@@ -58,7 +58,7 @@ class Invariants:
         state = state or {}
         self._queries, self._trace = queries, trace
         self.broken: dict[str, Violation] = {row[0]: Violation(*row) for row in state.get("broken", ())}
-        # clusters that were damaged on purpose, and whether the reindex under way may have missed it
+        # clusters that were damaged on purpose, and whether the reindex under way misses it
         self.corrupted: dict[str, bool] = dict(state.get("corrupted", {}))
         self.planned: int = state.get("planned", 0)
         self.watched: dict[str, Callable[[], Any]] = {}
@@ -128,8 +128,17 @@ class Invariants:
         """A node that was overtaken committed something."""
         self._found(ONLY_LEADER, f"{node} wrote {key} in {cluster} under term {term}, which is over")
 
+    def on_damage(self, cluster: str, missed: bool) -> None:
+        """A cluster was damaged on purpose; ``missed``: where the reindex under way does not look any more."""
+        self.corrupted[cluster] = missed or self.corrupted.get(cluster, False)
+
+    def on_reindex_begun(self, cluster: str) -> None:
+        """A cluster begins to be reindexed, or begins again: it looks everywhere."""
+        if cluster in self.corrupted:
+            self.corrupted[cluster] = False
+
     def on_index_replaced(self, cluster: str) -> None:
-        """A cluster was reindexed: what was damaged before that began is found, and mended or passed on."""
+        """A cluster was reindexed: what was damaged where it looked afterwards is found, and mended or passed on."""
         if self.corrupted.pop(cluster, False):
             self.corrupted[cluster] = False
 

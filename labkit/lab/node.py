@@ -49,7 +49,6 @@ from labkit.vault.core import Core, Environment, Leadership, Settings
 from labkit.vault.files import Files
 from labkit.vault.replication.journal import Journal
 from labkit.vault.replication.mode import Mode
-from labkit.vault.replication.rebuild import COMMIT
 from labkit.vault.replication.serving import size_bytes as message_bytes
 from labkit.vault.replication.state import State
 from labkit.vault.storage import Storage
@@ -279,7 +278,7 @@ class NodeHost:
     def _is_locked(self) -> bool:
         """Whether the commit of a reindex lets no write come between."""
         rebuild = self.journal.rebuild
-        return rebuild is not None and rebuild.stage == COMMIT and self.active
+        return rebuild is not None and rebuild.is_committing(self.clock.now()) and self.active
 
     def _on_forwarded_answer(self, source: str, message: ForwardedAnswer) -> None:
         self.forwarding.on_answer(source, message)

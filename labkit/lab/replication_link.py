@@ -132,9 +132,11 @@ class ReplicationLink(NodeReplica):
             self._apply_mode(stored)
         if core.replica.reindexed:
             core.replica.reindexed = False
-            self._services.emit(IndexReplaced(self._plan.cluster.name))
             if self._sync is not None:
                 self._drive(Reindexed(self._moment()))
+        if core.replica.index_stored:
+            core.replica.index_stored = False
+            self._services.emit(IndexReplaced(self._plan.cluster.name))
         if core.replica.reconnects:
             core.replica.reconnects = False
             self.secondaries.reconnect()

@@ -15,6 +15,7 @@ ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
 MESSAGE_REFUSED = "message refused"
 CONNECTION_REFUSED = "connection_refused"
 REVOKED = "secondary_revoked"
+REINDEX_BEGUN = "reindex_started"
 NOT_ASKED = "an answer of a host that was not asked"
 REFUSALS = (MESSAGE_REFUSED, CONNECTION_REFUSED)
 """Kinds of observations that a node counts: somebody sent what it may not."""
@@ -186,16 +187,16 @@ class OvertakenWrote(NamedTuple):
 
 
 class Corrupted(NamedTuple):
-    """A cluster's index or store was damaged on purpose, in this layer; ``beside``: while it was being reindexed."""
+    """A cluster's index or store was damaged on purpose, in this layer; ``missed``: by the reindex under way."""
 
     at_ns: int
     cluster: str
     layer: str
-    beside: bool = False
+    missed: bool = False
 
 
 class IndexReplaced(NamedTuple):
-    """A cluster was reindexed: another index is in use, of what its store holds."""
+    """A cluster was reindexed: an index of what its store held is in use, and stored."""
 
     cluster: str
 

@@ -168,7 +168,17 @@ class Caches:
 class Replica:
     """The node's part in DR replication: mode, journal, sync as a secondary, secondaries as a primary."""
 
-    __slots__ = ("_caches", "_keys", "journal", "reconnects", "reindexed", "secondaries", "storage", "sync")
+    __slots__ = (
+        "_caches",
+        "_keys",
+        "index_stored",
+        "journal",
+        "reconnects",
+        "reindexed",
+        "secondaries",
+        "storage",
+        "sync",
+    )
 
     def __init__(self, storage: Storage, journal: Journal, keys: SealKeys, caches: Caches) -> None:
         self.storage, self.journal = storage, journal
@@ -177,6 +187,7 @@ class Replica:
         self.secondaries: dict[str, Any] = {}
         self.reconnects = False  # whether a primary ends the connections of its secondaries, after the present step
         self.reindexed = False  # whether the present step put another index in the place of the one in use
+        self.index_stored = False  # whether the present step stored the index that a reindex made
 
     @property
     def mode(self) -> Mode:
@@ -235,7 +246,8 @@ class Replica:
 
     def leave(self) -> None:
         """Drop sync and secondaries and switch the journal off: the node's leadership begins or ends."""
-        self.sync, self.secondaries, self.reconnects, self.reindexed = None, {}, False, False
+        self.sync, self.secondaries = None, {}
+        self.reconnects = self.reindexed = self.index_stored = False
         self.journal.switch_off()
 
 

@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from heapq import heapify, heappop, heappush
 
+from labkit.service.durations import SECOND_NS
+
 MIN_REBUILD = 64
+
+RETRY_NS = 10 * SECOND_NS
+"""How long after a failed write it is tried again."""
 
 
 class DueTimes:

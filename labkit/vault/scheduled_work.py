@@ -13,11 +13,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from labkit.service.durations import SECOND_NS
 from labkit.service.errors import ServiceError
 from labkit.service.record import NamedTuple
 from labkit.vault.context import Context, own_work
-from labkit.vault.due_times import DueTimes
+from labkit.vault.due_times import RETRY_NS, DueTimes
 from labkit.vault.mounts import CATALOGUE, MOUNTS, read_table
 from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.fencing import StaleTerm
@@ -26,9 +25,6 @@ from labkit.vault.token_record import IDS
 
 if TYPE_CHECKING:
     from labkit.vault.core import Core
-
-RETRY_NS = 10 * SECOND_NS
-"""How long after a failed write it is tried again."""
 
 
 class DueFolder(NamedTuple):
@@ -47,6 +43,9 @@ def next_due(core: Core) -> int | None:
     """Return when something falls due on this node, in nanoseconds since the epoch; None for never."""
     if core.keys.barrier is None or not core.leadership.active:
         return None
+    rebuild = core.replica.journal.rebuild
+    if rebuild is not None and rebuild.keep_pace(core.now()):
+        core.next_due_ns, core.due_times = None, None
     if core.next_due_ns is None:
         core.next_due_ns = _earliest(core)
     return core.next_due_ns or None

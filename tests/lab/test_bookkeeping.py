@@ -264,13 +264,16 @@ def test_injected_corruption_is_traced_and_suspends_a_rule(books, judge):
     books.take(reports.Corrupted(4, "tokyo", "page"))
     books.take(reports.Corrupted(4, "paris", "page", True))
 
-    assert judge.corrupted == {"tokyo": False, "paris": True}
+    assert judge.calls == [("on_damage", "tokyo", False), ("on_damage", "paris", True)]
     assert [(event.verb, event.target, event.detail) for event in books._trace.select("fault")] == [
         ("corrupt", "tokyo", "page"),
         ("corrupt", "paris", "page"),
     ]
+    judge.calls.clear()
+    books.take(reports.Observed(5, "tokyo-2", "reindex_started", ()))
     books.take(reports.IndexReplaced("tokyo"))
-    assert judge.calls == [("on_index_replaced", "tokyo")]
+    assert judge.calls == [("on_reindex_begun", "tokyo"), ("on_index_replaced", "tokyo")]
+    judge.corrupted = {"tokyo": False, "paris": True}
     books.take(reports.Wiped("paris"))
     assert judge.corrupted == {"tokyo": False}
 

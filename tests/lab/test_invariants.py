@@ -207,6 +207,53 @@ def test_damage_beside_a_reindex_suspends_that_rule_until_the_next(calm):
     assert calm.queries.contents("tokyo") == calm.queries.contents("paris")
 
 
+def begin_reindex(lab, **options):
+    """Begin a reindex of paris."""
+    lab["paris"].post("sys/replication/reindex", options).raise_for_status()
+    return lab.parts.nodes["paris-1"].journal
+
+
+@pytest.mark.parametrize(
+    ("stage", "layer", "left"),
+    [
+        ("scanning", "storage", {}),
+        ("wal-replay", "root", {}),
+        ("commit", "subpage", {}),
+        ("commit", "storage", {"paris": False}),
+        ("flush", "page", {"paris": False}),
+    ],
+)
+def test_that_rule_is_suspended_after_a_reindex_only_by_damage_that_it_missed(calm, stage, layer, left):
+    journal = begin_reindex(calm, skip_flush=True)
+    calm.run(until=lambda lab: journal.rebuild is not None and journal.rebuild.stage == stage)
+    calm.corrupt("paris", layer=layer)
+    if not left:
+        calm.corrupt("paris", layer="root")
+    calm.run("3s")
+    assert calm.invariants.corrupted == left
+    assert broken(calm) == []
+
+
+def test_one_that_missed_damage_and_begins_again_finds_it(calm):
+    journal = begin_reindex(calm)
+    calm.run(until=lambda lab: journal.rebuild.stage == "commit")
+    calm.corrupt("paris", layer="storage")
+    calm.corrupt("paris", layer="page")
+    assert calm.invariants.corrupted == {"paris": True}
+    calm.crash("paris-1")
+    calm.run("20s")
+    assert (calm.invariants.corrupted, broken(calm)) == ({}, [])
+
+
+def test_an_index_that_is_not_stored_yet_leaves_that_rule_suspended(calm):
+    calm.corrupt("paris", layer="root")
+    journal = begin_reindex(calm, skip_flush=True)
+    calm.run(until=lambda lab: journal.rebuild.stage == "flush")
+    assert calm.invariants.corrupted == {"paris": False}, "another active node would load the damaged one"
+    calm.run("2s")
+    assert calm.invariants.corrupted == {}
+
+
 def test_a_wrong_layer_suspends_nothing(calm):
     with pytest.raises(ValueError, match="expected a layer, got 'cellar'"):
         calm.corrupt("tokyo", layer="cellar")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from labkit.vault.core import Leadership
-from labkit.vault.scheduled_work import RETRY_NS
+from labkit.vault.due_times import RETRY_NS
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.token_record import ACCESSORS, IDS, decode_token, digest_of, encode_token

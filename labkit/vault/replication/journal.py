@@ -32,6 +32,7 @@ from labkit.vault.replication.kept_index import (
     changed_nodes,
     read_nodes,
     read_tail,
+    stale_pages,
     tail_slot,
 )
 from labkit.vault.replication.merkle import OUTSIDE, MerkleTree, leaf_digest
@@ -167,12 +168,12 @@ class Journal:
 
         If they do, the backlog is dropped: its entries start from states that never existed, and a secondary
         that asks by guard must not find any of them.  ``stored``: the index is stored now, with keys ``own`` outside
-        both trees, and an error of the store changes nothing; ``whole``: with every page, not only those that differ.
+        both trees, and an error of the store changes nothing; ``whole``: every page, not only what is stored otherwise.
         """
         assert self.tree is not None, "the journal is off: it has no index to replace"
-        old, guard = self.tree, self.tree.guard()
-        if self.flushed is not None and not whole:
-            tree.nodes.changed = dict.fromkeys([*old.nodes.changed, *old.differing_pages(tree)])
+        guard = self.tree.guard()
+        if not whole:
+            tree.nodes.changed = stale_pages(self.storage.get, tree.nodes)
         if stored:
             self._store_nodes(term, tree, own)
         self.tree = tree

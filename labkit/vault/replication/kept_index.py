@@ -75,6 +75,15 @@ def changed_nodes(kept: KeptNodes) -> dict[str, bytes | None]:
     return writes
 
 
+def stale_pages(read: Read, nodes: TreeNodes) -> dict[tuple[int, int], None]:
+    """Return (tree, page) of each page that is not stored as the nodes have it, whoever altered it."""
+    stale: dict[tuple[int, int], None] = {}
+    for tree in TREES:
+        prefix, subpages = PAGES[tree], nodes.subpages[tree].get
+        stale.update({(tree, page): None for page in range(FAN_OUT) if read(f"{prefix}{page}") != subpages(page)})
+    return stale
+
+
 def read_nodes(read: Read) -> KeptNodes | None:
     """Return the stored nodes; None without a mark, or where something is not of the length that was written."""
     mark = read(MARK)

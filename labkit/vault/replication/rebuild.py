@@ -7,6 +7,8 @@
 3. A batch is as much as a stage does in ``BATCH_NS``; between two batches requests are answered.
 4. A key that is changed while the rebuild runs is *touched*: its leaf is computed again, whatever it was.
 5. A rebuild is state, saved and restored with its node; what another node had built is worth nothing.
+6. It ends under any load: the rounds of *wal-replay* go on only while each leaves less than half of the one before.
+7. Between two batches lies a duration, though the clock shows instants: one that is set back holds nothing up.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ SCANNED_KEYS, BUILT_KEYS, COMPARED_KEYS = 8_192, 2_048, 512
 """How many keys a batch lists, builds, and builds where key is compared with key (``diff``)."""
 
 REPLAYED_KEYS = 256
-"""At most so many touched keys are left for the step that commits."""
+"""So few touched keys are left for the step that commits, more only where a round leaves no fewer than half."""
 
 LOCKED_NS, LOCKED_WHOLE_NS, LOCKED_UNSTORED_NS = 100 * MILLISECOND_NS, 400 * MILLISECOND_NS, 20 * MILLISECOND_NS
 """How long a commit takes: where differing pages are stored, all of them (``force``), or none (``skip_flush``)."""
@@ -37,8 +39,8 @@ SCANNING, BUILDING, REPLAY, COMMIT, FLUSH = STAGES = ("scanning", "building", "w
 TRANSITIONS: dict[str, dict[str, str]] = {
     SCANNING: {"keys are left": SCANNING, "all keys listed": BUILDING},
     BUILDING: {"keys are left": BUILDING, "all leaves computed": REPLAY},
-    REPLAY: {"many were touched": REPLAY, "few were touched": COMMIT},
-    COMMIT: {"not stored yet": FLUSH, "stored": ""},
+    REPLAY: {"many were touched": REPLAY, "few were touched": COMMIT, "as many were touched": COMMIT},
+    COMMIT: {"not stored yet": FLUSH, "stored": "", "could not be stored": REPLAY},
     FLUSH: {"stored": ""},
 }
 """{stage: {event: stage}}; the empty one is the end."""
@@ -55,22 +57,23 @@ class ReindexOptions(NamedTuple):
 class Rebuild:
     """An index under construction, and which keys changed since it was begun."""
 
-    __slots__ = ("_leaves", "_listed", "_touched", "due_ns", "options", "progress", "stage")
+    __slots__ = ("_leaves", "_listed", "_replayed", "_touched", "_wait_ns", "due_ns", "options", "progress", "stage")
 
     def __init__(self, options: ReindexOptions, now_ns: int) -> None:
         self.options = options
-        self.due_ns = now_ns + BATCH_NS  # when the next batch is done
+        self.put_off(now_ns, BATCH_NS)
         self.stage = SCANNING
         self.progress = 0  # keys of the present stage that are done
         self._listed: tuple[str, ...] = ()
         self._leaves: dict[str, bytes] = {}
         self._touched: dict[str, None] = {}
+        self._replayed = 0  # how many touched keys the last round of wal-replay read
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Rebuild:
         """Restore a rebuild from what ``state`` returned."""
         rebuild = cls(ReindexOptions(*state["options"]), 0)
-        rebuild.due_ns = state["due_ns"]
+        rebuild.due_ns, rebuild._wait_ns, rebuild._replayed = state["due_ns"], state["wait_ns"], state["replayed"]
         rebuild.stage, rebuild.progress, rebuild._listed = state["stage"], state["progress"], state["listed"]
         rebuild._leaves, rebuild._touched = dict(state["leaves"]), dict.fromkeys(state["touched"])
         return rebuild
@@ -93,6 +96,8 @@ class Rebuild:
         return {
             "options": tuple(self.options),
             "due_ns": self.due_ns,
+            "wait_ns": self._wait_ns,
+            "replayed": self._replayed,
             "stage": self.stage,
             "progress": self.progress,
             "listed": self._listed,
@@ -108,10 +113,29 @@ class Rebuild:
         """Apply an event of the table."""
         self.stage = TRANSITIONS[self.stage][event]
 
+    def put_off(self, from_ns: int, wait_ns: int) -> None:
+        """Let the next batch be due a while after an instant."""
+        self.due_ns, self._wait_ns = from_ns + wait_ns, wait_ns
+
+    def keep_pace(self, now_ns: int) -> bool:
+        """Let the next batch be due no later than it could be now; return whether that is a change."""
+        held_up = self.due_ns - now_ns > self._wait_ns
+        if held_up:
+            self.put_off(now_ns, self._wait_ns)
+        return held_up
+
+    def is_committing(self, now_ns: int) -> bool:
+        """Whether the commit is under way: it has begun, and the time that it takes is not over."""
+        return self.stage == COMMIT and now_ns < self.due_ns
+
+    def misses(self, key: str = "") -> bool:
+        """Whether what is damaged now stays so: a node of the index, or (``key``) a stored value."""
+        return self.stage == FLUSH or (key in self._leaves and key not in self._touched)
+
     def do_batch(self, storage: Storage) -> None:
         """Do a batch of a stage before the commit; an error of the store leaves all of it to be done again."""
         self.move(_BATCHES[self.stage](self, storage))
-        self.due_ns += self._locked_ns if self.stage == COMMIT else BATCH_NS
+        self.put_off(self.due_ns, self._locked_ns if self.stage == COMMIT else BATCH_NS)
 
     def finish(self, storage: Storage) -> MerkleTree:
         """Return the tree of the contents as they are now, over what the store keeps."""
@@ -145,7 +169,10 @@ class Rebuild:
         touched = tuple(self._touched)
         self._read(storage, touched)
         self._touched.clear()
-        return "many were touched" if len(touched) > REPLAYED_KEYS else "few were touched"
+        before, self._replayed = self._replayed, len(touched)
+        if len(touched) <= REPLAYED_KEYS:
+            return "few were touched"
+        return "many were touched" if not before or len(touched) < before // 2 else "as many were touched"
 
     def _read(self, storage: Storage, keys: Iterable[str]) -> None:
         leaves = self._leaves

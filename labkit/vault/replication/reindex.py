@@ -14,10 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from labkit.service.durations import SECOND_NS
-from labkit.service.errors import BadRequest
+from labkit.service.errors import BadRequest, ServiceError
+from labkit.vault.due_times import RETRY_NS
 from labkit.vault.replication.mode import ReindexProgress
 from labkit.vault.replication.rebuild import BATCH_NS, COMMIT, FLUSH, FLUSH_NS, Rebuild, ReindexOptions
-from labkit.vault.storage.records import decode_record, encode_record
+from labkit.vault.storage.barrier import decode_numbers
+from labkit.vault.storage.records import encode_record
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -55,7 +57,7 @@ def progress(ctx: Context) -> ReindexProgress | None:
 def last_s(ctx: Context) -> int:
     """Return when the last reindex ended, in seconds since the epoch; 0 for never."""
     stored = ctx.full_storage.get(LAST)
-    return 0 if stored is None else int(decode_record(stored)[0])
+    return 0 if stored is None else decode_numbers(LAST, stored, (int,))[0]
 
 
 def note_end(ctx: Context) -> None:
@@ -83,18 +85,18 @@ def carry_out(ctx: Context, storage: StorageView, name: str) -> None:
     journal = ctx.core.replica.journal
     rebuild = journal.rebuild
     if rebuild is None:
-        _begin(ctx, ReindexOptions(*decode_record(storage.get(FOLDER + name) or b"[]")))
+        wanted = storage.get(FOLDER + name)
+        if wanted is not None:
+            _begin(ctx, ReindexOptions(*map(bool, decode_numbers(WANTED, wanted, (bool, bool, bool)))))
         return
     before = rebuild.stage
-    if before == COMMIT:
-        _commit(ctx, journal, rebuild)
-    elif before == FLUSH:
-        note_end(ctx)
-        own, ctx.writes = ctx.writes, {}
-        journal.flush(ctx.core.leadership.term, own)
-        rebuild.move("stored")
-    else:
-        rebuild.do_batch(journal.storage)
+    try:
+        _do_stage(ctx, journal, rebuild)
+    except ServiceError:
+        rebuild.put_off(ctx.now, RETRY_NS)
+        if before == COMMIT:
+            rebuild.move("could not be stored")
+        raise
     if rebuild.stage != before:
         ctx.observe("reindex_stage", before=before, after=rebuild.stage or "done", total=rebuild.total)
     if rebuild.stage:
@@ -110,6 +112,19 @@ def _begin(ctx: Context, options: ReindexOptions) -> None:
     ctx.observe("reindex_started", **options._asdict())
 
 
+def _do_stage(ctx: Context, journal: Journal, rebuild: Rebuild) -> None:
+    if rebuild.stage == COMMIT:
+        _commit(ctx, journal, rebuild)
+    elif rebuild.stage == FLUSH:
+        note_end(ctx)
+        own, ctx.writes = ctx.writes, {}
+        journal.flush(ctx.core.leadership.term, own)
+        rebuild.move("stored")
+        ctx.core.replica.index_stored = True
+    else:
+        rebuild.do_batch(journal.storage)
+
+
 def _commit(ctx: Context, journal: Journal, rebuild: Rebuild) -> None:
     """Put the new index in the place of the other, and store it unless that is to be later."""
     diff, force, skip_flush = rebuild.options
@@ -123,8 +138,8 @@ def _commit(ctx: Context, journal: Journal, rebuild: Rebuild) -> None:
         own, ctx.writes = ctx.writes, {}
     journal.replace(new, own, ctx.core.leadership.term, whole=force, stored=not skip_flush)
     rebuild.move("not stored yet" if skip_flush else "stored")
-    rebuild.due_ns = ctx.now + FLUSH_NS
-    ctx.core.replica.reindexed = True
+    rebuild.put_off(ctx.now, FLUSH_NS)
+    ctx.core.replica.reindexed, ctx.core.replica.index_stored = True, not skip_flush
     ctx.observe("reindexed", pages=pages, differing_keys=len(names))
     if diff and names:
         ctx.observe("reindex_differences", names=names[:MAX_NAMED], others=len(names[MAX_NAMED:]))

@@ -19,7 +19,8 @@ from labkit.vault.replication.mode import (
     status_secondary,
 )
 from labkit.vault.replication.state import State, canary_age_ms
-from labkit.vault.storage.records import decode_record, encode_record
+from labkit.vault.storage.barrier import decode_numbers
+from labkit.vault.storage.records import encode_record
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -36,8 +37,8 @@ def status(ctx: Context) -> dict[str, Any]:
         return status_disabled()
     checked = ctx.full_storage.get(CHECK)
     if checked is not None:
-        corrupted, at_s = decode_record(checked)
-        mode = mode._replace(corrupted=corrupted, last_check_s=at_s)
+        corrupted, at_s = decode_numbers(CHECK, checked, (bool, int))
+        mode = mode._replace(corrupted=bool(corrupted), last_check_s=at_s)
     tree = ctx.core.replica.journal.tree
     mode = mode._replace(last_reindex_s=reindex.last_s(ctx))
     tree_status = TreeStatus(tree.root() if tree is not None else "", reindex.progress(ctx))

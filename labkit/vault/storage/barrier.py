@@ -32,6 +32,17 @@ def damaged(key: str) -> BarrierError:
     return BarrierError(f"the value stored at {key} does not open: its bytes were altered, or another keyring wrote it")
 
 
+def decode_numbers(key: str, stored: bytes, kinds: tuple[type[int], ...]) -> list[int]:
+    """Return the whole numbers and flags of a record that holds only such; BarrierError where it cannot be one."""
+    try:
+        numbers = decode_record(stored)
+    except ValueError:
+        raise damaged(key) from None
+    if type(numbers) is not list or tuple(map(type, numbers)) != kinds:
+        raise damaged(key)
+    return numbers
+
+
 class KeyringTerm(NamedTuple):
     """One data key of the keyring: its term, the key, and when it was installed."""
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labkit.service.durations import SECOND_NS
 from labkit.vault.replication import merkle, rebuild
 from labkit.vault.replication.journal import Journal
 from labkit.vault.replication.rebuild import STAGES, TRANSITIONS, Rebuild, ReindexOptions
@@ -111,6 +112,35 @@ def test_it_does_not_commit_while_many_keys_were_touched() -> None:
         work.touch(changed)
         work.do_batch(journal.storage)
         assert work.stage == following
+
+
+@pytest.mark.usefixtures("small")
+def test_it_commits_though_every_round_leaves_many_touched_keys() -> None:
+    journal = running({})
+    work = Rebuild(ReindexOptions(), 0)
+    for _ in range(2):
+        work.do_batch(journal.storage)
+    rounds = []
+    for count in (11, 9, 4, 3):
+        work.touch(KEYS[:count])
+        work.do_batch(journal.storage)
+        rounds.append(work.stage)
+        work = Rebuild.from_state(work.state())
+        if work.stage == "commit":
+            break
+    assert rounds == ["wal-replay", "commit"], "nine are not less than half of eleven"
+    assert work.finish(journal.storage).root() == afresh(journal).root()
+
+
+def test_a_clock_that_is_set_back_holds_no_batch_up() -> None:
+    work = Rebuild(ReindexOptions(), 5 * SECOND_NS)
+    assert not work.keep_pace(5 * SECOND_NS)
+    assert not work.keep_pace(9 * SECOND_NS), "what is overdue stays so"
+    assert work.keep_pace(SECOND_NS)
+    assert work.due_ns == SECOND_NS + rebuild.BATCH_NS
+    work.put_off(SECOND_NS, 10 * SECOND_NS)
+    assert Rebuild.from_state(work.state()).keep_pace(0), "a longer wait is kept as well"
+    assert not work.keep_pace(SECOND_NS)
 
 
 def test_a_batch_that_the_store_cannot_read_is_done_again() -> None:

@@ -10,6 +10,7 @@ from labkit import Lab, Vault
 from labkit.lab.runbook_effects import Ask
 from labkit.service.durations import SECOND_NS
 from labkit.vault.replication import reindex
+from labkit.vault.replication.reports import CHECK
 from labkit.vault.storage import StoreError
 from tests.vault.replication.test_reports import LAYERS, check, pages
 
@@ -357,6 +358,41 @@ def test_a_lost_lease_ends_it_with_nothing_changed(together):
     assert observed(together.lab, "reindexed", "paris-1") == []
 
 
+@pytest.mark.parametrize(("stage", "options"), [("building", {}), ("commit", {"force": True}), ("flush", {})])
+def test_a_clock_that_is_set_back_delays_neither_it_nor_writes(together, stage, options):
+    lab = together.lab
+    lab.skew("paris-1", by="1h")
+    begin(together, "paris", skip_flush=stage == "flush", **options)
+    journal = lab.parts.nodes["paris-1"].journal
+    lab.run(until=lambda lab: journal.rebuild.stage == stage)
+    lab.correct("paris-1")
+    began_ns = lab.now
+    write(together, "meanwhile")
+    assert lab.now - began_ns < SECOND_NS
+    lab.run("5s")
+    assert reindex.WANTED not in together.stored("paris")
+    assert sound(together, "paris")
+
+
+def test_writes_are_answered_though_nothing_ends_the_commit(together):
+    """A replication mode that does not open stops all scheduled work."""
+    lab = together.lab
+    begin(together, "paris", force=True)
+    journal = lab.parts.nodes["paris-1"].journal
+    lab.run(until=lambda lab: journal.rebuild.stage == "commit")
+    lab.corrupt("paris", layer="storage", key="node/mode")
+    assert together["paris"].post("secret/data/x", {"data": {}}).status == 500
+
+
+def test_a_page_that_rots_in_the_store_while_the_one_in_use_is_sound_is_stored_again(together):
+    name = min(key for key in together.stored("paris") if key.startswith("node/index/replicated/"))
+    together.lab.corrupt("paris", layer="storage", key=name)
+    together["paris"].reindex()
+    together.lab.crash("paris-1")
+    together.lab.run("20s")
+    assert sound(together, "paris")
+
+
 @pytest.mark.parametrize("at_ms", [50, 150, 250, 350, 450, 900])
 def test_cut_at_any_instant_it_is_the_uncut_one(together, at_ms):
     lab = together.lab
@@ -422,10 +458,12 @@ def test_what_the_store_refuses_is_tried_again(alone, monkeypatch):
         patch.setattr(type(core.storage), "apply", refuse)
         alone.advance("100ms")
     assert core.replica.journal.tree is tree
-    assert alone.get(DR + "status").data["reindex_stage"] == "commit"
+    assert alone.get(DR + "status").data["reindex_stage"] == "wal-replay"
     alone.post("secret/data/meanwhile", {"data": {"n": 1}}).raise_for_status()
-    alone.advance("10s")
-    assert alone.get(DR + "status").data["last_reindex_epoch"] == "1900000010"
+    alone.advance("9s")
+    assert alone.get(DR + "status").data["reindex_stage"] == "wal-replay"
+    alone.advance("2s")
+    assert alone.get(DR + "status").data["last_reindex_epoch"] == "1900000011"
     report = alone.post("sys/replication/merkle-check").data["merkle_corruption_report"]
     assert pages(report) == []
 
@@ -442,6 +480,26 @@ def test_what_was_wanted_and_does_not_open_is_reported_and_can_be_wanted_again(a
     assert alone.post("sys/replication/reindex", {}).ok
     alone.advance("5s")
     assert core.storage.get(reindex.WANTED) is None
+
+
+@pytest.mark.parametrize("marker", [b"[1,2]", b"[false,false]", b"{", b"\xff", b"5", b"[null]"])
+def test_a_marker_that_opens_and_is_not_what_was_written_is_damage(alone, marker):
+    core = alone.core
+    for key in (reindex.WANTED, reindex.LAST, CHECK):
+        core.storage.apply({key: core.keys.encrypt(key, marker, core.entropy)}, 0)
+        alone.set_leadership(core.leadership._replace(term=1))
+        alone.advance("5s")
+        answer = alone.get(DR + "status")
+        if key == reindex.WANTED:
+            assert key in core.damaged
+            assert "reindex_in_progress" not in answer.raise_for_status().data
+        else:
+            assert (answer.status, f"the value stored at {key} does not open" in answer.errors[0]) == (500, True)
+        assert alone.get("sys/health").ok
+        assert alone.post("sys/replication/reindex", {}).ok
+        alone.advance("5s")
+        alone.post("sys/replication/merkle-check").raise_for_status()
+        assert alone.get(DR + "status").ok
 
 
 def test_a_vault_in_a_file_begins_again_after_it_was_closed(tmp_path):
