@@ -76,12 +76,13 @@ def bucket(key: str) -> int:
 
 def leaf_digest(key: str, stored: bytes) -> bytes:
     """Return the 20 bytes that stand for a key and its stored ciphertext."""
-    return _small_leaf(key, stored) if len(stored) <= MAX_CACHED_BYTES else _leaf(key, stored)
+    return _small_leaf(key, stored) if len(stored) <= MAX_CACHED_BYTES else computed_leaf(key, stored)
 
 
-def _leaf(key: str, stored: bytes) -> bytes:
+def computed_leaf(key: str, stored: bytes) -> bytes:
+    """Return what ``leaf_digest`` does, computed: for whoever asks for many that nobody asks for again."""
     return long_sha256()(key.encode() + b"\xff" + stored).digest()[:DIGEST_BYTES]
 
 
 # Within a second the ledger, the primary's tree and that of each secondary ask for the digest of one ciphertext.
-_small_leaf = lru_cache(MAX_CACHED_LEAVES)(_leaf)
+_small_leaf = lru_cache(MAX_CACHED_LEAVES)(computed_leaf)

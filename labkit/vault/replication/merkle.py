@@ -321,7 +321,10 @@ def tree_of(leaves: Mapping[str, bytes], kept: LeafStore) -> MerkleTree:
     """Return the tree of leaves of either tree, over what keeps others: all pages, and the leaves that differ, count
     as changed.
     """
-    sums = {tree: _sums({key: leaf for key, leaf in leaves.items() if classify(key) == tree}) for tree in TREES}
+    sums = {tree: [0] * (FAN_OUT * FAN_OUT) for tree in TREES}
+    number, class_of = int.from_bytes, CLASSES.get
+    for key, leaf in leaves.items():
+        sums[class_of(key[: key.find("/") + 1], REPLICATED)][crc32(key.encode()) & 0xFFFF] ^= number(leaf, "big")
     guard = reduce(xor, [reduce(xor, numbers) for numbers in sums.values()])
     merkle_tree = MerkleTree(kept, TreeNodes.of_sums(sums), guard)
     others = kept.leaves()

@@ -18,7 +18,8 @@ from typing import Any
 
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 from labkit.service.record import NamedTuple
-from labkit.vault.replication.merkle import MerkleTree, classify, leaf_digest, tree_of
+from labkit.vault.replication.leaves import classify, computed_leaf
+from labkit.vault.replication.merkle import MerkleTree, tree_of
 from labkit.vault.storage import Storage
 
 BATCH_NS = 100 * MILLISECOND_NS
@@ -175,13 +176,13 @@ class Rebuild:
         return "many were touched" if not before or len(touched) < before // 2 else "as many were touched"
 
     def _read(self, storage: Storage, keys: Iterable[str]) -> None:
-        leaves = self._leaves
+        leaves, value = self._leaves, storage.get
         for key in keys:
-            stored = storage.get(key)
+            stored = value(key)
             if stored is None:
                 leaves.pop(key, None)
             else:
-                leaves[key] = leaf_digest(key, stored)
+                leaves[key] = computed_leaf(key, stored)
 
 
 _BATCHES: dict[str, Callable[[Rebuild, Storage], str]] = {
