@@ -186,7 +186,7 @@ class Replica:
         self.sync: Any = None
         self.secondaries: dict[str, Any] = {}
         self.reconnects = False  # whether a primary ends the connections of its secondaries, after the present step
-        self.reindexed = False  # whether the present step put another index in the place of the one in use
+        self.reindexed: bool | None = None  # whether the index that this step put in use differs; None: it put none
         self.index_stored = False  # whether the present step stored the index that a reindex made
 
     @property
@@ -246,8 +246,8 @@ class Replica:
 
     def leave(self) -> None:
         """Drop sync and secondaries and switch the journal off: the node's leadership begins or ends."""
-        self.sync, self.secondaries = None, {}
-        self.reconnects = self.reindexed = self.index_stored = False
+        self.sync, self.secondaries, self.reindexed = None, {}, None
+        self.reconnects = self.index_stored = False
         self.journal.switch_off()
 
 

@@ -90,8 +90,9 @@ class Announced(NamedTuple):
 
 
 class Reindexed(NamedTuple):
-    """This side's index was made again from its store: what it stands for may have changed."""
+    """This side's index was made again from its store; ``differs``: it is not what the one before was."""
 
+    differs: bool
     at: Moment
 
 

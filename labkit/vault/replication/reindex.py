@@ -132,6 +132,7 @@ def _commit(ctx: Context, journal: Journal, rebuild: Rebuild) -> None:
     assert old is not None, "a rebuild ends when the journal is switched off"
     pages, same = len(old.differing_pages(new)), old.guard() == new.guard()
     names = [] if same else old.differing_keys(new)
+    differs = bool(pages) or not same or old.roots() != new.roots()
     own: Writes = {}
     if not skip_flush:
         note_end(ctx)
@@ -139,7 +140,7 @@ def _commit(ctx: Context, journal: Journal, rebuild: Rebuild) -> None:
     journal.replace(new, own, ctx.core.leadership.term, whole=force, stored=not skip_flush)
     rebuild.move("not stored yet" if skip_flush else "stored")
     rebuild.put_off(ctx.now, FLUSH_NS)
-    ctx.core.replica.reindexed, ctx.core.replica.index_stored = True, not skip_flush
+    ctx.core.replica.reindexed, ctx.core.replica.index_stored = differs, not skip_flush
     ctx.observe("reindexed", pages=pages, differing_keys=len(names))
     if diff and names:
         ctx.observe("reindex_differences", names=names[:MAX_NAMED], others=len(names[MAX_NAMED:]))

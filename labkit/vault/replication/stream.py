@@ -121,9 +121,14 @@ def pushed(state: State, event: Pushed) -> Step:
 
 
 def reindexed(state: State, event: Reindexed) -> Step:
-    """Ask by guard with the new index, unless a connection that is about to begin does so."""
+    """Ask by guard with the new index, unless a connection that is about to begin does so.
+
+    A comparison under way goes on where it found all as it was; one with an index that was wrong counts for none.
+    """
     state = state._replace(root_alarm="", reindexed=True, divergences=0, recheck_ns=0)
-    return ask_guard(state) if state.connection_state == "ready" else (state, [])
+    if state.connection_state != "ready" or not (event.differs or state.state == "stream-wals"):
+        return state, []
+    return ask_guard(state._replace(loops=0) if event.differs else state)
 
 
 def _advanced(state: State, position: int) -> State:

@@ -424,7 +424,7 @@ def test_the_report_says_what_to_do() -> None:
 
 def test_a_reindex_asks_by_guard_again_and_lets_damage_be_noticed_again() -> None:
     loud = STREAMING._replace(root_alarm="reported", divergences=3, recheck_ns=99, work=Work(4, progress=1))
-    state, effects = stream.reindexed(loud, Reindexed(AT))
+    state, effects = stream.reindexed(loud, Reindexed(False, AT))
 
     assert asks(effects) == ["guard_hash"]
     assert (state.root_alarm, state.divergences, state.recheck_ns, state.work) == ("", 0, 0, Work())
@@ -432,8 +432,17 @@ def test_a_reindex_asks_by_guard_again_and_lets_damage_be_noticed_again() -> Non
         "roots_differ"
     ]
     for connection in ("idle", "connecting", "transient_failure", "shutdown"):
-        state, effects = stream.reindexed(loud._replace(connection_state=connection), Reindexed(AT))
+        state, effects = stream.reindexed(loud._replace(connection_state=connection), Reindexed(True, AT))
         assert (state.reindexed, effects) == (True, [])
+
+
+@pytest.mark.parametrize("where", ["merkle-diff", "merkle-sync"])
+def test_a_reindex_that_finds_all_as_it_was_lets_a_comparison_go_on_and_another_begins_it_again(where: str) -> None:
+    fetching = STREAMING._replace(state=where, awaiting="fetch_keys", loops=1, work=Work(4, fetch=("a",)))
+    state, effects = stream.reindexed(fetching, Reindexed(False, AT))
+    assert (state.work, state.awaiting, state.reindexed, effects) == (fetching.work, "fetch_keys", True, [])
+    state, effects = stream.reindexed(fetching, Reindexed(True, AT))
+    assert (state.work, state.loops, asks(effects)) == (Work(), 0, ["guard_hash"])
 
 
 def test_roots_that_differ_after_a_reindex_of_this_side_are_the_primarys_fault() -> None:
