@@ -130,10 +130,10 @@ class ReplicationLink(NodeReplica):
         stored = core.storage.get(MODE_KEY)
         if stored != self.started:
             self._apply_mode(stored)
-        if core.replica.reindexed is not None:
-            differs, core.replica.reindexed = core.replica.reindexed, None
+        if core.replica.reindexed:
+            differing, core.replica.reindexed = core.replica.reindexed, ""
             if self._sync is not None:
-                self._drive(Reindexed(differs, self._moment()))
+                self._drive(Reindexed(differing, self._moment()))
         if core.replica.index_stored:
             core.replica.index_stored = False
             self._services.emit(IndexReplaced(self._plan.cluster.name))

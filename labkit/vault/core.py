@@ -186,7 +186,7 @@ class Replica:
         self.sync: Any = None
         self.secondaries: dict[str, Any] = {}
         self.reconnects = False  # whether a primary ends the connections of its secondaries, after the present step
-        self.reindexed: bool | None = None  # whether the index that this step put in use differs; None: it put none
+        self.reindexed = ""  # in what the index that the present step put in use differs; empty: it put none
         self.index_stored = False  # whether the present step stored the index that a reindex made
 
     @property
@@ -246,7 +246,7 @@ class Replica:
 
     def leave(self) -> None:
         """Drop sync and secondaries and switch the journal off: the node's leadership begins or ends."""
-        self.sync, self.secondaries, self.reindexed = None, {}, None
+        self.sync, self.secondaries, self.reindexed = None, {}, ""
         self.reconnects = self.index_stored = False
         self.journal.switch_off()
 

@@ -23,7 +23,7 @@ from labkit.vault.replication.generation import Entry
 from labkit.vault.replication.journal import WAL_KEY, Journal
 from labkit.vault.replication.merkle import UNSETTLED, MerkleTree, classify
 from labkit.vault.replication.rebuild import COMMIT, Rebuild, ReindexOptions
-from labkit.vault.storage import Writes
+from labkit.vault.storage import Storage, Writes
 from labkit.vault.storage.memory import MemoryStorage
 
 KEYS = 100_000
@@ -186,7 +186,7 @@ def takeover(storage: MemoryStorage) -> bytes:
     return journal.tree.guard()
 
 
-def rebuild(storage: MemoryStorage) -> bytes:
+def rebuild(storage: Storage) -> bytes:
     """Build the index from what is stored and ask for the guard."""
     stored = ((key, storage.get(key) or b"") for key in storage.keys())  # noqa: SIM118  # a store is not a dict
     return MerkleTree.build(stored).guard()

@@ -89,10 +89,14 @@ class Announced(NamedTuple):
     at: Moment
 
 
-class Reindexed(NamedTuple):
-    """This side's index was made again from its store; ``differs``: it is not what the one before was."""
+NOTHING, NODES, LEAVES = "nothing", "nodes", "leaves"
+"""What a reindex found otherwise than it was: leaves, and so the contents that they stand for; or only nodes above."""
 
-    differs: bool
+
+class Reindexed(NamedTuple):
+    """This side's index was made again from its store; ``differing``: in what it is not as the one before was."""
+
+    differing: str  # NOTHING, NODES, LEAVES
     at: Moment
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest, ServiceError
 from labkit.vault.due_times import RETRY_NS
+from labkit.vault.replication.events import LEAVES, NODES, NOTHING
 from labkit.vault.replication.mode import ReindexProgress
 from labkit.vault.replication.rebuild import BATCH_NS, COMMIT, FLUSH, FLUSH_NS, Rebuild, ReindexOptions
 from labkit.vault.storage.barrier import decode_numbers
@@ -132,7 +133,7 @@ def _commit(ctx: Context, journal: Journal, rebuild: Rebuild) -> None:
     assert old is not None, "a rebuild ends when the journal is switched off"
     pages, same = len(old.differing_pages(new)), old.guard() == new.guard()
     names = [] if same else old.differing_keys(new)
-    differs = bool(pages) or not same or old.roots() != new.roots()
+    differing = LEAVES if not same else NODES if pages or old.roots() != new.roots() else NOTHING
     own: Writes = {}
     if not skip_flush:
         note_end(ctx)
@@ -140,7 +141,7 @@ def _commit(ctx: Context, journal: Journal, rebuild: Rebuild) -> None:
     journal.replace(new, own, ctx.core.leadership.term, whole=force, stored=not skip_flush)
     rebuild.move("not stored yet" if skip_flush else "stored")
     rebuild.put_off(ctx.now, FLUSH_NS)
-    ctx.core.replica.reindexed, ctx.core.replica.index_stored = differs, not skip_flush
+    ctx.core.replica.reindexed, ctx.core.replica.index_stored = differing, not skip_flush
     ctx.observe("reindexed", pages=pages, differing_keys=len(names))
     if diff and names:
         ctx.observe("reindex_differences", names=names[:MAX_NAMED], others=len(names[MAX_NAMED:]))

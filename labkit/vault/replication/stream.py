@@ -26,6 +26,8 @@ from typing import Any
 from labkit.service.durations import MILLISECOND_NS
 from labkit.service.record import new
 from labkit.vault.replication.events import (
+    LEAVES,
+    NODES,
     Apply,
     AskUpstream,
     Changes,
@@ -121,14 +123,13 @@ def pushed(state: State, event: Pushed) -> Step:
 
 
 def reindexed(state: State, event: Reindexed) -> Step:
-    """Ask by guard with the new index, unless a connection that is about to begin does so.
+    """Ask by guard with the new index where that matters, unless a connection that is about to begin does so.
 
-    A comparison under way goes on where it found all as it was; one with an index that was wrong counts for none.
+    Other leaves end a stream as well as a comparison, other nodes only a comparison, which then counts for none.
     """
     state = state._replace(root_alarm="", reindexed=True, divergences=0, recheck_ns=0)
-    if state.connection_state != "ready" or not (event.differs or state.state == "stream-wals"):
-        return state, []
-    return ask_guard(state._replace(loops=0) if event.differs else state)
+    matters = event.differing == LEAVES or (event.differing == NODES and state.state != "stream-wals")
+    return ask_guard(state._replace(loops=0)) if matters and state.connection_state == "ready" else (state, [])
 
 
 def _advanced(state: State, position: int) -> State:

@@ -19,7 +19,7 @@ SAMPLES = [
     events.Refused("", 0, "cut", AT),
     events.Pushed({"serial": 4, "entries": []}, AT),
     events.Announced("a", 6, AT),
-    events.Reindexed(True, AT),
+    events.Reindexed(events.LEAVES, AT),
     events.TimerFired("backoff", 5, AT),
     events.AskUpstream("guard_hash", "a", {"serial": 1}, True),
     events.StartTimer("backoff", 1, 2, 200_000),

@@ -9,6 +9,9 @@ import pytest
 
 from labkit.vault.replication import stream, sync
 from labkit.vault.replication.events import (
+    LEAVES,
+    NODES,
+    NOTHING,
     Apply,
     AskUpstream,
     Moment,
@@ -422,27 +425,35 @@ def test_the_report_says_what_to_do() -> None:
     assert "reindex" in report.fields["advice"]
 
 
-def test_a_reindex_asks_by_guard_again_and_lets_damage_be_noticed_again() -> None:
-    loud = STREAMING._replace(root_alarm="reported", divergences=3, recheck_ns=99, work=Work(4, progress=1))
-    state, effects = stream.reindexed(loud, Reindexed(False, AT))
+LOUD = STREAMING._replace(root_alarm="reported", divergences=3, recheck_ns=99, loops=1, work=Work(4, progress=1))
 
+
+@pytest.mark.parametrize("differing", [NOTHING, NODES])
+def test_a_reindex_that_finds_the_same_leaves_lets_a_stream_go_on_and_damage_be_noticed_again(differing: str) -> None:
+    state, effects = stream.reindexed(LOUD, Reindexed(differing, AT))
+    assert (state, effects) == (LOUD._replace(root_alarm="", divergences=0, recheck_ns=0, reindexed=True), [])
+    assert kinds(stream.echoed(state, echo(**UNLIKE))[1]) == ["roots_differ"]
+
+
+def test_one_that_finds_other_leaves_asks_by_guard_again() -> None:
+    state, effects = stream.reindexed(LOUD, Reindexed(LEAVES, AT))
     assert asks(effects) == ["guard_hash"]
-    assert (state.root_alarm, state.divergences, state.recheck_ns, state.work) == ("", 0, 0, Work())
-    assert kinds(stream.echoed(state._replace(awaiting="", serial=STREAMING.serial), echo(**UNLIKE))[1]) == [
-        "roots_differ"
-    ]
+    assert (state.loops, state.work) == (0, Work())
     for connection in ("idle", "connecting", "transient_failure", "shutdown"):
-        state, effects = stream.reindexed(loud._replace(connection_state=connection), Reindexed(True, AT))
+        state, effects = stream.reindexed(LOUD._replace(connection_state=connection), Reindexed(LEAVES, AT))
         assert (state.reindexed, effects) == (True, [])
 
 
 @pytest.mark.parametrize("where", ["merkle-diff", "merkle-sync"])
-def test_a_reindex_that_finds_all_as_it_was_lets_a_comparison_go_on_and_another_begins_it_again(where: str) -> None:
+def test_a_comparison_goes_on_after_a_reindex_that_finds_all_as_it_was_and_begins_again_after_others(
+    where: str,
+) -> None:
     fetching = STREAMING._replace(state=where, awaiting="fetch_keys", loops=1, work=Work(4, fetch=("a",)))
-    state, effects = stream.reindexed(fetching, Reindexed(False, AT))
-    assert (state.work, state.awaiting, state.reindexed, effects) == (fetching.work, "fetch_keys", True, [])
-    state, effects = stream.reindexed(fetching, Reindexed(True, AT))
-    assert (state.work, state.loops, asks(effects)) == (Work(), 0, ["guard_hash"])
+    state, effects = stream.reindexed(fetching, Reindexed(NOTHING, AT))
+    assert (state, effects) == (fetching._replace(reindexed=True), [])
+    for differing in (NODES, LEAVES):
+        state, effects = stream.reindexed(fetching, Reindexed(differing, AT))
+        assert (state.work, state.loops, asks(effects)) == (Work(), 0, ["guard_hash"])
 
 
 def test_roots_that_differ_after_a_reindex_of_this_side_are_the_primarys_fault() -> None:
