@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from labkit.scenario.running import Run
+    from labkit.views.comparison import Comparison
     from labkit.views.dashboard import Dashboard
     from labkit.views.picture import Picture
 
@@ -224,6 +225,14 @@ class Lab(FaultVerbs):
         if first == one_of("second", "a cluster", second, names):
             raise ValueError(f"diff: expected two different clusters, got {first} twice")
         return differences(self.queries, first, second)
+
+    def compare(self, other: Lab) -> Comparison:
+        """Return the first event in which this run and another differ, such as a branch's, and what they had before."""
+        if not isinstance(other, Lab):
+            raise wrong("other", "another lab, such as a branch of this one", other)
+        from labkit.views import comparison
+
+        return comparison.compare(self.trace, other.trace)
 
     def snapshot(self) -> Snapshot:
         """Return everything that the lab is made of at this instant."""

@@ -65,6 +65,7 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Lab.work_through": {"runbook": ("promote", set()), "cluster": ("tokyo", set()), "force": (False, {"True"})},
     "Lab.replicate": {"primary": ("paris", set()), "secondary": ("tokyo", set())},
     "Lab.diff": {"first": ("paris", set()), "second": ("tokyo", set())},
+    "Lab.compare": {"other": (None, set())},
     "Lab.failover": {"old": ("paris", set()), "new": ("tokyo", set())},
     "Lab.lag": {"primary": ("paris", set()), "secondary": ("tokyo", set())},
     "Lab.restore": {"snapshot": (None, set())},
