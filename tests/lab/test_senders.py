@@ -117,14 +117,17 @@ def drill() -> Drill:
 
 def record(node: NodeHost, sent: list[Sent]) -> None:
     """Note what a node sends to other clusters, but for requests of the API."""
-    send = node.services.send
 
-    def noting(source: str, target: str, what: str, message: Any, *more: Any, **named: Any) -> None:
-        if source.partition("-")[0] != target.partition("-")[0] and type(message) is not ApiRequest:
-            sent.append((source, target, message))
-        send(source, target, what, message, *more, **named)
+    def noting(way: Callable[..., None]) -> Callable[..., None]:
+        def note(source: str, target: str, what: str, message: Any, *more: Any, **named: Any) -> None:
+            if source.partition("-")[0] != target.partition("-")[0] and type(message) is not ApiRequest:
+                sent.append((source, target, message))
+            way(source, target, what, message, *more, **named)
 
-    connect(node, node.services._replace(send=noting))
+        return note
+
+    services = node.services
+    connect(node, services._replace(send=noting(services.send), datagram=noting(services.datagram)))
 
 
 def connect(node: NodeHost, services: HostServices) -> None:
