@@ -316,6 +316,9 @@ def _marks(records: Records) -> Iterable[TimelineMark]:
     for step in records.trace.select("step", status=BEGUN):
         if (step.at_ns, step.text) not in seen:
             yield TimelineMark(step.at_ns, "step", step.text)
+    cluster_of = {node: name for name, nodes in records.clusters.items() for node in nodes}
+    for done in records.trace.select("observed", what="reindexed"):
+        yield TimelineMark(done.at_ns, "undoing", f"reindexed {cluster_of.get(done.node, done.node)}")
     modes = dict.fromkeys(records.clusters, "disabled")
     for event in records.trace.select("mode"):
         before, modes[event.cluster] = modes.get(event.cluster, "disabled"), event.mode

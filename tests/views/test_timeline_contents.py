@@ -447,6 +447,12 @@ def test_promotions_and_demotions_are_marked_whoever_asked_for_them(drilled):
     assert marks(of(lab), "role") == ["tokyo promoted", "tokyo demoted"]
 
 
+def test_the_end_of_a_reindex_is_marked(lab):
+    lab["tokyo"].reindex()
+
+    assert [words for words in marks(of(lab), "undoing") if words.startswith("reindex")] == ["reindexed tokyo"]
+
+
 def test_corruption_is_marked_with_its_layer(lab):
     lab.corrupt("tokyo", layer="page")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
+from labkit.service.errors import BadRequest
 from labkit.service.routing import Route
 from labkit.vault.replication import operation_token, reindex, reports
 from labkit.vault.replication.endpoints import (
@@ -23,6 +24,7 @@ from labkit.vault.replication.rebuild import ReindexOptions
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
+    from labkit.vault.replication.mode import Mode
 
 DIFF = fields.flag("diff", "compare the index key by key, which takes longer, and report the keys that differ", False)
 FORCE = fields.flag("force", "store every page of the new index, whatever is kept of the old one", False)
@@ -31,33 +33,33 @@ SKIP_FLUSH = fields.flag("skip_flush", "store the new index a second later; a cr
 
 def check_secondary(ctx: Context, dr_operation_token: str) -> dict[str, Any]:
     """Compare every node of a secondary's Merkle tree with a newly computed tree."""
-    require_mode(ctx, "secondary", "check the secondary's Merkle tree")
+    _require(ctx, "secondary", "check the secondary's Merkle tree", "replication/merkle-check")
     operation_token.check(ctx, dr_operation_token)
     return reports.merkle_check(ctx)
 
 
 def check_primary(ctx: Context) -> dict[str, Any]:
     """Compare every node of a primary's Merkle tree with a newly computed tree."""
-    require_mode(ctx, "primary", "check the primary's Merkle tree")
+    _require(ctx, "primary", "check the primary's Merkle tree", DR + "secondary/merkle-check")
     return reports.merkle_check(ctx)
 
 
 def reindex_secondary(ctx: Context, dr_operation_token: str, diff: bool, force: bool, skip_flush: bool) -> None:
     """Make a secondary's Merkle index again from what its store holds, in the background."""
-    require_mode(ctx, "secondary", "reindex the secondary")
+    _require(ctx, "secondary", "reindex the secondary", "replication/reindex")
     operation_token.check(ctx, dr_operation_token)
     _reindex(ctx, ReindexOptions(diff, force, skip_flush))
 
 
 def reindex_primary(ctx: Context, diff: bool, force: bool, skip_flush: bool) -> None:
     """Make a primary's Merkle index again from what its store holds, in the background."""
-    require_mode(ctx, "primary", "reindex the primary")
+    _require(ctx, "primary", "reindex the primary", DR + "secondary/reindex")
     _reindex(ctx, ReindexOptions(diff, force, skip_flush))
 
 
 def recover_secondary(ctx: Context, dr_operation_token: str) -> None:
     """Begin this secondary's replication again from what it holds: a connection, a guard, what is missing."""
-    mode = require_mode(ctx, "secondary", "recover")
+    mode = _require(ctx, "secondary", "recover the secondary", "replication/recover")
     operation_token.check(ctx, dr_operation_token)
     store_mode(ctx, with_position(ctx, mode))
     ctx.warn("Replication begins again from what this secondary holds; its status shows how far it is.")
@@ -65,9 +67,20 @@ def recover_secondary(ctx: Context, dr_operation_token: str) -> None:
 
 def recover_primary(ctx: Context) -> None:
     """End the connections of all secondaries, so that each of them begins again from what it holds."""
-    require_mode(ctx, "primary", "recover")
+    _require(ctx, "primary", "recover the primary", DR + "secondary/recover")
     ctx.after_commit = ctx.core.replica.reconnect
     ctx.warn("The secondaries are disconnected; each connects again, from what it holds.")
+
+
+def _require(ctx: Context, wanted: str, verb: str, other: str) -> Mode:
+    """Return the mode record when the cluster is what is wanted; else BadRequest, which names the form for what it is.
+
+    A promotion or demotion would be the other way out: nobody needs it for a check or a repair.
+    """
+    found = ctx.mode.mode
+    if found not in (wanted, "disabled"):
+        raise BadRequest(f"cannot {verb}: this cluster is a DR {found}; its form is POST sys/{other}")
+    return require_mode(ctx, wanted, verb)
 
 
 def _reindex(ctx: Context, options: ReindexOptions) -> None:

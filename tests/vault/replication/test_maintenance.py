@@ -31,6 +31,15 @@ def test_a_primarys_form_is_refused_in_any_other_mode(apart, together, name):
 
 
 @pytest.mark.parametrize("name", OF_A_SECONDARY)
+def test_the_refusal_of_the_other_sides_form_names_this_sides_and_no_change_of_mode(together, name):
+    own = together["paris"].post(DR + f"secondary/{name}", {"dr_operation_token": "hvs.x"}, token="").errors[0]
+    others = together["tokyo"].post(f"sys/replication/{name}", {}).errors[0]
+
+    assert own.endswith(f"; its form is POST sys/replication/{name}")
+    assert others.endswith(f"; its form is POST {DR}secondary/{name}")
+
+
+@pytest.mark.parametrize("name", OF_A_SECONDARY)
 @pytest.mark.parametrize("token", ["", "hvs.wrong", None])
 def test_a_secondarys_form_needs_its_operation_token(together, name, token):
     before = together.stored("tokyo")
