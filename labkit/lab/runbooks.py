@@ -140,9 +140,14 @@ def failover(old: str, new: str) -> Runbook:
     """Move the primary as planned: demote the old, wait until the new is level, promote it, re-point the others.
 
     It waits before the demotion too, until the new one has what the old one had at the start, since a demoted primary
-    ships nothing more than what is under way.  Whoever else followed the old one follows the new one afterwards.
+    ships nothing more than what is under way, and until neither is being reindexed, which may find damage that only the
+    old one can mend.  Whoever else followed the old one follows the new one afterwards.
     """
-    before = yield from _check_pair(old, new)
+    before, other = yield from _check_pair(old, new)
+    for name, status in ((old, before), (new, other)):
+        if status.get("reindex_in_progress"):
+            yield Note(f"failover: waiting until {name} is reindexed")
+            yield from _wait_for_reindex(name)
     yield Note(f"failover: waiting until {new} has entry {before['last_wal']} of {old}")
     yield from _catch_up(old, new, before)
     yield Note(f"failover: demoting {old}")
@@ -191,6 +196,11 @@ def reindex(cluster: str, diff: bool = False, force: bool = False, skip_flush: b
 
 def _reindex(cluster: str, path: str, body: Body) -> Steps:
     _check((yield Ask(cluster, "POST", path, body)), f"reindex {cluster}")
+    yield from _wait_for_reindex(cluster)
+
+
+def _wait_for_reindex(cluster: str) -> Steps:
+    """Wait until a cluster's new index is in use; give up when there is no progress."""
     patience = Patience(MAX_IDLE_NS)
     while True:
         data: Body = (yield Ask(cluster, "GET", DR + "status")).data or {}
@@ -272,8 +282,8 @@ def _status(cluster: str) -> Generator[Wanted, Any, dict[str, Any]]:
     return dict(_check(answer, f"ask {cluster} for its replication status").data or {})
 
 
-def _check_pair(old: str, new: str) -> Generator[Wanted, Any, dict[str, Any]]:
-    """Return the old primary's status, when the new one is a secondary of it."""
+def _check_pair(old: str, new: str) -> Generator[Wanted, Any, tuple[dict[str, Any], dict[str, Any]]]:
+    """Return the statuses of the old primary and of the new one, when that is a secondary of it."""
     before, other = (yield from _status(old)), (yield from _status(new))
     if before["mode"] != "primary" or other["mode"] != "secondary" or before["cluster_id"] != other["cluster_id"]:
         others = " of another set" if before["mode"] == "primary" and other["mode"] == "secondary" else ""
@@ -281,7 +291,7 @@ def _check_pair(old: str, new: str) -> Generator[Wanted, Any, dict[str, Any]]:
             f"failover from {old} to {new}: expected a primary and a secondary of it, "
             f"got {old} {before['mode']} and {new} {other['mode']}{others}; nothing was changed"
         )
-    return before
+    return before, other
 
 
 def _catch_up(old: str, new: str, before: dict[str, Any]) -> Steps:

@@ -47,6 +47,7 @@ from labkit.vault.replication.state import (
     backoff_ns,
     canary_age_ms,
     learned,
+    move,
 )
 
 MAX_CANARIES = 64
@@ -125,11 +126,16 @@ def pushed(state: State, event: Pushed) -> Step:
 def reindexed(state: State, event: Reindexed) -> Step:
     """Ask by guard with the new index where that matters, unless a connection that is about to begin does so.
 
-    Other leaves end a stream as well as a comparison, other nodes only a comparison, which then counts for none.
+    Other leaves end a stream as well as a comparison, other nodes only a comparison, which then counts for none:
+    until the guard is found, the contents are not known to be those of a generation.
     """
     state = state._replace(root_alarm="", reindexed=True, divergences=0, recheck_ns=0)
     matters = event.differing == LEAVES or (event.differing == NODES and state.state != "stream-wals")
-    return ask_guard(state._replace(loops=0)) if matters and state.connection_state == "ready" else (state, [])
+    if not matters or state.connection_state != "ready":
+        return state, []
+    state, moves = move(state._replace(loops=0), "roots differ")
+    state, asked = ask_guard(state)
+    return state, [*moves, *asked]
 
 
 def _advanced(state: State, position: int) -> State:

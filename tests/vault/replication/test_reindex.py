@@ -268,6 +268,23 @@ def test_promotion_waits_for_it_or_is_forced(together):
     assert sound_primary(together, "tokyo")
 
 
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_planned_failover_waits_for_it_and_for_what_it_finds(together, cut):
+    """What the survivor holds damaged only the old primary can give it again."""
+    lab = together.lab
+    lab.corrupt("tokyo", layer="storage")
+    begin(together)
+    if cut:
+        lab.partition("paris", "tokyo")
+        lab.run("4s").heal()
+        assert together.status("tokyo")["state"] == "merkle-diff"
+    lab.failover("paris", "tokyo")
+    lab.run("3s")
+    assert lab.invariants.broken == {}
+    assert together["tokyo"].get("secret/data/mine").raise_for_status().data["data"] == {"of": "paris"}
+    assert lab.queries.contents("tokyo") == lab.queries.contents("paris")
+
+
 def sound_primary(drill, cluster):
     report = drill[cluster].merkle_check().data["merkle_corruption_report"]
     return not report["corrupted_root"] and pages(report) == []

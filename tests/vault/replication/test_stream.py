@@ -21,7 +21,7 @@ from labkit.vault.replication.events import (
     Remember,
     ReplyArrived,
 )
-from labkit.vault.replication.state import Heartbeat, State, Work
+from labkit.vault.replication.state import Heartbeat, State, Work, ready_to_promote
 from labkit.vault.replication.sync import Stop
 
 SECOND_NS = 1_000_000_000
@@ -438,7 +438,8 @@ def test_a_reindex_that_finds_the_same_leaves_lets_a_stream_go_on_and_damage_be_
 def test_one_that_finds_other_leaves_asks_by_guard_again() -> None:
     state, effects = stream.reindexed(LOUD, Reindexed(LEAVES, AT))
     assert asks(effects) == ["guard_hash"]
-    assert (state.loops, state.work) == (0, Work())
+    assert (state.state, state.loops, state.work) == ("merkle-diff", 0, Work())
+    assert ready_to_promote(state) == "it is comparing its data with the primary's"
     for connection in ("idle", "connecting", "transient_failure", "shutdown"):
         state, effects = stream.reindexed(LOUD._replace(connection_state=connection), Reindexed(LEAVES, AT))
         assert (state.reindexed, effects) == (True, [])
@@ -453,7 +454,7 @@ def test_a_comparison_goes_on_after_a_reindex_that_finds_all_as_it_was_and_begin
     assert (state, effects) == (fetching._replace(reindexed=True), [])
     for differing in (NODES, LEAVES):
         state, effects = stream.reindexed(fetching, Reindexed(differing, AT))
-        assert (state.work, state.loops, asks(effects)) == (Work(), 0, ["guard_hash"])
+        assert (state.state, state.work, state.loops, asks(effects)) == ("merkle-diff", Work(), 0, ["guard_hash"])
 
 
 def test_roots_that_differ_after_a_reindex_of_this_side_are_the_primarys_fault() -> None:
