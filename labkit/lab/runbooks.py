@@ -200,7 +200,7 @@ def _reindex(cluster: str, path: str, body: Body) -> Steps:
 
 
 def _wait_for_reindex(cluster: str) -> Steps:
-    """Wait until a cluster's new index is in use; give up when there is no progress."""
+    """Wait until a cluster's new index is in use; give up when it makes no progress."""
     patience = Patience(MAX_IDLE_NS)
     while True:
         data: Body = (yield Ask(cluster, "GET", DR + "status")).data or {}
