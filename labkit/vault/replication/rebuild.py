@@ -58,13 +58,13 @@ class ReindexOptions(NamedTuple):
 class Rebuild:
     """An index under construction, and which keys changed since it was begun."""
 
-    __slots__ = ("_leaves", "_listed", "_replayed", "_touched", "_wait_ns", "due_ns", "options", "progress", "stage")
+    __slots__ = ("_leaves", "_listed", "_replayed", "_touched", "_wait_ns", "done", "due_ns", "options", "stage")
 
     def __init__(self, options: ReindexOptions, now_ns: int) -> None:
         self.options = options
         self.put_off(now_ns, BATCH_NS)
         self.stage = SCANNING
-        self.progress = 0  # keys of the present stage that are done
+        self.done = 0  # keys of the present stage that are done
         self._listed: tuple[str, ...] = ()
         self._leaves: dict[str, bytes] = {}
         self._touched: dict[str, None] = {}
@@ -75,7 +75,7 @@ class Rebuild:
         """Restore a rebuild from what ``state`` returned."""
         rebuild = cls(ReindexOptions(*state["options"]), 0)
         rebuild.due_ns, rebuild._wait_ns, rebuild._replayed = state["due_ns"], state["wait_ns"], state["replayed"]
-        rebuild.stage, rebuild.progress, rebuild._listed = state["stage"], state["progress"], state["listed"]
+        rebuild.stage, rebuild.done, rebuild._listed = state["stage"], state["done"], state["listed"]
         rebuild._leaves, rebuild._touched = dict(state["leaves"]), dict.fromkeys(state["touched"])
         return rebuild
 
@@ -85,7 +85,7 @@ class Rebuild:
     @property
     def described(self) -> str:
         """How far it is, in words."""
-        return f"{self.stage}, {self.progress} of {self.total} keys" if self.total else self.stage
+        return f"{self.stage}, {self.done} of {self.total} keys" if self.total else self.stage
 
     @property
     def total(self) -> int:
@@ -100,7 +100,7 @@ class Rebuild:
             "wait_ns": self._wait_ns,
             "replayed": self._replayed,
             "stage": self.stage,
-            "progress": self.progress,
+            "done": self.done,
             "listed": self._listed,
             "leaves": dict(self._leaves),
             "touched": tuple(self._touched),
@@ -154,17 +154,17 @@ class Rebuild:
         if not self._listed:
             keys = storage.keys()
             self._listed = tuple([key for key in keys if classify(key)])
-        self.progress += SCANNED_KEYS
-        if self.progress < len(self._listed):
+        self.done += SCANNED_KEYS
+        if self.done < len(self._listed):
             return "keys are left"
-        self.progress = 0
+        self.done = 0
         return "all keys listed"
 
     def _build(self, storage: Storage) -> str:
-        at, count = self.progress, COMPARED_KEYS if self.options.diff else BUILT_KEYS
+        at, count = self.done, COMPARED_KEYS if self.options.diff else BUILT_KEYS
         self._read(storage, self._listed[at : at + count])
-        self.progress = min(at + count, self.total)
-        return "keys are left" if self.progress < self.total else "all leaves computed"
+        self.done = min(at + count, self.total)
+        return "keys are left" if self.done < self.total else "all leaves computed"
 
     def _replay(self, storage: Storage) -> str:
         touched = tuple(self._touched)

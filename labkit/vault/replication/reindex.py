@@ -52,7 +52,7 @@ def progress(ctx: Context) -> ReindexProgress | None:
     rebuild = ctx.core.replica.journal.rebuild
     if rebuild is None or rebuild.stage == FLUSH:
         return None
-    return ReindexProgress(rebuild.stage, rebuild.progress, rebuild.total)
+    return ReindexProgress(rebuild.stage, rebuild.done, rebuild.total)
 
 
 def last_s(ctx: Context) -> int:

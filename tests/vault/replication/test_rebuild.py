@@ -77,7 +77,7 @@ def test_it_goes_through_its_stages_in_batches_and_shows_how_far_it_is() -> None
     work = Rebuild(ReindexOptions(), 1_000)
     seen = []
     while work.stage != "commit":
-        seen.append((work.stage, work.progress, work.total))
+        seen.append((work.stage, work.done, work.total))
         before_ns = work.due_ns
         work.do_batch(journal.storage)
         assert work.due_ns == before_ns + rebuild.BATCH_NS
@@ -158,7 +158,7 @@ def test_a_batch_that_the_store_cannot_read_is_done_again() -> None:
     due_ns = work.due_ns
     with pytest.raises(StoreError):
         work.do_batch(broken)
-    assert (work.stage, work.progress, work.due_ns) == ("building", 0, due_ns)
+    assert (work.stage, work.done, work.due_ns) == ("building", 0, due_ns)
     while work.stage != "commit":
         work.do_batch(journal.storage)
     assert work.finish(journal.storage).root() == afresh(journal).root()
