@@ -35,6 +35,7 @@ from labkit.vault.context import own_work
 from labkit.vault.identifiers import sha256
 from labkit.vault.replication import activation, announcement, applied_position
 from labkit.vault.replication.events import (
+    LEAVES,
     Announced,
     Apply,
     AskUpstream,
@@ -134,12 +135,14 @@ class ReplicationLink(NodeReplica):
             differing, core.replica.reindexed = core.replica.reindexed, ""
             if self._sync is not None:
                 self._drive(Reindexed(differing, self._moment()))
+            elif differing == LEAVES:
+                self.secondaries.reconnect("the primary was reindexed and holds something else than it knew")
         if core.replica.index_stored:
             core.replica.index_stored = False
             self._services.emit(IndexReplaced(self._plan.cluster.name))
         if core.replica.reconnects:
             core.replica.reconnects = False
-            self.secondaries.reconnect()
+            self.secondaries.reconnect("the primary was asked to recover")
         cached = core.caches.records.get(MODE_KEY)
         mode: Mode = core.replica.mode if cached is None or cached[0] is not stored else cached[1]
         if self.secondaries.connected:

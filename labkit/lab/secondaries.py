@@ -172,11 +172,11 @@ class Secondaries(NodeReplica):
                 self.streams[secondary_id] = stream
                 self._send(self.connected[secondary_id], "stream", new(StreamPush, (message,)), size)
 
-    def reconnect(self) -> None:
+    def reconnect(self, why: str) -> None:
         """End all connections; each secondary begins another with its guard, here and at once."""
         here = (self._core.settings.cluster_address,)
         for secondary_id in sorted(self.connected):
-            self._disconnect(secondary_id, "the primary was asked to recover", here)
+            self._disconnect(secondary_id, why, here)
 
     def _disconnect(self, secondary_id: str, why: str, instead: tuple[str, ...] = (), *, aside: bool = False) -> None:
         host = self.connected.pop(secondary_id)

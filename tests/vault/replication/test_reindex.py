@@ -112,11 +112,20 @@ def test_on_a_primary_it_passes_damage_in_the_store_on(together):
     together.lab.run("30s")
     assert together.lab.queries.contents("tokyo")[struck["key"]] == good
     together["paris"].reindex()
-    together.lab.run("4s")
+    together.lab.run("800ms")
 
-    assert together.lab.queries.contents("tokyo") == together.lab.queries.contents("paris")
+    assert together.lab.queries.contents("tokyo") == together.lab.queries.contents("paris"), "noticed at once"
     assert together.lab.queries.contents("tokyo")[struck["key"]] != good
     assert together["paris"].get("secret/data/mine").status == 500
+    (ended,) = observed(together.lab, "replication_disconnected", "tokyo")
+    assert ended["reason"] == "the primary was reindexed and holds something else than it knew"
+
+
+def test_on_a_primary_that_finds_all_as_it_was_no_connection_ends(together):
+    together.lab.corrupt("paris", layer="subpage")
+    together["paris"].reindex()
+    together.lab.run("2s")
+    assert observed(together.lab, "replication_disconnected", "tokyo") == []
 
 
 def test_all_variants_end_with_the_same_root(together_snapshot, drill):
