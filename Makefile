@@ -11,7 +11,7 @@
 #   make notebook   install JupyterLab into .venv and open the lessons in the browser
 #   make bench      the speed measurements of tests/bench
 #   make prove      search replication, election and client to the end, within bounds that take minutes
-#   make torture    500,000 odd requests, then 1,000 random labs; ARGS is the number of requests and a seed
+#   make torture    500,000 odd requests, 1,000 random labs, 1,000 recounts of losses; ARGS is requests and a seed
 #
 # PYTHON=/path/to/python3 chooses the interpreter, VENV=folder another place for the environment.
 
@@ -80,6 +80,7 @@ prove: $(VENV)/core
 torture: $(VENV)/dev
 	@$(VENV)/bin/python tests/torture/test_odd_requests.py $(ARGS)
 	@$(VENV)/bin/python tests/torture/test_random_labs.py
+	@$(VENV)/bin/python tests/lab/test_losses_recounted.py
 
 # What is installed is remembered by an empty file in the environment; a newer pyproject.toml installs again.
 $(VENV)/core: pyproject.toml $(VENV)/bin/python

@@ -1,14 +1,24 @@
-"""Losses recounted: random labs, in which loss and outage are measured by the ledger and counted again from below."""
+"""Losses recounted: random labs, in which loss and outage are measured by the ledger and counted again from below.
+
+    python tests/lab/test_losses_recounted.py [seeds] [first seed] [processes]
+
+The suite plays some hundreds of them; as a script it plays as many as it is given, 1,000 by default.
+"""
 
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
+from multiprocessing import Pool
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, WorkloadPlan, triangle
@@ -16,7 +26,7 @@ from labkit.lab.cluster import Silence
 from labkit.lab.runbook_effects import RunbookError
 from tests.lab.recount import CLIENTS, CLUSTERS, Recount, Taken
 
-EVERYDAY = 16
+EVERYDAY, MORE = 16, 256
 BACKLOGS = (8, 16, 64, 256, 16_384)
 SMALL = 64
 MAX_POLLS = 36
@@ -336,9 +346,37 @@ def test_a_revoked_id_in_two_hundred_labs_ends_the_shipping_since_when_a_recount
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(EVERYDAY, 1000, 60))
-def test_loss_and_outage_in_a_thousand_labs_are_what_a_recount_says(start, monkeypatch):
+@pytest.mark.parametrize("start", range(EVERYDAY, MORE, 60))
+def test_loss_and_outage_in_many_labs_are_what_a_recount_says(start, monkeypatch):
     drilled = drill_all(range(start, start + 60), monkeypatch)
 
     assert overwritten_share(drilled) >= OVERWRITTEN
     assert sum(one.promotions for one in drilled) >= 30
+
+
+def tried(seed: int) -> Drilled | str:
+    """Play a lab; return what it was like, or what is wrong with it."""
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            return drill(seed, patch)
+    except Exception as error:
+        return f"seed {seed}: {type(error).__name__}: {str(error)[:400]}"
+
+
+def main(arguments: list[str]) -> bool:
+    """Play many labs; print those in which ledger and recount differ, and return whether there were any."""
+    seeds, first, processes = [*map(int, arguments), *(1_000, 0, 2)[len(arguments) :]]
+    with Pool(processes) as pool:
+        results = pool.map(tried, range(first, first + seeds), chunksize=8)
+    wrong, played = (
+        [one for one in results if isinstance(one, str)],
+        [one for one in results if isinstance(one, Drilled)],
+    )
+    print("\n".join(wrong), end="\n" * bool(wrong))
+    promotions, losses = sum(one.promotions for one in played), sum(one.losses for one in played)
+    print(f"{seeds} seeds: {promotions} promotions, {losses} lost writes, {len(wrong)} labs with a difference")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
