@@ -57,7 +57,7 @@ class Secondaries(NodeReplica):
     ) -> None:
         super().__init__(plan, services, vault, incarnation)
         self._admission = Admission(vault.core, self._send)
-        self._judged = -1  # after how many commits it was judged last who is revoked
+        self._judged = vault.core.commits if state.get("judged") else -1  # as of which commit who is revoked was judged
         self.connected: dict[str, str] = dict(state.get("connected", {}))
         self.streams: dict[str, SecondaryStream] = {
             secondary_id: SecondaryStream(*row) for secondary_id, row in state.get("streams", ())
@@ -67,6 +67,7 @@ class Secondaries(NodeReplica):
     def state(self) -> dict[str, Any]:
         """Return them as plain values."""
         return {
+            "judged": self._judged == self._core.commits,
             "connected": dict(self.connected),
             "streams": tuple((secondary_id, tuple(stream)) for secondary_id, stream in self.streams.items()),
             "peers": tuple(tuple(peer) for peer in self._core.replica.secondaries.values()),

@@ -297,3 +297,16 @@ def test_a_host_follows_under_one_id_at_a_time(calm):
     lost = calm.trace.select("observed", what="replication_disconnected", node="tokyo-1")
     assert [event for event in lost if event.at_ns >= at_ns] == []
     assert calm.queries.streaming_pairs() == [("paris", "tokyo")]
+
+
+def test_a_paused_primary_that_was_saved_learns_of_a_revocation_no_earlier_than_one_that_was_not(calm):
+    """While it was paused another node led and revoked the id; what it is asked then is answered as it believes."""
+    calm["paris"].post("secret/data/app", {"data": {"n": 1}}).raise_for_status()
+    calm.pause("paris-1")
+    calm.run(until=lambda lab: lab["paris"].active not in ("", "paris-1"))
+    calm["paris"].post(DR + "primary/revoke-secondary", {"id": "tokyo"}).raise_for_status()
+    restored = Lab.restore(calm.snapshot())
+    for lab in (calm, restored):
+        lab.resume("paris-1")
+        lab.run("3s")
+    assert restored.trace.digest() == calm.trace.digest()
