@@ -16,6 +16,7 @@ from labkit.service.durations import format_duration
 from labkit.sim.latency import Latency
 from labkit.vault.context import own_work
 from labkit.vault.mounts import read_table
+from labkit.vault.replication.applied_position import POSITION
 from labkit.vault.replication.journal import WAL_KEY, read_number
 from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.fencing import StaleTerm
@@ -60,9 +61,12 @@ class LabFaults:
         self._emit(NodeTreated(self._parts.now, "crash in commit", node.name, True, f"{moment} its keys"))
 
     def end_inside_commit(self, ended: CommitInterruptedError) -> None:
-        """A node's process has ended inside a commit: report what the store has of it, for its history, and crash."""
+        """A node's process has ended inside a commit: report what the store has of it, for its history, and crash.
+
+        What was kept of the upstream's entries belongs to the upstream's history: they are reported there.
+        """
         node = self._parts.nodes[ended.node]
-        if ended.kept:
+        if ended.kept and POSITION not in ended.kept:
             number = read_number(ended.kept.get(WAL_KEY)) if ended.kept.get(WAL_KEY) else None
             node.commits.note(number, ended.kept, False)
         if node.commits.made:

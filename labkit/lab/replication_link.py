@@ -130,6 +130,10 @@ class ReplicationLink(NodeReplica):
             self.secondaries.forget()
         stored = core.storage.get(MODE_KEY)
         if stored != self.started:
+            if self._mode.mode != "disabled" and not self._journal.on:  # another node changed it, and so leads
+                core.step_down()
+                self.after_step()
+                return
             self._apply_mode(stored)
         if core.replica.reindexed:
             differing, core.replica.reindexed = core.replica.reindexed, ""

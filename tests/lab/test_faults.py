@@ -495,3 +495,13 @@ def test_damage_may_meet_it_and_a_resumed_leader_too(calm):
     calm.resume("paris-1")
     calm.run("8s")
     assert calm["paris"].active == "paris-2"
+
+
+def test_a_secondary_that_ends_inside_the_commit_of_what_its_primary_sent_wrote_nothing_of_its_own(calm):
+    calm.crash_in_commit("tokyo", "after")
+    calm["paris"].post("secret/data/app", {"data": {"n": 1}}).raise_for_status()
+    calm.run("2s")
+
+    assert not calm.queries.is_running("tokyo-1")
+    assert calm.queries.contents("tokyo") == calm.queries.contents("paris"), "the store has all of it"
+    assert calm.invariants.broken == {}

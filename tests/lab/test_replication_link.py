@@ -11,7 +11,7 @@ from labkit import Lab
 from labkit.lab.election import read_lease
 from labkit.lab.messages import ReplicationQuestion
 from labkit.lab.reports import Progressed
-from labkit.lab.runbook_effects import RunbookError
+from labkit.lab.runbook_effects import Ask, RunbookError
 from labkit.vault.core import Leadership
 from labkit.vault.replication.otp import decode
 
@@ -649,3 +649,20 @@ def test_who_loses_the_lead_while_it_stands_still_and_takes_it_again_starts_agai
 
     assert level(calm)
     assert list(calm.parts.nodes["paris-1"].link.secondaries.streams) == ["tokyo"]
+
+
+def test_a_paused_node_that_finds_another_mode_than_it_knew_steps_down(calm):
+    """While it was paused another node led and joined the set again: this one keeps no index of what is there now."""
+    calm.work_through("disable", cluster="tokyo")
+    calm.pause("tokyo-1")
+    calm.run(until=lambda lab: lab["tokyo"].active not in ("", "tokyo-1"))
+    calm.parts.console.ask(Ask("tokyo", "GET", "sys/health", node="tokyo-1"))
+    calm.work_through("enable-secondary", cluster="tokyo", primary="paris")
+    calm.resume("tokyo-1")
+    calm.run("10s")
+
+    stepped = [event.node for event in calm.trace.select("observed", what="stepped down")]
+    assert stepped == ["tokyo-1"]
+    assert not calm.parts.nodes["tokyo-1"].active
+    assert calm["tokyo"].status()["state"] == "stream-wals"
+    assert calm.invariants.broken == {}
