@@ -37,6 +37,18 @@ def test_the_examples_of_the_rfc(original: Any, patch: Any, result: Any) -> None
     assert merge_patch(original, patch) == result
 
 
+@pytest.mark.parametrize(("original", "patch", "result"), APPENDIX_A)
+def test_the_examples_of_the_rfc_hold_for_a_member_of_a_secret(
+    service: Any, original: Any, patch: Any, result: Any
+) -> None:
+    service.post("secret/data/app", {"data": {"m": original, "other": 1}})
+
+    assert service.patch("secret/data/app", {"data": {"m": patch}}).data["version"] == 2
+
+    kept = {"other": 1} if patch is None else {"m": result, "other": 1}  # null takes the member itself away
+    assert service.get("secret/data/app").data["data"] == kept
+
+
 def test_a_list_is_taken_as_it_is_nulls_and_all() -> None:
     assert merge_patch({"a": [1]}, {"a": [None, {"b": None}]}) == {"a": [None, {"b": None}]}
 

@@ -243,3 +243,57 @@ def test_deleting_metadata_deletes_all_versions_and_nothing_else(service: Any) -
 
 def test_deleting_what_is_not_there_is_no_error(service: Any) -> None:
     assert service.delete("secret/metadata/none").status == 204
+
+
+# ---- permissions -----------------------------------------------------------------------------------
+
+# what is asked, the path that its policy names, the capability that allows it
+NEEDED = [
+    ("GET", "data/app", "data/app", "read"),
+    ("POST", "data/app", "data/app", "update"),
+    ("POST", "data/new", "data/new", "create"),
+    ("PATCH", "data/app", "data/app", "patch"),
+    ("DELETE", "data/app", "data/app", "delete"),
+    ("GET", "subkeys/app", "subkeys/app", "read"),
+    ("POST", "delete/app", "delete/app", "update"),
+    ("POST", "undelete/app", "undelete/app", "update"),
+    ("PUT", "destroy/app", "destroy/app", "update"),
+    ("LIST", "metadata/dir", "metadata/dir/", "list"),
+    ("GET", "metadata/app", "metadata/app", "read"),
+    ("POST", "metadata/app", "metadata/app", "update"),
+    ("POST", "metadata/new", "metadata/new", "create"),
+    ("PATCH", "metadata/app", "metadata/app", "patch"),
+    ("DELETE", "metadata/app", "metadata/app", "delete"),
+    ("GET", "config", "config", "read"),
+    ("POST", "config", "config", "update"),
+]
+CAPABILITIES = ("create", "read", "update", "patch", "delete", "list")
+ENDPOINTS = ("data", "subkeys", "delete", "undelete", "destroy", "metadata")
+BODY = {"data": {"a": 1}, "versions": [1], "max_versions": 3}
+
+
+@pytest.mark.parametrize(("method", "path", "rule", "capability"), NEEDED)
+def test_one_capability_on_one_path_allows_a_request_and_no_other_does(
+    service: Any, method: str, path: str, rule: str, capability: str
+) -> None:
+    service.post("secret/data/app", {"data": {"a": 0}})
+    service.post("secret/data/dir/b", {"data": {"a": 0}})
+
+    def answers(rules: str) -> int:
+        """Ask with a token whose only policy says this."""
+        service.post("sys/policies/acl/one", {"policy": rules})
+        token = service.post("auth/token/create", {"policies": ["one"], "no_default_policy": True}).auth["client_token"]
+        headers = {"X-Vault-Token": token, "Content-Type": "application/merge-patch+json"}
+        answer = service.request(method, f"/v1/secret/{path}", json=BODY, headers=headers)
+        status: int = answer.status
+        return status
+
+    others = ", ".join(f'"{name}"' for name in CAPABILITIES if name != capability)
+    elsewhere = (f"{name}/{rule.partition('/')[2]}" for name in ENDPOINTS if not rule.startswith(name + "/"))
+    everything = ", ".join(f'"{name}"' for name in CAPABILITIES)
+    refused = f'path "secret/{rule}" {{ capabilities = [{others}] }}\n' + "\n".join(
+        f'path "secret/{other}" {{ capabilities = [{everything}] }}' for other in elsewhere
+    )
+
+    assert answers(refused) == 403
+    assert answers(f'path "secret/{rule}" {{ capabilities = ["{capability}"] }}') in (200, 204)

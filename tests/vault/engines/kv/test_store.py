@@ -84,6 +84,21 @@ def test_a_keys_record_does_not_grow_with_its_versions(service: Any, storage: St
     assert len(sizes) == 1
 
 
+def test_ten_thousand_versions_are_read_as_fast_as_one_and_pruned_to_few(service: Any, storage: StorageView) -> None:
+    service.post("secret/metadata/app", {"max_versions": 10_000})
+    for number in range(1, 10_001):
+        service.post("secret/data/app", {"data": {"v": number}})
+        if number == 1:
+            first = len(storage.get("keys/app") or b"")
+
+    assert len(storage.get("keys/app") or b"") == first + len("10000") - len("1")
+    assert len(service.get("secret/metadata/app").data["versions"]) == 10_000
+    assert service.get("secret/data/app?version=1").data["data"] == {"v": 1}
+    service.post("secret/metadata/app", {"max_versions": 2})
+    assert service.post("secret/data/app", {"data": {}}).data["version"] == 10_001
+    assert storage.list("versions/app/") == ["10000", "10000.data", "10001", "10001.data"]
+
+
 def test_records_come_back_as_they_were_put(storage: StorageView) -> None:
     key = Key(NOW, NOW + 1, 12, 3, 10, True, 60, (("a", "1"), ("ü", "2")))
     version = Version(NOW, NOW + 5, True)
