@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from labkit.lab.measured_latencies import latency_ns
+from labkit.seeded import START_NS
 from labkit.service.arguments import wrong
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
 # 2030-01-01T00:00:00Z: where a lab's wall clocks stand when it is built
-START_WALL_NS = 1_893_456_000 * SECOND_NS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +91,7 @@ class NodePlan:
 
     name: str
     cluster: ClusterPlan
-    start_wall_ns: int = START_WALL_NS
+    start_wall_ns: int = START_NS
     own_version: str | None = None
     service_ns: int = 0
     offset_ns: int = 0
@@ -172,7 +172,7 @@ class Blueprint:
     clusters: tuple[ClusterPlan, ...]
     clients: tuple[ClientPlan, ...] = ()
     balancers: tuple[BalancerPlan, ...] = ()
-    start_wall_ns: int = START_WALL_NS
+    start_wall_ns: int = START_NS
 
     def cluster(self, name: str) -> ClusterPlan:
         """Return the plan of a cluster; ValueError with the names there are for any other value."""

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from labkit.lab.balancer import BalancerHost
 from labkit.lab.blueprint import Blueprint, ClusterPlan, LinkPlan
 from labkit.lab.client_host import ClientHost
-from labkit.lab.entropy import SeededEntropy
 from labkit.lab.host_services import HostServices
 from labkit.lab.loss_and_outage import RecoveryLedger
 from labkit.lab.messages import ApiAnswer, malformed_answer
@@ -18,6 +17,7 @@ from labkit.lab.operator_console import OperatorConsole
 from labkit.lab.parts import Flapping, Parts
 from labkit.lab.process import Process
 from labkit.lab.runbook_effects import Credentials
+from labkit.seeded import SeededEntropy
 from labkit.sim.clock import Clock
 from labkit.sim.faults import Faults
 from labkit.sim.latency import Latency

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from labkit.lab.entropy import SeededEntropy
+from labkit.seeded import SeededEntropy
 
 
 class ResolvedNode(NamedTuple):

@@ -137,19 +137,21 @@ class Vault(ShortForms):
         return suspension.resume(self.core, suspended, answer)
 
     @classmethod
-    def dev(cls, *, clock: Callable[[], int] | None = None, **settings: Any) -> Vault:
+    def dev(cls, *, clock: Callable[[], int] | None = None, seed: int | None = None, **settings: Any) -> Vault:
         """Make a vault of one node in memory, initialised and unsealed, with secret/ (KV v2) and transit/ mounted.
 
         ``clock`` gives nanoseconds since the epoch (by default the wall clock); ``settings`` are those of
         ``Settings``.  ``root_token`` and ``unseal_keys`` (five shares, three open it) are attributes of the result.
+        With a ``seed`` the same requests get the same answers every time, for lessons and tests, never for secrets:
+        entropy comes from the seed, and the clock begins in 2030 and moves by ``advance`` only.
         """
         from labkit.vault.storage.memory import MemoryStorage
 
-        if clock is not None or settings:
+        if clock is not None or seed is not None or settings:
             from labkit.vault.vault_arguments import judge_settings  # a start without settings is light (R24)
 
-            judge_settings(clock, settings)
-        vault = cls(MemoryStorage(), _outside(clock), _settings(settings))
+            judge_settings(clock, settings, seed)
+        vault = cls(MemoryStorage(), _outside(clock, seed), _settings(settings))
         vault.root_token, vault.unseal_keys = set_up(vault.core)
         return vault
 
@@ -270,7 +272,12 @@ def no_outside(fetch: Fetch) -> Response:
     return silence(f"{fetch.address} is not reachable: this vault has no network")
 
 
-def _outside(clock: Callable[[], int] | None) -> Environment:
+def _outside(clock: Callable[[], int] | None, seed: int | None = None) -> Environment:
+    if seed is not None:
+        from labkit import seeded
+
+        entropy = seeded.SeededEntropy(seed, "vault")
+        return Environment(ShiftedClock(clock or seeded.start), entropy, _unwatched, no_outside)
     from labkit import real
 
     return Environment(ShiftedClock(clock or real.now), real.entropy, _unwatched, no_outside)

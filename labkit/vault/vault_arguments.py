@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from labkit.service.arguments import duration_ns, flag, one_of, text, whole_number, wrong
+from labkit.service.arguments import seed as checked_seed
 from labkit.vault.core import Settings
 
 EDITIONS = ("enterprise", "community")
@@ -17,8 +18,10 @@ _NUMBERS = ("max_body_bytes", "backlog_entries")
 _ADDRESS_LISTS = ("peer_api_addresses", "peer_cluster_addresses")
 
 
-def judge_settings(clock: Any, chosen: Mapping[str, Any]) -> None:
-    """Return if a vault can be made with this clock and these settings; ValueError says what is wrong."""
+def judge_settings(clock: Any, chosen: Mapping[str, Any], seed: Any = None) -> None:
+    """Return if a vault can be made with this clock, these settings and this seed; ValueError says what is wrong."""
+    if seed is not None:
+        checked_seed("seed", seed)
     if clock is not None and not callable(clock):
         raise wrong("clock", "a function that gives nanoseconds since the epoch, or None", clock)
     for name, value in chosen.items():

@@ -9,8 +9,8 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.blueprint import Blueprint, ClientPlan, WorkloadPlan, pair
-from labkit.lab.entropy import SeededEntropy
 from labkit.lab.host_services import HostServices, ResolvedNode
+from labkit.seeded import SeededEntropy
 
 SECOND_NS = 1_000_000_000
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import START_WALL_NS, ClusterPlan, NodePlan
+from labkit.lab.blueprint import ClusterPlan, NodePlan
 from labkit.lab.election import ABSTENTION_NS, LEASE_NS, RENEW_NS, Lease, read_lease, write_lease
 from labkit.lab.messages import (
     HEADER_BYTES,
@@ -30,6 +30,7 @@ from labkit.lab.messages import (
 from labkit.lab.node import MESSAGE_HANDLERS, Asker, NodeHost
 from labkit.lab.reports import Committed, LeaderTaken
 from labkit.lab.runbook_effects import Ask
+from labkit.seeded import START_NS
 from labkit.service.message import Request, Response
 from labkit.vault.files import Files
 from labkit.vault.storage.memory import MemoryStorage
@@ -75,7 +76,7 @@ def test_a_booted_node_sets_its_timer_takes_the_lease_says_so_and_sets_the_timer
     assert outside.timers[:2] == [(500, LeaseTimer(0), 0), (RENEW_NS, LeaseTimer(0), 0)]
     assert outside.reports[0] == LeaderTaken(500, "oslo", "oslo-1", 1)
     assert read_lease(node.store) == Lease("oslo-1", 1, 500 + LEASE_NS)
-    assert (node.active, node.leadership.since_ns) == (True, START_WALL_NS + 500)
+    assert (node.active, node.leadership.since_ns) == (True, START_NS + 500)
 
 
 def test_timers_of_the_sync_reach_it_and_those_of_an_earlier_life_reach_nobody(outside, monkeypatch):

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit import Lab
-from labkit.lab.blueprint import START_WALL_NS, NodeSettings
+from labkit.lab.blueprint import NodeSettings
 from labkit.lab.wall_clock import WallClock
+from labkit.seeded import START_NS
 from tests.examples import examples
 
 SECOND_NS = 1_000_000_000
@@ -29,23 +30,23 @@ class Now:
 
 def test_it_is_right_unless_it_is_set_wrong():
     now = Now()
-    clock = WallClock(now, START_WALL_NS)
+    clock = WallClock(now, START_NS)
     now.ns = 5
-    assert (clock.now(), clock.error_ns, clock.lab_ns(START_WALL_NS + 9)) == (START_WALL_NS + 5, 0, 9)
+    assert (clock.now(), clock.error_ns, clock.lab_ns(START_NS + 9)) == (START_NS + 5, 0, 9)
     assert not clock.set(0, 0)
     assert clock.set(90, 0)
-    assert (clock.now(), clock.error_ns) == (START_WALL_NS + 95, 90)
+    assert (clock.now(), clock.error_ns) == (START_NS + 95, 90)
     assert not clock.set(90, 0)
 
 
 def test_a_drift_is_counted_from_when_it_was_set():
     now = Now()
-    clock = WallClock(now, START_WALL_NS)
+    clock = WallClock(now, START_NS)
     now.ns = HOUR_NS
     clock.set(-SECOND_NS, 1_000)
     now.ns = 2 * HOUR_NS
     assert clock.error_ns == -SECOND_NS + HOUR_NS // 1_000
-    again = WallClock(now, START_WALL_NS, *clock.state())
+    again = WallClock(now, START_NS, *clock.state())
     assert again.now() == clock.now()
     assert "2600000000 ns off" in repr(clock)
 
@@ -59,8 +60,8 @@ def test_a_drift_is_counted_from_when_it_was_set():
 )
 def test_the_first_instant_at_which_it_shows_a_time(offset_ns, drift_ppm, set_ns, later_ns):
     now = Now()
-    clock = WallClock(now, START_WALL_NS, offset_ns, drift_ppm, set_ns)
-    wanted = START_WALL_NS + offset_ns + set_ns + later_ns
+    clock = WallClock(now, START_NS, offset_ns, drift_ppm, set_ns)
+    wanted = START_NS + offset_ns + set_ns + later_ns
     now.ns = clock.lab_ns(wanted)
     assert clock.now() >= wanted
     now.ns -= 1

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labkit.lab.entropy import SeededEntropy
+from labkit.seeded import SeededEntropy
 from labkit.service import fields
 from labkit.service.errors import BadRequest
 from labkit.service.message import Fetch, Reply, Request, Suspended, respond, silence

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from labkit import Vault
-from labkit.lab.entropy import SeededEntropy
+from labkit.seeded import START_NS, SeededEntropy
 from labkit.service.message import Fetch, Request, Response, Suspended
 from labkit.vault.core import Environment, Leadership, Settings
 from labkit.vault.mounts import MOUNTS
@@ -25,7 +27,6 @@ from labkit.vault.token_record import digest_of
 from labkit.vault.vault import no_outside, set_up
 
 DR = "sys/replication/dr/"
-START_NS = 1_893_456_000 * 1_000_000_000
 
 
 def test_development_mode_is_ready_to_use(service):
@@ -276,6 +277,56 @@ def test_what_waits_can_be_played_again():
 
     assert ends[0] == ends[1]
     assert ends[0][0].ok, ends[0][0].errors
+
+
+def drill(vault):
+    """Requests that draw entropy and read the clock; what they were answered."""
+    transit = vault.post("transit/encrypt/orders", {"plaintext": "YQ=="})
+    answers = [transit, vault.post("secret/data/app", {"data": {"user": "ada"}})]
+    vault.advance("90s")
+    answers += [vault.post("auth/token/create", {"ttl": "1h"}), vault.get("secret/metadata/app"), vault.get("nothing")]
+    return [(answer.status, answer.body) for answer in answers]
+
+
+def test_the_same_seed_gives_the_same_answers_every_time():
+    first, again = Vault.dev(seed=7), Vault.dev(seed=7)
+
+    assert (first.root_token, first.unseal_keys) == (again.root_token, again.unseal_keys)
+    assert first.now() == START_NS
+    assert drill(first) == drill(again)
+    stores: list[Any] = [first.core.storage, again.core.storage]
+    assert stores[0].state() == stores[1].state()
+    assert drill(Vault.dev(seed=8)) != drill(Vault.dev(seed=7))
+    assert Vault.dev(seed=8).root_token not in (first.root_token, Vault.dev().root_token, Vault.dev().root_token)
+
+
+def test_another_process_with_another_hash_seed_answers_alike():
+    code = "from tests.vault.test_vault import Vault, drill; print(drill(Vault.dev(seed=7)))"
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parents[2],
+        ).stdout
+        for hash_seed in ("1", "2")
+    }
+
+    assert said == {f"{drill(Vault.dev(seed=7))}\n"}
+
+
+def test_a_seeded_vault_can_have_a_clock_of_its_own(clock):
+    clock.now_ns += 5
+    assert Vault.dev(seed=7, clock=clock).now() == clock.now_ns
+    assert Vault.dev(seed=7, clock=clock).root_token == Vault.dev(seed=7).root_token
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, True, "7", 7.0])
+def test_what_is_no_seed_makes_no_vault(seed):
+    with pytest.raises(ValueError, match=r"^seed: expected a whole number from 0 to 2\*\*64 - 1, got "):
+        Vault.dev(seed=seed)
 
 
 def seeded(name):

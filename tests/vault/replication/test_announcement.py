@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from labkit.keymaking import sign
-from labkit.lab.entropy import SeededEntropy
+from labkit.seeded import SeededEntropy
 from labkit.vault.context import own_work
 from labkit.vault.replication import activation, announcement
 from labkit.vault.replication.merkle import classify

@@ -8,7 +8,7 @@ import pytest
 
 from labkit import Lab
 from labkit.keymaking import make_authority
-from labkit.lab.entropy import SeededEntropy
+from labkit.seeded import SeededEntropy
 from labkit.vault.files import Files
 from labkit.vault.replication import api_certificate
 from labkit.vault.replication.api_certificate import AUTHORITY_FILE, CERTIFICATE_FILE, KEY_FILE

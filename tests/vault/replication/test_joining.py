@@ -12,9 +12,9 @@ import pytest
 from labkit import Lab, Vault
 from labkit.keymaking import make_authority, make_signing_key, read_claims, sign_es512
 from labkit.lab.blueprint import pair, triangle
-from labkit.lab.entropy import SeededEntropy
 from labkit.lab.runbook_effects import Ask
 from labkit.sealed_box import seal_to
+from labkit.seeded import SeededEntropy
 from labkit.service.errors import BadRequest, Forbidden, Unavailable
 from labkit.service.message import Request, Response, respond, silence
 from labkit.vault.context import Context

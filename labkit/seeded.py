@@ -1,5 +1,6 @@
-"""Seeded entropy: every byte that a node draws is a function of seed, node, incarnation and a counter (R7).
+"""Seeded: the entropy and the clock of a world in which the same seed gives the same answers (R6, R7).
 
+Every byte that a node draws is a function of seed, node, incarnation and a counter.
 A restart raises the incarnation and a branch changes the label, so that two nodes, or two branches, that share a key
 never share a nonce; a restored node goes on where it was.
 """
@@ -9,6 +10,13 @@ from __future__ import annotations
 from hashlib import blake2b
 
 BLOCK_BYTES = 64
+START_NS = 1_893_456_000_000_000_000
+"""2030-01-01T00:00:00Z: where the wall clocks of seeded worlds begin."""
+
+
+def start() -> int:
+    """Return the instant at which the clock of a seeded vault stands, in nanoseconds since the epoch."""
+    return START_NS
 
 
 class SeededEntropy:

@@ -1,12 +1,15 @@
-"""Seeded entropy: the same name draws the same bytes, another name draws others, and no draw comes twice."""
+"""Seeded entropy and clock: the same name draws the same bytes, another name draws others, and no draw comes twice."""
 
 from __future__ import annotations
+
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.lab.entropy import BLOCK_BYTES, SeededEntropy
+from labkit import seeded
+from labkit.seeded import BLOCK_BYTES, SeededEntropy
 
 
 def test_the_same_label_draws_the_same_bytes():
@@ -69,3 +72,7 @@ def test_longer_draws_are_blocks_that_differ():
     blocks = {drawn[start : start + BLOCK_BYTES] for start in range(0, len(drawn), BLOCK_BYTES)}
 
     assert len(blocks) == 4
+
+
+def test_the_clock_stands_where_those_of_labs_begin():
+    assert seeded.start() == seeded.START_NS == datetime(2030, 1, 1, tzinfo=UTC).timestamp() * 1e9
