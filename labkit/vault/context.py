@@ -99,6 +99,10 @@ class EngineContext(Protocol):
     def service_version(self) -> str:
         """The version of the service that this node runs."""
 
+    @property
+    def fips(self) -> bool:
+        """Whether the service runs in FIPS 140-2 mode."""
+
     def entropy(self, count: int) -> bytes:
         """Draw random bytes."""
 
@@ -186,6 +190,11 @@ class Context:
     def service_version(self) -> str:
         """The version of the service that this node runs."""
         return self.core.settings.version
+
+    @property
+    def fips(self) -> bool:
+        """Whether the service runs in FIPS 140-2 mode."""
+        return self.core.settings.fips
 
     @property
     def mode(self) -> Mode:

@@ -54,6 +54,7 @@ class Settings(NamedTuple):
     max_body_bytes: int = 33_554_432
     high_availability: bool = False
     backlog_entries: int = 16_384
+    fips: bool = False  # FIPS 140-2 mode: what is not certified for it is refused
 
 
 class Environment(NamedTuple):

@@ -31,7 +31,7 @@ def judge_settings(clock: Any, chosen: Mapping[str, Any], seed: Any = None) -> N
                 raise wrong(name, "a version such as 1.16.3+ent", value)
         elif name == "edition":
             one_of(name, "an edition", value, EDITIONS)
-        elif name == "high_availability":
+        elif name in ("high_availability", "fips"):
             flag(name, value)
         elif name in _NUMBERS:
             whole_number(name, "a whole number from 1 up", value, 1)

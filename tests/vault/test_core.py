@@ -240,5 +240,6 @@ def test_what_is_not_chosen_of_a_node():
         33_554_432,
         False,
         16_384,
+        False,
     )
     assert Leadership() == (True, 0, 0, "", "")

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 
+from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 
 DEFAULT_TYPE = "aes256-gcm96"
@@ -39,6 +40,7 @@ class KeyType(NamedTuple):
     tampered: str = ""
     signs: bool = False
     derives: bool = False
+    certified: bool = True  # in FIPS 140-2 mode
 
     @property
     def encrypts(self) -> bool:
@@ -58,8 +60,19 @@ KEY_TYPES = {
     row.name: row
     for row in (
         KeyType("aes256-gcm96", 0, 32, AESGCM, _GCM_TAMPERED, derives=True),
-        KeyType("chacha20-poly1305", 5, 32, ChaCha20Poly1305, _CHACHA_TAMPERED, derives=True),
+        KeyType("chacha20-poly1305", 5, 32, ChaCha20Poly1305, _CHACHA_TAMPERED, derives=True, certified=False),
         KeyType("aes128-gcm96", 8, 16, AESGCM, _GCM_TAMPERED, derives=True),
         KeyType("hmac", 11, 0),
     )
 }
+
+
+def type_for_new_key(named: str, *, fips: bool) -> KeyType:
+    """Return the type of a key that is to be made; raise BadRequest if there is none, or FIPS 140-2 mode bars it."""
+    key_type = KEY_TYPES.get(named)
+    if key_type is None:
+        raise BadRequest(f"unknown key type {named}")
+    if fips and not key_type.certified:  # decision C8
+        certified = ", ".join(name for name, row in KEY_TYPES.items() if row.certified)
+        raise BadRequest(f"key type {named} is not certified for FIPS 140-2 mode, which is on; certified: {certified}")
+    return key_type

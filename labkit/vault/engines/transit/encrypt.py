@@ -17,7 +17,7 @@ from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.context import EngineContext
 from labkit.vault.engines.transit import batch, ciphertexts
-from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES
+from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES, type_for_new_key
 from labkit.vault.engines.transit.derivation import NONCE_BYTES
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.keyring import (
@@ -159,8 +159,7 @@ def _new_keyring(ctx: EngineContext, items: list[batch.Item], wanted: str | None
         if not with_context:
             raise BadRequest("convergent encryption requires derivation to be enabled, so context is required")
     chosen = wanted or next((item["type"] for item in items if item.get("type")), DEFAULT_TYPE)
-    key_type = KEY_TYPES.get(chosen)
-    if key_type is None or not key_type.symmetric:
+    if not type_for_new_key(chosen, fips=ctx.fips).symmetric:
         raise BadRequest(f"unknown key type {chosen}")
     if upsert_disabled(ctx.storage):
         raise BadRequest(KEY_NOT_FOUND)

@@ -15,6 +15,7 @@ from labkit.vault.engines.transit.algorithms import (
     MAX_HMAC_KEY_BYTES,
     MIN_HMAC_KEY_BYTES,
     KeyType,
+    type_for_new_key,
 )
 from labkit.vault.engines.transit.keyring import (
     FOLDER,
@@ -48,7 +49,7 @@ def create_key(ctx: EngineContext, asked: KeyRequest) -> dict[str, Any]:
     check_rotation_period(period_s)
     if asked.convergent_encryption and not asked.derived:
         raise BadRequest("convergent encryption requires derivation to be enabled")
-    key_type = _known_type(asked.type)
+    key_type = type_for_new_key(asked.type, fips=ctx.fips)
     _check_key_size(key_type, asked.key_size)
     existing = read_keyring(ctx.storage, asked.name)
     if existing is not None:
@@ -70,13 +71,6 @@ def create_key(ctx: EngineContext, asked: KeyRequest) -> dict[str, Any]:
     keyring = rotate(keyring, ctx.entropy, ctx.now)
     write_keyring(ctx.storage, asked.name, keyring)
     return describe(asked.name, keyring)
-
-
-def _known_type(named: str) -> KeyType:
-    key_type = KEY_TYPES.get(named)
-    if key_type is None:
-        raise BadRequest(f"unknown key type {named}")
-    return key_type
 
 
 def _check_key_size(key_type: KeyType, size_bytes: int) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from labkit import Vault
 from labkit.service.encoding import to_base64
 
 HELLO = to_base64(b"hello world")
@@ -201,3 +204,42 @@ def test_no_answer_shows_key_material(service: Any) -> None:
     assert [answer.status for answer in answers] == [200, 200, 200, 200]
     # what is as long as a key of 32 bytes, in hex or base64
     assert not any(re.search(r"[0-9A-Za-z+/]{43}", str(answer.body)) for answer in answers)
+
+
+# ---- FIPS 140-2 mode -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("key_type", "made"), [("chacha20-poly1305", False), ("aes128-gcm96", True), ("hmac", True)])
+def test_in_fips_mode_no_key_is_made_of_a_type_that_is_not_certified(key_type: str, made: bool) -> None:
+    vault = Vault.dev(fips=True)
+
+    answer = vault.post("transit/keys/orders", {"type": key_type})
+
+    assert answer.ok == made
+    assert (vault.get("transit/keys/orders").status == 200) == made
+    if not made:
+        assert answer.status == 400
+        assert answer.errors == [
+            "key type chacha20-poly1305 is not certified for FIPS 140-2 mode, which is on; "
+            "certified: aes256-gcm96, aes128-gcm96, hmac"
+        ]
+
+
+def test_in_fips_mode_encrypt_makes_no_such_key_either() -> None:
+    vault = Vault.dev(fips=True)
+
+    for body in (
+        {"plaintext": "YQ==", "type": "chacha20-poly1305"},
+        {"batch_input": [{"plaintext": "YQ==", "type": "chacha20-poly1305"}]},
+    ):
+        assert vault.post("transit/encrypt/orders", body).status == 400
+    assert vault.list("transit/keys").status == 404
+    assert vault.post("transit/encrypt/orders", {"plaintext": "YQ=="}).ok
+
+
+def test_what_was_encrypted_before_is_decrypted_in_fips_mode_too(tmp_path: Path) -> None:
+    path = str(tmp_path / "lab.db")
+    with closing(Vault.open(path)) as vault:
+        text = vault.post("transit/encrypt/a", {"plaintext": "YQ==", "type": "chacha20-poly1305"}).data["ciphertext"]
+    with closing(Vault.open(path, fips=True)) as vault:
+        assert vault.post("transit/decrypt/a", {"ciphertext": text}).data == {"plaintext": "YQ=="}
