@@ -8,7 +8,7 @@ A state's canonical form keeps what a later step can depend on.  Serials stand b
   also be late, since every message may wait.
 - ``unanswered``: 0.  It decides whether the next heartbeat is a mark or goes aside: here either may happen next, as
   a mark may be under way at any time.
-- ``failures``: at most 1.  More of them lengthen the backoff only, and time is left out.
+- ``failures``: 0.  They lengthen the backoff only, and time is left out.
 - ``loops``: 0.  It is compared to choose what is observed, and sets nothing.
 - ``heartbeat``, ``last_start_ns``, ``last_remote_wal``, ``last_error``: as in a new state.  They are measures for
   status answers; of them one step reads when the newest heartbeat answered was sent, which may set ``unanswered`` to 0.
@@ -175,7 +175,7 @@ def canonical(state: State) -> State:
         recheck_ns=0,
         divergences=0,
         unanswered=0,
-        failures=min(state.failures, 1),
+        failures=0,
         loops=0,
         heartbeat=Heartbeat(),
         last_start_ns=None,

@@ -107,6 +107,7 @@ class State(NamedTuple):
     heard_ns: int = 0
     unanswered: int = 0  # heartbeats since a mark was sent that is not answered yet; 0: none is under way
     failures: int = 0
+    sent_on: bool = False  # the address in use was named by a node that was asked in vain
     last_error: str = ""
     loops: int = 0  # comparisons since a streamed entry or equal guards
     divergences: int = 0  # unequal guards since equal ones
@@ -161,6 +162,11 @@ def move(state: State, event: str) -> Step:
         return state, []
     fields = {"before": state.state, "after": following, "because": event}
     return state._replace(state=following), [Observe("sync_state", fields)]
+
+
+def without_failures(state: State) -> State:
+    """Return the state once somebody who can be believed has answered: what failed before does not count any more."""
+    return state._replace(failures=0, sent_on=False, last_error="")
 
 
 def connect(state: State, now_ns: int) -> Step:

@@ -60,6 +60,7 @@ from labkit.vault.replication.state import (
     plain,
     ready_to_promote,
     send,
+    without_failures,
 )
 from labkit.vault.replication.stream import beat, echoed, pushed, reindexed
 
@@ -190,33 +191,31 @@ def _refused(state: State, event: Refused) -> Step:
     asked = event.serial == state.serial and event.rpc in (state.awaiting, "echo")
     if state.connection_state not in ("connecting", "ready") or not (ended or asked):
         return state, []
-    if ended:
-        state = state._replace(stream=0)
-    return _lost(state, event.reason, event.at, event.addresses)
+    return _lost(state._replace(stream=0) if ended else state, event.reason, event.at, event.addresses)
 
 
 def _lost(state: State, reason: str, at: Moment, active: tuple[str, ...] = ()) -> Step:
-    """Drop the connection: ask the active node at once if it is known, else the next address after a backoff.
+    """Drop the connection: ask the active node that was named, at once but not twice in a row; else back off.
 
     What was pushed before still counts when it arrives, until the guard is found or missed, or the upstream ends it.
     """
-    known = state.addresses
+    known, at_once = state.addresses, bool(active) and not state.sent_on
     next_first = tuple(dict.fromkeys((*active, *known))) if active else known[1:] + known[:1]
     lost = state._replace(
         connection_state="transient_failure",
         addresses=next_first,
         failures=state.failures + 1,
+        sent_on=at_once,
         last_error=(state.last_error if active else "") or reason,  # where to ask instead explains nothing
         awaiting="",
         work=Work(),
         serial=state.serial + 1,
     )
     observed = Observe("replication_disconnected", {"reason": reason, "failures": lost.failures})
-    if active and not state.failures:
-        lost, effects = connect(lost, at.now_ns)
-        return lost, [observed, *effects]
-    delay_ns = backoff_ns(state.failures)
-    return lost, [observed, StartTimer("backoff", lost.serial, delay_ns, BACKOFF_SPREAD_PPM)]
+    if not at_once:
+        return lost, [observed, StartTimer("backoff", lost.serial, backoff_ns(state.failures), BACKOFF_SPREAD_PPM)]
+    lost, effects = connect(lost, at.now_ns)
+    return lost, [observed, *effects]
 
 
 def _announced(state: State, event: Announced) -> Step:
@@ -224,7 +223,7 @@ def _announced(state: State, event: Announced) -> Step:
         return state, []
     others = tuple(address for address in state.addresses if address != event.address)
     known = (event.address, *others)
-    state = state._replace(addresses=known, term=event.term, failures=0, last_error="")
+    state = without_failures(state._replace(addresses=known, term=event.term))
     state, effects = connect(state, event.at.now_ns)
     observed = Observe("primary_announced", {"address": event.address, "term": event.term})
     return state, [observed, Remember(known, event.term), *effects]
@@ -259,7 +258,7 @@ def _reply(state: State, event: ReplyArrived) -> Step:
     effects: list[Effect] = []
     if state.connection_state != "ready":
         effects.append(Observe("replication_connected", {"address": state.addresses[0]}))
-    state = state._replace(awaiting="", connection_state="ready", failures=0, last_error="", heard_ns=event.at.now_ns)
+    state = without_failures(state)._replace(awaiting="", connection_state="ready", heard_ns=event.at.now_ns)
     if answer.get("gone"):
         effects.append(Observe("generation_gone", {"rpc": event.rpc}))
         state, more = ask_guard(state)

@@ -44,7 +44,13 @@ def test_a_state_goes_through_json(state: State) -> None:
 def test_a_state_begins_with_nothing_known() -> None:
     idle = ("idle", "idle", (), "", "", 0, False, None, 0, None, 0, 0, "", 0)
     work, heartbeat = (0, (), (), (), 0), (None, 0, 0, None, (), -1, "", "")
-    assert State() == (*idle, work, heartbeat, 0, 0, 0, "", 0, 0, 0, (), "", "", False)
+    assert State() == (*idle, work, heartbeat, 0, 0, 0, False, "", 0, 0, 0, (), "", "", False)
+
+
+def test_an_answer_makes_former_failures_count_no_more() -> None:
+    failed = State(addresses=("a", "b"), failures=3, sent_on=True, last_error="silence", serial=7)
+
+    assert states.without_failures(failed) == State(addresses=("a", "b"), serial=7)
 
 
 def test_a_move_follows_the_table_and_is_observed() -> None:

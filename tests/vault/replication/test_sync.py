@@ -358,6 +358,22 @@ def test_a_standby_that_names_the_active_node_is_believed_once() -> None:
     assert [type(effect) for effect in effects] == [Observe, StartTimer]
 
 
+def test_after_a_silence_too_the_active_node_that_is_named_is_asked_at_once() -> None:
+    state, _ = sync.on(State(), Start(("a", "b"), AT))
+    state, _ = sync.on(state._replace(failures=5), Refused("guard_hash", state.serial, "silence", AT))
+    state, _ = sync.on(state, sync.TimerFired("backoff", state.serial, AT))
+    state, effects = sync.on(state, Refused("guard_hash", state.serial, "standby", AT, ("a",)))
+
+    assert [effect.to for effect in effects if isinstance(effect, AskUpstream)] == ["a"]
+    state, effects = sync.on(state, Refused("guard_hash", state.serial, "standby", AT, ("b",)))
+    wait = effects[-1]
+    assert isinstance(wait, StartTimer)
+    assert wait.delay_ns == 60 * SECOND_NS, "the pauses go on growing meanwhile"
+    state, effects = sync.on(state, sync.TimerFired("backoff", state.serial, AT))
+    state, effects = sync.on(state, Refused("guard_hash", state.serial, "standby", AT, ("a",)))
+    assert [effect.to for effect in effects if isinstance(effect, AskUpstream)] == ["a"], "and it is believed again"
+
+
 def test_what_comes_too_late_is_ignored(world: Any) -> None:
     world.start()
     before = world.state
