@@ -155,6 +155,9 @@ class Bookkeeping:
     def _on_progressed(self, report: reports.Progressed) -> None:
         self.progress.take(report)
 
+    def _on_connection_changed(self, report: reports.ConnectionChanged) -> None:
+        self.progress.connect(report)
+
     def _on_noted(self, report: reports.Noted) -> None:
         self._trace.record(("note", *report))
 
@@ -226,6 +229,7 @@ HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {
     reports.ServiceChanged: Bookkeeping._on_service_changed,
     reports.ModeChanged: Bookkeeping._on_mode_changed,
     reports.Progressed: Bookkeeping._on_progressed,
+    reports.ConnectionChanged: Bookkeeping._on_connection_changed,
     reports.Noted: Bookkeeping._on_noted,
     reports.UpstreamFollowed: Bookkeeping._on_upstream_followed,
     reports.UpstreamLeft: Bookkeeping._on_upstream_left,

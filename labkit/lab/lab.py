@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from labkit.scenario.running import Run
     from labkit.views.comparison import Comparison
     from labkit.views.dashboard import Dashboard
+    from labkit.views.measures import Measures
     from labkit.views.picture import Picture
 
 MAX_RUNBOOK_TIME = "30d"  # runbooks end by themselves: they wait as long as there is progress
@@ -144,6 +145,13 @@ class Lab(FaultVerbs):
     def network(self) -> Network:
         """Hosts at sites, and what passes between them."""
         return self.parts.network
+
+    @property
+    def measures(self) -> Measures:
+        """Bytes on the wire, lag, stale reads, surviving tokens, time in states: as data frames and pictures."""
+        from labkit.views.measures import Measures
+
+        return Measures(self.queries)
 
     @property
     def clients(self) -> dict[str, ClientHost]:

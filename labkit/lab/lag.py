@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from math import inf
 from typing import Any, NamedTuple
 
-from labkit.lab.reports import Progressed
+from labkit.lab.reports import ConnectionChanged, Progressed
 from labkit.service.durations import SECOND_NS
 
 MAX_NUMBER = 1 << 63
@@ -91,9 +91,9 @@ class Series:
 
 
 class Progress:
-    """What each cluster's journal has reached, and what of it those that follow have applied."""
+    """What each cluster's journal has reached, what of it those that follow have applied, and how each is connected."""
 
-    __slots__ = ("_applied", "_follows", "_made")
+    __slots__ = ("_applied", "_follows", "_made", "connections")
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
         state = state or {}
@@ -102,6 +102,10 @@ class Progress:
         # (since when, whom, how many applied numbers there were before)
         self._follows: dict[str, list[tuple[int, str, int]]] = {
             name: list(rows) for name, rows in state.get("follows", ())
+        }
+        # since when the connection of each secondary is in which state
+        self.connections: dict[str, list[tuple[int, str]]] = {
+            name: list(rows) for name, rows in state.get("connections", ())
         }
 
     def take(self, report: Progressed) -> None:
@@ -120,6 +124,12 @@ class Progress:
             if cluster not in self._made:
                 self._made[cluster] = Series()
             self._made[cluster].add(at_ns, number)
+
+    def connect(self, report: ConnectionChanged) -> None:
+        """Take the state of a secondary's connection; one that it has already is not noted again."""
+        rows = self.connections.setdefault(report.cluster, [])
+        if not rows or rows[-1][1] != report.state:
+            rows.append((report.at_ns, report.state))
 
     def upstream(self, secondary: str, at_ns: int) -> str:
         """Return whom a cluster followed at an instant; empty for none."""
@@ -145,6 +155,7 @@ class Progress:
             "made": tuple((name, series.state()) for name, series in self._made.items()),
             "applied": tuple((name, series.state()) for name, series in self._applied.items()),
             "follows": tuple((name, tuple(rows)) for name, rows in self._follows.items()),
+            "connections": tuple((name, tuple(rows)) for name, rows in self.connections.items()),
         }
 
     def _follow(self, secondary: str, at_ns: int) -> tuple[int, str, int]:

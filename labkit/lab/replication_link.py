@@ -28,7 +28,15 @@ from labkit.lab.messages import (
     SyncTimer,
 )
 from labkit.lab.node_replica import NodeReplica
-from labkit.lab.reports import MESSAGE_REFUSED, IndexReplaced, ModeChanged, Progressed, UpstreamFollowed, UpstreamLeft
+from labkit.lab.reports import (
+    MESSAGE_REFUSED,
+    ConnectionChanged,
+    IndexReplaced,
+    ModeChanged,
+    Progressed,
+    UpstreamFollowed,
+    UpstreamLeft,
+)
 from labkit.lab.secondaries import ANNOUNCEMENTS, Secondaries
 from labkit.service.record import new
 from labkit.vault.context import own_work
@@ -65,6 +73,7 @@ class ReplicationLink(NodeReplica):
     """One node's part in replication: its own stream from an upstream, and the streams of its secondaries."""
 
     __slots__ = (
+        "_connection",
         "_known",
         "_progress",
         "followed",
@@ -88,6 +97,7 @@ class ReplicationLink(NodeReplica):
         self.followed: str = state.get("followed", "")
         self.greeting = Greeting(state.get("greeting"))
         self._progress: tuple[str, int | None] | None = None
+        self._connection = ""
         self._known: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self.secondaries = Secondaries(plan, services, vault, incarnation, state)
         if state.get("sync") is not None:
@@ -122,7 +132,7 @@ class ReplicationLink(NodeReplica):
         """After any step: start or stop by the mode, cut revoked ids off, push what was committed, report changes."""
         core = self._core
         if core.keys.barrier is None or not core.leadership.active:
-            self.started, core.replica.sync = None, None
+            self.started, core.replica.sync, self._connection = None, None, ""
             self.secondaries.forget()
             return
         if core.leadership.term != self.led:  # it may have lost the lead and taken it again within one step
@@ -229,6 +239,10 @@ class ReplicationLink(NodeReplica):
         if now_is != self.reported:
             self.reported = now_is
             self._services.emit(ModeChanged(self._services.now(), self._plan.cluster.name, *now_is, mode.cluster_id))
+        if sync is not None and sync.connection_state != self._connection:
+            self._connection = sync.connection_state
+            changed = ConnectionChanged(self._services.now(), self._plan.cluster.name, sync.connection_state)
+            self._services.emit(changed)
         if progress != self._progress:
             self._progress = progress
             self._services.emit(new(Progressed, (self._services.now(), self._plan.cluster.name, *progress)))

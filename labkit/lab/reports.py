@@ -96,6 +96,14 @@ class Progressed(NamedTuple):
     entry_number: int | None
 
 
+class ConnectionChanged(NamedTuple):
+    """The connection of a secondary to its upstream came into another state."""
+
+    at_ns: int
+    cluster: str
+    state: str
+
+
 class Noted(NamedTuple):
     """A runbook says what it does or waits for."""
 
@@ -210,6 +218,7 @@ Report = (
     | ServiceChanged
     | ModeChanged
     | Progressed
+    | ConnectionChanged
     | Noted
     | UpstreamFollowed
     | UpstreamLeft

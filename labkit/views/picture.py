@@ -101,6 +101,18 @@ def strokes(parts: Sequence[tuple[float, float, float, float]], *, colour: str, 
 
 def hatch(box: tuple[float, float, float, float], *, colour: str) -> str:
     """Draw diagonal lines over a rectangle."""
+    return strokes(_diagonals(box), colour=colour, width=1.6)
+
+
+def cross_hatch(box: tuple[float, float, float, float], *, colour: str) -> str:
+    """Draw diagonal lines over a rectangle, both ways."""
+    _, y, _, height = box
+    rising = _diagonals(box)
+    mirrored = [(x1, 2 * y + height - y1, x2, 2 * y + height - y2) for x1, y1, x2, y2 in rising]
+    return strokes([*rising, *mirrored], colour=colour, width=1.2)
+
+
+def _diagonals(box: tuple[float, float, float, float]) -> list[tuple[float, float, float, float]]:
     x, y, width, height = box
     parts = []
     offset = -height + HATCH_STEP / 2
@@ -109,7 +121,7 @@ def hatch(box: tuple[float, float, float, float], *, colour: str) -> str:
         if end > start:
             parts.append((x + start, y + height - (start - offset), x + end, y + height - (end - offset)))
         offset += HATCH_STEP
-    return strokes(parts, colour=colour, width=1.6)
+    return parts
 
 
 def cross(x: float, y: float, size: float, *, colour: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from labkit.lab.measures.state_spans import Span
 from labkit.service.arguments import duration_ns
 from labkit.service.durations import SECOND_NS
 from labkit.views.boxes import Box, width_of
 from labkit.views.colours import STATES
 from labkit.views.picture import NORMAL, SMALL, Picture, hatch, line, rectangle, text
-from labkit.views.timeline_contents import Column, Records, Span, Window, contents_of, describe
+from labkit.views.timeline_contents import Column, Records, Window, contents_of, describe
 from labkit.views.timeline_layout import (
     BAR,
     NODE,

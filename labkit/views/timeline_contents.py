@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from labkit.lab.measures.state_spans import Span, rows_of, spans_of
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 from labkit.trace import FaultEvent, Trace
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from labkit.lab.loss_and_outage import RecoveryLedger
 
 BEGUN = "begins"
-NO_CHANGE = "no change"
 MAX_COLUMNS = 100
 SLICES_MS = tuple(digit * 10 ** int(power) for power in range(9) for digit in (1, 2, 5))
 SILENT_NS = 7 * SECOND_NS // 2  # an upstream sends a heartbeat a second
@@ -30,7 +30,6 @@ BEHIND_S = 1.0
 
 UNDOING = ("heal", "restart", "restore", "resume", "correct", "steady", "expose")
 MODES = {"primary": "promoted", "secondary": "demoted", "disabled": "disabled"}
-RUNNING = ("active", "standby")
 STOPPED = ("down", "sealed", "paused")
 
 
@@ -48,16 +47,6 @@ class Window(NamedTuple):
 
     start_ns: int
     end_ns: int
-
-
-class Span(NamedTuple):
-    """A stretch of time in which a cluster or node was something: its mode or state, and more about it."""
-
-    row: str
-    from_ns: int
-    to_ns: int
-    what: str
-    detail: str
 
 
 class Column(NamedTuple):
@@ -93,7 +82,7 @@ class TimelineContents(NamedTuple):
 
 def contents_of(records: Records, window: Window) -> TimelineContents:
     """Return what a timeline says of a stretch of time."""
-    bars, nodes = _histories(records, window.end_ns)
+    bars, nodes = spans_of(records.trace, records.clusters, window.end_ns)
     slice_ns = _slice_ns(window)
     return TimelineContents(
         window,
@@ -113,119 +102,6 @@ def _clip(spans: Iterable[Span], window: Window) -> Iterable[Span]:
         from_ns, to_ns = max(span.from_ns, window.start_ns), min(span.to_ns, window.end_ns)
         if from_ns < to_ns:
             yield span._replace(from_ns=from_ns, to_ns=to_ns)
-
-
-# ---- clusters and nodes
-
-
-class _History:
-    """One cluster as the trace goes on: its mode, its active node, and the state of each node."""
-
-    def __init__(self, nodes: Iterable[str]) -> None:
-        self.mode, self.state, self.active = "disabled", "", ""
-        self.nodes = dict.fromkeys(nodes, "sealed")
-        self.before_pause: dict[str, str] = {}
-        self.led = False
-
-    def bar(self) -> tuple[str, str]:
-        """Return what the cluster is, and more about it."""
-        if self.active or not self.led:
-            return self.mode, self.state if self.mode == "secondary" else ""
-        states = list(self.nodes.values())
-        counts = {what: states.count(what) for what in ("down", "sealed", "paused")}
-        words = [f"{count} {_nodes(count)} {what}" for what, count in counts.items() if count]
-        sealed = counts["sealed"] and not counts["down"]
-        return "sealed" if sealed else "down", ", ".join(words) or "no active node"
-
-    def lead(self, node: str) -> None:
-        """A node became the active one."""
-        if self.nodes.get(self.active) == "active":
-            self.nodes[self.active] = "standby"
-        self.active, self.led, self.nodes[node] = node, True, "active"
-
-    def become(self, node: str, state: str) -> None:
-        """A node came up, went down or was sealed; it is not the active one any more."""
-        if state == "paused":
-            self.before_pause[node] = self.nodes[node]
-        self.nodes[node] = state
-        if node == self.active:
-            self.active = ""
-
-    def go_on(self, node: str) -> None:
-        """A paused node goes on: it serves again unless another took over meanwhile."""
-        was = self.before_pause.pop(node)
-        if was == "active" and not self.active:
-            self.lead(node)
-        else:
-            self.nodes[node] = "standby" if was == "active" else was
-
-
-def _histories(records: Records, end_ns: int) -> tuple[list[Span], list[Span]]:
-    """Go through the trace; return the spans of clusters and of nodes."""
-    cluster_of = {node: name for name, nodes in records.clusters.items() for node in nodes}
-    histories = {name: _History(nodes) for name, nodes in records.clusters.items()}
-    bars: dict[str, list[tuple[int, str, str]]] = {name: [(0, "disabled", "")] for name in histories}
-    lines: dict[str, list[tuple[int, str, str]]] = {node: [(0, "sealed", "")] for node in cluster_of}
-    for row in _rows(records.trace, ("leader", "mode", "observed", "fault")):
-        name = _take(row, histories, cluster_of)
-        if name:
-            bars[name].append((row[1], *histories[name].bar()))
-            for node, state in histories[name].nodes.items():
-                lines[node].append((row[1], state, ""))
-    return (
-        [span for name, changes in bars.items() for span in _spans(name, changes, end_ns)],
-        [span for node, changes in lines.items() for span in _spans(node, changes, end_ns)],
-    )
-
-
-def _rows(trace: Trace, kinds: tuple[str, ...]) -> Iterable[tuple[Any, ...]]:
-    """Return the recorded tuples of some kinds, in order."""
-    return (row for chunk in trace.state()[1] for row in chunk if row[0] in kinds)
-
-
-def _take(row: tuple[Any, ...], histories: Mapping[str, _History], cluster_of: Mapping[str, str]) -> str:
-    """Let an event change a cluster; return which one, or an empty text."""
-    kind, _, *values = (str(value) for value in row)
-    if kind in ("leader", "mode"):
-        name, first, second = values
-        if name not in histories:
-            return ""
-        if kind == "leader":
-            histories[name].lead(first)
-        else:
-            histories[name].mode, histories[name].state = first, second
-        return name
-    verb, node = (values[0], values[1]) if kind == "fault" else (values[1], values[0])
-    name = cluster_of.get(node, "")
-    state = {
-        "crash": "down",
-        "restart": "sealed",
-        "pause": "paused",
-        "resume": "resumed",
-        "sealed": "sealed",
-        "unsealed": "standby",
-        "stepped down": "standby",
-    }.get(verb)
-    if not name or state is None or (kind == "fault" and values[2].endswith(NO_CHANGE)):
-        return ""
-    if state == "resumed":
-        histories[name].go_on(node)
-    elif not (verb == "unsealed" and histories[name].nodes[node] in RUNNING):
-        histories[name].become(node, state)
-    return name
-
-
-def _spans(row: str, changes: list[tuple[int, str, str]], end_ns: int) -> list[Span]:
-    """Cut a row's time where it changed; what lasted no time is left out."""
-    spans: list[Span] = []
-    ends = [at_ns for at_ns, _, _ in changes[1:]] + [end_ns]
-    for (from_ns, what, detail), until_ns in zip(changes, ends, strict=True):
-        to_ns = min(until_ns, end_ns)
-        if spans and spans[-1][3:] == (what, detail):
-            spans[-1] = spans[-1]._replace(to_ns=max(spans[-1].to_ns, to_ns))
-        elif from_ns < to_ns:
-            spans.append(Span(row, from_ns, to_ns, what, detail))
-    return spans
 
 
 # ---- lag
@@ -254,7 +130,7 @@ def _heard(records: Records) -> dict[str, list[int]]:
     """Return for each cluster when its nodes got messages from nodes of others."""
     cluster_of = {node: name for name, nodes in records.clusters.items() for node in nodes}
     found: dict[str, list[int]] = {name: [] for name in records.clusters}
-    for _, _, at_ns, source, target, _, _, fate in _rows(records.trace, ("message",)):
+    for _, _, at_ns, source, target, _, _, fate in rows_of(records.trace, ("message",)):
         to = cluster_of.get(str(target))
         if to is not None and fate == "delivered" and cluster_of.get(str(source), to) != to:
             found[to].append(at_ns)
@@ -372,7 +248,3 @@ def _describe_span(span: Span, window: Window | None = None) -> str:
 
 def _s(at_ns: int) -> str:
     return f"{at_ns / SECOND_NS:.1f} s"
-
-
-def _nodes(count: int) -> str:
-    return "node" if count == 1 else "nodes"

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from labkit.lab.measures.state_spans import Span
 from labkit.service.durations import SECOND_NS
 from labkit.views.boxes import Box, flow, width_of
 from labkit.views.picture import NORMAL, SMALL
-from labkit.views.timeline_contents import Span, TimelineContents, TimelineMark
+from labkit.views.timeline_contents import TimelineContents, TimelineMark
 
 WIDTH, RIGHT = 668, 24
 LEAST_LEFT = 110

@@ -23,6 +23,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.scenario.plugin": frozenset({"pytest"}),
     "labkit.views": frozenset({"ipywidgets", "IPython"}),
     "labkit.views.merkle": frozenset({"pandas"}),
+    "labkit.views.measure": frozenset({"pandas"}),
     "labkit.reference": frozenset({"pydantic"}),
     "labkit.commands": frozenset({"tqdm"}),
 }

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from labkit import Lab
 from labkit.lab.lag import LEVEL, NOT_FOLLOWING, Lag, Progress, Series
-from labkit.lab.reports import Progressed
+from labkit.lab.reports import ConnectionChanged, Progressed
 
 SECOND_NS = 1_000_000_000
 
@@ -205,3 +205,12 @@ def test_after_a_snapshot_nothing_is_reported_twice(calm):
     other.run("5s")
 
     assert calm.queries.progress.state() == other.queries.progress.state()
+
+
+def test_a_connection_is_noted_when_it_comes_into_another_state():
+    progress = Progress()
+    for at_ns, state in ((1, "connecting"), (2, "connecting"), (3, "ready"), (9, "connecting")):
+        progress.connect(ConnectionChanged(at_ns, "tokyo", state))
+
+    assert progress.connections == {"tokyo": [(1, "connecting"), (3, "ready"), (9, "connecting")]}
+    assert Progress(progress.state()).connections == progress.connections

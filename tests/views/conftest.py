@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
+from labkit import Lab
+from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
+from labkit.lab.measures.state_spans import Span
 from labkit.views.map_contents import BOTH_WAYS, ClusterMark, FollowMark, LineMark, MapContents, NodeMark, SiteMark
-from labkit.views.timeline_contents import Column, Span, TimelineContents, TimelineMark, Window
+from labkit.views.timeline_contents import Column, TimelineContents, TimelineMark, Window
 
 SECOND_NS = 1_000_000_000
 KEPT = Path(__file__).with_name("kept")
@@ -105,3 +108,28 @@ def full_timeline() -> TimelineContents:
     clusters = (("paris", ("paris-1", "paris-2")), ("tokyo", ("tokyo-1",)))
     window = Window(0, 20 * second)
     return TimelineContents(window, clusters, spans, nodes, lags, 5 * second, columns, tuple(sorted(marks)))
+
+
+@pytest.fixture(scope="session")
+def drilled_lab() -> Lab:
+    """Writers and readers; a cut, a crash of the primary, a forced promotion behind it, and the old primary back."""
+    every_ns = SECOND_NS // 20
+    work = tuple(
+        WorkloadPlan(operation=operation, every_ns=every_ns, keys=5, from_ns=SECOND_NS)
+        for operation in ("put-secret", "get-secret")
+    )
+    shop = ClientPlan(name="shop", site="lisbon", use=("paris", "tokyo"), count=2, workload=work)
+    lab = Lab(pair().with_clients(shop))
+    lab.replicate("paris", "tokyo")
+    lab.run(until="3s")
+    lab.partition("paris", "tokyo")
+    lab.run("1s")
+    lab.crash("paris")
+    lab["tokyo"].promote(force=True)
+    lab.run("2s")
+    lab.heal()
+    lab.restart("paris")
+    lab.unseal("paris")
+    lab["paris"].demote()
+    lab["paris"].repoint("tokyo")
+    return lab.run("2s")

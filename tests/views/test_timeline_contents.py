@@ -13,13 +13,13 @@ from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.lag import Lag
 from labkit.lab.loss_and_outage import RecoveryLedger
+from labkit.lab.measures.state_spans import Span
 from labkit.lab.messages import Correlation
 from labkit.trace import Trace
 from labkit.views.timeline_contents import (
     MAX_COLUMNS,
     Column,
     Records,
-    Span,
     TimelineContents,
     TimelineMark,
     Window,

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from labkit.lab.measures.state_spans import Span
 from labkit.views.boxes import Box, width_of
 from labkit.views.picture import SMALL
-from labkit.views.timeline_contents import Column, Span, TimelineContents, TimelineMark, Window
+from labkit.views.timeline_contents import Column, TimelineContents, TimelineMark, Window
 from labkit.views.timeline_layout import LEGEND, MAX_TICKS, SIGNS, WIDTH, TimelineLayout, lag_words, layout
 from tests.examples import examples
 

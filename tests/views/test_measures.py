@@ -1,0 +1,60 @@
+"""The front of what is counted: each measure by name, with what it found."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.blueprint import pair
+from labkit.views.measure import Measure
+from labkit.views.measures import Measures
+
+NAMES = ("bytes", "states")
+
+
+def test_each_measure_is_called_by_its_name(drilled_lab):
+    for name in NAMES:
+        measure = getattr(drilled_lab.measures, name)()
+        assert isinstance(measure, Measure)
+        assert measure.name == name
+
+
+def test_it_shows_what_each_found(drilled_lab):
+    measures = drilled_lab.measures
+    assert isinstance(measures, Measures)
+    for name in NAMES:
+        finding = getattr(measures, name)().finding
+        assert f"{name}: {finding}" in repr(measures)
+        assert finding in measures._repr_html_()
+        assert f"lab.measures.{name}()" in measures._repr_html_()
+    assert measures._repr_mimebundle_()["text/plain"] == repr(measures)
+
+
+def test_every_frame_keeps_its_types_in_a_lab_where_nothing_happened(drilled_lab):
+    empty = Lab.pair(seed=7)
+    for name in NAMES:
+        there, here = (getattr(lab.measures, name)().to_frame() for lab in (drilled_lab, empty))
+        assert dict(there.dtypes) == dict(here.dtypes)
+        assert list(there.index.names) == list(here.index.names)
+        assert list(there.index.to_frame().dtypes) == list(here.index.to_frame().dtypes)
+
+
+def test_every_column_says_what_it_is_and_times_and_sizes_have_units(drilled_lab):
+    for name in NAMES:
+        for column in getattr(drilled_lab.measures, name)().columns:
+            assert column.meaning
+            assert column.kind != "float64" or column.name.endswith(("_s", "share")), column.name
+
+
+def test_a_branch_and_a_restored_lab_have_them_too(drilled_lab):
+    for lab in (Lab.restore(drilled_lab.snapshot()), drilled_lab.branch("what-if")):
+        for name in NAMES:
+            assert getattr(lab.measures, name)() == getattr(drilled_lab.measures, name)()
+
+
+@pytest.mark.parametrize("name", ["bytes", "states"])
+def test_what_is_made_from_the_trace_is_refused_without_one(name):
+    lab = Lab(pair(), trace=False)
+    with pytest.raises(ValueError, match="expected a lab that keeps a trace"):
+        getattr(lab.measures, name)()
+    assert repr(lab.measures)
