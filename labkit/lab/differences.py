@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from labkit.lab.queries import Queries
 from labkit.vault.context import own_work
-from labkit.vault.mounts import read_table
+from labkit.vault.mounts import all_mounts
 from labkit.vault.replication.merkle import leaf_digest
 from labkit.vault.storage.barrier import BarrierError
 
@@ -57,10 +57,10 @@ def _mounts(queries: Queries, cluster: str) -> Iterable[tuple[str, str]]:
     if not node:
         return []
     try:
-        table = read_table(own_work(queries.parts.nodes[node].core).full_storage)
+        mounts = all_mounts(own_work(queries.parts.nodes[node].core))
     except BarrierError:  # damaged: names are shown as they are stored
         return []
-    return [(mount.prefix, mount.path) for mount in table.mounts]
+    return [(mount.prefix, namespace.path + mount.path) for namespace, mount in mounts]
 
 
 def _digest(key: str, contents: dict[str, bytes]) -> str:

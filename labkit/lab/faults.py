@@ -15,7 +15,7 @@ from labkit.service.arguments import percent as checked_percent
 from labkit.service.durations import format_duration
 from labkit.sim.latency import Latency
 from labkit.vault.context import own_work
-from labkit.vault.mounts import read_table
+from labkit.vault.mounts import all_mounts
 from labkit.vault.replication.applied_position import POSITION
 from labkit.vault.replication.journal import WAL_KEY, read_number
 from labkit.vault.storage.barrier import BarrierError
@@ -312,9 +312,9 @@ class LabFaults:
         """Return the last key of the first engine that stores any, those for secrets first, or the last of a policy."""
         contents = sorted(self.queries.contents(node.cluster))
         try:
-            mounts = read_table(own_work(node.core).full_storage).mounts
+            mounts = [mount for _, mount in all_mounts(own_work(node.core))]
         except BarrierError:  # damaged before
-            mounts = ()
+            mounts = []
         engines = sorted(mounts, key=lambda mount: (mount.kind != "kv", mount.path))
         for prefix in (*[mount.prefix for mount in engines], POLICIES):
             keys = [key for key in contents if key.startswith(prefix)]

@@ -1,8 +1,8 @@
 """Short forms: ``get``, ``post``, ``put``, ``patch``, ``delete`` and ``list`` over anything that answers requests.
 
 Every short form is one request of the API: a relative path is put below ``/v1/``, the root token is sent unless
-another is given (``token=""`` sends none), and a patch is marked as a JSON merge patch.  Other arguments are passed
-on to ``request``: a lab's cluster takes ``timeout`` and ``node``.
+another is given (``token=""`` sends none), ``namespace`` names the namespace that it is made in, and a patch is marked
+as a JSON merge patch.  Other arguments are passed on to ``request``: a lab's cluster takes ``timeout`` and ``node``.
 """
 
 from __future__ import annotations
@@ -77,6 +77,8 @@ class ShortForms:
         self, method: str, path: str, body: Body | None, token: str | None, headers: Headers | None, how: Any
     ) -> Response:
         sent = dict(_checked(headers))
+        if "namespace" in how:
+            sent["X-Vault-Namespace"] = how.pop("namespace")
         text = self.root_token if token is None else token
         if text:
             sent["X-Vault-Token"] = text

@@ -137,12 +137,16 @@ def _request(ctx: Context, device: Device) -> dict[str, Any]:
     members: dict[str, Any] = {
         "id": ctx.request_id,
         "operation": operation,
-        "namespace": {"id": "root", "path": ""},
+        "namespace": {"id": ctx.namespace.id, "path": ctx.namespace.path},
         "path": ctx.path,
         "remote_address": ctx.request.remote_address,
     }
     if mount is not None:
-        members |= {"mount_point": mount.path, "mount_type": mount.kind, "mount_accessor": mount.accessor}
+        members |= {
+            "mount_point": ctx.namespace.path + mount.path,
+            "mount_type": mount.kind,
+            "mount_accessor": mount.accessor,
+        }
     if ctx.body:
         members["data"] = _hide(device, ctx.body)
     return members

@@ -110,7 +110,7 @@ def _described(method: str, path: str | ResolvedRoute, status: int, version: Any
     captured = match.captured if isinstance(match, Match) else {}
     versioned = mount is not None and (mount.kind == "transit" or (mount.kind == "kv" and mount.version == "2"))
     key = str(captured.get("name") or captured.get("path") or "")
-    return Call(method, path.path, status, version if versioned else None, key, names)
+    return Call(method, path.namespace.path + path.path, status, version if versioned else None, key, names)
 
 
 def _shortened(method: Any, path: Any, body: Any, resolved: ResolvedRoute | None) -> tuple[Any, Any, tuple[str, ...]]:

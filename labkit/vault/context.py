@@ -18,12 +18,13 @@ from labkit.service.errors import NODE_SEALED, Unavailable
 from labkit.service.message import Body, Request
 from labkit.service.record import NamedTuple
 from labkit.vault.core import SEALED
+from labkit.vault.mounts import ROOT
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.storage.storage_view import StorageView
 
 if TYPE_CHECKING:
     from labkit.vault.core import Core, SealKeys
-    from labkit.vault.mounts import Mount, ResolvedRoute
+    from labkit.vault.mounts import Mount, Namespace, ResolvedRoute
     from labkit.vault.policies import Acl
     from labkit.vault.replication.mode import Mode
     from labkit.vault.storage import Names
@@ -64,11 +65,12 @@ class ContextSource(Protocol):
 
 
 class Caller(NamedTuple):
-    """The caller: its token's record, the hash it is stored under, and what its policies allow."""
+    """The caller: its token's record, the hash it is stored under, what its policies allow, and its namespace."""
 
     token: Token
     digest: str
     acl: Acl
+    namespace: Namespace = ROOT
 
     def __repr__(self) -> str:
         return f"Caller({self.token.display_name})"
@@ -124,6 +126,7 @@ class Context:
         "caller",
         "core",
         "devices",
+        "echoed",
         "headers",
         "is_create",
         "keys",
@@ -131,6 +134,7 @@ class Context:
         "now",
         "operation",
         "path",
+        "policy_prefix",
         "records",
         "refused_writes",
         "request",
@@ -155,8 +159,10 @@ class Context:
         self.headers: dict[str, str] = {}
         self.operation = ""
         self.path = ""
+        self.echoed = ""  # the namespace of the request's header, which the answer repeats
+        self.policy_prefix = ""  # what the caller's policies put in front of the path: it is below their namespace
         self.request_id = ""
-        self.new_route: tuple[str, bytes | None] | None = None
+        self.new_route: tuple[Any, bytes | None] | None = None
         self.is_create = False
         self.devices: tuple[Any, ...] | None = None  # audit devices of the request, once it has a record
         self.after_commit: Callable[[], None] | None = None  # what acts once the step is committed
@@ -185,6 +191,21 @@ class Context:
     def full_storage(self) -> StorageView:
         """The whole store, decrypted: for the system's endpoints, replication, tokens, policies and audit."""
         return StorageView(self, "")
+
+    @property
+    def namespace(self) -> Namespace:
+        """The namespace that the request is made in."""
+        return ROOT if self.resolved is None else self.resolved.namespace
+
+    @property
+    def namespace_storage(self) -> StorageView:
+        """What the request's namespace has of its own, decrypted: its mount table and policies."""
+        return StorageView(self, self.namespace.prefix)
+
+    @property
+    def policy_path(self) -> str:
+        """The request's path as the caller's policies name it."""
+        return self.policy_prefix + self.path
 
     @property
     def service_version(self) -> str:

@@ -155,9 +155,9 @@ class Caches:
 
     def __init__(self) -> None:
         self.records = CachedRecords()
-        self.routes: dict[str, Any] = {}
+        self.routes: dict[Any, Any] = {}
         self.access_lists: dict[tuple[str, ...], Any] = {}
-        self.callers: dict[str, tuple[bytes, bytes | None, Any]] = {}
+        self.callers: dict[str, tuple[bytes, bytes | None, str, Any]] = {}
         self.generators: dict[int, Any] = {}
 
     def clear(self) -> None:

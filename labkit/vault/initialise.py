@@ -15,6 +15,7 @@ from labkit.vault.context import Context
 from labkit.vault.core import Core, SealKeys
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import MOUNTS, MountTable, encode_table, new_mount
+from labkit.vault.namespaces import own_mounts
 from labkit.vault.policies import store as policy_store
 from labkit.vault.seal import SEAL_CONFIG, SealConfig, check_event, encode_config
 from labkit.vault.shamir import split
@@ -24,9 +25,6 @@ CLUSTER = "core/cluster"
 
 # path, kind and options of an engine to mount
 Wanted = tuple[str, str, tuple[tuple[str, str], ...]]
-
-SYSTEM_TEXT = "system endpoints used for control, policy and debugging"
-TOKEN_TEXT = "token based credentials"
 
 
 class Initialised(NamedTuple):
@@ -66,13 +64,12 @@ def _fill(ctx: Context, engines: Iterable[Wanted]) -> str:
     """Write the first records under the new keyring; return the root token."""
     storage, entropy = ctx.full_storage, ctx.entropy
     mounts = [
-        new_mount("sys/", "system", entropy, description=SYSTEM_TEXT),
-        new_mount("auth/token/", "token", entropy, description=TOKEN_TEXT),
+        *own_mounts(entropy),
         *(new_mount(path, kind, entropy, options=options) for path, kind, options in engines),
     ]
     storage.put(MOUNTS, encode_table(MountTable(tuple(sorted(mounts)))))
     storage.put(CLUSTER, uuid_text(entropy).encode())
-    policy_store.write_default(ctx)
+    policy_store.write_default(storage)
     text, _ = tokens.issue(ctx, token_record.Token("", ("root",), "auth/token/root", "root", orphan=True))
     return text
 

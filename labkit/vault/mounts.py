@@ -1,8 +1,10 @@
-"""Mounts: which engine answers a path, and the catalogue of engines and auth methods.
+"""Mounts: which engine answers a path, in which namespace, and the catalogue of engines and auth methods.
 
-1. The mount table is one stored record; longest prefix wins, and ``foo`` reaches a mount at ``foo/``.
+1. A namespace's mount table is one stored record; longest prefix wins, and ``foo`` reaches a mount at ``foo/``.
 2. A memo of a route is valid while the stored mount table is the same object (R21): a change needs no invalidation.
 3. No mount's path may begin with another's: with ``a/`` mounted, ``a/b/`` is refused, and the other way round.
+4. A namespace stands in the mount table of its parent, so rules 1 to 3 hold for namespaces too; what it has of its own
+   (mount table, policies) is stored under its prefix, that of the root namespace under none.
 """
 
 from __future__ import annotations
@@ -14,11 +16,35 @@ from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Groups, Match, Table
 from labkit.vault.storage.records import decode_record, encode_record
-from labkit.vault.storage.storage_view import StorageView
+from labkit.vault.storage.storage_view import StepSource, StorageView
 
 MOUNTS = "core/mounts"
 
 RESERVED = ("sys/", "auth/", "audit/", "cubbyhole/", "identity/")
+
+
+class Namespace(NamedTuple):
+    """A part of the service with mounts, policies and tokens of its own; ``path`` is the whole one and ends in ``/``.
+
+    One without an ``id`` does not exist: it only has the path that a request named.
+    """
+
+    path: str
+    id: str
+    metadata: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def prefix(self) -> str:
+        """Where what the namespace has of its own is stored."""
+        return f"namespace/{self.id}/" if self.path else ""
+
+    @property
+    def name(self) -> str:
+        """The last segment of the path, with its slash."""
+        return self.path[self.path[:-1].rfind("/") + 1 :]
+
+
+ROOT = Namespace("", "root")
 
 
 class EngineKind(NamedTuple):
@@ -78,9 +104,10 @@ class Mount(NamedTuple):
 
 
 class MountTable(NamedTuple):
-    """All mounts, sorted by path."""
+    """All mounts and child namespaces of one namespace, sorted by path."""
 
     mounts: tuple[Mount, ...]
+    namespaces: tuple[Namespace, ...] = ()
 
     def find(self, path: str) -> Mount | None:
         """Return the mount that a request's path (without ``/v1/``) falls under."""
@@ -98,15 +125,35 @@ class MountTable(NamedTuple):
     def with_mount(self, mount: Mount) -> MountTable:
         """Return the table with a mount added, or in place of the one at its path."""
         others = [other for other in self.mounts if other.path != mount.path]
-        return MountTable(tuple(sorted((*others, mount))))
+        return self._replace(mounts=tuple(sorted((*others, mount))))
 
     def without(self, path: str) -> MountTable:
         """Return the table without the mount at a path."""
-        return MountTable(tuple(mount for mount in self.mounts if mount.path != path))
+        return self._replace(mounts=tuple(mount for mount in self.mounts if mount.path != path))
+
+    def child(self, path: str) -> Namespace | None:
+        """Return the child namespace that a path within this namespace begins with."""
+        if not self.namespaces:
+            return None
+        name = path.partition("/")[0] + "/"
+        return next((child for child in self.namespaces if child.name == name), None)
+
+    def with_child(self, child: Namespace) -> MountTable:
+        """Return the table with a child namespace added, or in place of the one at its path."""
+        left = self.without_child(child.path).namespaces
+        return self._replace(namespaces=tuple(sorted((*left, child))))
+
+    def without_child(self, path: str) -> MountTable:
+        """Return the table without the child namespace of that whole path."""
+        return self._replace(namespaces=tuple(child for child in self.namespaces if child.path != path))
 
 
 class ResolvedRoute(NamedTuple):
-    """What a (method, path) means: the clean path, its mount, and the route within it, or the refusal."""
+    """What a (method, path) means: the clean path, its mount, and the route within it, or the refusal.
+
+    The path is the one within ``namespace``; ``tables`` are the stored mount tables, but for the root namespace's, that
+    were read to find it.
+    """
 
     operation: str
     path: str
@@ -114,6 +161,8 @@ class ResolvedRoute(NamedTuple):
     mount: Mount | None
     match: Match | Exception
     flags: frozenset[str] = frozenset()
+    namespace: Namespace = ROOT
+    tables: tuple[tuple[str, bytes | None], ...] = ()
 
     def __repr__(self) -> str:
         return f"ResolvedRoute({self.operation} {self.path})"  # never the query, which may carry a token
@@ -122,7 +171,8 @@ class ResolvedRoute(NamedTuple):
 def decode_table(stored: bytes) -> MountTable:
     """Read the stored mount table."""
     rows = decode_record(stored)
-    return MountTable(tuple(_mount(row) for row in rows))
+    children = rows.pop()["namespaces"] if rows and isinstance(rows[-1], dict) else ()
+    return MountTable(tuple(_mount(row) for row in rows), tuple(_namespace(row) for row in children))
 
 
 def _mount(row: list[Any]) -> Mount:
@@ -130,13 +180,39 @@ def _mount(row: list[Any]) -> Mount:
     return Mount(*row)
 
 
+def _namespace(row: list[Any]) -> Namespace:
+    path, number, metadata = row
+    return Namespace(path, number, tuple((name, value) for name, value in metadata))
+
+
 def encode_table(table: MountTable) -> bytes:
-    """Write the mount table as it is stored."""
-    return encode_record([list(mount) for mount in table.mounts])
+    """Write the mount table as it is stored: the mounts, behind them the child namespaces where there are any."""
+    rows: list[Any] = [list(mount) for mount in table.mounts]
+    if table.namespaces:
+        rows.append({"namespaces": [list(child) for child in table.namespaces]})
+    return encode_record(rows)
+
+
+def namespace_at(step: StepSource, path: str) -> Namespace | None:
+    """Return the namespace of a whole path (empty, or ending in ``/``), or None."""
+    found: Namespace | None = ROOT
+    while found is not None and found.path != path:
+        found = read_table(StorageView(step, found.prefix)).child(path[len(found.path) :])
+    return found
+
+
+def all_mounts(step: StepSource) -> list[tuple[Namespace, Mount]]:
+    """Return every mount of every namespace, parents before their children."""
+    namespaces, found = [ROOT], []
+    for namespace in namespaces:
+        table = read_table(StorageView(step, namespace.prefix))
+        namespaces += table.namespaces
+        found += [(namespace, mount) for mount in table.mounts]
+    return found
 
 
 def read_table(storage: StorageView) -> MountTable:
-    """Return the mount table as the step of this view of the whole store sees it."""
+    """Return a namespace's mount table as the step of this view of what the namespace has sees it."""
     return storage.decoded(MOUNTS, decode_table) or MountTable(())
 
 
@@ -164,6 +240,6 @@ def check_free(table: MountTable, path: str) -> None:
     """Raise BadRequest when a new mount at ``path`` would clash with an existing one."""
     if path.startswith(RESERVED) and not path.startswith("auth/"):
         raise BadRequest(f'cannot mount "{path}"')
-    for mount in table.mounts:
-        if mount.path.startswith(path) or path.startswith(mount.path):
-            raise BadRequest(f"path is already in use at {mount.path}")
+    for taken in (*[mount.path for mount in table.mounts], *[child.name for child in table.namespaces]):
+        if taken.startswith(path) or path.startswith(taken):
+            raise BadRequest(f"path is already in use at {taken}")

@@ -1,9 +1,12 @@
-"""What a request's method and path mean: its mount, and the route within it, through a memo (R21).
+"""What a request's method, namespace and path mean: its mount, and the route within it, through a memo (R21).
 
-1. A memo of a route is valid while the stored mount table is the same object.
+1. A memo of a route is valid while the stored mount tables that it was found in are the same objects: the root
+   namespace's, and below it those on the way to the request's namespace.
 2. It is filled only once the caller is known, and only for short paths (decision C14): who has no token leaves nothing
    behind.
 3. A missing or unusable route is kept as the refusal that it leads to; a request without a token has another one.
+4. The namespace is the header's, then that of the longest prefix of the path.  One that does not exist has the system's
+   own routes only, some of which answer in any namespace.
 """
 
 from __future__ import annotations
@@ -12,10 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import BadRequest, NotFound, ServiceError, Unsupported
 from labkit.service.fields import to_flag
+from labkit.service.limits import check_path
 from labkit.service.request_path import split_path
 from labkit.service.routing import Match
 from labkit.vault.context import Context
-from labkit.vault.mounts import MOUNTS, Mount, MountTable, ResolvedRoute, decode_table, routes_of
+from labkit.vault.mounts import (
+    MOUNTS,
+    ROOT,
+    Mount,
+    MountTable,
+    Namespace,
+    ResolvedRoute,
+    decode_table,
+    routes_of,
+)
 from labkit.vault.storage.barrier import BarrierError
 
 if TYPE_CHECKING:
@@ -36,18 +49,32 @@ MAX_CACHED_ROUTES = 8_192
 MAX_CACHED_ROUTE_CHARACTERS = 512
 
 NO_FORWARDING = "x-vault-no-request-forwarding"
+NAMESPACE = "x-vault-namespace"
+
+# First segments of the system's paths that only the root namespace has: they are about the cluster as a whole.
+ROOT_ONLY = frozenset(
+    (
+        *("audit", "audit-hash", "config", "decode-token", "experiments", "generate-recovery-token", "generate-root"),
+        *("ha-status", "host-info", "in-flight-req", "init", "key-status", "license", "loggers", "managed-keys"),
+        *("metrics", "monitor", "pprof", "raw", "rekey", "rekey-recovery-key", "replication", "rotate", "seal"),
+        *("sealwrap", "step-down", "storage", "unseal"),
+    )
+)
 
 # The system's own mount, for requests while the stored table cannot be read.
 _SYSTEM = MountTable((Mount("sys/", "system", "system", "system"),))
 
 
 def find_route(ctx: Context) -> None:
-    """Resolve (method, path)."""
+    """Resolve (method, namespace, path)."""
     request = ctx.request
-    key = f"{request.method} {request.path}"
+    key: Any = f"{request.method} {request.path}"
+    asked = ctx.headers.get(NAMESPACE)
+    if asked:
+        key = (key, asked)
     table = ctx.source.read(MOUNTS) if ctx.keys.barrier is not None else None
     cached = ctx.core.caches.routes.get(key)
-    if cached is not None and cached[0] is table:
+    if cached is not None and cached[0] is table and (not cached[1].tables or _are_same(ctx, cached[1].tables)):
         resolved: ResolvedRoute = cached[1]
     else:
         resolved = resolve(ctx, table)
@@ -74,12 +101,14 @@ def is_for_active_node(core: Core, request: Request) -> bool:
 
 def keep_route(ctx: Context) -> None:
     """Put a route that was not in the memo into it, once the caller is known (decision C14)."""
-    if ctx.caller is None or ctx.new_route is None or len(ctx.new_route[0]) > MAX_CACHED_ROUTE_CHARACTERS:
+    if ctx.caller is None or ctx.new_route is None:
+        return
+    key, table = ctx.new_route
+    if (len(key) if type(key) is str else len(key[0]) + len(key[1])) > MAX_CACHED_ROUTE_CHARACTERS:
         return
     routes = ctx.core.caches.routes
     if len(routes) >= MAX_CACHED_ROUTES:
         routes.clear()
-    key, table = ctx.new_route
     routes[key] = (table, ctx.resolved)
 
 
@@ -96,31 +125,112 @@ def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:
         raise BadRequest("relative paths not supported")
     if operation == "list" and not path.endswith("/"):
         path += "/"
-    table, missing = MountTable(()), _no_route(path)
-    try:
-        table = decode_table(ctx.decrypt(MOUNTS, stored)) if stored is not None else table
-    except BarrierError as error:  # the system's own paths still answer (C12)
-        missing = error
-    mount = table.find(path) or _SYSTEM.find(path)
+    place = _Place(ctx, stored)
+    path = place.enter(_named(ctx, path), path)
+    mount = place.table.find(path) or _SYSTEM.find(path)
+    match: Match | Exception
     if mount is None:
-        return ResolvedRoute(operation, path, query, None, missing)
-    if operation in ("write", "patch") and path.endswith("/"):
-        return ResolvedRoute(operation, path, query, mount, BadRequest("cannot write to a path ending in '/'"))
-    try:
-        match: Match | Exception = routes_of(mount).match(operation, path[len(mount.path) :])
-    except ServiceError as error:
-        match = error
+        match = place.damage or _no_route(path)
+    elif operation in ("write", "patch") and path.endswith("/"):
+        match = BadRequest("cannot write to a path ending in '/'")
+    else:
+        try:
+            match = routes_of(mount).match(operation, path[len(mount.path) :])
+        except ServiceError as error:
+            match = error
     flags = match.route.flags if isinstance(match, Match) else frozenset()
-    return ResolvedRoute(operation, path, query, mount, match, flags)
+    return ResolvedRoute(operation, path, query, mount, match, flags, place.namespace, tuple(place.tables))
+
+
+class _Place:
+    """Where a path leads: the namespace so far, its mount table, and the stored tables that were read on the way."""
+
+    __slots__ = ("_ctx", "damage", "namespace", "table", "tables")
+
+    def __init__(self, ctx: Context, stored: bytes | None) -> None:
+        self._ctx = ctx
+        self.namespace = ROOT
+        self.damage: BarrierError | None = None
+        self.tables: list[tuple[str, bytes | None]] = []
+        self.table = self._read(MOUNTS, stored)
+
+    def enter(self, asked: str, path: str) -> str:
+        """Go to the namespace of the header, then into those of the path; return what is left of the path."""
+        rest = asked
+        while rest and self._descend(rest):
+            rest = asked[len(self.namespace.path) :]
+        if rest:
+            self.namespace, self.table = Namespace(asked, ""), MountTable(())
+            return path
+        while self._descend(path):
+            path = path[len(self.namespace.name) :]
+        return path
+
+    def _descend(self, path: str) -> bool:
+        child = self.table.child(path)
+        if child is None:
+            return False
+        self.namespace, key = child, child.prefix + MOUNTS
+        stored = self._ctx.source.read(key)
+        self.tables.append((key, stored))
+        self.table = self._read(key, stored)
+        return True
+
+    def _read(self, key: str, stored: bytes | None) -> MountTable:
+        try:
+            return MountTable(()) if stored is None else decode_table(self._ctx.decrypt(key, stored))
+        except BarrierError as error:  # the system's own paths still answer (C12)
+            self.damage = error
+            return MountTable(())
+
+
+def _named(ctx: Context, path: str) -> str:
+    """Return the path of the header's namespace, empty for the root's; raise BadRequest for one that is too long."""
+    asked = ctx.headers.get(NAMESPACE, "").strip("/")
+    if not asked or asked == "root":
+        return ""
+    check_path(f"{asked}/{path}")
+    while "//" in asked:
+        asked = asked.replace("//", "/")
+    if any(part in (".", "..") for part in asked.split("/")):
+        raise BadRequest("relative paths not supported")
+    return asked + "/"
+
+
+def _are_same(ctx: Context, tables: tuple[tuple[str, bytes | None], ...]) -> bool:
+    return all(ctx.source.read(key) is stored for key, stored in tables)
+
+
+def check_namespace(ctx: Context) -> None:
+    """Judge a request outside the root namespace: whether its namespace exists, and has such a path (C4, C5)."""
+    resolved = ctx.resolved
+    assert resolved is not None
+    namespace, (area, _, path) = resolved.namespace, resolved.path.partition("/")
+    by_header = ctx.headers.get(NAMESPACE, "").strip("/") not in ("", "root")
+    if by_header and namespace.id and namespace.path.isascii():
+        ctx.echoed = namespace.path
+    if "any_namespace" in resolved.flags:
+        return
+    if ctx.core.settings.edition == "community":
+        raise BadRequest("enterprise-only feature")
+    if area == "sys" and path.startswith("replication/"):
+        raise BadRequest(f"operation only available in the root namespace, not in {namespace.path}")
+    if not namespace.id:
+        raise resolved.match if isinstance(resolved.match, BarrierError) else NotFound("namespace not found")
+    if area == "sys" and (path.partition("/")[0] in ROOT_ONLY or path.startswith("plugins/catalog")):
+        where = "operation unavailable in namespaces" if by_header else "operation only available in root namespace"
+        raise BadRequest(where)
 
 
 def check_mount(ctx: Context) -> None:
     """Raise NotFound when the mount of a request that fetched is not there any more, or not the same one (R4)."""
-    resolved, stored = ctx.resolved, ctx.core.storage.get(MOUNTS)
+    resolved = ctx.resolved
     assert resolved is not None
     if resolved.mount is None or resolved.mount == _SYSTEM.mounts[0]:
         return
-    table = MountTable(()) if stored is None else decode_table(ctx.core.keys.decrypt(MOUNTS, stored))
+    key = resolved.namespace.prefix + MOUNTS
+    stored = ctx.core.storage.get(key)
+    table = MountTable(()) if stored is None else decode_table(ctx.core.keys.decrypt(key, stored))
     mount = table.find(resolved.path)
     if mount is None or mount.uuid != resolved.mount.uuid:
         raise _no_route(resolved.path)

@@ -15,7 +15,6 @@ from labkit.service.errors import (
     NOT_ACTIVE,
     BadRequest,
     Forbidden,
-    NotFound,
     Redirect,
     ServiceError,
     Unavailable,
@@ -23,13 +22,14 @@ from labkit.service.errors import (
     one_error,
     to_response,
 )
-from labkit.service.limits import check_body, check_path, is_text
+from labkit.service.limits import check_body, is_text
 from labkit.service.message import Reply, Response, respond
 from labkit.service.routing import Match, parse_fields
-from labkit.vault import audit, token_record, tokens
+from labkit.vault import audit, request_route, token_record, tokens
 from labkit.vault.context import Caller, Context
 from labkit.vault.core import SEALED, Core
 from labkit.vault.identifiers import uuid_text
+from labkit.vault.mounts import ROOT
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
 from labkit.vault.policies.store import INDEX, acl_for
 from labkit.vault.storage import StoreError
@@ -38,6 +38,7 @@ from labkit.vault.storage.fencing import StaleTerm
 
 CAPABILITIES = {"read": READ, "list": LIST, "patch": PATCH, "delete": DELETE}
 
+NAMESPACE_HEADER = "X-Vault-Namespace"
 MERGE_PATCH = "application/merge-patch+json"
 MAX_CACHED_CALLERS = 8_192
 
@@ -107,10 +108,6 @@ def check_node(ctx: Context) -> None:
     core, resolved = ctx.core, ctx.resolved
     assert resolved is not None
     flags, sealed = resolved.flags, core.keys.barrier is None
-    namespace = ctx.headers.get("x-vault-namespace")
-    if namespace:
-        namespace = namespace.strip("/")
-        check_path(f"{namespace}/{ctx.path}")
     if sealed and "while_sealed" not in flags:
         raise Unavailable(SEALED, code=NODE_SEALED)
     if not sealed and "any_mode" not in flags and core.replica.is_secondary:
@@ -123,10 +120,8 @@ def check_node(ctx: Context) -> None:
         raise Redirect(f"{core.leadership.leader}/v1/{sent}")
     if "enterprise" in flags and core.settings.edition == "community":
         raise BadRequest("enterprise-only feature")
-    if namespace and namespace != "root" and "any_namespace" not in flags:
-        if ctx.path.startswith("sys/replication/"):
-            raise BadRequest(f"operation only available in the root namespace, not in {namespace}/")
-        raise NotFound("namespace not found")
+    if resolved.namespace is not ROOT:
+        request_route.check_namespace(ctx)
     index = ctx.headers.get("x-vault-index")
     if index and core.leadership.active and "on_standby" not in flags and not core.replica.is_secondary:
         from labkit.vault.replication import index_state
@@ -160,24 +155,29 @@ def authenticate(ctx: Context) -> None:
     ctx.caller = caller
     if caller.token.uses or caller.token.bound_cidrs:
         tokens.admit(ctx, caller.token, caller.digest)
+    if ctx.resolved.namespace is not caller.namespace:
+        tokens.reach(ctx, caller, anywhere="invalid_token_is_400" in flags)
 
 
 def _caller(ctx: Context, text: str) -> Caller | None:
     """Return the caller of a token, through a memo valid for the same stored token and policy index (R21)."""
     callers, source, digest = ctx.core.caches.callers, ctx.source, token_record.digest_of(text)
-    stored, index = source.read(token_record.IDS + digest), source.read(INDEX)
-    cached = callers.get(digest)
-    if cached is not None and cached[0] is stored and cached[1] is index and source is ctx.core:
-        ends_ns = cached[2].token.expires_ns
-        return None if ends_ns and ctx.now >= ends_ns else cached[2]
+    stored = source.read(token_record.IDS + digest)
+    if source is ctx.core:
+        cached = callers.get(digest)
+        if cached is not None and cached[0] is stored and cached[1] is source.read(cached[2]):
+            ends_ns = cached[3].token.expires_ns
+            return None if ends_ns and ctx.now >= ends_ns else cached[3]
     known = tokens.find(ctx, text)
-    if known is None:
+    namespace = None if known is None else tokens.namespace_of(ctx, known[0])
+    if known is None or namespace is None:
         return None
-    caller = Caller(*known, acl_for(ctx, known[0].policies))
-    if stored is not None:
+    caller = Caller(*known, acl_for(ctx, known[0].policies, namespace), namespace)
+    if stored is not None and source is ctx.core:
         if len(callers) >= MAX_CACHED_CALLERS:
             callers.clear()
-        callers[digest] = (stored, index, caller)
+        key = namespace.prefix + INDEX
+        callers[digest] = (stored, source.read(key), key, caller)
     return caller
 
 
@@ -207,9 +207,10 @@ def _check_policies(ctx: Context, caller: Caller, capability: int, flags: frozen
         return
     listing = capability == LIST
     judged = ctx.body if ctx.operation in ("read", "write", "patch") else None
-    allowed = acl.allows(capability, ctx.path, parameters=judged, listing=listing, wrap_ttl_ns=ctx.wrap_ttl_ns)
+    path = ctx.policy_prefix + ctx.path
+    allowed = acl.allows(capability, path, parameters=judged, listing=listing, wrap_ttl_ns=ctx.wrap_ttl_ns)
     if allowed and "sudo" in flags:
-        allowed = acl.allows(SUDO, ctx.path, listing=listing, wrap_ttl_ns=ctx.wrap_ttl_ns)
+        allowed = acl.allows(SUDO, path, listing=listing, wrap_ttl_ns=ctx.wrap_ttl_ns)
     if not allowed:
         raise Forbidden(one_error(DENIED))
 
@@ -261,6 +262,8 @@ def drop_field_warnings(ctx: Context, warned: int) -> None:
 def respond_with(ctx: Context, answer: Any) -> Response:
     """Make the Response of a handler's answer (a dict, a Reply, a Response, or nothing); a last use ends its token."""
     response = _response(ctx, answer)
+    if ctx.echoed:
+        response.headers[NAMESPACE_HEADER] = ctx.echoed
     if ctx.use_spent:
         tokens.end_last_use(ctx)
     return response
@@ -310,6 +313,8 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
     if ctx.use_spent and _may_write(ctx.core):
         tokens.end_last_use(ctx)
     response = to_response(error)
+    if ctx.echoed:
+        response.headers[NAMESPACE_HEADER] = ctx.echoed
     try:
         audit.record_refusal(ctx, response)
     except ServiceError as failed:

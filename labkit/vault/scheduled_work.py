@@ -17,7 +17,7 @@ from labkit.service.errors import ServiceError
 from labkit.service.record import NamedTuple
 from labkit.vault.context import Context, own_work
 from labkit.vault.due_times import RETRY_NS, DueTimes
-from labkit.vault.mounts import CATALOGUE, MOUNTS, read_table
+from labkit.vault.mounts import CATALOGUE, MOUNTS, ROOT, read_table
 from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.storage_view import StorageView
@@ -104,15 +104,18 @@ def _folders(ctx: Context) -> list[DueFolder]:
     if ctx.core.replica.is_secondary:
         return folders
     folders.append(TOKENS)
-    try:
-        mounts = read_table(ctx.full_storage).mounts
-    except BarrierError:
-        ctx.core.note_damage(MOUNTS)
-        mounts = ()
-    for mount in mounts:
-        kind = CATALOGUE[mount.kind, mount.version]
-        if kind.due_work:
-            folders.append(DueFolder(mount.prefix, kind.due_folder, kind.due_work))
+    namespaces = [ROOT]
+    for namespace in namespaces:
+        try:
+            table = read_table(StorageView(ctx, namespace.prefix))
+        except BarrierError:
+            ctx.core.note_damage(namespace.prefix + MOUNTS)
+            continue
+        namespaces += table.namespaces
+        for mount in table.mounts:
+            kind = CATALOGUE[mount.kind, mount.version]
+            if kind.due_work:
+                folders.append(DueFolder(mount.prefix, kind.due_folder, kind.due_work))
     return folders
 
 

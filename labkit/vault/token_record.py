@@ -12,7 +12,10 @@ CHILDREN = "token/child/"
 
 
 class Token(NamedTuple):
-    """A token's record; times in nanoseconds since the epoch, durations in seconds, 0 for none."""
+    """A token's record; times in nanoseconds since the epoch, durations in seconds, 0 for none.
+
+    ``namespace`` is the path of the namespace that it belongs to, ``namespace_id`` its id; both empty for the root's.
+    """
 
     accessor: str
     policies: tuple[str, ...]
@@ -33,6 +36,8 @@ class Token(NamedTuple):
     role: str = ""
     bound_cidrs: tuple[str, ...] = ()
     max_ttl_s: int = 0
+    namespace: str = ""
+    namespace_id: str = ""
 
     def __repr__(self) -> str:
         return f"Token({self.display_name}, policies={list(self.policies)})"
@@ -49,8 +54,8 @@ def digest_of(text: str) -> str:
 
 
 def encode_token(token: Token) -> bytes:
-    """Write a token's record."""
-    return encode_record(list(token))
+    """Write a token's record; only one outside the root namespace says where it belongs."""
+    return encode_record(list(token if any(token[-2:]) else token[:-2]))
 
 
 def decode_token(stored: bytes) -> Token:

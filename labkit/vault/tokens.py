@@ -5,21 +5,25 @@
 3. Every request whose token was looked up takes one use off a token that counts them, once and at its start, whatever
    becomes of it (C15).  After the last use the token is revoked at the end of the last request that took one (R4).
 4. Batch tokens are not stored: the record itself, encrypted under the keyring, is the token.
+5. A token belongs to the namespace of the request that made it, whose id ends its text and accessor.  It is used in
+   that namespace and below it; only from that namespace and above it can it be named by others.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import SECOND_NS
 from labkit.service.encoding import from_base64url, to_base64url
 from labkit.service.errors import BadRequest, Forbidden
 from labkit.vault.identifiers import base62
+from labkit.vault.mounts import ROOT, Namespace, namespace_at
 from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.token_record import ACCESSORS, CHILDREN, IDS, Token, decode_token, digest_of, encode_token
 
 if TYPE_CHECKING:
-    from labkit.vault.context import Context
+    from labkit.vault.context import Caller, Context
     from labkit.vault.core import Core
     from labkit.vault.storage.storage_view import StorageView
 
@@ -28,6 +32,7 @@ SYSTEM_TTL_S = 2_764_800
 UNCLEAN = "\0"
 """What stands for a token that is not text: no token has this text (decision C13)."""
 
+DENIED = "1 error occurred:\n\t* permission denied\n\n"
 INVALID_TOKEN = "2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n"
 
 
@@ -63,6 +68,44 @@ def find(ctx: Context, text: str) -> tuple[Token, str] | None:
     return token, digest
 
 
+def namespace_of(ctx: Context, token: Token) -> Namespace | None:
+    """Return the namespace that a token belongs to; None when that does not exist any more."""
+    if not token.namespace:
+        return ROOT
+    found = namespace_at(ctx, token.namespace)
+    return found if found is not None and found.id == token.namespace_id else None
+
+
+def prefix_of(ctx: Context, token: Token) -> str | None:
+    """Return what a token's policies put in front of the request's path; None where the token cannot be used."""
+    path = ctx.namespace.path
+    return path[len(token.namespace) :] if path.startswith(token.namespace) else None
+
+
+def reach(ctx: Context, caller: Caller, *, anywhere: bool = False) -> None:
+    """Put the request's path below what the caller's policies name; raise Forbidden in a namespace not below its own.
+
+    ``anywhere`` is for what a wrapping token is made for: that is the same in every namespace.
+    """
+    if anywhere and caller.token.policies == ("response-wrapping",):
+        return
+    prefix = prefix_of(ctx, caller.token)
+    if prefix is None:
+        raise Forbidden(DENIED)
+    ctx.policy_prefix = prefix
+
+
+def find_named(ctx: Context, text: str) -> tuple[Token, str] | None:
+    """Return the record and hash of a valid token that another one names, of this namespace or below it, or None."""
+    return _named(ctx, find(ctx, text))
+
+
+def _named(ctx: Context, found: tuple[Token, str] | None) -> tuple[Token, str] | None:
+    if found is None or not found[0].namespace.startswith(ctx.namespace.path):
+        return None
+    return found
+
+
 def still_valid(core: Core, token: Token, digest: str) -> bool:
     """Whether a caller's token is valid at this instant, by the node's own store: for a request that goes on (R4)."""
     if token.kind == "batch":
@@ -76,7 +119,7 @@ def still_valid(core: Core, token: Token, digest: str) -> bool:
 
 
 def find_accessor(ctx: Context, accessor: str) -> tuple[Token, str] | None:
-    """Return the record and hash of a valid token by its accessor, or None."""
+    """Return the record and hash of a valid token of this namespace or below it, by its accessor, or None."""
     stored = ctx.full_storage.get(ACCESSORS + accessor) if accessor else None
     if stored is None:
         return None
@@ -84,16 +127,40 @@ def find_accessor(ctx: Context, accessor: str) -> tuple[Token, str] | None:
     token = ctx.full_storage.decoded(IDS + digest, decode_token)
     if token is None or (token.expires_ns and ctx.now >= token.expires_ns):
         return None
-    return token, digest
+    return _named(ctx, (token, digest))
+
+
+def accessors(ctx: Context) -> list[str]:
+    """Return the accessors of the namespace's stored tokens, sorted."""
+    ending = f".{ctx.namespace.id}"
+    names = ctx.full_storage.list(ACCESSORS)
+    if ctx.namespace is ROOT:
+        return [name for name in names if "." not in name]
+    return [name for name in names if name.endswith(ending)]
+
+
+def digests_of(ctx: Context, namespace: Namespace) -> list[str]:
+    """Return the hashes under which a namespace's tokens are stored; one whose accessor is damaged is not found."""
+    storage, found = ctx.full_storage, []
+    for name in storage.list(ACCESSORS):
+        if name.endswith(f".{namespace.id}"):
+            with suppress(BarrierError):
+                found.append((storage.get(ACCESSORS + name) or b"").decode())
+    return found
 
 
 def issue(ctx: Context, token: Token, text: str = "") -> tuple[str, Token]:
-    """Store a new token; return its text and record (accessor and times filled in)."""
+    """Store a new token of the request's namespace; return its text and record (accessor and times filled in)."""
+    namespace, ending = ctx.namespace, ""
+    if namespace is not ROOT:
+        ending = f".{namespace.id}"
+        token = token._replace(namespace=namespace.path, namespace_id=namespace.id)
     if token.kind == "batch":
-        return _seal_batch(ctx, token)
-    text = text or "hvs." + base62(ctx.entropy, 24)
+        text, token = _seal_batch(ctx, token)
+        return text + ending, token
+    text = text or "hvs." + base62(ctx.entropy, 24) + ending
     token = token._replace(
-        accessor=base62(ctx.entropy, 24),
+        accessor=base62(ctx.entropy, 24) + ending,
         created_ns=ctx.now,
         expires_ns=ctx.now + token.ttl_s * SECOND_NS if token.ttl_s else 0,
     )
@@ -144,13 +211,13 @@ def end_last_use(ctx: Context) -> None:
         revoke(ctx, digest)
 
 
-def revoke(ctx: Context, digest: str, *, descendants: bool = True) -> None:
-    """Delete a token, and its descendants unless they are to be orphans.
+def revoke(ctx: Context, *digests: str, descendants: bool = True) -> None:
+    """Delete tokens, and their descendants unless these are to be orphans.
 
     All keys are collected before the first delete: reads through a step's own writes get slower as these grow.
     """
     storage = ctx.full_storage
-    family = [digest]
+    family = [*digests]
     orphans: list[str] = []
     to_delete: list[str] = []
     for member in family:
@@ -249,18 +316,21 @@ def _seal_batch(ctx: Context, token: Token) -> tuple[str, Token]:
 
 
 def _open_batch(ctx: Context, text: str) -> tuple[Token, str] | None:
+    sent, _, ending = text[4:].partition(".")
     try:
-        sealed = from_base64url(text[4:])
+        sealed = from_base64url(sent)
         token = decode_token(ctx.decrypt("token/batch", sealed))
     except (ValueError, BarrierError):
         return None
-    if to_base64url(sealed) != text[4:]:  # one token has one text: another spelling of its bytes is another text
+    if (
+        to_base64url(sealed) != sent or ending != token.namespace_id
+    ):  # one token has one text: another spelling of its bytes is another text
         return None
     if ctx.now >= token.expires_ns:
         return None
     if token.parent and ctx.full_storage.get(IDS + token.parent) is None:
         return None
-    return token, digest_of(text)
+    return None if namespace_of(ctx, token) is None else (token, digest_of(text))
 
 
 def refuse_batch(token: Token, action: str) -> None:

@@ -11,12 +11,16 @@ from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.mounts import (
     CATALOGUE,
+    ROOT,
     Mount,
     MountTable,
+    Namespace,
     ResolvedRoute,
+    all_mounts,
     check_free,
     decode_table,
     encode_table,
+    namespace_at,
     new_mount,
     read_table,
     routes_of,
@@ -43,6 +47,62 @@ def test_a_table_reads_back(mounts):
     table = MountTable(tuple(mounts))
 
     assert decode_table(encode_table(table)) == table
+
+
+PATHS = st.lists(NAMES, min_size=1, max_size=3).map(lambda names: "/".join(names) + "/")
+CHILDREN = st.builds(
+    Namespace, path=PATHS, id=NAMES, metadata=st.lists(st.tuples(NAMES, st.text(max_size=3)), max_size=2).map(tuple)
+)
+
+
+@given(st.lists(MOUNTS, max_size=2), st.lists(CHILDREN, max_size=3))
+def test_a_table_with_children_reads_back(mounts, children):
+    table = MountTable(tuple(mounts), tuple(children))
+
+    assert decode_table(encode_table(table)) == table
+
+
+def test_a_table_without_children_is_stored_as_its_mounts():
+    assert encode_table(table("a/")) == encode_table(table("a/").with_child(CHILD).without_child(CHILD.path))
+
+
+CHILD = Namespace("team/sub/", "x1")
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [("sub/a", CHILD), ("sub/", CHILD), ("sub", CHILD), ("subs/a", None), ("", None), ("a/sub", None)],
+)
+def test_a_child_is_found_by_the_first_segment(path, found):
+    held = table("a/").with_child(CHILD).with_child(Namespace("team/s/", "x2"))
+
+    assert held.child(path) == found
+    assert held.with_child(CHILD._replace(metadata=(("a", "b"),))).namespaces[1].metadata == (("a", "b"),)
+    assert held.without_child("team/sub/").child(path) is None
+
+
+def test_a_namespace_has_a_place_of_its_own_in_storage_and_the_root_has_none():
+    assert (ROOT.prefix, ROOT.name, ROOT.path) == ("", "", "")
+    assert (CHILD.prefix, CHILD.name) == ("namespace/x1/", "sub/")
+
+
+@pytest.mark.parametrize("path", ["sub/", "sub/a/"])
+def test_a_mount_clashes_with_a_child(path):
+    with pytest.raises(BadRequest, match="path is already in use at sub/"):
+        check_free(table("a/").with_child(CHILD), path)
+
+
+def test_namespaces_and_their_mounts_are_found(service):
+    service.post("sys/namespaces/team")
+    service.post("sys/namespaces/sub", namespace="team")
+    step = Context(service.core, Request("GET", ""), 0)
+
+    assert namespace_at(step, "") is ROOT
+    assert getattr(namespace_at(step, "team/sub/"), "path", None) == "team/sub/"
+    assert [namespace_at(step, path) for path in ("sub/", "team/none/", "none/")] == [None] * 3
+    found = [namespace.path + mount.path for namespace, mount in all_mounts(step)]
+    assert found[-4:] == ["team/auth/token/", "team/sys/", "team/sub/auth/token/", "team/sub/sys/"]
+    assert "secret/" in found
 
 
 def table(*paths):

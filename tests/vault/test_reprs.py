@@ -34,6 +34,7 @@ NOT_SECRET = {
     ("Item", "value"),
     ("ReindexProgress", "progress"),
     ("Work", "progress"),
+    ("Namespace", "id"),  # the end of its tokens' texts
 }
 
 

@@ -147,3 +147,95 @@ def test_a_request_that_fetched_goes_on_only_on_the_mount_that_it_began_on(servi
         request_route.check_mount(engine)
     request_route.check_mount(nowhere)
     assert system.resolved.mount.uuid != "system"
+
+
+def routes(service, *asked):
+    """What requests lead to, each a path and the header's namespace."""
+    found = []
+    for path, name in asked:
+        ctx = Context(service.core, Request("GET", path), 0)
+        ctx.headers = {request_route.NAMESPACE: name} if name else {}
+        request_route.find_route(ctx)
+        found.append(ctx.resolved)
+    return found
+
+
+def test_header_and_path_name_a_namespace_together(service):
+    service.post("sys/namespaces/team")
+    service.post("sys/namespaces/sub", namespace="team")
+    found = routes(service, ("a", ""), ("team/a", ""), ("a", "team"), ("sub/a", "/team/"), ("team/sub/a", "root"))
+
+    assert [(each.namespace.path, each.path) for each in found] == [
+        *(("", "a"), ("team/", "a"), ("team/", "a")),
+        *(("team/sub/", "a"), ("team/sub/", "a")),
+    ]
+    assert [len(each.tables) for each in found] == [0, 1, 1, 2, 2]
+
+
+def test_a_namespace_that_does_not_exist_has_the_system_only(service):
+    system, engine = routes(service, ("sys/health", "none"), ("secret/data/a", "none"))
+
+    assert (system.namespace.path, system.namespace.id, engine.mount) == ("none/", "", None)
+    assert "any_namespace" in system.flags
+
+
+def test_a_memo_counts_while_every_table_on_the_way_is_the_same(service):
+    service.post("sys/namespaces/team")
+    service.post("sys/namespaces/sub", namespace="team")
+    service.post("sys/mounts/kv", {"type": "kv"}, namespace="team/sub")
+
+    def kept():
+        service.get("team/sub/kv/a")
+        return service.core.caches.routes["GET team/sub/kv/a"][1]
+
+    before = kept()
+    assert kept() is before
+    service.post("sys/namespaces/more", namespace="team")
+    assert kept() is not before
+    before = kept()
+    service.delete("sys/mounts/kv", namespace="team/sub")
+    assert kept().mount is None
+    assert before.mount is not None
+
+
+def test_a_header_and_a_path_are_not_confused_in_the_memo(service):
+    """A raw query may hold anything: no path of one namespace may be taken for another's."""
+    service.post("sys/namespaces/team")
+    service.post("sys/mounts/secret", {"type": "kv"}, namespace="team")
+    service.post("secret/a", {"x": 1}, namespace="team")
+    assert service.get("secret/a", namespace="team").ok
+    for path in ("secret/a?x=team", "secret/a?x=\nteam", "secret/a', 'team"):
+        assert service.get(path).status == 404
+    keys = [key for key in service.core.caches.routes if "secret/a" in str(key)]
+    assert ("GET secret/a", "team") in keys
+
+
+def test_a_long_header_is_not_kept(service):
+    service.post("sys/namespaces/team")
+    name = "/" * 600 + "team"
+
+    assert service.get("sys/mounts", namespace=name).ok
+    assert not any(name in key for key in service.core.caches.routes)
+
+
+def test_a_namespace_whose_table_does_not_open_has_the_system_s_paths(service):
+    service.post("sys/namespaces/team")
+    key = routes(service, ("a", "team"))[0].namespace.prefix + MOUNTS
+    stored = service.core.storage.get(key)
+    service.core.storage.apply({key: stored[:-1] + bytes([stored[-1] ^ 1])}, 0)
+
+    refused = service.get("secret/data/a", namespace="team")
+    assert refused.status == 500
+    assert key in refused.errors[0]
+    assert service.get("team/sys/health", token="").ok
+    assert service.get("secret/data/a").status == 404
+
+
+def test_a_damaged_table_is_said_of_every_namespace_below(service):
+    service.post("sys/namespaces/team")
+    stored = service.core.storage.get(MOUNTS)
+    service.core.storage.apply({MOUNTS: stored[:-1] + bytes([stored[-1] ^ 1])}, 0)
+
+    refused = service.get("secret/data/a", namespace="team")
+    assert (refused.status, MOUNTS in refused.errors[0]) == (500, True)
+    assert service.get("sys/health", namespace="team", token="").ok

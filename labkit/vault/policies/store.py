@@ -1,4 +1,4 @@
-"""Stored policies: their texts, the index that changes with any of them, and compiled access lists.
+"""Stored policies of each namespace: their texts, the index that changes with any of them, and compiled access lists.
 
 A policy's text is stored by name; ``policy/index`` maps each name to a digest of its text.  The index is rewritten with
 every change of a policy, so a compiled access list is valid while the stored index is the same object (R21).
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from labkit.service.errors import BadRequest
 from labkit.vault.identifiers import sha256
+from labkit.vault.mounts import ROOT, Namespace
 from labkit.vault.policies import DEFAULT_POLICY, WRAPPING_POLICY, Acl, Rule
 from labkit.vault.storage.records import decode_record, encode_record
+from labkit.vault.storage.storage_view import StorageView
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -25,23 +27,23 @@ INTERNAL = {"response-wrapping": WRAPPING_POLICY}
 """Policies that are not stored, listed, read or given to a token by a caller."""
 
 
-def acl_for(ctx: Context, names: tuple[str, ...]) -> Acl:
-    """Return what a token with these policies may do, compiled once for as long as no policy changes."""
+def acl_for(ctx: Context, names: tuple[str, ...], namespace: Namespace = ROOT) -> Acl:
+    """Return what a token with these policies of a namespace may do, compiled once for as long as none changes."""
     cached_lists = ctx.core.caches.access_lists
-    stored = ctx.read(INDEX)
-    cached = cached_lists.get(names)
+    stored = ctx.read(namespace.prefix + INDEX)
+    key = (namespace.id, *names)
+    cached = cached_lists.get(key)
     if cached is not None and cached[0] is stored and not ctx.is_taped:
         acl: Acl = cached[1]
         return acl
-    acl = Acl((), root=True) if names == ("root",) else Acl(_rules(ctx, names))
+    acl = Acl((), root=True) if names == ("root",) else Acl(_rules(StorageView(ctx, namespace.prefix), names))
     if len(cached_lists) >= MAX_CACHED_ACLS:
         cached_lists.clear()
-    cached_lists[names] = (stored, acl)
+    cached_lists[key] = (stored, acl)
     return acl
 
 
-def _rules(ctx: Context, names: tuple[str, ...]) -> list[tuple[Rule, ...]]:
-    storage = ctx.full_storage
+def _rules(storage: StorageView, names: tuple[str, ...]) -> list[tuple[Rule, ...]]:
     policies = (_internal(name) if name in INTERNAL else storage.decoded(TEXTS + name, _parse) for name in names)
     return [rules for rules in policies if rules is not None]
 
@@ -58,12 +60,12 @@ def _internal(name: str) -> tuple[Rule, ...]:
 
 def names(ctx: Context) -> list[str]:
     """Return the names of the stored policies, sorted; ``root`` is not stored."""
-    return sorted(_index(ctx))
+    return sorted(_index(ctx.namespace_storage))
 
 
 def is_known(ctx: Context, name: str) -> bool:
     """Whether a policy of that name is stored."""
-    return ctx.read(TEXTS + name) is not None
+    return ctx.read(ctx.namespace.prefix + TEXTS + name) is not None
 
 
 def not_assignable(name: str) -> bool:
@@ -88,32 +90,37 @@ def check(text: str) -> None:
 
 def read_text(ctx: Context, name: str) -> str | None:
     """Return a policy's text, or None."""
-    stored = ctx.full_storage.get(TEXTS + name)
+    stored = ctx.namespace_storage.get(TEXTS + name)
     return None if stored is None else stored.decode()
 
 
 def write_text(ctx: Context, name: str, text: str) -> None:
     """Store a policy that has been parsed already."""
-    index = _index(ctx)
+    _write(ctx.namespace_storage, name, text)
+
+
+def _write(storage: StorageView, name: str, text: str) -> None:
+    index = _index(storage)
     index[name] = sha256(text.encode()).hexdigest()[:16]
-    ctx.full_storage.put(TEXTS + name, text.encode())
-    ctx.full_storage.put(INDEX, encode_record(dict(sorted(index.items()))))
+    storage.put(TEXTS + name, text.encode())
+    storage.put(INDEX, encode_record(dict(sorted(index.items()))))
 
 
 def delete(ctx: Context, name: str) -> None:
     """Delete a policy; a missing one is not an error."""
-    index = _index(ctx)
+    storage = ctx.namespace_storage
+    index = _index(storage)
     if index.pop(name, None) is not None:
-        ctx.full_storage.delete(TEXTS + name)
-        ctx.full_storage.put(INDEX, encode_record(index))
+        storage.delete(TEXTS + name)
+        storage.put(INDEX, encode_record(index))
 
 
-def write_default(ctx: Context) -> None:
-    """Store the policy that every token has by default."""
-    write_text(ctx, "default", DEFAULT_POLICY)
+def write_default(storage: StorageView) -> None:
+    """Store the policy that every token has by default, in the storage of its namespace."""
+    _write(storage, "default", DEFAULT_POLICY)
 
 
-def _index(ctx: Context) -> dict[str, str]:
-    stored = ctx.full_storage.get(INDEX)
+def _index(storage: StorageView) -> dict[str, str]:
+    stored = storage.get(INDEX)
     index: dict[str, str] = {} if stored is None else decode_record(stored)
     return index

@@ -170,7 +170,8 @@ def check(ctx: Context, token: str | None) -> None:
         return
     if text.startswith("hvb."):
         known = tokens.find(ctx, text)
-        if known is not None and acl_for(ctx, known[0].policies).allows(UPDATE, ctx.path, parameters=ctx.body):
+        own = known is not None and not known[0].namespace  # of the root namespace, as its policies are
+        if known and own and acl_for(ctx, known[0].policies).allows(UPDATE, ctx.path, parameters=ctx.body):
             return
     raise Forbidden(INVALID)
 

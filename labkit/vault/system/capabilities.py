@@ -1,4 +1,7 @@
-"""What a token may do on paths: ``sys/capabilities``, ``-self`` and ``-accessor``."""
+"""What a token may do on paths: ``sys/capabilities``, ``-self`` and ``-accessor``.
+
+Paths are those of the request's namespace; a token that cannot be used there may do nothing.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ from labkit.vault.policies.store import acl_for
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
-    from labkit.vault.policies import Acl
     from labkit.vault.token_record import Token
 
 MAX_PATHS = 1_000
@@ -22,19 +24,19 @@ MAX_PATHS = 1_000
 def of_token(ctx: Context, token: str | None, paths: list[str] | None, path: list[str] | None) -> dict[str, Any]:
     """Return what a token may do."""
     wanted = _wanted(paths, path)
-    return _capabilities(_acl(ctx, tokens.find(ctx, token) if token else None, "invalid token"), wanted)
+    return _capabilities(ctx, _found(tokens.find(ctx, token) if token else None, "invalid token"), wanted)
 
 
 def of_self(ctx: Context, paths: list[str] | None, path: list[str] | None) -> dict[str, Any]:
     """Return what the caller's token may do."""
     assert ctx.caller is not None
-    return _capabilities(ctx.caller.acl, _wanted(paths, path))
+    return _capabilities(ctx, ctx.caller.token, _wanted(paths, path))
 
 
 def of_accessor(ctx: Context, accessor: str | None, paths: list[str] | None, path: list[str] | None) -> dict[str, Any]:
     """Return what the token of an accessor may do."""
     wanted = _wanted(paths, path)
-    return _capabilities(_acl(ctx, tokens.find_accessor(ctx, accessor or ""), "invalid accessor"), wanted)
+    return _capabilities(ctx, _found(tokens.find_accessor(ctx, accessor or ""), "invalid accessor"), wanted)
 
 
 def _wanted(paths: list[str] | None, path: list[str] | None) -> list[str]:
@@ -48,14 +50,19 @@ def _wanted(paths: list[str] | None, path: list[str] | None) -> list[str]:
     return wanted
 
 
-def _acl(ctx: Context, found: tuple[Token, str] | None, refusal: str) -> Acl:
+def _found(found: tuple[Token, str] | None, refusal: str) -> Token:
     if found is None:
         raise BadRequest(one_error(refusal))
-    return acl_for(ctx, found[0].policies)
+    return found[0]
 
 
-def _capabilities(acl: Acl, paths: list[str]) -> dict[str, Any]:
-    capabilities: dict[str, Any] = {path: acl.capabilities(path.removeprefix("/")) for path in paths}
+def _capabilities(ctx: Context, token: Token, paths: list[str]) -> dict[str, Any]:
+    namespace, prefix = tokens.namespace_of(ctx, token), tokens.prefix_of(ctx, token)
+    if namespace is None or prefix is None:
+        capabilities: dict[str, Any] = {path: ["deny"] for path in paths}
+    else:
+        acl = acl_for(ctx, token.policies, namespace)
+        capabilities = {path: acl.capabilities(prefix + path.removeprefix("/")) for path in paths}
     if len(paths) == 1:
         capabilities["capabilities"] = capabilities[paths[0]]
     return capabilities

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 def list_mounts(ctx: Context) -> dict[str, Any]:
     """List the mounts that the caller may see."""
     acl = _acl(ctx)
-    table = read_table(ctx.full_storage)
+    table = read_table(ctx.namespace_storage)
     shown: dict[str, dict[str, Any]] = {"secret": {}, "auth": {}}
     for name, area in (("secret", ""), ("auth", AUTH)):
         for mount in in_area(table, area):
-            seen = _seen(acl, mount)
+            seen = _seen(acl, mount, ctx.policy_prefix)
             if seen is not None:
                 shown[name][mount.path.removeprefix(area)] = seen
     return shown
@@ -39,9 +39,9 @@ def list_mounts(ctx: Context) -> dict[str, Any]:
 
 def read_mount(ctx: Context, path: str) -> dict[str, Any]:
     """Return the mount of a path, to a caller whose policies grant anything there: 403 otherwise, and for no mount."""
-    mount = read_table(ctx.full_storage).find(path)
+    mount = read_table(ctx.namespace_storage).find(path)
     acl = _acl(ctx)
-    if acl is None or mount is None or not reaches(acl, mount.path):
+    if acl is None or mount is None or not reaches(acl, ctx.policy_prefix + mount.path):
         raise Forbidden(
             "preflight capability check returned 403, please ensure client's policies grant access to path "
             f'"{path.strip("/")}/"'
@@ -49,15 +49,22 @@ def read_mount(ctx: Context, path: str) -> dict[str, Any]:
     return {**describe(mount), "path": mount.path}
 
 
+def list_namespaces(ctx: Context) -> dict[str, Any]:
+    """List the child namespaces in which the caller's policies grant anything; none without a token."""
+    acl = _acl(ctx)
+    names = [child.name for child in read_table(ctx.namespace_storage).namespaces]
+    return {"keys": [name for name in names if acl is not None and reaches(acl, ctx.policy_prefix + name)]}
+
+
 def resultant_acl(ctx: Context) -> dict[str, Any]:
-    """Return the caller's own policies, merged."""
+    """Return the caller's own policies, merged; paths begin at the root namespace."""
     assert ctx.caller is not None
-    acl = ctx.caller.acl
+    acl, place = ctx.caller.acl, ctx.caller.namespace.path
     exact: dict[str, Any] = {}
     globs: dict[str, Any] = {}
     for rule in acl.rules():
         kept = globs if rule.pattern.endswith("*") or "+" in rule.pattern.split("/") else exact
-        kept[rule.pattern.removesuffix("*")] = {"capabilities": _names(rule)}
+        kept[place + rule.pattern.removesuffix("*")] = {"capabilities": _names(rule)}
     return {"root": acl.root, "exact_paths": exact, "glob_paths": globs}
 
 
@@ -70,14 +77,18 @@ def _acl(ctx: Context) -> Acl | None:
     if found is None or found[0].uses < 0:
         raise Forbidden(tokens.INVALID_TOKEN)
     token, digest = found
-    ctx.caller = Caller(token, digest, acl_for(ctx, token.policies))
+    namespace = tokens.namespace_of(ctx, token)
+    if namespace is None:
+        raise Forbidden(tokens.INVALID_TOKEN)
+    ctx.caller = Caller(token, digest, acl_for(ctx, token.policies, namespace), namespace)
     tokens.admit(ctx, token, digest)
+    tokens.reach(ctx, ctx.caller)
     return ctx.caller.acl
 
 
-def _seen(acl: Acl | None, mount: Mount) -> dict[str, Any] | None:
+def _seen(acl: Acl | None, mount: Mount, prefix: str) -> dict[str, Any] | None:
     if acl is not None:
-        return describe(mount) if reaches(acl, mount.path) else None
+        return describe(mount) if reaches(acl, prefix + mount.path) else None
     if mount.listing_visibility != "unauth":
         return None
     return {"type": mount.kind, "description": mount.description, "options": dict(mount.options) or None}
@@ -114,5 +125,7 @@ PATH = fields.path("path", "a mount's path, or one below it")._replace(pattern=r
 ROUTES = (
     Route("read", "internal/ui/mounts", list_mounts, (), "unauthenticated"),
     Route("read", "internal/ui/mounts/<path>", read_mount, (PATH,), "unauthenticated"),
+    Route("read", "internal/ui/namespaces", list_namespaces, (), "unauthenticated", "enterprise"),
+    Route("list", "internal/ui/namespaces/", list_namespaces, (), "unauthenticated", "enterprise"),
     Route("read", "internal/ui/resultant-acl", resultant_acl),
 )

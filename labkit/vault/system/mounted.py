@@ -64,7 +64,7 @@ def full_path(ctx: Context, path: str) -> str:
 def find_mount(ctx: Context, path: str) -> Mount:
     """Return the mount at a path; raise BadRequest when there is none."""
     full = full_path(ctx, path)
-    mount = read_table(ctx.full_storage).at(full)
+    mount = read_table(ctx.namespace_storage).at(full)
     if mount is None:
         area = area_of(ctx)
         raise BadRequest(f"No {'auth' if area else 'secret'} engine{'' if area else ' mount'} at {full[len(area) :]}")

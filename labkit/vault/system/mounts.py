@@ -39,7 +39,9 @@ class MountRequest(NamedTuple):
 def list_mounts(ctx: Context) -> dict[str, Any]:
     """List the mounts with their settings."""
     area = area_of(ctx)
-    return {mount.path.removeprefix(area): describe(mount) for mount in in_area(read_table(ctx.full_storage), area)}
+    return {
+        mount.path.removeprefix(area): describe(mount) for mount in in_area(read_table(ctx.namespace_storage), area)
+    }
 
 
 def read_mount(ctx: Context, path: str) -> dict[str, Any]:
@@ -56,7 +58,7 @@ def enable(ctx: Context, asked: MountRequest) -> None:
     if asked.external_entropy_access:
         ctx.warn("external_entropy_access was ignored: there is one source of entropy")
     tuning.warn_of_ignored(ctx, asked.config or {})
-    table = read_table(ctx.full_storage)
+    table = read_table(ctx.namespace_storage)
     check_free(table, full)
     mount = new_mount(
         full,
@@ -67,21 +69,21 @@ def enable(ctx: Context, asked: MountRequest) -> None:
         local=bool(asked.local),
         seal_wrap=bool(asked.seal_wrap),
     )
-    write_table(ctx.full_storage, table.with_mount(tuning.configured(mount, asked.config or {})))
+    write_table(ctx.namespace_storage, table.with_mount(tuning.configured(mount, asked.config or {})))
     ctx.observe("mounted", path=full, type=kind)
 
 
 def disable(ctx: Context, path: str) -> None:
     """Unmount an engine or auth method and delete its data; nothing mounted there is not an error."""
     full = full_path(ctx, path)
-    table = read_table(ctx.full_storage)
+    table = read_table(ctx.namespace_storage)
     mount = table.at(full)
     if mount is None:
         return
     if mount.kind in SINGLETONS:
         raise BadRequest("token auth method cannot be disabled" if area_of(ctx) else f'cannot unmount "{full}"')
     ctx.full_storage.delete_all(mount.prefix)
-    write_table(ctx.full_storage, table.without(full))
+    write_table(ctx.namespace_storage, table.without(full))
     ctx.observe("unmounted", path=full)
 
 

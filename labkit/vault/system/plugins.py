@@ -29,7 +29,7 @@ def reload(ctx: Context, plugin: str | None, mounts: list[str] | None, scope: st
 
 
 def _named(ctx: Context, paths: list[str]) -> list[Mount]:
-    table = read_table(ctx.full_storage)
+    table = read_table(ctx.namespace_storage)
     found = []
     for path in paths:
         mount = table.at(path.strip("/") + "/")
@@ -40,7 +40,7 @@ def _named(ctx: Context, paths: list[str]) -> list[Mount]:
 
 
 def _of_kind(ctx: Context, kind: str) -> list[Mount]:
-    found = [mount for mount in read_table(ctx.full_storage).mounts if mount.kind == kind]
+    found = [mount for mount in read_table(ctx.namespace_storage).mounts if mount.kind == kind]
     if not found:
         raise BadRequest(f"no mount of type {kind!r} to reload")
     return found

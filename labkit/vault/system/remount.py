@@ -1,4 +1,7 @@
-"""Moving a mount: ``sys/remount``.  Data is stored under the mount's identifier, so only the path changes, at once."""
+"""Moving a mount: ``sys/remount``, within a namespace or into another one that stands below the request's.
+
+Data is stored under the mount's identifier, so only the path changes, at once.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest
+from labkit.service.record import NamedTuple
 from labkit.service.routing import Route
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import check_free, read_table, write_table
 from labkit.vault.storage.records import decode_record, encode_record
+from labkit.vault.storage.storage_view import StorageView
 from labkit.vault.system.mounted import AUTH, SINGLETONS
 
 if TYPE_CHECKING:
@@ -18,35 +23,51 @@ if TYPE_CHECKING:
 MIGRATIONS = "core/migration/"
 
 
+class Place(NamedTuple):
+    """A mount's path within its namespace, and what the namespace has of its own."""
+
+    storage: StorageView
+    path: str
+
+
 def remount(ctx: Context) -> dict[str, Any]:
     """Move a mount; the body's members are ``from`` and ``to``, which no parameter of Python can be called."""
     ctx.warnings.clear()  # of members that no field names
     old, new = _path(ctx.body.get("from"), "from"), _path(ctx.body.get("to"), "to")
-    table = read_table(ctx.full_storage)
-    mount = table.at(old)
+    source, target = _place(ctx, old), _place(ctx, new)
+    mount = read_table(source.storage).at(source.path)
     if mount is None:
         raise BadRequest(f'no matching mount at "{old}"')
     if mount.kind in SINGLETONS:
         raise BadRequest(f'cannot remount "{old}"')
-    if new.startswith(AUTH) != old.startswith(AUTH):
-        raise BadRequest(f"cannot remount {'auth' if old.startswith(AUTH) else 'secret'} mount to {new}")
-    left = table.without(old)
-    check_free(left, new)
-    write_table(ctx.full_storage, left.with_mount(mount._replace(path=new)))
+    if target.path.startswith(AUTH) != source.path.startswith(AUTH):
+        raise BadRequest(f"cannot remount {'auth' if source.path.startswith(AUTH) else 'secret'} mount to {new}")
+    left = read_table(source.storage).without(source.path)
+    check_free(left if source.storage.prefix == target.storage.prefix else read_table(target.storage), target.path)
+    write_table(source.storage, left)
+    write_table(target.storage, read_table(target.storage).with_mount(mount._replace(path=target.path)))
     number = uuid_text(ctx.entropy)
-    ctx.full_storage.put(MIGRATIONS + number, encode_record([old, new]))
+    ctx.namespace_storage.put(MIGRATIONS + number, encode_record([old, new]))
     ctx.observe("mount moved", source=old, target=new)
     return {"migration_id": number}
 
 
 def read_status(ctx: Context, migration_id: str) -> dict[str, Any]:
     """Return the state of a move: a move that was answered is complete."""
-    stored = ctx.full_storage.get(MIGRATIONS + migration_id)
+    stored = ctx.namespace_storage.get(MIGRATIONS + migration_id)
     if stored is None:
         raise BadRequest(f"no migration with the id {migration_id}; POST sys/remount returns the id of each move")
     old, new = decode_record(stored)
     info = {"source_mount": old, "target_mount": new, "status": "success"}
     return {"migration_id": migration_id, "migration_info": info}
+
+
+def _place(ctx: Context, path: str) -> Place:
+    """Return where a path within the request's namespace leads; it may go through child namespaces."""
+    storage = ctx.namespace_storage
+    while (child := read_table(storage).child(path)) is not None:
+        storage, path = StorageView(ctx, child.prefix), path[len(child.name) :]
+    return Place(storage, path)
 
 
 def _path(sent: Any, name: str) -> str:

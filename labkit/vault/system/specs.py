@@ -25,7 +25,9 @@ def describe_api(ctx: Context) -> dict[str, Any]:
 
     listed = interface.list_mounts(ctx)
     shown = {*listed["secret"], *(AUTH + path for path in listed["auth"])}
-    mounts = (mount for mount in read_table(ctx.full_storage).mounts if mount.path in shown or mount.kind in SINGLETONS)
+    mounts = (
+        mount for mount in read_table(ctx.namespace_storage).mounts if mount.path in shown or mount.kind in SINGLETONS
+    )
     mounted = [(mount.path, mount.kind, routes_of(mount).routes) for mount in mounts]
     return document(TITLE, ctx.core.settings.version, mounted)
 

@@ -27,6 +27,7 @@ TABLE = Groups(
             "labkit.vault.system.tuning",
             "labkit.vault.system.mounts",
         ),
+        "namespaces": ("labkit.vault.system.namespaces",),
         "plugins": ("labkit.vault.system.plugins",),
         "policies": ("labkit.vault.system.policies",),
         "policy": ("labkit.vault.system.policies",),

@@ -83,7 +83,7 @@ def write_tuning(ctx: Context, asked: TuningRequest) -> None:
         changed = changed._replace(description=asked.description)
     if asked.options:
         changed = _with_options(ctx, changed, asked.options)
-    write_table(ctx.full_storage, read_table(ctx.full_storage).with_mount(changed))
+    write_table(ctx.namespace_storage, read_table(ctx.namespace_storage).with_mount(changed))
 
 
 def configured(mount: Mount, config: dict[str, Any]) -> Mount:

@@ -78,7 +78,7 @@ def create(ctx: Context, asked: TokenRequest) -> Reply:
 
 def create_for_role(ctx: Context, asked: TokenRequest) -> Reply:
     """Create a token under a role's rules."""
-    role = find_role(ctx, asked.role_name)
+    role = find_role(ctx.storage, asked.role_name)
     if role is None:
         raise BadRequest(f"unknown role {asked.role_name}")
     return _create(ctx, asked, role)
@@ -93,10 +93,10 @@ def _create(ctx: Context, asked: TokenRequest, role: TokenRole | None) -> Reply:
         raise BadRequest("restricted use token cannot generate child tokens")
     if asked.entity_alias:
         raise BadRequest("'entity_alias' needs an identity store, which this service does not have; leave it out")
-    sudo = caller.acl.root or caller.acl.allows(SUDO, ctx.path)
+    sudo = caller.acl.root or caller.acl.allows(SUDO, ctx.policy_path)
     kind = _kind(asked, role)
     _check_text(ctx, asked.id, sudo)
-    policies = _policies(asked, role, caller, sudo)
+    policies = _policies(asked, role, _own_policies(ctx, caller), sudo)
     if "root" in policies:
         _check_root(caller, kind)
     orphan = _is_orphan(ctx, asked, role, sudo)
@@ -151,6 +151,8 @@ def _check_text(ctx: Context, text: str | None, sudo: bool) -> None:
         return
     if not sudo:
         raise BadRequest("root or sudo privileges required to specify token id")
+    if ctx.namespace.path:
+        raise BadRequest("token IDs can only be manually specified in the root namespace")
     if text.startswith(("hvs.", "hvb.", "s.")) or "." in text:
         raise BadRequest("custom token ID cannot have the 'hvs.' or 's.' prefix, nor the '.' character")
     if ctx.read(token_record.IDS + token_record.digest_of(text)) is not None:
@@ -164,9 +166,14 @@ def _check_root(caller: Caller, kind: str) -> None:
         raise BadRequest("batch tokens cannot be root tokens")
 
 
-def _policies(asked: TokenRequest, role: TokenRole | None, caller: Caller, sudo: bool) -> tuple[str, ...]:
-    """Decide on the token's policies (rules 2 and 3)."""
+def _own_policies(ctx: Context, caller: Caller) -> tuple[str, ...]:
+    """Return the policies of a caller that the request's namespace has too; above it only ``root`` does."""
     own = caller.token.policies
+    return own if caller.namespace.path == ctx.namespace.path or own == ("root",) else ("default",)
+
+
+def _policies(asked: TokenRequest, role: TokenRole | None, own: tuple[str, ...], sudo: bool) -> tuple[str, ...]:
+    """Decide on the token's policies (rules 2 and 3)."""
     wanted = asked.policies
     if role is not None and role.limits_policies:
         chosen = _role_policies(asked, role, own)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.durations import SECOND_NS, format_instant
 from labkit.service.errors import Forbidden
 from labkit.service.routing import Route
-from labkit.vault import token_record, tokens
+from labkit.vault import tokens
 from labkit.vault.auth.token.named_token import ACCESSOR, TOKEN, own_token, token_by_accessor
 from labkit.vault.token_record import Token
 
@@ -19,7 +19,7 @@ def lookup(ctx: Context, token: str | None) -> dict[str, Any]:
     """Describe a token, the caller's own when none is named; 403 for one that is not valid."""
     if not token:
         return lookup_self(ctx)
-    found = tokens.find(ctx, token)
+    found = tokens.find_named(ctx, token)
     if found is None:
         raise Forbidden("bad token")
     return describe(ctx, found[0], token)
@@ -67,12 +67,14 @@ def describe(ctx: Context, token: Token, text: str) -> dict[str, Any]:
         data["period"] = token.period_s
     if token.bound_cidrs:
         data["bound_cidrs"] = list(token.bound_cidrs)
+    if token.namespace:
+        data["namespace_path"] = token.namespace
     return data
 
 
 def list_accessors(ctx: Context) -> dict[str, Any]:
-    """List the accessors of all tokens."""
-    return {"keys": ctx.full_storage.list(token_record.ACCESSORS)}
+    """List the accessors of all tokens of the namespace."""
+    return {"keys": tokens.accessors(ctx)}
 
 
 ROUTES = (

@@ -37,7 +37,7 @@ def token_by_text(ctx: Context, text: str | None) -> Found:
     """Return the token of a text; raise BadRequest when there is none."""
     if not text:
         raise BadRequest(MISSING)
-    found = tokens.find(ctx, text)
+    found = tokens.find_named(ctx, text)
     if found is None:
         raise BadRequest("token not found")
     return found

@@ -13,9 +13,13 @@ from labkit.vault import tokens
 from labkit.vault.auth.lifetime import asked_seconds, grant_s, mount_limits
 from labkit.vault.auth.token.named_token import ACCESSOR, TOKEN, Found, own_token, token_by_accessor, token_by_text
 from labkit.vault.auth.token.roles import find_role
+from labkit.vault.mounts import read_table
+from labkit.vault.storage.storage_view import StorageView
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
+    from labkit.vault.mounts import Mount
+    from labkit.vault.token_record import Token
 
 INCREMENT = fields.anything("increment", "how long the token is to live from now on")
 
@@ -43,12 +47,13 @@ def _renew(ctx: Context, found: Found, text: str, increment: Any) -> Reply:
     if not token.renewable:
         raise BadRequest("lease is not renewable")
     period_s = token.period_s
-    if token.role and token.path.startswith(ctx.mount.path):
-        role = find_role(ctx, token.role)
+    mount = _mount_of(ctx, token)
+    if token.role and token.path.startswith(mount.path):
+        role = find_role(StorageView(ctx, mount.prefix), token.role)
         if role is None:
             raise BadRequest(f'original token role "{token.role}" could not be found, not renewing')
         period_s = role.token_period
-    limits = mount_limits(ctx.mount)._replace(
+    limits = mount_limits(mount)._replace(
         ttl_s=token.ttl_s,
         max_ttl_s=token.max_ttl_s,
         explicit_max_ttl_s=token.explicit_max_ttl_s,
@@ -58,6 +63,14 @@ def _renew(ctx: Context, found: Found, text: str, increment: Any) -> Reply:
     token = token._replace(expires_ns=ctx.now + granted_s * SECOND_NS, renewed_ns=ctx.now)
     tokens.save(ctx, digest, token)
     return Reply(auth=tokens.auth_block(text, token, granted_s))
+
+
+def _mount_of(ctx: Context, token: Token) -> Mount:
+    """Return the mount whose settings and roles hold for a token: that of its own namespace."""
+    namespace = tokens.namespace_of(ctx, token)
+    if namespace is None or namespace.path == ctx.namespace.path:
+        return ctx.mount
+    return read_table(StorageView(ctx, namespace.prefix)).at(ctx.mount.path) or ctx.mount
 
 
 ROUTES = (

@@ -20,7 +20,7 @@ def revoke(ctx: Context, token: str | None) -> None:
     """Revoke a token and its descendants; one that does not exist is not an error."""
     if not token:
         raise BadRequest(MISSING)
-    found = tokens.find(ctx, token)
+    found = tokens.find_named(ctx, token)
     if found is not None:
         _revoke(ctx, found)
 
@@ -45,7 +45,7 @@ def revoke_orphan(ctx: Context, token: str | None) -> None:
     """Revoke only the token: its children become orphans."""
     if not token:
         raise BadRequest(MISSING)
-    found = tokens.find(ctx, token)
+    found = tokens.find_named(ctx, token)
     if found is None:
         raise BadRequest("token to revoke not found")
     tokens.refuse_batch(found[0], "revoked")

@@ -17,6 +17,7 @@ from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
+    from labkit.vault.storage.storage_view import StorageView
 
 ROLES = "roles/"
 TYPES = ("default", "default-batch", "default-service", "batch", "service")
@@ -112,14 +113,14 @@ def decode_role(stored: bytes) -> TokenRole:
     return TokenRole(*row)
 
 
-def find_role(ctx: Context, name: str) -> TokenRole | None:
-    """Return a role by its name, or None."""
-    return ctx.storage.decoded(ROLES + name, decode_role)
+def find_role(storage: StorageView, name: str) -> TokenRole | None:
+    """Return a role of a mount's storage by its name, or None."""
+    return storage.decoded(ROLES + name, decode_role)
 
 
 def read_role(ctx: Context, role_name: str) -> dict[str, Any]:
     """Read a role."""
-    role = find_role(ctx, role_name)
+    role = find_role(ctx.storage, role_name)
     if role is None:
         raise NotFound
     shown: dict[str, Any] = {"name": role_name, "period": 0, "explicit_max_ttl": 0}
@@ -138,7 +139,7 @@ def write_role(ctx: Context, asked: RoleRequest) -> None:
     """Create a role, or change what is sent of it."""
     sent = {name: value for name, value in asked._asdict().items() if value is not None}
     role_name = sent.pop("role_name")
-    role = find_role(ctx, role_name) or TokenRole()
+    role = find_role(ctx.storage, role_name) or TokenRole()
     old_names = list(role.old_names)
     for old, name in OLD_NAMES.items():
         value = sent.pop(old, None)
