@@ -21,7 +21,7 @@ from labkit.vault.files import Files
 from labkit.vault.identifiers import sha256
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.storage import Storage
-from labkit.vault.storage.barrier import Barrier, BarrierError, KeyringTerm
+from labkit.vault.storage.barrier import FIRST_LOOK, KEYRING, Barrier, BarrierError, KeyringTerm
 from labkit.vault.storage.storage_view import CachedRecords
 
 if TYPE_CHECKING:
@@ -135,16 +135,19 @@ class SealKeys:
         return "" if self.root_key is None else sha256(b"labkit root key " + self.root_key).hexdigest()[:16]
 
     def state(self) -> tuple[Any, ...]:
-        """Return the keys as plain values: root key, progress, nonce, keyring."""
-        return self.root_key, self.progress, self.nonce, None if self.barrier is None else self.barrier.keyring
+        """Return the keys as plain values: root key, progress, nonce, keyring with its counts."""
+        barrier = self.barrier
+        counted = None if barrier is None else (barrier.keyring, barrier.encryptions, barrier.look_at)
+        return self.root_key, self.progress, self.nonce, counted
 
     @classmethod
     def from_state(cls, state: tuple[Any, ...]) -> SealKeys:
         """Return the keys that a node had; the keyring in the store may have changed since."""
-        root_key, progress, nonce, keyring = state
+        root_key, progress, nonce, counted = state
         keys = cls(root_key, progress, nonce)
-        if keyring is not None:
-            keys.barrier = Barrier(tuple(KeyringTerm(*row) for row in keyring))
+        if counted is not None:
+            keyring, encryptions, look_at = counted
+            keys.barrier = Barrier(tuple(KeyringTerm(*row) for row in keyring), encryptions, look_at)
         return keys
 
 
@@ -321,6 +324,10 @@ class Core:
             self.caches.clear()
         if MODE_KEY in writes:
             self.apply_mode()
+        barrier = self.keys.barrier
+        if barrier is not None and barrier.encryptions >= barrier.look_at:
+            barrier.look_at = barrier.encryptions + FIRST_LOOK
+            self.note_due(KEYRING, self.now())
         return number
 
     def use_files(self, files: Files) -> None:

@@ -23,6 +23,8 @@ from labkit.vault.storage.barrier import KEY_BYTES, KEYRING, BarrierError, encry
 
 CLUSTER = "core/cluster"
 
+ROOT_TOKEN = token_record.Token("", ("root",), "auth/token/root", "root", orphan=True)
+
 # path, kind and options of an engine to mount
 Wanted = tuple[str, str, tuple[tuple[str, str], ...]]
 
@@ -70,7 +72,7 @@ def _fill(ctx: Context, engines: Iterable[Wanted]) -> str:
     storage.put(MOUNTS, encode_table(MountTable(tuple(sorted(mounts)))))
     storage.put(CLUSTER, uuid_text(entropy).encode())
     policy_store.write_default(storage)
-    text, _ = tokens.issue(ctx, token_record.Token("", ("root",), "auth/token/root", "root", orphan=True))
+    text, _ = tokens.issue(ctx, ROOT_TOKEN)
     return text
 
 

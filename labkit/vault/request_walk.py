@@ -32,6 +32,7 @@ from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import ROOT
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
 from labkit.vault.policies.store import INDEX, acl_for
+from labkit.vault.seal import SEAL_CONFIG
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.fencing import StaleTerm
@@ -109,6 +110,8 @@ def check_node(ctx: Context) -> None:
     assert resolved is not None
     flags, sealed = resolved.flags, core.keys.barrier is None
     if sealed and "while_sealed" not in flags:
+        if "key_shares" in flags and core.storage.get(SEAL_CONFIG) is None:
+            raise BadRequest("server is not yet initialized")
         raise Unavailable(SEALED, code=NODE_SEALED)
     if not sealed and "any_mode" not in flags and core.replica.is_secondary:
         # before leadership: a standby of a secondary answers the same

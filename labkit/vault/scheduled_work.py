@@ -36,6 +36,7 @@ class DueFolder(NamedTuple):
 
 
 TOKENS = DueFolder("", IDS, "labkit.vault.tokens")
+KEYRING = DueFolder("", "core/", "labkit.vault.keyring_rotation")
 REINDEX = DueFolder("", "node/reindex/", "labkit.vault.replication.reindex")
 
 
@@ -103,7 +104,7 @@ def _folders(ctx: Context) -> list[DueFolder]:
     folders = [REINDEX]
     if ctx.core.replica.is_secondary:
         return folders
-    folders.append(TOKENS)
+    folders += (TOKENS, KEYRING)
     namespaces = [ROOT]
     for namespace in namespaces:
         try:
@@ -129,6 +130,8 @@ def _do_next(core: Core) -> bool:
     try:
         _do(ctx, key)
         core.commit(ctx.writes)
+        if ctx.after_commit is not None:
+            ctx.after_commit()
     except BarrierError:
         core.note_damage(key)
         return False

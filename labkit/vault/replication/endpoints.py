@@ -14,6 +14,7 @@ from labkit.service import fields
 from labkit.service.errors import BadRequest, Unavailable
 from labkit.service.message import Fetch, Reply, Response
 from labkit.service.routing import Route
+from labkit.vault import token_generation
 from labkit.vault.replication import (
     activation,
     applied_position,
@@ -140,7 +141,7 @@ def promote_secondary(ctx: Context, dr_operation_token: str, primary_cluster_add
     store_mode(ctx, _advanced(ctx, "promote", primary_cluster_addr=primary_cluster_addr))
     activation.make_authority(ctx)
     ctx.full_storage.delete(activation.CREDENTIALS)
-    operation_token.cancel(ctx)
+    token_generation.cancel(ctx, operation_token.OPERATION)
     ctx.warn(f"This cluster is being promoted to a replication primary. {BRIEFLY}")
 
 
@@ -220,25 +221,25 @@ def with_position(ctx: Context, mode: Mode) -> Mode:
 def read_attempt(ctx: Context) -> dict[str, Any]:
     """Return the progress of an operation token's generation."""
     require_mode(ctx, "secondary", "generate an operation token")
-    return operation_token.describe(ctx, operation_token.read_attempt(ctx))
+    return token_generation.status(ctx, operation_token.OPERATION)
 
 
 def start_attempt(ctx: Context, pgp_key: str | None, otp: str | None) -> dict[str, Any]:
     """Start the generation of an operation token."""
     require_mode(ctx, "secondary", "generate an operation token")
-    return operation_token.start(ctx, otp, pgp_key)
+    return token_generation.start(ctx, operation_token.OPERATION, otp, pgp_key)
 
 
 def cancel_attempt(ctx: Context) -> None:
     """Cancel the generation under way."""
     require_mode(ctx, "secondary", "generate an operation token")
-    operation_token.cancel(ctx)
+    token_generation.cancel(ctx, operation_token.OPERATION)
 
 
 def update_attempt(ctx: Context, key: str | None, nonce: str | None) -> dict[str, Any]:
     """Take one key share."""
     require_mode(ctx, "secondary", "generate an operation token")
-    return operation_token.update(ctx, key, nonce)
+    return token_generation.update(ctx, operation_token.OPERATION, key, nonce)
 
 
 def delete_operation_token(ctx: Context, dr_operation_token: str) -> None:

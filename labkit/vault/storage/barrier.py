@@ -4,6 +4,9 @@
    storage key is the associated data, so that a ciphertext cannot be moved to another key.
 2. New values are written under the newest term; older terms stay readable.
 3. The keyring itself is stored under the root key, in the same form with term 0.
+4. A keyring may hold two keys of one term, where two clusters of one replication set rotated apart: a value is tried
+   with each.
+5. How many values the newest term's key encrypted is counted here: its limit is that of a key under random nonces.
 """
 
 from __future__ import annotations
@@ -19,6 +22,9 @@ from labkit.vault.storage.records import decode_record, encode_record
 
 KEYRING = "core/keyring"
 KEY_BYTES = 32
+
+FIRST_LOOK = 1_000_000
+"""After how many encryptions of one key somebody looks whether it is to be rotated: the lowest limit there is."""
 
 Entropy = Callable[[int], bytes]
 
@@ -57,11 +63,17 @@ class KeyringTerm(NamedTuple):
 class Barrier:
     """A decrypted keyring: encrypts and decrypts stored values."""
 
-    __slots__ = ("_ciphers", "_head", "_newest", "keyring")
+    __slots__ = ("_ciphers", "_head", "_newest", "_others", "encryptions", "keyring", "look_at")
 
-    def __init__(self, keyring: tuple[KeyringTerm, ...]) -> None:
-        self.keyring = keyring
-        self._ciphers = {item.term.to_bytes(4, "big") + b"\x01": AESGCM(item.key) for item in keyring}
+    def __init__(self, keyring: tuple[KeyringTerm, ...], encryptions: int = 0, look_at: int = FIRST_LOOK) -> None:
+        self.keyring, self.encryptions, self.look_at = keyring, encryptions, look_at
+        self._ciphers: dict[bytes, AESGCM] = {}
+        self._others: list[tuple[bytes, AESGCM]] = []  # of terms that have a later key
+        for item in keyring:
+            head = item.term.to_bytes(4, "big") + b"\x01"
+            if head in self._ciphers:
+                self._others.append((head, self._ciphers[head]))
+            self._ciphers[head] = AESGCM(item.key)
         self._head = keyring[-1].term.to_bytes(4, "big") + b"\x01"
         self._newest = self._ciphers[self._head]
 
@@ -70,6 +82,7 @@ class Barrier:
 
     def encrypt(self, key: str, value: bytes, entropy: Entropy) -> bytes:
         """Encrypt a value for the storage key it is put under."""
+        self.encryptions += 1
         nonce = entropy(12)
         return self._head + nonce + self._newest.encrypt(nonce, value, key.encode())
 
@@ -81,12 +94,26 @@ class Barrier:
         try:
             return cipher.decrypt(stored[5:17], stored[17:], key.encode())
         except (InvalidTag, ValueError):  # the latter: too short for a nonce
-            raise damaged(key) from None
+            return self._decrypt_otherwise(key, stored)
+
+    def _decrypt_otherwise(self, key: str, stored: bytes) -> bytes:
+        for head, cipher in self._others:
+            if head == stored[:5]:
+                try:
+                    return cipher.decrypt(stored[5:17], stored[17:], key.encode())
+                except (InvalidTag, ValueError):
+                    continue
+        raise damaged(key)
 
 
 def new_keyring(entropy: Entropy, now_ns: int) -> tuple[KeyringTerm, ...]:
     """Make a keyring of one fresh term."""
     return (KeyringTerm(1, entropy(KEY_BYTES), now_ns),)
+
+
+def with_new_term(keyring: tuple[KeyringTerm, ...], entropy: Entropy, now_ns: int) -> tuple[KeyringTerm, ...]:
+    """Return a keyring with a fresh key, under the term after its highest."""
+    return (*keyring, KeyringTerm(max(item.term for item in keyring) + 1, entropy(KEY_BYTES), now_ns))
 
 
 def encrypt_keyring(keyring: tuple[KeyringTerm, ...], root_key: bytes, entropy: Entropy) -> bytes:

@@ -16,12 +16,14 @@ TABLE = Groups(
         "capabilities": ("labkit.vault.system.capabilities",),
         "capabilities-accessor": ("labkit.vault.system.capabilities",),
         "capabilities-self": ("labkit.vault.system.capabilities",),
+        "generate-root": ("labkit.vault.system.generate_root",),
         "health": ("labkit.vault.system.health",),
         "init": ("labkit.vault.system.seal",),
         "internal": (
             "labkit.vault.system.interface",
             "labkit.vault.system.specs",
         ),
+        "key-status": ("labkit.vault.system.rotate",),
         "leader": ("labkit.vault.system.health",),
         "mounts": (
             "labkit.vault.system.tuning",
@@ -36,6 +38,7 @@ TABLE = Groups(
             "labkit.vault.replication.endpoints",
             "labkit.vault.replication.maintenance",
         ),
+        "rotate": ("labkit.vault.system.rotate",),
         "seal": ("labkit.vault.system.seal",),
         "seal-status": ("labkit.vault.system.seal",),
         "step-down": ("labkit.vault.system.seal",),

@@ -13,7 +13,7 @@ from pysequoia import Tsk, decrypt
 
 from labkit import Lab
 from labkit.vault.replication import otp
-from labkit.vault.replication.operation_token import ATTEMPT, TOKEN_CHARACTERS, Attempt
+from labkit.vault.token_generation import ATTEMPT, TOKEN_CHARACTERS, Attempt
 from tests.examples import examples
 
 KEY = json.loads((Path(__file__).parents[2] / "vectors/pgp.json").read_text())["vectors"][1]

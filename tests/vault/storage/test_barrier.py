@@ -14,6 +14,7 @@ from labkit.vault.storage.barrier import (
     decrypt_keyring,
     encrypt_keyring,
     new_keyring,
+    with_new_term,
 )
 
 RING = (KeyringTerm(1, bytes(32), 5), KeyringTerm(2, bytes(range(32)), 9))
@@ -69,3 +70,29 @@ def test_the_same_entropy_makes_the_same_bytes():
 def test_no_key_shows():
     assert "key=" not in repr(RING[0]).replace("KeyringTerm", "")
     assert repr(Barrier(RING)) == "Barrier(terms=[1, 2])"
+
+
+def test_a_new_term_follows_the_highest():
+    keyring = with_new_term(RING, entropy, 9)
+    assert [(item.term, item.installed_ns) for item in keyring][-1] == (3, 9)
+    assert keyring[:2] == RING
+    assert with_new_term(keyring[::-1], entropy, 10)[-1].term == 4
+
+
+def test_two_keys_of_one_term_are_both_tried():
+    other = KeyringTerm(2, b"o" * 32, 5)
+    mine, theirs = Barrier(RING), Barrier((RING[0], other))
+    both = Barrier((RING[1], RING[0], other))
+    for written in (mine, theirs):
+        assert both.decrypt("k", written.encrypt("k", b"v", entropy)) == b"v"
+    with pytest.raises(BarrierError):
+        theirs.decrypt("k", both.encrypt("k", b"v", entropy)[:-1])
+    with pytest.raises(BarrierError):
+        both.decrypt("k", mine.encrypt("k", b"v", entropy)[:-1])
+    assert theirs.decrypt("k", both.encrypt("k", b"v", entropy)) == b"v"
+
+
+def test_encryptions_are_counted():
+    barrier = Barrier(RING, 5)
+    barrier.decrypt("k", barrier.encrypt("k", b"v", entropy))
+    assert (barrier.encryptions, barrier.look_at) == (6, 1_000_000)

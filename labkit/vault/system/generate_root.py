@@ -1,0 +1,71 @@
+"""``sys/generate-root``: a root token from key shares, for whoever has lost the last one.
+
+The endpoints are open: the shares are the authority (decision C6).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from labkit.service import fields
+from labkit.service.routing import Route
+from labkit.vault import token_generation, tokens
+from labkit.vault.initialise import ROOT_TOKEN
+from labkit.vault.token_generation import TokenKind
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+
+
+def read_attempt(ctx: Context) -> dict[str, Any]:
+    """Return the progress of a root token's generation."""
+    return token_generation.status(ctx, ROOT)
+
+
+def start_attempt(ctx: Context, pgp_key: str | None, otp: str | None) -> dict[str, Any]:
+    """Start the generation of a root token."""
+    return token_generation.start(ctx, ROOT, otp, pgp_key)
+
+
+def cancel_attempt(ctx: Context) -> None:
+    """Cancel the generation under way."""
+    token_generation.cancel(ctx, ROOT)
+
+
+def update_attempt(ctx: Context, key: str | None, nonce: str | None) -> dict[str, Any]:
+    """Take one key share."""
+    return token_generation.update(ctx, ROOT, key, nonce)
+
+
+def _issue(ctx: Context) -> str:
+    """Issue a root token that does not end, and return it."""
+    text, _ = tokens.issue(ctx, ROOT_TOKEN)
+    ctx.observe("root token issued")
+    return text
+
+
+ROOT = TokenKind("node/root-attempt", _issue, is_root=True)
+
+OPEN = ("unauthenticated", "key_shares", "no_envelope")
+
+ROUTES = (
+    Route("read", "generate-root/attempt", read_attempt, (), *OPEN),
+    Route(
+        "write",
+        "generate-root/attempt",
+        start_attempt,
+        (
+            fields.text("pgp_key", "PGP public key (base64) that the token is encrypted to"),
+            fields.text("otp", "one-time pad of the token's length; made by the service when left out"),
+        ),
+        *OPEN,
+    ),
+    Route("delete", "generate-root/attempt", cancel_attempt, (), *OPEN),
+    Route(
+        "write",
+        "generate-root/update",
+        update_attempt,
+        (fields.text("key", "one key share, hex or base64"), fields.text("nonce", "nonce of the attempt")),
+        *OPEN,
+    ),
+)
