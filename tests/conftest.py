@@ -23,6 +23,8 @@ register_profiles()
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
+CATALOGUE = CHECKOUT / "scenarios" / "dr"
+
 GUARDED_PACKAGES = frozenset({"service", "vault", "cloud", "sim", "lab", "trace", "keymaking", "sealed_box"})
 
 # What is guarded, by the module that offers it.  A class is left alone: others make subclasses of it.
@@ -46,6 +48,15 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--hypothesis-profile"):
         settings.load_profile(EVERYDAY if config.getoption("markexpr") == "not slow" else WHOLE)
     gc.disable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the catalogue of scenarios as slow, but for every fourth file in the order of names."""
+    everyday = sorted(CATALOGUE.glob("*.lab.yaml"))[::4]
+    for item in items:
+        if item.path.parent == CATALOGUE and item.path not in everyday:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish() -> None:

@@ -60,6 +60,8 @@ def _count(codes: list[int], files: int) -> str:
 
 def play(path: str, seed: int | None, *, quiet: bool) -> int:
     """Run one file and print what became of it; return its exit code."""
+    from textwrap import fill
+
     from labkit.lab.lab import Lab
     from labkit.scenario.problems import ScenarioError
 
@@ -78,6 +80,8 @@ def play(path: str, seed: int | None, *, quiet: bool) -> int:
     run = scenario_of(lab)
     if not quiet:
         show("what happened, in lab time:", *_log(lab), "", verdict)
+        if run.scenario.lesson:
+            show("", fill(f"lesson: {run.scenario.lesson}", 100))
         show(f"the same seed gives the same run: its trace has the digest {lab.trace.digest()[:16]}")
     elif verdict.exit_code == AS_EXPECTED or stopped:
         show(f"{path}: {verdict.summary}")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.lab.blueprint import ClusterPlan
+from labkit.lab.operation_tokens import DR, generate_token
 from labkit.lab.queries import Queries
 from labkit.lab.runbook_effects import Ask, Credentials
-from labkit.lab.runbooks import DR, operation_token
 from labkit.service.arguments import one_of, text, wrong
 from labkit.service.message import Body, Response
 from labkit.service.short_forms import ShortForms
@@ -121,9 +121,13 @@ class Cluster(ShortForms):
         """Make this cluster a disaster-recovery primary."""
         return self._driver.work_through("enable-primary", cluster=self.name)
 
-    def enable_secondary(self, primary: str) -> str:
-        """Make this cluster a secondary of a primary, with an activation token issued there."""
-        return self._driver.work_through("enable-secondary", cluster=self.name, primary=primary)
+    def enable_secondary(self, primary: str, token: str = "", address: str = "") -> str:
+        """Make this cluster a secondary of a primary, with a given activation token or one that is issued there.
+
+        ``address``: where the token is unwrapped, unless where it says.
+        """
+        arguments = {"primary": primary, "token": token, "address": address}
+        return self._driver.work_through("enable-secondary", cluster=self.name, **arguments)
 
     def seal(self) -> str:
         """Seal the active node."""
@@ -135,7 +139,7 @@ class Cluster(ShortForms):
 
     def operation_token(self) -> str:
         """Generate an operation token of this secondary from key shares; raise RunbookError where that is refused."""
-        steps, answer = operation_token(self.name), None
+        steps, answer = generate_token(self.name), None
         try:
             while True:
                 wanted = steps.send(answer)

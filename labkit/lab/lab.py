@@ -84,7 +84,7 @@ class Lab(FaultVerbs):
         elif kept["scenario"] is not None:
             from labkit.scenario.running import Run
 
-            self.scenario = Run.from_state(self.parts, self._faults, kept["scenario"])
+            self.scenario = Run.from_state(self.parts, self._faults, self.invariants, kept["scenario"])
 
     def __repr__(self) -> str:
         return f"Lab({', '.join(self.clusters)}; {self.now / 1e9:.3f} s)"
@@ -113,7 +113,7 @@ class Lab(FaultVerbs):
 
         scenario = load(path)
         lab = cls(scenario.blueprint, scenario.seed if seed is None else seed)
-        lab.scenario = Run(lab.parts, lab.faults, scenario)
+        lab.scenario = Run(lab.parts, lab.faults, lab.invariants, scenario)
         return lab
 
     @property

@@ -21,15 +21,17 @@ from labkit.lab.messages import ApiAnswer, ApiRequest, AskAgain, AskDeadline, Co
 from labkit.lab.reports import ANSWERED, MESSAGE_REFUSED, REFUSED, UNKNOWN, AskEnded, Noted, Observed, RunbookEnded
 from labkit.lab.runbook_arguments import judge
 from labkit.lab.runbook_effects import (
-    AdoptCredentials,
     Ask,
     Credentials,
+    KeepValues,
     LookUpClusters,
     LookUpCredentials,
     LookUpNodes,
+    LookUpValues,
     Note,
     Pause,
     RunbookError,
+    Step,
 )
 from labkit.lab.runbooks import RUNBOOKS
 from labkit.service.durations import SECOND_NS
@@ -56,6 +58,7 @@ class PendingAsk(NamedTuple):
     runbook: int = 0
     asked: str = ""
     tries: int = 0
+    shown: str = ""
 
 
 class RunningRunbook(NamedTuple):
@@ -88,6 +91,8 @@ class OperatorConsole:
         "asks",
         "credentials",
         "finished",
+        "former",
+        "kept",
         "refused_messages",
         "runbooks",
         "serial",
@@ -103,6 +108,8 @@ class OperatorConsole:
         self.answers: dict[int, Response] = dict(state.get("answers", {}))
         self.finished: dict[int, Finished] = dict(state.get("finished", {}))
         self.credentials: dict[str, Credentials] = dict(state.get("credentials", {}))
+        self.former: dict[str, Credentials] = dict(state.get("former", {}))
+        self.kept: dict[str, Any] = dict(state.get("kept", {}))
         self.refused_messages: int = state.get("refused_messages", 0)
 
     def ask(self, ask: Ask, timeout_ns: int = TIMEOUT_NS, runbook: int = 0, headers: Any = None) -> int:
@@ -111,10 +118,12 @@ class OperatorConsole:
         sent = dict(headers) if headers is not None else {}
         if headers is None and token:
             sent["X-Vault-Token"] = token
+        sent.update(ask.headers)
         path = ask.path if ask.path.startswith("/v1/") else "/v1/" + ask.path.removeprefix("/")
         request = Request(ask.method, path, sent, copied(ask.body))
         self.serial += 1
-        pending = PendingAsk(self.serial, ask.cluster, ask.node, request, self._services.now() + timeout_ns, runbook)
+        deadline_ns = self._services.now() + timeout_ns
+        pending = PendingAsk(self.serial, ask.cluster, ask.node, request, deadline_ns, runbook, shown=ask.shown)
         self.asks[pending.number] = pending
         self._services.after(timeout_ns, AskDeadline(pending.number))
         self._try(pending)
@@ -170,6 +179,8 @@ class OperatorConsole:
             "answers": dict(self.answers),
             "finished": dict(self.finished),
             "credentials": dict(self.credentials),
+            "former": dict(self.former),
+            "kept": dict(self.kept),
             "refused_messages": self.refused_messages,
         }
 
@@ -204,7 +215,8 @@ class OperatorConsole:
     def _on_deadline(self, timer: AskDeadline) -> None:
         pending = self.asks.get(timer.number)
         if pending is not None:
-            self._end(pending, silence(f"no answer from {pending.cluster} to {pending.request!r} in time"))
+            request = pending.request._replace(path=pending.shown or pending.request.path)
+            self._end(pending, silence(f"no answer from {pending.cluster} to {request!r} in time"))
 
     def _on_ask_again(self, timer: AskAgain) -> None:
         pending = self.asks.get(timer.number)
@@ -229,7 +241,7 @@ class OperatorConsole:
             return
         unknown = not response.status or response.code == FORWARDING_LOST
         outcome = ANSWERED if response.ok else UNKNOWN if unknown else REFUSED
-        path = pending.request.path.removeprefix("/v1/")
+        path = (pending.shown or pending.request.path).removeprefix("/v1/")
         self._services.emit(AskEnded(self._services.now(), self._host(pending), path, outcome, correlation))
 
     def _advance(self, number: int, answer: Any) -> None:
@@ -255,7 +267,17 @@ class OperatorConsole:
         except RunbookError as error:
             self._finish(number, Finished(False, str(error)))
 
-    def _look_up(self, wanted: LookUpCredentials | LookUpNodes | LookUpClusters | AdoptCredentials | Note) -> Any:
+    def values(self) -> dict[str, Any]:
+        """Return what is kept, and what operators have of each cluster: ``paris.root``, ``paris.share.1``."""
+        found = dict(self.kept)
+        for when, credentials in (("", self.credentials), ("former.", self.former)):
+            for cluster, keys in credentials.items():
+                found[f"{cluster}.{when}root"] = keys.root_token
+                shares = enumerate(keys.unseal_keys, 1)
+                found.update({f"{cluster}.{when}share.{number}": share for number, share in shares})
+        return found
+
+    def _look_up(self, wanted: Step) -> Any:
         if isinstance(wanted, LookUpCredentials):
             return self.credentials[wanted.cluster]
         if isinstance(wanted, LookUpNodes):
@@ -265,6 +287,12 @@ class OperatorConsole:
         if isinstance(wanted, Note):
             self._services.emit(Noted(self._services.now(), wanted.text))
             return True
+        if isinstance(wanted, LookUpValues):
+            return self.values()
+        if isinstance(wanted, KeepValues):
+            self.kept.update(copied(dict(wanted.values)))
+            return True
+        self.former[wanted.cluster] = self.credentials[wanted.cluster]
         self.credentials[wanted.cluster] = self.credentials[wanted.of]
         return True
 

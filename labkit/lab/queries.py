@@ -12,6 +12,7 @@ from labkit.lab.outages import CUT, DOWN, FENCED, Cause
 from labkit.lab.parts import Parts
 from labkit.vault.replication.journal import WAL_KEY, read_number
 from labkit.vault.replication.merkle import classify, leaf_digest
+from labkit.vault.replication.state import State
 
 STREAMING = "stream-wals"
 
@@ -73,6 +74,20 @@ class Queries:
         """Return a cluster's replication mode as its active node knows it; ``unknown`` without one."""
         node = self.active_node(cluster)
         return self.parts.nodes[node].mode.mode if node else "unknown"
+
+    def state_of(self, cluster: str) -> str:
+        """Return what the status of a cluster would say its state is; empty where it does not replicate."""
+        node = self.parts.nodes.get(self.active_node(cluster))
+        if node is None or node.mode.mode == "disabled":
+            return ""
+        return "running" if node.mode.mode == "primary" else (node.sync or State()).state
+
+    def connection_of(self, cluster: str) -> str:
+        """Return the state of a secondary's connection to its primary; empty for a cluster without one."""
+        node = self.parts.nodes.get(self.active_node(cluster))
+        if node is None or not node.mode.has_upstream:
+            return ""
+        return (node.sync or State()).connection_state
 
     def upstream_of(self, cluster: str) -> str:
         """Return the cluster that a secondary follows, or followed last; empty for none."""

@@ -7,6 +7,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from labkit.lab.blueprint import Blueprint
+from labkit.lab.operator_requests import ANSWER_KEYS, OPTIONS
 from labkit.lab.runbooks import METHODS, RUNBOOKS
 from labkit.service.arguments import flag, one_of, text, wrong
 
@@ -48,6 +49,27 @@ def _body(blueprint: Blueprint, name: str, value: Any, arguments: Mapping[str, A
         raise wrong(name, "a dict, sent as JSON, or None", value)
 
 
+def _options(blueprint: Blueprint, name: str, value: Any, arguments: Mapping[str, Any]) -> None:
+    if value is None:
+        return
+    if not isinstance(value, dict):
+        raise wrong(name, "a dict of options, or None", value, OPTIONS)
+    for option, given in value.items():
+        one_of(name, "an option", option, OPTIONS)
+        if option != "token" and not isinstance(given, dict | None):
+            raise wrong(option, "a dict, or None", given)
+    text(
+        "token", "a token, a reference such as $(name), none, or nothing for the root token", value.get("token") or "-"
+    )
+    for key in value.get("answer") or {}:
+        one_of("answer", "what may be expected of an answer", key, ANSWER_KEYS)
+
+
+def _reference(blueprint: Blueprint, name: str, value: Any, arguments: Mapping[str, Any]) -> None:
+    if value != "":
+        text(name, "a text or a reference such as $(name)", value)
+
+
 Judge = Callable[[Blueprint, str, Any, Mapping[str, Any]], Any]
 
 JUDGES: dict[str, Judge] = {
@@ -57,4 +79,7 @@ JUDGES: dict[str, Judge] = {
     "method": lambda blueprint, name, value, arguments: one_of(name, "a method", value, METHODS),
     "path": lambda blueprint, name, value, arguments: text(name, "a path such as secret/data/app", value),
     "body": _body,
+    "options": _options,
+    "keep": lambda blueprint, name, value, arguments: text(name, "a name such as drop", value),
+    **dict.fromkeys(("token", "address", "value", "otp"), _reference),
 }

@@ -12,6 +12,8 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from labkit.lab.addresses import host_of
+from labkit.lab.operation_tokens import DELETE_TOKEN, DR, decode, deleting, generate_token, kept_text, operation_token
+from labkit.lab.operator_requests import ask
 from labkit.lab.patience import POLL_NS, Patience
 from labkit.lab.runbook_effects import (
     AdoptCredentials,
@@ -25,14 +27,12 @@ from labkit.lab.runbook_effects import (
     RunbookError,
     Steps,
     Wanted,
+    check,
 )
 from labkit.service.durations import SECOND_NS
-from labkit.service.encoding import from_unpadded_base64
-from labkit.service.errors import ATTEMPT_IN_PROGRESS, FORWARDING_LOST
-from labkit.service.message import Body, Response
+from labkit.service.errors import FORWARDING_LOST
+from labkit.service.message import Body
 
-DR = "sys/replication/dr/"
-DELETE_TOKEN = DR + "secondary/operation-token/delete"
 AGAIN = "~"  # between a cluster's name and a number, in an id of a cluster that has one already
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "LIST")
 MAX_IDLE_NS = 120 * SECOND_NS
@@ -40,23 +40,18 @@ MAX_CATCH_UP_IDLE_NS = 30 * SECOND_NS  # a secondary notices a silent primary af
 MAX_ARRIVAL_POLLS = 60  # 15 s, more than anything under way takes
 
 
-def ask(cluster: str, method: str, path: str, body: Body | None = None) -> Runbook:
-    """Send one request; an answer that refuses ends the runbook."""
-    answer = _check((yield Ask(cluster, method, path, body)), f"{method} {path} on {cluster}")
-    return f"{method} {path}: {answer.status}"
-
-
 def enable_primary(cluster: str) -> Runbook:
     """Make a cluster a disaster-recovery primary."""
-    _check((yield Ask(cluster, "POST", DR + "primary/enable", {})), f"enable {cluster} as primary")
+    check((yield Ask(cluster, "POST", DR + "primary/enable", {})), f"enable {cluster} as primary")
     yield from _wait_for(cluster, "primary", "running")
     return f"{cluster} is a DR primary"
 
 
-def enable_secondary(cluster: str, primary: str) -> Runbook:
+def enable_secondary(cluster: str, primary: str, token: str = "", address: str = "") -> Runbook:
     """Issue an activation token on the primary and enable the other cluster with it, then open its standbys.
 
     A cluster that replicates already is refused before anything is issued: a new token would revoke the one it uses.
+    ``token`` such as ``$(activation)`` is one that is kept; ``address`` is where it is unwrapped, unless where it says.
     """
     mode = (yield from _status(cluster))["mode"]
     if mode != "disabled":
@@ -64,10 +59,11 @@ def enable_secondary(cluster: str, primary: str) -> Runbook:
             f"enable {cluster} as secondary of {primary}: {cluster} is a {mode} already; "
             f"{'repoint it, or disable it first' if mode == 'secondary' else 'demote or disable it first'}"
         )
-    token = yield from _activation_token(primary, cluster)
+    body: Body = {"primary_api_addr": address} if address else {}
+    body["token"] = (yield from kept_text(token)) if token else (yield from _activation_token(primary, cluster))
     keys = yield LookUpCredentials(cluster)
-    answer = yield Ask(cluster, "POST", DR + "secondary/enable", {"token": token}, token=keys.root_token)
-    _check(answer, f"enable {cluster} as secondary of {primary}")
+    answer = yield Ask(cluster, "POST", DR + "secondary/enable", body, token=keys.root_token)
+    check(answer, f"enable {cluster} as secondary of {primary}")
     yield AdoptCredentials(cluster, primary)
     yield from _wait_for(cluster, "secondary", "stream-wals")
     yield from unseal(cluster)
@@ -86,8 +82,8 @@ def replicate(primary: str, secondary: str) -> Runbook:
 
 def promote(cluster: str, force: bool = False) -> Runbook:
     """Generate an operation token from key shares, promote the secondary with it, and delete the token."""
-    token = yield from operation_token(cluster)
-    yield from _deleting(cluster, token, _promote(cluster, {"dr_operation_token": token, "force": force}))
+    token = yield from generate_token(cluster)
+    yield from deleting(cluster, token, _promote(cluster, {"dr_operation_token": token, "force": force}))
     return f"{cluster} is the primary now"
 
 
@@ -101,13 +97,13 @@ def _promote(cluster: str, body: Body) -> Steps:
         if not pause_ns:
             break
         yield Pause(pause_ns)
-    _check(answer, f"promote {cluster}")
+    check(answer, f"promote {cluster}")
     yield from _wait_for(cluster, "primary", "running")
 
 
 def demote(cluster: str) -> Runbook:
     """Make a primary a secondary without an upstream."""
-    _check((yield Ask(cluster, "POST", DR + "primary/demote", {})), f"demote {cluster}")
+    check((yield Ask(cluster, "POST", DR + "primary/demote", {})), f"demote {cluster}")
     yield from _wait_for(cluster, "secondary", "idle")
     return f"{cluster} is a secondary without a primary"
 
@@ -119,8 +115,8 @@ def repoint(cluster: str, to: str) -> Runbook:
     """
     ids = (yield from _status(to)).get("known_secondaries", ())
     known = [name for name in ids if name.partition(AGAIN)[0] == cluster]
-    token = yield from operation_token(cluster)
-    yield from _deleting(cluster, token, _repoint(cluster, to, token, known))
+    token = yield from generate_token(cluster)
+    yield from deleting(cluster, token, _repoint(cluster, to, token, known))
     return f"{cluster} streams from {to}"
 
 
@@ -130,10 +126,10 @@ def _repoint(cluster: str, to: str, token: str, known: list[str]) -> Steps:
     answer = yield Ask(cluster, "POST", DR + "secondary/update-primary", body)
     if answer.status >= 300 and answer.code != FORWARDING_LOST:
         yield Ask(to, "POST", DR + "primary/revoke-secondary", {"id": fresh})
-    _check(answer, f"point {cluster} at {to}")
+    check(answer, f"point {cluster} at {to}")
     yield from _wait_for(cluster, "secondary", "stream-wals")
     for name in known:
-        _check((yield Ask(to, "POST", DR + "primary/revoke-secondary", {"id": name})), f"revoke {name}")
+        check((yield Ask(to, "POST", DR + "primary/revoke-secondary", {"id": name})), f"revoke {name}")
 
 
 def failover(old: str, new: str) -> Runbook:
@@ -174,11 +170,11 @@ def disable(cluster: str) -> Runbook:
     if mode == "primary":
         answer = yield Ask(cluster, "POST", DR + "primary/disable", {})
     else:
-        token = yield from operation_token(cluster)
+        token = yield from generate_token(cluster)
         answer = yield Ask(cluster, "POST", DR + "secondary/disable", {"dr_operation_token": token})
         if not answer.ok:
             yield Ask(cluster, "POST", DELETE_TOKEN, {"dr_operation_token": token})
-    _check(answer, f"disable replication on {cluster}")
+    check(answer, f"disable replication on {cluster}")
     return f"{cluster} stands alone"
 
 
@@ -188,14 +184,14 @@ def reindex(cluster: str, diff: bool = False, force: bool = False, skip_flush: b
     if (yield from _status(cluster))["mode"] != "secondary":
         yield from _reindex(cluster, "sys/replication/reindex", body)
     else:
-        token = yield from operation_token(cluster)
+        token = yield from generate_token(cluster)
         body["dr_operation_token"] = token
-        yield from _deleting(cluster, token, _reindex(cluster, DR + "secondary/reindex", body))
+        yield from deleting(cluster, token, _reindex(cluster, DR + "secondary/reindex", body))
     return f"{cluster} is reindexed"
 
 
 def _reindex(cluster: str, path: str, body: Body) -> Steps:
-    _check((yield Ask(cluster, "POST", path, body)), f"reindex {cluster}")
+    check((yield Ask(cluster, "POST", path, body)), f"reindex {cluster}")
     yield from _wait_for_reindex(cluster)
 
 
@@ -228,42 +224,15 @@ def unseal(cluster: str, node: str = "") -> Runbook:
         if not status.body or not status.body.get("sealed"):
             continue
         for share in keys.unseal_keys[: status.body["t"]]:
-            _check((yield Ask(cluster, "POST", "sys/unseal", {"key": share}, node=name)), f"unseal {name}")
+            check((yield Ask(cluster, "POST", "sys/unseal", {"key": share}, node=name)), f"unseal {name}")
         opened += 1
     return f"{opened} node{'s' if opened != 1 else ''} of {cluster} unsealed"
 
 
 def seal(cluster: str) -> Runbook:
     """Seal a cluster's active node."""
-    _check((yield Ask(cluster, "POST", "sys/seal", {})), f"seal {cluster}")
+    check((yield Ask(cluster, "POST", "sys/seal", {})), f"seal {cluster}")
     return f"the active node of {cluster} is sealed"
-
-
-def operation_token(cluster: str) -> Runbook:
-    """Go through the ceremony: start an attempt, give key shares until it is complete, decode with the OTP."""
-    attempt = DR + "secondary/generate-operation-token/"
-    keys = yield LookUpCredentials(cluster)
-    answer = yield Ask(cluster, "POST", attempt + "attempt", {})
-    if answer.code == ATTEMPT_IN_PROGRESS:
-        _check((yield Ask(cluster, "DELETE", attempt + "attempt")), "cancel the attempt that runs")
-        answer = yield Ask(cluster, "POST", attempt + "attempt", {})
-    started = _check(answer, f"start an operation token on {cluster}").body or {}
-    for share in keys.unseal_keys[: started["required"]]:
-        answer = yield Ask(cluster, "POST", attempt + "update", {"key": share, "nonce": started["nonce"]})
-        _check(answer, f"give a key share to {cluster}")
-    masked = from_unpadded_base64((answer.body or {})["encoded_token"])
-    return bytes(a ^ b for a, b in zip(masked, started["otp"].encode(), strict=True)).decode()
-
-
-def _deleting(cluster: str, token: str, steps: Steps) -> Steps:
-    """Go through steps with an operation token, and delete it however they end."""
-    delete = Ask(cluster, "POST", DELETE_TOKEN, {"dr_operation_token": token})
-    try:
-        yield from steps
-    except RunbookError:
-        yield delete
-        raise
-    yield delete
 
 
 def _activation_token(primary: str, secondary: str) -> Runbook:
@@ -271,15 +240,15 @@ def _activation_token(primary: str, secondary: str) -> Runbook:
     body = {"id": secondary}
     answer = yield Ask(primary, "POST", DR + "primary/secondary-token", body)
     if answer.status == 400:
-        _check((yield Ask(primary, "POST", DR + "primary/revoke-secondary", body)), f"revoke {secondary}")
+        check((yield Ask(primary, "POST", DR + "primary/revoke-secondary", body)), f"revoke {secondary}")
         answer = yield Ask(primary, "POST", DR + "primary/secondary-token", body)
-    return str(_check(answer, f"issue an activation token for {secondary} on {primary}").wrap_info["token"])
+    return str(check(answer, f"issue an activation token for {secondary} on {primary}").wrap_info["token"])
 
 
 def _status(cluster: str) -> Generator[Wanted, Any, dict[str, Any]]:
     """Ask a cluster for its replication status."""
     answer = yield Ask(cluster, "GET", DR + "status")
-    return dict(_check(answer, f"ask {cluster} for its replication status").data or {})
+    return dict(check(answer, f"ask {cluster} for its replication status").data or {})
 
 
 def _check_pair(old: str, new: str) -> Generator[Wanted, Any, tuple[dict[str, Any], dict[str, Any]]]:
@@ -370,13 +339,6 @@ def _wait_for(cluster: str, mode: str, state: str) -> Steps:
     )
 
 
-def _check(answer: Response, what: str) -> Response:
-    if not answer.ok:
-        texts = "; ".join(answer.errors) or "no text"
-        raise RunbookError(f"{what}: {f'answered {answer.status}' if answer.status else 'no answer'}: {texts}")
-    return answer
-
-
 RUNBOOKS: dict[str, Callable[..., Runbook]] = {
     "ask": ask,
     "enable-primary": enable_primary,
@@ -390,4 +352,6 @@ RUNBOOKS: dict[str, Callable[..., Runbook]] = {
     "reindex": reindex,
     "unseal": unseal,
     "seal": seal,
+    "operation-token": operation_token,
+    "decode": decode,
 }

@@ -46,6 +46,11 @@ An operator does one thing after the other: a step that takes time begins when t
 instant or later.  One that begins more than 100 ms late makes the verdict unknown, unless it says late: ok.  A fault
 or a note with an instant is never late: it happens then, beside what is in progress.
 
+A check (do: check) has keys of expect and judges them at its instant; one that is not met ends the timeline.  An ask
+judges its own answer (answer), and keeps values of it by name (keep): in later steps $(name) stands for one, in a text
+too, and so does what operators have of a cluster: $(paris.root), its root token, $(paris.share.1), its first key share,
+$(tokyo.former.share.1), before it was a secondary.  What is kept is secret: nothing that is printed shows it.
+
 `labkit run FILE` compares what is expected with what was measured: broken ends with exit code 1, unknown with 3.
 Unknown means that there was no occasion to judge, such as a recovery time without a promotion.
 
@@ -154,7 +159,8 @@ def _scenario() -> Iterator[str]:
 
 
 def _keys(model: type[BaseModel], indent: str) -> Iterator[str]:
-    from labkit.scenario.model import INNER, ExpectPart, LabPart, fields_of
+    from labkit.scenario.expectations import ExpectPart
+    from labkit.scenario.model import INNER, LabPart, fields_of
 
     required = {field.alias or name for name, field in model.model_fields.items() if field.is_required()}
     sections: dict[str, type[BaseModel]] = {"lab": LabPart, "expect": ExpectPart} if not indent else {}

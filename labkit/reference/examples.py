@@ -14,6 +14,8 @@ lab:
     tokyo: {site: tokyo}
 """
 
+DR = "sys/replication/dr/secondary"
+ATTEMPT = f"{DR}/generate-operation-token"
 REPLICATE = "{do: replicate, primary: paris, secondary: tokyo}"
 
 
@@ -94,9 +96,41 @@ EXAMPLES = {
         (
             "{do: ask, cluster: paris, method: POST, path: secret/data/app, body: {data: {user: ada}}}",
             "{do: ask, cluster: paris, method: GET, path: secret/data/app}",
-            '{do: ask, cluster: paris, method: GET, path: secret/data/other, fails: "404"}',
+            "{do: ask, cluster: paris, method: GET, path: secret/data/other, answer: {status: 404}}",
+            "{do: ask, cluster: paris, method: POST, path: auth/token/create, body: {policies: [default]},\n"
+            "     keep: {user: auth.client_token}}",
+            "{do: ask, cluster: paris, method: GET, path: secret/data/app, token: $(user),\n"
+            "     answer: {status: 403, says: permission denied}}",
         ),
-        "{acknowledged: 1}",
+        "{acknowledged: 2}",
+    ),
+    "operation-token": Example(
+        "An operation token that is made before it is needed",
+        (
+            REPLICATE,
+            "{do: operation-token, cluster: tokyo, keep: drop}",
+            "{do: demote, cluster: paris}",
+            f"{{do: ask, cluster: tokyo, method: POST, path: {DR}/promote, token: none,\n"
+            "     body: {dr_operation_token: $(drop)}}",
+        ),
+        "{primary: tokyo}",
+    ),
+    "decode": Example(
+        "An operation token by hand",
+        (
+            REPLICATE,
+            f"{{do: ask, cluster: tokyo, method: POST, path: {ATTEMPT}/attempt, keep: {{nonce: nonce, otp: otp}}}}",
+            f"{{do: ask, cluster: tokyo, method: POST, path: {ATTEMPT}/update,\n"
+            "     body: {key: $(tokyo.share.1), nonce: $(nonce)}, answer: {has: {progress: 1}}}",
+            f"{{do: ask, cluster: tokyo, method: POST, path: {ATTEMPT}/update,\n"
+            "     body: {key: $(tokyo.share.2), nonce: $(nonce)}}",
+            f"{{do: ask, cluster: tokyo, method: POST, path: {ATTEMPT}/update,\n"
+            "     body: {key: $(tokyo.share.3), nonce: $(nonce)}, keep: {encoded: encoded_token}}",
+            "{do: decode, value: $(encoded), otp: $(otp), keep: drop}",
+            f"{{do: ask, cluster: tokyo, method: POST, path: {DR}/operation-token/delete, token: none,\n"
+            "     body: {dr_operation_token: $(drop)}, answer: {status: 204}}",
+        ),
+        "{primary: paris}",
     ),
     "crash": Example("A region is lost", (REPLICATE, "{do: crash, target: paris, at: 5s}"), "{primary: []}"),
     "crash-in-commit": Example(
@@ -232,6 +266,16 @@ EXAMPLES = {
     "wait": Example(
         "A while passes, and then as long as it takes",
         ("{do: wait, for: 2s}", REPLICATE, "{do: wait, until: lag 0, within: 10s}"),
+        "{primary: paris, roots: equal}",
+    ),
+    "check": Example(
+        "What holds in the middle",
+        (
+            REPLICATE,
+            "{do: partition, between: [paris, tokyo], at: 5s}",
+            "{do: check, states: {tokyo: stream-wals}, connections: {tokyo: not ready}, after: 20s}",
+            "{do: heal}",
+        ),
         "{primary: paris, roots: equal}",
     ),
     "note": Example(

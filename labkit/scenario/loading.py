@@ -13,17 +13,19 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from labkit.lab.kept_values import references
 from labkit.scenario.blueprints import blueprint_of
-from labkit.scenario.model import ClientsPart, ExpectPart, FilePart, LabPart, fields_of, part_at
+from labkit.scenario.expectations import WORDS, Expectations, ExpectPart
+from labkit.scenario.model import ClientsPart, FilePart, LabPart, fields_of, part_at
 from labkit.scenario.problems import FieldError, FilePosition, FileProblem, describe_value, expected
-from labkit.scenario.scenario import Expectations, ExpectedRange, Scenario, Step
+from labkit.scenario.scenario import Scenario, Step
 from labkit.scenario.value_types import HOUR_NS, MAX_SCENARIO_NS, DeclaredNames, write_duration
+from labkit.scenario.verb import RUNBOOK
 from labkit.scenario.verbs import VERBS, cross_field_errors, model_of
 from labkit.scenario.yaml_positions import Document, Path, parse, read
 from labkit.service.did_you_mean import nearest
 
 MAX_OPERATIONS = 500_000
-MEASURES = ("acknowledged", "lost", "unknown", "refused", "rpo", "rto", "lag", "lag time")
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -51,6 +53,7 @@ def interpret(document: Document) -> Scenario:
         checker.check_names(lab)
         checker.check_links(lab)
         checker.check_work(lab, file)
+        checker.check_kept([step for step in steps if step is not None], lab)
     checker.check_order([step for step in steps if step is not None], file)
     if checker.problems:
         raise document.error(checker.problems)
@@ -59,11 +62,12 @@ def interpret(document: Document) -> Scenario:
     return Scenario(
         title=file.scenario,
         about=" ".join(file.about.split()),
+        lesson=" ".join(file.lesson.split()),
         path=document.name,
         seed=file.seed,
         blueprint=blueprint_of(lab),
         timeline=tuple(step for step in steps if step is not None),
-        expect=_expectations(expect),
+        expect=Expectations.of({} if expect is None else expect.model_dump(by_alias=True)),
         end_ns=file.end,
         settle_ns=file.settle,
         work_until_ns=max((work.until or 0 for group in lab.clients.values() for work in group.work), default=0),
@@ -234,6 +238,24 @@ class _Checker:
             text = f"expected at most {MAX_OPERATIONS:,} operations of all clients, got {planned:,}"
             self.add(("lab", "clients"), f"{text}; let them work less often or not as long", key=True)
 
+    def check_kept(self, steps: list[Step], lab: LabPart) -> None:
+        """A step refers to what a step above it keeps, or to what operators have of a cluster."""
+        last, kept = max(plan.shares for plan in lab.clusters.values()), dict[str, None]()
+        shares = [f"share.{number}" for number in range(1, last + 1)]
+        own = {
+            f"{name}.{when}{kind}" for name in lab.clusters for when in ("", "former.") for kind in ("root", *shares)
+        }
+        for step in steps:
+            found = [(key, name) for key, value in step.arguments for name in references(value)]
+            for key, name in found if VERBS[step.verb].kind == RUNBOOK else ():
+                if name not in own and name not in kept:
+                    text = expected("the name of a value that a step above keeps", name, kept)
+                    cluster = name.partition(".")[0]
+                    shown = f"; operators have {cluster}.root and {cluster}.share.1 to {cluster}.share.{last}"
+                    self.add(("timeline", step.number - 1, key), text + (shown if cluster in lab.clusters else ""))
+            given = dict(step.arguments).get("keep") or ()
+            kept.update(dict.fromkeys([given] if isinstance(given, str) else given))
+
     def check_order(self, steps: list[Step], file: FilePart | None) -> None:
         """No step begins before the one before it can have ended, and none after the end."""
         if file is not None and {"end", "settle"} <= file.model_fields_set:
@@ -289,7 +311,7 @@ def _empty_values(data: Any, path: Path, outermost: bool) -> Iterator[Path]:
     for key, value in members:
         if value is None:
             yield (*path, key)
-        elif not outermost and key != "body":
+        elif not outermost and key not in ("body", "has", "lacks"):
             yield from _empty_values(value, (*path, key), False)
 
 
@@ -303,27 +325,15 @@ def _path_text(path: Path) -> str:
     return text.removeprefix(".")
 
 
-def _expectations(expect: ExpectPart | None) -> Expectations:
-    if expect is None:
-        return Expectations()
-    ranges = []
-    for what in MEASURES:
-        declared = getattr(expect, what.replace(" ", "_"))
-        if declared is not None:
-            exactly, low, high = declared.limits()
-            ranges.append(ExpectedRange(what, *((low, high) if exactly is None else (exactly, exactly))))
-    primary = None if expect.primary is None else tuple(sorted(expect.primary))
-    return Expectations(tuple(ranges), expect.roots, primary, tuple(expect.invariants.items()))
-
-
 def _positions(document: Document) -> Iterator[tuple[str, FilePosition]]:
     """Yield where each expectation and each step is."""
     expect = document.data.get("expect", {})
-    for key in expect:
-        if key != "invariants":
+    for key, value in expect.items():
+        inner = value if key in (*WORDS, "observed", "invariants") else ()
+        for name in inner:
+            yield f"{key} {name}" if key in WORDS else name, document.key_position(("expect", key, name))
+        if not inner:
             yield key, document.key_position(("expect", key))
-    for name in expect.get("invariants", {}):
-        yield name, document.key_position(("expect", "invariants", name))
     for index in range(len(document.data.get("timeline", []))):
         yield f"step {index + 1}", document.position(("timeline", index))
         yield f"step {index + 1} at", document.position(("timeline", index, "at"))

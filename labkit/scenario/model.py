@@ -6,14 +6,14 @@ A model sees one section and the names that the file declares; what must hold be
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from labkit.lab.client import BUILDERS
-from labkit.lab.invariants import STANDING
 from labkit.lab.measured_latencies import latency_ns
-from labkit.scenario.problems import FieldError, expected
+from labkit.scenario.expectations import COUNTS, TIMES, CountRange, ExpectPart, Part, TimeRange, one_of
+from labkit.scenario.problems import FieldError
 from labkit.scenario.value_types import (
     Bandwidth,
     ClusterName,
@@ -31,15 +31,6 @@ from labkit.scenario.value_types import (
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
 DISTRIBUTIONS = ("constant", "uniform", "normal", "exponential", "heavy")
-
-
-def _one_of(what: str, known: tuple[str, ...]) -> AfterValidator:
-    def check(value: str) -> str:
-        if value is not None and value not in known:
-            raise ValueError(expected(what, value, known))
-        return value
-
-    return AfterValidator(check)
 
 
 def _at_least(min_ns: int) -> AfterValidator:
@@ -63,12 +54,6 @@ Regions = Annotated[list[str], Field(min_length=2, max_length=2), AfterValidator
 Interval = Annotated[Duration, _at_least(MILLISECOND_NS)]
 
 
-class Part(BaseModel):
-    """A mapping of a scenario file: only the declared keys, no conversion of types."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-
 class LinkPart(Part):
     """One link between two sites."""
 
@@ -84,7 +69,7 @@ class LinkPart(Part):
     jitter: Duration = Field(0, description="a duration such as 2ms, a random delay from 0 up to it is added")
     loss: Share = Field(0, description="a share such as 0.01%")
     bandwidth: Bandwidth = Field(0, description="a bandwidth per second such as 200Mbit; no limit unless given")
-    distribution: Annotated[str, _one_of("a distribution", DISTRIBUTIONS)] = Field(
+    distribution: Annotated[str, one_of("a distribution", DISTRIBUTIONS)] = Field(
         "constant", description="a distribution: " + ", ".join(DISTRIBUTIONS)
     )
 
@@ -155,7 +140,7 @@ class ClusterPart(Part):
 class WorkPart(Part):
     """One thing that each client of a group does at a steady rate."""
 
-    do: Annotated[str, _one_of("an operation", tuple(BUILDERS))] = Field(description="one of " + ", ".join(BUILDERS))
+    do: Annotated[str, one_of("an operation", tuple(BUILDERS))] = Field(description="one of " + ", ".join(BUILDERS))
     every: Interval = Field(description="a duration such as 100ms, from one operation to the next")
     from_: Duration = Field(0, alias="from", description="an instant such as 2s")
     until: Duration | None = Field(None, description="an instant such as 60s; the end unless given")
@@ -233,90 +218,12 @@ class LabPart(Part):
     )
 
 
-class _Range(Part):
-    """A range of values; a plain value means exactly that one."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _plain(cls, value: Any) -> Any:
-        return value if isinstance(value, dict) else {"exactly": value}
-
-    @model_validator(mode="after")
-    def _not_empty(self) -> _Range:
-        exactly, low, high = self.limits()
-        if exactly is not None and (low, high) != (None, None):
-            raise FieldError("expected exactly, or at least and at most, got both", "exactly")
-        if exactly is None and low is None and high is None:
-            raise ValueError("expected at least, at most or exactly, got none of them")
-        if low is not None and high is not None and low > high:
-            raise FieldError(f"expected no more than at most ({self.write(high)}), got {self.write(low)}", "at least")
-        return self
-
-    def write(self, value: int) -> str:
-        """Write a value for people."""
-        return str(value)
-
-    def limits(self) -> tuple[int | None, int | None, int | None]:
-        """The declared values: exactly, at least, at most."""
-        values = self.model_dump()
-        return values["exactly"], values["at_least"], values["at_most"]
-
-
-class CountRange(_Range):
-    """A range of numbers."""
-
-    exactly: int | None = Field(None, ge=0, description="a whole number from 0 up")
-    at_least: int | None = Field(None, alias="at least", ge=0, description="a whole number from 0 up")
-    at_most: int | None = Field(None, alias="at most", ge=0, description="a whole number from 0 up")
-
-
-class TimeRange(_Range):
-    """A range of durations."""
-
-    exactly: Duration | None = Field(None, description="a duration such as 1s")
-    at_least: Duration | None = Field(None, alias="at least", description="a duration such as 1s")
-    at_most: Duration | None = Field(None, alias="at most", description="a duration such as 1s")
-
-    def write(self, value: int) -> str:
-        """Write a duration for people."""
-        return write_duration(value)
-
-
-def _clusters(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-COUNT = "a number, or a range such as {at most: 30}"
-TIME = "a duration, or a range such as {at most: 15s}"
-HELD = ("held", "broken")
-ROOTS = ("equal", "different")
-
-
-class ExpectPart(Part):
-    """What is expected at the end; every invariant is expected to hold unless it says otherwise."""
-
-    acknowledged: CountRange | None = Field(None, description=COUNT)
-    lost: CountRange | None = Field(None, description=COUNT)
-    unknown: CountRange | None = Field(None, description=COUNT)
-    refused: CountRange | None = Field(None, description=COUNT)
-    rpo: TimeRange | None = Field(None, description=TIME)
-    rto: TimeRange | None = Field(None, description=TIME)
-    lag: CountRange | None = Field(None, description=f"{COUNT}: entries that the last secondary has not applied")
-    lag_time: TimeRange | None = Field(None, alias="lag time", description=TIME)
-    roots: Annotated[str | None, _one_of("equal or different", ROOTS)] = Field(None, description="equal or different")
-    primary: Annotated[list[ClusterName] | None, BeforeValidator(_clusters)] = Field(
-        None, description="a cluster, or a list of those that are primary at the end"
-    )
-    invariants: dict[
-        Annotated[str, _one_of("an invariant", STANDING)], Annotated[str, _one_of("held or broken", HELD)]
-    ] = Field({}, description="a mapping such as {one primary: broken}")
-
-
 class FilePart(Part):
     """The whole file; its sections are validated one by one, so that the errors of one do not hide those of another."""
 
     scenario: str = Field(min_length=1, max_length=200, description="a title")
     about: str = Field("", description="a paragraph")
+    lesson: str = Field("", max_length=400, description="a sentence: what it shows, printed after the verdict")
     seed: int = Field(7, ge=0, description="a whole number from 0 up")
     lab: dict[str, Any] = Field(description="a mapping of sites, links, clusters and clients")
     timeline: list[Any] = Field([], max_length=200, description="a list of at most 200 steps")
@@ -339,8 +246,9 @@ INNER: dict[tuple[type[BaseModel], str], Inner] = {
     (LabPart, "clients"): Inner(ClientsPart, many=True),
     (ClusterPart, "each"): Inner(NodePart, many=True),
     (ClientsPart, "work"): Inner(WorkPart, many=True),
-    **{(ExpectPart, key): Inner(CountRange) for key in ("acknowledged", "lost", "unknown", "refused", "lag")},
-    **{(ExpectPart, key): Inner(TimeRange) for key in ("rpo", "rto", "lag time")},
+    **{(ExpectPart, key): Inner(CountRange) for key in COUNTS},
+    **{(ExpectPart, key): Inner(TimeRange) for key in TIMES},
+    (ExpectPart, "observed"): Inner(CountRange, many=True),
 }
 
 
@@ -358,5 +266,14 @@ def part_at(model: type[BaseModel], path: tuple[str | int, ...]) -> tuple[type[B
             continue
         model, inner = (inner.model, None) if inner is not None else (model, None)
         description = fields_of(model).get(str(key), description)
-        inner = INNER.get((model, str(key)))
+        inner = INNER.get((model, str(key))) or _annotated(model, str(key))
     return (inner.model if inner is not None and not inner.many else model), description
+
+
+def _annotated(model: type[BaseModel], key: str) -> Inner | None:
+    """Return what is below a key of a step, by the type of its value."""
+    types = [field.annotation for name, field in model.model_fields.items() if (field.alias or name) == key]
+    for found in (*types, *(inner for kind in types for inner in get_args(kind))):
+        if isinstance(found, type) and issubclass(found, BaseModel):
+            return Inner(found)
+    return None

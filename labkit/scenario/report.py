@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from html import escape
 from shlex import quote
 from textwrap import wrap
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from labkit.scenario.event_log import event_log
 from labkit.scenario.problems import excerpt
 
 if TYPE_CHECKING:
+    from labkit.scenario.measures import VerdictRow
     from labkit.scenario.scenario import Scenario
     from labkit.trace import Trace
 
@@ -23,16 +24,6 @@ MAX_FAILURES = 3
 MAX_EVENTS = 5
 MAX_CELL_CHARACTERS = 56
 HEADINGS = ("", "expected", "measured", "verdict")
-
-
-class VerdictRow(NamedTuple):
-    """One row of a verdict; ``key`` is the expectation's name in the file (``rpo``, ``one primary``, ``step 3``)."""
-
-    what: str
-    expected: str
-    measured: str
-    status: str
-    key: str
 
 
 def report(scenario: Scenario, seed: int, summary: str, failures: Sequence[VerdictRow], trace: Trace) -> str:

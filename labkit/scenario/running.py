@@ -14,6 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.lab.lag import furthest_behind
+from labkit.scenario.expectations import Expectations
+from labkit.scenario.measures import OK, Seen, VerdictRow, checked
 from labkit.scenario.scenario import Scenario, Step
 from labkit.scenario.value_types import read_condition, write_duration
 from labkit.scenario.verb import FAULT, RUNBOOK
@@ -22,6 +24,7 @@ from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
     from labkit.lab.faults import LabFaults
+    from labkit.lab.invariants import Invariants
     from labkit.lab.operator_console import Finished
     from labkit.lab.parts import Parts
 
@@ -38,13 +41,14 @@ MAX_WAIT_NS = 120 * SECOND_NS
 
 
 class StepResult(NamedTuple):
-    """The result of one step: when it began and ended, whether it was done, and the message at its end."""
+    """The result of one step: when it began and ended, whether it was done, the message at its end, a check's rows."""
 
     number: int
     began_ns: int
     ended_ns: int
     ok: bool
     message: str
+    rows: tuple[VerdictRow, ...] = ()
 
     def as_expected(self, step: Step) -> bool:
         """Whether it is what the file expects: done, or refused with the expected text."""
@@ -53,7 +57,7 @@ class StepResult(NamedTuple):
 
 def happens_beside(step: Step) -> bool:
     """Whether a step happens at its instant whatever is in progress."""
-    return step.at_ns is not None and (VERBS[step.verb].kind == FAULT or step.verb == "note")
+    return step.at_ns is not None and (VERBS[step.verb].kind == FAULT or step.verb in ("note", "check"))
 
 
 class Run:
@@ -61,6 +65,7 @@ class Run:
 
     __slots__ = (
         "_faults",
+        "_invariants",
         "_parts",
         "began_ns",
         "due_ns",
@@ -74,10 +79,15 @@ class Run:
     )
 
     def __init__(
-        self, parts: Parts, faults: LabFaults, scenario: Scenario, state: dict[str, Any] | None = None
+        self,
+        parts: Parts,
+        faults: LabFaults,
+        invariants: Invariants,
+        scenario: Scenario,
+        state: dict[str, Any] | None = None,
     ) -> None:
         kept = state or {}
-        self._parts, self._faults, self.scenario = parts, faults, scenario
+        self._parts, self._faults, self._invariants, self.scenario = parts, faults, invariants, scenario
         self.step_number: int = kept.get("step_number", 1)
         self.step_state: str = kept.get("step_state", WAITING)
         self.runbook: int = kept.get("runbook", 0)
@@ -94,9 +104,10 @@ class Run:
             self._plan()
 
     @classmethod
-    def from_state(cls, parts: Parts, faults: LabFaults, state: dict[str, Any]) -> Run:
+    def from_state(cls, parts: Parts, faults: LabFaults, invariants: Invariants, state: dict[str, Any]) -> Run:
         """Go on where a saved run stopped; the lab's clock holds what it scheduled."""
-        return cls(parts, faults, Scenario.from_state(parts.blueprint, parts.seed, state["scenario"]), state)
+        scenario = Scenario.from_state(parts.blueprint, parts.seed, state["scenario"])
+        return cls(parts, faults, invariants, scenario, state)
 
     def __repr__(self) -> str:
         return (
@@ -193,7 +204,7 @@ class Run:
 
     def _start(self, step: Step, arguments: dict[str, Any]) -> None:
         try:
-            number = self._parts.console.start(step.verb, **arguments)
+            number = self._parts.console.start(step.verb, **VERBS[step.verb].runbook_arguments(arguments))
         except ValueError as error:
             self._finish(False, str(error))
             return
@@ -225,9 +236,17 @@ class Run:
         if self.step_state == WAITING:
             self._plan()
 
-    def _happen(self, step: Step) -> tuple[bool, str]:
-        """Carry out a step that takes no time; return whether it was done, and why not."""
+    def _check(self, arguments: dict[str, Any]) -> tuple[bool, str, tuple[VerdictRow, ...]]:
+        seen = Seen(self._faults.queries, self._parts.ledger, self._invariants)
+        rows = checked(Expectations.of(arguments), seen)
+        wrong = [f"{row.what}: expected {row.expected}, got {row.measured}" for row in rows if row.status != OK]
+        return not wrong, "; ".join(wrong), rows
+
+    def _happen(self, step: Step) -> tuple[Any, ...]:
+        """Carry out a step that takes no time; return whether it was done, and why not; of a check its rows too."""
         fault, arguments = VERBS[step.verb].fault, dict(step.arguments)
+        if step.verb == "check":
+            return self._check(arguments)
         if fault is None:
             self._parts.trace.record(("note", self._parts.now, arguments["text"]))
             return True, ""
@@ -237,14 +256,14 @@ class Run:
             return False, str(error)
         return True, ""
 
-    def _finish(self, ok: bool, message: str) -> None:
+    def _finish(self, ok: bool, message: str, rows: tuple[VerdictRow, ...] = ()) -> None:
         """The step in turn ended: go on to the next one when the result is the expected one."""
-        self._add_result(self.scenario.timeline[self.step_number - 1], self.began_ns, ok, message)
+        self._add_result(self.scenario.timeline[self.step_number - 1], self.began_ns, ok, message, rows)
         self.runbook, self.due_ns, self.step_state = 0, None, WAITING
         self._plan()
 
-    def _add_result(self, step: Step, began_ns: int, ok: bool, message: str) -> None:
-        result, now_ns = StepResult(step.number, began_ns, self._parts.now, ok, message), self._parts.now
+    def _add_result(self, step: Step, began_ns: int, ok: bool, message: str, rows: tuple[VerdictRow, ...] = ()) -> None:
+        result, now_ns = StepResult(step.number, began_ns, self._parts.now, ok, message, rows), self._parts.now
         self.results.append(result)
         self._parts.trace.record(("step", now_ns, step.number, message or step.text, "done" if ok else "failed"))
         self.stopped = self.stopped or not result.as_expected(step)

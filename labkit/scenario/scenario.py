@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from labkit.lab.blueprint import Blueprint
+from labkit.scenario.expectations import Expectations
 from labkit.scenario.problems import FilePosition
 from labkit.service.durations import SECOND_NS
 
@@ -30,23 +31,6 @@ class Step(NamedTuple):
     late_ok: bool = False
 
 
-class ExpectedRange(NamedTuple):
-    """The values that a measure may have; None is not a limit."""
-
-    measure: str
-    low: int | None = None
-    high: int | None = None
-
-
-class Expectations(NamedTuple):
-    """What a file expects at the end; None where it does not mention it."""
-
-    ranges: tuple[ExpectedRange, ...] = ()
-    roots: str | None = None
-    primary: tuple[str, ...] | None = None
-    invariants: tuple[tuple[str, str], ...] = ()
-
-
 NOTHING_EXPECTED = Expectations()
 
 
@@ -56,6 +40,7 @@ class Scenario:
 
     title: str
     about: str = ""
+    lesson: str = ""
     path: str = ""
     seed: int = 7
     blueprint: Blueprint
@@ -76,6 +61,7 @@ class Scenario:
         return {
             "title": self.title,
             "about": self.about,
+            "lesson": self.lesson,
             "timeline": self.timeline,
             "expect": self.expect,
             "end_ns": self.end_ns,
@@ -86,7 +72,6 @@ class Scenario:
     @classmethod
     def from_state(cls, blueprint: Blueprint, seed: int, state: dict[str, Any]) -> Scenario:
         """Build it again, beside the blueprint and the seed of its lab."""
-        ranges, roots, primary, invariants = state["expect"]
-        expect = Expectations(tuple(ExpectedRange(*row) for row in ranges), roots, primary, invariants)
+        expect = Expectations.from_state(state["expect"])
         timeline = tuple(Step(*row) for row in state["timeline"])
         return cls(**{**state, "timeline": timeline, "expect": expect}, blueprint=blueprint, seed=seed)

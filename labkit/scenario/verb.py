@@ -20,13 +20,14 @@ RUNBOOK, FAULT, STORY = "runbook", "fault", "story"
 
 
 class Parameter(NamedTuple):
-    """One parameter of a verb: its name, its type, what to write there, and the words before it in a sentence."""
+    """One parameter of a verb: its name, its type, what to write there, the words before it in a sentence."""
 
     name: str
     value_type: Any
     expected: str
     words: str = ""
     default: Any = ...
+    shown: bool = True
 
     @property
     def required(self) -> bool:
@@ -35,7 +36,10 @@ class Parameter(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """One verb: its kind, what it does, its parameters, and for a fault the verb of the lab."""
+    """One verb: its kind, what it does, its parameters, and for a fault the verb of the lab.
+
+    ``options`` are the parameters that its runbook takes as one argument; ``words`` describes a step in another way.
+    """
 
     name: str
     kind: str
@@ -45,15 +49,25 @@ class Verb(NamedTuple):
     fault: Callable[[LabFaults, Arguments], Any] | None = None
     one_of: tuple[str, ...] = ()
     needs_one: bool = False
+    options: tuple[str, ...] = ()
+    words: Callable[[Arguments], str] | None = None
 
     def describe(self, arguments: Arguments) -> str:
         """Return what a step does in a few words: ``repoint paris to tokyo``."""
+        if self.words is not None:
+            return f"{self.name} {self.words(arguments)}"
         parts = [self.name]
         for parameter in self.parameters:
             value = arguments.get(parameter.name, parameter.default)
-            if value not in (None, "", False, ...) and parameter.name not in ("body", "text"):
+            if parameter.shown and value not in (None, "", False, ...):
                 parts += [parameter.words, _value_text(parameter, value)]
         return " ".join(part for part in parts if part)
+
+    def runbook_arguments(self, arguments: Arguments) -> dict[str, Any]:
+        """Return a step's arguments as its runbook takes them."""
+        options = {name: arguments[name] for name in self.options if arguments.get(name)}
+        given = {name: value for name, value in arguments.items() if name not in self.options}
+        return {**given, "options": options} if options else given
 
 
 def _value_text(parameter: Parameter, value: Any) -> str:

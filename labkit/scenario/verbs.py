@@ -10,12 +10,14 @@ from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic.fields import FieldInfo
 
-from labkit.lab.runbooks import METHODS
+from labkit.scenario.expectations import Expectations, ExpectPart
 from labkit.scenario.fault_verbs import FAULT_VERBS
 from labkit.scenario.problems import describe_value, expected
+from labkit.scenario.request_verbs import REQUEST_VERBS
 from labkit.scenario.value_types import Condition, DeclaredNames, Duration, NodeName
-from labkit.scenario.verb import RUNBOOK, STORY, Arguments, Parameter, Text, Verb, cluster_parameter, known_as
+from labkit.scenario.verb import RUNBOOK, STORY, Arguments, Parameter, Text, Verb, cluster_parameter
 
 
 def _fails(value: Any) -> str | None:
@@ -25,6 +27,12 @@ def _fails(value: Any) -> str | None:
     if isinstance(value, bool):
         return "" if value else None
     raise ValueError(expected("true, or text that the refusal contains (a number in quotes)", value))
+
+
+def _expected(name: str, field: FieldInfo) -> Parameter:
+    """The parameter of a check that is a key of expect."""
+    value_type = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+    return Parameter(field.alias or name, value_type, field.description or "", default=field.default)
 
 
 _ROWS = (
@@ -39,7 +47,12 @@ _ROWS = (
         "enable-secondary",
         RUNBOOK,
         "Make a cluster the secondary of a primary, with an activation token issued there, and unseal its nodes.",
-        (cluster_parameter("becomes the secondary"), cluster_parameter("it follows", "primary", "of")),
+        (
+            cluster_parameter("becomes the secondary"),
+            cluster_parameter("it follows", "primary", "of"),
+            Parameter("token", Text, "$(name) of a kept activation token, not a new one", "", "", shown=False),
+            Parameter("address", Text, "where the token is unwrapped such as http://paris-2:8200", "at", ""),
+        ),
         undo="disable",
     ),
     Verb(
@@ -110,17 +123,7 @@ _ROWS = (
         undo="seal",
     ),
     Verb("seal", RUNBOOK, "Seal the active node of a cluster.", (cluster_parameter("is to be sealed"),), undo="unseal"),
-    Verb(
-        "ask",
-        RUNBOOK,
-        "Send one request of the API to a cluster, with its root token.",
-        (
-            cluster_parameter("gets the request"),
-            Parameter("method", Annotated[str, known_as("a method", METHODS)], ", ".join(METHODS)),
-            Parameter("path", Text, "a path of the API such as secret/data/app"),
-            Parameter("body", dict[str, Any], "a mapping, sent as JSON", "", None),
-        ),
-    ),
+    *REQUEST_VERBS,
     *FAULT_VERBS,
     Verb(
         "wait",
@@ -136,7 +139,19 @@ _ROWS = (
         one_of=("for", "until"),
         needs_one=True,
     ),
-    Verb("note", STORY, "Add a note for the reader of the timeline.", (Parameter("text", Text, "a sentence"),)),
+    Verb(
+        "check",
+        STORY,
+        "Judge what is expected at this instant; each key is one of expect (labkit help scenario).",
+        tuple(_expected(name, field) for name, field in ExpectPart.model_fields.items()),
+        words=lambda arguments: Expectations.of(arguments).text,
+    ),
+    Verb(
+        "note",
+        STORY,
+        "Add a note for the reader of the timeline.",
+        (Parameter("text", Text, "a sentence", shown=False),),
+    ),
 )
 
 VERBS = {verb.name: verb for verb in _ROWS}
@@ -177,6 +192,10 @@ def cross_field_errors(verb: Verb, arguments: Arguments, names: DeclaredNames) -
         errors.append(("do", f"expected {choice}, got neither"))
     if arguments.get("within") is not None and arguments.get("until") is None:
         errors.append(("within", "expected until too, since within says how long it may take"))
+    if verb.name == "check" and not Expectations.of(arguments).text:
+        errors.append(("do", f"expected what is to be checked too: {', '.join(row.name for row in verb.parameters)}"))
+    if arguments.get("fails") is not None and arguments.get("answer") is not None:
+        errors.append(("answer", "expected fails or answer, got both"))
     node, cluster = arguments.get("node"), arguments.get("cluster")
     if node and cluster and dict(names.node_clusters).get(node) != cluster:
         errors.append(("node", f"expected a node of {cluster}, got {describe_value(node)}"))

@@ -340,3 +340,14 @@ def test_a_bug_is_one_line_and_the_other_files_are_run(
     monkeypatch.setenv("LABKIT_TRACEBACK", "1")
     with pytest.raises(RuntimeError):
         main(["run", "-q", *names])
+
+
+def test_the_lesson_is_printed_after_the_verdict(
+    written: Written, texts: dict[int, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["run", written("x.lab.yaml", texts[0] + "lesson: >\n  what it\n  shows\n")])
+    lines = capsys.readouterr().out.splitlines()
+
+    assert "as expected" in lines[lines.index("lesson: what it shows") - 2]
+    main(["run", "-q", written("x.lab.yaml", texts[1] + "lesson: what it shows\n")])
+    assert "lesson: what it shows" not in capsys.readouterr().out

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from labkit import places
 from labkit.cli import main
 from labkit.commands.own_name import own_name
+from labkit.scenario.loading import load
+from labkit.scenario.scenario import NOTHING_EXPECTED
+from tests.conftest import pytest_collection_modifyitems
 
 
 @pytest.fixture(autouse=True)
@@ -59,3 +64,21 @@ def test_a_copy_without_scenarios_says_so(monkeypatch: pytest.MonkeyPatch, capsy
 
     assert main(["scenarios"]) == 2
     assert capsys.readouterr().err == "no folder of them\n"
+
+
+def test_every_file_of_the_catalogue_has_a_lesson_and_says_what_it_expects(checkout: Path) -> None:
+    scenarios = [load(path) for path in sorted((checkout / "scenarios/dr").glob("*.lab.yaml"))]
+
+    assert [scenario.path for scenario in scenarios if not scenario.lesson.endswith(".")] == []
+    assert [scenario.path for scenario in scenarios if not scenario.about] == []
+    assert [scenario.path for scenario in scenarios if scenario.expect == NOTHING_EXPECTED] == []
+
+
+def test_one_file_of_four_of_the_catalogue_is_an_everyday_test(checkout: Path) -> None:
+    paths = sorted((checkout / "scenarios").rglob("*.lab.yaml"))
+    slow: list[Path] = []
+    items: list[Any] = [SimpleNamespace(path=path, add_marker=lambda _, path=path: slow.append(path)) for path in paths]
+    pytest_collection_modifyitems(items)
+    catalogue = [path for path in paths if path.parent.name == "dr"]
+
+    assert slow == [path for number, path in enumerate(catalogue) if number % 4]

@@ -24,6 +24,12 @@ RIGHT = {
     "method": "GET",
     "path": "sys/health",
     "body": {"a": 1},
+    "options": {"token": "none", "keep": {"drop": "data.token"}, "answer": {"status": 403}},
+    "keep": "drop",
+    "token": "$(drop)",
+    "address": "http://paris-2:8200",
+    "value": "$(drop)",
+    "otp": "$(otp)",
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
+from labkit.lab.operation_tokens import generate_token
 from labkit.lab.patience import POLL_NS
 from labkit.lab.runbook_effects import (
     AdoptCredentials,
@@ -16,6 +17,7 @@ from labkit.lab.runbook_effects import (
     LookUpClusters,
     LookUpCredentials,
     LookUpNodes,
+    LookUpValues,
     Note,
     Pause,
     RunbookError,
@@ -26,7 +28,6 @@ from labkit.lab.runbooks import (
     MAX_IDLE_NS,
     RUNBOOKS,
     _wait_for_root,
-    operation_token,
 )
 from labkit.service.message import Response, silence
 from labkit.vault.replication.otp import encode
@@ -84,6 +85,8 @@ def drive(steps: Any, answers: Answers, limit: int = 3_000) -> tuple[list[Any], 
 
 def looked_up(step: Any) -> Any:
     """What the console answers to anything but a request."""
+    if isinstance(step, LookUpValues):
+        return {}
     if isinstance(step, LookUpClusters):
         return ("paris", "tokyo", "lima", "oslo")
     if isinstance(step, LookUpNodes):
@@ -104,7 +107,7 @@ def asked(wanted: list[Any]) -> list[tuple[str, str, str]]:
 def test_a_request_by_itself():
     wanted, end = drive(RUNBOOKS["ask"]("paris", "GET", "sys/health"), {"GET sys/health": ok()})
 
-    assert wanted == [Ask("paris", "GET", "sys/health")]
+    assert wanted == [LookUpValues(), Ask("paris", "GET", "sys/health", shown="sys/health")]
     assert end == "GET sys/health: 200"
 
 
@@ -261,7 +264,7 @@ def test_an_issue_that_is_refused_leaves_no_operation_token_behind():
 
 
 def test_the_ceremony_gives_as_many_shares_as_are_wanted_and_unmasks_the_token():
-    wanted, token = drive(operation_token("tokyo"), ceremony({}))
+    wanted, token = drive(generate_token("tokyo"), ceremony({}))
     given = [step.body for step in wanted if isinstance(step, Ask) and step.path == ATTEMPT + "update"]
 
     assert token == TOKEN
@@ -273,7 +276,7 @@ def test_an_attempt_that_somebody_left_is_cancelled():
     answers = ceremony(
         {f"POST {ATTEMPT}attempt": lambda step: starts.pop(0), f"DELETE {ATTEMPT}attempt": Response(204, {})}
     )
-    wanted, token = drive(operation_token("tokyo"), answers)
+    wanted, token = drive(generate_token("tokyo"), answers)
 
     assert token == TOKEN
     assert [method for _, method, _ in asked(wanted)][:3] == ["POST", "DELETE", "POST"]
@@ -760,7 +763,7 @@ def test_unseal_of_one_node_is_of_that_one():
 def test_every_runbook_is_found_under_its_name():
     one_word = {"failover", "ask", "replicate", "promote", "demote", "repoint", "disable", "unseal", "seal"}
 
-    assert set(RUNBOOKS) >= {"enable-primary", "enable-secondary", *one_word}
+    assert set(RUNBOOKS) >= {"enable-primary", "enable-secondary", "operation-token", *one_word}
     assert {name.replace("-", "_") for name in RUNBOOKS} == {steps.__name__ for steps in RUNBOOKS.values()}
 
 

@@ -117,7 +117,7 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Cluster.demote": {},
     "Cluster.disable": {},
     "Cluster.enable_primary": {},
-    "Cluster.enable_secondary": {"primary": ("paris", set())},
+    "Cluster.enable_secondary": {"primary": ("paris", set()), "token": ("", TEXTS), "address": ("", TEXTS)},
     "Cluster.repoint": {"to": ("paris", set())},
     "Cluster.seal": {},
     "Cluster.unseal": {"node": ("tokyo-1", {"empty"})},
@@ -245,7 +245,8 @@ def allowed_errors(key: str) -> tuple[type[ValueError], ...]:
         (
             lambda lab: lab.work_through("promot", cluster="tokyo"),
             "runbook: expected a runbook, got 'promot'; there are: ask, enable-primary, enable-secondary, replicate, "
-            "promote, demote, repoint, failover, disable, reindex, unseal, seal — did you mean 'promote'?",
+            "promote, demote, repoint, failover, disable, reindex, unseal, seal, operation-token, decode — "
+            "did you mean 'promote'?",
         ),
         (
             lambda lab: lab.work_through("promote", clutser="tokyo"),

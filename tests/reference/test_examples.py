@@ -22,7 +22,7 @@ def test_every_verb_has_an_example() -> None:
 def test_an_example_runs_as_expected(name: str) -> None:
     scenario = loads(EXAMPLES[name].text.encode())
     lab = Lab(scenario.blueprint, seed=scenario.seed)
-    lab.scenario = Run(lab.parts, lab.faults, scenario)
+    lab.scenario = Run(lab.parts, lab.faults, lab.invariants, scenario)
     run_lab(lab, quiet=True)
     verdict = judge(lab.scenario, lab.queries, lab.ledger, lab.invariants)
 

@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.lab.blueprint import ClusterPlan, LinkPlan, WorkloadPlan
+from labkit.scenario.expectations import Expectations, ExpectedRange
 from labkit.scenario.loading import load, loads
 from labkit.scenario.problems import ScenarioError
-from labkit.scenario.scenario import Expectations, ExpectedRange, Scenario, Step
+from labkit.scenario.scenario import Scenario, Step
 from tests.examples import examples
 
 BAD = Path(__file__).with_name("bad")

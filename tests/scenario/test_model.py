@@ -9,19 +9,17 @@ from pydantic import BaseModel, ValidationError
 
 from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
 from labkit.lab.client import BUILDERS
+from labkit.scenario.expectations import CountRange, ExpectPart, TimeRange
 from labkit.scenario.model import (
     DISTRIBUTIONS,
     INNER,
     BalancerPart,
     ClientsPart,
     ClusterPart,
-    CountRange,
-    ExpectPart,
     FilePart,
     LabPart,
     LinkPart,
     NodePart,
-    TimeRange,
     WorkPart,
     fields_of,
     part_at,

@@ -9,7 +9,8 @@ import pytest
 
 from labkit.lab.invariants import Violation
 from labkit.lab.lab import Lab
-from labkit.scenario.report import VerdictRow, report
+from labkit.scenario.measures import VerdictRow
+from labkit.scenario.report import report
 from labkit.scenario.scenario import Scenario
 from labkit.scenario.verdict import Verdict
 from labkit.trace import Trace

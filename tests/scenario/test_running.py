@@ -80,7 +80,7 @@ class Bench:
 
 def bench_of(scenario: Scenario, takes_ns: int = 3 * SECOND_NS, **ends: Finished) -> Bench:
     bench = Bench(takes_ns, ends)
-    bench.scenario = Run(bench, bench, scenario)  # type: ignore[arg-type]  # a stand-in for parts and faults
+    bench.scenario = Run(bench, bench, bench, scenario)  # type: ignore[arg-type]  # a stand-in for parts and faults
     return bench
 
 
@@ -300,7 +300,7 @@ def test_a_saved_run_goes_on_as_the_other_does(cut_ns: int, vary: Vary, scenario
     bench = bench_of(scenario).play(cut_ns)
     assert bench.scenario is not None
     kept = pickle.loads(pickle.dumps(bench.scenario.state()))
-    bench.scenario = Run.from_state(bench, bench, kept)  # type: ignore[arg-type]  # a stand-in for parts and faults
+    bench.scenario = Run.from_state(bench, bench, bench, kept)  # type: ignore[arg-type]  # a stand-in for parts and faults
     assert bench.scenario.state() == kept
     bench.play()
 
@@ -377,7 +377,7 @@ WHOLE = "timeline:\n  - {do: replicate, primary: paris, secondary: tokyo, at: 1s
 def results_of(text: str, scenario_of: ScenarioOf) -> list[StepResult]:
     scenario = scenario_of(text)
     lab = Lab(scenario.blueprint, 7)
-    lab.scenario = Run(lab.parts, lab.faults, scenario)
+    lab.scenario = Run(lab.parts, lab.faults, lab.invariants, scenario)
     lab.run()
     return lab.scenario.results
 
@@ -419,7 +419,7 @@ def test_a_wait_for_a_condition_can_be_saved(vary: Vary, scenario_of: ScenarioOf
     steps = "  - {do: wait, until: lag at least 2s}\n"
     scenario = scenario_of(vary((WHOLE, UNTIL + steps), ("end: 10s", "settle: 1s")))
     lab = Lab(scenario.blueprint, 7)
-    lab.scenario = Run(lab.parts, lab.faults, scenario)
+    lab.scenario = Run(lab.parts, lab.faults, lab.invariants, scenario)
     lab.run("4s")
     other = Lab.restore(lab.snapshot())
     for each in (lab, other):
@@ -429,3 +429,58 @@ def test_a_wait_for_a_condition_can_be_saved(vary: Vary, scenario_of: ScenarioOf
     assert other.scenario is not None
     assert other.scenario.results == lab.scenario.results
     assert other.trace.digest() == lab.trace.digest()
+
+
+# ---- checks and kept values
+
+
+CHECKED = (
+    "timeline:\n  - {do: replicate, primary: paris, secondary: tokyo, at: 1s}\n"
+    "  - {do: partition, between: [paris, tokyo], at: 4s}\n"
+    "  - {do: ask, cluster: paris, method: POST, path: auth/token/create, keep: {user: auth.client_token}}\n"
+    "  - {do: check, roots: equal, at: 3500ms}\n"
+    "  - {do: check, roots: different, lag: {at least: 1}}\n"
+    "  - {do: ask, cluster: paris, method: GET, path: auth/token/lookup-self, token: $(user), keep: {again: data.id}}\n"
+    "  - {do: ask, cluster: paris, method: GET, path: sys/health, answer: {has: {initialized: true}}}\n"
+    "  - {do: check, roots: equal, at: 8s}\n"
+)
+LOOK = (START, CHECKED), ("equal, at: 3500ms", "different, after: 1s"), ("  lost: 0\n  primary: tokyo\n", "  lost: 0\n")
+
+
+def test_a_check_judges_at_its_instant_and_stops_a_timeline_that_is_not_as_written(
+    vary: Vary, scenario_file: Callable[..., Any], judged: Callable[[Lab], Any]
+) -> None:
+    lab = Lab.load(scenario_file(vary(*LOOK))).run()
+    verdict = judged(lab)
+    rows = [(row.what, row.measured, row.status) for row in verdict.rows if row.key.startswith("step")]
+
+    assert rows == [
+        ("step 4: roots", "different: paris and tokyo differ", "ok"),
+        ("step 5: lag", "tokyo: 1 entry behind", "ok"),
+        ("step 5: roots", "different: paris and tokyo differ", "ok"),
+        ("step 7: ask paris GET sys/health", "200", "ok"),
+        ("step 8: roots", "different: paris and tokyo differ", "broken"),
+    ]
+    assert verdict.exit_code == 1
+    assert "step 8: roots: expected equal, got different: paris and tokyo differ (broken)" in str(
+        verdict.report(lab.scenario.scenario, lab.trace)  # type: ignore[union-attr]  # it was loaded from a file
+    )
+
+
+def test_no_kept_value_stands_in_trace_report_or_verdict_and_a_cut_run_keeps_them(
+    vary: Vary, scenario_file: Callable[..., Any], judged: Callable[[Lab], Any]
+) -> None:
+    path = scenario_file(vary(*LOOK))
+    whole = Lab.load(path).run()
+    for instant in range(0, 10, 3):
+        cut = Lab.restore(pickle.loads(pickle.dumps(Lab.load(path).run(until=f"{instant}s").snapshot()))).run()
+        assert cut.trace.digest() == whole.trace.digest()
+        assert judged(cut) == judged(whole)
+    assert whole.scenario is not None
+    secret = whole.parts.console.kept["user"]
+    texts = (
+        "".join(whole.trace.lines()) + str(judged(whole)) + judged(whole).report(whole.scenario.scenario, whole.trace)
+    )
+
+    assert whole.parts.console.kept == {"user": secret, "again": secret}
+    assert secret not in texts + repr(whole.scenario.state())

@@ -14,7 +14,7 @@ from labkit.lab.lab import Lab
 from labkit.lab.lag import Lag
 from labkit.lab.ledger import CommittedWrite, Write
 from labkit.lab.loss_and_outage import Promotion, RecoveryLedger
-from labkit.scenario.report import VerdictRow
+from labkit.scenario.measures import VerdictRow
 from labkit.scenario.running import OVER, WAITING, WORKING, StepResult
 from labkit.scenario.scenario import Scenario
 from labkit.scenario.verdict import Verdict, judge
@@ -42,8 +42,11 @@ def verdict_of(scenario: Scenario, results: int = 3, step_state: str = OVER, **c
     followed: dict[str, str] = changes.get("followed", {"paris": "tokyo"})
     queries: Any = SimpleNamespace(
         now=10 * SECOND_NS,
+        blueprint=scenario.blueprint,
         mode_of=lambda name: modes[name],
         root=lambda name: roots[name],
+        state_of=lambda name: changes.get("states", {}).get(name, ""),
+        connection_of=lambda name: changes.get("connections", {}).get(name, ""),
         upstream_of=lambda name: followed.get(name, ""),
         lags=lambda: changes.get("lags", {}),
     )

@@ -8,7 +8,8 @@ import pytest
 
 from labkit.lab.client import BUILDERS
 from labkit.lab.invariants import STANDING
-from labkit.scenario.model import ClientsPart, ClusterPart, ExpectPart, FilePart, LinkPart, WorkPart, fields_of
+from labkit.scenario.expectations import ExpectPart
+from labkit.scenario.model import ClientsPart, ClusterPart, FilePart, LinkPart, WorkPart, fields_of
 from labkit.scenario.verbs import VERBS
 from labkit.service.did_you_mean import nearest
 

@@ -165,7 +165,12 @@ def request(world: World) -> None:
 
 def runbook(world: World) -> None:
     """Begin any runbook, and wait for its end or not."""
-    name = world.any(*[name for name in RUNBOOKS if name != "ask"], "replicate", "promote", "unseal")
+    name = world.any(
+        *[name for name in RUNBOOKS if name not in ("ask", "operation-token", "decode")],
+        "replicate",
+        "promote",
+        "unseal",
+    )
     first, second = world.any(*world.clusters), world.any(*world.clusters)
     arguments: dict[str, Any] = {
         "replicate": {"primary": first, "secondary": second},

@@ -1,0 +1,223 @@
+"""Expectations: what a file expects of a lab, at its end or in a check: the keys, their values, and as plain data.
+
+1. A key is a measure (``measures``): a count or a time, which has a range; a word for each named cluster; or one word.
+   A new measure is a field of ExpectPart, a row of COUNTS, TIMES or WORDS, and what is measured for it.
+2. ``Expectations`` is what a run keeps of it: plain values, so that a saved run needs no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from labkit.lab.invariants import STANDING
+from labkit.scenario.problems import FieldError, expected
+from labkit.scenario.value_types import ClusterName, Duration, write_duration
+from labkit.vault.replication.mode import TRANSITIONS as MODES
+from labkit.vault.replication.state import CONNECTION_STATES
+from labkit.vault.replication.state import TRANSITIONS as SYNC_STATES
+
+COUNTS = ("acknowledged", "lost", "unknown", "refused", "lag", "differing")
+TIMES = ("rpo", "rto", "lag time")
+NOT_READY = "not ready"
+WORDS = {
+    "modes": tuple(MODES),
+    "states": ("running", *SYNC_STATES),
+    "connections": (*CONNECTION_STATES, NOT_READY),
+}
+"""{measure: the words that a cluster may have}."""
+
+OBSERVABLE = (
+    *("guard_found", "missing_guard", "stream_wals", "stream_gap", "replication_connected", "replication_disconnected"),
+    *("merkle_diff", "merkle_diff_empty", "merkle_sync", "merkle_loop", "roots_differ", "contents_differ"),
+    *("reindex_started", "reindexed", "connection_refused", "secondary_revoked", "upstream_refused"),
+    *("message refused", "stepped down", "stored value damaged", "token revoked", "operation token issued"),
+)
+"""What nodes observe and a file may count."""
+
+
+def one_of(what: str, known: tuple[str, ...]) -> AfterValidator:
+    """Accept only these names, or nothing."""
+
+    def check(value: str) -> str:
+        if value is not None and value not in known:
+            raise ValueError(expected(what, value, known))
+        return value
+
+    return AfterValidator(check)
+
+
+class Part(BaseModel):
+    """A mapping of a scenario file: only the declared keys, no conversion of types."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class _Range(Part):
+    """A range of values; a plain value means exactly that one."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, value: Any) -> Any:
+        return value if isinstance(value, dict) else {"exactly": value}
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> _Range:
+        exactly, low, high = self.limits()
+        if exactly is not None and (low, high) != (None, None):
+            raise FieldError("expected exactly, or at least and at most, got both", "exactly")
+        if exactly is None and low is None and high is None:
+            raise ValueError("expected at least, at most or exactly, got none of them")
+        if low is not None and high is not None and low > high:
+            raise FieldError(f"expected no more than at most ({self.write(high)}), got {self.write(low)}", "at least")
+        return self
+
+    def write(self, value: int) -> str:
+        """Write a value for people."""
+        return str(value)
+
+    def limits(self) -> tuple[int | None, int | None, int | None]:
+        """The declared values: exactly, at least, at most."""
+        values = self.model_dump()
+        return values["exactly"], values["at_least"], values["at_most"]
+
+
+class CountRange(_Range):
+    """A range of numbers."""
+
+    exactly: int | None = Field(None, ge=0, description="a whole number from 0 up")
+    at_least: int | None = Field(None, alias="at least", ge=0, description="a whole number from 0 up")
+    at_most: int | None = Field(None, alias="at most", ge=0, description="a whole number from 0 up")
+
+
+class TimeRange(_Range):
+    """A range of durations."""
+
+    exactly: Duration | None = Field(None, description="a duration such as 1s")
+    at_least: Duration | None = Field(None, alias="at least", description="a duration such as 1s")
+    at_most: Duration | None = Field(None, alias="at most", description="a duration such as 1s")
+
+    def write(self, value: int) -> str:
+        """Write a duration for people."""
+        return write_duration(value)
+
+
+def _clusters(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+COUNT = "a number, or a range such as {at most: 30}"
+TIME = "a duration, or a range such as {at most: 15s}"
+HELD = ("held", "broken")
+ROOTS = ("equal", "different")
+
+
+Modes = dict[ClusterName, Annotated[str, one_of("a mode", WORDS["modes"])]]
+States = dict[ClusterName, Annotated[str, one_of("a state", WORDS["states"])]]
+Connections = dict[ClusterName, Annotated[str, one_of("a state of a connection", WORDS["connections"])]]
+
+
+class ExpectPart(Part):
+    """What is expected: at the end every invariant is expected to hold unless it says otherwise, in a check none."""
+
+    acknowledged: CountRange | None = Field(None, description=COUNT)
+    lost: CountRange | None = Field(None, description=COUNT)
+    unknown: CountRange | None = Field(None, description=COUNT)
+    refused: CountRange | None = Field(None, description=COUNT)
+    rpo: TimeRange | None = Field(None, description=TIME)
+    rto: TimeRange | None = Field(None, description=TIME)
+    lag: CountRange | None = Field(None, description=f"{COUNT}: entries that the last secondary has not applied")
+    lag_time: TimeRange | None = Field(None, alias="lag time", description=TIME)
+    differing: CountRange | None = Field(
+        None,
+        description=f"{COUNT}: keys that secondaries do not hold as their primary",
+    )
+    roots: Annotated[str | None, one_of("equal or different", ROOTS)] = Field(None, description="equal or different")
+    primary: Annotated[list[ClusterName] | None, BeforeValidator(_clusters)] = Field(
+        None, description="a cluster, or a list of those that are primary"
+    )
+    modes: Modes = Field({}, description="a mapping of clusters to modes such as {tokyo: secondary}")
+    states: States = Field({}, description="a mapping of clusters to states such as {tokyo: stream-wals}")
+    connections: Connections = Field(
+        {}, description="a mapping of secondaries to the state of their connection such as {tokyo: ready}, or not ready"
+    )
+    observed: dict[Annotated[str, one_of("what nodes observe", OBSERVABLE)], CountRange] = Field(
+        {}, description="a mapping of what nodes observe to how often they did, such as {merkle_loop: {at least: 1}}"
+    )
+    invariants: dict[
+        Annotated[str, one_of("an invariant", STANDING)], Annotated[str, one_of("held or broken", HELD)]
+    ] = Field({}, description="a mapping such as {one primary: broken}")
+
+
+class ExpectedRange(NamedTuple):
+    """The values that a measure may have; None is not a limit."""
+
+    measure: str
+    low: int | None = None
+    high: int | None = None
+
+
+class Expectations(NamedTuple):
+    """What a file expects; None where it does not mention it.
+
+    ``words`` are rows of measure, cluster and word; ``observed`` the ranges of counts by what was observed.
+    """
+
+    ranges: tuple[ExpectedRange, ...] = ()
+    roots: str | None = None
+    primary: tuple[str, ...] | None = None
+    invariants: tuple[tuple[str, str], ...] = ()
+    words: tuple[tuple[str, str, str], ...] = ()
+    observed: tuple[ExpectedRange, ...] = ()
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Expectations:
+        """Build them from an ExpectPart's values by key."""
+        primary = values.get("primary")
+        return cls(
+            ranges=tuple(_range(key, values[key]) for key in (*COUNTS, *TIMES) if values.get(key) is not None),
+            roots=values.get("roots"),
+            primary=None if primary is None else tuple(sorted(primary)),
+            invariants=tuple((values.get("invariants") or {}).items()),
+            words=tuple((key, name, word) for key in WORDS for name, word in (values.get(key) or {}).items()),
+            observed=tuple(_range(kind, limits) for kind, limits in (values.get("observed") or {}).items()),
+        )
+
+    @property
+    def text(self) -> str:
+        """All of it in words: ``roots different, state of tokyo idle``."""
+        writers: dict[str, Callable[[int], str]] = {
+            **dict.fromkeys(COUNTS, str),
+            **dict.fromkeys(TIMES, write_duration),
+        }
+        parts = [f"{row.measure} {range_text(writers[row.measure], row)}" for row in self.ranges]
+        parts += [f"roots {self.roots}"] if self.roots else []
+        parts += [f"primary {' and '.join(self.primary) or 'none'}"] if self.primary is not None else []
+        parts += [f"{measure.removesuffix('s')} of {cluster} {word}" for measure, cluster, word in self.words]
+        parts += [f"{row.measure} {range_text(str, row)}" for row in self.observed]
+        return ", ".join([*parts, *(f"{name} {verdict}" for name, verdict in self.invariants)])
+
+    @classmethod
+    def from_state(cls, state: tuple[Any, ...]) -> Expectations:
+        """Build them again from plain values."""
+        ranges, roots, primary, invariants, words, observed = state
+        counted, seen = (tuple(ExpectedRange(*row) for row in rows) for rows in (ranges, observed))
+        return cls(counted, roots, primary, invariants, words, seen)
+
+
+def _range(measure: str, limits: Mapping[str, int | None]) -> ExpectedRange:
+    exactly = limits["exactly"]
+    low, high = (limits["at least"], limits["at most"]) if exactly is None else (exactly, exactly)
+    return ExpectedRange(measure, low, high)
+
+
+def range_text(write: Callable[[int], str], expected: ExpectedRange | None) -> str:
+    """Write a range for people; an empty text when nothing is expected."""
+    if expected is None:
+        return ""
+    low, high = (None if end is None else write(end) for end in (expected.low, expected.high))
+    if low == high:
+        return str(low)
+    return " and ".join(f"{word} {end}" for word, end in (("at least", low), ("at most", high)) if end is not None)

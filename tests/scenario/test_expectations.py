@@ -1,0 +1,93 @@
+"""Expectations are the same keys at the end and in a check, and plain data in a run."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labkit.scenario.expectations import COUNTS, OBSERVABLE, TIMES, WORDS, Expectations, ExpectedRange, ExpectPart
+from labkit.scenario.model import fields_of
+from labkit.scenario.problems import ScenarioError
+from labkit.scenario.scenario import Scenario
+from labkit.scenario.value_types import DeclaredNames
+
+NAMES = DeclaredNames(("paris",), ("paris", "tokyo"))
+WHOLE = {
+    "lost": 0,
+    "rto": {"at most": "15s"},
+    "differing": {"at least": 1, "at most": 3},
+    "roots": "equal",
+    "primary": ["tokyo", "paris"],
+    "states": {"tokyo": "merkle-sync"},
+    "connections": {"tokyo": "not ready"},
+    "observed": {"merkle_loop": {"at least": 1}},
+    "invariants": {"one primary": "broken"},
+}
+
+
+def expectations(values: dict[str, Any]) -> Expectations:
+    part = ExpectPart.model_validate(values, context=NAMES)
+    return Expectations.of(part.model_dump(by_alias=True))
+
+
+def test_they_are_plain_data_that_a_saved_run_is_made_of_again() -> None:
+    made = expectations(WHOLE)
+    rows = (ExpectedRange("lost", 0, 0), ExpectedRange("differing", 1, 3), ExpectedRange("rto", None, 15 * 10**9))
+
+    assert made.ranges == rows
+    assert made.primary == ("paris", "tokyo")
+    assert made.words == (("states", "tokyo", "merkle-sync"), ("connections", "tokyo", "not ready"))
+    assert Expectations.from_state(pickle.loads(pickle.dumps(tuple(made)))) == made
+    assert expectations({}) == Expectations()
+
+
+def test_they_are_written_in_words() -> None:
+    assert expectations(WHOLE).text == (
+        "lost 0, differing at least 1 and at most 3, rto at most 15s, roots equal, primary paris and tokyo, "
+        "state of tokyo merkle-sync, connection of tokyo not ready, merkle_loop at least 1, one primary broken"
+    )
+    assert expectations({"primary": []}).text == "primary none"
+
+
+def test_every_key_is_a_measure_of_a_kind() -> None:
+    others = {"roots", "primary", "observed", "invariants"}
+
+    assert set(fields_of(ExpectPart)) == {*COUNTS, *TIMES, *WORDS, *others}
+
+
+def test_what_may_be_counted_is_observed_somewhere(checkout: Path) -> None:
+    folders = ("lab", "vault")
+    code = "".join(path.read_text() for folder in folders for path in (checkout / "labkit" / folder).rglob("*.py"))
+
+    assert [kind for kind in OBSERVABLE if f'"{kind}"' not in code] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("lost: 0", "observed: {merkle_lop: 1}", "did you mean 'merkle_loop'?"),
+        ("lost: 0", "observed: {merkle_loop: {at least: -1}}", "expected a whole number from 0 up, got -1"),
+        ("lost: 0", "states: {tokyo: streaming}", "expected a state, got 'streaming'"),
+        ("lost: 0", "states: {lima: idle}", "expected a cluster, got 'lima'; there are: paris, tokyo"),
+        ("lost: 0", "connections: {tokyo: redy}", "did you mean 'ready'?"),
+        ("{do: crash, target: paris, at: 5s}", "{do: check, root: equal}", "did you mean 'roots'?"),
+        ("{do: crash, target: paris, at: 5s}", "{do: check, lag: {at mots: 5}}", "did you mean 'at most'?"),
+        (
+            "{do: crash, target: paris, at: 5s}",
+            "{do: check}",
+            "expected what is to be checked too: acknowledged, lost,",
+        ),
+        ("{do: crash, target: paris, at: 5s}", "{do: check, roots: equal, fails: true}", "expected a key, got 'fails'"),
+    ],
+)
+def test_what_is_wrong_with_an_expectation_is_said(
+    vary: Callable[..., str], scenario_of: Callable[[str], Scenario], old: str, new: str, said: str
+) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        scenario_of(vary((old, new)))
+
+    assert said in str(refused.value)

@@ -1,0 +1,63 @@
+"""What is measured in a check is what is measured at the end; each measure sees what it should."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from labkit import Lab
+from labkit.scenario.expectations import Expectations, ExpectPart
+from labkit.scenario.measures import Seen, checked
+from labkit.scenario.value_types import DeclaredNames
+
+NAMES = DeclaredNames((), ("paris", "tokyo"))
+
+
+@pytest.fixture(scope="module")
+def lab() -> Lab:
+    """A pair that replicated; then the line was cut, and one write was made in paris."""
+    lab = Lab.pair()
+    lab.replicate("paris", "tokyo")
+    lab.run("1s")
+    lab.partition("paris", "tokyo")
+    lab["paris"].post("secret/data/app", {"data": {"n": 1}})
+    return lab.run("20s")
+
+
+def statuses(lab: Lab, **values: Any) -> list[tuple[str, str]]:
+    part = ExpectPart.model_validate({key.replace("_", " "): value for key, value in values.items()}, context=NAMES)
+    expect = Expectations.of(part.model_dump(by_alias=True))
+    return [(row.measured, row.status) for row in checked(expect, Seen(lab.queries, lab.ledger, lab.invariants))]
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({"roots": "different"}, [("different: paris and tokyo differ", "ok")]),
+        ({"lag": {"at least": 1}}, [("tokyo: 1 entry behind", "ok")]),
+        ({"differing": {"at least": 1}}, [("3", "ok")]),
+        ({"differing": 0}, [("3", "broken")]),
+        ({"states": {"tokyo": "stream-wals", "paris": "idle"}}, [("stream-wals", "ok"), ("running", "broken")]),
+        ({"connections": {"tokyo": "not ready", "paris": "ready"}}, [("connecting", "ok"), ("none", "broken")]),
+        ({"connections": {"tokyo": "ready"}}, [("connecting", "broken")]),
+        ({"modes": {"tokyo": "secondary"}}, [("secondary", "ok")]),
+        ({"observed": {"replication_disconnected": {"at least": 1}, "merkle_loop": 0}}, [("1", "ok"), ("0", "ok")]),
+        ({"rto": "1s"}, [("no cluster was promoted", "unknown")]),
+        ({"acknowledged": 1, "lost": 0}, [("1", "ok"), ("0", "ok")]),
+        ({"invariants": {"one primary": "held"}}, [("held", "ok")]),
+        ({"invariants": {"one primary": "broken"}}, [("held", "broken")]),
+        ({"primary": "paris"}, [("paris", "ok")]),
+    ],
+)
+def test_what_is_checked_is_judged_now_and_nothing_else_is_listed(
+    lab: Lab, values: dict[str, Any], found: list[tuple[str, str]]
+) -> None:
+    assert statuses(lab, **values) == found
+
+
+def test_keys_of_clusters_that_follow_nobody_are_not_compared() -> None:
+    assert statuses(Lab.pair(), differing=0, states={"paris": "running"}) == [
+        ("no cluster follows another", "unknown"),
+        ("none", "broken"),
+    ]
