@@ -94,7 +94,7 @@ def make_parts(
         network=shared.network,
         network_faults=Faults(shared.network, shared.clock, shared.trace),
         stores=_stores(blueprint, state.get("stores")),
-        files={plan.name: _files(plan, blueprint, seed, state.get("files", {})) for plan in blueprint.clusters},
+        files={plan.name: _files(plan, blueprint, seed, state) for plan in blueprint.clusters},
         nodes=shared.nodes,
         processes=shared.processes,
         impostors={},
@@ -179,10 +179,12 @@ def _shared_parts(
     return _SharedParts(seed, label, log, clock, streams, network, nodes, processes, directory, connections.emit)
 
 
-def _files(plan: ClusterPlan, blueprint: Blueprint, seed: int, states: dict[str, Any]) -> Files:
+def _files(plan: ClusterPlan, blueprint: Blueprint, seed: int, state: dict[str, Any]) -> Files:
     """Return a cluster's files: those that were written, and its API's authority, certificate and key."""
     entropy = SeededEntropy(seed, plan.name, "api certificate")
-    return Files(states.get(plan.name), files_of(plan.name, plan.node_names, entropy, blueprint.start_wall_ns))
+    made = files_of(plan.name, plan.node_names, entropy, blueprint.start_wall_ns)
+    lines, blocked = state.get("files", {}), state.get("blocked_files", {})
+    return Files(lines.get(plan.name), made, blocked.get(plan.name))
 
 
 def _stores(blueprint: Blueprint, states: dict[str, Any] | None) -> dict[str, MemoryStorage]:

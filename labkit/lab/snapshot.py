@@ -35,6 +35,7 @@ def state_of(parts: Parts) -> dict[str, Any]:
         "network": parts.network.state(),
         "stores": {name: store.state() for name, store in parts.stores.items()},
         "files": {name: files.state() for name, files in parts.files.items()},
+        "blocked_files": {name: dict(files.blocked) for name, files in parts.files.items() if files.blocked},
         "nodes": {name: node.state() for name, node in parts.nodes.items()},
         "processes": {name: state for name, process in parts.processes.items() if (state := process.state())},
         "clients": {name: client.state() for name, client in parts.clients.items()},

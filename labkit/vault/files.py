@@ -10,27 +10,42 @@ from labkit.service.arguments import text, wrong
 class Files:
     """Simulated files by path, each a list of lines.
 
-    ``made`` are files that are there from the beginning: each is made when it is first used.
+    ``made`` are files that are there from the beginning: each is made when it is first used.  What audit devices write
+    goes through ``append``, whatever they stand for: a socket's and syslog's lines are read like those of a file.
     """
 
-    __slots__ = ("_made", "lines")
+    __slots__ = ("_made", "blocked", "lines")
 
     def __init__(
         self,
         lines: Mapping[str, tuple[bytes, ...]] | None = None,
         made: Mapping[str, Callable[[], bytes]] | None = None,
+        blocked: Mapping[str, str] | None = None,
     ) -> None:
         self.lines: dict[str, list[bytes]] = {path: list(written) for path, written in (lines or {}).items()}
         self._made = dict(made or {})
+        self.blocked = dict(blocked or {})  # {path: why nothing can be appended to it}
 
     def __repr__(self) -> str:
         return f"Files({', '.join(self.names())})"
 
     def append(self, path: str, line: bytes) -> None:
-        """Add a line to a file; a missing file is created."""
+        """Add a line to a file; a missing file is created.  Raise OSError for one that is blocked."""
+        if self.blocked and path in self.blocked:
+            raise OSError(self.blocked[path])
         if path not in self.lines and path in self._made:
             self.write(path, self._made[path]())
         self.lines.setdefault(path, []).append(line)
+
+    def block(self, path: str, why: str = "no space left on device") -> None:
+        """Let nothing be appended to a file until it is unblocked: a full disk, or a socket without a listener."""
+        self.blocked[text("path", "the name of a file, such as /var/log/audit.log", path)] = text(
+            "why", "what the system says, such as no space left on device", why
+        )
+
+    def unblock(self, path: str) -> None:
+        """Let lines be appended to a file again; one that is not blocked is not an error."""
+        self.blocked.pop(path, None)
 
     def write(self, path: str, content: bytes) -> None:
         """Write a file, in place of what it held."""

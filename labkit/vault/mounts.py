@@ -91,6 +91,8 @@ class Mount(NamedTuple):
     max_lease_ttl_s: int = 0
     token_type: str = "default-service"
     listing_visibility: str = ""
+    audit_non_hmac_request_keys: tuple[str, ...] = ()
+    audit_non_hmac_response_keys: tuple[str, ...] = ()
 
     @property
     def prefix(self) -> str:
@@ -177,6 +179,7 @@ def decode_table(stored: bytes) -> MountTable:
 
 def _mount(row: list[Any]) -> Mount:
     row[5] = tuple((name, value) for name, value in row[5])
+    row[12:] = map(tuple, row[12:])
     return Mount(*row)
 
 
@@ -187,7 +190,7 @@ def _namespace(row: list[Any]) -> Namespace:
 
 def encode_table(table: MountTable) -> bytes:
     """Write the mount table as it is stored: the mounts, behind them the child namespaces where there are any."""
-    rows: list[Any] = [list(mount) for mount in table.mounts]
+    rows: list[Any] = [list(mount if any(mount[-2:]) else mount[:-2]) for mount in table.mounts]
     if table.namespaces:
         rows.append({"namespaces": [list(child) for child in table.namespaces]})
     return encode_record(rows)

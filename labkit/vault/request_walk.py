@@ -221,7 +221,9 @@ def _check_policies(ctx: Context, caller: Caller, capability: int, flags: frozen
 def audit_request(ctx: Context) -> None:
     """Write the request's audit record where devices are enabled."""
     if ctx.source.read(audit.DEVICES) is not None:
-        audit.record_request(ctx)
+        from labkit.vault.audit import recording
+
+        recording.record_request(ctx)
 
 
 def name_entry(ctx: Context, response: Response, entry_number: int) -> None:
@@ -236,7 +238,9 @@ def name_entry(ctx: Context, response: Response, entry_number: int) -> None:
 def audit_response(ctx: Context, response: Response) -> None:
     """Write the response's audit record to the devices that have the request's."""
     if ctx.devices:
-        audit.record_response(ctx, response)
+        from labkit.vault.audit import recording
+
+        recording.record_response(ctx, response)
 
 
 def fetches(ctx: Context) -> bool:
@@ -318,15 +322,24 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
     response = to_response(error)
     if ctx.echoed:
         response.headers[NAMESPACE_HEADER] = ctx.echoed
-    try:
-        audit.record_refusal(ctx, response)
-    except ServiceError as failed:
-        response = to_response(failed)
+    if ctx.devices or (ctx.devices is None and ctx.source.read(audit.DEVICES) is not None):
+        response = _recorded(ctx, response)
     try:
         ctx.core.commit(ctx.writes)
     except StaleTerm:
         return step_down(ctx)
     except StoreError as failed:
+        return to_response(failed)
+    return response
+
+
+def _recorded(ctx: Context, response: Response) -> Response:
+    """Write the records of a refusal; return its answer, or that no device could write them."""
+    from labkit.vault.audit import recording
+
+    try:
+        recording.record_refusal(ctx, response)
+    except ServiceError as failed:
         return to_response(failed)
     return response
 

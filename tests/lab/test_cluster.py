@@ -172,6 +172,18 @@ def test_an_audit_device_writes_into_them(quiet):
     assert Lab.restore(quiet.snapshot())["paris"].files.state() == paris.files.state()
 
 
+def test_a_cluster_whose_audit_device_is_blocked_refuses_until_it_is_unblocked(quiet):
+    paris = quiet["paris"]
+    paris.put("sys/audit/wire", {"type": "socket", "options": {"address": "collector:9090"}})
+    paris.files.block("tcp://collector:9090", "connection refused")
+    for lab in (quiet, Lab.restore(quiet.snapshot())):
+        refused = lab["paris"].post("secret/data/app", {"data": {"a": 1}})
+        assert (refused.status, "wire/ failed: connection refused" in refused.errors[0]) == (500, True)
+        lab["paris"].files.unblock("tcp://collector:9090")
+        assert lab["paris"].get("secret/data/app").status == 404
+        assert b"secret/data/app" in (lab["paris"].files.read("tcp://collector:9090") or b"")
+
+
 # ---- verbs
 
 

@@ -75,6 +75,26 @@ def test_what_is_no_file_is_refused(path, content):
     assert files.names() == ()
 
 
+def test_a_blocked_file_takes_no_lines_until_it_is_unblocked():
+    files = Files()
+    files.append("a", b"1")
+    files.block("a")
+    files.block("b", "connection refused")
+    for path, why in (("a", "no space left on device"), ("b", "connection refused")):
+        with pytest.raises(OSError, match=why):
+            files.append(path, b"2")
+    files.append("c", b"1")
+    assert Files(files.state(), blocked=files.blocked).blocked == files.blocked
+    files.unblock("a")
+    files.unblock("none")
+    files.append("a", b"2")
+    assert files.read("a") == b"1\n2"
+    with pytest.raises(ValueError, match="path: expected the name of a file"):
+        files.block("")
+    with pytest.raises(ValueError, match="why: expected what the system says"):
+        files.block("a", "")
+
+
 def test_an_audit_device_writes_them(service):
     assert service.put("sys/audit/file", {"type": "file", "options": {"file_path": "audit.log"}}).status == 204
     service.post("secret/data/a", {"data": {"x": "canary"}})

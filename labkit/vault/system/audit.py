@@ -5,17 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
-from labkit.service.durations import format_instant
 from labkit.service.errors import BadRequest
 from labkit.service.routing import Route
-from labkit.vault import audit
-from labkit.vault.audit import Device, read_devices, write_devices
-from labkit.vault.storage.records import encode_record
+from labkit.vault.audit.devices import (
+    COMMON,
+    DISCARD,
+    KINDS,
+    Device,
+    digest,
+    make_device,
+    read_devices,
+    write_devices,
+)
+from labkit.vault.audit.formats import to_line
+from labkit.vault.audit.records import test_record
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
 
-KINDS = ("file",)
 SALT_BYTES = 32
 
 
@@ -41,33 +48,32 @@ def enable(
     devices = read_devices(ctx)
     if any(device.path == full for device in devices):
         raise BadRequest("path already in use")
-    if local:
-        ctx.warn("local was ignored: devices belong to the cluster")
     chosen = options or {}
-    file_path = chosen.get("file_path") or chosen.get("path") or ""
-    if not file_path:
-        raise BadRequest("file_path is required")
-    salt = ctx.entropy(SALT_BYTES).hex()
-    device = Device(full, type, description or "", file_path, salt, _switch(chosen, "log_raw"))
+    known = {*COMMON, *KINDS[type]}
+    if ignored := sorted(set(chosen) - known):
+        ctx.warn(f"options that a device of type {type} does not have were ignored: {', '.join(ignored)}")
+    pairs = [[name, value] for name, value in sorted(chosen.items()) if name in known]
+    device = make_device([full, type, description or "", pairs, ctx.entropy(SALT_BYTES).hex(), bool(local)])
+    _check_fallback(devices, device)
     _try(ctx, device)
     write_devices(ctx, (*devices, device))
 
 
-def _switch(options: dict[str, str], name: str) -> bool:
-    try:
-        return fields.to_flag(options.get(name, ""))
-    except ValueError as error:
-        raise BadRequest(f"option {name}: {error}") from None
+def _check_fallback(devices: tuple[Device, ...], device: Device) -> None:
+    if device.fallback and device.filter is not None:
+        raise BadRequest("cannot configure a fallback device with a filter: it has what no filter lets through")
+    if device.fallback and any(other.fallback for other in devices):
+        raise BadRequest("a fallback device is enabled already; there can be one")
 
 
 def _try(ctx: Context, device: Device) -> None:
     """Write the device's first record; one that cannot be written would refuse every request from now on."""
-    request = {"id": ctx.request_id, "operation": "update", "path": "sys/audit/test"}
-    line = {"time": format_instant(ctx.now), "type": "request", "request": request}
+    if device.sink == DISCARD:
+        return
     try:
-        ctx.source.append_line(device.file_path, encode_record(line))
+        ctx.source.append_line(device.sink, to_line(device, test_record(ctx, "sys/audit/test")))
     except OSError as error:
-        raise BadRequest(f"sanity check failed; unable to open {device.file_path} for writing: {error}") from None
+        raise BadRequest(f"sanity check failed; unable to open {device.sink} for writing: {error}") from None
 
 
 def disable(ctx: Context, path: str) -> None:
@@ -86,28 +92,31 @@ def hash_input(ctx: Context, path: str, input: str | None) -> dict[str, Any]:  #
         raise BadRequest('the "input" parameter is empty')
     for device in read_devices(ctx):
         if device.path == full:
-            return {"hash": audit.digest(device, input)}
+            return {"hash": digest(device, input)}
     raise BadRequest(f"unknown audit backend {full!r}")
 
 
 def _describe(device: Device) -> dict[str, Any]:
-    options = {"file_path": device.file_path} | ({"log_raw": "true"} if device.log_raw else {})
     return {
         "path": device.path,
         "type": device.kind,
         "description": device.description,
-        "options": options,
-        "local": False,
+        "options": dict(device.options),
+        "local": device.local,
     }
 
 
 PATH = fields.path("path", "name of the device")
 ENABLE_FIELDS = (
     PATH,
-    fields.text("type", "kind of the device", choices=KINDS),
+    fields.text("type", "kind of the device", choices=tuple(KINDS)),
     fields.text("description", "what it is for"),
-    fields.text_mapping("options", "file_path; log_raw=true writes values as they are"),
-    fields.flag("local", "ignored"),
+    fields.text_mapping(
+        "options",
+        "file: file_path, mode; socket: address, socket_type, write_timeout; syslog: facility, tag; each: "
+        "format, prefix, log_raw, hmac_accessor, elide_list_responses, filter, fallback",
+    ),
+    fields.flag("local", "whether it belongs to this cluster and its disaster-recovery secondaries only"),
 )
 
 ROUTES = (

@@ -33,6 +33,7 @@ def describe(mount: Mount) -> dict[str, Any]:
         config["token_type"] = mount.token_type
     if mount.listing_visibility:
         config["listing_visibility"] = mount.listing_visibility
+    config |= exempt_keys(mount)
     return {
         "type": mount.kind,
         "description": mount.description,
@@ -44,6 +45,15 @@ def describe(mount: Mount) -> dict[str, Any]:
         "options": dict(mount.options) or None,
         "config": config,
     }
+
+
+def exempt_keys(mount: Mount) -> dict[str, list[str]]:
+    """Return the members of request and response data that audit records show in the clear, where there are any."""
+    exempt = {
+        "audit_non_hmac_request_keys": mount.audit_non_hmac_request_keys,
+        "audit_non_hmac_response_keys": mount.audit_non_hmac_response_keys,
+    }
+    return {name: list(keys) for name, keys in exempt.items() if keys}
 
 
 def area_of(ctx: Context) -> str:

@@ -115,7 +115,7 @@ ENABLE_FIELDS = (
     PATH,
     fields.text("type", "kind of the engine or auth method"),
     fields.text("description", "what it is for"),
-    fields.mapping("config", "default_lease_ttl, max_lease_ttl, listing_visibility, token_type"),
+    fields.mapping("config", "default_lease_ttl, max_lease_ttl, listing_visibility, token_type, audit_non_hmac_…_keys"),
     fields.text_mapping("options", "the kind's own options, such as version"),
     fields.flag("local", "whether it belongs to this cluster and its disaster-recovery secondaries only"),
     fields.flag("seal_wrap", "kept and shown"),

@@ -16,6 +16,7 @@ TABLE = Groups(
         "capabilities": ("labkit.vault.system.capabilities",),
         "capabilities-accessor": ("labkit.vault.system.capabilities",),
         "capabilities-self": ("labkit.vault.system.capabilities",),
+        "config": ("labkit.vault.system.audited_headers",),
         "generate-root": ("labkit.vault.system.generate_root",),
         "health": ("labkit.vault.system.health",),
         "init": ("labkit.vault.system.seal",),

@@ -11,7 +11,7 @@ from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.mounts import Mount, read_table, write_table
 from labkit.vault.storage.storage_view import StorageView
-from labkit.vault.system.mounted import AUTH, PATH, find_mount
+from labkit.vault.system.mounted import AUTH, PATH, exempt_keys, find_mount
 from labkit.vault.tokens import SYSTEM_TTL_S
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ TOKEN_TYPES = ("service", "batch", "default-service", "default-batch")
 VISIBILITIES = ("", "hidden", "unauth")
 
 NOT_HERE = (
-    "audit_non_hmac_request_keys",
-    "audit_non_hmac_response_keys",
     "passthrough_request_headers",
     "allowed_response_headers",
     "force_no_cache",
@@ -46,6 +44,8 @@ class TuningRequest(NamedTuple):
     options: dict[str, str] | None
     listing_visibility: str | None
     token_type: str | None
+    audit_non_hmac_request_keys: list[str] | None
+    audit_non_hmac_response_keys: list[str] | None
 
 
 def read_tuning(ctx: Context, path: str) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def read_tuning(ctx: Context, path: str) -> dict[str, Any]:
         data["token_type"] = mount.token_type
     if mount.listing_visibility:
         data["listing_visibility"] = mount.listing_visibility
-    return data
+    return data | exempt_keys(mount)
 
 
 def write_tuning(ctx: Context, asked: TuningRequest) -> None:
@@ -76,6 +76,8 @@ def write_tuning(ctx: Context, asked: TuningRequest) -> None:
         "max_lease_ttl": asked.max_lease_ttl,
         "listing_visibility": asked.listing_visibility,
         "token_type": asked.token_type,
+        "audit_non_hmac_request_keys": asked.audit_non_hmac_request_keys,
+        "audit_non_hmac_response_keys": asked.audit_non_hmac_response_keys,
     }
     changed = configured(mount, sent)
     warn_of_ignored(ctx, ctx.body)
@@ -106,7 +108,20 @@ def configured(mount: Mount, config: dict[str, Any]) -> Mount:
         max_lease_ttl_s=max_s,
         listing_visibility=mount.listing_visibility if visibility is None else visibility,
         token_type=token_type or mount.token_type,
+        audit_non_hmac_request_keys=_keys(config, "audit_non_hmac_request_keys", mount.audit_non_hmac_request_keys),
+        audit_non_hmac_response_keys=_keys(config, "audit_non_hmac_response_keys", mount.audit_non_hmac_response_keys),
     )
+
+
+def _keys(config: dict[str, Any], name: str, kept: tuple[str, ...]) -> tuple[str, ...]:
+    """Read names of members as sent; what is not sent stays."""
+    sent = config.get(name)
+    if sent is None:
+        return kept
+    try:
+        return tuple(fields.to_comma_list(sent))
+    except ValueError as error:
+        raise BadRequest(f"{name}: {error}") from None
 
 
 def warn_of_ignored(ctx: Context, sent: dict[str, Any]) -> None:
@@ -172,6 +187,8 @@ FIELDS = (
     fields.text_mapping("options", "options to merge; an empty value removes one"),
     fields.text("listing_visibility", "unauth shows the mount to callers without a token", choices=VISIBILITIES),
     fields.text("token_type", "kind of tokens that logins give", choices=TOKEN_TYPES),
+    fields.comma_list("audit_non_hmac_request_keys", "members of requests that audit records show in the clear"),
+    fields.comma_list("audit_non_hmac_response_keys", "members of responses that audit records show in the clear"),
 )
 
 ROUTES = (

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+from urllib.parse import urlencode
 
 import pytest
 
+from labkit.vault.auth.token.table import TABLE as TOKENS
+from labkit.vault.engines.kv.table import TABLE as KV
+from labkit.vault.engines.transit.table import TABLE as TRANSIT
+from labkit.vault.system.table import TABLE as SYSTEM
+
 CANARY = "canary-7f3a"
+METHODS = {"read": "GET", "write": "POST", "list": "LIST", "delete": "DELETE", "patch": "PATCH"}
+SHOWN = {"meta", "policies", "display_name"}
 
 
 class Files:
@@ -56,7 +65,13 @@ def test_devices_are_listed_and_disabled(service, files) -> None:
     ("body", "text"),
     [
         ({}, "backend type must be specified as a string"),
-        ({"type": "socket"}, "unknown backend type"),
+        ({"type": "kafka"}, "unknown backend type: 'kafka'; there is file, socket, syslog"),
+        ({"type": "socket"}, "address is required"),
+        ({"type": "file", "options": {"file_path": "/x", "filter": "x"}}, "option filter"),
+        (
+            {"type": "file", "options": {"file_path": "/x", "fallback": "true", "filter": "path is empty"}},
+            "cannot configure a fallback device with a filter",
+        ),
         ({"type": "file"}, "file_path is required"),
         ({"type": "file", "options": {"file_path": "/x", "log_raw": "maybe"}}, "option log_raw"),
     ],
@@ -66,6 +81,37 @@ def test_what_is_no_device(service, files, body, text: str) -> None:
     assert refused.status == 400
     assert text in refused.errors[0]
     assert service.get("sys/audit").data == {}
+
+
+def test_sockets_syslog_and_local_devices_are_enabled(service, files) -> None:
+    bodies: dict[str, dict] = {
+        "socket": {"type": "socket", "options": {"address": "collector:9090", "socket_type": "udp"}},
+        "syslog": {"type": "syslog", "local": True, "description": "the host's", "options": {"tag": "paris"}},
+    }
+    for name, body in bodies.items():
+        assert service.put(f"sys/audit/{name}", body).status == 204
+    service.get("sys/mounts")
+    assert files.records("udp://collector:9090")[-1]["request"]["path"] == "sys/mounts"
+    assert files.records("syslog://AUTH/paris")[-1]["request"]["path"] == "sys/mounts"
+    listed = service.get("sys/audit").data
+    assert listed["syslog/"] == {"path": "syslog/", **bodies["syslog"]}
+    assert listed["socket/"] == {"path": "socket/", "description": "", "local": False, **bodies["socket"]}
+    service.delete("sys/audit/socket")
+    assert list(service.get("sys/audit").data) == ["syslog/"]
+    service.delete("sys/audit/syslog")
+    assert [name for name in service.core.storage.list("core/") if "audit" in name] == []
+
+
+def test_there_is_one_fallback(service, files) -> None:
+    assert enable(service, fallback="true").status == 204
+    assert enable(service, "b", fallback="true").errors == ["a fallback device is enabled already; there can be one"]
+
+
+def test_options_of_other_kinds_are_ignored_with_a_warning(service, files) -> None:
+    enabled = enable(service, tag="x", colour="blue")
+    text = "options that a device of type file does not have were ignored: colour, tag"
+    assert (enabled.status, enabled.warnings) == (200, [text])
+    assert service.get("sys/audit").data["file/"]["options"] == {"file_path": "/log"}
 
 
 def test_a_path_has_one_device(service, files) -> None:
@@ -102,14 +148,14 @@ def test_refused_requests_are_written_too(service, files) -> None:
     files.lines.clear()
     service.get("secret/data/a", token=token)
     service.get("secret/data/a", token="none")
-    assert [record["type"] for record in files.records()].count("response") == 2
-    assert all("permission denied" in record["error"] for record in files.records() if record["type"] == "response")
+    assert [record["type"] for record in files.records()] == ["request", "response"] * 2
+    assert all("permission denied" in record["error"] for record in files.records())
 
 
 def test_no_text_value_is_ever_written(service, files) -> None:
     enable(service)
     wrap = {"X-Vault-Wrap-TTL": "5m"}
-    token = service.post("auth/token/create", {"meta": {"who": CANARY}, "id": f"{CANARY}-token"}).auth["client_token"]
+    token = service.post("auth/token/create", {"id": f"{CANARY}-token"}).auth["client_token"]
     service.post("secret/data/a", {"data": {"k": CANARY, "deep": [{"l": CANARY}]}}, token=token)
     service.get("secret/data/a", token=token)
     service.post("auth/token/lookup", {"token": token})
@@ -128,9 +174,35 @@ def test_no_text_value_is_ever_written(service, files) -> None:
     written = b"\n".join(files.lines["/log"]).decode()
 
     assert written.count('"type":"response"') > 12
-    values = (CANARY, token, info["token"], "Y2FuYXJ5LTdmM2E=", sealed)
+    accessors = (service.get("auth/token/lookup-self").data["accessor"], info["accessor"])
+    values = (CANARY, token, info["token"], "Y2FuYXJ5LTdmM2E=", sealed, *accessors)
     for secret in (*values, service.root_token, *service.unseal_keys):
         assert secret not in written
+
+
+@pytest.mark.parametrize("hidden_accessors", ["true", "false"])
+def test_nothing_that_any_endpoint_is_sent_or_answers_is_written(service, files, hidden_accessors) -> None:
+    """Names, policies, a token's metadata and its display name are shown; no other text is."""
+    enable(service, hmac_accessor=hidden_accessors)
+    own = service.get("auth/token/lookup-self").data["accessor"]
+    routes = [("sys/", route) for route in SYSTEM.routes if route.pattern not in ("seal", "step-down")]
+    routes += [("auth/token/", route) for route in TOKENS.routes if route.pattern != "revoke-self"]
+    routes += [("secret/", route) for route in KV.routes] + [("transit/", route) for route in TRANSIT.routes]
+    secrets = {service.root_token, *service.unseal_keys} | ({own} if hidden_accessors == "true" else set())
+    for prefix, route in routes:
+        path = prefix + re.sub("<.*?>", "a", route.pattern)
+        body: dict[str, object] = {field.name: CANARY for field in route.fields if field.name not in SHOWN}
+        body["none of its fields"] = [CANARY]
+        query = "" if route.operation in ("write", "patch") else "?" + urlencode(dict.fromkeys(body, CANARY))
+        headers = {"Content-Type": "application/merge-patch+json", "X-Vault-Token": service.root_token}
+        sent = None if query else body
+        answered = service.request(METHODS[route.operation], path + query, json=sent, headers=headers)
+        auth = (answered.body or {}).get("auth") or {}
+        secrets |= {auth[name] for name in ("client_token",) if name in auth}
+    written = b"\n".join(files.lines["/log"]).decode()
+    assert written.count('"type":"response"') > 100
+    assert [secret for secret in (CANARY, *secrets) if secret in written] == []
+    assert (own in written) is (hidden_accessors == "false")
 
 
 def test_a_query_s_values_are_hidden(service, files) -> None:
