@@ -104,7 +104,10 @@ class Bookkeeping:
         self._invariants.on_outcome()
 
     def _on_ask_ended(self, report: reports.AskEnded) -> None:
-        self._ledger.end(*report)
+        at_ns, asker, path, outcome, correlation, *how = report
+        self._ledger.end(at_ns, asker, path, outcome, correlation)
+        if outcome != reports.ANSWERED:
+            self._ledger.failed_asks.append((at_ns, asker, path, outcome, *how))
 
     # ---- what nodes did
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from labkit.lab import build
+from labkit.lab import build, causes
 from labkit.lab.blueprint import Blueprint, pair, triangle
 from labkit.lab.blueprint_rules import judge as judge_blueprint
 from labkit.lab.bodies import own_answer
@@ -21,6 +21,7 @@ from labkit.lab.client import BUILDERS
 from labkit.lab.client_host import ClientHost
 from labkit.lab.cluster import Cluster, ClusterDriver, Silence
 from labkit.lab.differences import Differences, differences
+from labkit.lab.explanation import Explanation
 from labkit.lab.fault_verbs import FaultVerbs
 from labkit.lab.faults import LabFaults
 from labkit.lab.invariants import Invariants
@@ -241,6 +242,15 @@ class Lab(FaultVerbs):
         from labkit.views import comparison
 
         return comparison.compare(self.trace, other.trace)
+
+    def why(self, event: Any) -> Explanation:
+        """Return what led to an event, link by link, back to its root: a fault, or what somebody asked for.
+
+        ``event`` is a row number or an event of ``trace``, a Violation, a lost write, a promotion, ``rpo()`` or
+        ``rto()`` of ``ledger``, or text that picks the last: a broken rule's name; ``unknown``, ``refused``, ``lost``,
+        ``promotion``, ``recovery``; or a cluster, node or client with what became of it: ``tokyo: merkle-diff``.
+        """
+        return causes.why(self.queries, self.invariants, event)
 
     def snapshot(self) -> Snapshot:
         """Return everything that the lab is made of at this instant."""

@@ -49,15 +49,28 @@ class EndedOperation(NamedTuple):
     outcome: str
 
 
+class FailedAsk(NamedTuple):
+    """A request of an operator that was refused or stayed without an answer: of which node, and why."""
+
+    at_ns: int
+    asker: str
+    path: str
+    outcome: str
+    status: int
+    reason: str
+    node: str
+
+
 class Ledger:
     """What clients were answered, kept apart from what servers stored."""
 
-    __slots__ = ("_counts", "_waiting", "operations", "writes")
+    __slots__ = ("_counts", "_waiting", "failed_asks", "operations", "writes")
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
         state = state or {}
         self.writes: Chunks[Write] = Chunks(state.get("writes", ()), _as_write)
         self.operations: Chunks[EndedOperation] = Chunks(state.get("operations", ()), EndedOperation._make)
+        self.failed_asks: Chunks[FailedAsk] = Chunks(state.get("failed_asks", ()), FailedAsk._make)
         self._counts: dict[str, int] = dict(state.get("counts", dict.fromkeys(OUTCOMES, 0)))
         self._waiting: dict[tuple[str, int], dict[int, CommittedWrite]] = {
             asked: dict(attempts) for asked, attempts in state.get("waiting", {}).items()
@@ -106,6 +119,7 @@ class Ledger:
         return {
             "writes": self.writes.state(),
             "operations": self.operations.state(),
+            "failed_asks": self.failed_asks.state(),
             "counts": dict(self._counts),
             "waiting": {asked: dict(attempts) for asked, attempts in self._waiting.items()},
         }

@@ -242,7 +242,8 @@ class OperatorConsole:
         unknown = not response.status or response.code == FORWARDING_LOST
         outcome = ANSWERED if response.ok else UNKNOWN if unknown else REFUSED
         path = (pending.shown or pending.request.path).removeprefix("/v1/")
-        self._services.emit(AskEnded(self._services.now(), self._host(pending), path, outcome, correlation))
+        how = (response.status, "" if response.ok else "; ".join(response.errors), pending.asked)
+        self._services.emit(AskEnded(self._services.now(), self._host(pending), path, outcome, correlation, *how))
 
     def _advance(self, number: int, answer: Any) -> None:
         """Play a runbook on with an answer, as far as it goes without waiting."""

@@ -152,13 +152,16 @@ class OperationEnded(NamedTuple):
 
 
 class AskEnded(NamedTuple):
-    """An operator's request ended as answered, refused or unknown."""
+    """An operator's request ended as answered, refused or unknown; ``reason`` is why, where it was not answered."""
 
     at_ns: int
     asker: str
     path: str
     outcome: str
     correlation: Correlation
+    status: int = 0
+    reason: str = ""
+    node: str = ""
 
 
 class RunbookEnded(NamedTuple):

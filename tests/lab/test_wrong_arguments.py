@@ -66,6 +66,7 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Lab.replicate": {"primary": ("paris", set()), "secondary": ("tokyo", set())},
     "Lab.diff": {"first": ("paris", set()), "second": ("tokyo", set())},
     "Lab.compare": {"other": (None, set())},
+    "Lab.why": {"event": (0, {"0", "1", "80"})},
     "Lab.failover": {"old": ("paris", set()), "new": ("tokyo", set())},
     "Lab.lag": {"primary": ("paris", set()), "secondary": ("tokyo", set())},
     "Lab.restore": {"snapshot": (None, set())},

@@ -1,0 +1,247 @@
+"""Causes: nine chains that read as they should, each of which breaks when its root is taken away; and controls.
+
+A cause is tested by intervention: without the root that a chain ends at, what the chain explains does not happen.
+``python tests/lab/test_causes.py`` writes the texts in ``causes`` again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.blueprint import Blueprint, ClientPlan, WorkloadPlan, pair
+from labkit.lab.causes import MAX_STEPS, explain
+from labkit.lab.event_choice import EXPLAINED
+from labkit.lab.explanation import BEGINNING, FAULT, OPERATOR, WORK
+from labkit.lab.recorded_run import RecordedRun
+from tests.torture.test_random_labs import run as random_lab
+
+SECOND_NS = 1_000_000_000
+KEPT = Path(__file__).with_name("causes")
+
+
+def shop(*, every_ms: int = 250, backlog: int = 16, **how: Any) -> Blueprint:
+    """The pair with one client beside paris that writes, over backlogs of a few entries."""
+    work = WorkloadPlan(operation="put-secret", every_ns=every_ms * 1_000_000, until_ns=9 * SECOND_NS)
+    how = {"site": "paris", "use": ("paris",), "retries": 0, **how}
+    chosen = pair().with_clients(ClientPlan(name="shop", workload=(work,), **how))
+    return replace(chosen, clusters=tuple(replace(plan, backlog_entries=backlog) for plan in chosen.clusters))
+
+
+def replicating(blueprint: Blueprint | None = None) -> Lab:
+    """Paris and tokyo, with tokyo streaming, at 3 s."""
+    lab = Lab(blueprint or pair())
+    lab.replicate("paris", "tokyo")
+    return lab.run(until="3s")
+
+
+def crashed_client(*, root: bool) -> Lab:
+    """A client's write during a crash."""
+    lab = Lab(shop()).run(until="1990ms")
+    if root:
+        lab.crash("paris")
+    return lab.run("2s")
+
+
+def failed_over(*, root: bool) -> Lab:
+    """A failover after a crash, with a client that follows."""
+    lab = replicating(shop(use=("paris", "tokyo"), retries=3))
+    if root:
+        lab.crash("paris")
+    lab.run("2s")
+    lab["tokyo"].promote()
+    return lab.run("3s")
+
+
+def short_backlog(*, root: bool) -> Lab:
+    """A line that is cut for longer than the backlog lasts."""
+    lab = replicating(shop(every_ms=100))
+    lab.run("100ms")
+    if root:
+        lab.partition("paris", "tokyo")
+    lab.run("4s")
+    lab.heal()
+    return lab.run("3s")
+
+
+def two_primaries(*, root: bool) -> Lab:
+    """A promotion beside a live primary."""
+    lab = replicating()
+    lab.partition("paris", "tokyo")
+    lab.run("1s")
+    if root:
+        lab["tokyo"].promote()
+    return lab.run("1s")
+
+
+def taken_over(*, root: bool) -> Lab:
+    """A leader that stands still."""
+    lab = Lab.pair().run(until="2500ms")
+    if root:
+        lab.pause("paris-1")
+    return lab.run("5s")
+
+
+def behind(*, root: bool) -> Lab:
+    """A survivor without the client's last write, which the client sends the index of."""
+    lab = replicating(shop(use=("paris", "tokyo"), consistent=True, retries=4, check_ns=SECOND_NS // 4))
+    if root:
+        lab.cut("paris", "tokyo")
+    lab.run("1s")
+    lab.crash("paris")
+    lab.heal()
+    lab["tokyo"].promote()
+    return lab.run("5s")
+
+
+def refused_token(*, root: bool) -> Lab:
+    """An activation token whose primary cannot be reached."""
+    lab = Lab.pair()
+    lab["paris"].enable_primary()
+    answer = lab["paris"].post("sys/replication/dr/primary/secondary-token", {"id": "tokyo"})
+    if root:
+        lab.cut("tokyo", "paris")
+    lab["tokyo"].post("sys/replication/dr/secondary/enable", {"token": answer.wrap_info["token"]})
+    return lab
+
+
+def cut_off(*, root: bool) -> Lab:
+    """A secondary whose site is cut off."""
+    lab = replicating()
+    if root:
+        lab.isolate("tokyo")
+    return lab.run("20s")
+
+
+def corrupted(*, root: bool) -> Lab:
+    """A secondary whose index is damaged at its root."""
+    lab = replicating()
+    lab["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+    lab.run("1s")
+    if root:
+        lab.corrupt("tokyo", layer="root")
+    return lab.run("4s")
+
+
+DRILLS: dict[str, tuple[Callable[..., Lab], str, str]] = {
+    "unknown write": (crashed_client, "unknown", FAULT),
+    "recovery": (failed_over, "recovery", FAULT),
+    "comparison": (short_backlog, "tokyo: merkle-diff", FAULT),
+    "two primaries": (two_primaries, "one primary", OPERATOR),
+    "takeover": (taken_over, "paris: leads", FAULT),
+    "behind the index": (behind, "refused", FAULT),
+    "refused token": (refused_token, "refused", FAULT),
+    "cut off": (cut_off, "tokyo: disconnected", FAULT),
+    "merkle loop": (corrupted, "tokyo: merkle_loop", FAULT),
+}
+
+
+@pytest.mark.parametrize("name", DRILLS)
+def test_a_chain_reads_as_it_should(name):
+    drill, event, origin = DRILLS[name]
+    lab = drill(root=True)
+
+    found = lab.why(event)
+
+    assert str(found) == (KEPT / f"{name}.txt").read_text().rstrip("\n")
+    assert found.origin == origin
+    assert found.steps == Lab.restore(lab.snapshot()).why(event).steps == lab.branch("b").why(event).steps
+
+
+@pytest.mark.parametrize("name", DRILLS)
+def test_without_its_root_what_a_chain_explains_does_not_happen(name):
+    drill, event, _ = DRILLS[name]
+    lab = drill(root=False)
+
+    try:
+        found = lab.why(event)
+    except ValueError:
+        return
+    assert found.origin != FAULT, "another event, with another root"
+
+
+def test_the_row_of_a_step_is_the_one_that_shows_it():
+    lab = crashed_client(root=True)
+    rows: list[Any] = list(lab.trace)
+
+    outcome, message, fault = [rows[step.row] for step in lab.why("unknown").steps if step.row is not None]
+
+    assert (outcome.kind, message.fate, fault.verb) == ("outcome", "lost", "crash")
+
+
+@pytest.mark.parametrize(
+    ("event", "origin"),
+    [
+        ("paris-1: unsealed", BEGINNING),
+        ("paris: leads", BEGINNING),
+        ("paris: primary", OPERATOR),
+        ("tokyo: stream-wals", OPERATOR),
+        ("tokyo-2: sealed", OPERATOR),
+        ("shop-1: answered", WORK),
+    ],
+)
+def test_an_event_without_a_fault_ends_at_who_asked_for_it_or_at_the_beginning(event, origin):
+    found = replicating(shop()).why(event)
+
+    assert found.origin == origin
+
+
+@pytest.mark.parametrize("seed", [0, *[pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 40)]])
+def test_any_event_of_a_random_lab_has_a_chain_that_never_goes_forward_in_time(seed):
+    lab = random_lab(seed)
+    run = RecordedRun(lab.trace, lab.ledger, lab.queries)
+    kinds: Counter[tuple[Any, ...]] = Counter()
+    events: list[Any] = [*lab.ledger.promotions, *list(lab.ledger.failed_asks)[:9], *lab.ledger.lost()[:9]]
+    for number, row in enumerate(run.rows):
+        kinds[row[0], row[-1] if row[0] in ("message", "mode") else row[3]] += row[0] in EXPLAINED
+        if row[0] in EXPLAINED and kinds[row[0], row[-1] if row[0] in ("message", "mode") else row[3]] < 4:
+            events.append(number)
+
+    for event in events:
+        found = explain(run, lab.invariants, event)
+        times = [step.at_ns for step in found.steps]
+        assert times == sorted(times, reverse=True), str(found)
+        assert len(times) < MAX_STEPS, str(found)
+
+
+def test_why_changes_nothing():
+    lab = taken_over(root=True)
+    before = lab.snapshot().state
+
+    lab.why("paris: leads")
+
+    assert lab.snapshot().state == before
+
+
+def test_without_a_trace_nothing_can_be_explained():
+    with pytest.raises(ValueError, match=r"^why: expected a lab that keeps a trace, got one with trace=False$"):
+        Lab(pair(), trace=False).why(0)
+
+
+def test_a_chain_takes_no_more_than_a_search_of_the_trace():
+    lab = crashed_client(root=True)
+    short, long = cost_s(lab), cost_s(lab.run("600s"))
+
+    assert long < 100 * short + 0.05  # the trace is 100 times as long
+
+
+def cost_s(lab: Lab) -> float:
+    """How long an explanation takes, the best of three."""
+    took = []
+    for _ in range(3):
+        began = perf_counter()
+        lab.why("unknown")
+        took.append(perf_counter() - began)
+    return min(took)
+
+
+if __name__ == "__main__":
+    for name, (drill, event, _) in DRILLS.items():
+        (KEPT / f"{name}.txt").write_text(f"{drill(root=True).why(event)}\n")
