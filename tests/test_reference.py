@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit import reference
+from labkit.lab.invariants import STANDING
 from labkit.reference import TOPICS, UnknownTopic, entries, entry, page
 from labkit.scenario.model import ClusterPart, FilePart, WorkPart, fields_of
 from labkit.scenario.verbs import VERBS
@@ -46,7 +47,8 @@ def test_an_entry_is_found_in_any_case(topic: str, name: str) -> None:
         (
             "nothing",
             None,
-            "no topic is called 'nothing'; known: architecture, rules, api, scenario, regions, verbs, proof",
+            "no topic is called 'nothing'; "
+            "known: architecture, rules, api, scenario, regions, verbs, invariants, proof",
         ),
         ("verbs", "crsh", "no entry of verbs is called 'crsh'; did you mean crash?"),
         ("scenario", "xyz", "no entry of scenario is called 'xyz'; known: none"),
@@ -57,6 +59,13 @@ def test_what_does_not_exist_is_refused_with_a_hint(topic: str, name: str | None
         entry(topic, name) if name else page(topic)
 
     assert str(refused.value) == said
+
+
+def test_every_standing_rule_is_described_by_its_name() -> None:
+    described = entries("invariants")
+
+    assert tuple(described) == STANDING
+    assert all("broken by: " in text for text in described.values())
 
 
 def test_every_verb_is_described_with_its_parameters() -> None:

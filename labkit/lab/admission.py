@@ -35,8 +35,11 @@ class Admission:
     def __init__(self, core: Core, send: Callable[..., None]) -> None:
         self._core, self._send = core, send
 
-    def answer_bootstrap(self, source: str, message: BootstrapRequest) -> None:
-        """Answer what a host asks for before it can connect: the API's certificate, a challenge, then the keys."""
+    def answer_bootstrap(self, source: str, message: BootstrapRequest) -> bool:
+        """Answer what a host asks for before it can connect: the API's certificate, a challenge, then the keys.
+
+        Return whether it was given that.
+        """
         core = self._core
         if message.operation == api_certificate.PRESENT:
             answer = api_certificate.present(core.read_file, message.body["nonce"], source)
@@ -48,6 +51,7 @@ class Admission:
             answer = connection.bootstrap(core, source, message.body)
         body_bytes = size_bytes(answer.body or {})
         self._send(source, "bootstrap_answer", BootstrapAnswer(message.number, answer), body_bytes, aside=True)
+        return answer.ok
 
     def greet(self, source: str, question: ReplicationQuestion) -> str:
         """Send a challenge to a host that begins a connection; return why none is made for it, if so."""

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 from labkit.lab import reports
@@ -28,6 +29,7 @@ class Bookkeeping:
         "_invariants",
         "_ledger",
         "_queries",
+        "_takers",
         "_trace",
         "activations",
         "applied_positions",
@@ -40,6 +42,7 @@ class Bookkeeping:
 
     _invariants: Invariants
     _queries: Queries
+    _takers: dict[type, tuple[Callable[[Any], None], ...]]
 
     def __init__(self, ledger: RecoveryLedger, trace: Trace, state: dict[str, Any] | None = None) -> None:
         state = state or {}
@@ -58,10 +61,14 @@ class Bookkeeping:
     def connect(self, invariants: Invariants, queries: Queries) -> None:
         """Name the invariants to feed, and what can be asked of the lab; before any report."""
         self._invariants, self._queries = invariants, queries
+        judges = invariants.judges
+        self._takers = {kind: (MethodType(take, self), *judges.get(kind, ())) for kind, take in HANDLERS.items()}
+        self._takers |= {kind: judges.get(kind, ()) for kind in reports.JUDGED_ONLY}
 
     def take(self, report: Any) -> None:
-        """Take what was reported."""
-        HANDLERS[type(report)](self, report)
+        """Take what was reported; then the standing rules judge it."""
+        for take in self._takers[type(report)]:
+            take(report)
 
     def state(self) -> dict[str, Any]:
         """Return the books as plain values."""

@@ -240,8 +240,9 @@ class LabFaults:
             raise ValueError(f"{active} does not lead {cluster} any more; let time pass until another does") from None
         node.core.observe("corrupted", layer=layer, **where)
         rebuild = node.journal.rebuild
-        missed = rebuild is not None and rebuild.misses(where.get("key", ""))
-        self._emit(Corrupted(self._parts.now, cluster, layer, missed))
+        altered = where.get("key", "")
+        missed = rebuild is not None and rebuild.misses(altered)
+        self._emit(Corrupted(self._parts.now, cluster, layer, missed, altered))
 
     def _trace(self, verb: str, pair: tuple[str, ...], detail: str) -> None:
         self._parts.trace.record(("fault", self._parts.now, verb, " <> ".join(pair), detail))

@@ -35,6 +35,7 @@ from labkit.lab.reports import (
     ModeChanged,
     Progressed,
     UpstreamFollowed,
+    UpstreamHeard,
     UpstreamLeft,
 )
 from labkit.lab.secondaries import ANNOUNCEMENTS, Secondaries
@@ -78,6 +79,7 @@ class ReplicationLink(NodeReplica):
         "_progress",
         "followed",
         "greeting",
+        "heard",
         "led",
         "reported",
         "secondaries",
@@ -95,6 +97,7 @@ class ReplicationLink(NodeReplica):
         self.serial: int = state.get("serial", 0)
         self.reported: tuple[str, str] = state.get("reported", ("", ""))
         self.followed: str = state.get("followed", "")
+        self.heard: str = state.get("heard", "")  # whose answers or pushes it took last
         self.greeting = Greeting(state.get("greeting"))
         self._progress: tuple[str, int | None] | None = None
         self._connection = ""
@@ -172,6 +175,7 @@ class ReplicationLink(NodeReplica):
             "serial": self.serial,
             "reported": self.reported,
             "followed": self.followed,
+            "heard": self.heard,
             "greeting": self.greeting.state(),
             "sync": None if sync is None else plain(sync),
             **self.secondaries.state(),
@@ -328,7 +332,13 @@ class ReplicationLink(NodeReplica):
         tree = self._journal.tree
         if self._sync is not None:
             assert tree is not None
+            if source != self.heard:
+                self._hear(source)
             self._drive(ReplyArrived(message.rpc, heard(message.rpc, message.message, tree), self._moment()))
+
+    def _hear(self, source: str) -> None:
+        self.heard = source
+        self._services.emit(UpstreamHeard(self._plan.cluster.name, source))
 
     def _on_refusal(self, source: str, message: ReplicationRefusal) -> None:
         if self._sync is not None:
@@ -337,6 +347,8 @@ class ReplicationLink(NodeReplica):
 
     def _on_push(self, source: str, message: StreamPush) -> None:
         if self._core.replica.sync is not None:
+            if source != self.heard:
+                self._hear(source)
             self._drive(new(Pushed, (message.message, self._moment())))
 
 

@@ -198,18 +198,38 @@ class OvertakenWrote(NamedTuple):
 
 
 class Corrupted(NamedTuple):
-    """A cluster's index or store was damaged on purpose, in this layer; ``missed``: by the reindex under way."""
+    """A cluster's index or store was damaged on purpose, in this layer; ``missed``: by the reindex under way.
+
+    ``altered`` is the storage key whose value was changed, empty for a node of the index.
+    """
 
     at_ns: int
     cluster: str
     layer: str
     missed: bool = False
+    altered: str = ""
 
 
 class IndexReplaced(NamedTuple):
     """A cluster was reindexed: an index of what its store held is in use, and stored."""
 
     cluster: str
+
+
+class SecondaryServed(NamedTuple):
+    """A primary answered a question (``what``) of a host, or its bootstrap, as one of its secondaries."""
+
+    cluster: str
+    host: str
+    secondary_id: str
+    what: str
+
+
+class UpstreamHeard(NamedTuple):
+    """A secondary takes answers or pushes from another host than the one before."""
+
+    cluster: str
+    host: str
 
 
 Report = (
@@ -233,4 +253,9 @@ Report = (
     | OvertakenWrote
     | Corrupted
     | IndexReplaced
+    | SecondaryServed
+    | UpstreamHeard
 )
+
+JUDGED_ONLY = (SecondaryServed, UpstreamHeard)
+"""What enters no book: standing rules judge it."""

@@ -27,9 +27,10 @@ from labkit.lab.messages import (
     StreamPush,
 )
 from labkit.lab.node_replica import NodeReplica
+from labkit.lab.reports import SecondaryServed
 from labkit.service.durations import SECOND_NS
 from labkit.service.record import new
-from labkit.vault.replication import activation, announcement
+from labkit.vault.replication import activation, announcement, connection
 from labkit.vault.replication.serving import (
     QUESTIONS,
     Here,
@@ -99,6 +100,7 @@ class Secondaries(NodeReplica):
             serial = message["asked" if rpc == "echo" else "serial"]
             self._send(source, rpc, ReplicationRefusal(rpc, serial, refused, addresses), REFUSAL_BYTES, aside=True)
             return
+        self._services.emit(SecondaryServed(self._plan.cluster.name, source, secondary_id, rpc))
         journal = self._journal
         answer = self._echo(secondary_id, message) if rpc == "echo" else QUESTIONS[rpc](journal, message)
         if rpc == "stream_wals":
@@ -198,4 +200,6 @@ class Secondaries(NodeReplica):
 
     def on_bootstrap_request(self, source: str, message: BootstrapRequest) -> None:
         """Answer what a secondary that joins asks for."""
-        self._admission.answer_bootstrap(source, message)
+        if self._admission.answer_bootstrap(source, message) and message.operation == connection.BOOTSTRAP:
+            secondary_id = str(message.body.get("secondary_id", ""))
+            self._services.emit(SecondaryServed(self._plan.cluster.name, source, secondary_id, "bootstrap"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from labkit.scenario.verb import Parameter, Verb
+
+WIDTH = 110
 
 _FOLDER = Path(__file__).resolve().parent
 
@@ -26,6 +29,7 @@ TOPICS = {
     "scenario": "the keys of a scenario file, when its steps begin, how it is judged",
     "regions": "measured latencies between regions of a public cloud, for links, with their sources",
     "verbs": "what a step of a timeline can do; `verbs crash` shows one, with a file that uses it",
+    "invariants": "what always has to hold in a lab, when that is judged, what breaks it; `invariants 'one primary'`",
     "proof": "what `labkit prove` searches, what that shows, and what it does not",
 }
 
@@ -54,7 +58,15 @@ $(tokyo.former.share.1), before it was a secondary.  What is kept is secret: not
 `labkit run FILE` compares what is expected with what was measured: broken ends with exit code 1, unknown with 3.
 Unknown means that there was no occasion to judge, such as a recovery time without a promotion.
 
-These invariants are expected to hold unless the file says broken:"""
+These invariants are expected to hold unless the file says broken (labkit help invariants):"""
+
+ABOUT_INVARIANTS = """\
+# Invariants
+
+What always has to hold in a lab, by the names that scenario files use (`invariants: {one primary: broken}`).  A rule is
+judged on the events that can break it, by other means than the code that keeps it.  A broken one is recorded with the
+instant and what was seen; it never stops a lab that is driven by hand.  `lab.invariants.verdicts()` lists them all;
+`lab.watch(name, check)` adds one of your own.  A verdict says *does not apply* where there was no occasion to judge."""
 
 SEE_EXAMPLES = "`labkit help verbs NAME` shows one verb, with a file that uses it."
 
@@ -73,6 +85,8 @@ def page(topic: str) -> str:
         return "\n".join(_regions())
     if topic == "scenario":
         return "\n".join(_scenario())
+    if topic == "invariants":
+        return "\n".join(_invariants())
     return (_FOLDER / f"{topic}.md").read_text(encoding="utf-8").rstrip()
 
 
@@ -156,6 +170,17 @@ def _scenario() -> Iterator[str]:
     yield from _keys(FilePart, "")
     yield ABOUT_STEPS
     yield from (f"    {name}" for name in STANDING)
+
+
+def _invariants() -> Iterator[str]:
+    from labkit.lab.invariants import RULES
+
+    yield ABOUT_INVARIANTS
+    for rule in RULES:
+        yield f"\n## {rule.name}\n"
+        yield fill(rule.says, WIDTH)
+        for what, text in (("judged", rule.judged), ("not judged", rule.spared), ("broken by", rule.broken_by)):
+            yield fill(f"{what}: {text}", WIDTH, initial_indent="    ", subsequent_indent="        ")
 
 
 def _keys(model: type[BaseModel], indent: str) -> Iterator[str]:

@@ -21,6 +21,7 @@ class Judge:
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
         self.corrupted: dict[str, bool] = {}
+        self.judges: dict[type, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
         return lambda *given: self.calls.append((name, *given))

@@ -210,7 +210,12 @@ def secondary_ids(ctx: Context) -> list[str]:
 
 def is_known(core: Core, secondary_id: str) -> bool:
     """Whether an id has an activation that was not revoked."""
-    return core.storage.get(SECONDARIES + _as_key(secondary_id)) is not None
+    return core.storage.get(known_key(secondary_id)) is not None
+
+
+def known_key(secondary_id: str) -> str:
+    """Return the storage key of what a primary keeps of an id."""
+    return SECONDARIES + _as_key(secondary_id)
 
 
 def issued(core: Core, secondary_id: str) -> IssuedId | None:

@@ -49,6 +49,11 @@ class MemoryStorage:
         """Return the value of a key, or None."""
         return self._items.get(key)
 
+    @property
+    def values(self) -> Mapping[str, bytes]:
+        """All values by key, as they are now; the caller changes nothing of it."""
+        return self._items
+
     def list(self, prefix: str) -> Names:
         """Return the names directly under a prefix, sorted; folders end in ``/``."""
         return self._folders.get(prefix, [])[:]

@@ -1,15 +1,7 @@
 """Invariants: the standing rules of a lab, checked on the events that can break them (R18).
 
-1. *one primary*: at most one cluster of a replication set accepts clients' writes at any time.
-2. *planned failover loses nothing*: a promotion after the old primary was demoted loses no acknowledged write; it does
-   not apply where nothing was planned.
-3. *loss within lag*: a promotion without that loses no more acknowledged writes than the survivor lagged by.
-4. *equal roots, equal contents*: the roots of two clusters are equal exactly when what is replicated is equal; judged
-   at rest, at probes and at status, and not of a cluster that corruption was injected into, until it is reindexed.
-5. *a secondary writes nothing of its own*: what a secondary stores of the two trees is what its primary sent; judged at
-   each commit, and a step that changes the mode belongs to the mode before it (decision D20).
-6. *only the leader writes*: what a cluster's store takes comes from the node that claimed it last; judged at commits
-   where the store itself refuses nobody (a cluster without fencing).
+What each rule says, and when it is judged, stands in ``rules``.  Six are judged here; each of the others is a module of
+its own, which takes the reports that it judges once the books have taken them.
 
 Violations are recorded and never stop a lab; a check of one's own that raises is a violation too, and one that is
 running is not begun again by what it asks.  A cluster *accepts* when its active node is up, unsealed and primary,
@@ -18,20 +10,47 @@ and clients reach it: cutting it off from all of them (fencing) ends that.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from labkit.lab.invariants.live_certificates import LiveCertificates
+from labkit.lab.invariants.rules import (
+    LIVE_CERTIFICATES,
+    NO_LOSS,
+    NOTHING_OWN,
+    ONE_PRIMARY,
+    ONLY_LEADER,
+    ROOTS,
+    RULES,
+    STANDING,
+    WHOLE_COMMITS,
+    WITHIN_LAG,
+)
+from labkit.lab.invariants.scene import Scene, StandingRule
+from labkit.lab.invariants.whole_commits import WholeCommits
 from labkit.lab.loss_and_outage import Promotion
 from labkit.lab.queries import Queries
 from labkit.trace import Trace
 
-ONE_PRIMARY = "one primary"
-NO_LOSS = "planned failover loses nothing"
-WITHIN_LAG = "loss within lag"
-ROOTS = "equal roots, equal contents"
-NOTHING_OWN = "a secondary writes nothing of its own"
-ONLY_LEADER = "only the leader writes"
-STANDING = (ONE_PRIMARY, NO_LOSS, WITHIN_LAG, ROOTS, NOTHING_OWN, ONLY_LEADER)
+__all__ = [
+    "NOTHING_OWN",
+    "NO_LOSS",
+    "ONE_PRIMARY",
+    "ONLY_LEADER",
+    "ROOTS",
+    "RULES",
+    "STANDING",
+    "WITHIN_LAG",
+    "Arrears",
+    "Invariants",
+    "Violation",
+]
+
+JUDGES: dict[str, type[StandingRule]] = {
+    WHOLE_COMMITS: WholeCommits,
+    LIVE_CERTIFICATES: LiveCertificates,
+}
+"""The rules that have a module of their own."""
 
 
 class Violation(NamedTuple):
@@ -52,7 +71,7 @@ class Arrears(NamedTuple):
 class Invariants:
     """The rules of one lab and the violations that were found."""
 
-    __slots__ = ("_queries", "_trace", "broken", "checking", "corrupted", "planned", "watched")
+    __slots__ = ("_queries", "_rules", "_trace", "broken", "checking", "corrupted", "judges", "planned", "watched")
 
     def __init__(self, queries: Queries, trace: Trace, state: dict[str, Any] | None = None) -> None:
         state = state or {}
@@ -63,6 +82,9 @@ class Invariants:
         self.planned: int = state.get("planned", 0)
         self.watched: dict[str, Callable[[], Any]] = {}
         self.checking = ""  # the name of the watched rule whose check runs now
+        scene, kept = Scene(queries, self._found, self.corrupted), state.get("rules", {})
+        self._rules = {name: rule(scene, kept.get(name, {})) for name, rule in JUDGES.items()}
+        self.judges = _judges(self._rules.values())
 
     def __repr__(self) -> str:
         return f"Invariants({len(self.broken)} broken)"
@@ -77,6 +99,8 @@ class Invariants:
 
     def applies(self, name: str) -> bool:
         """Whether there was any occasion to break a rule: the one on planned failovers needs a planned failover."""
+        if name in self._rules:
+            return self._rules[name].occurred or name in self.broken
         return name != NO_LOSS or self.planned > 0
 
     def on_change(self) -> None:
@@ -145,6 +169,8 @@ class Invariants:
     def check_at_rest(self) -> None:
         """The lab stands still: ask the watched rules, and compare roots and contents where nothing is on its way."""
         self.on_outcome()
+        for rule in self._rules.values():
+            rule.check_at_rest()
         for first, second in self._queries.streaming_pairs():
             if first in self.corrupted or second in self.corrupted:
                 continue
@@ -157,13 +183,27 @@ class Invariants:
 
     def state(self) -> dict[str, Any]:
         """Return what was found as plain values; watched rules are the caller's to add again."""
-        return {"broken": tuple(self.broken.values()), "corrupted": dict(self.corrupted), "planned": self.planned}
+        return {
+            "broken": tuple(self.broken.values()),
+            "corrupted": dict(self.corrupted),
+            "planned": self.planned,
+            "rules": {name: rule.state() for name, rule in self._rules.items()},
+        }
 
     def _found(self, name: str, detail: str) -> None:
         if name not in self.broken:
             now_ns = self._queries.now
             self.broken[name] = Violation(name, now_ns, detail)
             self._trace.record(("invariant", now_ns, name, "broken", detail))
+
+
+def _judges(rules: Iterable[StandingRule]) -> dict[type, tuple[Callable[[Any], None], ...]]:
+    """Return for each kind of report what judges it, in the order of the rules."""
+    found: dict[type, tuple[Callable[[Any], None], ...]] = {}
+    for rule in rules:
+        for kind, judge in rule.judgements.items():
+            found[kind] = (*found.get(kind, ()), judge)
+    return found
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -1,0 +1,115 @@
+"""Live certificates: who replicates with whom, held against what was issued and revoked (R18, decision D5).
+
+1. What a primary's node answers to a host is judged: the host is a node, not in the middle in the place of one; its
+   primary has an activation of the id that it names; its cluster was activated with that id, in the reign that lasts.
+2. Who was activated with what is known from what clusters followed, and what ended from revocations and promotions,
+   not from what a connection shows.
+3. What a secondary takes replication from is a node of the cluster that it was activated for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from labkit.lab.invariants.rules import LIVE_CERTIFICATES
+from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
+from labkit.lab.reports import REVOKED, ModeChanged, Observed, SecondaryServed, UpstreamFollowed, UpstreamHeard
+from labkit.vault.replication.activation import known_key
+
+ANY = ""
+"""Stands for an upstream that was followed at an address that names no node."""
+
+
+class Grant(NamedTuple):
+    """An activation: of which cluster, for which primary and id."""
+
+    cluster: str
+    upstream: str
+    secondary_id: str
+
+
+class LiveCertificates(StandingRule):
+    """Every activation that was ever followed, by what stands for its credentials, and which of them ended."""
+
+    __slots__ = ("_ended", "_grants", "_modes")
+
+    def __init__(self, scene: Scene, state: Mapping[str, Any]) -> None:
+        super().__init__(scene, state)
+        self._grants: dict[str, Grant] = {name: Grant(*row) for name, row in state.get("grants", ())}
+        self._ended: set[str] = set(state.get("ended", ()))
+        self._modes: dict[str, str] = dict(state.get("modes", ()))
+
+    @property
+    def judgements(self) -> Judgements:
+        """Who is served and heard; what begins and ends activations."""
+        return {
+            SecondaryServed: self.on_served,
+            UpstreamHeard: self.on_heard,
+            UpstreamFollowed: self.on_followed,
+            ModeChanged: self.on_mode_changed,
+            Observed: self.on_observed,
+        }
+
+    def state(self) -> dict[str, Any]:
+        """Return what it keeps as plain values."""
+        return {
+            **super().state(),
+            "grants": tuple((name, tuple(row)) for name, row in self._grants.items()),
+            "ended": tuple(sorted(self._ended)),
+            "modes": tuple(self._modes.items()),
+        }
+
+    def on_followed(self, report: UpstreamFollowed) -> None:
+        """A secondary follows with credentials: they count for the first upstream that they are used for."""
+        if report.secondary_id and report.activation:
+            grant = Grant(report.cluster, report.upstream or ANY, report.secondary_id)
+            self._grants.setdefault(report.activation, grant)
+
+    def on_mode_changed(self, report: ModeChanged) -> None:
+        """A cluster that becomes primary has a new authority: what it issued before ends."""
+        before, self._modes[report.cluster] = self._modes.get(report.cluster), report.mode
+        if report.mode == "primary" != before:
+            self._end(lambda grant: grant.upstream == report.cluster)
+
+    def on_observed(self, report: Observed) -> None:
+        """An id may have been revoked."""
+        if report.kind == REVOKED:
+            primary, revoked = self._scene.queries.cluster_of(report.node), dict(report.fields)["secondary"]
+            self._end(lambda grant: (grant.upstream, grant.secondary_id) == (primary, revoked))
+
+    def on_served(self, report: SecondaryServed) -> None:
+        """Judge a primary that answered somebody as one of its secondaries."""
+        primary, host, secondary_id, what = report
+        self.occurred = True
+        queries = self._scene.queries
+        if host not in queries.parts.nodes:
+            self._found(f"{primary} answered {what} to {host}, which belongs to no cluster")
+        elif queries.parts.stores[primary].get(known_key(secondary_id)) is None:
+            self._found(f"{primary} answered {what} to {host} as {secondary_id}, which is revoked or was never issued")
+        elif what != "bootstrap" and not self._holds(queries.cluster_of(host), (primary, ANY), secondary_id):
+            self._found(f"{primary} answered {what} to {host} as {secondary_id}, for which it has no live activation")
+
+    def on_heard(self, report: UpstreamHeard) -> None:
+        """Judge a secondary that took replication from somebody."""
+        cluster, host = report
+        self.occurred = True
+        queries = self._scene.queries
+        source = queries.cluster_of(host) if host in queries.parts.nodes else ""
+        if not any(
+            source and row.cluster == cluster and row.upstream in (source, ANY) for row in self._grants.values()
+        ):
+            self._found(f"{cluster} took replication from {host}, for which it was never activated")
+
+    def _holds(self, cluster: str, upstreams: tuple[str, ...], secondary_id: str) -> bool:
+        """Whether a cluster has an activation of an id that did not end."""
+        live = (grant for name, grant in self._grants.items() if name not in self._ended)
+        return any(
+            row.cluster == cluster and row.secondary_id == secondary_id and row.upstream in upstreams for row in live
+        )
+
+    def _end(self, which: Any) -> None:
+        self._ended.update(name for name, grant in self._grants.items() if which(grant))
+
+    def _found(self, detail: str) -> None:
+        self._scene.found(LIVE_CERTIFICATES, detail)

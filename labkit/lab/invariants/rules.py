@@ -1,0 +1,97 @@
+"""Rules: every standing rule of a lab by name: what it says, when it is judged, when not, and what breaks it.
+
+``labkit help invariants`` prints this table; scenario files name the rules as here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ONE_PRIMARY = "one primary"
+NO_LOSS = "planned failover loses nothing"
+WITHIN_LAG = "loss within lag"
+ROOTS = "equal roots, equal contents"
+NOTHING_OWN = "a secondary writes nothing of its own"
+ONLY_LEADER = "only the leader writes"
+WHOLE_COMMITS = "a secondary holds whole commits"
+LIVE_CERTIFICATES = "only live certificates replicate"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleText:
+    """One standing rule, in words."""
+
+    name: str
+    says: str
+    judged: str
+    spared: str
+    broken_by: str
+
+
+RULES: tuple[RuleText, ...] = (
+    RuleText(
+        name=ONE_PRIMARY,
+        says="At any time at most one cluster of a replication set accepts clients' writes: its active node is up, "
+        "unsealed and primary, and clients reach it.",
+        judged="whenever a node's seal, leadership, mode or reachability changes, not at timers",
+        spared="clusters of different sets; a primary that was cut off from all clients (fenced)",
+        broken_by="a promotion beside a primary that clients reach: scenarios/first/split-brain.lab.yaml",
+    ),
+    RuleText(
+        name=NO_LOSS,
+        says="A promotion after the old primary was demoted loses no acknowledged write.",
+        judged="at each promotion of a secondary whose upstream is a secondary by then",
+        spared="it does not apply where nothing was planned",
+        broken_by="a promotion that does not wait for what is under way: scenarios/first/hasty-failover.lab.yaml",
+    ),
+    RuleText(
+        name=WITHIN_LAG,
+        says="A promotion without a demotion loses no more acknowledged writes than the survivor lagged by.",
+        judged="at each promotion of a secondary whose upstream was not demoted",
+        spared="planned failovers, which have the rule above",
+        broken_by="no fault of a lab; a test plants losses that were not counted as lag",
+    ),
+    RuleText(
+        name=ROOTS,
+        says="The roots of two clusters are equal exactly when what is replicated is equal.",
+        judged="whenever the lab stands still, at the end of each run: of pairs that stream, with nothing on its way",
+        spared="clusters that were damaged on purpose, until they are reindexed",
+        broken_by="a stalled leader whose store takes its writes: scenarios/faults/no-fencing.lab.yaml",
+    ),
+    RuleText(
+        name=NOTHING_OWN,
+        says="What a secondary stores of the two trees is what its primary sent (decision D20).",
+        judged="at each commit; a step that changes the mode belongs to the mode before it",
+        spared="keys outside both trees: a cluster's own mode, position, credentials, lease",
+        broken_by="no fault of a lab; a test plants a secondary that counts the uses of tokens by itself",
+    ),
+    RuleText(
+        name=ONLY_LEADER,
+        says="What a cluster's store takes comes from the node that claimed it last.",
+        judged="at commits, where the store itself refuses nobody (a cluster without fencing)",
+        spared="clusters with fencing: their store refuses such a write",
+        broken_by="a leader that stalls and goes on: scenarios/faults/no-fencing.lab.yaml",
+    ),
+    RuleText(
+        name=WHOLE_COMMITS,
+        says="What a secondary holds is what its primary held right after one of its commits: no half of a step, "
+        "nothing of a later one.",
+        judged="at each entry that a secondary reaches, for the keys that its commit changed; where a comparison ends, "
+        "for all contents",
+        spared="values and indexes that were damaged on purpose; a primary whose store took writes of a node that was "
+        "overtaken; it does not apply where nothing was replicated",
+        broken_by="no fault of a lab; tests plant an entry of which one key is left out, and a fetch of newer values",
+    ),
+    RuleText(
+        name=LIVE_CERTIFICATES,
+        says="A primary answers replication only to nodes of clusters whose activation it issued in this reign and did "
+        "not revoke; a secondary takes it only from the primary that it was activated for.",
+        judged="at each question that a primary answers, each bootstrap, and whenever a secondary hears another host; "
+        "what is accepted counts, not what is sent",
+        spared="it does not apply where nothing was replicated",
+        broken_by="no fault of a lab; tests plant checks that let in a revoked id, a stranger or a host in the middle",
+    ),
+)
+"""All of them, in the order in which a verdict lists them."""
+
+STANDING = tuple(rule.name for rule in RULES)

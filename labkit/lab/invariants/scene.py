@@ -1,0 +1,44 @@
+"""Scene: what one standing rule is given of its lab, and what each rule looks like to ``Invariants``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from labkit.lab.queries import Queries
+
+Judgements = Mapping[type, Callable[[Any], None]]
+"""Which reports a rule judges, and by what; each is called once the books have taken the report."""
+
+
+class Scene(NamedTuple):
+    """What a rule asks and where it says what it found; ``corrupted`` names the clusters damaged on purpose."""
+
+    queries: Queries
+    found: Callable[[str, str], None]
+    corrupted: Mapping[str, bool]
+
+
+class StandingRule:
+    """One standing rule: what it judges, what it keeps for that, and whether there was any occasion to break it."""
+
+    __slots__ = ("_scene", "occurred")
+
+    def __init__(self, scene: Scene, state: Mapping[str, Any]) -> None:
+        self._scene = scene
+        self.occurred: bool = state.get("occurred", False)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({'judged' if self.occurred else 'no occasion yet'})"
+
+    @property
+    def judgements(self) -> Judgements:
+        """The reports that it judges."""
+        return {}
+
+    def check_at_rest(self) -> None:
+        """The lab stands still: judge what is too costly at each event."""
+
+    def state(self) -> dict[str, Any]:
+        """Return what it keeps as plain values."""
+        return {"occurred": self.occurred}
