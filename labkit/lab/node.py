@@ -54,6 +54,9 @@ from labkit.vault.replication.state import State
 from labkit.vault.storage import Storage
 from labkit.vault.vault import Vault
 
+OF_SECONDARIES = "/dr/secondary/"
+"""What is in the path of every call that is for secondaries."""
+
 
 class Asker(NamedTuple):
     """Who awaits an answer: a host, under a correlation; ``forwarded`` is a standby's number for it, None without one.
@@ -284,10 +287,7 @@ class NodeHost:
         self.forwarding.on_answer(source, message)
 
     def _handle(self, request: Request, asker: Asker) -> None:
-        outcome = self.vault.handle(request)
-        if self.commits.made:
-            self.commits.report(asker.correlation, request, outcome)
-        self._hand_over(outcome, asker)
+        self._hand_over(request, self.vault.handle(request), asker)
 
     def _on_answer(self, source: str, message: ApiAnswer) -> None:
         self._resume(message.correlation.number, message.response)
@@ -302,14 +302,15 @@ class NodeHost:
         if waiting is None:
             return
         suspended, asker = waiting
-        outcome = self.vault.resume(suspended, answer)
-        if self.commits.made:
-            self.commits.report(asker.correlation, suspended.request, outcome)
-        self._hand_over(outcome, asker)
+        self._hand_over(suspended.request, self.vault.resume(suspended, answer), asker)
 
-    def _hand_over(self, outcome: Response | Suspended, asker: Asker) -> None:
-        """Send an answer back, or keep the suspended request and carry its fetch out."""
+    def _hand_over(self, request: Request, outcome: Response | Suspended, asker: Asker) -> None:
+        """Report what a step committed; send its answer back, or keep the suspended request and carry its fetch out."""
+        if self.commits.made:
+            self.commits.report(asker.correlation, request, outcome)
         if isinstance(outcome, Response):
+            if outcome.status == 403 or OF_SECONDARIES in request.path:
+                self.services.emit(reports.CallAnswered(self.cluster, self.name, request, outcome))
             if asker.forwarded is not None:
                 self.forwarding.answer(asker.host, asker.forwarded, outcome)
                 return

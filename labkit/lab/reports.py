@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from labkit.lab.messages import Correlation
+from labkit.service.message import Request, Response
 
 ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
 
@@ -232,6 +233,15 @@ class UpstreamHeard(NamedTuple):
     host: str
 
 
+class CallAnswered(NamedTuple):
+    """A node answered a call for secondaries, or any call with 403."""
+
+    cluster: str
+    node: str
+    request: Request
+    answer: Response
+
+
 Report = (
     Observed
     | Committed
@@ -255,7 +265,8 @@ Report = (
     | IndexReplaced
     | SecondaryServed
     | UpstreamHeard
+    | CallAnswered
 )
 
-JUDGED_ONLY = (SecondaryServed, UpstreamHeard)
+JUDGED_ONLY = (SecondaryServed, UpstreamHeard, CallAnswered)
 """What enters no book: standing rules judge it."""

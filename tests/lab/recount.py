@@ -152,11 +152,11 @@ class Recount:
                 name = next((name for name, its in self.lab.parts.stores.items() if its is store), "")
                 self.written.append((name, dict(writes)))
 
-        def on_answer(node: Any, outcome: Any, asker: Any) -> None:
+        def on_answer(node: Any, request: Any, outcome: Any, asker: Any) -> None:
             step = self.settle(node.cluster)
             if step is not None:
                 self.answers.setdefault(asker.correlation[:2], {})[asker.correlation.attempt] = step
-            hand_over(node, outcome, asker)
+            hand_over(node, request, outcome, asker)
 
         def on_report(lab: Any, report: Any) -> None:
             if isinstance(report, OperationEnded | AskEnded):

@@ -14,19 +14,23 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from labkit.lab.invariants.live_certificates import LiveCertificates
+from labkit.lab.invariants.operation_calls import OperationCalls
 from labkit.lab.invariants.rules import (
     LIVE_CERTIFICATES,
     NO_LOSS,
     NOTHING_OWN,
     ONE_PRIMARY,
     ONLY_LEADER,
+    OPERATION_TOKEN,
     ROOTS,
     RULES,
     STANDING,
+    SURVIVING_TOKENS,
     WHOLE_COMMITS,
     WITHIN_LAG,
 )
 from labkit.lab.invariants.scene import Scene, StandingRule
+from labkit.lab.invariants.surviving_tokens import SurvivingTokens
 from labkit.lab.invariants.whole_commits import WholeCommits
 from labkit.lab.loss_and_outage import Promotion
 from labkit.lab.queries import Queries
@@ -49,6 +53,8 @@ __all__ = [
 JUDGES: dict[str, type[StandingRule]] = {
     WHOLE_COMMITS: WholeCommits,
     LIVE_CERTIFICATES: LiveCertificates,
+    OPERATION_TOKEN: OperationCalls,
+    SURVIVING_TOKENS: SurvivingTokens,
 }
 """The rules that have a module of their own."""
 

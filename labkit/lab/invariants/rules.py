@@ -15,6 +15,8 @@ NOTHING_OWN = "a secondary writes nothing of its own"
 ONLY_LEADER = "only the leader writes"
 WHOLE_COMMITS = "a secondary holds whole commits"
 LIVE_CERTIFICATES = "only live certificates replicate"
+OPERATION_TOKEN = "a protected call needs the operation token"
+SURVIVING_TOKENS = "tokens outlive a promotion"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +92,24 @@ RULES: tuple[RuleText, ...] = (
         "what is accepted counts, not what is sent",
         spared="it does not apply where nothing was replicated",
         broken_by="no fault of a lab; tests plant checks that let in a revoked id, a stranger or a host in the middle",
+    ),
+    RuleText(
+        name=OPERATION_TOKEN,
+        says="A secondary carries out promote, disable, update-primary, merkle-check, reindex, recover and the "
+        "deletion of its operation token only for its operation token, or a batch token whose policies allow the call.",
+        judged="at each such call that was carried out, by the token that the last key share gave",
+        spared="a batch token that a change of primary made unreadable; it does not apply without such a call",
+        broken_by="no fault of a lab; a test plants a check that lets every token pass",
+    ),
+    RuleText(
+        name=SURVIVING_TOKENS,
+        says="The tokens that a secondary holds are valid once it is promoted, until they expire or are revoked.",
+        judged="at each promotion, for every record; afterwards at each request that is refused as of an invalid "
+        "token, and at each token that is deleted",
+        spared="tokens that count their uses, that are written again, or that hang from such; records damaged on "
+        "purpose; what was on its way when a primary was lost: that is loss, which has rules of its own; it does not "
+        "apply without a promotion",
+        broken_by="no fault of a lab; tests plant a promotion that deletes, or refuses, what it took over",
     ),
 )
 """All of them, in the order in which a verdict lists them."""

@@ -97,7 +97,7 @@ class WholeCommits(StandingRule):
             self._judge_contents(cluster, upstream, number)
             return
         made = self._made.get(upstream, {})
-        changes = made.get(number) if number == before + 1 else self._left(made, before, number)
+        changes = made[number] if number == before + 1 and number in made else self._left(made, before, number)
         if changes is not None:
             self.occurred = True
             stores = self._scene.queries.parts.stores
