@@ -77,8 +77,9 @@ class ShortForms:
         self, method: str, path: str, body: Body | None, token: str | None, headers: Headers | None, how: Any
     ) -> Response:
         sent = dict(_checked(headers))
-        if "namespace" in how:
-            sent["X-Vault-Namespace"] = how.pop("namespace")
+        namespace = how.pop("namespace", None)
+        if namespace is not None:
+            sent["X-Vault-Namespace"] = namespace
         text = self.root_token if token is None else token
         if text:
             sent["X-Vault-Token"] = text

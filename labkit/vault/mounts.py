@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from importlib import import_module
 from typing import Any
 
@@ -137,8 +138,11 @@ class MountTable(NamedTuple):
         """Return the child namespace that a path within this namespace begins with."""
         if not self.namespaces:
             return None
-        name = path.partition("/")[0] + "/"
-        return next((child for child in self.namespaces if child.name == name), None)
+        first = self.namespaces[0]
+        wanted = first.path.removesuffix(first.name) + path.partition("/")[0] + "/"
+        place = bisect_left(self.namespaces, (wanted,))
+        found = self.namespaces[place] if place < len(self.namespaces) else first
+        return found if found.path == wanted else None
 
     def with_child(self, child: Namespace) -> MountTable:
         """Return the table with a child namespace added, or in place of the one at its path."""

@@ -76,9 +76,11 @@ def delete(ctx: Context, namespace: Namespace) -> None:
     table = read_table(own)
     if table.namespaces:
         raise BadRequest(f'cannot delete namespace "{namespace.path}" containing child namespaces')
+    storage = ctx.full_storage
+    left = [namespace.prefix, *[mount.prefix for mount in table.mounts]]
+    to_delete = [key for prefix in left for key in storage.keys(prefix)]  # before the first delete: reads stay cheap
     tokens.revoke(ctx, *tokens.digests_of(ctx, namespace))
-    for mount in table.mounts:
-        ctx.full_storage.delete_all(mount.prefix)
-    own.delete_all()
+    for key in to_delete:
+        storage.delete(key)
     write_table(ctx.namespace_storage, read_table(ctx.namespace_storage).without_child(namespace.path))
     ctx.observe("namespace deleted", path=namespace.path)

@@ -177,11 +177,20 @@ class _Place:
         return True
 
     def _read(self, key: str, stored: bytes | None) -> MountTable:
+        if stored is None:
+            return MountTable(())
+        records = self._ctx.records
+        cached = records.get(key)
+        if cached is not None and cached[0] is stored:
+            known: MountTable = cached[1]
+            return known
         try:
-            return MountTable(()) if stored is None else decode_table(self._ctx.decrypt(key, stored))
+            table = decode_table(self._ctx.decrypt(key, stored))
         except BarrierError as error:  # the system's own paths still answer (C12)
             self.damage = error
             return MountTable(())
+        records.keep(key, stored, table)
+        return table
 
 
 def _named(ctx: Context, path: str) -> str:
@@ -198,7 +207,8 @@ def _named(ctx: Context, path: str) -> str:
 
 
 def _are_same(ctx: Context, tables: tuple[tuple[str, bytes | None], ...]) -> bool:
-    return all(ctx.source.read(key) is stored for key, stored in tables)
+    """Whether mount tables are stored as they were; never on a tape, where a memo must not change what is read (R2)."""
+    return not ctx.is_taped and all(ctx.source.read(key) is stored for key, stored in tables)
 
 
 def check_namespace(ctx: Context) -> None:
@@ -217,9 +227,14 @@ def check_namespace(ctx: Context) -> None:
         raise BadRequest(f"operation only available in the root namespace, not in {namespace.path}")
     if not namespace.id:
         raise resolved.match if isinstance(resolved.match, BarrierError) else NotFound("namespace not found")
-    if area == "sys" and (path.partition("/")[0] in ROOT_ONLY or path.startswith("plugins/catalog")):
+    if area == "sys" and is_root_only(path):
         where = "operation unavailable in namespaces" if by_header else "operation only available in root namespace"
         raise BadRequest(where)
+
+
+def is_root_only(path: str) -> bool:
+    """Whether a path below ``sys/`` is about the cluster as a whole."""
+    return path.partition("/")[0] in ROOT_ONLY or path.startswith("plugins/catalog")
 
 
 def check_mount(ctx: Context) -> None:

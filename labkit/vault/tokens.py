@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.durations import SECOND_NS
 from labkit.service.encoding import from_base64url, to_base64url
 from labkit.service.errors import BadRequest, Forbidden
+from labkit.vault.context import own_work
 from labkit.vault.identifiers import base62
 from labkit.vault.mounts import ROOT, Namespace, namespace_at
 from labkit.vault.storage.barrier import BarrierError
@@ -110,7 +111,8 @@ def still_valid(core: Core, token: Token, digest: str) -> bool:
     """Whether a caller's token is valid at this instant, by the node's own store: for a request that goes on (R4)."""
     if token.kind == "batch":
         orphaned = bool(token.parent) and core.storage.get(IDS + token.parent) is None
-        return core.now() < token.expires_ns and not orphaned
+        known = namespace_of(own_work(core), token) is not None
+        return core.now() < token.expires_ns and not orphaned and known
     stored = core.storage.get(IDS + digest)
     if stored is None:
         return False

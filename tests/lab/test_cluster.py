@@ -409,3 +409,33 @@ def test_an_operation_token_opens_what_wants_one_and_stays_out_of_the_trace(calm
 
     assert answer.ok
     assert token not in str(list(calm.trace))
+
+
+def test_namespaces_are_replicated_and_survive_a_cut_and_a_promotion(calm_snapshot):
+    """A lab that is saved and restored on the way is the uncut one."""
+    ends = []
+    for cuts in (False, True):
+        lab = Lab.restore(calm_snapshot)
+        paris = lab["paris"]
+        assert paris.post("sys/namespaces/team", {"custom_metadata": {"a": "b"}}).ok
+        assert paris.post("sys/mounts/kv", {"type": "kv"}, namespace="team").ok
+        token = paris.post("auth/token/create", {"policies": ["root"]}, namespace="team").auth["client_token"]
+        if cuts:
+            lab = Lab.restore(lab.snapshot())
+        assert lab["paris"].post("kv/a", {"x": 1}, namespace="team", token=token).ok
+        assert lab["tokyo"].get("sys/replication/dr/status", namespace="team", token="").data["mode"] == "secondary"
+        assert lab["tokyo"].get("kv/a", namespace="team", token=token).status == 400
+        lab.failover("paris", "tokyo")
+        assert lab["tokyo"].get("kv/a", namespace="team", token=token).data == {"x": 1}
+        assert lab["tokyo"].get("sys/namespaces/team").data["custom_metadata"] == {"a": "b"}
+        assert lab["tokyo"].get("kv/a", token=token).status == 403
+        ends.append(lab.trace.digest())
+    assert ends[0] == ends[1]
+
+
+def test_a_standby_forwards_a_request_of_a_namespace(calm):
+    calm["paris"].post("sys/namespaces/team")
+    answer = calm["paris"].get("sys/mounts", namespace="team", node="paris-2")
+
+    assert set(answer.data) == {"sys/"}
+    assert answer.headers["X-Vault-Namespace"] == "team/"

@@ -80,3 +80,13 @@ def test_a_data_frame_of_them_has_a_row_each():
 def test_a_cluster_is_compared_with_another(calm):
     with pytest.raises(ValueError, match="diff: expected two different clusters, got paris twice"):
         calm.diff("paris", "paris")
+
+
+def test_a_mount_is_named_with_its_namespace(calm):
+    calm["paris"].post("sys/namespaces/team")
+    calm["paris"].post("sys/mounts/kv", {"type": "kv"}, namespace="team")
+    calm.run("1s")
+    calm.partition("paris", "tokyo")
+    calm["paris"].post("kv/a", {"x": 1}, namespace="team")
+
+    assert {row.mount for row in calm.diff("paris", "tokyo")} == {"team/kv/"}

@@ -68,3 +68,12 @@ def test_headers_are_a_mapping_or_none(form, headers):
         getattr(recorder, form)("secret/a", headers=headers)
 
     assert recorder.sent == []
+
+
+def test_a_namespace_is_sent_in_its_header():
+    recorder = Recorder()
+    recorder.post("secret/a", {"b": 1}, namespace="team", headers={"X-Vault-Namespace": "other"})
+    recorder.get("secret/a", namespace=None)
+
+    assert recorder.sent[0][3] == {"X-Vault-Namespace": "team", "X-Vault-Token": "root"}
+    assert recorder.sent[1][3] == {"X-Vault-Token": "root"}

@@ -9,6 +9,7 @@ from labkit.service.message import Request
 from labkit.vault import request_route
 from labkit.vault.context import Context
 from labkit.vault.mounts import MOUNTS
+from labkit.vault.suspension import Tape
 
 
 def test_what_is_remembered_of_requests_is_bounded(service):
@@ -239,3 +240,18 @@ def test_a_damaged_table_is_said_of_every_namespace_below(service):
     refused = service.get("secret/data/a", namespace="team")
     assert (refused.status, MOUNTS in refused.errors[0]) == (500, True)
     assert service.get("sys/health", namespace="team", token="").ok
+
+
+def test_what_is_read_on_a_tape_does_not_depend_on_the_memo(service):
+    """Rule R2: a replay on a node that remembers another state of the tables reads as often, in the same order."""
+    service.post("sys/namespaces/team")
+    read = []
+    for number in range(2):
+        ctx = Context(service.core, Request("GET", "team/sys/mounts"), 0)
+        ctx.source = tape = Tape(service.core)
+        request_route.find_route(ctx)
+        read.append([kind for kind, _ in tape.entries])
+        service.get("team/sys/mounts")
+        service.post(f"sys/mounts/kv{number}", {"type": "kv"}, namespace="team")
+    assert "GET team/sys/mounts" in service.core.caches.routes
+    assert read == [["read", "read"]] * 2

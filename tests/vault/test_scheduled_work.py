@@ -230,3 +230,28 @@ def test_a_key_that_rotates_is_due_again_and_a_tick_counts_what_it_wrote(service
     assert service.next_due() == service.now() + 3_600 * 10**9
     assert service.tick() == 0
     assert service.get("transit/keys/k").data["latest_version"] == 2
+
+
+def test_keys_of_every_namespace_rotate_and_tokens_end(service):
+    service.post("sys/namespaces/team")
+    service.post("sys/namespaces/sub", namespace="team")
+    service.post("sys/mounts/transit", {"type": "transit"}, namespace="team/sub")
+    service.post("transit/keys/k", {"auto_rotate_period": "1h"}, namespace="team/sub")
+    made = service.post("auth/token/create", {"policies": ["default"], "ttl": "1h"}, namespace="team/sub").auth
+    service.set_leadership(Leadership())
+    service.advance("1h")
+
+    assert service.get("transit/keys/k", namespace="team/sub").data["latest_version"] == 2
+    assert service.core.storage.get(IDS + digest_of(made["client_token"])) is None
+
+
+def test_a_damaged_table_of_a_namespace_leaves_the_others_work(service):
+    number = service.post("sys/namespaces/team").data["id"]
+    service.post("transit/keys/k", {"auto_rotate_period": "1h"})
+    spoil(service, f"namespace/{number}/core/mounts")
+    seen = observed(service)
+    service.set_leadership(Leadership())
+    service.advance("1h")
+
+    assert service.get("transit/keys/k").data["latest_version"] == 2
+    assert ("stored value damaged", {"key": f"namespace/{number}/core/mounts"}) in seen

@@ -392,3 +392,17 @@ def test_the_auth_block_of_a_token() -> None:
 
 def test_a_token_lives_for_thirty_two_days_where_nothing_else_is_said() -> None:
     assert tokens.SYSTEM_TTL_S == 32 * 86_400
+
+
+def test_a_batch_token_without_its_namespace_is_not_valid(service) -> None:
+    service.post("sys/namespaces/team")
+    made = {"type": "batch", "policies": ["default"]}
+    text = service.post("auth/token/create", made, namespace="team").auth["client_token"]
+    step = Context(service.core, Request("GET", "x"), service.core.now())
+    found = tokens.find(step, text)
+    assert found is not None
+    assert tokens.still_valid(service.core, *found)
+    service.delete("sys/namespaces/team")
+
+    assert not tokens.still_valid(service.core, *found)
+    assert tokens.find(Context(service.core, Request("GET", "x"), service.core.now()), text) is None

@@ -145,3 +145,34 @@ def test_an_answer_is_wrapped_as_it_would_have_been_given(service) -> None:
     assert made.wrap_info["wrapped_accessor"] == inner.auth["accessor"]
     assert inner.warnings
     assert not made.warnings
+
+
+def wrapped(service, namespace):
+    """An answer of a namespace, wrapped there."""
+    headers = {"X-Vault-Wrap-TTL": "60s"}
+    return service.post("sys/wrapping/wrap", {"a": namespace}, namespace=namespace, headers=headers).wrap_info
+
+
+@pytest.mark.parametrize("made_in", ["", "team", "team/sub"])
+@pytest.mark.parametrize("used_in", ["", "team", "team/sub", "other"])
+@pytest.mark.parametrize("how", ["own", "named"])
+def test_a_wrapping_token_is_used_in_any_namespace(service, made_in, used_in, how) -> None:
+    for name, parent in (("team", ""), ("other", ""), ("sub", "team")):
+        service.post(f"sys/namespaces/{name}", namespace=parent)
+    info = wrapped(service, made_in)
+    body, token = ({}, info["token"]) if how == "own" else ({"token": info["token"]}, None)
+    looked_up = service.post("sys/wrapping/lookup", body, namespace=used_in, token=token)
+    assert looked_up.data["creation_path"] == "sys/wrapping/wrap"
+    again = service.post("sys/wrapping/rewrap", {"token": info["token"]}, namespace=used_in).wrap_info
+    assert again["creation_path"] == "sys/wrapping/wrap"
+    body, token = ({}, again["token"]) if how == "own" else ({"token": again["token"]}, None)
+
+    assert service.post("sys/wrapping/unwrap", body, namespace=used_in, token=token).data == {"a": made_in}
+    assert service.post("sys/wrapping/unwrap", body, namespace=used_in, token=token).status == 400
+
+
+def test_a_wrapping_token_reaches_nothing_else_of_another_namespace(service) -> None:
+    service.post("sys/namespaces/team")
+    for made_in, used_in in (("", "team"), ("team", "")):
+        token = wrapped(service, made_in)["token"]
+        assert service.get("cubbyhole/response", namespace=used_in, token=token).status == 403

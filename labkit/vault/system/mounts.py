@@ -70,7 +70,7 @@ def enable(ctx: Context, asked: MountRequest) -> None:
         seal_wrap=bool(asked.seal_wrap),
     )
     write_table(ctx.namespace_storage, table.with_mount(tuning.configured(mount, asked.config or {})))
-    ctx.observe("mounted", path=full, type=kind)
+    ctx.observe("mounted", path=ctx.namespace.path + full, type=kind)
 
 
 def disable(ctx: Context, path: str) -> None:
@@ -84,7 +84,7 @@ def disable(ctx: Context, path: str) -> None:
         raise BadRequest("token auth method cannot be disabled" if area_of(ctx) else f'cannot unmount "{full}"')
     ctx.full_storage.delete_all(mount.prefix)
     write_table(ctx.namespace_storage, table.without(full))
-    ctx.observe("unmounted", path=full)
+    ctx.observe("unmounted", path=ctx.namespace.path + full)
 
 
 def _kind(area: str, kind: str | None, options: dict[str, str]) -> tuple[str, tuple[tuple[str, str], ...]]:

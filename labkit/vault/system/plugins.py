@@ -24,7 +24,7 @@ def reload(ctx: Context, plugin: str | None, mounts: list[str] | None, scope: st
         raise BadRequest("reload scope must be omitted or 'global'")
     for mount in _named(ctx, mounts) if mounts else _of_kind(ctx, plugin or ""):
         _forget(ctx, mount)
-        ctx.observe("plugin reloaded", mount=mount.path)
+        ctx.observe("plugin reloaded", mount=ctx.namespace.path + mount.path)
     return Reply({"reload_id": ctx.request_id}, 202 if scope == "global" else 200)
 
 

@@ -48,7 +48,7 @@ def remount(ctx: Context) -> dict[str, Any]:
     write_table(target.storage, read_table(target.storage).with_mount(mount._replace(path=target.path)))
     number = uuid_text(ctx.entropy)
     ctx.namespace_storage.put(MIGRATIONS + number, encode_record([old, new]))
-    ctx.observe("mount moved", source=old, target=new)
+    ctx.observe("mount moved", source=ctx.namespace.path + old, target=ctx.namespace.path + new)
     return {"migration_id": number}
 
 

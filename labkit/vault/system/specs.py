@@ -9,12 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.routing import Route
-from labkit.vault.mounts import read_table, routes_of
+from labkit.vault.mounts import ROOT, read_table, routes_of
+from labkit.vault.request_route import is_root_only
 from labkit.vault.system import interface
 from labkit.vault.system.mounted import AUTH, SINGLETONS
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
+    from labkit.vault.mounts import Mount
 
 TITLE = "labkit secrets service"
 
@@ -28,8 +30,16 @@ def describe_api(ctx: Context) -> dict[str, Any]:
     mounts = (
         mount for mount in read_table(ctx.namespace_storage).mounts if mount.path in shown or mount.kind in SINGLETONS
     )
-    mounted = [(mount.path, mount.kind, routes_of(mount).routes) for mount in mounts]
+    mounted = [(mount.path, mount.kind, _routes(ctx, mount)) for mount in mounts]
     return document(TITLE, ctx.core.settings.version, mounted)
+
+
+def _routes(ctx: Context, mount: Mount) -> tuple[Route, ...]:
+    """Return a mount's routes: outside the root namespace without those that are about the cluster."""
+    routes = routes_of(mount).routes
+    if ctx.namespace is ROOT or mount.kind != "system":
+        return routes
+    return tuple(route for route in routes if "any_namespace" in route.flags or not is_root_only(route.pattern))
 
 
 ROUTES = (Route("read", "internal/specs/openapi", describe_api, (), "unauthenticated", "no_envelope"),)

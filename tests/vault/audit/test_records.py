@@ -169,3 +169,19 @@ def test_a_record_names_the_namespace_and_what_of_the_caller_s_own_allowed_the_r
     assert last(audited, kind="request")["auth"]["policy_results"] == {"allowed": False}
     audited.get("a/sys/mounts", token=token)
     assert last(audited)["auth"]["policy_results"]["granting_policies"][0]["namespace_id"] == child["id"]
+
+
+def test_a_record_names_the_namespace_and_the_path_within_it(service) -> None:
+    number = service.post("sys/namespaces/team").data["id"]
+    service.post("sys/mounts/secret", {"type": "kv"}, namespace="team")
+    service.put("sys/audit/file", {"type": "file", "options": {"file_path": "/log"}})
+    for how in ({"path": "team/secret/a"}, {"path": "secret/a", "namespace": "team"}):
+        service.get(**how)
+    service.get("secret/a", namespace="none")
+    service.get("sys/mounts")
+    *inside, _, unknown, root, _ = [json.loads(line)["request"] for line in service.files.lines["/log"][-8:]]
+
+    assert [record["namespace"] for record in inside] == [{"id": number, "path": "team/"}] * 4
+    assert {(record["path"], record["mount_point"]) for record in inside} == {("secret/a", "team/secret/")}
+    assert unknown["namespace"] == {"id": "", "path": "none/"}
+    assert root["namespace"] == {"id": "root", "path": ""}

@@ -376,6 +376,19 @@ def test_a_batch_token_without_the_policy_is_refused(together):
     assert together.open_post("tokyo", "secondary/promote", {"dr_operation_token": token}).status == 403
 
 
+def test_a_batch_token_of_another_namespace_is_refused_whatever_its_policy_is_called(together):
+    """The policy that the root namespace has under that name is not the token's."""
+    batch_token(together, PROMOTE)
+    paris = together["paris"]
+    paris.post("sys/namespaces/team").raise_for_status()
+    paris.put("sys/policies/acl/dr", {"policy": "# nothing"}, namespace="team").raise_for_status()
+    made = paris.post("auth/token/create", {"type": "batch", "policies": ["dr"], "ttl": "8h"}, namespace="team")
+    together.lab.run("2s")
+
+    token = made.raise_for_status().auth["client_token"]
+    assert together.open_post("tokyo", "secondary/promote", {"dr_operation_token": token}).status == 403
+
+
 # ---- the attempt, as a state machine
 
 

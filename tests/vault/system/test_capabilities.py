@@ -67,3 +67,26 @@ def test_long_paths_are_refused(service, endpoint: str, path: str) -> None:
 def test_many_paths_are_refused(service) -> None:
     assert service.post("sys/capabilities-self", {"paths": ["a"] * 1_000}).ok
     assert service.post("sys/capabilities-self", {"paths": ["a"] * 1_001}).status == 400
+
+
+def test_paths_are_those_of_the_request_s_namespace(service) -> None:
+    service.post("sys/namespaces/team")
+    service.post("sys/namespaces/sub", namespace="team")
+    policy = 'path "sub/kv/*" { capabilities = ["read"] }\npath "kv/a" { capabilities = ["list"] }'
+    service.put("sys/policies/acl/p", {"policy": policy}, namespace="team")
+    auth = service.post("auth/token/create", {"policies": ["p"]}, namespace="team").auth
+    body = {"paths": ["kv/a"], "token": auth["client_token"], "accessor": auth["accessor"]}
+
+    def granted(name: str, endpoint: str = "") -> list[str]:
+        return service.post(f"sys/capabilities{endpoint}", body, namespace=name).data["kv/a"]
+
+    assert (granted("team"), granted("team/sub"), granted("")) == (["list"], ["read"], ["deny"])
+    assert granted("team", "-accessor") == ["list"]
+    assert granted("", "-accessor") == ["deny"]
+    service.post("sys/namespaces/other")
+    assert service.post("sys/capabilities-accessor", body, namespace="other").status == 400
+    assert granted("other", "-self") == ["root"]
+    service.put("sys/policies/acl/s", {"policy": 'path "+/sys/*" { capabilities = ["update"] }'})
+    own = service.post("auth/token/create", {"policies": ["s"]}).auth["client_token"]
+    answer = service.post("sys/capabilities-self", {"paths": ["sys/x"]}, namespace="team", token=own)
+    assert answer.data["sys/x"] == ["update"]

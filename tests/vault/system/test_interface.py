@@ -105,3 +105,43 @@ def test_what_policies_reach(rule: str, path: str, is_below: bool) -> None:
     for capability, reached in (("read", is_below), ("deny", False)):
         acl = Acl([parse_policy(f'path "{rule}" {{ capabilities = ["{capability}"] }}')])
         assert reaches(acl, path) is reached
+
+
+def test_what_is_shown_in_a_namespace_is_its_own(service) -> None:
+    service.post("sys/namespaces/team")
+    service.post("sys/mounts/kv", {"type": "kv", "config": {"listing_visibility": "unauth"}}, namespace="team")
+    policy = 'path "kv/a" { capabilities = ["read"] }\npath "sys/internal/ui/*" { capabilities = ["read"] }'
+    service.put("sys/policies/acl/p", {"policy": policy}, namespace="team")
+    token = service.post("auth/token/create", {"policies": ["p"], "no_default_policy": True}, namespace="team").auth
+    own = {"token": token["client_token"], "namespace": "team"}
+
+    assert set(service.get("sys/internal/ui/mounts", token="", namespace="team").data["secret"]) == {"kv/"}
+    assert service.get("sys/internal/ui/mounts", token="").data["secret"] == {}
+    assert service.get("sys/internal/ui/mounts/kv", **own).data["path"] == "kv/"
+    assert service.get("sys/internal/ui/mounts/secret", **own).status == 403
+    assert service.get("sys/internal/ui/mounts/team/kv", token=own["token"]).status == 403
+    acl = service.get("sys/internal/ui/resultant-acl", **own).data
+    assert (set(acl["exact_paths"]), set(acl["glob_paths"])) == ({"team/kv/a"}, {"team/sys/internal/ui/"})
+
+
+def test_a_token_without_its_namespace_lists_nothing(service) -> None:
+    service.post("sys/namespaces/team")
+    made = {"type": "batch", "policies": ["default"]}
+    token = service.post("auth/token/create", made, namespace="team").auth["client_token"]
+    service.delete("sys/namespaces/team")
+
+    for path in ("sys/internal/ui/mounts", "sys/internal/ui/namespaces", "sys/internal/specs/openapi"):
+        assert service.get(path, token=token).status == 403
+
+
+def test_a_parent_s_token_sees_what_its_policies_reach_below(service) -> None:
+    service.post("sys/namespaces/team")
+    for path in ("kv", "hidden"):
+        service.post(f"sys/mounts/{path}", {"type": "kv"}, namespace="team")
+    service.put("sys/policies/acl/p", {"policy": 'path "team/kv/*" { capabilities = ["read"] }'})
+    token = service.post("auth/token/create", {"policies": ["p"], "no_default_policy": True}).auth["client_token"]
+
+    shown = service.get("sys/internal/ui/mounts", token=token, namespace="team").data
+    assert (set(shown["secret"]), set(shown["auth"])) == ({"kv/"}, set())
+    assert service.get("sys/internal/ui/mounts/kv", token=token, namespace="team").ok
+    assert service.get("sys/internal/ui/mounts/hidden", token=token, namespace="team").status == 403

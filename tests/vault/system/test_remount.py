@@ -60,3 +60,52 @@ def test_a_move_is_reported(service, observed) -> None:
     service.post("sys/remount", {"from": "secret", "to": "team"})
 
     assert observed == [("mount moved", {"source": "secret/", "target": "team/"})]
+
+
+@pytest.fixture
+def team(service):
+    """A service with the namespaces team/ and team/sub/."""
+    service.post("sys/namespaces/team")
+    service.post("sys/namespaces/sub", namespace="team")
+    return service
+
+
+@pytest.mark.parametrize(
+    ("asked_in", "old", "new"),
+    [
+        *(("", "secret", "team/moved"), ("", "team/kv", "moved"), ("", "team/kv", "team/sub/moved")),
+        *(("team", "kv", "sub/moved"), ("team", "kv", "moved/here")),
+    ],
+)
+def test_into_another_namespace(team, observed, asked_in, old, new) -> None:
+    team.post("sys/mounts/kv", {"type": "kv", "options": {"version": "2"}}, namespace="team")
+    team.post(f"{old}/data/a", {"data": {"k": 1}}, namespace=asked_in)
+    moved = team.post("sys/remount", {"from": old, "to": new}, namespace=asked_in)
+
+    assert moved.status == 200
+    assert team.get(f"{new}/data/a", namespace=asked_in).data["data"] == {"k": 1}
+    assert team.get(f"{old}/data/a", namespace=asked_in).status == 404
+    place = f"{asked_in}/" if asked_in else ""
+    assert observed[-1] == ("mount moved", {"source": f"{place}{old}/", "target": f"{place}{new}/"})
+    status = "sys/remount/status/" + moved.data["migration_id"]
+    assert team.get(status, namespace=asked_in).ok
+    assert team.get(status, namespace="" if asked_in else "team").status == 400
+
+
+@pytest.mark.parametrize(
+    ("asked_in", "old", "new", "text"),
+    [
+        ("", "team", "x", 'no matching mount at "team/"'),
+        ("", "secret", "team", "path is already in use at auth/token/"),
+        ("", "secret", "team/sys/x", 'cannot mount "sys/x/"'),
+        ("", "team/sys", "x", 'cannot remount "team/sys/"'),
+        ("", "secret", "team/auth/x", "cannot remount secret mount to team/auth/x/"),
+        ("team", "secret", "x", 'no matching mount at "secret/"'),
+    ],
+)
+def test_what_cannot_be_moved_between_namespaces(team, asked_in, old, new, text) -> None:
+    before = team.get("sys/mounts").data, team.get("sys/mounts", namespace="team").data
+    refused = team.post("sys/remount", {"from": old, "to": new}, namespace=asked_in)
+
+    assert (refused.status, refused.errors) == (400, [text])
+    assert (team.get("sys/mounts").data, team.get("sys/mounts", namespace="team").data) == before

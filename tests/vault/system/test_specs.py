@@ -80,3 +80,15 @@ def test_the_manual_is_loaded_when_it_is_asked_for(checkout: Path) -> None:
     )
     told = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True, check=True)
     assert told.stdout.split() == ["False", "True"]
+
+
+def test_a_namespace_is_described_without_what_is_about_the_cluster(service) -> None:
+    service.post("sys/namespaces/team")
+    service.post("sys/mounts/kv", {"type": "kv"}, namespace="team")
+    inside = set(service.get("sys/internal/specs/openapi", namespace="team").body["paths"])
+    root = set(service.get("sys/internal/specs/openapi").body["paths"])
+
+    assert {"/sys/namespaces/{name}", "/kv/{path}", "/sys/health", "/auth/token/create"} <= inside
+    assert not {path for path in inside if path.startswith(("/transit", "/secret", "/sys/audit", "/sys/unseal"))}
+    assert {"/sys/audit", "/sys/unseal", "/sys/replication/dr/status"} <= root
+    assert "/sys/replication/dr/status" in inside

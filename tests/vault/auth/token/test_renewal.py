@@ -81,3 +81,21 @@ def test_renewing_keeps_the_use_that_it_cost(service) -> None:
     token = create(service, {"num_uses": 3})["client_token"]
     assert service.post("auth/token/renew-self", token=token).auth["num_uses"] == 2
     assert service.post("auth/token/lookup", {"token": token}).data["num_uses"] == 2
+
+
+def test_the_token_s_own_namespace_says_how_long(service):
+    """Its mount's maximum and its role hold, wherever the request is made."""
+    service.post("sys/namespaces/team")
+    service.post("sys/auth/token/tune", {"max_lease_ttl": "2h", "default_lease_ttl": "1h"}, namespace="team")
+    service.post("auth/token/roles/r", {"token_period": "90s"}, namespace="team")
+    plain = service.post("auth/token/create", {"policies": ["default"]}, namespace="team").auth
+    periodic = service.post("auth/token/create/r", {"policies": ["default"]}, namespace="team").auth
+
+    for namespace in ("", "team"):
+        for auth, seconds in ((plain, 7_200), (periodic, 90)):
+            body = {"token": auth["client_token"], "increment": "20h"}
+            renewed = service.post("auth/token/renew", body, namespace=namespace)
+            assert renewed.auth["lease_duration"] == seconds
+    service.delete("auth/token/roles/r", namespace="team")
+    refused = service.post("auth/token/renew", {"token": periodic["client_token"]})
+    assert refused.errors == ['original token role "r" could not be found, not renewing']
