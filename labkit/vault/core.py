@@ -154,7 +154,7 @@ class SealKeys:
 class Caches:
     """Records and decisions, valid while the stored bytes they came from are the same objects; live generators."""
 
-    __slots__ = ("access_lists", "callers", "generators", "records", "routes")
+    __slots__ = ("access_lists", "callers", "generators", "leases", "records", "routes")
 
     def __init__(self) -> None:
         self.records = CachedRecords()
@@ -162,9 +162,11 @@ class Caches:
         self.access_lists: dict[tuple[str, ...], Any] = {}
         self.callers: dict[str, tuple[bytes, bytes | None, str, Any]] = {}
         self.generators: dict[int, Any] = {}
+        self.leases: Any = None  # the index of leases, once something asked for it
 
     def clear(self) -> None:
-        """Drop every decoded record, memo and live generator."""
+        """Drop every decoded record, memo and live generator, and the index of leases."""
+        self.leases = None
         for cache in (self.records, self.routes, self.access_lists, self.callers, self.generators):
             cache.clear()
 
@@ -317,6 +319,8 @@ class Core:
             return None
         number = self.replica.journal.commit(writes, self.leadership.term)
         self.commits += 1
+        if self.caches.leases is not None:
+            self.caches.leases.note(writes)
         if self.on_commit is not None:
             self.on_commit(number, writes, joined is not None)
         if joined is not None:
@@ -357,8 +361,8 @@ class Core:
         return self.keys.root_key == root_key
 
     def apply_mode(self) -> None:
-        """Apply a changed mode or leadership; what falls due is derived again (R5)."""
-        self.next_due_ns, self.due_times = None, None
+        """Apply a changed mode or leadership; what falls due, and which leases there are, is derived again (R5)."""
+        self.next_due_ns, self.due_times, self.caches.leases = None, None, None
         if self.replica.is_damaged:
             self.note_damage(MODE_KEY)
         self.replica.apply_mode(self.leadership)

@@ -219,13 +219,14 @@ def revoke(ctx: Context, *digests: str, descendants: bool = True) -> None:
     All keys are collected before the first delete: reads through a step's own writes get slower as these grow.
     """
     storage = ctx.full_storage
-    family = [*digests]
+    family, known = [*digests], {*digests}
     orphans: list[str] = []
     to_delete: list[str] = []
     for member in family:
         children = storage.list(f"{CHILDREN}{member}/")
         to_delete += [f"{CHILDREN}{member}/{child}" for child in children]
-        (family if descendants else orphans).extend(children)
+        (family if descendants else orphans).extend([child for child in children if child not in known])
+        known.update(children)
         try:
             token = _stored(storage, member)
         except BarrierError:  # a record that does not open must not keep its family alive; tidy finds the accessor

@@ -26,6 +26,7 @@ TABLE = Groups(
         ),
         "key-status": ("labkit.vault.system.rotate",),
         "leader": ("labkit.vault.system.health",),
+        "leases": ("labkit.vault.system.leases",),
         "mounts": (
             "labkit.vault.system.tuning",
             "labkit.vault.system.mounts",
@@ -39,6 +40,10 @@ TABLE = Groups(
             "labkit.vault.replication.endpoints",
             "labkit.vault.replication.maintenance",
         ),
+        "renew": ("labkit.vault.system.leases",),
+        "revoke": ("labkit.vault.system.leases",),
+        "revoke-force": ("labkit.vault.system.leases",),
+        "revoke-prefix": ("labkit.vault.system.leases",),
         "rotate": ("labkit.vault.system.rotate",),
         "seal": ("labkit.vault.system.seal",),
         "seal-status": ("labkit.vault.system.seal",),
