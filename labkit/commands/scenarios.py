@@ -30,9 +30,12 @@ def scenarios(given: argparse.Namespace) -> int:
         print(report_copies(written, len(paths), "scenario", given.copy))
         print(f"to run them: {own_name()} run {quote(given.copy)}")
         return AS_EXPECTED
-    for path in paths:
-        name = str(path.relative_to(folder)).removesuffix(".lab.yaml")
-        print(f"{name:<24}  {load(path).title}")
+    names = {path: str(path.relative_to(folder)).removesuffix(".lab.yaml") for path in paths}
+    width = max(map(len, names.values()), default=0)
+    for number, path in enumerate(paths):
+        if number and path.parent != paths[number - 1].parent:
+            print()
+        print(f"{names[path]:<{width}}  {load(path).title}")
     example = quote(str(paths[0])) if paths else "FILE"
     name = own_name()
     print(f"\nto run one: {name} run {example}\nto have copies of your own: {name} scenarios --copy FOLDER")

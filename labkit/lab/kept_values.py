@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 REFERENCE = re.compile(r"\$\(([^()]*)\)")
+MISTAKEN = re.compile(r"\$\{([^{}]*)\}")
 MIN_MASKED_CHARACTERS = 6
 """A shorter text hides nothing, and its name would stand within words."""
 
@@ -26,15 +27,12 @@ class UnknownValue(LookupError):
 
 def references(value: Any) -> Iterator[str]:
     """Yield the names that a request refers to, in keys too; each as often as it stands there."""
-    if isinstance(value, str):
-        yield from REFERENCE.findall(value)
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from references(key)
-            yield from references(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from references(inner)
+    return (name for text in _texts(value, keys=True) for name in REFERENCE.findall(text))
+
+
+def mistaken(value: Any) -> Iterator[str]:
+    """Yield the names in ``${name}``, which stands for nothing."""
+    return (name for text in _texts(value, keys=True) for name in MISTAKEN.findall(text))
 
 
 def filled(value: Any, known: Mapping[str, Any]) -> Any:
@@ -81,12 +79,13 @@ def _kept(name: str, known: Mapping[str, Any]) -> Any:
     return known[name]
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: Any, keys: bool = False) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
+        for key, inner in value.items():
+            yield from _texts(key if keys else None)
+            yield from _texts(inner, keys)
     elif isinstance(value, list | tuple):
         for inner in value:
-            yield from _texts(inner)
+            yield from _texts(inner, keys)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from labkit.lab.kept_values import references
+from labkit.lab.kept_values import mistaken, references
 from labkit.scenario.blueprints import blueprint_of
 from labkit.scenario.expectations import WORDS, Expectations, ExpectPart
 from labkit.scenario.model import ClientsPart, FilePart, LabPart, fields_of, part_at
@@ -246,13 +246,17 @@ class _Checker:
             f"{name}.{when}{kind}" for name in lab.clusters for when in ("", "former.") for kind in ("root", *shares)
         }
         for step in steps:
-            found = [(key, name) for key, value in step.arguments for name in references(value)]
-            for key, name in found if VERBS[step.verb].kind == RUNBOOK else ():
+            path: Path = ("timeline", step.number - 1)
+            arguments = step.arguments if VERBS[step.verb].kind == RUNBOOK else ()
+            for key, name in ((key, name) for key, value in arguments for name in references(value)):
                 if name not in own and name not in kept:
                     text = expected("the name of a value that a step above keeps", name, kept)
                     cluster = name.partition(".")[0]
                     shown = f"; operators have {cluster}.root and {cluster}.share.1 to {cluster}.share.{last}"
-                    self.add(("timeline", step.number - 1, key), text + (shown if cluster in lab.clusters else ""))
+                    self.add((*path, key), text + (shown if cluster in lab.clusters else ""))
+            for key, name in ((key, name) for key, value in arguments for name in mistaken(value)):
+                if name in own or name in kept:
+                    self.add((*path, key), f"expected $({name}) for a value that is kept, got ${{{name}}}")
             given = dict(step.arguments).get("keep") or ()
             kept.update(dict.fromkeys([given] if isinstance(given, str) else given))
 

@@ -248,11 +248,21 @@ def _known_words(mistake: Mistake) -> FileProblem | None:
     return None if text is None else mistake.here(text)
 
 
+def _dollar(mistake: Mistake) -> FileProblem | None:
+    """``${name}`` without quotes, where ``$(name)`` is meant."""
+    found = re.match(r"\$\{([\w.-]*)\}?", mistake.text[mistake.column - 1 :]) if mistake.column else None
+    if found is None:
+        return None
+    text = f"expected $({found[1]}) for a value that is kept, got {found[0]}"
+    return _problem(mistake.line, mistake.column - 1, text, len(found[0]))
+
+
 _MISTAKES: tuple[Callable[[Mistake], FileProblem | None], ...] = (
     _tab,
     _quote,
     _first_character,
     _colon,
+    _dollar,
     _bracket,
     _indentation,
     _not_a_key,

@@ -28,9 +28,12 @@ def test_scenarios_are_listed_by_title(checkout: Path, capsys: pytest.CaptureFix
     files = sorted((checkout / "scenarios").rglob("*.lab.yaml"))
     count = len(files)
 
-    assert "first/failover            Losing a region" in lines[:count]
+    width = max(len(str(path.relative_to(checkout / "scenarios"))) for path in files) - len(".lab.yaml")
+    assert f"{'first/failover':<{width}}  Losing a region" in lines
+    groups = "\n".join(lines).split("\n\n")[:-1]
+    assert [{line.split("/")[0] for line in group.split("\n")} for group in groups] == [{"dr"}, {"faults"}, {"first"}]
     name = own_name()
-    assert lines[count:] == [
+    assert lines[count + len(groups) - 1 :] == [
         "",
         f"to run one: {name} run {files[0]}",
         f"to have copies of your own: {name} scenarios --copy FOLDER",

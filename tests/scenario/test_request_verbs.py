@@ -40,6 +40,8 @@ def problem(scenario_of: ScenarioOf, *steps: str) -> str:
         (f"{ASK}, answer: {{status: 404, says: no, has: {{a.0: null}}, lacks: {{b: [1]}}}}",),
         ("do: operation-token, cluster: paris, keep: a", "do: decode, value: $(a), otp: $(a), keep: b"),
         ("do: note, text: $(nothing)",),
+        ("do: note, text: '${paris.root}'",),
+        (f"{ASK}, body: {{a: '${{HOME}}'}}",),
     ],
 )
 def test_what_may_be_written(scenario_of: ScenarioOf, steps: tuple[str, ...]) -> None:
@@ -59,6 +61,12 @@ def test_what_may_be_written(scenario_of: ScenarioOf, steps: tuple[str, ...]) ->
             "step 1, body: expected the name of a value that a step above keeps, got 'paris.share.4'; "
             "operators have paris.root and paris.share.1 to paris.share.3",
         ),
+        (
+            (f"{ASK}, keep: {{user: data.x}}", f"{ASK}, body: {{'${{paris.root}}': ['${{user}}']}}"),
+            "step 2, body: expected $(paris.root) for a value that is kept, got ${paris.root}; "
+            "step 2, body: expected $(user) for a value that is kept, got ${user}",
+        ),
+        ((f"{ASK}, token: ${{user}}",), "expected $(user) for a value that is kept, got ${user}"),
         ((f"{ASK}, node: tokyo-1",), "step 1, node: expected a node, got 'tokyo-1'"),
         ((f"{ASK}, keep: {{User: data.x}}",), "step 1, keep: expected a name of lower-case letters"),
         ((f"{ASK}, keep: user",), "step 1, keep: expected a mapping of names to paths in the answer such as"),
