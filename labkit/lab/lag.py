@@ -131,6 +131,11 @@ class Progress:
         if not rows or rows[-1][1] != report.state:
             rows.append((report.at_ns, report.state))
 
+    def moved_ns(self, secondary: str) -> int:
+        """Return when a cluster last came to an entry of whom it follows; 0 where it never did."""
+        applied = self._applied.get(secondary)
+        return applied.times[-1] if applied else 0
+
     def upstream(self, secondary: str, at_ns: int) -> str:
         """Return whom a cluster followed at an instant; empty for none."""
         return self._follow(secondary, at_ns)[1]

@@ -234,7 +234,7 @@ class UpstreamHeard(NamedTuple):
 
 
 class CallAnswered(NamedTuple):
-    """A node answered a call for secondaries, or any call with 403."""
+    """A node answered a call of replication, or any call with 403."""
 
     cluster: str
     node: str

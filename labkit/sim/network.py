@@ -234,6 +234,11 @@ class Network:
         """Whether messages pass between two sites in both directions."""
         return not (self._lane(a_site, b_site).cut or self._lane(b_site, a_site).cut)
 
+    def free_ns(self, source_site: str, target_site: str) -> int:
+        """When the last byte that waits on a line will have left; 0 for one that nothing was ever put on."""
+        lane = self._lanes.get((source_site, target_site))
+        return lane.free_ns if lane is not None else 0
+
     def rewire(self, topology: Topology) -> None:
         """Use another topology, which has all sites of this one; messages in flight keep their times."""
         for site in self._topology.sites:

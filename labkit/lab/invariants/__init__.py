@@ -13,9 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from labkit.lab.invariants.catching_up import CatchingUp
+from labkit.lab.invariants.clear_text import ClearText
 from labkit.lab.invariants.live_certificates import LiveCertificates
 from labkit.lab.invariants.operation_calls import OperationCalls
 from labkit.lab.invariants.rules import (
+    CATCHING_UP,
+    CLEAR_TEXT,
     LIVE_CERTIFICATES,
     NO_LOSS,
     NOTHING_OWN,
@@ -55,6 +59,8 @@ JUDGES: dict[str, type[StandingRule]] = {
     LIVE_CERTIFICATES: LiveCertificates,
     OPERATION_TOKEN: OperationCalls,
     SURVIVING_TOKENS: SurvivingTokens,
+    CATCHING_UP: CatchingUp,
+    CLEAR_TEXT: ClearText,
 }
 """The rules that have a module of their own."""
 

@@ -17,6 +17,8 @@ WHOLE_COMMITS = "a secondary holds whole commits"
 LIVE_CERTIFICATES = "only live certificates replicate"
 OPERATION_TOKEN = "a protected call needs the operation token"
 SURVIVING_TOKENS = "tokens outlive a promotion"
+CATCHING_UP = "a healed secondary catches up"
+CLEAR_TEXT = "no secret in clear text"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +112,26 @@ RULES: tuple[RuleText, ...] = (
         "purpose; what was on its way when a primary was lost: that is loss, which has rules of its own; it does not "
         "apply without a promotion",
         broken_by="no fault of a lab; tests plant a promotion that deletes, or refuses, what it took over",
+    ),
+    RuleText(
+        name=CATCHING_UP,
+        says="Once nothing is in the way between a primary and its secondary, the secondary comes level: it streams, "
+        "has every entry, and has its primary's root.",
+        judged="whenever a lab stands still: a secondary that stands still itself, for longer than the pauses between "
+        "attempts, its line and all contents explain; while anything arrives it is not late, whatever the load",
+        spared="while any node of the two clusters is down, sealed, paused, overloaded or out of time, any line of the "
+        "lab is treated, one of the two is damaged or reindexed, or the secondary's certificate, address or version "
+        "will not do; lines of less than 64 kbit/s, over 5 s, or with more than 5 % loss; it does not apply where "
+        "nothing was owed and paid",
+        broken_by="no fault of a lab: an open one suspends it; a test plants a secondary that gives up",
+    ),
+    RuleText(
+        name=CLEAR_TEXT,
+        says="No root token, key share, or value that clients write or have encrypted stands in clear text in a "
+        "journal, in what nodes observe and operators note, or in what replication answers.",
+        judged="at each observation, note and answer; journals at rest, the newest entries since the last look",
+        spared="answers to who asks for a secret by its path; secrets that only an operator's request held",
+        broken_by="no fault of a lab; tests plant a status, an observation and a commit that show one",
     ),
 )
 """All of them, in the order in which a verdict lists them."""

@@ -1,0 +1,137 @@
+"""Catching up: a secondary that stands still on a sound path is found; one that is slow, cut off or damaged is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.blueprint import LinkPlan, pair
+from labkit.lab.invariants.rules import CATCHING_UP
+from labkit.vault.replication import sync
+from labkit.vault.replication.events import Pushed, TimerFired
+
+
+def found(lab: Lab) -> str:
+    """What broke the rule; empty while it holds."""
+    violation = lab.invariants.verdicts()[CATCHING_UP]
+    return "" if violation is None else violation.detail
+
+
+def write(lab: Lab, size_bytes: int = 10) -> None:
+    lab["paris"].post("secret/data/app", {"data": {"value": "y" * size_bytes}}).raise_for_status()
+
+
+def test_it_applies_once_something_was_owed_and_paid(quiet, calm):
+    assert not quiet.run("1m").invariants.applies(CATCHING_UP)
+    calm.partition("paris", "tokyo")
+    write(calm)
+    calm.run("10m")
+    assert not found(calm), "an open fault"
+    calm.heal()
+    calm.run("2m")
+    assert calm.lag("paris", "tokyo").level
+    assert calm.invariants.applies(CATCHING_UP)
+    assert not found(calm)
+
+
+def given_up(monkeypatch) -> None:
+    """Plant a secondary whose timers never come back."""
+    monkeypatch.setitem(sync._HANDLERS, TimerFired, lambda state, event: (state, []))
+
+
+def test_a_secondary_that_gives_up_is_found_when_patience_is_over(calm, monkeypatch):
+    calm.partition("paris", "tokyo")
+    write(calm)
+    calm.run("1m")
+    given_up(monkeypatch)
+    calm.run("1m").heal()
+    calm.run("2m")
+    assert not found(calm), "it may still be within its pause"
+    again = Lab.restore(calm.snapshot())
+    for lab in (calm, again):
+        lab.run("2m")
+
+    assert found(again) == found(calm)
+    assert found(calm).startswith("tokyo stands still for 240 s behind paris on a sound path: it is ")
+
+
+def test_a_stream_that_stands_still_on_a_line_without_faults_is_found(calm, monkeypatch):
+    monkeypatch.setitem(sync._HANDLERS, Pushed, lambda state, event: (state, []))
+    given_up(monkeypatch)
+    write(calm)
+    calm.run("1m").run("5m")
+
+    assert found(calm).endswith("it is 1 entry behind, stream-wals, ready")
+
+
+def test_roots_that_stay_different_are_found(calm, monkeypatch):
+    given_up(monkeypatch)
+    calm.run("1s")
+    tree = calm.parts.nodes["tokyo-1"].journal.tree
+    assert tree is not None
+    tree.corrupt("root")
+    calm.run("1m").run("5m")
+
+    assert found(calm).endswith("its roots differ")
+
+
+@pytest.mark.parametrize(
+    "treat",
+    {
+        "a node is down": lambda lab: lab.crash("tokyo-3"),
+        "a node is sealed": lambda lab: lab.crash("tokyo-2") or lab.restart("tokyo-2"),
+        "a node is paused": lambda lab: lab.pause("paris-3"),
+        "a clock is wrong": lambda lab: lab.skew("paris-2", "1h"),
+        "a line is lossy": lambda lab: lab.lose("paris", "tokyo", 10),
+        "a line flaps": lambda lab: lab.flap("paris", "tokyo", down="1s", up="10m"),
+        "a host is in the middle": lambda lab: lab.impersonate("paris-2"),
+        "a value is damaged": lambda lab: lab.corrupt("paris", layer="storage"),
+    }.values(),
+)
+def test_an_open_fault_suspends_it(calm, monkeypatch, treat):
+    write(calm)
+    calm.run("1s")
+    treat(calm)
+    monkeypatch.setitem(sync._HANDLERS, Pushed, lambda state, event: (state, []))
+    given_up(monkeypatch)
+    write(calm)
+    calm.run("4m").run("4m")
+
+    assert not found(calm)
+
+
+@pytest.mark.parametrize("revoke", [True, False])
+def test_a_secondary_that_may_not_connect_is_not_late(calm, revoke):
+    if revoke:
+        calm["paris"].post("sys/replication/dr/primary/revoke-secondary", {"id": "tokyo"}).raise_for_status()
+    else:
+        calm["paris"].demote()
+        calm["paris"].promote(force=True)
+    write(calm)
+    calm.run("5m").run("5m")
+
+    assert not found(calm)
+
+
+def test_no_load_breaks_it():
+    """A line of 64 kbit/s, and a value that takes minutes."""
+    thin = replace(pair(), links=(LinkPlan(between=("paris", "tokyo"), latency_ns=80_000_000, bandwidth_bps=64_000),))
+    lab = Lab(thin)
+    lab.replicate("paris", "tokyo")
+    write(lab, 2_000_000)
+    for _ in range(2):
+        assert not lab.run("100s").lag("paris", "tokyo").level
+    lab.run("20m")
+
+    assert lab.invariants.applies(CATCHING_UP)
+    assert not found(lab)
+
+
+def test_writes_faster_than_comparisons_do_not_break_it(hasty_snapshot):
+    lab = Lab.restore(hasty_snapshot)
+    for _ in range(8):
+        lab.run("1s")
+
+    assert not found(lab)
