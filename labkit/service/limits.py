@@ -14,6 +14,7 @@ from typing import Any
 
 from labkit.service.errors import BadRequest, TooLarge
 
+MAX_REQUEST_BYTES = 33_554_432  # spec, Limits: unless the listener has another
 MAX_DEPTH = 300
 MAX_MEMBERS = 10_000
 MAX_VALUES = 250_000

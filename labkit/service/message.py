@@ -17,6 +17,13 @@ Body = dict[str, Any]
 JSON_TYPE = "application/json"
 
 
+class Unreadable(NamedTuple):
+    """What a door puts in the place of a body that it could not read: the service refuses it with these words."""
+
+    why: str
+    status: int = 400
+
+
 class Request(NamedTuple):
     """One HTTP-shaped request; ``path`` as sent: with or without ``/v1/``, with percent-encoding and query string."""
 

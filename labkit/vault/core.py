@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import NODE_SEALED, Unavailable
+from labkit.service.limits import MAX_REQUEST_BYTES
 from labkit.service.message import Fetch, Response
 from labkit.service.record import NamedTuple
 from labkit.vault.due_times import DueTimes
@@ -51,7 +52,7 @@ class Settings(NamedTuple):
     peer_api_addresses: tuple[str, ...] = ()  # of the cluster's other nodes
     peer_cluster_addresses: tuple[str, ...] = ()
     storage_type: str = "inmem"
-    max_body_bytes: int = 33_554_432
+    max_request_bytes: int = MAX_REQUEST_BYTES
     high_availability: bool = False
     backlog_entries: int = 16_384
     fips: bool = False  # FIPS 140-2 mode: what is not certified for it is refused

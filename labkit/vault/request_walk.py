@@ -17,13 +17,14 @@ from labkit.service.errors import (
     Forbidden,
     Redirect,
     ServiceError,
+    TooLarge,
     Unavailable,
     WrongMediaType,
     one_error,
     to_response,
 )
 from labkit.service.limits import check_body, is_text
-from labkit.service.message import Reply, Response, respond
+from labkit.service.message import Reply, Response, Unreadable, respond
 from labkit.service.routing import Match, parse_fields
 from labkit.vault import audit, request_route, token_record, tokens
 from labkit.vault.context import Caller, Context
@@ -56,12 +57,19 @@ def check_request(ctx: Context) -> None:
     ctx.request_id = uuid_text(ctx.core.entropy)
     body = request.body
     if body is not None and type(body) is not dict:
-        raise BadRequest("failed to decode JSON input: the body is not an object")
+        raise _unreadable(body)
     if body:
-        check_body(body, ctx.core.settings.max_body_bytes)
+        check_body(body, ctx.core.settings.max_request_bytes)
     read_headers(ctx)
     if request.method == "PATCH":
         _check_merge_patch(ctx)
+
+
+def _unreadable(body: Any) -> ServiceError:
+    if type(body) is not Unreadable:
+        return BadRequest("failed to decode JSON input: the body is not an object")
+    kind = TooLarge if body.status == TooLarge.status else BadRequest
+    return kind(f"failed to decode JSON input: {body.why}")
 
 
 def read_headers(ctx: Context) -> None:

@@ -14,7 +14,7 @@ EDITIONS = ("enterprise", "community")
 MAX_FAILURES = 1_000_000
 
 _VERSION = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}(\+ent)?", re.ASCII)
-_NUMBERS = ("max_body_bytes", "backlog_entries")
+_NUMBERS = ("max_request_bytes", "backlog_entries")
 _ADDRESS_LISTS = ("peer_api_addresses", "peer_cluster_addresses")
 
 

@@ -9,9 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import httpx
 import pytest
+import requests
 
 from labkit import Lab, Vault
+from labkit.doors import httpx as httpx_door
+from labkit.doors import hvac as hvac_door
+from labkit.doors import requests as requests_door
 from labkit.lab.blueprint import pair
 from labkit.lab.snapshot import Snapshot
 
@@ -55,16 +60,59 @@ def fresh_lab() -> Snapshot:
     return Lab(replace(plan, clusters=plan.clusters[:1])).snapshot()
 
 
-@pytest.fixture(params=["alone", "lab"])
+@pytest.fixture(params=["alone", "lab", "requests", "httpx", "hvac"])
 def where(request: pytest.FixtureRequest) -> str:
-    """Where the service stands: alone in process, or as a cluster on a lossless network."""
+    """Where the service stands: alone in process, as a cluster on a lossless network, or behind a client's door."""
     return str(request.param)
+
+
+def through_requests(vault: Vault) -> Ask:
+    """Send through the door for requests."""
+    session = requests.Session()
+    session.mount("http://labkit", requests_door.Adapter(vault))
+
+    def send(method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
+        content = None if body is None else json.dumps(body)
+        answer = session.request(method, f"http://labkit{path}", data=content, headers=headers)
+        return answer.status_code, answer.json() if answer.content else None
+
+    return send
+
+
+def through_httpx(vault: Vault) -> Ask:
+    """Send through the door for httpx."""
+    client = httpx.Client(transport=httpx_door.Transport(vault), base_url="http://labkit")
+
+    def send(method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
+        content = None if body is None else json.dumps(body).encode()
+        answer = client.request(method, path, content=content, headers=headers)
+        return answer.status_code, answer.json() if answer.content else None
+
+    return send
+
+
+def through_hvac(vault: Vault) -> Ask:
+    """Send through the door for hvac."""
+    adapter = hvac_door.Adapter(vault)(base_uri="http://labkit", request_header=False, ignore_exceptions=True)
+
+    def send(method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
+        answer = adapter.request(method, path, headers=dict(headers), json=body)
+        if isinstance(answer, requests.Response):
+            return answer.status_code, answer.json() if answer.content else None
+        return 200, answer
+
+    return send
+
+
+DOORS = {"requests": through_requests, "httpx": through_httpx, "hvac": through_hvac}
 
 
 @pytest.fixture
 def ask(where: str, fresh_lab: Snapshot) -> tuple[Ask, str]:
     """A fresh service and its root token."""
-    vault = Vault.dev() if where == "alone" else Lab.restore(fresh_lab)["paris"]
+    vault: Any = Lab.restore(fresh_lab)["paris"] if where == "lab" else Vault.dev()
+    if where in DOORS:
+        return DOORS[where](vault), vault.root_token
 
     def send(method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
         response = vault.request(method, path, json=body, headers=headers)

@@ -25,6 +25,9 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.views.merkle": frozenset({"pandas"}),
     "labkit.views.measure": frozenset({"pandas"}),
     "labkit.reference": frozenset({"pydantic"}),
+    "labkit.doors.requests": frozenset({"requests"}),
+    "labkit.doors.httpx": frozenset({"httpx"}),
+    "labkit.doors.hvac": frozenset({"hvac", "requests"}),
     "labkit.commands": frozenset({"tqdm"}),
 }
 
@@ -42,6 +45,8 @@ TOOLS = {
     "import-linter": "tests/house/test_imports.py runs it",
     "pandas-stubs": "mypy reads it",
     "types-networkx": "mypy reads it",
+    "types-hvac": "mypy reads it",
+    "types-requests": "mypy reads it",
     "types-pyyaml": "mypy reads it",
     "types-tqdm": "mypy reads it",
 }

@@ -214,7 +214,7 @@ def make_world(dice: Random) -> World:
     clock, files = [START_NS], Files()
     edition = "community" if dice.random() < 0.1 else "enterprise"
     environment = Environment(lambda: clock[0], dice.randbytes, lambda kind, **fields: None, fetcher(dice))
-    vault = Vault(MemoryStorage(), environment, Settings(edition=edition, max_body_bytes=200_000), files=files)
+    vault = Vault(MemoryStorage(), environment, Settings(edition=edition, max_request_bytes=200_000), files=files)
     state = dice.choice(("plain",) * 8 + ("primary", "secondary", "sealed", "standby", "lost", "uninitialised"))
     if state == "uninitialised":
         return World(vault, files, clock, ("", "hvs.x"))

@@ -181,7 +181,7 @@ def test_a_body_that_is_no_object_is_refused(service, body):
 
 
 def test_a_body_over_the_limit_is_413():
-    vault = Vault.dev(max_body_bytes=10_000)
+    vault = Vault.dev(max_request_bytes=10_000)
 
     assert vault.post("secret/data/a", {"data": {"x": "y" * 10_000}}).status == 413
     assert vault.post("secret/data/a", {"data": {"x": "y" * 5_000}}).ok

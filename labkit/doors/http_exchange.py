@@ -1,0 +1,145 @@
+"""HTTP exchange: one request in bytes is answered by a vault or a cluster; every door leads through here.
+
+1. Only what is below ``/v1/`` reaches the service (decision C1).
+2. A body is read of POST, PUT and PATCH only: a JSON object in UTF-8, or of POST and PUT a form that does not begin as
+   JSON does.  White space only is not a body.  Of members and headers that come twice one counts: the last member, the
+   first header.
+3. A body that cannot be read is handed on as ``Unreadable``, so that it is refused, recorded and counted where all
+   requests are (decisions C9, C13).
+4. An answer's body is JSON and ends with a line break; what HTML could take for markup is escaped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from inspect import signature
+from typing import Any, NamedTuple, Protocol
+
+from labkit.service.limits import MAX_REQUEST_BYTES
+from labkit.service.message import JSON_TYPE, Response, Unreadable
+
+BODY_METHODS = frozenset(("POST", "PUT", "PATCH"))
+FORM_TYPE = "application/x-www-form-urlencoded"
+API = "/v1/"
+NOT_JSON = "failed to decode JSON input: "
+
+Headers = Iterable[tuple[str, str]]
+
+
+class Service(Protocol):
+    """What a door leads to: a vault, or a cluster of a lab."""
+
+    @property
+    def request(self) -> Callable[..., Response]:
+        """What answers a request: method, path, body and headers, and of a cluster a timeout."""
+
+
+class Answer(NamedTuple):
+    """An answer as it goes out: status, headers, and the body in bytes."""
+
+    status: int
+    headers: dict[str, str]
+    content: bytes
+
+    def __repr__(self) -> str:
+        return f"Answer({self.status}, {len(self.content)} bytes)"  # never the body, which carries secrets
+
+
+class HttpExchange:
+    """Answers requests in bytes; a cluster's clock moves until it has answered, up to a timeout."""
+
+    __slots__ = ("_service", "_timed", "max_request_bytes")
+
+    def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES) -> None:
+        self._service, self.max_request_bytes = service, max_request_bytes
+        self._timed = moves_clock(service)
+
+    def __repr__(self) -> str:
+        return f"HttpExchange({self._service!r})"
+
+    def answer(
+        self, method: str, target: str, headers: Headers, content: bytes = b"", timeout_s: float | None = None
+    ) -> Answer:
+        """Answer one request; ``target`` is path and query as they were sent.
+
+        Raise TimeoutError when a cluster does not answer within ``timeout_s`` seconds of simulated time, 30 unless
+        given; a vault answers at once.
+        """
+        if not target.startswith(API):
+            return written(Response(404, {"Content-Type": JSON_TYPE}, {"errors": []}))
+        named = first_of_each(headers)
+        body = self._body(method, named.get("content-type", ""), content)
+        how = {"timeout": timeout_text(timeout_s)} if self._timed and timeout_s else {}
+        return written(self._service.request(method, target, body, named, **how))
+
+    def _body(self, method: str, content_type: str, content: bytes) -> Any:
+        if method not in BODY_METHODS or not content:
+            return None
+        if len(content) > self.max_request_bytes:
+            return Unreadable(f"http: request body too large; the limit is {self.max_request_bytes} bytes", 413)
+        return read_body(method, content_type, content)
+
+
+def moves_clock(service: Service) -> bool:
+    """Whether a service answers after a while of simulated time, so that a client's timeout is meant of that."""
+    return "timeout" in signature(service.request).parameters
+
+
+def timeout_text(seconds: float) -> str:
+    """Return a client's timeout as a cluster takes it."""
+    return f"{max(int(seconds * 1_000), 1)}ms"
+
+
+def first_of_each(headers: Headers) -> dict[str, str]:
+    """Return headers by their names in lower case; of one that comes twice the first."""
+    named: dict[str, str] = {}
+    for name, value in headers:
+        named.setdefault(name.lower(), value)
+    return named
+
+
+def read_body(method: str, content_type: str, content: bytes) -> Any:
+    """Return what a body says: an object, None for nothing, Unreadable for what is neither JSON nor a form."""
+    try:
+        text = content.decode().strip(" \t\r\n")
+    except UnicodeDecodeError as error:
+        return Unreadable(f"byte {error.start} is not UTF-8")
+    if not text:
+        return None
+    if content_type.partition(";")[0].strip().lower() == FORM_TYPE and method != "PATCH" and text[0] not in "{[":
+        return _read_form(text)
+    try:
+        found = _DECODER.decode(text)
+    except RecursionError:
+        return Unreadable("nested too deeply")
+    except ValueError as error:
+        return Unreadable(str(error))
+    return found if type(found) is dict else Unreadable("the body is not an object")
+
+
+def _read_form(text: str) -> Any:
+    from urllib.parse import parse_qs
+
+    try:
+        found = parse_qs(text, keep_blank_values=True, errors="strict")
+    except ValueError as error:
+        return Unreadable(str(error))
+    return {name: ",".join(values) for name, values in found.items()}
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
+_MARKUP = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+
+
+def written(response: Response) -> Answer:
+    """Return an answer in bytes."""
+    if response.body is None:
+        return Answer(response.status, dict(response.headers), b"")
+    text = _ENCODER.encode(response.body).translate(_MARKUP)
+    return Answer(response.status, dict(response.headers), text.encode() + b"\n")

@@ -1,0 +1,81 @@
+"""The door for `requests`: a session's URLs below ``http://labkit`` are answered in process.
+
+session = requests.Session()
+session.mount("http://labkit", Adapter(vault))
+session.get("http://labkit/v1/sys/health")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any
+
+from requests import PreparedRequest, Response
+from requests.adapters import BaseAdapter
+from requests.exceptions import ReadTimeout
+from requests.structures import CaseInsensitiveDict
+
+from labkit.doors.http_exchange import Answer, HttpExchange, Service
+from labkit.service.limits import MAX_REQUEST_BYTES
+
+
+class Adapter(BaseAdapter):
+    """Answers the requests of a session by a vault, or by a cluster of a lab, whose clock moves meanwhile."""
+
+    def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES) -> None:
+        super().__init__()
+        self.exchange = HttpExchange(service, max_request_bytes)
+
+    def send(
+        self,
+        request: PreparedRequest,
+        stream: bool = False,
+        timeout: float | tuple[float, float] | tuple[float, None] | None = None,
+        verify: bool | str = True,
+        cert: Any = None,
+        proxies: Mapping[str, str] | None = None,
+    ) -> Response:
+        """Answer a prepared request; ReadTimeout is raised for a cluster's silence."""
+        seconds = timeout[1] if isinstance(timeout, tuple) else timeout
+        headers = [(text_of(name), text_of(value)) for name, value in request.headers.items()]
+        try:
+            answer = self.exchange.answer(
+                request.method or "GET", request.path_url, headers, content_of(request.body), seconds
+            )
+        except TimeoutError as error:
+            raise ReadTimeout(error, request=request) from error
+        return response_of(answer, request)
+
+    def close(self) -> None:
+        """Do nothing, as nothing is connected."""
+
+
+def response_of(answer: Answer, request: PreparedRequest | None = None) -> Response:
+    """Return an answer as `requests` shows it."""
+    response = Response()
+    response.status_code = answer.status
+    response.headers = CaseInsensitiveDict(answer.headers)
+    response.encoding = "utf-8"
+    response.raw = BytesIO(b"" if request is not None and request.method == "HEAD" else answer.content)
+    if request is not None:
+        response.request, response.url = request, request.url or ""
+    return response
+
+
+def text_of(value: str | bytes) -> str:
+    """Return a header's name or value, which a session may hold as bytes."""
+    return value.decode("latin-1") if isinstance(value, bytes) else value
+
+
+def content_of(body: Any) -> bytes:
+    """Return a body in bytes, whatever a session holds it as: nothing, text, bytes, a file, or pieces."""
+    if body is None:
+        return b""
+    if isinstance(body, str):
+        return body.encode()
+    if isinstance(body, bytes):
+        return body
+    if hasattr(body, "read"):
+        return content_of(body.read())
+    return b"".join(map(content_of, body))

@@ -1,0 +1,167 @@
+"""The door for hvac: its client works unchanged on a vault and on a cluster, without a socket."""
+
+from __future__ import annotations
+
+import base64
+import socket
+from typing import Any
+
+import hvac
+import pytest
+import requests
+from hvac import exceptions
+
+from labkit import Lab, Vault
+from labkit.doors.hvac import Adapter
+
+
+@pytest.fixture(autouse=True)
+def no_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse every connection."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+@pytest.fixture
+def client(service: Any) -> Any:
+    """A client with the root token."""
+    return hvac.Client(token=service.root_token, adapter=Adapter(service))
+
+
+@pytest.mark.filterwarnings("ignore:The raise_on_deleted_version parameter")  # its patch reads without it
+def test_the_life_of_a_secret(client: Any) -> None:
+    kv = client.secrets.kv.v2
+    assert kv.create_or_update_secret("app", {"user": "ada"})["data"]["version"] == 1
+    assert kv.create_or_update_secret("app", {"user": "bob"}, cas=1)["data"]["version"] == 2
+    assert kv.patch("app", {"tag": "x"})["data"]["version"] == 3
+    read = kv.read_secret_version("app", version=3, raise_on_deleted_version=True)["data"]
+    assert (read["data"], read["metadata"]["version"]) == ({"user": "bob", "tag": "x"}, 3)
+    assert kv.list_secrets("")["data"] == {"keys": ["app"]}
+    kv.delete_latest_version_of_secret("app")
+    with pytest.raises(exceptions.InvalidPath):
+        kv.read_secret_version("app", raise_on_deleted_version=True)
+    gone = kv.read_secret_version("app", raise_on_deleted_version=False)
+    assert gone["data"]["metadata"]["deletion_time"]
+    kv.undelete_secret_versions("app", [3])
+    kv.destroy_secret_versions("app", [1])
+    kv.update_metadata("app", max_versions=3, custom_metadata={"team": "a"})
+    metadata = kv.read_secret_metadata("app")["data"]
+    assert (metadata["max_versions"], metadata["versions"]["1"]["destroyed"]) == (3, True)
+    kv.configure(max_versions=20, cas_required=False, delete_version_after="30m")
+    assert kv.read_configuration()["data"]["delete_version_after"] == "30m0s"
+    kv.delete_metadata_and_all_versions("app")
+    with pytest.raises(exceptions.InvalidPath):
+        kv.read_secret_metadata("app")
+
+
+def test_transit(client: Any) -> None:
+    transit = client.secrets.transit
+    transit.create_key("orders")
+    text = base64.b64encode(b"hello").decode()
+    encrypted = transit.encrypt_data("orders", plaintext=text)["data"]["ciphertext"]
+    transit.rotate_key("orders")
+    again = transit.rewrap_data("orders", ciphertext=encrypted)["data"]["ciphertext"]
+    assert again.startswith("vault:v2:")
+    assert transit.decrypt_data("orders", ciphertext=again)["data"]["plaintext"] == text
+    assert transit.list_keys()["data"] == {"keys": ["orders"]}
+    assert transit.read_key("orders")["data"]["latest_version"] == 2
+
+
+def test_tokens_policies_and_wrapping(client: Any, service: Any) -> None:
+    client.sys.create_or_update_policy("reader", 'path "secret/data/*" { capabilities = ["read"] }')
+    assert "reader" in client.sys.list_policies()["data"]["policies"]
+    token = client.auth.token.create(policies=["reader"], ttl="1h")["auth"]["client_token"]
+    reader = hvac.Client(token=token, adapter=Adapter(service))
+    assert reader.is_authenticated()
+    assert reader.auth.token.lookup_self()["data"]["policies"] == ["default", "reader"]
+    with pytest.raises(exceptions.Forbidden, match="permission denied"):
+        reader.secrets.kv.v2.create_or_update_secret("app", {})
+    wrapped = client.auth.token.create(policies=["reader"], wrap_ttl="60s")["wrap_info"]["token"]
+    assert client.sys.unwrap(wrapped)["auth"]["policies"] == ["default", "reader"]
+    with pytest.raises(exceptions.InvalidRequest):
+        client.sys.unwrap(wrapped)
+    client.auth.token.revoke(token)
+    assert not reader.is_authenticated()
+
+
+def test_mounts_seal_and_health(client: Any) -> None:
+    client.sys.enable_secrets_engine("kv", path="plain", options={"version": 1})
+    assert "plain/" in client.sys.list_mounted_secrets_engines()["data"]
+    client.secrets.kv.v1.create_or_update_secret("a", {"x": "1"}, mount_point="plain")
+    assert client.secrets.kv.v1.read_secret("a", mount_point="plain")["data"] == {"x": "1"}
+    client.sys.disable_secrets_engine("plain")
+    assert client.sys.is_initialized()
+    assert not client.sys.is_sealed()
+    assert client.sys.read_health_status(method="GET")["sealed"] is False
+    assert client.sys.read_health_status().status_code == 200
+    assert client.sys.read_leader_status()["is_self"] in (True, False)
+
+
+def test_a_vault_is_sealed_and_unsealed(vault: Vault) -> None:
+    client = hvac.Client(token=vault.root_token, adapter=Adapter(vault))
+    client.sys.seal()
+    assert client.sys.is_sealed()
+    with pytest.raises(exceptions.VaultDown, match="sealed"):
+        client.secrets.kv.v2.list_secrets("")
+    client.sys.submit_unseal_keys(vault.unseal_keys[:3])
+    assert not client.sys.is_sealed()
+
+
+def test_requests_of_plain_paths_and_namespaces(vault: Vault) -> None:
+    client = hvac.Client(token=vault.root_token, adapter=Adapter(vault), namespace="none")
+    with pytest.raises(exceptions.InvalidPath, match="namespace not found"):
+        client.secrets.kv.v2.list_secrets("")
+    client = hvac.Client(token=vault.root_token, adapter=Adapter(vault))
+    client.write_data("secret/data/app", data={"data": {"a": 1}})
+    assert client.secrets.kv.v2.read_secret_version("app", raise_on_deleted_version=True)["data"]["data"] == {"a": 1}
+    assert client.secrets.kv.v2.list_secrets("")["data"] == {"keys": ["app"]}
+    assert client.read("secret/data/none") is None
+    client.delete("secret/data/app")
+
+
+def test_an_answer_is_that_of_requests(vault: Vault) -> None:
+    client = hvac.Client(adapter=Adapter(vault))
+    answer = client.adapter.request("get", "/v1/secret/data/none", raise_exception=False)
+
+    assert isinstance(answer, requests.Response)
+    assert (answer.status_code, answer.ok, answer.headers["Content-Type"]) == (403, False, "application/json")
+    assert answer.json() == {"errors": ["permission denied"]}
+    assert answer.content == b'{"errors":["permission denied"]}\n'
+    assert answer.text == '{"errors":["permission denied"]}\n'
+    longer = client.session.request("post", "http://labkit/v1/secret/data/app", data=b"{broken")
+    assert longer.status_code == 400
+    empty = client.adapter.request("get", "/v1/sys/health", raise_exception=False, params={"standbycode": 200})
+    assert empty["sealed"] is False
+
+
+def test_what_a_socket_would_leave_out_is_left_out(vault: Vault) -> None:
+    client = hvac.Client(token=vault.root_token, adapter=Adapter(vault))
+    vault.post("secret/data/app", {"data": {"a": 1}})
+    read = client.adapter.request("get", "/v1/secret/data/app", params={"version": None}, json={"version": "x"})
+
+    assert read["data"]["data"] == {"a": 1}
+    assert client.adapter.request("get", "/ui", raise_exception=False).status_code == 404
+
+
+def test_an_answer_without_a_body_is_not_json(vault: Vault) -> None:
+    client = hvac.Client(token=vault.root_token, adapter=Adapter(vault))
+    answer = client.adapter.request("post", "/v1/sys/step-down")
+
+    assert (answer.status_code, answer.content) == (204, b"")
+    with pytest.raises(ValueError, match="Expecting value"):
+        answer.json()
+
+
+def test_a_silent_cluster_is_a_timeout_of_simulated_time(lab: Lab) -> None:
+    client = hvac.Client(token=lab["paris"].root_token, adapter=Adapter(lab["paris"]), timeout=2)
+    lab.crash("paris")
+    before = lab.now
+
+    with pytest.raises(requests.exceptions.ReadTimeout):
+        client.secrets.kv.v2.list_secrets("")
+
+    assert lab.now - before == 2_000_000_000
