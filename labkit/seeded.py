@@ -24,6 +24,8 @@ class SeededEntropy:
 
     __slots__ = ("_key", "counter")
 
+    is_seeded = True
+
     def __init__(self, seed: int, *label: str | int, counter: int = 0) -> None:
         text = "\x1f".join(map(str, (seed, *label)))
         self._key = blake2b(text.encode(), digest_size=32).digest()

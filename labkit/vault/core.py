@@ -77,14 +77,19 @@ class Leadership(NamedTuple):
     leader_cluster: str = ""
 
 
-class SealKeys:
-    """The keyring and the root key while unsealed, else None; and the progress of an unseal."""
+def fingerprint_of(root_key: bytes) -> str:
+    """Return a digest that stands for a root key."""
+    return sha256(b"labkit root key " + root_key).hexdigest()[:16]
 
-    __slots__ = ("barrier", "nonce", "progress", "root_key")
+
+class SealKeys:
+    """The keyring and the root key while unsealed, else None; the progress of an unseal; why it sealed itself."""
+
+    __slots__ = ("barrier", "nonce", "progress", "reason", "root_key")
 
     def __init__(self, root_key: bytes | None = None, progress: tuple[bytes, ...] = (), nonce: str = "") -> None:
         self.barrier: Barrier | None = None
-        self.root_key, self.progress, self.nonce = root_key, progress, nonce
+        self.root_key, self.progress, self.nonce, self.reason = root_key, progress, nonce, ""
 
     @classmethod
     def opened(cls, root_key: bytes, keyring: tuple[KeyringTerm, ...]) -> SealKeys:
@@ -102,18 +107,23 @@ class SealKeys:
         return self.barrier is None
 
     def install(self, root_key: bytes, keyring: tuple[KeyringTerm, ...]) -> None:
-        """Unseal: from now on values are encrypted under this keyring."""
-        self.barrier, self.root_key = Barrier(keyring), root_key
-        self.progress, self.nonce = (), ""
+        """Unseal: from now on values are encrypted under this keyring; the count of a newest key that stays goes on."""
+        barrier = self.barrier
+        if barrier is None or barrier.keyring[-1] != keyring[-1]:
+            self.barrier = Barrier(keyring)
+        elif barrier.keyring != keyring:
+            self.barrier = Barrier(keyring, barrier.encryptions, barrier.look_at)
+        self.root_key = root_key
+        self.progress, self.nonce, self.reason = (), "", ""
 
-    def drop(self) -> None:
-        """Seal: drop the keys and the shares given so far."""
+    def drop(self, reason: str = "") -> None:
+        """Seal: drop the keys and the shares given so far; ``reason``: why, where nobody asked for it."""
         self.barrier, self.root_key = None, None
-        self.progress, self.nonce = (), ""
+        self.progress, self.nonce, self.reason = (), "", reason
 
     def adopt(self, other: SealKeys) -> None:
-        """Take over the keys of a step that joined a replication set."""
-        self.barrier, self.root_key = other.barrier, other.root_key
+        """Take over the keys of a step that joined a replication set, or that opened this node."""
+        self.barrier, self.root_key, self.reason = other.barrier, other.root_key, ""
 
     def add_share(self, progress: tuple[bytes, ...], nonce: str) -> None:
         """Remember the key shares given so far, under the nonce of this unseal; an empty tuple resets it."""
@@ -133,19 +143,20 @@ class SealKeys:
 
     def fingerprint(self) -> str:
         """Return a digest that stands for the root key: equal while it was not replaced; empty while sealed."""
-        return "" if self.root_key is None else sha256(b"labkit root key " + self.root_key).hexdigest()[:16]
+        return "" if self.root_key is None else fingerprint_of(self.root_key)
 
     def state(self) -> tuple[Any, ...]:
-        """Return the keys as plain values: root key, progress, nonce, keyring with its counts."""
+        """Return the keys as plain values: root key, progress, nonce, keyring with its counts, why it sealed itself."""
         barrier = self.barrier
         counted = None if barrier is None else (barrier.keyring, barrier.encryptions, barrier.look_at)
-        return self.root_key, self.progress, self.nonce, counted
+        return self.root_key, self.progress, self.nonce, counted, self.reason
 
     @classmethod
     def from_state(cls, state: tuple[Any, ...]) -> SealKeys:
         """Return the keys that a node had; the keyring in the store may have changed since."""
-        root_key, progress, nonce, counted = state
+        root_key, progress, nonce, counted, reason = state
         keys = cls(root_key, progress, nonce)
+        keys.reason = reason
         if counted is not None:
             keyring, encryptions, look_at = counted
             keys.barrier = Barrier(tuple(KeyringTerm(*row) for row in keyring), encryptions, look_at)
@@ -269,6 +280,7 @@ class Core:
         "due_times",
         "entropy",
         "file_names",
+        "keeps_shares",
         "keys",
         "leadership",
         "names",
@@ -304,6 +316,7 @@ class Core:
         self.due_times: DueTimes | None = None
         self.damaged: dict[str, None] = {}  # keys whose values did not open, as reported
         self.commits = 0
+        self.keeps_shares = False  # whether the key shares are stored beside the data, for practice
         self.on_commit: OnCommit | None = None
         self.on_step_down: Callable[[], None] | None = None  # of a node that another can replace
         self.waiting: dict[int, str] = {}  # {number of a suspended request: digest of the token that it took a use off}
@@ -356,6 +369,11 @@ class Core:
         """End this node's leadership: a commit showed that another node leads (R25)."""
         self.set_leadership(self.leadership._replace(active=False, leader="", leader_cluster=""))
         self.observe("stepped down", reason="a newer leader holds the lease")
+
+    @property
+    def is_seeded(self) -> bool:
+        """Whether entropy comes from a seed, so that whatever is stored must be a function of it (R6)."""
+        return getattr(self.entropy, "is_seeded", False)
 
     def has_root_key(self, root_key: bytes) -> bool:
         """Whether this is the node's root key."""

@@ -2,6 +2,7 @@
 
 1. They are stored in the transaction that sets the vault up: a file has both or neither (C18).
 2. A digest is stored with them, so that altered bytes are noticed when the file is opened.
+3. A rekey stores its shares in the transaction that lets them hold: they are used then.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from labkit.service.errors import ServiceError
 from labkit.service.record import NamedTuple
 from labkit.vault.identifiers import sha256
 from labkit.vault.initialise import Wanted, prepare
-from labkit.vault.seal import unseal
+from labkit.vault.seal import OWN_SHARES, read_config, unseal
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.records import decode_record, encode_record
 
@@ -42,8 +43,11 @@ def unseal_stored(core: Core, store: SqliteStorage, engines: Iterable[Wanted]) -
     """
     stored = store.fact(FACT)
     credentials = _set_up(core, store, engines) if stored is None else _decode(store, stored)
+    core.keeps_shares = True
     try:
-        for share in credentials.unseal_keys[:THRESHOLD]:
+        credentials = _since_the_last_rekey(core, store, credentials)
+        config = read_config(core)
+        for share in credentials.unseal_keys[: config.threshold if config else THRESHOLD]:
             unseal(core, bytes.fromhex(share))
     except StoreError:
         raise
@@ -52,6 +56,13 @@ def unseal_stored(core: Core, store: SqliteStorage, engines: Iterable[Wanted]) -
     if core.keys.sealed:
         raise store.damaged()
     return credentials
+
+
+def _since_the_last_rekey(core: Core, store: SqliteStorage, credentials: StoredCredentials) -> StoredCredentials:
+    stored = core.storage.get(OWN_SHARES)
+    if stored is None:
+        return credentials
+    return credentials._replace(unseal_keys=tuple(decode_record(_checked(store, stored))))
 
 
 def _set_up(core: Core, store: SqliteStorage, engines: Iterable[Wanted]) -> StoredCredentials:
@@ -65,8 +76,13 @@ def _set_up(core: Core, store: SqliteStorage, engines: Iterable[Wanted]) -> Stor
 
 
 def _decode(store: SqliteStorage, stored: bytes) -> StoredCredentials:
+    root_token, unseal_keys = decode_record(_checked(store, stored))
+    return StoredCredentials(root_token, tuple(unseal_keys))
+
+
+def _checked(store: SqliteStorage, stored: bytes) -> bytes:
+    """Return a row whose digest stands before it; raise StoreError for an altered one."""
     digest, row = stored[:32], stored[32:]
     if sha256(row).digest() != digest:
         raise store.damaged()
-    root_token, unseal_keys = decode_record(row)
-    return StoredCredentials(root_token, tuple(unseal_keys))
+    return row

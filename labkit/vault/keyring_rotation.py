@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from labkit.service.durations import SECOND_NS
 from labkit.service.record import NamedTuple
 from labkit.vault.seal import reload_keyring
-from labkit.vault.storage.barrier import FIRST_LOOK, KEYRING, Barrier, encrypt_keyring, with_new_term
+from labkit.vault.storage.barrier import FIRST_LOOK, KEYRING, Barrier, with_new_term
 from labkit.vault.storage.records import decode_record, encode_record
+from labkit.vault.stored_keys import keyring_writes
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -57,7 +58,8 @@ def rotate(ctx: Context) -> None:
     assert root_key is not None
     keyring = with_new_term(barrier.keyring, ctx.entropy, ctx.now)
     due_ns = ctx.now + settings.interval_s * SECOND_NS if settings.enabled and settings.interval_s else 0
-    ctx.write(KEYRING, encrypt_keyring(keyring, root_key, ctx.entropy), due_ns)
+    for key, stored in keyring_writes(ctx.core, keyring, root_key, ctx.entropy).items():
+        ctx.write(key, stored, due_ns if key == KEYRING else 0)
     ctx.after_commit = partial(_use, ctx.core, keyring[-1].term)
 
 

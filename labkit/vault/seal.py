@@ -4,8 +4,9 @@
 2. A share given twice counts once; the share that completes the threshold either unseals the node or sets the progress
    to 0.
 3. Sealing drops the root key, the keyring and every cache.
-4. A node whose root key does not decrypt the stored keyring (its cluster joined another replication set) seals itself.
-   When its keys still open the mount table, only the keyring's record is damaged: it goes on with them (C12).
+4. A node follows a changed keyring or root key with the keys it has (``stored_keys``).  Where it cannot, it seals
+   itself and says why: its cluster joined another replication set, or was rekeyed while the node did not look.  When
+   its keys still open the mount table, only the keyring's record is damaged: it goes on with them (C12).
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from labkit.service.record import NamedTuple
 from labkit.vault.core import Core, SealKeys
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import MOUNTS
-from labkit.vault.shamir import combine
-from labkit.vault.storage.barrier import KEYRING, BarrierError, damaged, decrypt_keyring
+from labkit.vault.shamir import MAX_SHARES, combine
+from labkit.vault.storage.barrier import KEYRING, BarrierError, damaged
 from labkit.vault.storage.records import decode_record, encode_record
+from labkit.vault.stored_keys import OWN_KEYRING, decrypted, is_rekeyed, open_keyring, passed_on
 
 SEAL: dict[str, dict[str, str]] = {
     "uninitialised": {"init": "sealed"},
@@ -37,7 +39,18 @@ REFUSALS = {
 
 NOT_INITIALISED = "Vault is not initialized"
 
+JOINED = "the cluster joined another replication set"
+REKEYED = "the cluster was rekeyed while this node did not look: unseal it with the new key shares"
+AWAITED = (
+    "the primary was rekeyed, and this cluster was not given the new root key yet: "
+    "what the primary encrypts under later keys does not open here"
+)
+DAMAGED_KEYRING = "the stored keyring does not open: its bytes were altered"
+
 SEAL_CONFIG = "node/seal-config"
+OWN_SHARES = "node/own-shares"
+"""Where the key shares of the last rekey are, of a vault that keeps them beside its data (``credentials``)."""
+
 MIN_SHARE_BYTES, MAX_SHARE_BYTES = 16, 33
 
 
@@ -178,26 +191,23 @@ def _begin(core: Core) -> None:
 
 def check_root_key(core: Core, root_key: bytes, prefix: str) -> tuple[Any, ...]:
     """Decrypt the stored keyring with a root key and return it; raise BadRequest with the API's text."""
-    stored = core.storage.get(KEYRING)
-    try:
-        if stored is not None:
-            return decrypt_keyring(stored, root_key)
-    except BarrierError:
-        pass
+    opened = open_keyring(core, root_key)
+    if opened is not None:
+        return opened.keyring
     raise BadRequest(
         f"{prefix}failed to decrypt keys from storage: the key shares given do not combine to this cluster's root key"
     )
 
 
-def seal(core: Core, reason: str = "asked") -> None:
-    """Drop the keys and every cache."""
-    core.keys.drop()
+def seal(core: Core, reason: str = "") -> None:
+    """Drop the keys and every cache; ``reason``: why, where nobody asked for it."""
+    core.keys.drop(reason)
     core.caches.clear()
-    core.observe("sealed", reason=reason)
+    core.observe("sealed", reason=reason or "asked")
 
 
 def reload_keyring(core: Core) -> None:
-    """Install a stored keyring that changed; seal when this node's root key does not decrypt it (rule 4)."""
+    """Follow a stored keyring or root key that changed; seal when this node cannot (rule 4)."""
     stored, keys = core.storage.get(KEYRING), core.keys
     if keys.barrier is None or stored is None:
         return
@@ -205,17 +215,40 @@ def reload_keyring(core: Core) -> None:
     if cached is not None and cached[0] is stored:
         return
     assert keys.root_key is not None
-    try:
-        keyring = decrypt_keyring(stored, keys.root_key)
-    except BarrierError:
-        if not _opens_mounts(core):
-            seal(core, reason="the cluster joined another replication set")
-            return
-        core.note_damage(KEYRING)
-        return  # judged again at each step, as a node that was restored judges it
-    if keyring != keys.barrier.keyring:
-        keys.install(keys.root_key, keyring)
-    core.caches.records.keep(KEYRING, stored, None)
+    root_key = passed_on(core) or keys.root_key
+    opened = open_keyring(core, root_key)
+    if opened is None:
+        if is_rekeyed(core):
+            seal(core, reason=REKEYED)
+        elif not _opens_mounts(core):
+            seal(core, reason=JOINED)
+        else:
+            core.note_damage(KEYRING)  # judged again at each step, as a node that was restored judges it
+        return
+    if (root_key, opened.keyring) != (keys.root_key, keys.barrier.keyring):
+        keys.install(root_key, opened.keyring)
+    if opened.is_whole:
+        core.caches.records.keep(KEYRING, stored, None)
+
+
+def awaits_root_key(core: Core) -> bool:
+    """Whether the stored keyring is under another root key than this unsealed node's, or damaged."""
+    stored, keys = core.storage.get(KEYRING), core.keys
+    if keys.root_key is None or stored is None:
+        return False
+    cached = core.caches.records.get(KEYRING)
+    return not (cached is not None and cached[0] is stored) and decrypted(stored, keys.root_key) is None
+
+
+def reason(core: Core) -> str:
+    """Return why the node is sealed, or does not open all that is stored; empty where there is nothing to say."""
+    if core.keys.sealed:
+        if core.keys.reason or core.storage.get(OWN_KEYRING) is None:
+            return core.keys.reason
+        return "it opens with the key shares that were valid when this cluster last heard from its primary"
+    if not awaits_root_key(core):
+        return ""
+    return DAMAGED_KEYRING if core.storage.get(OWN_KEYRING) is None else AWAITED
 
 
 def _opens_mounts(core: Core) -> bool:
@@ -225,3 +258,19 @@ def _opens_mounts(core: Core) -> bool:
         return stored is not None and bool(core.keys.decrypt(MOUNTS, stored))
     except BarrierError:
         return False
+
+
+def check_shares(shares: int, threshold: int, pgp_keys: int, what: str, count_mismatch: str) -> None:
+    """Raise BadRequest for numbers of key shares that cannot be, or that the PGP keys do not match."""
+    wrong = {
+        "shares must be at least one": shares < 1,
+        "threshold must be at least one": threshold < 1,
+        "threshold must be greater than one for multiple shares": shares > 1 and threshold == 1,
+        "shares must be less than 256": shares > MAX_SHARES,
+        "threshold must be less than 256": threshold > MAX_SHARES,
+        "threshold cannot be larger than shares": threshold > shares,
+        count_mismatch: pgp_keys not in (0, shares),
+    }
+    for text, is_so in wrong.items():
+        if is_so:
+            raise BadRequest(f"invalid {what}: {text}")

@@ -24,6 +24,7 @@ SUSPECT = {
 # Records whose field has the name of a secret and is none.
 NOT_SECRET = {
     ("SealConfig", "shares"),  # their number
+    ("RekeyPlan", "shares"),
     ("Suspended", "keys"),  # a fingerprint
     ("Call", "key"),  # the name of one
     ("OvertakenWrote", "key"),  # the same

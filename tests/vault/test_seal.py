@@ -249,7 +249,7 @@ def test_shares_are_combined_and_a_single_one_is_the_key(service):
 def test_a_keyring_is_opened_once_for_as_long_as_it_is_the_same(service, monkeypatch):
     core = service.core
     reload_keyring(core)
-    monkeypatch.setattr("labkit.vault.seal.decrypt_keyring", None)
+    monkeypatch.setattr("labkit.vault.seal.open_keyring", None)
     reload_keyring(core)
     assert not service.sealed
     core.commit({KEYRING: None})

@@ -26,6 +26,8 @@ MADE_AT = "1970-01-01T00:00:00Z"
 
 KEY_MISSING = "'key' must be specified in request body as JSON, or 'reset' set to true"
 
+KEYS_MISMATCH = "count mismatch between number of provided PGP keys and number of shares"
+
 
 class InitRequest(NamedTuple):
     """The fields of a request to initialise."""
@@ -58,6 +60,9 @@ def seal_status(ctx: Context) -> dict[str, Any]:
         "recovery_seal": False,
         "storage_type": core.settings.storage_type,
     }
+    reason = seals.reason(core)
+    if reason:
+        body["reason"] = reason
     return body if keys.sealed else body | read_cluster(ctx)
 
 
@@ -102,7 +107,7 @@ def init(ctx: Context, asked: InitRequest) -> dict[str, Any]:
         )
     shares, threshold = asked.secret_shares or 0, asked.secret_threshold or 0
     pgp_keys, root_token_key = asked.pgp_keys or [], asked.root_token_pgp_key or ""
-    _check_shares(shares, threshold, pgp_keys)
+    seals.check_shares(shares, threshold, len(pgp_keys), "seal configuration", KEYS_MISMATCH)
     made, writes = prepare(ctx.core, shares, threshold)
     given = [pgp.encrypt(key, share.hex()) for key, share in zip(pgp_keys, made.keys, strict=False)] or made.keys
     answer = {
@@ -112,21 +117,6 @@ def init(ctx: Context, asked: InitRequest) -> dict[str, Any]:
     }
     ctx.writes.update(writes)
     return answer
-
-
-def _check_shares(shares: int, threshold: int, pgp_keys: list[str]) -> None:
-    wrong = {
-        "shares must be at least one": shares < 1,
-        "threshold must be at least one": threshold < 1,
-        "threshold must be greater than one for multiple shares": shares > 1 and threshold == 1,
-        "shares must be less than 256": shares > 255,
-        "threshold must be less than 256": threshold > 255,
-        "threshold cannot be larger than shares": threshold > shares,
-        "count mismatch between number of provided PGP keys and number of shares": len(pgp_keys) not in (0, shares),
-    }
-    for text, is_so in wrong.items():
-        if is_so:
-            raise BadRequest(f"invalid seal configuration: {text}")
 
 
 INIT_FIELDS = (

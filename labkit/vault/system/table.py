@@ -35,6 +35,8 @@ TABLE = Groups(
         "plugins": ("labkit.vault.system.plugins",),
         "policies": ("labkit.vault.system.policies",),
         "policy": ("labkit.vault.system.policies",),
+        "rekey": ("labkit.vault.system.rekey",),
+        "rekey-recovery-key": ("labkit.vault.system.rekey",),
         "remount": ("labkit.vault.system.remount",),
         "replication": (
             "labkit.vault.replication.endpoints",

@@ -240,8 +240,8 @@ class Seat:
         store: Any = core.storage
         kept = {key: value for key, value in store.state()["items"].items() if not key.startswith(free)}
         reached = core.replica.journal.last if self.mode == SECONDARY else 0
-        root_key, progress, nonce, counted = core.keys.state()  # a spent use is an encryption, which is counted
-        return kept, (root_key, progress, nonce, counted and counted[0]), core.leadership, reached
+        root_key, progress, nonce, counted, reason = core.keys.state()  # a spent use is an encryption: not counted here
+        return kept, (root_key, progress, nonce, counted and counted[0], reason), core.leadership, reached
 
 
 class StandbySeat(Seat):
