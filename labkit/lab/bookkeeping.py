@@ -19,6 +19,8 @@ from labkit.lab.lag import Progress
 from labkit.lab.ledger import CommittedWrite
 from labkit.lab.loss_and_outage import Promotion, RecoveryLedger
 from labkit.lab.queries import Queries
+from labkit.lab.seen_versions import SeenVersion
+from labkit.lab.surviving_tokens import TokenSurvival
 from labkit.trace import Trace
 
 
@@ -92,6 +94,8 @@ class Bookkeeping:
         if correlation is not None and self._queries.is_awaited(correlation):
             named = (report.method, report.version, report.options)
             self._ledger.commit(correlation, CommittedWrite(cluster, histories.history_of(cluster), number, *named))
+        if report.made is not None and report.commits:
+            self._ledger.read_log.make(number, report.made)
 
     def _on_own_entry_made(self, report: reports.OwnEntryMade) -> None:
         self._invariants.on_own_entry(*report)
@@ -104,17 +108,26 @@ class Bookkeeping:
         self._invariants.corrupted.pop(report.cluster, None)
 
     def _on_operation_ended(self, report: reports.OperationEnded) -> None:
-        at_ns, started_ns, client, operation, path, cluster, outcome, status, attempts, correlation = report
+        at_ns, started_ns, client, operation, path, cluster, outcome, status, attempts, correlation, seen = report
         self._ledger.end(at_ns, client, path, outcome, correlation)
         row = (started_ns, at_ns, client, operation, path, cluster, outcome, status, attempts)
         self._trace.record(("outcome", *row))
+        if seen is not None:
+            self._read((started_ns, at_ns), client, cluster, seen)
         self._invariants.on_outcome()
 
     def _on_ask_ended(self, report: reports.AskEnded) -> None:
-        at_ns, asker, path, outcome, correlation, *how = report
+        at_ns, asker, path, outcome, correlation, *how, started_ns, cluster, seen = report
         self._ledger.end(at_ns, asker, path, outcome, correlation)
         if outcome != reports.ANSWERED:
             self._ledger.failed_asks.append((at_ns, asker, path, outcome, *how))
+        if seen is not None:
+            self._read((started_ns, at_ns), asker, cluster, seen)
+
+    def _read(self, times: tuple[int, int], client: str, cluster: str, seen: SeenVersion) -> None:
+        histories = self._ledger.histories
+        place = (histories.current.get(cluster, -1), len(histories.commits))
+        self._ledger.read_log.read(times, (client, cluster), seen, place)
 
     # ---- what nodes did
 
@@ -207,6 +220,9 @@ class Bookkeeping:
         planned = self.modes.get(upstream, ("", "", ""))[0] == "secondary"
         promotion = Promotion(at_ns, survivor, upstream, *continued, at_ns if fault_ns is None else fault_ns, planned)
         self._ledger.promotions.append(promotion)
+        if upstream:
+            counts = self._queries.token_survival(upstream, survivor)
+            self._ledger.tokens.append(TokenSurvival(at_ns, survivor, upstream, planned, *counts))
         applied = self.applied_positions.get(survivor, 0) if report.complete else 0
         missing = max(0, self._queries.last_entry(upstream) - applied) if upstream else 0
         lag = histories.behind(continued, applied) if upstream else 0

@@ -22,6 +22,7 @@ from labkit.lab.blueprint import ClientPlan, NodePlan, WorkloadPlan
 from labkit.lab.health_checks import HEALTH_PATH, HealthChecks
 from labkit.lab.messages import AttemptTimeout, CheckTimer, Correlation, RetryTimer, WorkTimer
 from labkit.lab.reports import ANSWERED, REFUSED, UNKNOWN
+from labkit.lab.seen_versions import SeenVersion, read_version
 from labkit.service.errors import DR_SECONDARY, FORWARDING_LOST
 from labkit.service.message import Request, Response
 from labkit.service.record import new
@@ -64,11 +65,12 @@ class SetTimer(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Effect: an operation ended as answered, refused or unknown."""
+    """Effect: an operation ended as answered, refused or unknown; ``seen`` is what the reading of a secret showed."""
 
     operation: Operation
     kind: str
     correlation: Correlation
+    seen: SeenVersion | None = None
 
 
 Effect = SendRequest | SetTimer | Outcome
@@ -143,7 +145,7 @@ class Client:
         if response.ok:
             if self.plan.consistent:
                 self.index = response.headers.get(INDEX, self.index)
-            return self._end(operation, ANSWERED, correlation)
+            return self._end(operation, ANSWERED, correlation, response)
         if response.status == 307:
             return self._redirect(operation, response.headers.get("Location", ""), now_ns)
         if response.code == DR_SECONDARY or response.status == 472:
@@ -152,7 +154,7 @@ class Client:
             operation = operation._replace(silent=True)
         if response.status in (412, 429, 473, 503):
             return self._fail(operation)
-        return self._end(operation, UNKNOWN if operation.silent else REFUSED, correlation)
+        return self._end(operation, UNKNOWN if operation.silent else REFUSED, correlation, response)
 
     def cluster_of(self, node: str) -> str:
         """Return the cluster that one of the client's nodes belongs to."""
@@ -265,10 +267,13 @@ class Client:
             delay_ns = min(plan.max_backoff_ns, delay_ns << doublings)
         return [SetTimer(delay_ns, RetryTimer(operation.number, operation.attempts), plan.jitter_ppm)]
 
-    def _end(self, operation: Operation, kind: str, correlation: Correlation) -> list[Effect]:
+    def _end(
+        self, operation: Operation, kind: str, correlation: Correlation, response: Response | None = None
+    ) -> list[Effect]:
         self.pending.pop(operation.number, None)
         self.deadlines.pop(operation.number, None)
-        return [new(Outcome, (operation, kind, correlation))]
+        seen = None if response is None else read_version(operation.request, response)
+        return [new(Outcome, (operation, kind, correlation, seen))]
 
     def _correlation(self, operation: Operation) -> Correlation:
         return Correlation(self.name, operation.number, operation.attempts)

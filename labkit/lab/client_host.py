@@ -81,5 +81,5 @@ class ClientHost:
     def _report(self, outcome: Outcome) -> None:
         _, name, started_ns, request, attempts, _, node, status = outcome.operation
         cluster, path, now_ns = self.client.clusters[node], request.path.removeprefix("/v1/"), self.services.now()
-        how = (cluster, outcome.kind, status, attempts, outcome.correlation)
+        how = (cluster, outcome.kind, status, attempts, outcome.correlation, outcome.seen)
         self.services.emit(new(OperationEnded, (now_ns, started_ns, self.name, name, path, *how)))

@@ -14,6 +14,7 @@ from labkit.lab import reports
 from labkit.lab.blueprint import NodePlan
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import Correlation
+from labkit.lab.seen_versions import made_version
 from labkit.service.message import Request, Response, Suspended
 from labkit.vault.calls import named_version, sent_names
 from labkit.vault.core import Core
@@ -77,7 +78,8 @@ class CommitReports:
             self._services.emit(reports.Committed(self._cluster, commits))
         else:
             version = named_version(outcome.body) if isinstance(outcome, Response) else None
-            named = (request.method, version or 0, _options_of(request))
+            made = made_version(request, outcome) if isinstance(outcome, Response) else None
+            named = (request.method, version or 0, _options_of(request), made)
             self._services.emit(reports.Committed(self._cluster, commits, correlation, *named))
 
 

@@ -136,6 +136,18 @@ class Progress:
         applied = self._applied.get(secondary)
         return applied.times[-1] if applied else 0
 
+    def followers(self) -> tuple[str, ...]:
+        """Return the clusters that followed any at some time."""
+        return tuple(name for name, rows in self._follows.items() if any(upstream for _, upstream, _ in rows))
+
+    def changes(self, secondary: str) -> list[int]:
+        """Return the instants at which anything changed that a cluster's lag comes from, in order."""
+        follows, applied = self._follows.get(secondary, []), self._applied.get(secondary)
+        instants = {at_ns for at_ns, _, _ in follows} | set(applied.times if applied is not None else ())
+        for upstream in {upstream for _, upstream, _ in follows}:
+            instants.update(self._made[upstream].times if upstream in self._made else ())
+        return sorted(instants)
+
     def upstream(self, secondary: str, at_ns: int) -> str:
         """Return whom a cluster followed at an instant; empty for none."""
         return self._follow(secondary, at_ns)[1]

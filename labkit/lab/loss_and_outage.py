@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 from labkit.lab.histories import Histories
 from labkit.lab.ledger import Ledger, Write
 from labkit.lab.outages import Outages
+from labkit.lab.read_log import ReadLog
+from labkit.lab.surviving_tokens import TokenSurvival
 from labkit.service.durations import SECOND_NS
 
 
@@ -61,9 +63,12 @@ class RecoveryTime(NamedTuple):
 
 
 class RecoveryLedger(Ledger):
-    """A lab's ledger, with the histories, outages and promotions by which its losses are measured."""
+    """A lab's ledger, with the histories, outages and promotions by which its losses are measured.
 
-    __slots__ = ("histories", "outages", "promotions")
+    It also keeps what readings showed, and what became of tokens at promotions.
+    """
+
+    __slots__ = ("histories", "outages", "promotions", "read_log", "tokens")
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
         super().__init__(state)
@@ -71,6 +76,8 @@ class RecoveryLedger(Ledger):
         self.promotions: list[Promotion] = list(state.get("promotions", ()))
         self.histories = Histories(state.get("histories"))
         self.outages = Outages(state.get("outages"))
+        self.read_log = ReadLog(state.get("read_log"))
+        self.tokens: list[TokenSurvival] = list(state.get("tokens", ()))
 
     def __repr__(self) -> str:
         return f"Ledger({len(self.writes)} writes acknowledged, {len(self.lost())} lost, {self.unknown} unknown)"
@@ -107,4 +114,6 @@ class RecoveryLedger(Ledger):
             "promotions": tuple(self.promotions),
             "histories": self.histories.state(),
             "outages": self.outages.state(),
+            "read_log": self.read_log.state(),
+            "tokens": tuple(self.tokens),
         }

@@ -34,6 +34,7 @@ from labkit.lab.runbook_effects import (
     Step,
 )
 from labkit.lab.runbooks import RUNBOOKS
+from labkit.lab.seen_versions import read_version
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import FORWARDING_LOST, NO_ACTIVE_NODE, NO_SUCH_NODE, NOT_ACTIVE, NOT_RUNNING
 from labkit.service.message import Request, Response, silence
@@ -59,6 +60,7 @@ class PendingAsk(NamedTuple):
     asked: str = ""
     tries: int = 0
     shown: str = ""
+    started_ns: int = 0
 
 
 class RunningRunbook(NamedTuple):
@@ -122,8 +124,9 @@ class OperatorConsole:
         path = ask.path if ask.path.startswith("/v1/") else "/v1/" + ask.path.removeprefix("/")
         request = Request(ask.method, path, sent, copied(ask.body))
         self.serial += 1
-        deadline_ns = self._services.now() + timeout_ns
-        pending = PendingAsk(self.serial, ask.cluster, ask.node, request, deadline_ns, runbook, shown=ask.shown)
+        now_ns = self._services.now()
+        asked = (self.serial, ask.cluster, ask.node, request, now_ns + timeout_ns, runbook)
+        pending = PendingAsk(*asked, shown=ask.shown, started_ns=now_ns)
         self.asks[pending.number] = pending
         self._services.after(timeout_ns, AskDeadline(pending.number))
         self._try(pending)
@@ -243,7 +246,9 @@ class OperatorConsole:
         outcome = ANSWERED if response.ok else UNKNOWN if unknown else REFUSED
         path = (pending.shown or pending.request.path).removeprefix("/v1/")
         how = (response.status, "" if response.ok else "; ".join(response.errors), pending.asked)
-        self._services.emit(AskEnded(self._services.now(), self._host(pending), path, outcome, correlation, *how))
+        ended = (self._services.now(), self._host(pending), path, outcome, correlation, *how)
+        seen = None if pending.shown else read_version(pending.request, response)  # a path with a kept value stays here
+        self._services.emit(AskEnded(*ended, pending.started_ns, pending.cluster, seen))
 
     def _advance(self, number: int, answer: Any) -> None:
         """Play a runbook on with an answer, as far as it goes without waiting."""

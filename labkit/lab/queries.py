@@ -10,6 +10,7 @@ from labkit.lab.lag import Lag, Progress
 from labkit.lab.messages import Correlation
 from labkit.lab.outages import CUT, DOWN, FENCED, Cause
 from labkit.lab.parts import Parts
+from labkit.lab.surviving_tokens import survival, valid_tokens
 from labkit.vault.replication.journal import WAL_KEY, read_number
 from labkit.vault.replication.merkle import classify, leaf_digest
 from labkit.vault.replication.state import State
@@ -121,6 +122,11 @@ class Queries:
         """Return the digest of what a cluster's store holds under a key, 20 bytes; None for nothing."""
         stored = self.parts.stores[cluster].get(key)
         return None if stored is None else leaf_digest(key, stored)
+
+    def token_survival(self, old_primary: str, survivor: str) -> tuple[int, int, int, int]:
+        """Return how many tokens were valid at an old primary, and at the survivor what ``survival`` says."""
+        core, stores = self.parts.nodes[self.active_node(survivor)].core, self.parts.stores
+        return survival(valid_tokens(stores[old_primary], core), valid_tokens(stores[survivor], core))
 
     def is_awaited(self, correlation: Correlation) -> bool:
         """Whether a client or an operator still waits for the answer to a request."""

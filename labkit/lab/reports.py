@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from labkit.lab.messages import Correlation
+from labkit.lab.seen_versions import SeenVersion
 from labkit.service.message import Request, Response
 
 ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
@@ -36,8 +37,8 @@ class Committed(NamedTuple):
     """A step of a cluster's node committed something: with each commit, its journal entry (0: none) and what it left.
 
     What it left is pairs of a key and the 20-byte digest of its stored value, None where it was deleted.  Without a
-    correlation nobody asked for it, or by a read; else ``version`` is the one that the answer names (0: none) and
-    ``options`` are the names of the fields that were sent.
+    correlation nobody asked for it, or by a read; else ``version`` is the one that the answer names (0: none),
+    ``options`` are the names of the fields that were sent, and ``made`` is the version of a secret that was made.
     """
 
     cluster: str
@@ -46,6 +47,7 @@ class Committed(NamedTuple):
     method: str = ""
     version: int = 0
     options: tuple[str, ...] = ()
+    made: SeenVersion | None = None
 
 
 class OwnEntryMade(NamedTuple):
@@ -138,7 +140,7 @@ class UpstreamLeft(NamedTuple):
 
 
 class OperationEnded(NamedTuple):
-    """A client's operation ended as answered, refused or unknown."""
+    """A client's operation ended as answered, refused or unknown; ``seen`` is what the reading of a secret showed."""
 
     at_ns: int
     started_ns: int
@@ -150,10 +152,14 @@ class OperationEnded(NamedTuple):
     status: int
     attempts: int
     correlation: Correlation
+    seen: SeenVersion | None = None
 
 
 class AskEnded(NamedTuple):
-    """An operator's request ended as answered, refused or unknown; ``reason`` is why, where it was not answered."""
+    """An operator's request ended as answered, refused or unknown; ``reason`` is why, where it was not answered.
+
+    ``seen`` is what the reading of a secret showed.
+    """
 
     at_ns: int
     asker: str
@@ -163,6 +169,9 @@ class AskEnded(NamedTuple):
     status: int = 0
     reason: str = ""
     node: str = ""
+    started_ns: int = 0
+    cluster: str = ""
+    seen: SeenVersion | None = None
 
 
 class RunbookEnded(NamedTuple):

@@ -9,15 +9,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from labkit.views.boxes import Box, width_of
+from labkit.views.chart_words import INSIDE, LINE, MARGIN, ChartWords, heading, shortened, wrapped
 from labkit.views.picture import NORMAL, SMALL
 
-WIDTH, MARGIN = 668, 16
-INSIDE = WIDTH - 2 * MARGIN
-TITLE_ROOM, GROUP_ROOM, LINE, BAR, GAP = 34, 26, 18, 16, 10
+GROUP_ROOM, BAR, GAP = 26, 16, 10
 LEAST = 3.0
 NAME_SHARE = 0.5
 DOT = " · "
@@ -47,16 +45,6 @@ class BarChart(NamedTuple):
     bars: tuple[Bar, ...]
 
 
-class ChartWords(NamedTuple):
-    """A line of text, where it begins, its size and its colour."""
-
-    words: str
-    x: float
-    y: float
-    size: int
-    colour: str
-
-
 class PlacedPart(NamedTuple):
     """A part of a bar and where it stands; ``inside`` is what is written in it, empty where room is lacking."""
 
@@ -77,15 +65,7 @@ class BarChartLayout(NamedTuple):
 
 def layout(chart: BarChart) -> BarChartLayout:
     """Place everything that a chart of bars says."""
-    words: list[ChartWords] = []
-    y = 8.0
-    for line in wrapped(chart.title.split(" "), NORMAL + 2, INSIDE, " "):
-        words.append(ChartWords(line, MARGIN, y + LINE, NORMAL + 2, "faint"))
-        y += LINE + 4
-    for line in wrapped(chart.finding.split(" "), NORMAL, INSIDE, " "):
-        words.append(ChartWords(line, MARGIN, y + LINE, NORMAL, "ink"))
-        y += LINE + 2
-    y += GAP
+    words, y = heading(chart.title, chart.finding)
     scale = max((sum(part.value for part in bar.parts) for bar in chart.bars), default=0) or 1
     parts: list[PlacedPart] = []
     group = ""
@@ -126,32 +106,6 @@ def _parts(bar: Bar, y: float, scale: float) -> list[PlacedPart]:
         placed.append(PlacedPart(part, bar.name, Box(x, y, width, BAR), inside))
         x += width
     return placed
-
-
-def shortened(words: str, size: int, width: float) -> str:
-    """Return words that fit a width: the middle of long ones is left out, as beginning and end tell names apart."""
-    if width_of(words, size) <= width:
-        return words
-    kept = len(words) - 1
-    while kept > 2 and width_of(_without_middle(words, kept), size) > width:
-        kept -= 1
-    return _without_middle(words, kept)
-
-
-def _without_middle(words: str, kept: int) -> str:
-    return f"{words[: kept - kept // 2]}…{words[len(words) - kept // 2 :]}"
-
-
-def wrapped(pieces: Iterable[str], size: int, width: float, between: str) -> list[str]:
-    """Return pieces of text in as many lines as they need; one that is too long for a line has one of its own."""
-    lines: list[str] = []
-    for piece in pieces:
-        longer = f"{lines[-1]}{between}{piece}" if lines else piece
-        if lines and width_of(longer, size) <= width:
-            lines[-1] = longer
-        else:
-            lines.append(shortened(piece, size, width))
-    return lines
 
 
 def describe(chart: BarChart) -> str:

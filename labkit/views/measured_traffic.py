@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labkit.lab.measures.traffic import Flow, flows
+from labkit.lab.measures.traffic import Flow, Slice, flows, slices
 from labkit.service.durations import SECOND_NS
 from labkit.views.bar_chart import draw
 from labkit.views.bar_chart_layout import Bar, BarChart, BarPart
-from labkit.views.measure import TEXT, WHOLE, Measure, MeasuredColumn, needs_trace
+from labkit.views.measure import REAL, TEXT, WHOLE, Measure, MeasuredColumn, needs_trace
+from labkit.views.measured_marks import measured_marks
+from labkit.views.time_axis import round_slice_ns
+from labkit.views.time_chart import draw as draw_over_time
+from labkit.views.time_chart_layout import TimeChart, TimeColumn, TimePanel
 
 if TYPE_CHECKING:
     from labkit.lab.queries import Queries
@@ -24,6 +28,15 @@ COLUMNS = (
 )
 
 
+COLUMNS_OVER_TIME = (
+    COLUMNS[0],
+    MeasuredColumn("from_s", REAL, "the beginning of a stretch of time, in seconds since the lab was built", True),
+    MeasuredColumn("messages", WHOLE, "how many were sent in it, lost ones included"),
+    MeasuredColumn("size_bytes", WHOLE, "their bytes on the wire, headers and lost ones included"),
+)
+SLICES = 120
+
+
 def measured_traffic(queries: Queries) -> Measure:
     """Measure the bytes that each mechanism sent up to now."""
     trace = needs_trace(queries.parts.trace, "bytes")
@@ -31,6 +44,28 @@ def measured_traffic(queries: Queries) -> Measure:
     title = f"Bytes on the wire until {queries.now / SECOND_NS:.3f} s"
     chart = BarChart(title, _finding(found), tuple(_bar(name, found) for name in _by_size(found)))
     return Measure("bytes", chart.finding, COLUMNS, tuple(map(tuple, found)), (draw(chart),))
+
+
+def measured_traffic_over_time(queries: Queries, every_ns: int) -> Measure:
+    """Measure the bytes that each mechanism sent in each stretch of time up to now."""
+    trace, now_ns = needs_trace(queries.parts.trace, "bytes"), queries.now
+    listed = slices(trace, queries.blueprint, every_ns)
+    rows = tuple((name, from_ns / SECOND_NS, *counts) for name, from_ns, *counts in listed)
+    fitting_ns = round_slice_ns(now_ns, SLICES)
+    found = flows(trace, queries.blueprint)
+    shown = slices(trace, queries.blueprint, fitting_ns) if now_ns else ()
+    panels = tuple(_panel(name, shown, fitting_ns) for name in _by_size(found))
+    title = f"Bytes on the wire over time until {now_ns / SECOND_NS:.3f} s"
+    chart = TimeChart(title, _finding(found), now_ns, panels, measured_marks(queries))
+    return Measure("bytes", chart.finding, COLUMNS_OVER_TIME, rows, (draw_over_time(chart),))
+
+
+def _panel(name: str, shown: tuple[Slice, ...], every_ns: int) -> TimePanel:
+    own = [one for one in shown if one.mechanism == name]
+    columns = tuple(TimeColumn(one.from_ns, one.from_ns + every_ns, (("arrived", one.size_bytes),)) for one in own)
+    most = max(own, key=lambda one: one.size_bytes)
+    words = f"{sum(one.size_bytes for one in own):,} bytes; most in {every_ns / SECOND_NS:g} s: {most.size_bytes:,}"
+    return TimePanel(name, words, columns)
 
 
 def _by_size(found: tuple[Flow, ...]) -> list[str]:

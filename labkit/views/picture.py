@@ -99,6 +99,12 @@ def strokes(parts: Sequence[tuple[float, float, float, float]], *, colour: str, 
     return f'<path d="{steps}" {colours.stroke(colour)} stroke-width="{width:g}"/>'
 
 
+def blocks(boxes: Sequence[tuple[float, float, float, float]], *, fill: str) -> str:
+    """Draw filled rectangles, all in one colour, as one shape."""
+    steps = "".join(f"M{x:.1f} {y:.1f}h{width:.1f}v{height:.1f}h{-width:.1f}z" for x, y, width, height in boxes)
+    return f'<path d="{steps}" {colours.fill(fill)}/>'
+
+
 def hatch(box: tuple[float, float, float, float], *, colour: str) -> str:
     """Draw diagonal lines over a rectangle."""
     return strokes(_diagonals(box), colour=colour, width=1.6)

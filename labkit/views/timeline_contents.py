@@ -15,8 +15,9 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from labkit.lab.measures.state_spans import Span, rows_of, spans_of
-from labkit.service.durations import MILLISECOND_NS, SECOND_NS
+from labkit.service.durations import SECOND_NS
 from labkit.trace import FaultEvent, Trace
+from labkit.views.time_axis import round_slice_ns
 
 if TYPE_CHECKING:
     from labkit.lab.lag import Lag
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 BEGUN = "begins"
 MAX_COLUMNS = 100
-SLICES_MS = tuple(digit * 10 ** int(power) for power in range(9) for digit in (1, 2, 5))
 SILENT_NS = 7 * SECOND_NS // 2  # an upstream sends a heartbeat a second
 BEHIND_S = 1.0
 
@@ -83,7 +83,7 @@ class TimelineContents(NamedTuple):
 def contents_of(records: Records, window: Window) -> TimelineContents:
     """Return what a timeline says of a stretch of time."""
     bars, nodes = spans_of(records.trace, records.clusters, window.end_ns)
-    slice_ns = _slice_ns(window)
+    slice_ns = round_slice_ns(window.end_ns - window.start_ns, MAX_COLUMNS)
     return TimelineContents(
         window,
         tuple(records.clusters.items()),
@@ -92,7 +92,7 @@ def contents_of(records: Records, window: Window) -> TimelineContents:
         tuple(_clip(_lags(records, window, bars, slice_ns), window)),
         slice_ns,
         _columns(records, window, slice_ns),
-        tuple(sorted(mark for mark in _marks(records) if window.start_ns <= mark.at_ns <= window.end_ns)),
+        tuple(sorted(mark for mark in marks_of(records) if window.start_ns <= mark.at_ns <= window.end_ns)),
     )
 
 
@@ -165,12 +165,6 @@ def _entries(count: float) -> str:
 # ---- operations
 
 
-def _slice_ns(window: Window) -> int:
-    length_ns = window.end_ns - window.start_ns
-    sizes_ns = (size * MILLISECOND_NS for size in SLICES_MS)
-    return next((size_ns for size_ns in sizes_ns if length_ns <= size_ns * MAX_COLUMNS), length_ns)
-
-
 def _columns(records: Records, window: Window, slice_ns: int) -> tuple[Column, ...]:
     first, last = window.start_ns // slice_ns, max(window.start_ns, window.end_ns - 1) // slice_ns
     counts = [[0, 0, 0, 0] for _ in range(first, last + 1)]
@@ -185,7 +179,8 @@ def _columns(records: Records, window: Window, slice_ns: int) -> tuple[Column, .
 # ---- marks
 
 
-def _marks(records: Records) -> Iterable[TimelineMark]:
+def marks_of(records: Records) -> Iterable[TimelineMark]:
+    """Return a mark for everything that happened, kind by kind."""
     faults = list(_fault_marks(records))
     yield from faults
     seen = {(mark.at_ns, mark.words) for mark in faults}

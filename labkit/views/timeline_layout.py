@@ -14,6 +14,7 @@ from labkit.lab.measures.state_spans import Span
 from labkit.service.durations import SECOND_NS
 from labkit.views.boxes import Box, flow, width_of
 from labkit.views.picture import NORMAL, SMALL
+from labkit.views.time_axis import ticks
 from labkit.views.timeline_contents import TimelineContents, TimelineMark
 
 WIDTH, RIGHT = 668, 24
@@ -25,8 +26,6 @@ NUMBERS = 20
 OPERATIONS = 50
 AXIS = 34
 LOST_GAP = 72
-TICKS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 3600)
-MAX_TICKS = 11
 
 SIGNS = {"fault": "×", "undoing": "+", "step": ">", "role": "^", "rule": "!", "note": "*"}
 LEGEND = (
@@ -231,10 +230,4 @@ def lag_words(span: Span) -> str:
 
 def _ticks(contents: TimelineContents, left: float) -> list[tuple[float, str]]:
     """Return where the axis has ticks, at round instants, and their labels."""
-    start_ns, end_ns = contents.window
-    seconds = (end_ns - start_ns) / SECOND_NS
-    step_s = next((step for step in TICKS_S if seconds / step <= MAX_TICKS), 0)
-    step_ns = int((step_s or 3_600 * -(-int(seconds) // (MAX_TICKS * 3_600))) * SECOND_NS)
-    first = -(-start_ns // step_ns)
-    instants = range(first * step_ns, end_ns + 1, step_ns)
-    return [(_x(contents, left, at_ns), f"{at_ns / SECOND_NS:.10g} s") for at_ns in instants]
+    return [(_x(contents, left, at_ns), label) for at_ns, label in ticks(*contents.window)]

@@ -115,7 +115,13 @@ def evidence(lab: Lab) -> dict[str, Any]:
     state = lab.snapshot().state
     ledger, histories = state["ledger"], state["ledger"]["histories"]
     rows = {name: sum(ledger[name], ()) for name in ("operations", "writes")}
-    books = {**ledger, **rows, "histories": {**histories, "commits": sum(histories["commits"], ())}}
+    read_log = {name: sum(chunks, ()) for name, chunks in ledger["read_log"].items()}
+    books = {
+        **ledger,
+        **rows,
+        "read_log": read_log,
+        "histories": {**histories, "commits": sum(histories["commits"], ())},
+    }
     return {**state, "ledger": books, "trace": lab.trace.digest()}
 
 

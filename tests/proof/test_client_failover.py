@@ -42,8 +42,8 @@ def test_silence_that_is_forgotten_ends_as_refused_what_was_done() -> None:
 def test_an_operation_that_ends_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     end = Client._end
 
-    def keeping(client: Client, operation: Any, kind: str, correlation: Any) -> Any:
-        effects = end(client, operation, kind, correlation)
+    def keeping(client: Client, operation: Any, kind: str, correlation: Any, response: Any = None) -> Any:
+        effects = end(client, operation, kind, correlation, response)
         client.pending[operation.number] = operation
         return effects
 

@@ -9,20 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from labkit.views.bar_chart_layout import (
-    INSIDE,
-    LEAST,
-    MARGIN,
-    WIDTH,
-    Bar,
-    BarChart,
-    BarPart,
-    describe,
-    layout,
-    shortened,
-    wrapped,
-)
+from labkit.views.bar_chart_layout import LEAST, Bar, BarChart, BarPart, describe, layout
 from labkit.views.boxes import Box, width_of
+from labkit.views.chart_words import INSIDE, MARGIN, WIDTH
 from tests.examples import examples
 
 WORDS = st.text("abcdefg -", min_size=1, max_size=30).map(lambda words: " ".join(words.split()) or "a")
@@ -93,18 +82,3 @@ def test_its_words_and_its_picture_have_the_same_numbers():
         "paris served nobody for 15.960 s. Clusters – paris: primary 9.125 s, down 1.250 s. "
         "Nodes – paris-1: primary 9.125 s."
     )
-
-
-def test_long_names_keep_their_beginning_and_end():
-    assert shortened("paris", 14, 500) == "paris"
-    short = shortened("writers-in-a-region-far-away-12", 14, 120)
-    assert width_of(short, 14) <= 120
-    assert short.startswith("write")
-    assert short.endswith("-12")
-    assert len(shortened("東京東京東京東京東京", 14, 5)) >= 2
-
-
-def test_pieces_are_put_in_as_few_lines_as_they_need():
-    assert wrapped(["a", "b", "c"], 13, 500, " · ") == ["a · b · c"]
-    assert wrapped(["a" * 40, "b" * 40], 13, 400, " · ") == ["a" * 40, "b" * 40]
-    assert wrapped([], 13, 400, " ") == []

@@ -9,7 +9,7 @@ from labkit.lab.blueprint import pair
 from labkit.views.measure import Measure
 from labkit.views.measures import Measures
 
-NAMES = ("bytes", "states")
+NAMES = ("bytes", "lag", "stale_reads", "survivors", "states")
 
 
 def test_each_measure_is_called_by_its_name(drilled_lab):
@@ -43,7 +43,7 @@ def test_every_column_says_what_it_is_and_times_and_sizes_have_units(drilled_lab
     for name in NAMES:
         for column in getattr(drilled_lab.measures, name)().columns:
             assert column.meaning
-            assert column.kind != "float64" or column.name.endswith(("_s", "share")), column.name
+            assert column.kind != "float64" or column.name.endswith(("_s", "share", "entries")), column.name
 
 
 def test_a_branch_and_a_restored_lab_have_them_too(drilled_lab):
@@ -58,3 +58,30 @@ def test_what_is_made_from_the_trace_is_refused_without_one(name):
     with pytest.raises(ValueError, match="expected a lab that keeps a trace"):
         getattr(lab.measures, name)()
     assert repr(lab.measures)
+
+
+def test_stretches_of_a_length(drilled_lab):
+    measures = drilled_lab.measures
+    seconds = int(drilled_lab.now / 1e9)
+    assert list(measures.lag("1s").to_frame().loc["tokyo"].index)[-1] <= seconds + 1
+    by_second = measures.bytes(every="1s").to_frame()
+    assert by_second.size_bytes.sum() == measures.bytes().to_frame().size_bytes.sum()
+    assert set(by_second.index.get_level_values("from_s")) <= set(map(float, range(seconds + 1)))
+    assert measures.lag(2) == measures.lag("2s")
+
+
+@pytest.mark.parametrize("every", [0, "0s", -1, 0.5, "soon", True, [], "1ns"])
+def test_a_stretch_that_cannot_be_is_refused(drilled_lab, every):
+    for measure in (drilled_lab.measures.bytes, drilled_lab.measures.lag):
+        with pytest.raises(ValueError, match="every: expected a duration"):
+            measure(every)
+
+
+def test_what_needs_no_trace_is_there_without_one():
+    lab = Lab(pair(), trace=False)
+    lab.replicate("paris", "tokyo")
+    lab.crash("paris")
+    lab["tokyo"].promote()
+    assert "survived at tokyo" in lab.measures.survivors().finding
+    assert len(lab.measures.lag().rows) > 0
+    assert lab.measures.stale_reads().rows == ()

@@ -15,8 +15,10 @@ from labkit.views.picture import (
     SMALL,
     Picture,
     arrow_head,
+    blocks,
     circle,
     cross,
+    cross_hatch,
     hatch,
     line,
     polygon,
@@ -185,3 +187,17 @@ def test_words_have_a_halo_but_not_on_a_bar():
 @pytest.mark.parametrize(("width", "least", "widest"), [(800, 739, 1120), (13, 12, 18), (14, 13, 19)])
 def test_a_picture_may_be_two_fifths_wider_and_as_narrow_as_its_words_allow(width, least, widest):
     assert f"--least:{least}px;--widest:{widest}px" in Picture(width, 400, "Map", "words", ())._repr_html_()
+
+
+def test_blocks_are_one_shape():
+    drawn = blocks([(0, 1, 2, 3), (4, 5, 6, 7)], fill="primary")
+    assert drawn.count("<path") == 1
+    assert 'd="M0.0 1.0h2.0v3.0h-2.0zM4.0 5.0h6.0v7.0h-6.0z"' in drawn
+
+
+def test_a_crossed_area_has_lines_both_ways_within_it():
+    drawn = cross_hatch((10, 20, 30, 12), colour="down")
+    ends = [tuple(map(float, each.split())) for each in re.findall(r"[ML]([\d.]+ [\d.]+)", drawn)]
+    assert all(10 <= x <= 40 and 20 <= y <= 32 for x, y in ends)
+    rising = [first[1] > second[1] for first, second in zip(ends[::2], ends[1::2], strict=True)]
+    assert rising.count(True) == rising.count(False) > 2

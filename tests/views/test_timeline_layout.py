@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from labkit.lab.measures.state_spans import Span
 from labkit.views.boxes import Box, width_of
 from labkit.views.picture import SMALL
+from labkit.views.time_axis import MAX_TICKS
 from labkit.views.timeline_contents import Column, TimelineContents, TimelineMark, Window
-from labkit.views.timeline_layout import LEGEND, MAX_TICKS, SIGNS, WIDTH, TimelineLayout, lag_words, layout
+from labkit.views.timeline_layout import LEGEND, SIGNS, WIDTH, TimelineLayout, lag_words, layout
 from tests.examples import examples
 
 SECOND_NS = 1_000_000_000

@@ -1,0 +1,66 @@
+"""Seen versions: which version of a secret an answer names, whoever gave it.
+
+1. A version is known by its path, its number and when it was created, as answers name it: numbers come again after a
+   promotion that lost some.  Version 0 stands for nothing being there.
+2. It is read off the answer only: nothing is asked of a store.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from labkit.service.message import Request, Response
+
+NAMESPACE = "x-vault-namespace"
+
+
+class SeenVersion(NamedTuple):
+    """A version of a secret: the path of its data with its namespace, its number, and when it was created."""
+
+    path: str
+    version: int
+    created: str
+
+
+def read_version(request: Request, response: Response) -> SeenVersion | None:
+    """Return what the answer to a reading of the newest version showed; None for any other request or answer.
+
+    A deleted version is named by the answer too.  Nothing at all under the path is version 0.
+    """
+    path, _, query = request.path.partition("?")
+    if request.method != "GET" or "version=" in query or response.status not in (200, 404):
+        return None
+    body = response.body or {}
+    data = body.get("data")
+    if type(data) is dict:
+        return _seen(request, path, data.get("metadata"))
+    is_empty = response.status == 404 and body.get("errors") == []
+    return SeenVersion(_whole(request, path), 0, "") if is_empty else None
+
+
+def made_version(request: Request, response: Response) -> SeenVersion | None:
+    """Return the version that an answered write made, or version 0 for the end of all versions of a secret."""
+    path = request.path.partition("?")[0]
+    if request.method == "DELETE" and response.ok and "/metadata/" in path:
+        return SeenVersion(_whole(request, path).replace("/metadata/", "/data/", 1), 0, "")
+    body = response.body
+    return _seen(request, path, body.get("data")) if body and response.ok else None
+
+
+def _seen(request: Request, path: str, facts: Any) -> SeenVersion | None:
+    if type(facts) is not dict:
+        return None
+    version, created = facts.get("version"), facts.get("created_time")
+    if type(version) is not int or type(created) is not str:
+        return None
+    return SeenVersion(_whole(request, path), version, created)
+
+
+def _whole(request: Request, path: str) -> str:
+    """Return a path with its namespace, without the API's prefix."""
+    path = path.removeprefix("/v1/")
+    for name, value in request.headers.items():
+        if len(name) == len(NAMESPACE) and name.lower() == NAMESPACE:
+            namespace = value.strip("/")
+            return path if namespace in ("", "root") else f"{namespace}/{path}"
+    return path
