@@ -32,7 +32,14 @@ WORDS = {
 OBSERVABLE = (
     *("guard_found", "missing_guard", "stream_wals", "stream_gap", "replication_connected", "replication_disconnected"),
     *("merkle_diff", "merkle_diff_empty", "merkle_sync", "merkle_loop", "roots_differ", "contents_differ"),
-    *("reindex_started", "reindexed", "connection_refused", "secondary_revoked", "upstream_refused"),
+    *(
+        "reindex_started",
+        "reindexed",
+        "reindex_differences",
+        "connection_refused",
+        "secondary_revoked",
+        "upstream_refused",
+    ),
     *("message refused", "stepped down", "stored value damaged", "token revoked", "operation token issued"),
 )
 """What nodes observe and a file may count."""

@@ -120,8 +120,8 @@ def test_no_load_breaks_it():
     thin = replace(pair(), links=(LinkPlan(between=("paris", "tokyo"), latency_ns=80_000_000, bandwidth_bps=64_000),))
     lab = Lab(thin)
     lab.replicate("paris", "tokyo")
-    write(lab, 2_000_000)
-    for _ in range(2):
+    write(lab, 3_000_000)
+    for _ in range(3):
         assert not lab.run("100s").lag("paris", "tokyo").level
     lab.run("20m")
 
