@@ -5,8 +5,11 @@
    the client.
 2. A request keeps its correlation, by which the answer finds its client.  While no node is in service the balancer
    answers 503 itself; that certainly had no effect.
-3. It takes requests of the API, and answers to what it sent; anything else is refused and counted (R25).  A cluster's
-   own port needs the client's certificate at the other end, so nothing of replication passes here.
+3. Connections to a cluster's own port are passed through too.  A secondary's stays at its node while that is in
+   service; while none is, what comes is lost.  Ending TLS, the balancer shows a certificate of its own, and has none
+   that the other end asks for: no such connection comes about.
+4. It takes requests of the API, what belongs to a cluster's port, and answers to what it sent; anything else is refused
+   and counted (R25).
 """
 
 from __future__ import annotations
@@ -16,13 +19,28 @@ from typing import Any, NamedTuple
 from labkit.lab.blueprint import BalancerPlan
 from labkit.lab.health_checks import HEALTH_PATH, HealthChecks
 from labkit.lab.host_services import HostServices
-from labkit.lab.messages import ApiAnswer, ApiRequest, CheckTimer, Correlation, malformed, malformed_answer, size_of
+from labkit.lab.messages import (
+    ApiAnswer,
+    ApiRequest,
+    BootstrapAnswer,
+    BootstrapRequest,
+    CheckTimer,
+    Correlation,
+    PassedOn,
+    ReplicationQuestion,
+    ReplicationRefusal,
+    malformed,
+    malformed_answer,
+    size_of,
+)
+from labkit.lab.passage import INWARD, OUTWARD, goes_aside, name_of, passed_bytes
 from labkit.lab.reports import MESSAGE_REFUSED, NOT_ASKED, Observed
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import NO_ACTIVE_NODE, Unavailable, to_response
-from labkit.service.message import Request
+from labkit.service.message import Request, respond
 
 PATIENCE_NS = 60 * SECOND_NS
+ENDS_TLS = "tls: certificate signed by unknown authority: something between ends TLS, it has to be passed through"
 NONE_IN_SERVICE = "no node behind this load balancer is in service; nothing was changed, try again"
 
 
@@ -37,7 +55,7 @@ class PassedRequest(NamedTuple):
 class BalancerHost:
     """One load balancer on the network."""
 
-    __slots__ = ("checks", "passed", "pinned", "plan", "refused_messages", "services")
+    __slots__ = ("checks", "connected", "passed", "pinned", "plan", "refused_messages", "services")
 
     def __init__(
         self, plan: BalancerPlan, nodes: tuple[str, ...], services: HostServices, state: dict[str, Any] | None = None
@@ -49,6 +67,7 @@ class BalancerHost:
             Correlation(*correlation): PassedRequest(*row) for correlation, row in state.get("passed", ())
         }
         self.pinned: dict[str, str] = dict(state.get("pinned", {}))  # {client: node}
+        self.connected: dict[str, str] = dict(state.get("connected", {}))  # {secondary's node: node}
         self.refused_messages: int = state.get("refused_messages", 0)
 
     def __repr__(self) -> str:
@@ -59,13 +78,17 @@ class BalancerHost:
         self.services.after(0, CheckTimer())
 
     def receive(self, source: str, message: Any) -> None:
-        """Take a client's request, or a node's answer."""
+        """Take a client's request, a node's answer, or what one end of a connection sends the other."""
         if type(message) is ApiAnswer:
             wrong = malformed_answer(message) or self._answered(source, message)
         elif type(message) is ApiRequest:
             wrong = malformed(message) or self._pass_on(source, message)
+        elif type(message) in INWARD:
+            wrong = malformed(message) or self._pass_in(source, message)
+        elif type(message) is PassedOn and type(message.message) in OUTWARD:
+            wrong = self._pass_out(source, message)
         else:
-            wrong = "no message of the API: only its own port stands behind a load balancer"
+            wrong = "a message that no port behind this load balancer takes"
         if wrong:
             self.refused_messages += 1
             fields = (("reason", wrong), ("source", source))
@@ -86,6 +109,7 @@ class BalancerHost:
             "checks": self.checks.state(),
             "passed": tuple((tuple(correlation), tuple(row)) for correlation, row in self.passed.items()),
             "pinned": dict(self.pinned),
+            "connected": dict(self.connected),
             "refused_messages": self.refused_messages,
         }
 
@@ -128,6 +152,43 @@ class BalancerHost:
         del self.passed[correlation]
         self._answer(row.client, answer)
         return ""
+
+    def _pass_in(self, secondary: str, message: ReplicationQuestion | BootstrapRequest) -> str:
+        """Pass on what a secondary's node sends to a cluster's port; while no node is in service it is lost."""
+        if self.plan.ends_tls:
+            self._fail(secondary, message)
+            return ""
+        if self.connected.get(secondary) not in self.checks.serving:
+            self.connected.pop(secondary, None)
+            if not self.checks.serving:
+                return ""
+            self.connected[secondary] = self.checks.chosen
+        self._carry(self.connected[secondary], PassedOn(secondary, message), message)
+        return ""
+
+    def _fail(self, secondary: str, message: ReplicationQuestion | BootstrapRequest) -> None:
+        """Let a connection fail that cannot come about."""
+        failed: ReplicationRefusal | BootstrapAnswer
+        if isinstance(message, BootstrapRequest):
+            failed = BootstrapAnswer(message.number, respond(503, {"errors": [ENDS_TLS]}))
+        else:
+            serial = message.message["asked" if message.rpc == "echo" else "serial"]
+            failed = ReplicationRefusal(message.rpc, serial, ENDS_TLS)
+        self._carry(secondary, failed, failed)
+
+    def _pass_out(self, node: str, passed: PassedOn) -> str:
+        """Pass on what a node sends to a secondary that is connected to it through here."""
+        if type(passed.host) is not str or self.connected.get(passed.host) != node:
+            return NOT_ASKED
+        wrong = malformed(passed.message)
+        if wrong:
+            return wrong
+        self._carry(passed.host, passed.message, passed.message)
+        return ""
+
+    def _carry(self, target: str, sent: Any, message: Any) -> None:
+        what, size_bytes = name_of(message), passed_bytes(message)
+        self.services.send(self.plan.name, target, what, sent, size_bytes, aside=goes_aside(message))
 
     def _send(self, node: str, message: ApiRequest) -> None:
         self.services.send(self.plan.name, node, "request", message, size_of(message.request.body))

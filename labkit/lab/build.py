@@ -15,6 +15,7 @@ from labkit.lab.node import NodeHost
 from labkit.lab.node_directory import NodeDirectory
 from labkit.lab.operator_console import OperatorConsole
 from labkit.lab.parts import Flapping, Parts
+from labkit.lab.passage import Passage
 from labkit.lab.process import Process
 from labkit.lab.runbook_effects import Credentials
 from labkit.seeded import SeededEntropy
@@ -97,6 +98,7 @@ def make_parts(
         files={plan.name: _files(plan, blueprint, seed, state) for plan in blueprint.clusters},
         nodes=shared.nodes,
         processes=shared.processes,
+        passages={},
         impostors={},
         impostor_services=lambda name: shared.services(TIMER, name),
         directory=shared.directory,
@@ -237,10 +239,14 @@ def _add_hosts(parts: Parts, shared: _SharedParts, state: dict[str, Any]) -> Non
 def _add_nodes(parts: Parts, shared: _SharedParts, state: dict[str, Any]) -> None:
     """Make the nodes, each with its process, and beside each cluster its operator's host."""
     states, processes = state.get("nodes", {}), state.get("processes", {})
+    balancers = frozenset(plan.name for plan in parts.blueprint.balancers)
     for plan in parts.blueprint.clusters:
         store, files = parts.stores[plan.name], parts.files[plan.name]
         for node in parts.blueprint.nodes_of(plan.name):
             own = shared.services(TIMER, node.name, plan.name)
+            if balancers:  # without any, nothing stands between a node and the network
+                passage = parts.passages[node.name] = Passage(balancers, own, state.get("passages", {}).get(node.name))
+                own = passage.services
             host = parts.nodes[node.name] = NodeHost(node, own, store, files, states.get(node.name))
             parts.processes[node.name] = Process(host, node.service_ns, own.after, processes.get(node.name))
             parts.connect(node.name)

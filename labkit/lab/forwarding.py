@@ -112,5 +112,5 @@ class Forwarding:
     def _end(self, number: int, response: Response) -> None:
         call = self.calls.pop(number)
         answer = ApiAnswer(call.correlation, response)
-        aside = self._services.resolve(call.source) is not None  # a node's fetch waits for no bulk
+        aside = self._services.is_node(call.source)  # a node's fetch waits for no bulk
         self._services.send(self._plan.name, call.source, "response", answer, size_of(response.body), aside=aside)

@@ -9,11 +9,15 @@ from labkit.seeded import SeededEntropy
 
 
 class ResolvedNode(NamedTuple):
-    """The node that a name leads to, its cluster, and whether it runs; the node is empty when there is none."""
+    """The node that a name leads to, its cluster, and whether it runs; the node is empty when there is none.
+
+    ``passes_on``: the name is a load balancer's, which belongs to no cluster.
+    """
 
     node: str
     cluster: str
     running: bool
+    passes_on: bool = False
 
 
 class HostServices(NamedTuple):
@@ -25,8 +29,8 @@ class HostServices(NamedTuple):
     - ``send(source, target, what, message, size_bytes, aside=False)``: send a message to another host, behind the
       bytes that wait on the line, or aside of them
     - ``datagram(source, target, what, message, size_bytes)``: send one that may be lost, come twice, or be overtaken
-    - ``resolve(address)``: which node it names, None for any other; for the operators' console also, as
-      ``active://paris``, which node of a cluster is the active one
+    - ``resolve(address)``: which node or load balancer it names, None for any other; for the operators' console also,
+      as ``active://paris``, which node of a cluster is the active one
     - ``entropy(incarnation, counter)``: this host's stream of bytes
     - ``emit(record)``: report what happened (``reports``); it takes effect at once
     """
@@ -38,3 +42,8 @@ class HostServices(NamedTuple):
     resolve: Callable[[str], ResolvedNode | None]
     entropy: Callable[[int, int], SeededEntropy]
     emit: Callable[[Any], None]
+
+    def is_node(self, host: str) -> bool:
+        """Whether a host is a node: no client, no operator's host and no load balancer."""
+        found = self.resolve(host)
+        return found is not None and not found.passes_on

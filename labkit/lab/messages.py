@@ -125,6 +125,13 @@ class BootstrapAnswer(NamedTuple):
     response: Response
 
 
+class PassedOn(NamedTuple):
+    """What a load balancer passes on, or is to pass on: the host at the other end, and what it sent or is sent."""
+
+    host: str
+    message: Any
+
+
 class LeaseTimer(NamedTuple):
     """Time to renew the lease, or to look who holds it."""
 

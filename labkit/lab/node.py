@@ -315,7 +315,7 @@ class NodeHost:
                 self.forwarding.answer(asker.host, asker.forwarded, outcome)
                 return
             answer = new(ApiAnswer, (asker.correlation, outcome))
-            aside = self.services.resolve(asker.host) is not None  # a node's fetch waits for no bulk
+            aside = self.services.is_node(asker.host)  # a node's fetch waits for no bulk
             self.services.send(self.name, asker.host, "response", answer, size_of(outcome.body), aside=aside)
             return
         self.serial += 1

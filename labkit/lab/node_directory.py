@@ -1,4 +1,4 @@
-"""Node directory: which node an address names, and which node of a cluster is the active one."""
+"""Node directory: which node or load balancer an address names, and which node of a cluster is the active one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from labkit.sim.network import Network
 class NodeDirectory:
     """The nodes of a lab by address and by cluster."""
 
-    __slots__ = ("_blueprint", "_names", "_network", "_nodes", "_processes")
+    __slots__ = ("_balancers", "_blueprint", "_names", "_network", "_nodes", "_processes")
 
     def __init__(
         self,
@@ -26,6 +26,7 @@ class NodeDirectory:
     ) -> None:
         self._blueprint, self._nodes, self._processes, self._network = blueprint, nodes, processes, network
         self._names = {plan.name: plan.node_names for plan in blueprint.clusters}
+        self._balancers = frozenset(plan.name for plan in blueprint.balancers)
 
     def resolve_for_console(self, name: str) -> ResolvedNode | None:
         """Return the node that an address names, or, for ``active://paris``, that cluster's active node, if any.
@@ -42,9 +43,12 @@ class NodeDirectory:
         return ResolvedNode(active, cluster, any(not self._nodes[name].vault.sealed for name in names))
 
     def resolve(self, address: str) -> ResolvedNode | None:
-        """Return the node that an address names; None when there is none."""
-        node = self._nodes.get(host_of(address))
-        return None if node is None else ResolvedNode(node.name, node.cluster, self._network.up(node.name))
+        """Return the node or the load balancer that an address names; None when there is none."""
+        name = host_of(address)
+        node = self._nodes.get(name)
+        if node is not None:
+            return ResolvedNode(name, node.cluster, self._network.up(name))
+        return ResolvedNode(name, "", self._network.up(name), passes_on=True) if name in self._balancers else None
 
     def active_node(self, cluster: str) -> str:
         """Return the name of the node that serves a cluster; empty while there is none: one that is paused does not."""

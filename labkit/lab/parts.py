@@ -15,6 +15,7 @@ from labkit.lab.loss_and_outage import RecoveryLedger
 from labkit.lab.node import NodeHost
 from labkit.lab.node_directory import NodeDirectory
 from labkit.lab.operator_console import OperatorConsole
+from labkit.lab.passage import Passage
 from labkit.lab.process import Process
 from labkit.sim.clock import Clock
 from labkit.sim.faults import Faults
@@ -60,6 +61,7 @@ class Parts:
     files: dict[str, Files]
     nodes: dict[str, NodeHost]
     processes: dict[str, Process]
+    passages: dict[str, Passage]
     impostors: dict[str, Impostor]
     impostor_services: Callable[[str], HostServices]
     directory: NodeDirectory
@@ -86,5 +88,6 @@ class Parts:
 
     def connect(self, node: str) -> None:
         """Let the clock's items for a node go to its process, or past it to the node while nothing waits for it."""
-        host, impostor = self.processes[node].host, self.impostors.get(node)
+        host, impostor, passage = self.processes[node].host, self.impostors.get(node), self.passages.get(node)
+        host = passage.in_front_of(host) if passage is not None else host
         self.hosts[node] = impostor.in_front_of(host) if impostor is not None and impostor.present else host

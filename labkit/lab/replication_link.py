@@ -224,6 +224,8 @@ class ReplicationLink(NodeReplica):
         )
         self._sync = self._sync or State()
         upstream = self._services.resolve(start.addresses[0]) if start.addresses else None
+        if upstream is not None and upstream.passes_on:  # to whom, the node says that issued the activation
+            upstream = self._services.resolve(mode.upstream_api_addr)
         self.followed = upstream.cluster if upstream is not None else ""
         activated = sha256(core.storage.get(activation.CREDENTIALS) or b"").hexdigest()[:16]
         followed = (self.followed, mode.newly_demoted, activated, mode.secondary_id)

@@ -84,6 +84,11 @@ class Secondaries(NodeReplica):
             self.announce(timer.left)
 
     @property
+    def _address(self) -> str:
+        """Where secondaries reach this node: at the address that its cluster was given for them, else at its own."""
+        return self._mode.primary_cluster_addr or self._core.settings.cluster_address
+
+    @property
     def _addresses(self) -> tuple[str, ...]:
         """The cluster addresses of all nodes of this cluster."""
         return tuple([cluster_address(name) for name in self._plan.cluster.node_names])
@@ -115,7 +120,7 @@ class Secondaries(NodeReplica):
 
     def _judge(self, source: str, question: ReplicationQuestion) -> tuple[str, tuple[str, ...]]:
         """Return why a question is refused, and where to ask instead; an empty reason when it is answered."""
-        core, secondary_id = self._core, question.secondary_id
+        secondary_id = question.secondary_id
         if not self._active:
             leader = "" if self._vault.sealed else self._leadership.leader_cluster
             return ("sealed" if self._vault.sealed else NOT_ACTIVE_TEXT), (leader,) if leader else ()
@@ -129,7 +134,7 @@ class Secondaries(NodeReplica):
                 self.streams.pop(secondary_id, None)
             return why, ()
         why = self._admission.judge_host(source, secondary_id, self.connected.get(secondary_id))
-        return why, (core.settings.cluster_address,) if why else ()
+        return why, (self._address,) if why else ()
 
     def _connect(self, secondary_id: str, host: str) -> None:
         """Note a connection; its host follows under this id from now on: what was pushed to it under others ends."""
@@ -177,7 +182,7 @@ class Secondaries(NodeReplica):
 
     def reconnect(self, why: str) -> None:
         """End all connections; each secondary begins another with its guard, here and at once."""
-        here = (self._core.settings.cluster_address,)
+        here = (self._address,)
         for secondary_id in sorted(self.connected):
             self._disconnect(secondary_id, why, here)
 

@@ -38,6 +38,7 @@ def state_of(parts: Parts) -> dict[str, Any]:
         "blocked_files": {name: dict(files.blocked) for name, files in parts.files.items() if files.blocked},
         "nodes": {name: node.state() for name, node in parts.nodes.items()},
         "processes": {name: state for name, process in parts.processes.items() if (state := process.state())},
+        "passages": {name: passage.state() for name, passage in parts.passages.items()},
         "clients": {name: client.state() for name, client in parts.clients.items()},
         "balancers": {name: balancer.state() for name, balancer in parts.balancers.items()},
         "impostors": {node: impostor.state() for node, impostor in parts.impostors.items()},

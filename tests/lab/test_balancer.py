@@ -9,11 +9,25 @@ import pytest
 from labkit import Lab
 from labkit.lab.balancer import BalancerHost
 from labkit.lab.blueprint import BalancerPlan, Blueprint, ClientPlan, WorkloadPlan, pair
-from labkit.lab.messages import ApiAnswer, ApiRequest, CheckTimer, Correlation, ServiceTimer
+from labkit.lab.messages import (
+    ApiAnswer,
+    ApiRequest,
+    BootstrapAnswer,
+    BootstrapRequest,
+    CheckTimer,
+    Correlation,
+    PassedOn,
+    ReplicationAnswer,
+    ReplicationQuestion,
+    ReplicationRefusal,
+    ServiceTimer,
+)
 from labkit.service.message import Request, Response
 
 SECOND_NS = 1_000_000_000
 NODES = ("paris-1", "paris-2")
+QUESTION = ReplicationQuestion("stream_wals", "tokyo", {"serial": 5, "from": 2}, {})
+REPLY = ReplicationAnswer("stream_wals", {"serial": 5, "from": 2, "last": 2})
 REQUEST = ApiRequest(Correlation("shop-1", 4, 1), Request("GET", "/v1/secret/data/a", {"X-Vault-Token": "t"}))
 
 
@@ -96,18 +110,64 @@ def test_a_connection_moves_when_its_node_is_out_of_service(outside):
         ("shop-1", ApiAnswer(Correlation("front", -9, 1), Response(200, {}))),
         ("tokyo-1", ServiceTimer(1)),
         ("tokyo-1", {}),
+        ("tokyo-1", PassedOn("shop-1", REPLY)),
+        ("paris-2", PassedOn("tokyo-9", REPLY)),
+        ("paris-2", PassedOn(["tokyo-1"], REPLY)),  # type: ignore[arg-type]  # a forged message
+        ("paris-2", PassedOn("tokyo-1", QUESTION)),
+        ("paris-2", PassedOn("tokyo-1", ReplicationAnswer("stream_wals", {}))),
+        ("tokyo-1", ReplicationQuestion("stream_wals", "tokyo", {}, {})),
         ("shop-1", ApiRequest(Correlation("shop-1", 1), None)),  # type: ignore[arg-type]  # a forged message
     ],
 )
 def test_what_it_did_not_ask_for_is_refused_and_counted(outside, source, message):
     made = in_service(outside, "paris-2")
     made.receive("shop-1", REQUEST)
+    made.receive("tokyo-1", QUESTION)
     outside.done.clear()
     made.receive(source, message)
 
     assert made.refused_messages == 1
     assert outside.sent == []
     assert [report.kind for report in outside.reports] == ["message refused"]
+
+
+def test_a_secondarys_connection_is_passed_through_and_stays_at_its_node_while_that_is_in_service(outside):
+    made = in_service(outside, "paris-2")
+    made.receive("tokyo-1", QUESTION)
+    made.receive("paris-2", PassedOn("tokyo-1", REPLY))
+    check(made, outside, "paris-1", "paris-2")
+    made.receive("tokyo-1", QUESTION)
+    assert outside.sent[-1][1] == "paris-2"
+    for _ in range(2):
+        check(made, outside, "paris-1")
+    made.receive("tokyo-1", QUESTION)
+    assert [sent[:4] for sent in outside.sent] == [("front", "paris-1", "stream_wals", PassedOn("tokyo-1", QUESTION))]
+    for _ in range(2):
+        check(made, outside)
+    made.receive("tokyo-1", QUESTION)
+    assert (outside.sent, made.connected, made.refused_messages) == ([], {}, 0)
+
+
+def test_what_is_passed_back_is_the_nodes_own_answer(outside):
+    made = in_service(outside, "paris-2")
+    made.receive("tokyo-1", QUESTION)
+    made = BalancerHost(plan(), NODES, outside.services, made.state())
+    outside.done.clear()
+    made.receive("paris-2", PassedOn("tokyo-1", REPLY))
+    assert [sent[:4] for sent in outside.sent] == [("front", "tokyo-1", "stream_wals", REPLY)]
+
+
+def test_ending_tls_it_lets_a_secondarys_connection_fail(outside):
+    made = in_service(outside, "paris-2", ends_tls=True)
+    made.receive("tokyo-1", QUESTION)
+    made.receive("tokyo-1", BootstrapRequest(7, "challenge", {"cluster_id": "c", "secondary_id": "s"}))
+    (_, first, _, refusal), (_, second, _, answer) = (sent[:4] for sent in outside.sent)
+
+    assert isinstance(refusal, ReplicationRefusal)
+    assert isinstance(answer, BootstrapAnswer)
+    assert (first, refusal.serial, second, answer.number) == ("tokyo-1", 5, "tokyo-1", 7)
+    assert refusal.reason == answer.response.errors[0]
+    assert refusal.reason.startswith("tls: ")
 
 
 def test_what_is_never_answered_is_forgotten(outside):

@@ -51,10 +51,11 @@ def test_every_message_of_a_node_and_the_console_has_one_handler():
     handled = list(chain.from_iterable(tables))
     by_the_sync = {messages.SyncTimer, messages.AnnounceTimer}
     by_the_process, by_the_faults = {messages.ServiceTimer}, {messages.FlapTimer}
+    on_the_way = {messages.PassedOn}  # a node takes what is in it
     of_clients = set(client.ClientTimer.__args__)
 
     assert len(handled) == len(set(handled))
-    assert set(handled) | by_the_sync | by_the_process | by_the_faults | of_clients == RECORDS
+    assert set(handled) | by_the_sync | by_the_process | by_the_faults | on_the_way | of_clients == RECORDS
 
 
 def test_only_named_records_wait_in_the_clock_and_in_nodes(lab):

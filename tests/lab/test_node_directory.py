@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from labkit import Lab
+from labkit.lab.blueprint import BalancerPlan, pair
 from labkit.lab.host_services import ResolvedNode
 
 
@@ -32,6 +36,15 @@ def test_an_address_names_a_node_and_its_cluster_running_or_not(quiet, address):
     assert directory.resolve(address) == ResolvedNode("tokyo-2", "tokyo", False)
 
 
+def test_an_address_names_a_load_balancer_which_belongs_to_no_cluster():
+    front = BalancerPlan(name="front", site="lisbon", use=("tokyo", "paris"))
+    lab = Lab(replace(pair(), balancers=(front,)))
+    directory = lab.parts.directory
+
+    assert directory.resolve("https://front:8201") == ResolvedNode("front", "", True, passes_on=True)
+    assert directory.resolve("https://tokyo-1:8201") == ResolvedNode("tokyo-1", "tokyo", True)
+
+
 @pytest.mark.parametrize(
     "address", ["", "paris", "oslo-1", "https://oslo-1:8201", "http://", "active://paris", "active://oslo"]
 )
@@ -55,3 +68,12 @@ def test_no_request_leads_to_a_name_that_only_operators_may_use(quiet, address):
     assert answer.status == 503
     assert address in answer.errors[0]
     quiet.run("5s")
+
+
+def test_a_host_is_a_node_or_something_else():
+    front = BalancerPlan(name="front", site="lisbon", use=("tokyo", "paris"))
+    services = Lab(replace(pair(), balancers=(front,))).parts.nodes["paris-1"].services
+
+    assert [services.is_node(host) for host in ("tokyo-1", "front", "shop-1", "paris-operator")] == [
+        *(True, False, False, False)
+    ]

@@ -4,7 +4,8 @@
    primary has an activation of the id that it names; its cluster was activated with that id, in the reign that lasts.
 2. Who was activated with what is known from what clusters followed, and what ended from revocations and promotions,
    not from what a connection shows.
-3. What a secondary takes replication from is a node of the cluster that it was activated for.
+3. What a secondary takes replication from is a node of the cluster that it was activated for, by itself or through a
+   load balancer that passes its connection on.
 """
 
 from __future__ import annotations
@@ -94,12 +95,18 @@ class LiveCertificates(StandingRule):
         """Judge a secondary that took replication from somebody."""
         cluster, host = report
         self.occurred = True
-        queries = self._scene.queries
-        source = queries.cluster_of(host) if host in queries.parts.nodes else ""
+        source = self._cluster_at(host, cluster)
         if not any(
             source and row.cluster == cluster and row.upstream in (source, ANY) for row in self._grants.values()
         ):
             self._found(f"{cluster} took replication from {host}, for which it was never activated")
+
+    def _cluster_at(self, host: str, secondary: str) -> str:
+        """Return the cluster whose messages come from a host, or to this secondary through it; empty for none."""
+        queries = self._scene.queries
+        balancer = queries.parts.balancers.get(host)
+        node = host if balancer is None else balancer.connected.get(queries.active_node(secondary), "")
+        return queries.cluster_of(node) if node in queries.parts.nodes else ""
 
     def _holds(self, cluster: str, upstreams: tuple[str, ...], secondary_id: str) -> bool:
         """Whether a cluster has an activation of an id that did not end."""

@@ -91,9 +91,15 @@ def fetch_bundle(
             raise BadRequest(f"the token is over: {connection.EXPIRED.format(format_instant(bundle.expires_ns))}")
         return Fetched(*(yield from _fetch_keys(ctx, bundle, bundle.cluster_addresses)), "")
     bundle, host = yield from _unwrap(ctx, token, primary_api_addr, authorities)
-    near = sorted(bundle.cluster_addresses, key=lambda address: _host_of(address) != host)
     with saying(spent := SPENT.format(bundle.secondary_id)):
-        return Fetched(*(yield from _fetch_keys(ctx, bundle, tuple(near))), spent)
+        return Fetched(*(yield from _fetch_keys(ctx, bundle, _nearest_first(bundle, host))), spent)
+
+
+def _nearest_first(bundle: Bundle, host: str) -> tuple[str, ...]:
+    """Return a bundle's addresses, that of a host first, but an address that the primary was given before it."""
+    first = bundle.cluster_addresses[0]
+    given = "" if _host_of(first) == _host_of(bundle.api_address) else first
+    return tuple(sorted(bundle.cluster_addresses, key=lambda each: (each != given, _host_of(each) != host)))
 
 
 @contextmanager

@@ -429,6 +429,18 @@ def test_a_token_names_every_node_of_its_primary(issued):
     assert issued.status("tokyo")["primary_cluster_addr"] == "https://paris-1:8201"
 
 
+@pytest.mark.parametrize(
+    ("given", "first"), [("https://paris-3:8201", "paris-3"), ("https://nowhere:8201", "paris-1"), ("", "paris-1")]
+)
+def test_an_address_that_the_primary_was_given_is_asked_before_the_node_that_unwrapped(apart, given, first):
+    apart.post("paris", "primary/enable", {"primary_cluster_addr": given})
+    token = apart.post("paris", "primary/secondary-token", {"id": "tokyo"}).wrap_info["token"]
+    enable(apart, token=token)
+
+    asked = [event.target for event in apart.lab.trace.select("message", what="bootstrap_request")]
+    assert asked[0] == first
+
+
 @pytest.mark.parametrize("encrypted", [False, True])
 @pytest.mark.parametrize("restarted", [False, True])
 def test_an_activation_issued_before_a_takeover_still_works(apart, encrypted, restarted):
