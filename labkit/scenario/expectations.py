@@ -19,7 +19,7 @@ from labkit.vault.replication.mode import TRANSITIONS as MODES
 from labkit.vault.replication.state import CONNECTION_STATES
 from labkit.vault.replication.state import TRANSITIONS as SYNC_STATES
 
-COUNTS = ("acknowledged", "lost", "unknown", "refused", "lag", "differing")
+COUNTS = ("acknowledged", "lost", "unknown", "refused", "lag", "differing", "fetched")
 TIMES = ("rpo", "rto", "lag time")
 NOT_READY = "not ready"
 WORDS = {
@@ -41,6 +41,7 @@ OBSERVABLE = (
         "upstream_refused",
     ),
     *("message refused", "stepped down", "stored value damaged", "token revoked", "operation token issued"),
+    "primary_announced",
 )
 """What nodes observe and a file may count."""
 
@@ -141,6 +142,7 @@ class ExpectPart(Part):
         None,
         description=f"{COUNT}: keys that secondaries do not hold as their primary",
     )
+    fetched: CountRange | None = Field(None, description=f"{COUNT}: keys that comparisons have fetched so far")
     roots: Annotated[str | None, one_of("equal or different", ROOTS)] = Field(None, description="equal or different")
     primary: Annotated[list[ClusterName] | None, BeforeValidator(_clusters)] = Field(
         None, description="a cluster, or a list of those that are primary"

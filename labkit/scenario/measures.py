@@ -57,6 +57,7 @@ def measured(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:
     yield from _times(expect, seen)
     yield from _lags(expect, seen)
     yield from _differing(expect, seen)
+    yield from _fetched(expect, seen)
     yield from _roots(expect, seen)
     yield from _primaries(expect, seen)
     yield from _words(expect, seen)
@@ -197,6 +198,15 @@ def _differing(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:
         status = _status(expected, count) if followed else UNKNOWN
         text = str(count) if followed else "no cluster follows another"
         yield VerdictRow("keys that differ", range_text(str, expected), text, status, "differing")
+
+
+def _fetched(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:
+    """Count what comparisons asked for, the first ones of new secondaries included."""
+    expected = _ranges(expect).get("fetched")
+    if expected is not None:
+        syncs = seen.queries.parts.trace.select("observed", what="merkle_sync")
+        count = sum(dict(event.fields)["fetch"] for event in syncs)
+        yield VerdictRow("keys fetched", range_text(str, expected), str(count), _status(expected, count), "fetched")
 
 
 def _words(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:

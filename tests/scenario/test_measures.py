@@ -38,6 +38,8 @@ def statuses(lab: Lab, **values: Any) -> list[tuple[str, str]]:
         ({"lag": {"at least": 1}}, [("tokyo: 1 entry behind", "ok")]),
         ({"differing": {"at least": 1}}, [("3", "ok")]),
         ({"differing": 0}, [("3", "broken")]),
+        ({"fetched": 6}, [("6", "ok")]),
+        ({"fetched": {"at least": 7}}, [("6", "broken")]),
         ({"states": {"tokyo": "stream-wals", "paris": "idle"}}, [("stream-wals", "ok"), ("running", "broken")]),
         ({"connections": {"tokyo": "not ready", "paris": "ready"}}, [("connecting", "ok"), ("none", "broken")]),
         ({"connections": {"tokyo": "ready"}}, [("connecting", "broken")]),

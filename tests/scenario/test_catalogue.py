@@ -1,0 +1,93 @@
+"""The catalogue of failures: each file stands on its point, so without that point what it expects is not met."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from labkit import Lab
+from labkit.scenario.verdict import judge
+
+EVERYDAY = ("fenced-first", "furthest-ahead", "tokens-survive-a-failover")
+
+
+class Altered(NamedTuple):
+    """What is written in place of a text, and the row of the verdict that is not as expected then."""
+
+    text: str
+    instead: str
+    row: str
+
+
+def without(step: str) -> tuple[str, str]:
+    """A step, and a note in its place."""
+    return step, f"{{do: note, text: nothing is done{step[step.index(', at') :] if ', at' in step else '}'}"
+
+
+ALTERED = {
+    "clock-ahead": Altered("by: 90s", "by: 1s", "step 4: ask tokyo GET sys/replication/dr/status"),
+    "distance": Altered("latency: 250ms", "latency: 100ms", "lag"),
+    "distance-costs-writes": Altered("latency: 5s", "latency: 500ms", "of them lost"),
+    "expired-in-the-outage": Altered("at: 40s", "at: 15s", "step 7: ask tokyo GET auth/token/lookup-self"),
+    "failback": Altered(*without("{do: failover, old: tokyo, new: paris, at: 25s}"), "primary"),
+    "fenced-first": Altered(*without("{do: isolate, target: paris, after: 2s}"), "one primary"),
+    "flapping-line": Altered("down: 20s, up: 10s", "down: 5s, up: 10s", "step 3: lag"),
+    "forced-too-early": Altered("force: true", "force: false", "primary"),
+    "furthest-ahead": Altered("cluster: boston, after: 2s", "cluster: tokyo, after: 2s", "of them lost"),
+    "hot-key": Altered("keys: 1}", "keys: 0}", "keys fetched"),
+    "loser-is-wiped": Altered(
+        "{do: disable, cluster: paris}\n  - {do: enable-secondary, cluster: paris, primary: tokyo}",
+        "{do: demote, cluster: paris}\n  - {do: repoint, cluster: paris, to: tokyo}",
+        "keys fetched",
+    ),
+    "moving-target": Altered("backlog: 64", "backlog: 2000", "step 4: state of tokyo"),
+    "narrow-line": Altered("bandwidth: 1Mbit", "bandwidth: 10Mbit", "step 2: lag"),
+    "no-slot": Altered("backlog: 200", "backlog: 16384", "observed: missing_guard"),
+    "old-primary-returns": Altered(
+        "{do: restart, target: paris, at: 20s}",
+        "{do: isolate, target: paris, at: 19s}\n  - {do: restart, target: paris, at: 20s}",
+        "one primary",
+    ),
+    "one-way-line": Altered("from: paris, to: tokyo, at: 10s", "from: tokyo, to: paris, at: 10s", "step 4: lag"),
+    "primary-standby-takes-over": Altered("target: paris-1", "target: paris-2", "observed: missing_guard"),
+    "promoted-too-early": Altered("at: 12s", "at: 18s", "step 5: ask tokyo POST sys/replication/dr/secondary/promote"),
+    "reindexed-and-promoted": Altered(
+        "says: rebuilt}", "says: rebuilt}\n    after: 1s", "step 5: ask tokyo POST sys/replication/dr/secondary/promote"
+    ),
+    "rejoined-after-a-split": Altered(
+        "{do: demote, cluster: paris}\n  - {do: repoint, cluster: paris, to: tokyo}",
+        "{do: demote, cluster: tokyo}\n  - {do: repoint, cluster: tokyo, to: paris}",
+        "primary",
+    ),
+    "secondary-standby-takes-over": Altered("paris: {site: paris}", "paris: {site: paris, backlog: 8}", "step 4"),
+    "seven-secondaries": Altered(*without("{do: isolate, target: main, at: 19s}"), "observed: missing_guard"),
+    "standby-after-a-promotion": Altered(
+        "{do: crash, target: tokyo-1, at: 4s}\n  - {do: restart, target: tokyo-1, at: 7s}",
+        "{do: note, text: tokyo-1 leads}\n  - {do: note, text: it always did}",
+        "step 7: ask tokyo GET sys/health",
+    ),
+    "steady-replication": Altered("latency: 80ms", "latency: 800ms", "step 2: lag"),
+    "through-a-balancer": Altered("use: [paris]}\n", "use: [paris], ends tls: true}\n", "step 4"),
+    "tls-ends-too-early": Altered(", ends tls: true", "", "step 5: ask tokyo POST sys/replication/dr/secondary/enable"),
+    "tokens-survive-a-failover": Altered("[app], ttl: 1h", "[app], ttl: 3s", "step 7: ask tokyo GET secret/data/app"),
+    "twice-over": Altered("ttl: 1h", "ttl: 10s", "step 7: ask paris GET secret/data/app"),
+    "upgraded-from-the-wrong-end": Altered("1.16.3+ent", "1.17.0+ent", "step 2: replicate paris to tokyo"),
+}
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in EVERYDAY else pytest.param(name, marks=pytest.mark.slow) for name in ALTERED]
+)
+def test_without_its_point_a_scenario_is_not_as_expected(name: str, checkout: Path, tmp_path: Path) -> None:
+    written = (checkout / f"scenarios/dr/{name}.lab.yaml").read_text()
+    altered, file = ALTERED[name], tmp_path / f"{name}.lab.yaml"
+    assert altered.text in written
+    file.write_text(written.replace(altered.text, altered.instead))
+    lab = Lab.load(file).run()
+    assert lab.scenario is not None
+    verdict = judge(lab.scenario, lab.queries, lab.ledger, lab.invariants)
+
+    assert verdict.exit_code == 1
+    assert [row.what for row in verdict.failures() if row.what.startswith(altered.row)], verdict
