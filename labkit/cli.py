@@ -15,7 +15,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
-from labkit.commands import prove
+from labkit.commands import prove, serve
 from labkit.commands.exit_codes import AS_EXPECTED, BAD_FILE, STOPPED, listed, report_bug
 
 DISTRIBUTION = "labkit-secrets"
@@ -82,6 +82,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("name", metavar="NAME", help="the file's name, such as my-drill or drills/my-drill")
     add("scenarios", "scenarios", "list the shipped scenarios, or copy them", copy)
     add("lessons", "lessons", "list the lessons and say how to open them, or copy them", copy)
+    serve.add_arguments(add("serve", "serve", "serve a vault on an HTTP port, until Ctrl-C"))
     prove.add_arguments(add("prove", "prove", "search a state machine to the end, within bounds"))
     made = add("help", "help_topic", "show a page: architecture, rules, api, scenario, verbs or proof")
     made.add_argument("topic", nargs="?", metavar="TOPIC", help="the page; the list of pages unless given")

@@ -49,17 +49,30 @@ class Answer(NamedTuple):
 class HttpExchange:
     """Answers requests in bytes; a cluster's clock moves until it has answered, up to a timeout."""
 
-    __slots__ = ("_service", "_timed", "max_request_bytes")
+    __slots__ = ("_named", "_service", "_timed", "max_request_bytes")
 
     def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES) -> None:
         self._service, self.max_request_bytes = service, max_request_bytes
         self._timed = moves_clock(service)
+        self._named = "remote_address" in signature(service.request).parameters
 
     def __repr__(self) -> str:
         return f"HttpExchange({self._service!r})"
 
+    @property
+    def too_large(self) -> Unreadable:
+        """What stands for a body over the limit."""
+        return Unreadable(f"http: request body too large; the limit is {self.max_request_bytes} bytes", 413)
+
     def answer(
-        self, method: str, target: str, headers: Headers, content: bytes = b"", timeout_s: float | None = None
+        self,
+        method: str,
+        target: str,
+        headers: Headers,
+        content: bytes | Unreadable = b"",
+        timeout_s: float | None = None,
+        *,
+        remote_address: str = "",
     ) -> Answer:
         """Answer one request; ``target`` is path and query as they were sent.
 
@@ -71,14 +84,16 @@ class HttpExchange:
         named = first_of_each(headers)
         body = self._body(method, named.get("content-type", ""), content)
         how = {"timeout": timeout_text(timeout_s)} if self._timed and timeout_s else {}
+        if self._named and remote_address:
+            how["remote_address"] = remote_address
         return written(self._service.request(method, target, body, named, **how))
 
-    def _body(self, method: str, content_type: str, content: bytes) -> Any:
+    def _body(self, method: str, content_type: str, content: bytes | Unreadable) -> Any:
         if method not in BODY_METHODS or not content:
             return None
-        if len(content) > self.max_request_bytes:
-            return Unreadable(f"http: request body too large; the limit is {self.max_request_bytes} bytes", 413)
-        return read_body(method, content_type, content)
+        if isinstance(content, Unreadable):
+            return content
+        return self.too_large if len(content) > self.max_request_bytes else read_body(method, content_type, content)
 
 
 def moves_clock(service: Service) -> bool:

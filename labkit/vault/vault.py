@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from _thread import RLock  # threading itself is not loaded (R24)
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import ServiceError
 from labkit.service.message import Body, Fetch, Request, Response, Suspended, copied, respond, silence
@@ -28,6 +28,9 @@ from labkit.vault.replication.journal import Journal
 from labkit.vault.seal import reload_keyring
 from labkit.vault.storage import Storage
 from labkit.vault.storage.fencing import StaleTerm
+
+if TYPE_CHECKING:
+    from labkit.doors.server import ServedDoor
 
 
 class ShiftedClock:
@@ -179,7 +182,13 @@ class Vault(ShortForms):
         return vault
 
     def request(
-        self, method: str, path: str, json: Body | None = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        json: Body | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        remote_address: str = "127.0.0.1",
     ) -> Response:
         """Send one request in process; sends the given headers only."""
         with self._lock:
@@ -189,12 +198,18 @@ class Vault(ShortForms):
             if self._failures:
                 response = respond(self._failures.pop(0), {"errors": ["failure asked for with fail_next"]})
             else:
-                outcome = self.handle(Request(method, path, headers or {}, json))
+                outcome = self.handle(Request(method, path, headers or {}, json, remote_address))
                 while isinstance(outcome, Suspended):
                     outcome = self.resume(outcome, self.environment.fetch(outcome.fetch))
                 response = outcome
             self.calls.add(method, path, json, self._resolved, response)
         return response
+
+    def serve(self, port: int = 0) -> ServedDoor:
+        """Return a door on a loopback port, for a ``with`` that gives its URL: a real server, on a thread."""
+        from labkit.doors.server import ServedDoor
+
+        return ServedDoor(self, port, max_request_bytes=self.core.settings.max_request_bytes)
 
     def close(self) -> None:
         """Close the file of a vault that was opened from one; a vault in memory needs no closing."""

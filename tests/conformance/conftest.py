@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,8 @@ from labkit import Lab, Vault
 from labkit.doors import httpx as httpx_door
 from labkit.doors import hvac as hvac_door
 from labkit.doors import requests as requests_door
+from labkit.doors.http_exchange import HttpExchange
+from labkit.doors.server import ServedDoor
 from labkit.lab.blueprint import pair
 from labkit.lab.snapshot import Snapshot
 
@@ -60,7 +62,7 @@ def fresh_lab() -> Snapshot:
     return Lab(replace(plan, clusters=plan.clusters[:1])).snapshot()
 
 
-@pytest.fixture(params=["alone", "lab", "requests", "httpx", "hvac"])
+@pytest.fixture(params=["alone", "lab", "requests", "httpx", "hvac", "served"])
 def where(request: pytest.FixtureRequest) -> str:
     """Where the service stands: alone in process, as a cluster on a lossless network, or behind a client's door."""
     return str(request.param)
@@ -104,15 +106,36 @@ def through_hvac(vault: Vault) -> Ask:
     return send
 
 
+@pytest.fixture(scope="session")
+def served() -> Iterator[Callable[[Vault], Ask]]:
+    """Send over a socket: one door for all cases, each with a vault of its own behind it."""
+    door = ServedDoor(Vault.dev())
+    with door as url, requests.Session() as session:
+
+        def through_socket(vault: Vault) -> Ask:
+            door.app.exchange = HttpExchange(vault)
+
+            def send(method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
+                content = None if body is None else json.dumps(body)
+                answer = session.request(method, f"{url}{path}", data=content, headers=headers, timeout=30)
+                return answer.status_code, answer.json() if answer.content else None
+
+            return send
+
+        yield through_socket
+
+
 DOORS = {"requests": through_requests, "httpx": through_httpx, "hvac": through_hvac}
 
 
 @pytest.fixture
-def ask(where: str, fresh_lab: Snapshot) -> tuple[Ask, str]:
+def ask(where: str, fresh_lab: Snapshot, request: pytest.FixtureRequest) -> tuple[Ask, str]:
     """A fresh service and its root token."""
     vault: Any = Lab.restore(fresh_lab)["paris"] if where == "lab" else Vault.dev()
     if where in DOORS:
         return DOORS[where](vault), vault.root_token
+    if where == "served":
+        return request.getfixturevalue("served")(vault), vault.root_token
 
     def send(method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
         response = vault.request(method, path, json=body, headers=headers)

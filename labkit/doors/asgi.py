@@ -1,0 +1,105 @@
+"""The ASGI application: requests that a server read from its sockets are answered by a vault or a cluster.
+
+1. One request is answered at a time, between two turns of the server's loop: whoever sends slowly holds up nobody.
+2. A body is counted while it is read.  One over the limit is read no further than ``DRAINED`` times the limit and is
+   refused with 413; of a client that waits for ``100 Continue`` nothing is read.
+3. A request that is cut short is not answered; one with too long headers is refused with 431.
+4. The path ``/`` says what this is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from labkit.doors.http_exchange import BODY_METHODS, Answer, HttpExchange, Service, written
+from labkit.service.limits import MAX_REQUEST_BYTES
+from labkit.service.message import Unreadable, respond
+from labkit.service.request_path import readable
+
+DRAINED = 4
+MAX_HEADER_BYTES = 65_536
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Log = Callable[[str], None]
+
+HOME = b"""<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>labkit</title>
+<h1>labkit</h1>
+<p>A secrets service for learning, rehearsing and testing. It protects no secrets: do not store real ones.</p>
+<p>Its API begins at <code>/v1/</code>; <a href="/v1/sys/internal/specs/openapi">a description</a> of it,
+and <a href="/v1/sys/health">its health</a>.</p>
+</html>
+"""
+
+
+def _refusal(status: int, text: str) -> Answer:
+    return written(respond(status, {"errors": [text]}))
+
+
+TOO_LONG = _refusal(431, f"request headers of more than {MAX_HEADER_BYTES} bytes")
+
+
+class App:
+    """An ASGI application; ``log`` gets a line for each answer, without query, headers and body."""
+
+    __slots__ = ("exchange", "log")
+
+    def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES, log: Log | None = None) -> None:
+        self.exchange, self.log = HttpExchange(service, max_request_bytes), log
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request; anything else that a server offers is declined."""
+        if scope["type"] != "http":
+            raise ValueError(f"HTTP is spoken here, not {scope['type']}")
+        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        content = await self._read(scope["method"], headers, receive)
+        if content is None:
+            return
+        too_long = sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES
+        answer = TOO_LONG if too_long else self._answer(scope, headers, content)
+        await send({"type": "http.response.start", "status": answer.status, "headers": _encoded(answer)})
+        await send({"type": "http.response.body", "body": answer.content})
+        if self.log is not None:
+            client = (scope.get("client") or ("-",))[0]
+            self.log(f"{client} {scope['method']} {readable(scope['raw_path'].decode('latin-1'))} {answer.status}")
+
+    def _answer(self, scope: Message, headers: list[tuple[str, str]], content: bytes | Unreadable) -> Answer:
+        path = scope["raw_path"].decode("latin-1")
+        if path == "/":
+            return Answer(200, {"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"}, HOME)
+        query = scope["query_string"].decode("latin-1")
+        client = (scope.get("client") or ("127.0.0.1",))[0]
+        target = f"{path}?{query}" if query else path
+        try:
+            return self.exchange.answer(scope["method"], target, headers, content, remote_address=client)
+        except TimeoutError:
+            return _refusal(504, "the cluster did not answer in time")
+
+    async def _read(self, method: str, headers: list[tuple[str, str]], receive: Receive) -> bytes | Unreadable | None:
+        """Return the body, Unreadable for one over the limit, None for one that was cut short."""
+        limit, size, pieces = self.exchange.max_request_bytes, 0, []
+        expects = any(name.lower() == "expect" for name, _ in headers)
+        declared = max((int(value) for name, value in headers if name.lower() == "content-length"), default=0)
+        more = not (expects and declared > limit)
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            piece = message.get("body", b"")
+            size += len(piece)
+            if size <= limit:
+                pieces.append(piece)
+            elif size > DRAINED * limit:
+                break
+            more = message.get("more_body", False)
+        if max(size, declared) > limit and method in BODY_METHODS:
+            return self.exchange.too_large
+        return b"".join(pieces)
+
+
+def _encoded(answer: Answer) -> list[tuple[bytes, bytes]]:
+    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()]
+    return headers if answer.status == 204 else [*headers, (b"content-length", str(len(answer.content)).encode())]

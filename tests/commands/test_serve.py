@@ -1,0 +1,96 @@
+"""serve: a process that answers, says how it is reached, and ends when it is asked to."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from labkit.cli import main
+
+Start = Callable[..., tuple[subprocess.Popen[str], dict[str, Any]]]
+
+
+@pytest.fixture
+def start(checkout: Path) -> Iterator[Start]:
+    """Start the command on a free port; its first line is what it says as JSON."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def started(*arguments: str) -> tuple[subprocess.Popen[str], dict[str, Any]]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "labkit", "serve", "--port", "0", "--json", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=checkout,
+        )
+        processes.append(process)
+        assert process.stdout is not None
+        return process, json.loads(process.stdout.readline())
+
+    yield started
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def test_what_it_holds_outlives_it_in_a_file(start: Start, tmp_path: Path) -> None:
+    path = str(tmp_path / "lab.db")
+    process, said = start("--data", path)
+    token = {"X-Vault-Token": said["root_token"]}
+    assert sorted(said) == ["ca_file", "root_token", "unseal_keys", "url"]
+    assert (said["ca_file"], len(said["unseal_keys"])) == (None, 5)
+    wrote = requests.post(f"{said['url']}/v1/secret/data/app", json={"data": {"a": 1}}, headers=token, timeout=10)
+    assert wrote.status_code == 200
+    process.send_signal(signal.SIGTERM)
+    out, errors = process.communicate(timeout=20)
+    assert (process.returncode, out) == (0, "")
+    assert errors == "127.0.0.1 POST secret/data/app 200\n"
+
+    process, again = start("--data", path)
+    assert again["root_token"] == said["root_token"]
+    read = requests.get(f"{again['url']}/v1/secret/data/app", headers=token, timeout=10)
+    assert read.json()["data"]["data"] == {"a": 1}
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 0
+
+
+@pytest.mark.slow
+def test_it_speaks_tls_with_a_certificate_of_its_own(start: Start) -> None:
+    _, said = start("--tls", "--seed", "7", "--max-request-size", "1KiB", "--edition", "community")
+
+    assert said["url"].startswith("https://localhost:")
+    answer = requests.get(f"{said['url']}/v1/sys/health", verify=said["ca_file"], timeout=10)
+    assert answer.json()["version"] == "1.16.3"
+    big = requests.post(f"{said['url']}/v1/secret/data/a", data=b"x" * 1_025, verify=said["ca_file"], timeout=10)
+    assert big.status_code == 413
+    with pytest.raises(requests.exceptions.SSLError):
+        requests.get(f"{said['url']}/v1/sys/health", timeout=10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--port", "70000"], "expected a port from 0 to 65535, got '70000'"),
+        (["--max-request-size", "0"], "expected a size such as 64KiB or 32MiB, got '0'"),
+        (["--service-version", "new"], "version: expected a version such as 1.16.3+ent, got 'new'"),
+        (["--seed", "7", "--data", "lab.db"], "--seed goes without --data"),
+        (["--seed", "-1"], "seed: expected a whole number from 0 to"),
+        (["--data", "/none/such/folder/lab.db"], "/none/such/folder/lab.db"),
+    ],
+)
+def test_what_cannot_be_served_is_refused(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = main(["serve", *arguments])
+    except SystemExit as left:
+        code = int(str(left.code))
+
+    assert code == 2
+    assert said in capsys.readouterr().err
