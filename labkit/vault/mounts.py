@@ -70,6 +70,8 @@ _ROWS = (
         "transit", "", "labkit.vault.engines.transit.table:TABLE", "labkit.vault.engines.transit.rotation", "key/"
     ),
     EngineKind("token", "", "labkit.vault.auth.token.table:TABLE", is_auth=True),
+    EngineKind("cubbyhole", "", "labkit.vault.auth.cubbyhole:TABLE"),
+    EngineKind("identity", "", "labkit.vault.auth.identity.table:TABLE"),
     EngineKind("system", "", "labkit.vault.system.table:TABLE"),
 )
 

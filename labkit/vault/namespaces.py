@@ -25,6 +25,8 @@ ID_DIGITS = 5
 
 SYSTEM_TEXT = "system endpoints used for control, policy and debugging"
 TOKEN_TEXT = "token based credentials"
+CUBBYHOLE_TEXT = "per-token private secret storage"
+IDENTITY_TEXT = "identity store"
 
 
 def own_mounts(entropy: Any) -> list[Any]:
@@ -32,6 +34,8 @@ def own_mounts(entropy: Any) -> list[Any]:
     return [
         new_mount("sys/", "system", entropy, description=SYSTEM_TEXT),
         new_mount("auth/token/", "token", entropy, description=TOKEN_TEXT),
+        new_mount("cubbyhole/", "cubbyhole", entropy, description=CUBBYHOLE_TEXT, local=True),
+        new_mount("identity/", "identity", entropy, description=IDENTITY_TEXT),
     ]
 
 

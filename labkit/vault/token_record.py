@@ -10,10 +10,13 @@ IDS = "token/id/"
 ACCESSORS = "token/accessor/"
 CHILDREN = "token/child/"
 
+ALWAYS_WRITTEN = 19  # members, up to ``max_ttl_s``
+
 
 class Token(NamedTuple):
     """A token's record; times in nanoseconds since the epoch, durations in seconds, 0 for none.
 
+    ``renewed_ttl_s`` is what the last renewal gave, which the next one gives again where it asks for nothing else.
     ``namespace`` is the path of the namespace that it belongs to, ``namespace_id`` its id; both empty for the root's.
     """
 
@@ -36,6 +39,7 @@ class Token(NamedTuple):
     role: str = ""
     bound_cidrs: tuple[str, ...] = ()
     max_ttl_s: int = 0
+    renewed_ttl_s: int = 0
     namespace: str = ""
     namespace_id: str = ""
 
@@ -54,8 +58,11 @@ def digest_of(text: str) -> str:
 
 
 def encode_token(token: Token) -> bytes:
-    """Write a token's record; only one outside the root namespace says where it belongs."""
-    return encode_record(list(token if any(token[-2:]) else token[:-2]))
+    """Write a token's record, up to the last of its newer members that says anything."""
+    row = list(token)
+    while len(row) > ALWAYS_WRITTEN and not row[-1]:
+        row.pop()
+    return encode_record(row)
 
 
 def decode_token(stored: bytes) -> Token:

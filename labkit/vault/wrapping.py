@@ -104,6 +104,15 @@ def read_wrapped(ctx: Context, text: str) -> WrappedAnswer:
     return WrappedAnswer(*decode_record(stored))
 
 
+def wrapped_by(ctx: Context) -> WrappedAnswer | None:
+    """Return what the caller's own token holds, if it is a wrapping token."""
+    assert ctx.caller is not None
+    if ctx.caller.token.policies != (POLICY,):
+        return None
+    stored = ctx.full_storage.get(f"{WRAPPED}{ctx.caller.digest}/response")
+    return None if stored is None else WrappedAnswer(*decode_record(stored))
+
+
 def unwrap(ctx: Context, text: str) -> WrappedAnswer:
     """Return what a wrapping token holds, and use the token up."""
     wrapped = read_wrapped(ctx, text)

@@ -39,7 +39,9 @@ def test_one_is_made_in_one_transaction_with_what_it_has(service):
     assert sorted(key.removeprefix(made.prefix) for key in ctx.writes) == [
         *("core/mounts", "core/mounts", "policy/index", "policy/text/default")
     ]
-    assert [mount.path for mount in read_table(StorageView(ctx, made.prefix)).mounts] == ["auth/token/", "sys/"]
+    assert [mount.path for mount in read_table(StorageView(ctx, made.prefix)).mounts] == [
+        *("auth/token/", "cubbyhole/", "identity/", "sys/")
+    ]
     assert read_table(ctx.full_storage).child("team/x") == Namespace("team/", made.id, (("a", "b"),))
 
 

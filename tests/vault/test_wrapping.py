@@ -175,4 +175,6 @@ def test_a_wrapping_token_reaches_nothing_else_of_another_namespace(service) -> 
     service.post("sys/namespaces/team")
     for made_in, used_in in (("", "team"), ("team", "")):
         token = wrapped(service, made_in)["token"]
-        assert service.get("cubbyhole/response", namespace=used_in, token=token).status == 403
+        for path in ("cubbyhole/response", "secret/data/a", "auth/token/lookup-self"):
+            assert service.get(path, namespace=used_in, token=wrapped(service, made_in)["token"]).status == 403
+        assert service.get("cubbyhole/response", namespace=made_in, token=token).ok

@@ -40,14 +40,14 @@ def test_without_a_token_only_what_is_shown_to_all(service) -> None:
 
 def test_with_a_token_what_it_reaches(service, token: str) -> None:
     everything = service.get("sys/internal/ui/mounts").data
-    assert sorted(everything["secret"]) == ["secret/", "sys/", "transit/"]
+    assert sorted(everything["secret"]) == ["cubbyhole/", "identity/", "secret/", "sys/", "transit/"]
     assert everything["auth"] == service.get("sys/auth").data
     assert everything["secret"]["secret/"] == service.get("sys/mounts/secret").data
 
     service.post("sys/mounts/exact", {"type": "kv"})
     seen = service.get("sys/internal/ui/mounts", token=token).data
     # the wildcard may match below any mount but those that are denied
-    assert sorted(seen["secret"]) == ["exact/", "secret/", "sys/", "transit/"]
+    assert sorted(seen["secret"]) == ["cubbyhole/", "exact/", "identity/", "secret/", "sys/", "transit/"]
     assert seen["auth"] == {}
 
 

@@ -27,7 +27,7 @@ PLAIN: dict[str, Any] = {
 
 def test_the_list_is_also_at_the_top(service) -> None:
     listed = service.get("sys/mounts")
-    assert list(listed.data) == ["secret/", "sys/", "transit/"]
+    assert list(listed.data) == ["cubbyhole/", "identity/", "secret/", "sys/", "transit/"]
     assert all(listed.body[path] == told for path, told in listed.data.items())
     assert info(listed.data["secret/"]) == PLAIN | {"options": {"version": "2"}}
 

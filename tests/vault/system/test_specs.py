@@ -30,27 +30,27 @@ def test_what_is_mounted_now_is_described(service) -> None:
     answer = service.get(SPECS)
     assert (answer.status, answer.body["openapi"]) == (200, "3.0.3")
     assert answer.body["info"]["version"] == service.core.settings.version
-    assert roots(answer.body) == ["auth", "secret", "sys", "transit"]
+    assert roots(answer.body) == ["auth", "cubbyhole", "secret", "sys", "transit"]
     validate(answer.body)
 
     service.post("sys/mounts/old", {"type": "kv"})
     service.delete("sys/mounts/transit")
-    assert roots(service.get(SPECS).body) == ["auth", "old", "secret", "sys"]
+    assert roots(service.get(SPECS).body) == ["auth", "cubbyhole", "old", "secret", "sys"]
 
 
 def test_no_token_is_needed_for_what_is_no_secret(service) -> None:
     answer = service.get(SPECS, token="")
     assert answer.status == 200
-    assert roots(answer.body) == ["auth", "sys"]
+    assert roots(answer.body) == ["auth", "cubbyhole", "sys"]
     service.post("sys/mounts/secret/tune", {"listing_visibility": "unauth"})
-    assert roots(service.get(SPECS, token="").body) == ["auth", "secret", "sys"]
+    assert roots(service.get(SPECS, token="").body) == ["auth", "cubbyhole", "secret", "sys"]
     assert service.get(SPECS, token="nonsense").status == 403
 
 
 def test_a_token_is_told_what_its_policies_reach(service) -> None:
     service.put("sys/policies/acl/p", {"policy": 'path "transit/encrypt/app" { capabilities = ["update"] }'})
     token = service.post("auth/token/create", {"policies": ["p"], "no_default_policy": True}).auth["client_token"]
-    assert roots(service.get(SPECS, token=token).body) == ["auth", "sys", "transit"]
+    assert roots(service.get(SPECS, token=token).body) == ["auth", "cubbyhole", "sys", "transit"]
 
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=[f"{method} {path}" for method, path in OPERATIONS])

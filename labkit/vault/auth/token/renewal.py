@@ -1,4 +1,7 @@
-"""Renewing tokens: ``auth/token/renew``, ``renew-self`` and ``renew-accessor``."""
+"""Renewing tokens: ``auth/token/renew``, ``renew-self`` and ``renew-accessor``.
+
+A renewal that asks for no time gives what the last one gave, the first one what the token was made with.
+"""
 
 from __future__ import annotations
 
@@ -54,13 +57,14 @@ def _renew(ctx: Context, found: Found, text: str, increment: Any) -> Reply:
             raise BadRequest(f'original token role "{token.role}" could not be found, not renewing')
         period_s = role.token_period
     limits = mount_limits(mount)._replace(
-        ttl_s=token.ttl_s,
+        ttl_s=token.renewed_ttl_s or token.ttl_s,
         max_ttl_s=token.max_ttl_s,
         explicit_max_ttl_s=token.explicit_max_ttl_s,
         period_s=period_s,
     )
     granted_s = grant_s(limits, asked_seconds(increment, "increment"), ctx.now - token.created_ns, ctx.warn)
-    token = token._replace(expires_ns=ctx.now + granted_s * SECOND_NS, renewed_ns=ctx.now)
+    expires_ns = ctx.now + granted_s * SECOND_NS
+    token = token._replace(expires_ns=expires_ns, renewed_ns=ctx.now, renewed_ttl_s=granted_s)
     tokens.save(ctx, digest, token)
     return Reply(auth=tokens.auth_block(text, token, granted_s))
 

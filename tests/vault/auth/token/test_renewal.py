@@ -83,6 +83,22 @@ def test_renewing_keeps_the_use_that_it_cost(service) -> None:
     assert service.post("auth/token/lookup", {"token": token}).data["num_uses"] == 2
 
 
+def test_a_renewal_gives_again_what_the_last_one_gave(service, clock):
+    auth = create(service, {"ttl": "1h"})
+    by_accessor, by_text = {"accessor": auth["accessor"]}, {"token": auth["client_token"]}
+
+    def renewed_s(how, body):
+        return service.post(f"auth/token/{how}", body).auth["lease_duration"]
+
+    assert renewed_s("renew-accessor", by_accessor) == 3_600
+    assert renewed_s("renew", by_text | {"increment": "30m"}) == 1_800
+    assert [renewed_s("renew-accessor", by_accessor), renewed_s("renew", by_text)] == [1_800] * 2
+    assert renewed_s("renew-accessor", by_accessor | {"increment": 600}) == 600
+    assert renewed_s("renew", by_text) == 600
+    shown = service.get("auth/token/lookup-self", token=auth["client_token"]).data
+    assert (shown["creation_ttl"], shown["ttl"]) == (3_600, 600)
+
+
 def test_the_token_s_own_namespace_says_how_long(service):
     """Its mount's maximum and its role hold, wherever the request is made."""
     service.post("sys/namespaces/team")
