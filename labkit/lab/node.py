@@ -55,7 +55,7 @@ from labkit.vault.storage import Storage
 from labkit.vault.vault import Vault
 
 OF_REPLICATION = "/replication/"
-"""What is in the path of every call of replication."""
+"""What is in the path of every call of replication, unless it is percent-encoded."""
 
 
 class Asker(NamedTuple):
@@ -309,7 +309,7 @@ class NodeHost:
         if self.commits.made:
             self.commits.report(asker.correlation, request, outcome)
         if isinstance(outcome, Response):
-            if outcome.status == 403 or OF_REPLICATION in request.path:
+            if outcome.status == 403 or OF_REPLICATION in request.path or "%" in request.path:
                 self.services.emit(reports.CallAnswered(self.cluster, self.name, request, outcome))
             if asker.forwarded is not None:
                 self.forwarding.answer(asker.host, asker.forwarded, outcome)

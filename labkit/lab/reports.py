@@ -243,7 +243,7 @@ class UpstreamHeard(NamedTuple):
 
 
 class CallAnswered(NamedTuple):
-    """A node answered a call of replication, or any call with 403."""
+    """A node answered a call of replication, one whose path is percent-encoded, or any call with 403."""
 
     cluster: str
     node: str

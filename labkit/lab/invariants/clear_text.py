@@ -15,7 +15,9 @@ from typing import Any
 
 from labkit.lab.invariants.rules import CLEAR_TEXT
 from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
+from labkit.lab.node import OF_REPLICATION
 from labkit.lab.reports import CallAnswered, NodeTreated, Noted, Observed
+from labkit.service.request_path import readable
 
 MARKS = ("x" * 16, b64encode(b"x" * 12).decode())
 """What is in every value that a lab's clients write, or have encrypted, of 16 bytes or more."""
@@ -56,8 +58,9 @@ class ClearText(StandingRule):
         return {**super().state(), "looked": tuple(self._looked.items())}
 
     def on_answered(self, report: CallAnswered) -> None:
-        """Judge what replication answered."""
-        self._judge(f"what {report.node} answered to {report.request.path}", (str(report.answer.body),))
+        """Judge what replication answered, and refusals of all kinds."""
+        if OF_REPLICATION in report.request.path or not report.answer.ok:
+            self._judge(f"what {report.node} answered to {readable(report.request.path)}", (str(report.answer.body),))
 
     def check_at_rest(self) -> None:
         """Judge the newest entries of the journals of active nodes."""

@@ -14,6 +14,7 @@ from typing import Any
 from labkit.lab.invariants.rules import OPERATION_TOKEN
 from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
 from labkit.lab.reports import CallAnswered, ModeChanged, Wiped
+from labkit.service.request_path import split_path
 from labkit.vault import tokens
 from labkit.vault.context import own_work
 from labkit.vault.core import Core
@@ -57,10 +58,12 @@ class OperationCalls(StandingRule):
     def on_answered(self, report: CallAnswered) -> None:
         """Judge a call that was carried out; note a token that was given, or deleted."""
         cluster, node, request, answer = report
-        path = request.path.partition("?")[0].strip("/").removeprefix("v1/")
-        if not answer.ok or not path.startswith(PREFIX):
+        if not answer.ok:
             return
-        operation, body = path.removeprefix(PREFIX), request.body or {}
+        path, query = split_path(request.path)
+        if not path.startswith(PREFIX):
+            return
+        operation, body = path.removeprefix(PREFIX).rstrip("/"), {**query, **(request.body or {})}
         core = self._scene.queries.parts.nodes[node].core
         if operation == LAST_SHARE:
             if (answer.body or {}).get("complete"):

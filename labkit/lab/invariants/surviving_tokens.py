@@ -2,7 +2,7 @@
 
 1. At a promotion every token's record that the survivor holds opens, and is noted with its expiry.
 2. Afterwards none of them is refused as invalid, and none is deleted without a request, before it expires.  What counts
-   its uses, was written again, or hangs from such a token is not judged.
+   its uses, was written again, belongs to a namespace, or hangs from such a token is not judged.
 3. A cluster that is still a secondary deletes no token: what expires there is its primary's to delete.
 """
 
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from labkit.lab.invariants.rules import SURVIVING_TOKENS
 from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
 from labkit.lab.reports import CallAnswered, Committed, Corrupted, ModeChanged, UpstreamLeft, Wiped
+from labkit.service.limits import is_text
 from labkit.service.message import Request
 from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.token_record import IDS, decode_token, digest_of
@@ -24,11 +25,11 @@ MAX_HELD = 4_096
 
 
 class HeldToken(NamedTuple):
-    """What is noted of a token: when it expires (0: never), from which it hangs, whether it counts its uses."""
+    """What is noted of a token: when it expires (0: never), from which it hangs, whether it is not judged."""
 
     expires_ns: int
     hangs_from: str
-    counted: bool
+    spared: bool
 
 
 class SurvivingTokens(StandingRule):
@@ -98,7 +99,7 @@ class SurvivingTokens(StandingRule):
                 if IDS + digest not in self._damaged:
                     self._found(f"a token that {cluster} held when it was promoted does not open: {IDS}{digest}")
             else:
-                held[digest] = HeldToken(token.expires_ns, token.parent, token.uses != 0)
+                held[digest] = HeldToken(token.expires_ns, token.parent, token.uses != 0 or bool(token.namespace))
 
     def on_committed(self, report: Committed) -> None:
         """Judge the tokens that a step deleted; one that it wrote again is not judged any more."""
@@ -136,7 +137,7 @@ class SurvivingTokens(StandingRule):
             row = held.get(digest)
             if (
                 row is None
-                or row.counted
+                or row.spared
                 or IDS + digest in self._damaged
                 or (row.expires_ns and now_ns >= row.expires_ns)
             ):
@@ -154,4 +155,5 @@ def _token_of(request: Request) -> str:
     if sent.get("x-vault-namespace"):
         return ""
     scheme, _, bearer = str(sent.get("authorization", "")).partition(" ")
-    return str(sent.get("x-vault-token") or (bearer.strip() if scheme.lower() == "bearer" else ""))
+    text = sent.get("x-vault-token") or (bearer.strip() if scheme.lower() == "bearer" else "")
+    return text if is_text(text) else ""

@@ -46,7 +46,7 @@ def test_a_status_that_shows_a_secret_is_found(calm, monkeypatch, place):
     monkeypatch.setattr(reports, "status", lambda ctx: {**status(ctx), "debug": ["shown", secret]})
     calm["paris"].get(STATUS)
 
-    assert found(calm) == "what paris-1 answered to /v1/sys/replication/dr/status shows a secret"
+    assert found(calm) == "what paris-1 answered to sys/replication/dr/status shows a secret"
 
 
 def test_an_observation_or_a_note_that_shows_a_secret_is_found(calm):

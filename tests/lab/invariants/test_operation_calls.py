@@ -52,6 +52,13 @@ def test_a_call_that_no_token_allows_is_found(calm, unguarded, operation, token,
     assert found(calm) == f"tokyo-1 of tokyo carried {operation} out {why}"
 
 
+@pytest.mark.parametrize("path", ["//sys/replication//dr/secondary/%6derkle-check", "v1/" + DR + "merkle-check?a=b"])
+def test_a_call_is_known_however_its_path_is_written(calm, unguarded, path):
+    calm["tokyo"].request("POST", f"/{path}", json={}).raise_for_status()
+
+    assert found(calm) == "tokyo-1 of tokyo carried merkle-check out without an operation token"
+
+
 def test_a_token_that_was_deleted_or_replaced_is_found(calm, monkeypatch):
     first = calm["tokyo"].operation_token()
     second = calm["tokyo"].operation_token()

@@ -123,3 +123,28 @@ def test_what_is_noted_is_saved(issued):
     lab.failover("paris", "tokyo")
 
     assert Lab.restore(lab.snapshot()).invariants.state() == lab.invariants.state()
+
+
+@pytest.mark.parametrize("header", ["X-Vault-Token", "Authorization"])
+@pytest.mark.parametrize("text", ["\ud800", "", "Bearer", "Bearer \ud800", "x" * 5_000, "hvs.\x00"])
+def test_what_is_not_a_token_is_refused_and_ends_no_lab(issued, header, text):
+    lab, _ = issued
+    lab.failover("paris", "tokyo")
+    answer = lab["tokyo"].request("GET", "/v1/auth/token/lookup-self", headers={header: text})
+
+    assert answer.status in (400, 403)
+    assert not found(lab)
+
+
+def test_a_token_of_a_namespace_that_is_refused_elsewhere_is_not_held_against_the_survivor(calm):
+    calm["paris"].post("sys/namespaces/team", {}).raise_for_status()
+    made = calm["paris"].request(
+        "POST", "/v1/team/auth/token/create", headers={"X-Vault-Token": calm["paris"].root_token}, json={"ttl": "1h"}
+    )
+    calm.run("1s")
+    calm.failover("paris", "tokyo")
+    calm["tokyo"].request("DELETE", "/v1/sys/namespaces/team", headers={"X-Vault-Token": calm["tokyo"].root_token})
+    refused = calm["tokyo"].get("team/auth/token/lookup-self", token=made.body["auth"]["client_token"])
+
+    assert refused.status in (403, 404)
+    assert not found(calm)
