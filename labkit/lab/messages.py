@@ -51,10 +51,13 @@ class ReplicationQuestion(NamedTuple):
 
 
 class ReplicationAnswer(NamedTuple):
-    """The answer to a secondary's question."""
+    """The answer to a secondary's question; one kind holds a root key."""
 
     rpc: str
     message: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"ReplicationAnswer({self.rpc})"
 
 
 class ReplicationRefusal(NamedTuple):

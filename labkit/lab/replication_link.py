@@ -38,16 +38,18 @@ from labkit.lab.reports import (
     UpstreamHeard,
     UpstreamLeft,
 )
+from labkit.lab.root_key_question import RootKeyQuestion
 from labkit.lab.secondaries import ANNOUNCEMENTS, Secondaries
 from labkit.service.record import new
 from labkit.vault.context import own_work
 from labkit.vault.identifiers import sha256
-from labkit.vault.replication import activation, announcement, applied_position
+from labkit.vault.replication import activation, announcement, applied_position, root_key_transfer
 from labkit.vault.replication.events import (
     LEAVES,
     Announced,
     Apply,
     AskUpstream,
+    Changes,
     Effect,
     Event,
     Moment,
@@ -67,6 +69,8 @@ from labkit.vault.replication.mode import MODE_KEY, Mode
 from labkit.vault.replication.serving import size_bytes
 from labkit.vault.replication.state import State, from_plain, plain
 from labkit.vault.replication.sync import ask, heard, on
+from labkit.vault.storage.barrier import KEYRING
+from labkit.vault.stored_keys import kept_beside
 from labkit.vault.vault import Vault
 
 
@@ -82,6 +86,7 @@ class ReplicationLink(NodeReplica):
         "heard",
         "led",
         "reported",
+        "root_key",
         "secondaries",
         "serial",
         "started",
@@ -99,6 +104,7 @@ class ReplicationLink(NodeReplica):
         self.followed: str = state.get("followed", "")
         self.heard: str = state.get("heard", "")  # whose answers or pushes it took last
         self.greeting = Greeting(state.get("greeting"))
+        self.root_key = RootKeyQuestion(state.get("root_key"))
         self._progress: tuple[str, int | None] | None = None
         self._connection = ""
         self._known: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
@@ -130,6 +136,8 @@ class ReplicationLink(NodeReplica):
         assert isinstance(timer, SyncTimer)
         if self._sync is not None and self._active:
             self._drive(TimerFired(timer.name, timer.serial, self._moment()))
+            if timer.name == "heartbeat":
+                self._ask_root_key()
 
     def after_step(self) -> None:
         """After any step: start or stop by the mode, cut revoked ids off, push what was committed, report changes."""
@@ -177,6 +185,7 @@ class ReplicationLink(NodeReplica):
             "followed": self.followed,
             "heard": self.heard,
             "greeting": self.greeting.state(),
+            "root_key": self.root_key.state(),
             "sync": None if sync is None else plain(sync),
             **self.secondaries.state(),
         }
@@ -268,7 +277,7 @@ class ReplicationLink(NodeReplica):
         if isinstance(effect, Apply):
             for number, changes in effect.entries:
                 reached = new(applied_position.AppliedPosition, (True, number, number))
-                if not applied_position.apply(core, changes, reached):
+                if not self._apply(changes, reached):
                     return False
         elif isinstance(effect, AskUpstream):
             self._ask(effect)
@@ -278,12 +287,34 @@ class ReplicationLink(NodeReplica):
         elif isinstance(effect, Replace):
             assert self._sync is not None
             reached = applied_position.AppliedPosition(effect.complete, effect.position, self._sync.last_remote_wal)
-            return applied_position.apply(core, effect.changes, reached)
+            return self._apply(effect.changes, reached)
         elif isinstance(effect, Remember):
             return applied_position.remember_addresses(core, effect.addresses, effect.term)
         elif isinstance(effect, Observe):
             core.observe(effect.kind, **effect.fields)
         return True
+
+    def _apply(self, changes: Changes, reached: applied_position.AppliedPosition) -> bool:
+        """Write what the upstream sent; beside a keyring that it sent stays what this cluster needs of its own."""
+        core = self._core
+        keyrings = [after for key, after in changes if key == KEYRING]
+        if not keyrings:
+            return applied_position.apply(core, changes, reached)
+        done = applied_position.apply(core, changes, reached, kept_beside(core, keyrings[0]))
+        if done:
+            self._vault.reload_keyring()
+        return done
+
+    def _ask_root_key(self) -> None:
+        """Ask the upstream for its root key, while the keyring that came from there is under another than this one."""
+        sync = self._sync
+        if sync is None or sync.connection_state != "ready":
+            return
+        serial, target = self.root_key.next(self._core), self._services.resolve(sync.addresses[0])
+        if serial and target is not None:
+            secondary_id = self._mode.secondary_id
+            question = ReplicationQuestion(root_key_transfer.QUESTION, secondary_id, {"serial": serial}, {})
+            self._put(target.node, question, aside=True)
 
     def _ask(self, send: AskUpstream) -> None:
         tree = self._journal.tree
@@ -332,7 +363,11 @@ class ReplicationLink(NodeReplica):
 
     def _on_answer(self, source: str, message: ReplicationAnswer) -> None:
         tree = self._journal.tree
-        if self._sync is not None:
+        if self._sync is not None and message.rpc == root_key_transfer.QUESTION:
+            why = self.root_key.take(self._core, message.message)
+            if why:
+                self._core.observe(MESSAGE_REFUSED, source=source, reason=why)
+        elif self._sync is not None:
             assert tree is not None
             if source != self.heard:
                 self._hear(source)

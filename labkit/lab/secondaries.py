@@ -30,7 +30,7 @@ from labkit.lab.node_replica import NodeReplica
 from labkit.lab.reports import SecondaryServed
 from labkit.service.durations import SECOND_NS
 from labkit.service.record import new
-from labkit.vault.replication import activation, announcement, connection
+from labkit.vault.replication import activation, announcement, connection, root_key_transfer
 from labkit.vault.replication.serving import (
     QUESTIONS,
     Here,
@@ -107,7 +107,12 @@ class Secondaries(NodeReplica):
             return
         self._services.emit(SecondaryServed(self._plan.cluster.name, source, secondary_id, rpc))
         journal = self._journal
-        answer = self._echo(secondary_id, message) if rpc == "echo" else QUESTIONS[rpc](journal, message)
+        if rpc == "echo":
+            answer = self._echo(secondary_id, message)
+        elif rpc == root_key_transfer.QUESTION:
+            answer = root_key_transfer.given(self._core, message["serial"])
+        else:
+            answer = QUESTIONS[rpc](journal, message)
         if rpc == "stream_wals":
             stream = opened(answer)
             if stream is not None:
@@ -115,7 +120,7 @@ class Secondaries(NodeReplica):
         elif rpc == "guard_hash":
             announcement.keep_addresses(self._core, secondary_id, list(message["addresses"]))
             answer |= {"cluster_addrs": list(self._addresses), "term": self._leadership.term}
-        aside = rpc == "guard_hash" or (rpc == "echo" and message["aside"])
+        aside = rpc in ("guard_hash", root_key_transfer.QUESTION) or (rpc == "echo" and message["aside"])
         self._send(source, rpc, ReplicationAnswer(rpc, answer), size_bytes(answer), aside=aside)
 
     def _judge(self, source: str, question: ReplicationQuestion) -> tuple[str, tuple[str, ...]]:

@@ -60,9 +60,6 @@ class ContextSource(Protocol):
     def note_due(self, key: str, when_ns: int, /) -> None:
         """Note when something in a key's record falls due."""
 
-    def has_root_key(self, root_key: bytes, /) -> bool:
-        """Whether this is the node's root key."""
-
 
 class Caller(NamedTuple):
     """The caller: its token's record, the hash it is stored under, what its policies allow, and its namespace."""

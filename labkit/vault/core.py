@@ -375,10 +375,6 @@ class Core:
         """Whether entropy comes from a seed, so that whatever is stored must be a function of it (R6)."""
         return getattr(self.entropy, "is_seeded", False)
 
-    def has_root_key(self, root_key: bytes) -> bool:
-        """Whether this is the node's root key."""
-        return self.keys.root_key == root_key
-
     def apply_mode(self) -> None:
         """Apply a changed mode or leadership; what falls due, and which leases there are, is derived again (R5)."""
         self.next_due_ns, self.due_times, self.caches.leases = None, None, None

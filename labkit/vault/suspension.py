@@ -68,11 +68,6 @@ class Tape:
         instant: int = self._next("now", lambda: now_ns)
         return instant
 
-    def has_root_key(self, root_key: bytes) -> bool:
-        """Whether this is the node's root key; the tape holds yes or no, never a key."""
-        same: bool = self._next("root key", lambda: self._core.has_root_key(root_key))
-        return same
-
     def observe(self, kind: str, **fields: Any) -> None:
         """Report to the node's observer, once."""
         self._next("observe", lambda: self._core.observe(kind, **fields))

@@ -199,8 +199,7 @@ def test_a_commit_is_reported_with_its_entry_and_whether_it_joined_a_set(service
     core.commit({"node/b": b"3"}, joined)
 
     assert seen == [(None, {"node/a": b"1"}, False), (number, {"kv/a": b"2"}, False), (None, {"node/b": b"3"}, True)]
-    assert core.has_root_key(joined.root_key)
-    assert not core.has_root_key(other_keys().root_key)
+    assert core.keys.root_key == joined.root_key
 
 
 def test_the_journal_is_on_while_an_active_node_replicates(service):

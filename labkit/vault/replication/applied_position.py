@@ -97,13 +97,18 @@ def write_addresses(core: Core, known: tuple[str, ...], term: int) -> Writes:
     return {ADDRESSES: core.keys.encrypt(ADDRESSES, encode_record(row), core.entropy)}
 
 
-def apply(core: Core, changes: Iterable[tuple[str, bytes | None]], position: AppliedPosition) -> bool:
+def apply(
+    core: Core, changes: Iterable[tuple[str, bytes | None]], position: AppliedPosition, own: Writes | None = None
+) -> bool:
     """Write what the upstream sent, and the position that it leads to; return whether that was done.
+
+    ``own``: more of this cluster's own keys that belong to the same transaction.
 
     A node that was overtaken steps down; what the store cannot write, or must not take, is reported (R25).
     """
     try:
-        core.replica.journal.apply(changes, write(core, position), core.leadership.term)
+        written = write(core, position)
+        core.replica.journal.apply(changes, {**written, **own} if own else written, core.leadership.term)
     except StaleTerm:
         core.step_down()
     except ServiceError as error:

@@ -14,7 +14,7 @@ from labkit.service import fields
 from labkit.service.errors import BadRequest, Unavailable
 from labkit.service.message import Fetch, Reply, Response
 from labkit.service.routing import Route
-from labkit.vault import token_generation
+from labkit.vault import rekey, token_generation
 from labkit.vault.replication import (
     activation,
     applied_position,
@@ -23,10 +23,12 @@ from labkit.vault.replication import (
     operation_token,
     reindex,
     reports,
+    root_key_transfer,
 )
 from labkit.vault.replication.mode import MODE_KEY, Mode, WrongMode, advance, by_addresses, forgetting, require
 from labkit.vault.replication.shapes import MAX_ADDRESSES, MAX_ID_CHARACTERS, is_id
 from labkit.vault.replication.state import State, ready_to_promote
+from labkit.vault.seal import awaits_root_key
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -67,6 +69,7 @@ def enable_primary(ctx: Context, primary_cluster_addr: str) -> None:
 def demote_primary(ctx: Context) -> None:
     """Make this primary a secondary without an upstream; data and cluster id stay."""
     store_mode(ctx, _advanced(ctx, "demote"))
+    rekey.cancel(ctx)
     index_state.end_reign(ctx)
     activation.drop_authority(ctx)
     ctx.warn(f"This cluster is being demoted to a replication secondary. {BRIEFLY}")
@@ -135,8 +138,10 @@ def promote_secondary(ctx: Context, dr_operation_token: str, primary_cluster_add
     require_mode(ctx, "secondary", "promote")
     operation_token.check(ctx, dr_operation_token)
     why = ready_to_promote(ctx.core.replica.sync or _unstarted(ctx), reindex.progress(ctx) is not None)
+    why = why or (root_key_transfer.INCOMPLETE if awaits_root_key(ctx.core) else "")
     if why and not force:
         raise Unavailable(NOT_READY.format(why))
+    root_key_transfer.keep_own(ctx)
     index_state.inherit(ctx)
     store_mode(ctx, _advanced(ctx, "promote", primary_cluster_addr=primary_cluster_addr))
     activation.make_authority(ctx)
@@ -154,6 +159,7 @@ def disable_secondary(ctx: Context, dr_operation_token: str) -> None:
     """Leave the replication set and keep the data; joining one again wipes them."""
     require_mode(ctx, "secondary", "disable the secondary")
     operation_token.check(ctx, dr_operation_token)
+    root_key_transfer.keep_own(ctx)
     store_mode(ctx, _advanced(ctx, "disable_secondary"))
     joining.forget(ctx)
     ctx.warn(f"Replication is being disabled on this cluster. {BRIEFLY}")
@@ -184,10 +190,10 @@ def update_primary(
         ctx.warn("This secondary has no primary any more.")
         return None
     trusted = joining.Trusted(ca_file, ca_path)
-    bundle, keys, spent = yield from joining.fetch_bundle(ctx, token, primary_api_addr, trusted)
+    bundle, _, spent = yield from joining.fetch_bundle(ctx, token, primary_api_addr, trusted)
     with joining.saying(spent):
         mode = _still_allowed(ctx, dr_operation_token)
-        store_mode(ctx, joining.repointed(ctx, mode, bundle, keys))
+        store_mode(ctx, joining.repointed(mode, bundle))
     joining.store_credentials(ctx, bundle)
     ctx.warn(f"This secondary is being pointed at another primary. {BRIEFLY}")
     return None

@@ -288,9 +288,9 @@ def fields_of(bundle: Bundle) -> dict[str, Any]:
     }
 
 
-def repointed(ctx: Context, mode: Mode, bundle: Bundle, keys: BootstrapKeys) -> Mode:
+def repointed(mode: Mode, bundle: Bundle) -> Mode:
     """Return the mode of a secondary that follows another primary of its own replication set."""
-    if bundle.cluster_id != mode.cluster_id or not ctx.source.has_root_key(keys.root_key):
+    if bundle.cluster_id != mode.cluster_id:
         raise BadRequest(
             "the token is of another replication set, whose data this cluster cannot hold beside its own: "
             "disable this secondary, then enable it with the token (that wipes it)"

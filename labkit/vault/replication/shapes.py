@@ -13,6 +13,7 @@ from typing import Any
 
 from labkit.service.limits import is_text, is_whole_number
 from labkit.vault.replication.merkle import COMPARED_PAGE_BYTES, DIGEST_BYTES, FAN_OUT, OUTSIDE, TREES
+from labkit.vault.storage.barrier import KEY_BYTES
 
 Check = Callable[[Any], bool]
 Shape = Mapping[str, Check]
@@ -117,6 +118,10 @@ def _is_count(value: Any) -> bool:
 
 def _is_bytes(value: Any) -> bool:
     return type(value) is bytes
+
+
+def _is_root_key(value: Any) -> bool:
+    return type(value) is bytes and len(value) == KEY_BYTES
 
 
 def _is_stored(value: Any) -> bool:
@@ -244,6 +249,7 @@ QUESTION_SHAPES: Mapping[str, Shape] = {
     },
     "fetch_keys": {**_GENERATION, "keys": _no_more(MAX_KEYS, _list_of(_is_key)), "limit_bytes": _is_number},
     "stream_wals": {**SERIAL, "from": _is_number},
+    "root_key": SERIAL,
     "echo": {
         **SERIAL,
         "sent_ns": _is_number,
@@ -277,6 +283,7 @@ ANSWER_SHAPES: Mapping[str, Shape] = {
     },
     "fetch_keys": {**SERIAL, "values": _rows_of(_is_key, _is_fetched)},
     "stream_wals": {**SERIAL, "from": _is_count, "last": _is_count},
+    "root_key": {**SERIAL, "root_key": _is_root_key, "keyring": _is_bytes, "seal_config": _is_bytes},
     "echo": {
         **SERIAL,
         "sent_ns": _is_number,

@@ -17,6 +17,7 @@ from labkit.vault.replication.shapes import (
     malformed_push,
     malformed_question,
 )
+from tests.rekeying import rekey
 
 DIGEST, PAGE = bytes(DIGEST_BYTES), bytes(COMPARED_PAGE_BYTES)
 
@@ -43,6 +44,8 @@ def sent() -> list[Any]:
     lab.run("2s")
     lab.crash("tokyo-1")
     lab.run("20s")
+    rekey(lab, "paris")
+    lab.run("4s")
     return messages
 
 
