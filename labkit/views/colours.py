@@ -36,8 +36,21 @@ DARK = {
 }
 
 # A notebook says which theme it has; everywhere else the reader's system does.
-DARK_PAGES = '[data-jp-theme-light="false"] svg.labkit,[data-vscode-theme-kind="vscode-dark"] svg.labkit'
-LIGHT_PAGES = '[data-jp-theme-light="true"] svg.labkit,[data-vscode-theme-kind="vscode-light"] svg.labkit'
+DARK_PAGES = ('[data-jp-theme-light="false"]', '[data-vscode-theme-kind="vscode-dark"]')
+LIGHT_PAGES = ('[data-jp-theme-light="true"]', '[data-vscode-theme-kind="vscode-light"]')
+
+
+def variables(element: str) -> str:
+    """Return the style that gives an element, named by a selector, every colour as a variable, for its page's theme."""
+    light, dark = (",".join(f"{page} {element}" for page in pages) for pages in (LIGHT_PAGES, DARK_PAGES))
+    return "\n".join(
+        (
+            f"{element}{_values(LIGHT)}",
+            f"@media (prefers-color-scheme:dark){{{element}{_values(DARK)}}}",
+            f"{light}{_values(LIGHT)}",
+            f"{dark}{_values(DARK)}",
+        )
+    )
 
 
 def _values(theme: dict[str, str]) -> str:
@@ -46,10 +59,7 @@ def _values(theme: dict[str, str]) -> str:
 
 STYLE = "\n".join(
     (
-        f"svg.labkit{_values(LIGHT)}",
-        f"@media (prefers-color-scheme:dark){{svg.labkit{_values(DARK)}}}",
-        f"{LIGHT_PAGES}{_values(LIGHT)}",
-        f"{DARK_PAGES}{_values(DARK)}",
+        variables("svg.labkit"),
         *(f"svg.labkit .fill-{name}{{fill:var(--labkit-{name})}}" for name in LIGHT),
         *(f"svg.labkit .line-{name}{{stroke:var(--labkit-{name})}}" for name in LIGHT),
         ".labkit-picture{overflow-x:auto}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,16 +16,21 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from labkit.lab.queries import Queries
+    from labkit.views.merkle_explorer import MerkleExplorer
 
 MAX_ROWS = 200
 LEAF = 6
 
 
 class MerkleView(NamedTuple):
-    """A picture of an index, and the same as a table."""
+    """A picture of an index, and the same as a table; ``look`` gives what it says with another page chosen.
+
+    A notebook shows below it an explorer: into trees, pages, subpages and keys, by click or by keyboard.
+    """
 
     picture: Picture
     contents: MerkleContents
+    look: Callable[[tuple[str, int]], MerkleContents] | None = None
 
     def __repr__(self) -> str:
         return f"MerkleView({self.picture.description})"
@@ -39,6 +45,21 @@ class MerkleView(NamedTuple):
         from pandas import DataFrame
 
         return DataFrame(rows_of(self.contents), columns=["node", "leaves", "state"])
+
+    def explore(self) -> MerkleExplorer:
+        """Return a widget in which every page and its keys can be looked into."""
+        from labkit.views.merkle_explorer import MerkleExplorer
+
+        return MerkleExplorer(self.contents, self.look or (lambda place: self.contents))
+
+    def _ipython_display_(self) -> None:
+        """Show the picture and, below it where there is a kernel, the explorer; exported, it is the picture only."""
+        from IPython.display import display
+
+        show: Any = display  # not annotated
+        show({"text/html": self._repr_html_(), "text/plain": repr(self)}, raw=True)
+        if _in_notebook():
+            show({**self.explore().bundle(), "text/html": "", "text/plain": ""}, raw=True)
 
     def _repr_html_(self) -> str:
         rows = rows_of(self.contents)
@@ -55,7 +76,14 @@ class MerkleView(NamedTuple):
 def of(queries: Queries, cluster: str, other: str | None, page: Any) -> MerkleView:
     """Draw a cluster's index as it is now; see ``contents_of``."""
     contents = contents_of(queries, cluster, other, page)
-    return MerkleView(draw(layout(contents)), contents)
+    return MerkleView(draw(layout(contents)), contents, lambda place: contents_of(queries, cluster, other, place))
+
+
+def _in_notebook() -> bool:
+    """Whether what is shown goes to a notebook with a kernel."""
+    from IPython import get_ipython
+
+    return hasattr(get_ipython(), "kernel")
 
 
 def draw(marks: MerkleLayout) -> Picture:
