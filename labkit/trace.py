@@ -226,6 +226,12 @@ class Trace:
                 found.append(_view(event))
         return found
 
+    def is_the_same_until(self, at_ns: int, other: Trace) -> bool:
+        """Whether another trace has all events of this one up to an instant, and no other."""
+        mine = self._events()
+        following = next(mine, None) if all(row == next(mine, None) for row in other._events()) else other
+        return following is None or (isinstance(following, tuple) and _view(following).at_ns > at_ns)
+
     def lines(self) -> Iterator[str]:
         """Canonical JSON, one line per event: sorted keys, no spaces, ASCII only, a newline at the end."""
         return map(_line, self._events())

@@ -189,6 +189,20 @@ def test_reading_between_all_events_leaves_few_chunks() -> None:
     assert [event.at_ns for event in trace.select("note")] == list(range(1_000))
 
 
+def test_a_trace_is_the_same_as_another_up_to_an_instant() -> None:
+    notes = [("note", at_ns, "x") for at_ns in (1, 2, 2, 5)]
+    whole = Trace.from_state((True, (tuple(notes),)))
+
+    def others(*rows: tuple[Any, ...]) -> Trace:
+        return Trace.from_state((True, (rows,)))
+
+    assert [whole.is_the_same_until(at_ns, others(*notes[:3])) for at_ns in (1, 2, 4, 5)] == [True, True, True, False]
+    assert whole.is_the_same_until(9, others(*notes))
+    assert not whole.is_the_same_until(2, others(*notes[:2])), "one event of that instant is missing"
+    assert not whole.is_the_same_until(2, others(*notes[:2], ("note", 2, "y")))
+    assert not whole.is_the_same_until(9, others(*notes, ("note", 6, "x")))
+
+
 def test_what_is_recorded_while_somebody_reads_waits_for_the_next_reading() -> None:
     trace = traced(*ALL)
     for event in trace:

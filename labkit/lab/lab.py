@@ -14,27 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.lab import build, causes
 from labkit.lab.blueprint import Blueprint, pair, triangle
-from labkit.lab.blueprint_rules import judge as judge_blueprint
-from labkit.lab.bodies import own_answer
 from labkit.lab.bookkeeping import Bookkeeping
-from labkit.lab.client import BUILDERS
+from labkit.lab.checkpoints import MAX_CHECKPOINTS, Checkpoint
 from labkit.lab.client_host import ClientHost
-from labkit.lab.cluster import Cluster, ClusterDriver, Silence
+from labkit.lab.cluster import Cluster, ClusterDriver
 from labkit.lab.differences import Differences, differences
 from labkit.lab.explanation import Explanation
 from labkit.lab.fault_verbs import FaultVerbs
 from labkit.lab.faults import LabFaults
 from labkit.lab.invariants import Invariants
+from labkit.lab.lab_arguments import cannot_repeat, judge_checkpoints, judge_instant, judge_lab
 from labkit.lab.lag import Lag
 from labkit.lab.loss_and_outage import RecoveryLedger
 from labkit.lab.operator_console import Finished
 from labkit.lab.queries import Queries
 from labkit.lab.reports import Report, RunbookEnded
-from labkit.lab.runbook_effects import Ask, RunbookError
+from labkit.lab.runbook_effects import Ask
 from labkit.lab.snapshot import Snapshot, branch_of, restore_parts, state_of
-from labkit.service.arguments import duration_ns, flag, one_of, text, wrong
-from labkit.service.arguments import seed as checked_seed
-from labkit.service.durations import format_duration, parse_duration
+from labkit.lab.time_passage import TimePassage
+from labkit.service.arguments import duration_ns, one_of, text, wrong
+from labkit.service.durations import format_duration
 from labkit.service.message import Response
 from labkit.sim.clock import Item
 from labkit.sim.network import Network
@@ -50,9 +49,6 @@ if TYPE_CHECKING:
     from labkit.views.measures import Measures
     from labkit.views.picture import Picture
 
-MAX_RUNBOOK_TIME = "30d"  # runbooks end by themselves: they wait as long as there is progress
-MAX_WAIT = "1h"
-
 
 class Lab(FaultVerbs):
     """A bench of clusters under simulated time.
@@ -64,7 +60,7 @@ class Lab(FaultVerbs):
     def __init__(
         self, blueprint: Blueprint, seed: int = 7, *, trace: bool = True, snapshot: Snapshot | None = None
     ) -> None:
-        _check_made_of(blueprint, seed, trace, snapshot)
+        judge_lab(blueprint, seed, trace, snapshot)
         connections = build.Connections(self._dispatch, self._take)
         if snapshot is None:
             self.parts = build.make_parts(blueprint, seed, connections, trace=trace)
@@ -76,8 +72,11 @@ class Lab(FaultVerbs):
         self.invariants = Invariants(self.queries, self.parts.trace, kept.get("invariants"))
         self._bookkeeping.connect(self.invariants, self.queries)
         self._faults = LabFaults(self.parts, self.queries, self._take)
-        console = self.parts.console
-        driver = ClusterDriver(self._ask, self.work_through, self.queries, console.credentials, self.parts.files)
+        self._passage = TimePassage(self.parts, self.invariants)
+        self._watched: dict[str, Callable[[Any], Any]] = {}
+        self._goes_on = snapshot is not None
+        credentials = self.parts.console.credentials
+        driver = ClusterDriver(self._ask, self.work_through, self.queries, credentials, self.parts.files)
         self.clusters = {plan.name: Cluster(driver, plan) for plan in blueprint.clusters}
         self.scenario: Run | None = None
         if snapshot is None:
@@ -162,7 +161,7 @@ class Lab(FaultVerbs):
     def step(self) -> bool:
         """Let the next thing happen; False when nothing is pending."""
         self._refuse_in_check()
-        return self.parts.clock.step()
+        return self._passage.step()
 
     def run(self, duration: str | int | None = None, *, until: str | int | Callable[[Lab], Any] | None = None) -> Lab:
         """Let time pass: for a duration, until an instant, or until a condition on the lab holds.
@@ -174,17 +173,17 @@ class Lab(FaultVerbs):
             raise ValueError("run: expected a duration or until=, got both")
         self._refuse_in_check()
         if callable(until):
-            self._run_until(until)
+            self._passage.run_until(lambda: until(self))
         elif until is not None:
             until_ns = duration_ns("until", until, seconds=True)
             if until_ns < self.now:
                 raise wrong("until", f"an instant from now on, that is from {format_duration(self.now)} on", until)
-            self.parts.clock.run(until_ns=until_ns)
+            self._passage.run(until_ns)
         elif duration is not None:
-            self.parts.clock.run(until_ns=self.now + duration_ns("duration", duration, seconds=True))
+            self._passage.run(self.now + duration_ns("duration", duration, seconds=True))
         elif self.scenario is not None:
             scenario = self.scenario
-            self.parts.clock.run(stop=lambda: scenario.ended)
+            self._passage.run(stop=lambda: scenario.ended)
         else:
             raise ValueError("run() alone plays a loaded scenario; give a duration such as lab.run('30s')")
         self.invariants.check_at_rest()
@@ -195,16 +194,7 @@ class Lab(FaultVerbs):
 
         ValueError names the runbooks, or the arguments of one, that are known, when it has another name.
         """
-        self._refuse_running()
-        console = self.parts.console
-        number = console.start(runbook, **arguments)
-        limit = self.now + parse_duration(MAX_RUNBOOK_TIME)
-        if number not in console.finished:
-            self.parts.clock.run(stop=lambda: number in console.finished or self.now > limit)
-        finished = console.finished.pop(number, None)
-        if finished is None or not finished.ok:
-            raise RunbookError(finished.text if finished else f"{runbook} did not end within {MAX_RUNBOOK_TIME}")
-        return finished.text
+        return self._passage.work_through(runbook, **arguments)
 
     def replicate(self, primary: str, secondary: str) -> str:
         """Make one cluster the primary of the other, by the API's calls, until it streams and its standbys are open."""
@@ -275,6 +265,35 @@ class Lab(FaultVerbs):
         text("name", "a name for the branch", name)
         return self.restore(branch_of(self.parts, self.snapshot(), name))
 
+    def keep_checkpoints(self, every: str | int = "1s", limit: int = MAX_CHECKPOINTS) -> None:
+        """Keep a snapshot now, each interval while time passes, and after what is done by hand, so that ``at`` works.
+
+        At most ``limit`` are kept: of the older ones every other, then the oldest go.
+        """
+        self._refuse_in_check()
+        self._passage.keep_checkpoints(self._checkpoint, *judge_checkpoints(every, limit))
+
+    def at(self, instant: str | int) -> Lab:
+        """Return the lab as it was at an instant such as ``12.5s``, after all that happened then; this one stays.
+
+        It is restored from the last checkpoint before, and run on; one that was only run is run again from its
+        beginning.  It goes on as this one did, with the same draws, unless something else is done in it.
+        """
+        self._refuse_in_check()
+        at_ns, kept = judge_instant(instant, self.now), self._passage.checkpoints
+        found = kept.before(at_ns) if kept is not None else None
+        if at_ns == self.now:
+            found = self._checkpoint(False)
+        lab = self._again(instant) if found is None else self.restore(found.snapshot)
+        for name, check in self._watched.items() if found is None else found.watched:
+            lab.watch(name, check)
+        lab._passage.run(at_ns)
+        if not self.trace.is_the_same_until(at_ns, lab.trace):
+            raise ValueError(cannot_repeat(instant, kept))
+        if kept is not None:
+            lab._passage.keep_checkpoints(lab._checkpoint, kept.every_ns, kept.limit, kept.kept)
+        return lab
+
     def seal(self, cluster: str) -> str:
         """Seal the active node of a cluster."""
         return self.work_through("seal", cluster=cluster)
@@ -325,42 +344,30 @@ class Lab(FaultVerbs):
         if not callable(check):
             raise wrong("check", "a function of the lab", check)
         self._refuse_in_check()
+        self._watched[name] = check
         self.invariants.watch(name, lambda: check(self))
-
-    def _run_until(self, condition: Callable[[Lab], Any]) -> None:
-        """Let time pass until a condition on the lab holds; none when it does already."""
-        limit_ns = self.now + parse_duration(MAX_WAIT)
-        if not condition(self) and not self.parts.clock.run(until_ns=limit_ns, stop=lambda: condition(self)):
-            raise TimeoutError(f"the condition did not hold within {MAX_WAIT} of simulated time")
 
     def _refuse_in_check(self) -> None:
         """Raise RuntimeError while a watched rule is checked: that may be in the middle of what happens."""
-        checking = self.invariants.checking
-        if checking:
-            text = f"the check of {checking!r} may look at the lab, not act on it, run it or save it"
-            raise RuntimeError(f"{text}; do that between two runs")
-
-    def _refuse_running(self) -> None:
-        """Raise RuntimeError where time cannot pass for an answer, before anything is asked."""
-        self._refuse_in_check()
-        self.parts.clock.refuse_running()
+        self._passage.refuse_in_check()
 
     def _ask(self, ask: Ask, timeout: str | int = "30s", headers: dict[str, str] | None = None) -> Response:
         """Ask a cluster from its operator's host; the clock moves until the answer; raise Silence without one."""
-        self._refuse_running()
-        deadline_ns = self.now + duration_ns("timeout", timeout, seconds=True)
-        console = self.parts.console
-        number = console.ask(ask, deadline_ns - self.now, headers=headers)
-        try:
-            self.parts.clock.run(until_ns=deadline_ns, stop=lambda: number in console.answers)
-        except BaseException:  # the wait was broken off: nothing of the request stays in the console
-            console.withdraw(number)
-            raise
-        answer = console.answers.pop(number)
-        if answer.status == 0:
-            self.parts.clock.run(until_ns=deadline_ns)  # all that falls due up to then has happened
-            raise Silence(f"{ask.method} {ask.path} on {ask.cluster}: no answer within {timeout} of simulated time")
-        return own_answer(answer)
+        return self._passage.ask(ask, timeout, headers)
+
+    def _checkpoint(self, after_act: bool) -> Checkpoint:
+        return Checkpoint(self.snapshot(), tuple(self._watched.items()), after_act)
+
+    def _again(self, instant: str | int) -> Lab:
+        """Build the lab that this one was at its beginning."""
+        if self._goes_on or not self.trace.enabled:
+            raise ValueError(cannot_repeat(instant, self._passage.checkpoints))
+        lab = type(self)(self.blueprint, self.seed)
+        if self.scenario is not None:
+            from labkit.scenario.running import Run
+
+            lab.scenario = Run(lab.parts, lab._faults, lab.invariants, self.scenario.scenario)
+        return lab
 
     def _dispatch(self, item: Item) -> None:
         """Hand an item of the clock that fell due to whom it is for."""
@@ -387,14 +394,3 @@ class Lab(FaultVerbs):
             self._bookkeeping.take(report)
         elif self.scenario is not None:
             self.scenario.on_runbook(report.number, Finished(report.ok, report.text))
-
-
-def _check_made_of(blueprint: Any, seed: Any, trace: Any, snapshot: Any) -> None:
-    """Judge what a lab is to be made of."""
-    if not isinstance(blueprint, Blueprint):
-        raise wrong("blueprint", "a Blueprint; Lab.pair() and Lab.triangle() need none", blueprint)
-    judge_blueprint(blueprint, BUILDERS, build.SHAPES)
-    checked_seed("seed", seed)
-    flag("trace", trace)
-    if snapshot is not None and not isinstance(snapshot, Snapshot):
-        raise wrong("snapshot", "what lab.snapshot() gave", snapshot)

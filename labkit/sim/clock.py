@@ -91,6 +91,11 @@ class Clock:
         self._timeline.refuse_closed()
         return self._timeline.items()
 
+    @property
+    def waiting(self) -> int:
+        """How many items wait."""
+        return len(self._timeline.waiting)
+
     def state(self) -> tuple[int, Pending]:
         """Now and what is pending: plain values, and the constructor's arguments after `dispatch`."""
         return self.now, self.pending()

@@ -143,6 +143,11 @@ class Network:
         """Where the sites are; replaced by `rewire`, never edited."""
         return self._topology
 
+    @property
+    def epoch(self) -> int:
+        """How often hosts or lanes have changed."""
+        return self._epoch
+
     def place(self, host: str, site: str) -> None:
         """Place a host at a site; it is up.  ValueError for an unknown site or a name that exists already."""
         self._add(host, site, private=False)

@@ -2,7 +2,8 @@
 
     python tests/bench/bench_snapshot.py [rounds]
 
-Each figure is the median of the rounds; the goals are for stores of 10,000 and of 100,000 keys.
+Each figure is the median of the rounds; the goals are for stores of 10,000 and of 100,000 keys.  Then: what a simulated
+minute of a pair with two clients costs with checkpoints and without, and going back to an instant of it.
 """
 
 from __future__ import annotations
@@ -18,11 +19,15 @@ from time import perf_counter
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
+from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.service.message import Request
 
 GOALS_MS = {10_000: 10, 100_000: 100}
 KEYS_PER_SECRET = 3  # its record, its version's record and data
 WRITES_PER_SECOND = 2_000
+SHOP = ClientPlan(
+    name="shop", site="lisbon", use=("paris",), workload=(WorkloadPlan(operation="put-secret", every_ns=50_000_000),)
+)
 
 
 def filled(keys: int) -> Lab:
@@ -68,5 +73,24 @@ def main(rounds: int) -> None:
         print(f"{stored:>16,}", *(f"{figure:>8.2f} ms" for figure in figures), f"  {goal_ms} ms")
 
 
+def checkpoints(rounds: int) -> None:
+    """Print what keeping checkpoints costs while time passes, and what going back does."""
+    print(f"\n{'checkpoints':>16} {'a minute':>11} {'kept':>6} {'going back':>13}")
+    for every in ("", "10s", "1s", "100ms"):
+        took, back, kept = [], 0.0, None
+        for _ in range(rounds):
+            lab = Lab(pair().with_clients(SHOP))
+            if every:
+                lab.keep_checkpoints(every, limit=1_000)
+            began = perf_counter()
+            lab.run("60s")
+            took.append((perf_counter() - began) * 1e3)
+            if every:
+                kept = lab._passage.checkpoints
+                back = median_ms(partial(lab.at, "59500ms"), 3)
+        print(f"{every or 'none':>16} {median(took):>8.0f} ms {len(kept.kept) if kept else 0:>6} {back:>10.1f} ms")
+
+
 if __name__ == "__main__":
+    checkpoints(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
     main(int(sys.argv[1]) if len(sys.argv) > 1 else 7)

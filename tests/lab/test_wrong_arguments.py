@@ -66,6 +66,8 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Lab.replicate": {"primary": ("paris", set()), "secondary": ("tokyo", set())},
     "Lab.diff": {"first": ("paris", set()), "second": ("tokyo", set())},
     "Lab.compare": {"other": (None, set())},
+    "Lab.at": {"instant": ("1s", set())},
+    "Lab.keep_checkpoints": {"every": ("1s", {"1", "80", "digits"}), "limit": (256, {"80"})},
     "Lab.why": {"event": (0, {"0", "1", "80"})},
     "Lab.failover": {"old": ("paris", set()), "new": ("tokyo", set())},
     "Lab.lag": {"primary": ("paris", set()), "secondary": ("tokyo", set())},

@@ -56,6 +56,16 @@ def test_a_run_goes_through_its_end_and_stands_there() -> None:
     assert clock.pending() == ((11, item(11)),)
 
 
+def test_how_many_items_wait_is_known_without_looking_at_them() -> None:
+    clock, _ = watched()
+    for when_ns in (9, 10, 11):
+        clock.at(when_ns, item(when_ns))
+
+    assert clock.waiting == 3 == len(clock.pending())
+    clock.run(until_ns=10)
+    assert clock.waiting == 1
+
+
 def test_what_becomes_due_at_the_end_during_the_run_belongs_to_it() -> None:
     seen: list[int] = []
 

@@ -1,0 +1,53 @@
+"""Lab arguments: what a lab is made of, and which of its instants can be gone back to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labkit.lab import build
+from labkit.lab.blueprint import Blueprint
+from labkit.lab.blueprint_rules import judge
+from labkit.lab.checkpoints import Checkpoints
+from labkit.lab.client import BUILDERS
+from labkit.lab.snapshot import Snapshot
+from labkit.service.arguments import duration_ns, flag, seed, shown, whole_number, wrong
+from labkit.service.durations import format_duration
+
+MIN_EVERY_NS = 1_000_000
+MAX_LIMIT = 1_000_000
+
+
+def judge_lab(blueprint: Any, lab_seed: Any, trace: Any, snapshot: Any) -> None:
+    """Judge what a lab is to be made of."""
+    if not isinstance(blueprint, Blueprint):
+        raise wrong("blueprint", "a Blueprint; Lab.pair() and Lab.triangle() need none", blueprint)
+    judge(blueprint, BUILDERS, build.SHAPES)
+    seed("seed", lab_seed)
+    flag("trace", trace)
+    if snapshot is not None and not isinstance(snapshot, Snapshot):
+        raise wrong("snapshot", "what lab.snapshot() gave", snapshot)
+
+
+def judge_checkpoints(every: Any, limit: Any) -> tuple[int, int]:
+    """Return an interval in nanoseconds and a number of checkpoints."""
+    every_ns = duration_ns("every", every, seconds=True)
+    if every_ns < MIN_EVERY_NS:
+        raise wrong("every", "a duration from 1ms up", every)
+    return every_ns, whole_number("limit", "a whole number from 2 up", limit, 2, MAX_LIMIT)
+
+
+def judge_instant(instant: Any, now_ns: int) -> int:
+    """Return an instant that has been, in nanoseconds."""
+    at_ns = duration_ns("instant", instant, seconds=True)
+    if at_ns > now_ns:
+        raise wrong("instant", f"an instant up to now, that is up to {format_duration(now_ns)}", instant)
+    return at_ns
+
+
+def cannot_repeat(instant: Any, kept: Checkpoints | None) -> str:
+    """Return why an instant cannot be gone back to."""
+    since = "no checkpoint"
+    if kept is not None and kept.kept:
+        since = f"checkpoints from {format_duration(kept.kept[0].at_ns)} on"
+    why = "what was done by hand before cannot be repeated, nor what was before a snapshot"
+    return f"instant: expected one that can be gone back to, got {shown(instant)}; kept: {since}; {why}"

@@ -1,0 +1,117 @@
+"""Time passage: how time passes in a lab, for a run, for an answer or for the end of a runbook.
+
+1. Time passes in one place only, so that checkpoints can be kept on the way.
+2. It does not pass while a watched rule is checked: that may be in the middle of what happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from labkit.lab.bodies import own_answer
+from labkit.lab.checkpoints import Checkpoint, Checkpoints
+from labkit.lab.cluster import Silence
+from labkit.lab.invariants import Invariants
+from labkit.lab.parts import Parts
+from labkit.lab.runbook_effects import Ask, RunbookError
+from labkit.service.arguments import duration_ns
+from labkit.service.durations import parse_duration
+from labkit.service.message import Response
+
+MAX_RUNBOOK_TIME = "30d"  # runbooks end by themselves: they wait as long as there is progress
+MAX_WAIT = "1h"
+
+
+class TimePassage:
+    """The passage of time in one lab; ``checkpoints`` are those that it keeps, None while it keeps none."""
+
+    __slots__ = ("_invariants", "_parts", "checkpoints")
+
+    def __init__(self, parts: Parts, invariants: Invariants) -> None:
+        self._parts, self._invariants = parts, invariants
+        self.checkpoints: Checkpoints | None = None
+
+    def keep_checkpoints(
+        self, take: Callable[[bool], Checkpoint], every_ns: int, limit: int, earlier: Sequence[Checkpoint] = ()
+    ) -> None:
+        """Keep checkpoints from now on, beside those that are kept already, or were by a lab that stood here."""
+        kept = Checkpoints(self._parts, take, every_ns, limit)
+        kept.take_over(self.checkpoints.kept if self.checkpoints is not None else earlier)
+        kept.keep(after_act=True)
+        self.checkpoints = kept
+
+    def refuse_in_check(self) -> None:
+        """Raise RuntimeError while a watched rule is checked."""
+        checking = self._invariants.checking
+        if checking:
+            text = f"the check of {checking!r} may look at the lab, not act on it, run it or save it"
+            raise RuntimeError(f"{text}; do that between two runs")
+
+    def step(self) -> bool:
+        """Let the next thing happen; False when nothing is pending."""
+        kept = self.checkpoints
+        if kept is None:
+            return self._parts.clock.step()
+        kept.begin()
+        happened = self._parts.clock.step()
+        kept.between()
+        kept.end()
+        return happened
+
+    def run(self, until_ns: int | None = None, stop: Callable[[], object] | None = None) -> bool:
+        """Let time pass up to an instant, or until ``stop()`` is true, which is then returned."""
+        kept = self.checkpoints
+        if kept is None:
+            return self._parts.clock.run(until_ns=until_ns, stop=stop)
+        kept.begin()
+
+        def stops() -> object:
+            kept.between()
+            return stop is not None and stop()
+
+        stopped = self._parts.clock.run(until_ns=until_ns, stop=stops)
+        kept.end()
+        return stopped
+
+    def run_until(self, condition: Callable[[], object]) -> None:
+        """Let time pass until a condition holds; none when it does already."""
+        limit_ns = self._parts.now + parse_duration(MAX_WAIT)
+        if not condition() and not self.run(limit_ns, stop=condition):
+            raise TimeoutError(f"the condition did not hold within {MAX_WAIT} of simulated time")
+
+    def ask(self, ask: Ask, timeout: str | int = "30s", headers: dict[str, str] | None = None) -> Response:
+        """Ask a cluster from its operator's host; the clock moves until the answer; raise Silence without one."""
+        self._refuse_running()
+        now_ns = self._parts.now
+        deadline_ns = now_ns + duration_ns("timeout", timeout, seconds=True)
+        console = self._parts.console
+        number = console.ask(ask, deadline_ns - now_ns, headers=headers)
+        try:
+            self.run(deadline_ns, stop=lambda: number in console.answers)
+        except BaseException:  # the wait was broken off: nothing of the request stays in the console
+            console.withdraw(number)
+            raise
+        answer = console.answers.pop(number)
+        if answer.status == 0:
+            self.run(deadline_ns)  # all that falls due up to then has happened
+            raise Silence(f"{ask.method} {ask.path} on {ask.cluster}: no answer within {timeout} of simulated time")
+        return own_answer(answer)
+
+    def work_through(self, runbook: str, **arguments: Any) -> str:
+        """Work through a runbook; the clock moves until its end; raise RunbookError when it cannot go on."""
+        self._refuse_running()
+        console = self._parts.console
+        number = console.start(runbook, **arguments)
+        limit_ns = self._parts.now + parse_duration(MAX_RUNBOOK_TIME)
+        if number not in console.finished:
+            self.run(stop=lambda: number in console.finished or self._parts.now > limit_ns)
+        finished = console.finished.pop(number, None)
+        if finished is None or not finished.ok:
+            raise RunbookError(finished.text if finished else f"{runbook} did not end within {MAX_RUNBOOK_TIME}")
+        return finished.text
+
+    def _refuse_running(self) -> None:
+        """Raise RuntimeError where time cannot pass for an answer, before anything is asked."""
+        self.refuse_in_check()
+        self._parts.clock.refuse_running()
