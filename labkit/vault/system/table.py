@@ -16,9 +16,14 @@ TABLE = Groups(
         "capabilities": ("labkit.vault.system.capabilities",),
         "capabilities-accessor": ("labkit.vault.system.capabilities",),
         "capabilities-self": ("labkit.vault.system.capabilities",),
-        "config": ("labkit.vault.system.audited_headers",),
+        "config": (
+            "labkit.vault.system.audited_headers",
+            "labkit.vault.system.node_facts",
+        ),
         "generate-root": ("labkit.vault.system.generate_root",),
+        "ha-status": ("labkit.vault.system.node_facts",),
         "health": ("labkit.vault.system.health",),
+        "host-info": ("labkit.vault.system.node_facts",),
         "init": ("labkit.vault.system.seal",),
         "internal": (
             "labkit.vault.system.interface",
@@ -27,6 +32,7 @@ TABLE = Groups(
         "key-status": ("labkit.vault.system.rotate",),
         "leader": ("labkit.vault.system.health",),
         "leases": ("labkit.vault.system.leases",),
+        "license": ("labkit.vault.system.node_facts",),
         "mounts": (
             "labkit.vault.system.tuning",
             "labkit.vault.system.mounts",
@@ -50,6 +56,7 @@ TABLE = Groups(
         "seal": ("labkit.vault.system.seal",),
         "seal-status": ("labkit.vault.system.seal",),
         "step-down": ("labkit.vault.system.seal",),
+        "tools": ("labkit.vault.system.tools",),
         "unseal": ("labkit.vault.system.seal",),
         "wrapping": ("labkit.vault.system.wrapping",),
     }
