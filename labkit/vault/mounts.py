@@ -27,12 +27,17 @@ RESERVED = ("sys/", "auth/", "audit/", "cubbyhole/", "identity/")
 class Namespace(NamedTuple):
     """A part of the service with mounts, policies and tokens of its own; ``path`` is the whole one and ends in ``/``.
 
-    One without an ``id`` does not exist: it only has the path that a request named.
+    One without an ``id`` does not exist: it only has the path that a request named.  A locked one has in ``lock`` the
+    digest of the key that unlocks it.
     """
 
     path: str
     id: str
     metadata: tuple[tuple[str, str], ...] = ()
+    lock: str = ""
+
+    def __repr__(self) -> str:
+        return f"Namespace({self.path or 'root'})"
 
     @property
     def prefix(self) -> str:
@@ -160,7 +165,7 @@ class ResolvedRoute(NamedTuple):
     """What a (method, path) means: the clean path, its mount, and the route within it, or the refusal.
 
     The path is the one within ``namespace``; ``tables`` are the stored mount tables, but for the root namespace's, that
-    were read to find it.
+    were read to find it, ``locked`` is the path of the first locked namespace on the way.
     """
 
     operation: str
@@ -171,6 +176,7 @@ class ResolvedRoute(NamedTuple):
     flags: frozenset[str] = frozenset()
     namespace: Namespace = ROOT
     tables: tuple[tuple[str, bytes | None], ...] = ()
+    locked: str = ""
 
     def __repr__(self) -> str:
         return f"ResolvedRoute({self.operation} {self.path})"  # never the query, which may carry a token
@@ -190,15 +196,15 @@ def _mount(row: list[Any]) -> Mount:
 
 
 def _namespace(row: list[Any]) -> Namespace:
-    path, number, metadata = row
-    return Namespace(path, number, tuple((name, value) for name, value in metadata))
+    path, number, metadata, *lock = row
+    return Namespace(path, number, tuple((name, value) for name, value in metadata), *lock)
 
 
 def encode_table(table: MountTable) -> bytes:
     """Write the mount table as it is stored: the mounts, behind them the child namespaces where there are any."""
     rows: list[Any] = [list(mount if any(mount[-2:]) else mount[:-2]) for mount in table.mounts]
     if table.namespaces:
-        rows.append({"namespaces": [list(child) for child in table.namespaces]})
+        rows.append({"namespaces": [list(child if child.lock else child[:-1]) for child in table.namespaces]})
     return encode_record(rows)
 
 

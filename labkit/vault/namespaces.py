@@ -13,7 +13,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.limits import check_path
 from labkit.vault import tokens
 from labkit.vault.identifiers import base62
-from labkit.vault.mounts import MountTable, Namespace, check_free, new_mount, read_table, write_table
+from labkit.vault.mounts import MountTable, Namespace, check_free, namespace_at, new_mount, read_table, write_table
 from labkit.vault.policies import store as policy_store
 from labkit.vault.storage.storage_view import StorageView
 
@@ -70,8 +70,11 @@ def create(ctx: Context, name: str, metadata: tuple[tuple[str, str], ...]) -> Na
 
 
 def replace(ctx: Context, namespace: Namespace) -> None:
-    """Store a changed record of a child of the request's namespace."""
-    write_table(ctx.namespace_storage, read_table(ctx.namespace_storage).with_child(namespace))
+    """Store a namespace's changed record, in its parent's mount table."""
+    parent = namespace_at(ctx, namespace.path.removesuffix(namespace.name))
+    assert parent is not None, "a namespace has its parent"
+    storage = StorageView(ctx, parent.prefix)
+    write_table(storage, read_table(storage).with_child(namespace))
 
 
 def delete(ctx: Context, namespace: Namespace) -> None:

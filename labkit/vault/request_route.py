@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from labkit.service.errors import BadRequest, NotFound, ServiceError, Unsupported
+from labkit.service.errors import BadRequest, NotFound, ServiceError, Unavailable, Unsupported
 from labkit.service.fields import to_flag
 from labkit.service.limits import check_path
 from labkit.service.request_path import split_path
@@ -50,6 +50,7 @@ MAX_CACHED_ROUTE_CHARACTERS = 512
 
 NO_FORWARDING = "x-vault-no-request-forwarding"
 NAMESPACE = "x-vault-namespace"
+UNLOCK = "sys/namespaces/api-lock/unlock"
 
 # First segments of the system's paths that only the root namespace has: they are about the cluster as a whole.
 ROOT_ONLY = frozenset(
@@ -139,17 +140,19 @@ def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:
         except ServiceError as error:
             match = error
     flags = match.route.flags if isinstance(match, Match) else frozenset()
-    return ResolvedRoute(operation, path, query, mount, match, flags, place.namespace, tuple(place.tables))
+    return ResolvedRoute(
+        operation, path, query, mount, match, flags, place.namespace, tuple(place.tables), place.locked
+    )
 
 
 class _Place:
     """Where a path leads: the namespace so far, its mount table, and the stored tables that were read on the way."""
 
-    __slots__ = ("_ctx", "damage", "namespace", "table", "tables")
+    __slots__ = ("_ctx", "damage", "locked", "namespace", "table", "tables")
 
     def __init__(self, ctx: Context, stored: bytes | None) -> None:
         self._ctx = ctx
-        self.namespace = ROOT
+        self.namespace, self.locked = ROOT, ""
         self.damage: BarrierError | None = None
         self.tables: list[tuple[str, bytes | None]] = []
         self.table = self._read(MOUNTS, stored)
@@ -171,6 +174,8 @@ class _Place:
         if child is None:
             return False
         self.namespace, key = child, child.prefix + MOUNTS
+        if child.lock and not self.locked:
+            self.locked = child.path
         stored = self._ctx.source.read(key)
         self.tables.append((key, stored))
         self.table = self._read(key, stored)
@@ -227,6 +232,11 @@ def check_namespace(ctx: Context) -> None:
         raise BadRequest(f"operation only available in the root namespace, not in {namespace.path}")
     if not namespace.id:
         raise resolved.match if isinstance(resolved.match, BarrierError) else NotFound("namespace not found")
+    if resolved.locked and resolved.path.rstrip("/") != UNLOCK:
+        raise Unavailable(
+            f'API access to this namespace has been locked by an administrator - "{resolved.locked}" must be unlocked '
+            "to gain access."
+        )
     if area == "sys" and is_root_only(path):
         where = "operation unavailable in namespaces" if by_header else "operation only available in root namespace"
         raise BadRequest(where)

@@ -51,7 +51,11 @@ def test_a_table_reads_back(mounts):
 
 PATHS = st.lists(NAMES, min_size=1, max_size=3).map(lambda names: "/".join(names) + "/")
 CHILDREN = st.builds(
-    Namespace, path=PATHS, id=NAMES, metadata=st.lists(st.tuples(NAMES, st.text(max_size=3)), max_size=2).map(tuple)
+    Namespace,
+    path=PATHS,
+    id=NAMES,
+    metadata=st.lists(st.tuples(NAMES, st.text(max_size=3)), max_size=2).map(tuple),
+    lock=st.just("") | NAMES,
 )
 
 

@@ -35,7 +35,6 @@ NOT_SECRET = {
     ("Item", "value"),
     ("ReindexProgress", "progress"),
     ("Work", "progress"),
-    ("Namespace", "id"),  # the end of its tokens' texts
 }
 
 

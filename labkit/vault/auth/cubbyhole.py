@@ -39,7 +39,6 @@ def write(ctx: Context, path: str) -> None:
     """Store all members of the body in place of what was there."""
     if not ctx.body:
         raise BadRequest("missing data fields")
-    ctx.warnings.clear()  # of members that no field names: all of them are data
     _own(ctx).put(path, encode_record(ctx.body))
 
 

@@ -37,7 +37,10 @@ TABLE = Groups(
             "labkit.vault.system.tuning",
             "labkit.vault.system.mounts",
         ),
-        "namespaces": ("labkit.vault.system.namespaces",),
+        "namespaces": (
+            "labkit.vault.system.namespace_locks",
+            "labkit.vault.system.namespaces",
+        ),
         "plugins": ("labkit.vault.system.plugins",),
         "policies": ("labkit.vault.system.policies",),
         "policy": ("labkit.vault.system.policies",),
