@@ -62,6 +62,11 @@ class PendingAsk(NamedTuple):
     shown: str = ""
     started_ns: int = 0
 
+    @property
+    def shown_path(self) -> str:
+        """The path as a reader may see it: names stand for kept values."""
+        return f"/v1/{self.shown.removeprefix('/v1/').removeprefix('/')}" if self.shown else self.request.path
+
 
 class RunningRunbook(NamedTuple):
     """A runbook under way: everything it was given so far."""
@@ -218,7 +223,7 @@ class OperatorConsole:
     def _on_deadline(self, timer: AskDeadline) -> None:
         pending = self.asks.get(timer.number)
         if pending is not None:
-            request = pending.request._replace(path=pending.shown or pending.request.path)
+            request = pending.request._replace(path=pending.shown_path)
             self._end(pending, silence(f"no answer from {pending.cluster} to {request!r} in time"))
 
     def _on_ask_again(self, timer: AskAgain) -> None:
@@ -244,7 +249,7 @@ class OperatorConsole:
             return
         unknown = not response.status or response.code == FORWARDING_LOST
         outcome = ANSWERED if response.ok else UNKNOWN if unknown else REFUSED
-        path = (pending.shown or pending.request.path).removeprefix("/v1/")
+        path = pending.shown_path.removeprefix("/v1/")
         how = (response.status, "" if response.ok else "; ".join(response.errors), pending.asked)
         ended = (self._services.now(), self._host(pending), path, outcome, correlation, *how)
         seen = None if pending.shown else read_version(pending.request, response)  # a path with a kept value stays here

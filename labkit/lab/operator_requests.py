@@ -30,15 +30,16 @@ def ask(
     known, options = (yield LookUpValues()), options or {}
     token, headers = options.get("token") or "", options.get("headers") or {}
     try:
+        real = filled_text(path, known)
         sent = Ask(
             cluster,
             method,
-            filled_text(path, known),
+            real,
             filled(body, known),
             node,
             token="" if token == NO_TOKEN else filled_text(token, known) or None,
             headers=tuple(filled(headers, known).items()),
-            shown=path,
+            shown="" if real == path else masked(real, known),
         )
         wanted = filled(options.get("answer") or {}, known)
     except UnknownValue as error:

@@ -139,14 +139,25 @@ def _describe(verb: Verb) -> Iterator[str]:
     yield f"{verb.name}: {verb.about}"
     for parameter in verb.parameters:
         yield f"    {parameter.name}: {parameter.expected}{_default(parameter)}"
+        yield from (f"        {key}: {wanted}" for key, wanted in _members(parameter).items())
     if verb.undo:
         yield f"    (undone by {verb.undo})"
+
+
+def _members(parameter: Parameter) -> dict[str, str]:
+    """The keys of a parameter that is a mapping of its own; a range of a check is described in expect."""
+    from labkit.scenario.model import fields_of
+    from labkit.scenario.request_verbs import AnswerPart
+
+    return fields_of(AnswerPart) if parameter.value_type is AnswerPart else {}
 
 
 def _default(parameter: Parameter) -> str:
     if parameter.required or "unless given" in parameter.expected:
         return ""
-    return "; may be left out" if parameter.default in (None, "", False, 0) else f"; {parameter.default} unless given"
+    return (
+        "; may be left out" if parameter.default in (None, "", False, 0, {}) else f"; {parameter.default} unless given"
+    )
 
 
 def _regions() -> Iterator[str]:

@@ -115,7 +115,8 @@ class _Checker:
         """Add the problem for one of the validator's errors."""
         kind, inner, value = row["type"], row["loc"], row["input"]
         if inner and inner[-1] == "[key]":
-            self.add((*path, *inner[:-1]), str(row["ctx"]["error"]), key=True)
+            error = row.get("ctx", {}).get("error")
+            self.add((*path, *inner[:-1]), str(error or expected("a text that is not empty", value)), key=True)
         elif kind == "missing":
             what = part_at(model, inner)[1]
             self.add((*path, *inner[:-1]), f"expected the key '{inner[-1]}' ({what}), got none")

@@ -185,7 +185,7 @@ def marks_of(records: Records) -> Iterable[TimelineMark]:
     yield from faults
     seen = {(mark.at_ns, mark.words) for mark in faults}
     for step in records.trace.select("step", status=BEGUN):
-        if (step.at_ns, step.text) not in seen:
+        if (step.at_ns, step.text) not in seen and step.text != "note":  # the note itself is a mark
             yield TimelineMark(step.at_ns, "step", step.text)
     cluster_of = {node: name for name, nodes in records.clusters.items() for node in nodes}
     for done in records.trace.select("observed", what="reindexed"):

@@ -98,6 +98,22 @@ def test_no_text_and_no_event_holds_a_kept_value(lab: Lab) -> None:
     assert token in str(lab.snapshot().state["console"]["kept"])
 
 
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("secret/data/$(user)", "secret/data/$(user)"),
+        ("/v1/secret/data/$(user)", "secret/data/$(user)"),
+        ("/secret/data/plain", "secret/data/plain"),
+    ],
+)
+def test_a_write_stands_in_the_ledger_under_the_path_that_may_be_shown(lab: Lab, path: str, shown: str) -> None:
+    written = len(lab.ledger.writes)
+    assert ask(lab, {"cluster": "paris", "method": "POST", "path": path, "body": {"data": {}}}).endswith("200")
+    assert [write.path for write in lab.ledger.writes][written:] == [shown]
+    ask(lab, {"cluster": "paris", "method": "POST", "path": "/sys/policies/acl/$(user)", "body": {"policy": ""}})
+    assert len(lab.ledger.writes) == written + 1
+
+
 def test_a_node_that_is_named_answers_itself(lab: Lab) -> None:
     health = {"cluster": "paris", "method": "GET", "path": "sys/health", "node": "paris-2"}
 

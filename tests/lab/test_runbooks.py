@@ -107,7 +107,7 @@ def asked(wanted: list[Any]) -> list[tuple[str, str, str]]:
 def test_a_request_by_itself():
     wanted, end = drive(RUNBOOKS["ask"]("paris", "GET", "sys/health"), {"GET sys/health": ok()})
 
-    assert wanted == [LookUpValues(), Ask("paris", "GET", "sys/health", shown="sys/health")]
+    assert wanted == [LookUpValues(), Ask("paris", "GET", "sys/health")]
     assert end == "GET sys/health: 200"
 
 

@@ -69,6 +69,7 @@ def test_what_may_be_written(scenario_of: ScenarioOf, steps: tuple[str, ...]) ->
         ((f"{ASK}, token: ${{user}}",), "expected $(user) for a value that is kept, got ${user}"),
         ((f"{ASK}, node: tokyo-1",), "step 1, node: expected a node, got 'tokyo-1'"),
         ((f"{ASK}, keep: {{User: data.x}}",), "step 1, keep: expected a name of lower-case letters"),
+        ((f"{ASK}, answer: {{has: {{'': 1}}}}",), "step 1, answer.has: expected a text that is not empty, got ''"),
         ((f"{ASK}, keep: user",), "step 1, keep: expected a mapping of names to paths in the answer such as"),
         (
             (f"{ASK}, answer: {{staus: 403}}",),

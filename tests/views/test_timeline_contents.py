@@ -472,7 +472,9 @@ def test_a_step_is_marked_once_and_not_beside_the_fault_that_it_is():
         *(("fault", 3, "crash", f"c-{number}", "") for number in (1, 2, 3)),
         ("step", 4, 2, "promote d", "begins"),
         ("step", 5, 2, "promote d", "done"),
+        ("step", 6, 3, "note", "begins"),
         ("note", 6, "mind this"),
+        ("step", 6, 3, "note", "done"),
     )
 
     assert contents.marks == (
