@@ -27,32 +27,56 @@ def without(step: str) -> tuple[str, str]:
 
 
 ALTERED = {
+    "activation-token-twice": Altered(
+        "cluster: lima, primary: paris, token: $(activation)",
+        "cluster: lima, primary: paris",
+        "step 5: enable-secondary lima",
+    ),
+    "addresses-after-demotion": Altered("update_primary_addrs: ['https://tokyo-1:8201']", "token: ''", "step 6"),
+    "blank-token": Altered("token: ''", "update_primary_addrs: ['https://paris-1:8201']", "step 6: ask tokyo POST"),
+    "child-namespace": Altered("X-Vault-Namespace: team", "X-Vault-Namespace: root", "step 4: ask tokyo POST"),
+    "client-of-a-secondary": Altered(
+        "{do: replicate, primary: paris, secondary: tokyo, at: 1s}", "{do: wait, for: 1s}", "step 3: ask tokyo GET"
+    ),
     "clock-ahead": Altered("by: 90s", "by: 1s", "step 4: ask tokyo GET sys/replication/dr/status"),
+    "deleted-operation-token": Altered("secondary/operation-token/delete", "secondary/merkle-check", "step 4"),
+    "disabled-by-mistake": Altered(*without("{do: disable, cluster: paris, at: 4s}"), "step 5: enable-primary paris"),
     "distance": Altered("latency: 250ms", "latency: 100ms", "lag"),
     "distance-costs-writes": Altered("latency: 5s", "latency: 500ms", "of them lost"),
+    "expired-activation-token": Altered("after: 11s", "after: 1s", "step 4: enable-secondary tokyo"),
     "expired-in-the-outage": Altered("at: 40s", "at: 15s", "step 7: ask tokyo GET auth/token/lookup-self"),
     "failback": Altered(*without("{do: failover, old: tokyo, new: paris, at: 25s}"), "primary"),
     "fenced-first": Altered(*without("{do: isolate, target: paris, after: 2s}"), "one primary"),
     "flapping-line": Altered("down: 20s, up: 10s", "down: 5s, up: 10s", "step 3: lag"),
     "forced-too-early": Altered("force: true", "force: false", "primary"),
+    "foreign-share": Altered("tokyo.former.share.3", "tokyo.share.3", "step 5: ask tokyo POST"),
     "furthest-ahead": Altered("cluster: boston, after: 2s", "cluster: tokyo, after: 2s", "of them lost"),
     "hot-key": Altered("keys: 1}", "keys: 0}", "keys fetched"),
+    "id-in-use": Altered(
+        "body: {id: spare}, answer: {status: 400", "body: {id: other}, answer: {status: 400", "step 4"
+    ),
+    "impostor": Altered(*without("{do: impersonate, target: paris, at: 5s}"), "step 4: connection of tokyo"),
+    "key-holders-asleep": Altered("at: 9m", "at: 5m", "recovery time"),
     "loser-is-wiped": Altered(
         "{do: disable, cluster: paris}\n  - {do: enable-secondary, cluster: paris, primary: tokyo}",
         "{do: demote, cluster: paris}\n  - {do: repoint, cluster: paris, to: tokyo}",
         "keys fetched",
     ),
+    "moved-primary": Altered("'https://paris-2:8201'", "'https://paris-1:8201'", "step 5: ask tokyo POST"),
     "moving-target": Altered("backlog: 64", "backlog: 2000", "step 4: state of tokyo"),
     "narrow-line": Altered("bandwidth: 1Mbit", "bandwidth: 10Mbit", "step 2: lag"),
     "no-slot": Altered("backlog: 200", "backlog: 16384", "observed: missing_guard"),
+    "old-key-shares": Altered("tokyo.former.share", "tokyo.share", "step 8: ask tokyo POST sys/unseal"),
     "old-primary-returns": Altered(
         "{do: restart, target: paris, at: 20s}",
         "{do: isolate, target: paris, at: 19s}\n  - {do: restart, target: paris, at: 20s}",
         "one primary",
     ),
     "one-way-line": Altered("from: paris, to: tokyo, at: 10s", "from: tokyo, to: paris, at: 10s", "step 4: lag"),
+    "prepared-operation-token": Altered("at: 23s", "at: 20s", "step 12: ask tokyo POST"),
     "primary-standby-takes-over": Altered("target: paris-1", "target: paris-2", "observed: missing_guard"),
     "promoted-too-early": Altered("at: 12s", "at: 18s", "step 5: ask tokyo POST sys/replication/dr/secondary/promote"),
+    "refused-shares": Altered("'%%%'", "$(tokyo.share.2)", "step 6: ask tokyo POST"),
     "reindexed-and-promoted": Altered(
         "says: rebuilt}", "says: rebuilt}\n    after: 1s", "step 5: ask tokyo POST sys/replication/dr/secondary/promote"
     ),
@@ -61,6 +85,8 @@ ALTERED = {
         "{do: demote, cluster: tokyo}\n  - {do: repoint, cluster: tokyo, to: paris}",
         "primary",
     ),
+    "revoked-secondary": Altered("body: {id: tokyo}", "body: {id: lima}", "step 4: ask paris GET"),
+    "second-attempt": Altered("method: DELETE", "method: GET", "step 6: ask tokyo GET"),
     "secondary-standby-takes-over": Altered("paris: {site: paris}", "paris: {site: paris, backlog: 8}", "step 4"),
     "seven-secondaries": Altered(*without("{do: isolate, target: main, at: 19s}"), "observed: missing_guard"),
     "standby-after-a-promotion": Altered(
@@ -71,9 +97,16 @@ ALTERED = {
     "steady-replication": Altered("latency: 80ms", "latency: 800ms", "step 2: lag"),
     "through-a-balancer": Altered("use: [paris]}\n", "use: [paris], ends tls: true}\n", "step 4"),
     "tls-ends-too-early": Altered(", ends tls: true", "", "step 5: ask tokyo POST sys/replication/dr/secondary/enable"),
+    "token-and-addresses": Altered("update_primary_addrs: ['https://paris-1:8201']", "primary_api_addr: ''", "step 4"),
     "tokens-survive-a-failover": Altered("[app], ttl: 1h", "[app], ttl: 3s", "step 7: ask tokyo GET secret/data/app"),
     "twice-over": Altered("ttl: 1h", "ttl: 10s", "step 7: ask paris GET secret/data/app"),
+    "unknown-role": Altered(
+        "bank: {site: tokyo, use: [tokyo]", "bank: {site: tokyo, use: [paris]", "operations refused"
+    ),
+    "unreachable-address": Altered(*without("{do: partition, between: [paris, tokyo], at: 3s}"), "step 7"),
     "upgraded-from-the-wrong-end": Altered("1.16.3+ent", "1.17.0+ent", "step 2: replicate paris to tokyo"),
+    "wiped-by-enable": Altered(*without("{do: enable-secondary, cluster: tokyo, primary: paris}"), "step 5"),
+    "wrong-one-time-password": Altered("otp: $(first)", "otp: $(second)", "step 10: ask tokyo POST"),
 }
 
 
