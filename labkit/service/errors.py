@@ -18,6 +18,7 @@ NODE_SEALED = "sealed"
 DR_SECONDARY = "dr_secondary"
 NOT_THAT_FAR = "not_that_far"
 ATTEMPT_IN_PROGRESS = "attempt_in_progress"
+QUOTA_EXCEEDED = "quota_exceeded"
 NO_SUCH_NODE, NOT_RUNNING = "no_such_node", "not_running"
 """Reason codes: what the operators' console, runbooks and clients distinguish refusals by."""
 
@@ -80,6 +81,13 @@ class WrongMediaType(ServiceError):
     """415: a patch that is not a JSON merge patch."""
 
     status = 415
+
+
+class TooMany(ServiceError):
+    """429: one request or lease more than a quota allows."""
+
+    status = 429
+    code = QUOTA_EXCEEDED
 
 
 class Internal(ServiceError):

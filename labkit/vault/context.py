@@ -119,11 +119,11 @@ class Context:
         "_nonces",
         "_storage",
         "after_commit",
+        "answer_headers",
         "body",
         "caller",
         "core",
         "devices",
-        "echoed",
         "headers",
         "is_create",
         "keys",
@@ -156,7 +156,7 @@ class Context:
         self.headers: dict[str, str] = {}
         self.operation = ""
         self.path = ""
-        self.echoed = ""  # the namespace of the request's header, which the answer repeats
+        self.answer_headers: dict[str, str] | None = None  # beside those that every answer has
         self.policy_prefix = ""  # what the caller's policies put in front of the path: it is below their namespace
         self.request_id = ""
         self.new_route: tuple[Any, bytes | None] | None = None

@@ -289,6 +289,7 @@ class Core:
         "observe",
         "on_commit",
         "on_step_down",
+        "rate_counts",
         "read",
         "read_file",
         "replica",
@@ -317,6 +318,7 @@ class Core:
         self.damaged: dict[str, None] = {}  # keys whose values did not open, as reported
         self.commits = 0
         self.keeps_shares = False  # whether the key shares are stored beside the data, for practice
+        self.rate_counts: dict[str, Any] = {}  # by a rate limit's name: what it is, and what it counted by address
         self.on_commit: OnCommit | None = None
         self.on_step_down: Callable[[], None] | None = None  # of a node that another can replace
         self.waiting: dict[int, str] = {}  # {number of a suspended request: digest of the token that it took a use off}

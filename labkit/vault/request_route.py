@@ -57,7 +57,18 @@ ROOT_ONLY = frozenset(
     (
         *("audit", "audit-hash", "config", "decode-token", "experiments", "generate-recovery-token", "generate-root"),
         *("ha-status", "host-info", "in-flight-req", "init", "key-status", "license", "loggers", "managed-keys"),
-        *("metrics", "monitor", "pprof", "raw", "rekey", "rekey-recovery-key", "replication", "rotate", "seal"),
+        *(
+            "metrics",
+            "monitor",
+            "pprof",
+            "raw",
+            "rekey",
+            "rekey-recovery-key",
+            "quotas",
+            "replication",
+            "rotate",
+            "seal",
+        ),
         *("sealwrap", "step-down", "storage", "unseal"),
     )
 )
@@ -223,7 +234,7 @@ def check_namespace(ctx: Context) -> None:
     namespace, (area, _, path) = resolved.namespace, resolved.path.partition("/")
     by_header = ctx.headers.get(NAMESPACE, "").strip("/") not in ("", "root")
     if by_header and namespace.id and namespace.path.isascii():
-        ctx.echoed = namespace.path
+        ctx.answer_headers = {"X-Vault-Namespace": namespace.path}
     if "any_namespace" in resolved.flags:
         return
     if ctx.core.settings.edition == "community":

@@ -26,7 +26,7 @@ from labkit.service.errors import (
 from labkit.service.limits import check_body, is_text
 from labkit.service.message import Reply, Response, Unreadable, respond
 from labkit.service.routing import Match, parse_fields
-from labkit.vault import audit, request_route, token_record, tokens
+from labkit.vault import audit, quotas, request_route, token_record, tokens
 from labkit.vault.context import Caller, Context
 from labkit.vault.core import SEALED, Core
 from labkit.vault.identifiers import uuid_text
@@ -40,7 +40,6 @@ from labkit.vault.storage.fencing import StaleTerm
 
 CAPABILITIES = {"read": READ, "list": LIST, "patch": PATCH, "delete": DELETE}
 
-NAMESPACE_HEADER = "X-Vault-Namespace"
 MERGE_PATCH = "application/merge-patch+json"
 MAX_CACHED_CALLERS = 8_192
 
@@ -138,6 +137,10 @@ def check_node(ctx: Context) -> None:
         from labkit.vault.replication import index_state
 
         index_state.check(ctx, index)
+    if core.storage.get(quotas.QUOTAS) is not None and not sealed:
+        from labkit.vault.quotas import rate_limits
+
+        rate_limits.check(ctx)
 
 
 def authenticate(ctx: Context) -> None:
@@ -277,8 +280,8 @@ def drop_field_warnings(ctx: Context, warned: int) -> None:
 def respond_with(ctx: Context, answer: Any) -> Response:
     """Make the Response of a handler's answer (a dict, a Reply, a Response, or nothing); a last use ends its token."""
     response = _response(ctx, answer)
-    if ctx.echoed:
-        response.headers[NAMESPACE_HEADER] = ctx.echoed
+    if ctx.answer_headers is not None:
+        response.headers.update(ctx.answer_headers)
     if ctx.use_spent:
         tokens.end_last_use(ctx)
     return response
@@ -328,8 +331,8 @@ def refuse(ctx: Context, error: ServiceError) -> Response:
     if ctx.use_spent and _may_write(ctx.core):
         tokens.end_last_use(ctx)
     response = to_response(error)
-    if ctx.echoed:
-        response.headers[NAMESPACE_HEADER] = ctx.echoed
+    if ctx.answer_headers is not None:
+        response.headers.update(ctx.answer_headers)
     if ctx.devices or (ctx.devices is None and ctx.source.read(audit.DEVICES) is not None):
         response = _recorded(ctx, response)
     try:

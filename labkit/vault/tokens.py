@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.durations import SECOND_NS
 from labkit.service.encoding import from_base64url, to_base64url
 from labkit.service.errors import BadRequest, Forbidden
+from labkit.vault import quotas
 from labkit.vault.context import own_work
 from labkit.vault.identifiers import base62
 from labkit.vault.mounts import ROOT, Namespace, namespace_at
@@ -153,6 +154,10 @@ def digests_of(ctx: Context, namespace: Namespace) -> list[str]:
 
 def issue(ctx: Context, token: Token, text: str = "") -> tuple[str, Token]:
     """Store a new token of the request's namespace; return its text and record (accessor and times filled in)."""
+    if ctx.source.read(quotas.QUOTAS) is not None:
+        from labkit.vault.quotas import lease_counts
+
+        lease_counts.check(ctx, token)
     namespace, ending = ctx.namespace, ""
     if namespace is not ROOT:
         ending = f".{namespace.id}"

@@ -79,6 +79,7 @@ class Vault(ShortForms):
             self.core.leadership = Leadership(*state["leadership"])
             self.serial = state["serial"]
             self.core.waiting, self.core.damaged = dict(state["waiting"]), dict.fromkeys(state["damaged"])
+            self.core.rate_counts = _copied_counts(state["rate_counts"])
             self.core.due_times = None if state["due_times"] is None else DueTimes(state["due_times"])
 
     def __repr__(self) -> str:
@@ -269,6 +270,7 @@ class Vault(ShortForms):
             "serial": self.serial,
             "waiting": dict(core.waiting),
             "damaged": tuple(core.damaged),
+            "rate_counts": _copied_counts(core.rate_counts),
             "due_times": None if core.due_times is None else core.due_times.state(),
         }
 
@@ -285,6 +287,11 @@ class Vault(ShortForms):
 def no_outside(fetch: Fetch) -> Response:
     """Answer a fetch of a vault outside a lab: no address is reachable."""
     return silence(f"{fetch.address} is not reachable: this vault has no network")
+
+
+def _copied_counts(counted: Mapping[str, Any]) -> dict[str, Any]:
+    """Copy what rate limits counted."""
+    return {name: (rule, dict(clients)) for name, (rule, clients) in counted.items()}
 
 
 def _outside(clock: Callable[[], int] | None, seed: int | None = None) -> Environment:

@@ -13,6 +13,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.mounts import CATALOGUE, check_free, new_mount, read_table, write_table
+from labkit.vault.quotas import rules
 from labkit.vault.system import tuning
 from labkit.vault.system.mounted import AUTH, PATH, SINGLETONS, area_of, describe, find_mount, full_path, in_area
 
@@ -84,6 +85,7 @@ def disable(ctx: Context, path: str) -> None:
         raise BadRequest("token auth method cannot be disabled" if area_of(ctx) else f'cannot unmount "{full}"')
     ctx.full_storage.delete_all(mount.prefix)
     write_table(ctx.namespace_storage, table.without(full))
+    rules.forget(ctx, ctx.namespace.path, full)
     ctx.observe("unmounted", path=ctx.namespace.path + full)
 
 

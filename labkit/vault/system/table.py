@@ -44,6 +44,7 @@ TABLE = Groups(
         "plugins": ("labkit.vault.system.plugins",),
         "policies": ("labkit.vault.system.policies",),
         "policy": ("labkit.vault.system.policies",),
+        "quotas": ("labkit.vault.system.quotas",),
         "rekey": ("labkit.vault.system.rekey",),
         "rekey-recovery-key": ("labkit.vault.system.rekey",),
         "remount": ("labkit.vault.system.remount",),
