@@ -259,6 +259,17 @@ def make_signing_key(entropy: Entropy) -> tuple[bytes, str]:
     return scalar.to_bytes(P521_BYTES, "big"), text
 
 
+def point_of(public: str) -> tuple[int, int]:
+    """Return the coordinates of an elliptic-curve public key (PEM)."""
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+    key = load_pem_public_key(public.encode())
+    assert isinstance(key, ec.EllipticCurvePublicKey), "make_signing_key makes no other"
+    numbers = key.public_numbers()
+    return numbers.x, numbers.y
+
+
 def sign_es512(private: bytes, claims: dict[str, Any]) -> str:
     """Write claims as a signed token: compact form, canonical JSON (keys sorted, no spaces, UTF-8)."""
     head = _to_base64url(JWT_HEADER) + "." + _to_base64url(_to_json(claims))

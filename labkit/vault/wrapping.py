@@ -1,9 +1,10 @@
 """Response wrapping: an answer is stored under a token that reads it once.
 
 The wrapped answer is stored until its token is used or expires; the token is an ordinary service token with the one
-policy ``response-wrapping``.  In the JWT form (what a disaster-recovery activation uses) the token's text is the claim
-``jti``, beside the addresses at which it can be unwrapped.  A JWT counts as a whole (decision D17): one that was
-altered, or is over, or that another cluster signed, holds no token.
+policy ``response-wrapping``.  In the JWT form (what a disaster-recovery activation uses, and who sends the header
+``X-Vault-Wrap-Format: jwt``) the token's text is the claim ``jti``, beside where it can be unwrapped.  A JWT counts as
+a whole (decision D17): one that was altered, or is over, or that another cluster signed, holds no token.  Activations
+are signed with the authority's key; the key of all others is made when it is first needed, and replicated.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ POLICY = "response-wrapping"
 WRAPPED = "cubbyhole/"
 SIGNER = "node/token-signer"
 """Where the public key (PEM) of what signs this cluster's tokens in JWT form is stored."""
+
+KEY = "core/wrapping-key"
+"""Where the key pair that signs answers wrapped in JWT form is stored, once one was."""
 
 INVALID = "wrapping token is not valid or does not exist"
 CANNOT_WRAP = "a DR secondary cannot wrap an answer, as it stores none of its own; leave X-Vault-Wrap-TTL out"
@@ -68,7 +72,38 @@ def wrap_reply(ctx: Context, reply: Reply) -> Reply:
     ctx.warnings = []
     if accessor:
         info["wrapped_accessor"] = accessor
-    return Reply(None, wrap_info={"token": text, **info})
+    return Reply(None, wrap_info={"token": in_asked_form(ctx, text, info), **info})
+
+
+def in_asked_form(ctx: Context, text: str, info: dict[str, Any]) -> str:
+    """Return a wrapping token in the form that the request asks for: as it is, or as a JWT."""
+    if ctx.headers.get("x-vault-wrap-format", "").lower() != "jwt":
+        return text
+    from labkit.keymaking import make_signing_key, sign_es512
+
+    stored = ctx.full_storage.get(KEY)
+    if stored is None:
+        private, public = make_signing_key(ctx.entropy)
+        ctx.full_storage.put(KEY, encode_record([private.hex(), public]))
+    else:
+        private = bytes.fromhex(decode_record(stored)[0])
+    issued_s, ends_ns = ctx.now // SECOND_NS, ctx.now + info["ttl"] * SECOND_NS
+    claims = {
+        "accessor": info["accessor"],
+        "addr": ctx.core.settings.api_address,
+        "exp": -(-ends_ns // SECOND_NS),
+        "iat": issued_s,
+        "jti": text,
+        "nbf": issued_s,
+        "type": "wrapping",
+    }
+    return sign_es512(private, claims)
+
+
+def public_key(ctx: Context) -> str | None:
+    """Return the public key (PEM) of what signs answers wrapped in JWT form; None while there is none."""
+    stored = ctx.full_storage.get(KEY)
+    return None if stored is None else decode_record(stored)[1]
 
 
 def wrap(
@@ -126,12 +161,14 @@ def token_of(ctx: Context, text: str) -> str:
         return text
     from labkit.keymaking import verify_es512
 
-    signer = ctx.full_storage.get(SIGNER)
-    if signer is None:
-        return ""
-    try:
-        claims = verify_es512(signer.decode(), text, ctx.now)
-    except ValueError:
-        return ""
-    token = claims.get("jti")
-    return token if claims.get("type") == "wrapping" and isinstance(token, str) else ""
+    signer, own = ctx.full_storage.get(SIGNER), public_key(ctx)
+    for public in (None if signer is None else signer.decode(), own):
+        if public is None:
+            continue
+        try:
+            claims = verify_es512(public, text, ctx.now)
+        except ValueError:
+            continue
+        token = claims.get("jti")
+        return token if claims.get("type") == "wrapping" and isinstance(token, str) else ""
+    return ""

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from base64 import urlsafe_b64decode
+
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from labkit import Lab, Vault
+from labkit.keymaking import verify_es512
 
 INVALID = ["wrapping token is not valid or does not exist"]
 WRAP = {"X-Vault-Wrap-TTL": "5m"}
@@ -122,3 +130,73 @@ def test_a_bad_header(service, ttl: str) -> None:
 def test_refusals_and_empty_answers_are_not_wrapped(service) -> None:
     assert service.get("secret/data/none", headers=WRAP).status == 404
     assert service.put("sys/policies/acl/a", {"policy": 'path "x" {}'}, headers=WRAP).status == 204
+
+
+# ---- the JWT form
+
+JWT = WRAP | {"X-Vault-Wrap-Format": "JWT"}
+
+
+def claims_of(token: str) -> dict:
+    payload = token.split(".")[1]
+    return json.loads(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+
+
+def test_an_answer_is_wrapped_in_jwt_form(service) -> None:
+    assert service.get("sys/wrapping/pubkey", token="").status == 404
+    info = service.post("sys/wrapping/wrap", {"k": "v"}, headers=JWT).wrap_info
+    claims = claims_of(info["token"])
+    assert claims == {
+        "accessor": info["accessor"],
+        "addr": "http://127.0.0.1:8200",
+        "exp": claims["iat"] + 300,
+        "iat": 1_893_456_000,
+        "jti": claims["jti"],
+        "nbf": claims["iat"],
+        "type": "wrapping",
+    }
+    assert claims["jti"].startswith("hvs.")
+    assert service.post("sys/wrapping/lookup", {"token": info["token"]}, token="").data["creation_ttl"] == 300
+    assert service.post("sys/wrapping/unwrap", token=info["token"]).data == {"k": "v"}
+    assert service.post("sys/wrapping/unwrap", {"token": info["token"]}).errors == INVALID
+
+
+def test_the_public_key_verifies_it(service) -> None:
+    token = service.post("sys/wrapping/wrap", {"k": "v"}, headers=JWT).wrap_info["token"]
+    shown = service.get("sys/wrapping/pubkey", token="").data
+    assert shown.pop("jwt_curve") == "p521"
+    numbers = ec.EllipticCurvePublicNumbers(int(shown["jwt_x"]), int(shown["jwt_y"]), ec.SECP521R1())
+    pem = numbers.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+    assert verify_es512(pem, token)["type"] == "wrapping"
+    second = service.post("sys/wrapping/wrap", {"k": "w"}, headers=JWT).wrap_info["token"]
+    assert verify_es512(pem, second)["jti"] != verify_es512(pem, token)["jti"]
+
+
+def test_a_jwt_that_was_altered_or_is_over_holds_nothing(service, clock) -> None:
+    token = service.post("sys/wrapping/wrap", {"k": "v"}, headers=JWT).wrap_info["token"]
+    head, payload, signature = token.split(".")
+    other = Vault.dev()
+    foreign = other.post("sys/wrapping/wrap", {"k": "v"}, headers=JWT).wrap_info["token"]
+    for wrong in (f"{head}.{payload}.{signature[:-4]}AAAA", f"{head}.{payload}.", foreign, "a.b.c"):
+        assert service.post("sys/wrapping/unwrap", {"token": wrong}).errors == INVALID
+    clock.now_ns += 300 * 10**9
+    assert service.post("sys/wrapping/unwrap", {"token": token}).errors == INVALID
+
+
+def test_a_rewrapped_answer_has_the_form_that_is_asked_for(service) -> None:
+    token = wrap(service)["token"]
+    again = service.post("sys/wrapping/rewrap", {"token": token}, headers={"X-Vault-Wrap-Format": "jwt"}).wrap_info
+    assert again["token"].count(".") == 2
+    plain = service.post("sys/wrapping/rewrap", {"token": again["token"]}).wrap_info
+    assert plain["token"].startswith("hvs.")
+    odd = service.post("sys/wrapping/wrap", {"k": 1}, headers=WRAP | {"X-Vault-Wrap-Format": "xml"}).wrap_info
+    assert odd["token"].startswith("hvs.")
+
+
+def test_a_jwt_is_unwrapped_by_the_cluster_that_took_over() -> None:
+    lab = Lab.pair(seed=6)
+    lab.replicate("paris", "tokyo")
+    headers = {"X-Vault-Wrap-TTL": "1h", "X-Vault-Wrap-Format": "jwt"}
+    token = lab["paris"].post("sys/wrapping/wrap", {"k": "v"}, headers=headers).wrap_info["token"]
+    lab.failover("paris", "tokyo")
+    assert lab["tokyo"].post("sys/wrapping/unwrap", {"token": token}).data == {"k": "v"}
