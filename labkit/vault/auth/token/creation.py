@@ -101,6 +101,7 @@ def _create(ctx: Context, asked: TokenRequest, role: TokenRole | None) -> Reply:
         _check_root(caller, kind)
     orphan = _is_orphan(ctx, asked, role, sudo)
     ttl_s, explicit_max_ttl_s, period_s, renewable = _life(ctx, asked, role, policies, sudo)
+    _check_limits(kind, explicit_max_ttl=explicit_max_ttl_s, num_uses=_uses(asked, role), period=period_s)
     token = Token(
         "",
         policies,
@@ -144,6 +145,13 @@ def _kind(asked: TokenRequest, role: TokenRole | None) -> str:
         if asked.id:
             raise BadRequest('batch tokens cannot have "id" set')
     return kind
+
+
+def _check_limits(kind: str, **limits: int) -> None:
+    """Raise BadRequest for a limit, also of a role, that a batch token cannot keep, as it is not stored."""
+    for field, value in limits.items():
+        if value and kind == "batch":
+            raise BadRequest(f'batch tokens cannot have "{field}" set')
 
 
 def _check_text(ctx: Context, text: str | None, sudo: bool) -> None:

@@ -233,6 +233,23 @@ class TestBatch:
     def test_what_it_cannot_have(self, service, body, text: str) -> None:
         assert refused(service, self.BODY | body) == text
 
+    @pytest.mark.parametrize(
+        ("role", "field"),
+        [
+            ({"token_num_uses": 2}, "num_uses"),
+            ({"token_period": "1h"}, "period"),
+            ({"token_explicit_max_ttl": "1h"}, "explicit_max_ttl"),
+        ],
+    )
+    def test_a_role_s_limits_that_it_could_not_keep_refuse_it(self, service, role, field) -> None:
+        service.post("auth/token/roles/r", role)
+        before = service.core.storage.state()
+        for body in (self.BODY, self.BODY | {"ttl": "10m"}):
+            answered = service.post("auth/token/create/r", body)
+            assert (answered.status, answered.errors) == (400, [f'batch tokens cannot have "{field}" set'])
+        assert service.core.storage.state() == before
+        assert service.post("auth/token/create/r", {"policies": ["default"]}).ok
+
     def test_it_can_neither_create_nor_be_renewed_nor_revoked(self, service) -> None:
         service.put("sys/policies/acl/all", {"policy": 'path "*" { capabilities = ["update", "sudo"] }'})
         token = create(service, {"type": "batch", "policies": ["all"]})["client_token"]
