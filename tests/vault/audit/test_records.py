@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.vault.test_damage import spoil
+
 
 @pytest.fixture
 def audited(service):
@@ -185,3 +187,17 @@ def test_a_record_names_the_namespace_and_the_path_within_it(service) -> None:
     assert {(record["path"], record["mount_point"]) for record in inside} == {("secret/a", "team/secret/")}
     assert unknown["namespace"] == {"id": "", "path": "none/"}
     assert root["namespace"] == {"id": "root", "path": ""}
+
+
+def test_a_policy_that_does_not_open_any_more_ends_no_request(audited) -> None:
+    for name in ("one", "two"):
+        audited.put(f"sys/policies/acl/{name}", {"policy": f'path "secret/data/{name}" {{ capabilities = ["read"] }}'})
+    token = audited.post("auth/token/create", {"policies": ["one", "two"]}).auth["client_token"]
+    audited.delete("sys/audit/raw")
+    audited.delete("sys/audit/file")
+    assert audited.get("secret/data/one", token=token).status == 404
+    audited.put("sys/audit/file", {"type": "file", "options": {"file_path": "/log"}})
+    spoil(audited, "policy/text/two")
+    assert audited.get("secret/data/one", token=token).status == 404
+    granting = last(audited)["auth"]["policy_results"]["granting_policies"]
+    assert [policy["name"] for policy in granting] == ["one"]
