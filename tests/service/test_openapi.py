@@ -310,7 +310,7 @@ def test_the_page_names_every_path_and_parameter() -> None:
     headings = re.findall(r"^### `/(.*)`$", page, re.MULTILINE)
     assert len(set(headings)) == len(headings)
     for prefix, _, routes in MOUNTED:
-        assert f"\n## `{prefix}`" in page
+        assert f"\n## `{prefix}`" in page or not [*routes]  # identity/ has none
         for route in routes:
             if route.handler.__name__ != "explain_path":
                 path = (prefix + route.pattern).replace("<", "{").replace(">", "}").rstrip("/")
