@@ -101,6 +101,7 @@ class Mount(NamedTuple):
     listing_visibility: str = ""
     audit_non_hmac_request_keys: tuple[str, ...] = ()
     audit_non_hmac_response_keys: tuple[str, ...] = ()
+    external_entropy_access: bool = False
 
     @property
     def prefix(self) -> str:
@@ -111,6 +112,10 @@ class Mount(NamedTuple):
     def version(self) -> str:
         """The engine's version option; empty for engines without."""
         return dict(self.options).get("version", "1" if self.kind == "kv" else "")
+
+
+FIXED_FIELDS = 12
+"""How many fields of a mount are always stored."""
 
 
 class MountTable(NamedTuple):
@@ -191,7 +196,7 @@ def decode_table(stored: bytes) -> MountTable:
 
 def _mount(row: list[Any]) -> Mount:
     row[5] = tuple((name, value) for name, value in row[5])
-    row[12:] = map(tuple, row[12:])
+    row[FIXED_FIELDS : FIXED_FIELDS + 2] = map(tuple, row[FIXED_FIELDS : FIXED_FIELDS + 2])
     return Mount(*row)
 
 
@@ -202,10 +207,18 @@ def _namespace(row: list[Any]) -> Namespace:
 
 def encode_table(table: MountTable) -> bytes:
     """Write the mount table as it is stored: the mounts, behind them the child namespaces where there are any."""
-    rows: list[Any] = [list(mount if any(mount[-2:]) else mount[:-2]) for mount in table.mounts]
+    rows: list[Any] = [_row(mount) for mount in table.mounts]
     if table.namespaces:
         rows.append({"namespaces": [list(child if child.lock else child[:-1]) for child in table.namespaces]})
     return encode_record(rows)
+
+
+def _row(mount: Mount) -> list[Any]:
+    """Return a mount as a row of the table, without those of the later fields that nothing is set in, at the end."""
+    row = list(mount)
+    while len(row) > FIXED_FIELDS and not row[-1]:
+        row.pop()
+    return row
 
 
 def namespace_at(step: StepSource, path: str) -> Namespace | None:

@@ -27,6 +27,7 @@ from labkit.vault.mounts import (
     write_table,
 )
 from labkit.vault.mounts import MOUNTS as MOUNTS_KEY
+from labkit.vault.storage.records import decode_record
 
 NAMES = st.text("abc-_", min_size=1, max_size=6)
 MOUNTS = st.builds(
@@ -207,4 +208,14 @@ def test_a_new_mount_has_identifiers_of_its_own(service):
 def test_only_auth_methods_are_mounted_below_auth_and_only_transit_has_work_that_falls_due():
     assert [key for key, row in CATALOGUE.items() if row.is_auth] == [("token", "")]
     assert [(key, row.due_folder) for key, row in CATALOGUE.items() if row.due_work] == [(("transit", ""), "key/")]
-    assert Mount("a/", "kv", "u", "x")[4:] == ("", (), False, False, 0, 0, "default-service", "", (), ())
+    assert Mount("a/", "kv", "u", "x")[4:] == ("", (), False, False, 0, 0, "default-service", "", (), (), False)
+
+
+def test_later_fields_are_stored_only_where_they_are_set():
+    plain = Mount("a/", "kv", "u", "kv_1")
+    chosen = plain._replace(external_entropy_access=True)
+    exempt = plain._replace(audit_non_hmac_request_keys=("a",))
+    for mount, fields in ((plain, 12), (exempt, 13), (chosen, 15)):
+        stored = encode_table(MountTable((mount,)))
+        assert len(decode_record(stored)[0]) == fields
+        assert decode_table(stored).mounts == (mount,)

@@ -41,7 +41,7 @@ def describe(mount: Mount) -> dict[str, Any]:
         "uuid": mount.uuid,
         "local": mount.local,
         "seal_wrap": mount.seal_wrap,
-        "external_entropy_access": False,
+        "external_entropy_access": mount.external_entropy_access,
         "options": dict(mount.options) or None,
         "config": config,
     }

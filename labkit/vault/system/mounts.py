@@ -56,8 +56,6 @@ def enable(ctx: Context, asked: MountRequest) -> None:
     if not area and full.startswith(AUTH):
         raise BadRequest(f'cannot mount "{full}"')
     kind, chosen = _kind(area, asked.type, asked.options or {})
-    if asked.external_entropy_access:
-        ctx.warn("external_entropy_access was ignored: there is one source of entropy")
     tuning.warn_of_ignored(ctx, asked.config or {})
     table = read_table(ctx.namespace_storage)
     check_free(table, full)
@@ -69,6 +67,7 @@ def enable(ctx: Context, asked: MountRequest) -> None:
         options=chosen,
         local=bool(asked.local),
         seal_wrap=bool(asked.seal_wrap),
+        external_entropy_access=bool(asked.external_entropy_access),
     )
     write_table(ctx.namespace_storage, table.with_mount(tuning.configured(mount, asked.config or {})))
     ctx.observe("mounted", path=ctx.namespace.path + full, type=kind)
@@ -121,7 +120,7 @@ ENABLE_FIELDS = (
     fields.text_mapping("options", "the kind's own options, such as version"),
     fields.flag("local", "whether it belongs to this cluster and its disaster-recovery secondaries only"),
     fields.flag("seal_wrap", "kept and shown"),
-    fields.flag("external_entropy_access", "ignored: there is one source of entropy"),
+    fields.flag("external_entropy_access", "kept and shown: there is one source of entropy"),
 )
 
 ROUTES = (

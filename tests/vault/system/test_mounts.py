@@ -169,9 +169,14 @@ def test_auth_methods_need_sudo(service) -> None:
         assert refused.status == 403
 
 
-def test_external_entropy_is_ignored_aloud(service) -> None:
-    mounted = service.post("sys/mounts/x", {"type": "kv", "external_entropy_access": True})
-    assert (mounted.status, len(mounted.warnings)) == (200, 1)
+def test_external_entropy_access_is_kept_and_shown(service) -> None:
+    mounted = service.post("sys/mounts/x", {"type": "kv", "external_entropy_access": "true"})
+    assert (mounted.status, mounted.warnings) == (204, [])
+    service.post("sys/remount", {"from": "x", "to": "y"})
+    assert service.get("sys/mounts/y").data["external_entropy_access"] is True
+    assert service.get("sys/mounts/secret").data["external_entropy_access"] is False
+    service.post("sys/mounts/y/tune", {"description": "d"})
+    assert service.get("sys/mounts").data["y/"]["external_entropy_access"] is True
 
 
 def test_mounting_and_unmounting_are_reported(service, observed) -> None:

@@ -10,6 +10,7 @@ import pytest
 from pysequoia import Tsk, decrypt
 
 from labkit.service.errors import Internal
+from labkit.vault.core import Leadership
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.vault import Vault
 
@@ -62,6 +63,35 @@ class TestStatus:
         assert (sealed["sealed"], sealed["t"], "cluster_name" in sealed) == (True, 3, False)
         body = send(blank, "GET", "sys/seal-status").body
         assert (body["initialized"], body["sealed"], body["t"], body["n"]) == (False, True, 0, 0)
+
+    def test_in_every_phase(self, service, blank) -> None:
+        def seen(vault: Vault) -> tuple:
+            body = send(vault, "GET", "sys/seal-status").body
+            assert "reason" not in body
+            shown = tuple(body[name] for name in ("initialized", "sealed", "t", "n", "progress"))
+            return (*shown, bool(body["nonce"]), "cluster_id" in body)
+
+        assert seen(blank) == (False, True, 0, 0, 0, False, False)
+        made = send(blank, "PUT", "sys/init", {"secret_shares": 3, "secret_threshold": 2}).body
+        assert seen(blank) == (True, True, 2, 3, 0, False, False)
+        send(blank, "PUT", "sys/unseal", {"key": made["keys"][0]})
+        assert seen(blank) == (True, True, 2, 3, 1, True, False)
+        send(blank, "PUT", "sys/unseal", {"key": made["keys"][1]})
+        assert seen(blank) == (True, False, 2, 3, 0, False, True)
+        rekey = send(blank, "PUT", "sys/rekey/init", {"secret_shares": 5, "secret_threshold": 4}).body
+        for share in made["keys"][:2]:
+            assert seen(blank) == (True, False, 2, 3, 0, False, True)
+            done = send(blank, "PUT", "sys/rekey/update", {"key": share, "nonce": rekey["nonce"]}).body
+        assert seen(blank) == (True, False, 4, 5, 0, False, True)
+        blank.set_leadership(Leadership(active=False, leader="http://x:8200"))
+        assert seen(blank) == (True, False, 4, 5, 0, False, True)
+        blank.set_leadership(Leadership())
+        send(blank, "PUT", "sys/seal", token=made["root_token"])
+        for share in done["keys"][:3]:
+            send(blank, "PUT", "sys/unseal", {"key": share})
+        assert seen(blank) == (True, True, 4, 5, 3, True, False)
+        send(blank, "PUT", "sys/unseal", {"reset": True})
+        assert seen(blank) == (True, True, 4, 5, 0, False, False)
 
 
 class TestSeal:
