@@ -39,7 +39,7 @@ class RootKeyQuestion:
         if message["serial"] < self.serial or self.is_answered or message.get("gone"):
             return ""
         why = root_key_transfer.take(core, message)
-        self.is_answered = not why
+        self.is_answered = core.keys.root_key == message.get("root_key")  # else it could not be stored
         return why
 
     def state(self) -> tuple[Any, ...] | None:

@@ -14,7 +14,7 @@ from labkit.lab.reports import MESSAGE_REFUSED
 from labkit.lab.root_key_question import RootKeyQuestion
 from labkit.real import entropy
 from labkit.vault.replication.root_key_transfer import INCOMPLETE, LEFT_BEHIND
-from labkit.vault.seal import AWAITED
+from labkit.vault.seal import AWAITED, DAMAGED_KEYRING, REKEYED
 from labkit.vault.storage.barrier import KEYRING, encrypt_keyring
 from labkit.vault.stored_keys import OWN_KEYRING
 from tests.rekeying import hand_over, rekey
@@ -315,3 +315,73 @@ def test_it_is_asked_under_one_serial_for_one_keyring_until_it_is_answered(lab):
     assert question.next(core) == 2
     assert (question.take(core, same), question.next(core)) == ("", 2)
     assert question.take(core, {"serial": 3}) == "a root key that was not asked for"
+
+
+def test_what_could_not_be_stored_is_asked_for_again(lab, monkeypatch):
+    monkeypatch.setattr("labkit.lab.root_key_question.root_key_transfer.take", lambda core, message: "")
+    rekey(lab, "paris")
+    lab.run("5s")
+    question = lab.parts.nodes[lab["tokyo"].active].link.root_key
+    assert (question.serial, question.is_answered) == (1, False)
+    monkeypatch.undo()
+    lab.run("3s")
+    assert (question.serial, question.is_answered) == (1, True)
+    assert keys_of(lab, "tokyo") == keys_of(lab, "paris")
+
+
+def test_on_a_slow_line_one_answer_is_taken_and_the_later_ones_are_not_refused(lab):
+    lab.slow("paris", "tokyo", latency="3s")
+    rekey(lab, "paris")
+    lab.run("40s")
+    assert keys_of(lab, "tokyo") == keys_of(lab, "paris")
+    assert sum(node.refused_messages for node in lab.parts.nodes.values()) == 0
+
+
+def test_a_primarys_secondaries_each_get_it_when_they_are_back():
+    lab = Lab.triangle(seed=7)
+    for name in ("tokyo", "lima"):
+        lab.replicate("paris", name)
+    lab.partition("paris", "lima")
+    for _ in range(2):
+        lab["paris"].put("sys/rotate").raise_for_status()
+        rekey(lab, "paris")
+    lab.run("4s")
+    fingerprints = {row.core.keys.fingerprint() for name, row in lab.parts.nodes.items() if not name.startswith("lima")}
+    assert len(fingerprints) == 1
+    assert lab.parts.nodes["lima-1"].core.keys.fingerprint() not in fingerprints
+    lab.heal()
+    lab.run("20s")
+    assert {node.core.keys.fingerprint() for node in lab.parts.nodes.values()} == fingerprints
+    assert lab["lima"].root == lab["paris"].root
+
+
+def test_a_standby_that_was_paused_for_minutes_seals_itself_and_says_why(lab):
+    for node in ("paris-2", "tokyo-2"):
+        lab.pause(node)
+    lab["paris"].put("sys/rotate").raise_for_status()
+    lab.run("90s")
+    new = rekey(lab, "paris")
+    lab.run("4s")
+    for node in ("paris-2", "tokyo-2"):
+        lab.resume(node)
+    lab.run("3s")
+    for node in ("paris-2", "tokyo-2"):
+        assert (status(lab, node)["sealed"], status(lab, node)["reason"]) == (True, REKEYED)
+    hand_over(lab, "tokyo", new)
+    for cluster in ("paris", "tokyo"):
+        lab[cluster].unseal()
+    lab.run("3s")
+    assert len(keys_of(lab, "paris") | keys_of(lab, "tokyo")) == 1
+
+
+def test_a_keyring_that_is_damaged_on_the_secondary_is_asked_about_once_and_mended_by_a_rotation(lab):
+    lab.corrupt("tokyo", layer="storage", key=KEYRING)
+    lab.run("5s")
+    assert status(lab, "tokyo-1")["reason"] == DAMAGED_KEYRING
+    assert lab["tokyo"].status()["state"] == "stream-wals"
+    question = lab.parts.nodes[lab["tokyo"].active].link.root_key
+    assert (question.serial, question.is_answered) == (1, True)
+    lab["paris"].put("sys/rotate").raise_for_status()
+    lab.run("3s")
+    assert "reason" not in status(lab, "tokyo-1")
+    assert keys_of(lab, "tokyo") == keys_of(lab, "paris")

@@ -44,9 +44,9 @@ LEFT_BEHIND = (
 
 
 def given(core: Core, serial: int) -> dict[str, Any]:
-    """Return what a primary answers a connected secondary that asks for the root key."""
+    """Return what a primary answers a connected secondary that asks for the root key; nothing where that is damaged."""
     keyring, config, root_key = core.storage.get(KEYRING), core.storage.get(SEAL_CONFIG), core.keys.root_key
-    if keyring is None or config is None or root_key is None:
+    if keyring is None or config is None or root_key is None or decrypted(keyring, root_key) is None:
         return {"serial": serial, "gone": True}
     return {"serial": serial, "root_key": root_key, "keyring": keyring, "seal_config": config}
 

@@ -54,8 +54,10 @@ def test_what_is_given_fits_the_shape_of_an_answer_and_is_what_is_stored(core):
     made = given(core, 5)
     assert malformed_answer(root_key_transfer.QUESTION, made) == ""
     assert (made["serial"], made["root_key"], made["keyring"]) == (5, core.keys.root_key, core.storage.get(KEYRING))
-    core.keys.drop()
+    core.storage.apply({KEYRING: b"rot"}, 0)
     assert given(core, 6) == {"serial": 6, "gone": True}
+    core.keys.drop()
+    assert given(core, 7) == {"serial": 7, "gone": True}
 
 
 def test_what_was_kept_beside_and_the_new_root_key_is_never_replicated():
