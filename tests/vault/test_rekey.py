@@ -10,14 +10,17 @@ from typing import Any
 import pytest
 
 from labkit import Vault as FrontDoor
+from labkit import real
 from labkit.vault.context import own_work
-from labkit.vault.core import Leadership
+from labkit.vault.core import Environment, Leadership
 from labkit.vault.rekey import BACKUP, RECORD, REFUSALS, REKEY, Backup, Rekey, RekeyPlan, decode_rekey, read
 from labkit.vault.replication.leaves import classify
 from labkit.vault.seal import OWN_SHARES, REKEYED
+from labkit.vault.storage import StoreError
 from labkit.vault.storage.barrier import KEYRING
+from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.stored_keys import ROOT_KEY
-from labkit.vault.vault import Vault
+from labkit.vault.vault import Vault, no_outside, set_up
 
 
 def rekey(service, shares=4, threshold=2, *, required=3, **sent):
@@ -142,3 +145,40 @@ def test_a_vault_in_a_file_opens_again_after_a_rekey(tmp_path):
 def test_elsewhere_no_share_is_stored(service):
     rekey(service)
     assert service.core.storage.get(OWN_SHARES) is None
+
+
+def test_a_cluster_that_becomes_a_secondary_drops_its_rekey(service):
+    service.post("sys/replication/dr/primary/enable")
+    service.put("sys/rekey/init", {"secret_shares": 1, "secret_threshold": 1}, token="")
+    service.post("sys/replication/dr/primary/demote")
+    assert service.core.storage.get(RECORD) is None
+    refused = service.put("sys/rekey/init", {"secret_shares": 1, "secret_threshold": 1}, token="")
+    assert refused.errors == ["path disabled in replication DR secondary mode"]
+
+
+class FullStorage(MemoryStorage):
+    """A store that takes no more while ``full``."""
+
+    full = False
+
+    def apply(self, *given, **named) -> None:
+        """Refuse, or write."""
+        if self.full:
+            raise StoreError("no space left")
+        super().apply(*given, **named)
+
+
+def test_the_root_key_in_memory_changes_after_the_commit_only(clock):
+    storage = FullStorage()
+    vault: Any = Vault(storage, Environment(clock, real.entropy, lambda kind, **fields: None, no_outside))
+    vault.root_token, vault.unseal_keys = set_up(vault.core)
+    nonce = vault.put("sys/rekey/init", {"secret_shares": 1, "secret_threshold": 1}, token="").body["nonce"]
+    for share in vault.unseal_keys[:2]:
+        vault.put("sys/rekey/update", {"key": share, "nonce": nonce}, token="")
+    before, storage.full = vault.core.keys.root_key, True
+    assert vault.put("sys/rekey/update", {"key": vault.unseal_keys[2], "nonce": nonce}, token="").status == 500
+    assert vault.core.keys.root_key == before
+    storage.full = False
+    assert vault.get("sys/rekey/init", token="").body["progress"] == 2
+    assert vault.put("sys/rekey/update", {"key": vault.unseal_keys[2], "nonce": nonce}, token="").body["complete"]
+    assert vault.core.keys.root_key != before
