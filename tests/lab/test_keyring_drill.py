@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from labkit import Lab
+from labkit.vault.replication import otp
 from labkit.vault.storage.barrier import KEYRING
-from tests.rekeying import rekey
+from tests.rekeying import hand_over, rekey
 
 
 def write(lab: Lab, name: str) -> None:
@@ -86,3 +87,47 @@ def test_a_day_of_a_lab_rotates_once(calm_snapshot):
     assert lab["paris"].get("sys/key-status").data["term"] == 1
     lab.run("2m")
     assert lab["paris"].get("sys/key-status").data["term"] == 2
+
+
+def test_a_root_token_is_generated_through_standbys_and_a_takeover(calm_snapshot):
+    lab = Lab.restore(calm_snapshot)
+    path = "/v1/sys/generate-root/"
+    refused = lab["tokyo"].request("POST", path + "attempt", {})
+    assert (refused.status, refused.errors) == (400, ["path disabled in replication DR secondary mode"])
+    started = lab["paris"].request("POST", path + "attempt", {}, node="paris-2").body or {}
+    for number, share in enumerate(lab["paris"].unseal_keys[:3]):
+        body = {"key": share, "nonce": started["nonce"]}
+        done = lab["paris"].request("PUT", path + "update", body, node=f"paris-{number + 1}").body or {}
+        assert done["progress"] == number + 1
+        lab["paris"].put("sys/step-down")
+        lab.run("3s")
+    token = otp.decode(done["encoded_root_token"], started["otp"])
+    assert lab["paris"].get("auth/token/lookup-self", token=token).data["policies"] == ["root"]
+
+
+def test_a_rekey_is_worked_through_over_standbys_a_takeover_and_a_restore(calm_snapshot):
+    lab = Lab.restore(calm_snapshot)
+    path = "/v1/sys/rekey/"
+    sent = {"secret_shares": 3, "secret_threshold": 2, "require_verification": True}
+    nonce = (lab["paris"].request("PUT", path + "init", sent, node="paris-3").body or {})["nonce"]
+    for share in lab["paris"].unseal_keys[:3]:
+        lab = Lab.restore(lab.snapshot())
+        done = lab["paris"].request("PUT", path + "update", {"key": share, "nonce": nonce}, node="paris-2").body or {}
+    lab["paris"].put("sys/step-down")
+    lab.run("3s")
+    for share in done["keys"][1:]:
+        body = {"key": share, "nonce": done["verification_nonce"]}
+        verified = lab["paris"].request("PUT", path + "verify", body, node="paris-3").body or {}
+        lab = Lab.restore(lab.snapshot())
+    assert verified["complete"]
+    hand_over(lab, "paris", tuple(done["keys"]))
+    for node in ("paris-1", "paris-2", "paris-3"):
+        lab.crash(node)
+        lab.restart(node)
+    lab.run("1s")
+    lab["paris"].unseal()
+    lab.run("20s")
+    write(lab, "after")
+    lab.run("3s")
+    assert lab["paris"].root == lab["tokyo"].root
+    assert lab.invariants.broken == {}
