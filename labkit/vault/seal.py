@@ -22,7 +22,7 @@ from labkit.vault.mounts import MOUNTS
 from labkit.vault.shamir import MAX_SHARES, combine
 from labkit.vault.storage.barrier import KEYRING, BarrierError, damaged
 from labkit.vault.storage.records import decode_record, encode_record
-from labkit.vault.stored_keys import OWN_KEYRING, decrypted, is_rekeyed, open_keyring, passed_on
+from labkit.vault.stored_keys import OWN_KEYRING, decrypted, is_rekeyed, open_keyring, passed_on, together
 
 SEAL: dict[str, dict[str, str]] = {
     "uninitialised": {"init": "sealed"},
@@ -215,6 +215,10 @@ def reload_keyring(core: Core) -> None:
     if cached is not None and cached[0] is stored:
         return
     assert keys.root_key is not None
+    replicated, held = decrypted(stored, keys.root_key), keys.barrier.keyring
+    if replicated is not None and replicated[-1] == held[-1] and together(held, replicated) == held:
+        core.caches.records.keep(KEYRING, stored, None)  # no other record is looked at: a restored node does the same
+        return
     root_key = passed_on(core) or keys.root_key
     opened = open_keyring(core, root_key)
     if opened is None:
@@ -225,7 +229,7 @@ def reload_keyring(core: Core) -> None:
         else:
             core.note_damage(KEYRING)  # judged again at each step, as a node that was restored judges it
         return
-    if (root_key, opened.keyring) != (keys.root_key, keys.barrier.keyring):
+    if (root_key, opened.keyring) != (keys.root_key, held):
         keys.install(root_key, opened.keyring)
     if opened.is_whole:
         core.caches.records.keep(KEYRING, stored, None)

@@ -278,6 +278,9 @@ def test_only_what_was_asked_of_the_upstream_is_taken(lab, monkeypatch):
         assert refused_at(lab, stranger, forged(lab)) == (1, False)
     assert [event.what for event in lab.trace.select("observed")].count(MESSAGE_REFUSED) >= 14
     assert refused_at(lab, "paris-1", ReplicationAnswer("root_key", {"serial": 1, "gone": True})) == (0, False)
+    assert refused_at(lab, "paris-1", forged(lab)) == (0, False)  # its own opens what it holds
+    lab.parts.stores["tokyo"].apply({KEYRING: b"rot"}, 9)
+    question.is_answered = False
     assert refused_at(lab, "paris-1", forged(lab)) == (0, True)
 
 

@@ -23,6 +23,7 @@ from labkit.vault.seal import (
 )
 from labkit.vault.storage.barrier import KEYRING, BarrierError, encrypt_keyring, new_keyring
 from labkit.vault.storage.memory import MemoryStorage
+from labkit.vault.stored_keys import OWN_KEYRING, ROOT_KEY
 from labkit.vault.vault import no_outside, set_up
 
 
@@ -255,3 +256,13 @@ def test_a_keyring_is_opened_once_for_as_long_as_it_is_the_same(service, monkeyp
     core.commit({KEYRING: None})
     reload_keyring(core)
     assert not service.sealed
+
+
+def test_while_the_clusters_keyring_opens_no_other_record_of_keys_is_looked_at(service):
+    """A node that was restored has no cache: what it looked at would be reported by it, and not by one that was not."""
+    service.get("sys/health")
+    service.core.storage.apply({OWN_KEYRING: b"rot", ROOT_KEY: b"rot"}, 0)
+    again = Vault(service.core.storage, service.environment, state=service.state())
+    reload_keyring(again.core)
+    assert (again.sealed, again.core.damaged) == (False, {})
+    assert again.core.keys.state() == service.core.keys.state()

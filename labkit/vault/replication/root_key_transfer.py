@@ -60,7 +60,7 @@ def take(core: Core, answer: Mapping[str, Any]) -> str:
     if keyring is None or not _is_config(answer["seal_config"]):
         return "a root key that does not open the keyring beside it"
     root_key, held = core.keys.root_key, core.keys.barrier
-    if held is None or root_key is None or root_key == answer["root_key"]:
+    if held is None or root_key is None or root_key == answer["root_key"] or not awaits_root_key(core):
         return ""
     known = open_keyring(core, root_key)
     before = held.keyring if known is None else known.keyring
