@@ -4,6 +4,8 @@
 2. The keyring in memory changes once the step that stores the new one is committed (R4).
 3. The newest key is due when it encrypted so many values, or has been in use for so long.  The number is the node's
    own: a restart, and another active node, begin at 0.
+4. A cluster that was a secondary, and was not given the root key of the keyring that it stores, stores its own again
+   as soon as it is none any more: in a step of its own, because a secondary writes nothing that is replicated (D20).
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from labkit.service.durations import SECOND_NS
 from labkit.service.record import NamedTuple
-from labkit.vault.seal import reload_keyring
+from labkit.vault.seal import has_own_keyring, reload_keyring
 from labkit.vault.storage.barrier import FIRST_LOOK, KEYRING, Barrier, with_new_term
 from labkit.vault.storage.records import decode_record, encode_record
 from labkit.vault.stored_keys import keyring_writes
@@ -73,6 +75,8 @@ def due_ns(ctx: Context, storage: StorageView, name: str) -> int:
     barrier = ctx.keys.barrier
     if storage.prefix + "core/" + name != KEYRING or barrier is None:
         return 0
+    if has_own_keyring(ctx.core):
+        return ctx.now
     settings = read_settings(ctx)
     if not settings.enabled:
         return 0
@@ -88,5 +92,11 @@ def _ages_ns(barrier: Barrier, settings: RotationSettings) -> int:
 
 
 def carry_out(ctx: Context, storage: StorageView, name: str) -> None:
-    """Rotate the keyring, which is due."""
-    rotate(ctx)
+    """Rotate the keyring, which is due; or make the cluster's own the one that it stores (rule 4)."""
+    barrier, root_key = ctx.keys.barrier, ctx.keys.root_key
+    if not has_own_keyring(ctx.core) or barrier is None or root_key is None:
+        rotate(ctx)
+        return
+    for key, stored in keyring_writes(ctx.core, barrier.keyring, root_key, ctx.entropy).items():
+        ctx.write(key, stored)
+    ctx.after_commit = partial(reload_keyring, ctx.core)

@@ -244,6 +244,11 @@ def awaits_root_key(core: Core) -> bool:
     return not (cached is not None and cached[0] is stored) and decrypted(stored, keys.root_key) is None
 
 
+def has_own_keyring(core: Core) -> bool:
+    """Whether the keyring in use is one that is kept beside the stored one, which does not open (``stored_keys``)."""
+    return core.storage.get(OWN_KEYRING) is not None and awaits_root_key(core)
+
+
 def reason(core: Core) -> str:
     """Return why the node is sealed, or does not open all that is stored; empty where there is nothing to say."""
     if core.keys.sealed:
@@ -252,7 +257,7 @@ def reason(core: Core) -> str:
         return "it opens with the key shares that were valid when this cluster last heard from its primary"
     if not awaits_root_key(core):
         return ""
-    return DAMAGED_KEYRING if core.storage.get(OWN_KEYRING) is None else AWAITED
+    return AWAITED if has_own_keyring(core) else DAMAGED_KEYRING
 
 
 def _opens_mounts(core: Core) -> bool:

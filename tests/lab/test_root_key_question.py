@@ -193,6 +193,9 @@ class TestWhileItWaits:
         assert INCOMPLETE in refused.errors[0]
         done = waiting["tokyo"].post(path, {**body, "force": True}, token="")
         assert LEFT_BEHIND in done.warnings
+        waiting.run("1s")
+        assert not set(waiting.invariants.broken) - {"one primary", "planned failover loses nothing"}
+        assert waiting.parts.stores["tokyo"].get(OWN_KEYRING) is None
 
     def test_promoted_by_force_the_old_primary_may_follow_it(self, waiting, monkeypatch) -> None:
         waiting.partition("paris", "tokyo")

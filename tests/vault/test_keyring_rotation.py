@@ -8,8 +8,9 @@ from labkit import real
 from labkit.vault.core import Environment, Leadership
 from labkit.vault.keyring_rotation import MAX_OPERATIONS, SETTINGS
 from labkit.vault.storage import StoreError
-from labkit.vault.storage.barrier import KEYRING, decrypt_keyring
+from labkit.vault.storage.barrier import KEYRING, decrypt_keyring, encrypt_keyring
 from labkit.vault.storage.memory import MemoryStorage
+from labkit.vault.stored_keys import OWN_KEYRING, kept_beside
 from labkit.vault.vault import Vault, no_outside, set_up
 
 DAY_NS = 86_400 * 10**9
@@ -170,3 +171,22 @@ def test_the_count_is_state_of_the_node(service):
     assert counted > 0
     assert again.core.keys.barrier.encryptions == service.core.keys.barrier.encryptions
     assert again.core.keys.barrier.look_at == service.core.keys.barrier.look_at
+
+
+def test_a_cluster_that_is_no_secondary_stores_its_own_keyring_where_the_stored_one_does_not_open(service):
+    core = service.core
+    keyring, root_key = core.keys.barrier.keyring, core.keys.root_key
+    received = encrypt_keyring((*keyring, keyring[0]._replace(term=2)), bytes(32), real.entropy)
+    core.storage.apply({KEYRING: received, **kept_beside(core, received)}, 0)
+    core.apply_mode()
+    assert service.tick() == 1
+
+    assert decrypt_keyring(core.storage.get(KEYRING), root_key) == keyring
+    assert core.storage.get(OWN_KEYRING) is None
+    assert (terms(service), service.tick()) == ([1], 0)
+
+
+def test_a_damaged_keyring_is_not_taken_for_a_primarys(service):
+    service.core.storage.apply({KEYRING: b"rot"}, 0)
+    service.core.apply_mode()
+    assert (service.tick(), service.core.storage.get(KEYRING)) == (0, b"rot")

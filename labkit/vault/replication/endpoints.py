@@ -141,7 +141,7 @@ def promote_secondary(ctx: Context, dr_operation_token: str, primary_cluster_add
     why = why or (root_key_transfer.INCOMPLETE if awaits_root_key(ctx.core) else "")
     if why and not force:
         raise Unavailable(NOT_READY.format(why))
-    root_key_transfer.keep_own(ctx)
+    root_key_transfer.warn_if_left_behind(ctx)
     index_state.inherit(ctx)
     store_mode(ctx, _advanced(ctx, "promote", primary_cluster_addr=primary_cluster_addr))
     activation.make_authority(ctx)
@@ -159,7 +159,7 @@ def disable_secondary(ctx: Context, dr_operation_token: str) -> None:
     """Leave the replication set and keep the data; joining one again wipes them."""
     require_mode(ctx, "secondary", "disable the secondary")
     operation_token.check(ctx, dr_operation_token)
-    root_key_transfer.keep_own(ctx)
+    root_key_transfer.warn_if_left_behind(ctx)
     store_mode(ctx, _advanced(ctx, "disable_secondary"))
     joining.forget(ctx)
     ctx.warn(f"Replication is being disabled on this cluster. {BRIEFLY}")

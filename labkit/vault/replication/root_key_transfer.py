@@ -5,7 +5,8 @@
    configuration until it is given them.
 2. Both take effect in one transaction: until then the cluster opens with the key shares of before, then with the new.
 3. What is given is checked before anything changes: the keyring that comes with a root key must open with it.
-4. A cluster that is to become a primary, or to stand alone, with the root key of before has its own keyring again.
+4. A cluster that becomes a primary, or stands alone, with the root key of before has its own keyring again
+   (``keyring_rotation``).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import ServiceError
-from labkit.vault.seal import SEAL_CONFIG, SealConfig, awaits_root_key, reload_keyring
+from labkit.vault.seal import SEAL_CONFIG, SealConfig, awaits_root_key, has_own_keyring, reload_keyring
 from labkit.vault.shamir import MAX_SHARES
 from labkit.vault.storage.barrier import KEYRING, encrypt_keyring
 from labkit.vault.storage.fencing import StaleTerm
@@ -23,7 +24,6 @@ from labkit.vault.stored_keys import (
     ROOT_KEY,
     decrypted,
     encode_root_key,
-    keyring_writes,
     open_keyring,
     together,
 )
@@ -84,14 +84,10 @@ def take(core: Core, answer: Mapping[str, Any]) -> str:
     return ""
 
 
-def keep_own(ctx: Context) -> None:
-    """Make the keyring in use the cluster's again, where the primary's is under a root key that was not given yet."""
-    barrier, root_key = ctx.keys.barrier, ctx.keys.root_key
-    if not awaits_root_key(ctx.core) or barrier is None or root_key is None:
-        return
-    for key, stored in keyring_writes(ctx.core, barrier.keyring, root_key, ctx.entropy).items():
-        ctx.write(key, stored)
-    ctx.warn(LEFT_BEHIND)
+def warn_if_left_behind(ctx: Context) -> None:
+    """Say so where a cluster leaves its primary without the root key of the keyring that it stores."""
+    if has_own_keyring(ctx.core):
+        ctx.warn(LEFT_BEHIND)
 
 
 def _is_config(stored: bytes) -> bool:

@@ -14,7 +14,7 @@ from labkit.vault.context import own_work
 from labkit.vault.core import Environment
 from labkit.vault.replication import root_key_transfer
 from labkit.vault.replication.leaves import classify
-from labkit.vault.replication.root_key_transfer import LEFT_BEHIND, given, keep_own, take
+from labkit.vault.replication.root_key_transfer import LEFT_BEHIND, given, take, warn_if_left_behind
 from labkit.vault.replication.shapes import malformed_answer
 from labkit.vault.seal import SEAL_CONFIG, awaits_root_key
 from labkit.vault.storage import StoreError
@@ -150,14 +150,10 @@ def test_what_cannot_be_stored_changes_nothing_and_ends_nothing(clock, error):
     assert core.leadership.active is isinstance(error, StoreError)
 
 
-def test_its_own_keyring_becomes_the_clusters_again_where_the_root_key_never_came(core):
-    keyring = core.keys.barrier.keyring
+def test_who_leaves_without_the_root_key_is_warned(core):
     ctx = own_work(core)
-    keep_own(ctx)
-    assert (ctx.writes, ctx.warnings) == ({}, [])
-    received(core, (*keyring, LATER))
-    keep_own(ctx)
-    core.commit(ctx.writes)
+    warn_if_left_behind(ctx)
+    assert ctx.warnings == []
+    received(core, (*core.keys.barrier.keyring, LATER))
+    warn_if_left_behind(ctx)
     assert ctx.warnings == [LEFT_BEHIND]
-    assert decrypt_keyring(core.storage.get(KEYRING), core.keys.root_key) == keyring
-    assert (awaits_root_key(core), core.storage.get(OWN_KEYRING)) == (False, None)
