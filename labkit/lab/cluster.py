@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.lab.blueprint import ClusterPlan
 from labkit.lab.operation_tokens import DR, generate_token
 from labkit.lab.queries import Queries
 from labkit.lab.runbook_effects import Ask, Credentials
-from labkit.service.arguments import one_of, text, wrong
+from labkit.service.arguments import one_of, text, whole_number, wrong
 from labkit.service.message import Body, Response
 from labkit.service.short_forms import ShortForms
 from labkit.vault.files import Files
+from labkit.vault.shamir import MAX_SHARES
 
 if TYPE_CHECKING:
     from labkit.views.merkle import MerkleView
@@ -32,7 +33,7 @@ class ClusterDriver(NamedTuple):
     ask: Callable[..., Response]
     work_through: Callable[..., str]
     queries: Queries
-    credentials: Mapping[str, Credentials]
+    credentials: MutableMapping[str, Credentials]
     files: Mapping[str, Files]
 
 
@@ -146,6 +147,32 @@ class Cluster(ShortForms):
                 answer = self._driver.ask(wanted) if isinstance(wanted, Ask) else self._driver.credentials[self.name]
         except StopIteration as end:
             return str(end.value)
+
+    def rekey(self, shares: int = 5, threshold: int = 3) -> tuple[str, ...]:
+        """Give it another root key, with its present key shares; its operator has the new ones from then on.
+
+        A secondary's operator goes on with those of before until ``use_unseal_keys``.  Return the new shares; raise
+        RuntimeError where the rekey is refused, and then end it.
+        """
+        whole_number("shares", "a number of key shares", shares, 1, MAX_SHARES)
+        whole_number("threshold", "how many of them unseal", threshold, 1, shares)
+        sent = {"secret_shares": shares, "secret_threshold": threshold}
+        rekey = self.put("sys/rekey/init", sent, token="").raise_for_status().body or {}
+        done: Body = {}
+        for share in self.unseal_keys[: rekey["required"]]:
+            answer = self.put("sys/rekey/update", {"key": share, "nonce": rekey["nonce"]}, token="")
+            if not answer.ok:
+                self.delete("sys/rekey/init", token="")
+            done = answer.raise_for_status().body or {}
+        self.use_unseal_keys(done["keys"])
+        return self.unseal_keys
+
+    def use_unseal_keys(self, keys: Iterable[str]) -> None:
+        """Let its operator use these key shares (hex) from now on, as after a rekey of its primary."""
+        if isinstance(keys, str) or not isinstance(keys, list | tuple) or not all(isinstance(key, str) for key in keys):
+            raise wrong("keys", "a list of key shares in hex", keys)
+        credentials = self._driver.credentials
+        credentials[self.name] = credentials[self.name]._replace(unseal_keys=tuple(keys))
 
     def merkle_check(self) -> Response:
         """Let it compare its Merkle tree with what that should be; a secondary asks for an operation token first."""

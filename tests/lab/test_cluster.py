@@ -439,3 +439,21 @@ def test_a_standby_forwards_a_request_of_a_namespace(calm):
 
     assert set(answer.data) == {"cubbyhole/", "identity/", "sys/"}
     assert answer.headers["X-Vault-Namespace"] == "team/"
+
+
+def test_a_rekey_gives_its_operator_the_new_shares_and_a_secondarys_when_he_is_given_them(calm):
+    old = calm["paris"].unseal_keys
+    new = calm["paris"].rekey(4, 2)
+    calm.run("3s")
+
+    assert (len(new), new, calm["tokyo"].unseal_keys) == (4, calm["paris"].unseal_keys, old)
+    with pytest.raises(RunbookError):
+        calm["tokyo"].operation_token()
+    calm["tokyo"].use_unseal_keys(list(new))
+    assert calm["tokyo"].operation_token()
+    calm["paris"].use_unseal_keys(old)
+    with pytest.raises(RuntimeError, match="rekey aborted"):
+        calm["paris"].rekey()
+    assert calm["paris"].get("sys/rekey/init", token="").body["started"] is False
+    with pytest.raises(RuntimeError, match="threshold must be greater than one"):
+        calm["paris"].rekey(3, 1)

@@ -122,6 +122,8 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Cluster.enable_primary": {},
     "Cluster.enable_secondary": {"primary": ("paris", set()), "token": ("", TEXTS), "address": ("", TEXTS)},
     "Cluster.repoint": {"to": ("paris", set())},
+    "Cluster.rekey": {"shares": (5, {"80"}), "threshold": (3, {"1"})},
+    "Cluster.use_unseal_keys": {"keys": ((), {"list", "tuple"})},
     "Cluster.seal": {},
     "Cluster.unseal": {"node": ("tokyo-1", {"empty"})},
     "Cluster.status": {},
