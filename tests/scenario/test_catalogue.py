@@ -80,6 +80,7 @@ ALTERED = {
     "reindexed-and-promoted": Altered(
         "says: rebuilt}", "says: rebuilt}\n    after: 1s", "step 5: ask tokyo POST sys/replication/dr/secondary/promote"
     ),
+    "rekeyed-while-cut-off": Altered(*without("{do: heal, at: 20s}"), "step 15"),
     "rejoined-after-a-split": Altered(
         "{do: demote, cluster: paris}\n  - {do: repoint, cluster: paris, to: tokyo}",
         "{do: demote, cluster: tokyo}\n  - {do: repoint, cluster: tokyo, to: paris}",
