@@ -50,6 +50,10 @@ class App:
     def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES, log: Log | None = None) -> None:
         self.exchange, self.log = HttpExchange(service, max_request_bytes), log
 
+    def lead_to(self, service: Service) -> None:
+        """Let another vault or cluster answer from now on."""
+        self.exchange = HttpExchange(service, self.exchange.max_request_bytes)
+
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request; anything else that a server offers is declined."""
         if scope["type"] != "http":

@@ -30,6 +30,7 @@ TOPICS = {
     "regions": "measured latencies between regions of a public cloud, for links, with their sources",
     "verbs": "what a step of a timeline can do; `verbs crash` shows one, with a file that uses it",
     "invariants": "what always has to hold in a lab, when that is judged, what breaks it; `invariants 'one primary'`",
+    "testing": "how to test a client of the API with labkit, in a repository of your own",
     "proof": "what `labkit prove` searches, what that shows, and what it does not",
 }
 

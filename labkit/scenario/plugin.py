@@ -5,6 +5,8 @@
 2. A failure is reported in terms of the file: what was expected, what was measured, the position in the file, and the
    command that runs it again.  A traceback is shown only for a bug of labkit.
 3. An unknown verdict fails.
+4. Its fixtures ``labkit_vault``, ``labkit_server`` and ``labkit_lab`` give each test one of its own, made from
+   ``labkit_seed``, which a project may give another value.
 """
 
 from __future__ import annotations
@@ -20,6 +22,10 @@ from labkit.places import SCENARIO_SUFFIXES, is_scenario
 if TYPE_CHECKING:
     from os import PathLike
 
+    from labkit.doors.server import ServedDoor
+    from labkit.lab.lab import Lab
+    from labkit.vault.vault import Vault
+
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect scenario files; other files are left to other plugins."""
@@ -27,6 +33,46 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         return None
     collected: pytest.Collector = ScenarioFile.from_parent(parent, path=file_path)
     return collected
+
+
+@pytest.fixture(scope="session")
+def labkit_seed() -> int:
+    """The seed of the other fixtures: 7, unless a conftest.py has a fixture of this name."""
+    return 7
+
+
+@pytest.fixture
+def labkit_vault(labkit_seed: int) -> Vault:
+    """A vault as ``Vault.dev`` makes it: the same tokens, keys and answers in every run."""
+    from labkit.vault.vault import Vault
+
+    return Vault.dev(seed=labkit_seed)
+
+
+@pytest.fixture
+def labkit_server(labkit_vault: Vault, _labkit_door: ServedDoor) -> str:
+    """The URL of a real server on a loopback port, with ``labkit_vault`` behind it."""
+    _labkit_door.app.lead_to(labkit_vault)
+    return _labkit_door.url
+
+
+@pytest.fixture(scope="session")
+def _labkit_door(labkit_seed: int) -> Iterator[ServedDoor]:
+    """One port for all tests; each puts a vault of its own behind it."""
+    from labkit.doors.server import ServedDoor
+    from labkit.vault.vault import Vault
+
+    door = ServedDoor(Vault.dev(seed=labkit_seed))
+    with door:
+        yield door
+
+
+@pytest.fixture
+def labkit_lab(labkit_seed: int) -> Lab:
+    """A lab as ``Lab.pair`` makes it: clusters paris and tokyo, unsealed, not yet replicating."""
+    from labkit.lab.lab import Lab
+
+    return Lab.pair(seed=labkit_seed)
 
 
 class ScenarioFile(pytest.File):

@@ -46,6 +46,31 @@ class ShiftedClock:
         return self.base() + self.shift_ns
 
 
+class Born:
+    """What a vault was when ``dev`` had made it."""
+
+    __slots__ = ("_entropy_counter", "_stored", "state")
+
+    def __init__(self, vault: Vault) -> None:
+        storage: Any = vault.core.storage
+        self._stored, self.state = storage.state(), vault.state()
+        self._entropy_counter: int | None = getattr(vault.environment.entropy, "counter", None)
+
+    def storage(self) -> Storage:
+        """Return a store with what it held."""
+        from labkit.vault.storage.memory import MemoryStorage
+
+        return MemoryStorage.from_state(self._stored)
+
+    def rewind(self, environment: Environment) -> None:
+        """Set clock and seeded entropy back."""
+        clock, entropy = environment.now, environment.entropy
+        assert isinstance(clock, ShiftedClock)
+        clock.shift_ns = 0
+        if self._entropy_counter is not None:
+            entropy.counter = self._entropy_counter  # type: ignore[attr-defined]  # that of a seed has one
+
+
 # path, kind and options of what is mounted in development mode
 DEV_MOUNTS = (("secret/", "kv", (("version", "2"),)), ("transit/", "transit", ()))
 
@@ -61,20 +86,24 @@ class Vault(ShortForms):
         state: Mapping[str, Any] | None = None,
         files: Files | None = None,
     ) -> None:
-        settings = settings or Settings()
         self.environment = environment
+        self._born: Born | None = None  # as ``dev`` made it
+        self._lock = RLock()
+        self._build(storage, settings or Settings(), state, files or Files())
+
+    def _build(self, storage: Storage, settings: Settings, state: Mapping[str, Any] | None, files: Files) -> None:
+        environment = self.environment
         keys = SealKeys.from_state(state["keys"]) if state else None
         journal = Journal.from_state(storage, state["journal"]) if state else Journal(storage, settings.backlog_entries)
         self.core = Core(storage, journal, environment, settings, keys)
         self.serial = 0
         self.root_token = ""
-        self.files = files or Files()
+        self.files = files
         self.core.use_files(self.files)
         self.unseal_keys: tuple[str, ...] = ()
         self.calls = Calls()
         self._resolved: ResolvedRoute | None = None  # of the request that is answered, for its call
         self._failures: list[int] = []
-        self._lock = RLock()
         if state:
             self.core.leadership = Leadership(*state["leadership"])
             self.serial = state["serial"]
@@ -157,6 +186,7 @@ class Vault(ShortForms):
             judge_settings(clock, settings, seed)
         vault = cls(MemoryStorage(), _outside(clock, seed), _settings(settings))
         vault.root_token, vault.unseal_keys = set_up(vault.core)
+        vault._born = Born(vault)
         return vault
 
     @classmethod
@@ -225,6 +255,17 @@ class Vault(ShortForms):
 
         for share in shares:
             unseal(self.core, bytes.fromhex(share))
+
+    def reset(self) -> None:
+        """Go back to how ``dev`` made it: contents, keys, files, clock and calls; a seed begins again."""
+        born = self._born
+        if born is None:
+            raise ValueError("only what Vault.dev() made can be reset; this vault's contents are a file's or a lab's")
+        with self._lock:
+            root_token, unseal_keys = self.root_token, self.unseal_keys
+            self._build(born.storage(), self.core.settings, born.state, Files())
+            self.root_token, self.unseal_keys = root_token, unseal_keys
+            born.rewind(self.environment)
 
     def fail_next(self, status: int, times: int = 1) -> None:
         """Let the next ``request`` calls fail with a status before they reach a handler."""

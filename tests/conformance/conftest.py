@@ -17,7 +17,6 @@ from labkit import Lab, Vault
 from labkit.doors import httpx as httpx_door
 from labkit.doors import hvac as hvac_door
 from labkit.doors import requests as requests_door
-from labkit.doors.http_exchange import HttpExchange
 from labkit.doors.server import ServedDoor
 from labkit.lab.blueprint import pair
 from labkit.lab.snapshot import Snapshot
@@ -113,7 +112,7 @@ def served() -> Iterator[Callable[[Vault], Ask]]:
     with door as url, requests.Session() as session:
 
         def through_socket(vault: Vault) -> Ask:
-            door.app.exchange = HttpExchange(vault)
+            door.app.lead_to(vault)
 
             def send(method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
                 content = None if body is None else json.dumps(body)

@@ -179,3 +179,44 @@ def test_the_command_line_and_the_plugin_agree(path: Path, play: Play, capsys: p
     result.assert_outcomes(**{"passed" if code == 0 else "failed": 1})
     assert "as expected" in output
     assert ("not as expected" in output) == (code == 1)
+
+
+def test_the_fixtures_give_each_test_a_world_of_its_own(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile(
+        """
+        import urllib.request
+        import pytest
+
+        TOKENS = []
+
+        @pytest.mark.parametrize("turn", [1, 2])
+        def test_vault(labkit_vault, turn):
+            assert labkit_vault.list("secret/metadata").status == 404
+            labkit_vault.post("secret/data/app", {"data": {"turn": turn}})
+            TOKENS.append(labkit_vault.root_token)
+            assert len(set(TOKENS)) == 1
+
+        @pytest.mark.parametrize("turn", [1, 2])
+        def test_server(labkit_server, labkit_vault, turn):
+            labkit_vault.post("secret/data/app", {"data": {"turn": turn}})
+            asked = urllib.request.Request(labkit_server + "/v1/secret/metadata/app")
+            asked.add_header("X-Vault-Token", labkit_vault.root_token)
+            with urllib.request.urlopen(asked) as answer:
+                assert b'"current_version":1' in answer.read()
+
+        def test_lab(labkit_lab, labkit_seed):
+            assert (labkit_lab.seed, labkit_seed) == (11, 11)
+            assert labkit_lab["paris"].get("sys/health").ok
+        """
+    )
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def labkit_seed():
+            return 11
+        """
+    )
+
+    play().assert_outcomes(passed=5)

@@ -317,6 +317,36 @@ def test_another_process_with_another_hash_seed_answers_alike():
     assert said == {f"{drill(Vault.dev(seed=7))}\n"}
 
 
+@pytest.mark.parametrize("seed", [None, 7])
+def test_a_vault_that_is_reset_is_as_it_was_made(seed):
+    vault = Vault.dev(seed=seed)
+    fresh = drill(vault) if seed is not None else None
+    vault.reset()
+    vault.post("sys/audit/file", {"type": "file", "options": {"file_path": "a.log"}})
+    vault.post("sys/replication/dr/primary/enable")
+    vault.post("sys/mounts/plain", {"type": "kv"})
+    vault.fail_next(503)
+    drill(vault)
+    vault.post("sys/seal")
+    vault.reset()
+
+    assert not vault.sealed
+    assert (vault.list("secret/metadata").status, vault.list("transit/keys").status) == (404, 404)
+    assert vault.get("sys/mounts/plain").status == 400
+    assert vault.get("sys/replication/dr/status", token="").data["mode"] == "disabled"
+    assert (len(vault.calls), vault.files.names("")) == (4, ())
+    vault.reset()
+    assert seed is None or drill(vault) == fresh
+
+
+def test_only_what_dev_made_can_be_reset(tmp_path):
+    with (
+        closing(Vault.open(str(tmp_path / "lab.db"))) as vault,
+        pytest.raises(ValueError, match=r"only what Vault\.dev"),
+    ):
+        vault.reset()
+
+
 def test_a_seeded_vault_can_have_a_clock_of_its_own(clock):
     clock.now_ns += 5
     assert Vault.dev(seed=7, clock=clock).now() == clock.now_ns
