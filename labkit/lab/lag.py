@@ -131,11 +131,6 @@ class Progress:
         if not rows or rows[-1][1] != report.state:
             rows.append((report.at_ns, report.state))
 
-    def moved_ns(self, secondary: str) -> int:
-        """Return when a cluster last came to an entry of whom it follows; 0 where it never did."""
-        applied = self._applied.get(secondary)
-        return applied.times[-1] if applied else 0
-
     def followers(self) -> tuple[str, ...]:
         """Return the clusters that followed any at some time."""
         return tuple(name for name, rows in self._follows.items() if any(upstream for _, upstream, _ in rows))

@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
 from typing import Any, NamedTuple
 
 from labkit.lab.invariants.rules import CATCHING_UP
@@ -31,7 +30,7 @@ from labkit.lab.reports import (
 )
 from labkit.service.durations import SECOND_NS
 from labkit.sim.topology import NoRouteError, Path
-from labkit.vault.replication.activation import AUTHORITY, held_bundle, issued, version_numbers
+from labkit.vault.replication.activation import AUTHORITY, held_bundle, issued
 from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.records import decode_record
 
@@ -112,13 +111,12 @@ class CatchingUp(StandingRule):
         if level or before is None or before.entry is None or before.seen != seen or self._is_busy(upstream, cluster):
             self._owed[cluster] = Owed(queries.now, None if level else entry, seen)
             return
-        idle_ns = queries.now - max(before.since_ns, queries.progress.moved_ns(cluster))
-        lag = queries.lag(upstream, cluster)
-        if 0 < lag.entries < inf:  # what is owed by now may be younger than the look at it
-            idle_ns = min(idle_ns, round(lag.seconds * SECOND_NS))
+        idle_ns = queries.now - before.since_ns
         if idle_ns > PATIENCE_NS and idle_ns > self._patience_ns(upstream, path):
             what = (
-                "its roots differ" if position == entry else f"it is {lag.text}, {sync.state}, {sync.connection_state}"
+                "its roots differ"
+                if position == entry
+                else f"it is {queries.lag(upstream, cluster).text}, {sync.state}, {sync.connection_state}"
             )
             text = f"{cluster} stands still for {idle_ns // SECOND_NS} s behind {upstream} on a sound path: {what}"
             self._scene.found(CATCHING_UP, text)
@@ -168,15 +166,13 @@ class CatchingUp(StandingRule):
         return present and itself and not queries.waiting(name) and abs(node.clock.error_ns) <= MAX_CLOCK_ERROR_NS
 
     def _are_joined(self, leader: NodeHost, follower: NodeHost) -> bool:
-        """Whether two nodes lead a primary and a secondary of it whose certificate, address and version will do."""
+        """Whether two nodes lead a primary and a secondary of it whose certificate and address will do."""
         above, below, sync = leader.mode, follower.mode, follower.sync
         if (above.mode, below.mode) != ("primary", "secondary") or above.cluster_id != below.cluster_id or sync is None:
             return False
         if leader.journal.rebuild is not None or follower.journal.rebuild is not None or sync.damaged:
             return False
         if not any(name in (follower.link.upstreams or ()) for name in leader.plan.cluster.node_names):
-            return False
-        if version_numbers(leader.plan.version) > version_numbers(follower.plan.version):
             return False
         bundle, authority = held_bundle(follower.core), leader.store.get(AUTHORITY)
         if bundle is None or authority is None or bundle.secondary_id != below.secondary_id:

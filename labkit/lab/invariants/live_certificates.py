@@ -94,7 +94,6 @@ class LiveCertificates(StandingRule):
     def on_heard(self, report: UpstreamHeard) -> None:
         """Judge a secondary that took replication from somebody."""
         cluster, host = report
-        self.occurred = True
         source = self._cluster_at(host, cluster)
         if not any(
             source and row.cluster == cluster and row.upstream in (source, ANY) for row in self._grants.values()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from labkit import Lab
 from labkit.lab.blueprint import LinkPlan, pair
 from labkit.lab.invariants.rules import CATCHING_UP
+from labkit.lab.reports import OvertakenWrote
 from labkit.vault.replication import sync
 from labkit.vault.replication.events import Pushed, TimerFired
 
@@ -102,19 +104,57 @@ def test_an_open_fault_suspends_it(calm, monkeypatch, treat):
     assert not found(calm)
 
 
-@pytest.mark.parametrize("revoke", [True, False])
-def test_a_secondary_that_may_not_connect_is_not_late(calm, revoke):
-    if revoke:
-        calm["paris"].post("sys/replication/dr/primary/revoke-secondary", {"id": "tokyo"}).raise_for_status()
-    else:
-        calm["paris"].demote()
-        calm["paris"].promote(force=True)
-    write(calm)
+def asked(lab: Lab, path: str, **body: Any) -> Any:
+    return lab["paris"].post(f"sys/replication/dr/primary/{path}", body).raise_for_status()
+
+
+@pytest.mark.parametrize(
+    "treat",
+    {
+        "revoked": lambda lab: asked(lab, "revoke-secondary", id="tokyo"),
+        "of an earlier reign": lambda lab: (lab["paris"].demote(), lab["paris"].promote(force=True)),
+        "of another set": lambda lab: (asked(lab, "disable"), asked(lab, "enable")),
+        "of none": lambda lab: asked(lab, "demote"),
+    }.values(),
+)
+def test_a_secondary_that_may_not_connect_is_not_late(calm, treat):
+    treat(calm)
+    write_anything(calm)
     calm.run("5m").run("5m")
 
     assert not found(calm)
 
 
+def write_anything(lab: Lab) -> None:
+    """Write what any cluster takes that is not a secondary."""
+    lab["paris"].post("secret/data/app", {"data": {}})
+
+
+def test_its_clock_begins_again_when_the_path_was_not_sound(calm, monkeypatch):
+    monkeypatch.setitem(sync._HANDLERS, Pushed, lambda state, event: (state, []))
+    given_up(monkeypatch)
+    write(calm)
+    calm.run("1m").run("2m").crash("tokyo-3")
+    calm.run("1s").restart("tokyo-3")
+    calm["tokyo"].unseal()
+    calm.run("10s").run("2m")
+    assert not found(calm)
+    calm.run("2m")
+
+    assert found(calm)
+
+
+def test_a_primary_whose_store_took_an_overtaken_nodes_writes_suspends_it(calm, monkeypatch):
+    calm.parts.nodes["paris-1"].services.emit(OvertakenWrote("paris", "paris-1", 1, "logical/a"))
+    monkeypatch.setitem(sync._HANDLERS, Pushed, lambda state, event: (state, []))
+    given_up(monkeypatch)
+    write(calm)
+    calm.run("4m").run("4m")
+
+    assert not found(calm)
+
+
+@pytest.mark.slow
 def test_no_load_breaks_it():
     """A line of 64 kbit/s, and a value that takes minutes."""
     thin = replace(pair(), links=(LinkPlan(between=("paris", "tokyo"), latency_ns=80_000_000, bandwidth_bps=64_000),))
@@ -129,6 +169,21 @@ def test_no_load_breaks_it():
     assert not found(lab)
 
 
+def test_patience_on_a_thin_line_has_an_end(monkeypatch):
+    thin = replace(
+        pair(), links=(LinkPlan(between=("paris", "tokyo"), latency_ns=80_000_000, bandwidth_bps=1_000_000),)
+    )
+    lab = Lab(thin)
+    lab.replicate("paris", "tokyo")
+    monkeypatch.setitem(sync._HANDLERS, Pushed, lambda state, event: (state, []))
+    given_up(monkeypatch)
+    write(lab)
+    lab.run("1m").run("4m")
+
+    assert found(lab).startswith("tokyo stands still for 240 s behind paris")
+
+
+@pytest.mark.slow
 def test_writes_faster_than_comparisons_do_not_break_it(hasty_snapshot):
     lab = Lab.restore(hasty_snapshot)
     for _ in range(8):

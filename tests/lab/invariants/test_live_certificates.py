@@ -82,6 +82,15 @@ def test_a_bootstrap_for_an_id_that_was_never_issued_is_found(quiet, monkeypatch
     assert found(quiet) == "paris answered bootstrap to tokyo-1 as x, which is revoked or was never issued"
 
 
+def test_an_answer_to_a_host_that_is_no_node_or_anothers_is_found(trio):
+    other = Lab.restore(trio.snapshot())
+    trio.parts.nodes["paris-1"].services.emit(SecondaryServed("paris", "tokyo-1-impostor", "tokyo", "echo"))
+    other.parts.nodes["paris-1"].services.emit(SecondaryServed("paris", "lima-1", "tokyo", "echo"))
+
+    assert found(trio) == "paris answered echo to tokyo-1-impostor, which belongs to no cluster"
+    assert found(other) == "paris answered echo to lima-1 as tokyo, for which it has no live activation"
+
+
 @pytest.mark.parametrize("host", ["lima-1", "paris-1-impostor"])
 def test_a_secondary_that_hears_another_than_its_primary_is_found(trio, host):
     trio.parts.nodes["tokyo-1"].services.emit(UpstreamHeard("tokyo", host))

@@ -7,6 +7,7 @@ import pytest
 from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.invariants.rules import WHOLE_COMMITS
+from labkit.lab.reports import OvertakenWrote
 from labkit.vault.replication import applied_position, serving
 
 
@@ -110,6 +111,26 @@ def test_what_was_damaged_on_purpose_is_not_held_against_a_secondary(calm, layer
     calm.run("30s")
     calm["paris"].reindex()
     calm.run("30s")
+
+    assert not found(calm)
+
+
+def test_damage_to_a_third_cluster_spares_no_other(trio, monkeypatch):
+    trio.corrupt("lima", layer="page")
+    apply = applied_position.apply
+    monkeypatch.setattr(applied_position, "apply", lambda core, changes, at: apply(core, tuple(changes)[1:], at))
+    trio["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+    trio.run("1s")
+
+    assert found(trio).startswith("tokyo stands at entry ")
+
+
+def test_a_primary_whose_store_took_an_overtaken_nodes_writes_is_not_judged(calm, monkeypatch):
+    calm.parts.nodes["paris-1"].services.emit(OvertakenWrote("paris", "paris-1", 1, "logical/a"))
+    apply = applied_position.apply
+    monkeypatch.setattr(applied_position, "apply", lambda core, changes, at: apply(core, tuple(changes)[1:], at))
+    calm["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+    calm.run("1s")
 
     assert not found(calm)
 
