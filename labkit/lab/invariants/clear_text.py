@@ -2,7 +2,8 @@
 
 1. The secrets looked for are those that a lab knows: root tokens, key shares, and what its clients write and encrypt.
 2. What nodes observe and operators note is judged as it enters the trace, what replication answers (its status, a
-   check, an attempt) when it is answered, and what journals hold at rest: the newest entries since the last look.
+   check, an attempt) when it is answered, and what primaries' journals hold at rest: the newest entries since the last
+   look.
 3. A value that the API gives to whoever has asked for it is none of these places.
 """
 
@@ -67,9 +68,12 @@ class ClearText(StandingRule):
         queries = self._scene.queries
         self._learn()
         for plan in queries.blueprint.clusters:
-            node = queries.active_node(plan.name)
-            journal = queries.parts.nodes[node].journal if node else None
-            if journal is None or not journal.on or journal.last == self._looked.get(plan.name):
+            name = queries.active_node(plan.name)
+            node = queries.parts.nodes[name] if name else None
+            if node is None or node.mode.mode != "primary":  # a secondary's entries are its primary's
+                continue
+            journal = node.journal
+            if not journal.on or journal.last == self._looked.get(plan.name):
                 continue
             after = max(self._looked.get(plan.name, 0), journal.last - MAX_ENTRIES, journal.oldest)
             self._looked[plan.name] = journal.last

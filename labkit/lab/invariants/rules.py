@@ -129,7 +129,8 @@ RULES: tuple[RuleText, ...] = (
         name=CLEAR_TEXT,
         says="No root token, key share, or value that clients write or have encrypted stands in clear text in a "
         "journal, in what nodes observe and operators note, or in what replication answers.",
-        judged="at each observation, note and answer; journals at rest, the newest entries since the last look",
+        judged="at each observation, note and answer; primaries' journals at rest, the newest entries since the last "
+        "look",
         spared="answers to who asks for a secret by its path; secrets that only an operator's request held",
         broken_by="no fault of a lab; tests plant a status, an observation and a commit that show one",
     ),

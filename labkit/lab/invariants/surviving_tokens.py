@@ -84,11 +84,12 @@ class SurvivingTokens(StandingRule):
 
     def on_left(self, report: UpstreamLeft) -> None:
         """A secondary was promoted: note the tokens that it holds; each of their records opens."""
-        if report.mode != "primary":
+        cluster, queries = report.cluster, self._scene.queries
+        node = queries.active_node(cluster)
+        if report.mode != "primary" or not node:
             return
         self.occurred = True
-        cluster, parts = report.cluster, self._scene.queries.parts
-        core, store = parts.nodes[self._scene.queries.active_node(cluster)].core, parts.stores[cluster]
+        core, store = queries.parts.nodes[node].core, queries.parts.stores[cluster]
         held = self._held[cluster] = {}
         for digest in store.list(IDS)[:MAX_HELD]:
             stored = store.get(IDS + digest)
