@@ -5,7 +5,8 @@
    output of its own, so a saved or exported notebook shows what was seen last, without a kernel and without widgets.
 3. What a lab refuses, or cannot do, is shown as text; no exception reaches the reader.  No answer is *unknown*.
 4. A rule that is broken stands above everything else.
-5. Each control is a button or a list with a text label and can be used with the keyboard only.
+5. Each control is a button or a list with a text label and can be used with the keyboard only.  They stand in rows by
+   what they act on; what is seldom needed is chosen from a list.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 from IPython.display import display, update_display
 
 from labkit.service.durations import SECOND_NS
+from labkit.views.dashboard_faults import LAYERS, LINE_FAULTS, NODE_FAULTS, Act, FaultForm, act, form_of
 from labkit.views.trace_lines import last_lines
 
 if TYPE_CHECKING:
@@ -42,9 +44,13 @@ WORDS = {
     "restart": ("Restart", "start the chosen node, or all nodes of the cluster; they come up sealed"),
     "pause": ("Pause", "stop the process of the chosen node, or of all nodes of the cluster, where it stands"),
     "resume": ("Resume", "let the chosen node, or all nodes of the cluster, go on with what waits"),
+    "seal": ("Seal", "seal the active node of the chosen cluster"),
     "unseal": ("Unseal", "give the chosen node, or all sealed nodes of the cluster, their key shares"),
+    "step down": ("Step down", "let the active node of the chosen cluster give the lead to another one"),
     "promote": ("Promote", "make the chosen secondary the primary"),
     "demote": ("Demote", "make the chosen primary a secondary"),
+    "make node fault": ("Make node fault", "do what is chosen beside it to the target"),
+    "undo node fault": ("Undo node fault", "undo what is chosen beside it, at the target"),
     "replicate": ("Replicate", "make the other cluster a secondary of the chosen one"),
     "repoint": ("Re-point", "let the chosen secondary follow the other cluster"),
     "failover": ("Fail over", "move the primary from the chosen cluster to the other, as planned: nothing is lost"),
@@ -52,6 +58,10 @@ WORDS = {
     "cut": ("Cut one way", "cut the line from the first site to the other"),
     "heal": ("Heal", "restore the line between the two sites"),
     "heal all": ("Heal all", "restore every line"),
+    "make line fault": ("Make line fault", "do what is chosen beside it to the line between the two sites"),
+    "undo line fault": ("Undo line fault", "undo what is chosen beside it, between the two sites"),
+    "corrupt": ("Corrupt", "alter one node of the chosen cluster's Merkle index, or with storage a stored value"),
+    "reindex": ("Reindex", "make the chosen cluster's Merkle index again from what its store holds"),
 }
 
 # What stands in for a widget that is not there, such as "Loading widget...", is hidden beside the page.  The page
@@ -81,13 +91,6 @@ class Controls:
     pictures: Callable[[], Iterable[Picture]]
 
 
-class Act(NamedTuple):
-    """What a control does: its line of Python, and the call that does the same."""
-
-    line: str
-    call: Callable[[], object]
-
-
 def dashboard(controls: Controls) -> Dashboard:
     """Return the controls of a lab; the last expression of a cell shows them."""
     return Dashboard(controls)
@@ -104,6 +107,9 @@ class Dashboard:
         self.other = _choice("Other cluster", clusters, number=1)
         self.here = _choice("Site", list(controls.sites))
         self.there = _choice("Other site", list(controls.sites), number=1)
+        self.node_fault = _choice("Node fault", [form.words for form in NODE_FAULTS])
+        self.line_fault = _choice("Line fault", [form.words for form in LINE_FAULTS])
+        self.layer = _choice("Layer of the index", list(LAYERS))
         self.buttons = {name: _button(*words) for name, words in WORDS.items()}
         for name, make in self._acts().items():
             self.buttons[name].on_click(lambda _, make=make: self.carry_out(make()))
@@ -111,9 +117,12 @@ class Dashboard:
         self.box = ipywidgets.VBox(
             [
                 self._row("step", "run 1s", "run 10s"),
-                self._row(self.target, "write", "crash", "restart", "pause", "resume", "unseal", "promote", "demote"),
-                self._row(self.other, "replicate", "repoint", "failover"),
+                self._row(self.target, "write", "crash", "restart", "pause", "resume", "seal", "unseal", "step down"),
+                self._row(self.node_fault, "make node fault", "undo node fault"),
+                self._row(self.other, "replicate", "repoint", "failover", "promote", "demote"),
                 self._row(self.here, self.there, "partition", "cut", "heal", "heal all"),
+                self._row(self.line_fault, "make line fault", "undo line fault"),
+                self._row(self.layer, "corrupt", "reindex"),
                 self.status,
             ]
         )
@@ -151,7 +160,9 @@ class Dashboard:
             "restart": lambda: self._fault("restart", faults.restart, self.target.value),
             "pause": lambda: self._fault("pause", faults.pause, self.target.value),
             "resume": lambda: self._fault("resume", faults.resume, self.target.value),
+            "seal": lambda: self._runbook("seal"),
             "unseal": self._unseal,
+            "step down": self._step_down,
             "promote": lambda: self._runbook("promote"),
             "demote": lambda: self._runbook("demote"),
             "replicate": lambda: self._pair("replicate", "primary", "secondary"),
@@ -161,6 +172,12 @@ class Dashboard:
             "cut": lambda: self._fault("cut", faults.cut, self.here.value, self.there.value),
             "heal": lambda: self._fault("heal", faults.heal, self.here.value, self.there.value),
             "heal all": lambda: self._fault("heal", faults.heal),
+            "make node fault": lambda: self._node_form.make(faults, self.target.value),
+            "undo node fault": lambda: self._node_form.undo(faults, self.target.value),
+            "make line fault": lambda: self._line_form.make(faults, self.here.value, self.there.value),
+            "undo line fault": lambda: self._line_form.undo(faults, self.here.value, self.there.value),
+            "corrupt": lambda: act(faults, "corrupt", (self._cluster,), {"layer": self.layer.value}),
+            "reindex": lambda: self._runbook("reindex"),
         }
 
     def _fault(self, verb: str, call: Callable[..., object], *targets: str) -> Act:
@@ -175,6 +192,19 @@ class Dashboard:
         arguments = "".join(f', {name}="{value}"' for name, value in how.items())
         line = f'lab["{cluster}"].post("{path}", {{"data": {{"number": {self._written}}}}}{arguments})'
         return Act(line, lambda: _said(self.controls.cluster(cluster).post(path, body, **how)))
+
+    def _step_down(self) -> Act:
+        cluster, path = self._cluster, "sys/step-down"
+        line = f'lab["{cluster}"].post("{path}", timeout="{PATIENCE}")'
+        return Act(line, lambda: _said(self.controls.cluster(cluster).post(path, timeout=PATIENCE)))
+
+    @property
+    def _node_form(self) -> FaultForm:
+        return form_of(NODE_FAULTS, self.node_fault.value)
+
+    @property
+    def _line_form(self) -> FaultForm:
+        return form_of(LINE_FAULTS, self.line_fault.value)
 
     def _unseal(self) -> Act:
         cluster, node, work = self._cluster, self._node, self.controls.work_through

@@ -15,7 +15,8 @@ from labkit.lab.blueprint import ClientPlan, pair
 from labkit.service.message import Response
 from labkit.trace import Trace
 from labkit.views import dashboard as module
-from labkit.views.dashboard import WORDS, Act, Dashboard, _said, dashboard
+from labkit.views.dashboard import WORDS, Dashboard, _said, dashboard
+from labkit.views.dashboard_faults import LINE_FAULTS, NODE_FAULTS, Act
 from labkit.views.trace_lines import last_lines
 
 SECOND_NS = 1_000_000_000
@@ -240,15 +241,18 @@ def test_the_second_cluster_and_site_are_chosen_beside_the_first(board):
 
 
 def test_controls_stand_in_rows_by_what_they_act_on(board):
-    rows = [[control.description for control in row.children] for row in board.box.children[:4]]
+    rows = [[control.description for control in row.children] for row in board.box.children[:7]]
 
     assert rows == [
         ["Step", "Run 1 s", "Run 10 s"],
-        ["Target", "Write", "Crash", "Restart", "Pause", "Resume", "Unseal", "Promote", "Demote"],
-        ["Other cluster", "Replicate", "Re-point", "Fail over"],
+        ["Target", "Write", "Crash", "Restart", "Pause", "Resume", "Seal", "Unseal", "Step down"],
+        ["Node fault", "Make node fault", "Undo node fault"],
+        ["Other cluster", "Replicate", "Re-point", "Fail over", "Promote", "Demote"],
         ["Site", "Other site", "Partition", "Cut one way", "Heal", "Heal all"],
+        ["Line fault", "Make line fault", "Undo line fault"],
+        ["Layer of the index", "Corrupt", "Reindex"],
     ]
-    assert board.box.children[4:] == (board.status,)
+    assert board.box.children[7:] == (board.status,)
 
 
 def test_what_got_no_answer_is_unknown(lab, board):
@@ -282,7 +286,7 @@ def test_beside_the_controls_a_broken_rule_is_shown_once(board):
 def test_it_fits_a_window_of_800_pixels_and_wraps_below(board):
     """Beside the notebook's own margins, some 620 pixels are left of 800."""
     assert all(int(least) <= 620 for least in re.findall(r"--least:(\d+)px", board.page))
-    for row in board.box.children[:4]:
+    for row in board.box.children[:7]:
         assert row.layout.flex_flow == "row wrap"
         assert all(part.layout.width == "auto" for part in row.children)
 
@@ -321,7 +325,7 @@ def test_every_line_that_is_shown_is_python_that_does_the_same(streaming):
             line = status(board).partition(" · ")[0]
             try:
                 exec(line, {"lab": lab})
-            except (RuntimeError, TimeoutError):
+            except (RuntimeError, TimeoutError, ValueError):
                 assert "refused" in status(board) or "unknown" in status(board)
 
     assert lab.trace.digest() == driven.trace.digest()
@@ -343,7 +347,7 @@ def test_it_shows_map_timeline_and_the_last_of_the_trace_and_follows_the_lab(lab
 def test_every_control_has_words_and_can_be_reached_by_keyboard(board):
     controls = [one for one in widgets_of(board.box) if isinstance(one, ipywidgets.Button | ipywidgets.Dropdown)]
 
-    assert len(controls) == len(WORDS) + 4
+    assert len(controls) == len(WORDS) + 7
     assert all(control.description for control in controls)
     assert all(control.tooltip for control in controls if isinstance(control, ipywidgets.Button))
     assert not any(control.disabled for control in controls)
@@ -407,3 +411,58 @@ def test_looking_changes_nothing(streaming):
 
     assert lab.trace.digest() == other.trace.digest()
     assert lab.parts.clock.pending() == other.parts.clock.pending()
+
+
+def test_the_active_node_steps_down_and_another_leads(lab, board):
+    before = lab["paris"].active
+    board.buttons["step down"].click()
+    assert "answered 204" in status(board)
+    lab.run("2s")
+    assert lab["paris"].active not in ("", before)
+
+
+def test_a_cluster_is_sealed_and_unsealed(lab, board):
+    node = lab.parts.nodes[lab["paris"].active]
+    board.buttons["seal"].click()
+    assert status(board).startswith('lab["paris"].seal()')
+    assert node.vault.sealed
+    board.buttons["unseal"].click()
+    assert not node.vault.sealed
+
+
+def test_an_index_is_corrupted_and_made_again(lab, board):
+    board.target.value, board.layer.value = "tokyo-2", "page"
+    board.buttons["corrupt"].click()
+    assert status(board).startswith('lab.corrupt("tokyo", layer="page")')
+    assert (
+        lab["tokyo"]
+        .merkle_check()
+        .data["merkle_corruption_report"]["corrupted_tree_map"]["1"]["corrupted_index_tuples_map"]
+    )
+    board.buttons["reindex"].click()
+    assert status(board).startswith('lab["tokyo"].reindex()')
+    assert "refused" not in status(board)
+
+
+@pytest.mark.parametrize("form", NODE_FAULTS, ids=lambda form: form.words)
+def test_each_fault_of_a_node_is_made_and_undone(lab, board, form):
+    board.target.value, board.node_fault.value = "tokyo", form.words
+    board.buttons["make node fault"].click()
+    assert "refused" not in status(board)
+    board.buttons["undo node fault"].click()
+
+    assert status(board).startswith(f'lab.{form.undoing}("tokyo")')
+    assert "refused" not in status(board)
+
+
+@pytest.mark.parametrize("form", LINE_FAULTS, ids=lambda form: form.words)
+def test_each_fault_of_a_line_is_made_and_undone(lab, board, form):
+    assert lab.network.impaired() == ()
+    board.line_fault.value = form.words
+    board.buttons["make line fault"].click()
+    changed = lab.network.impaired()
+    board.buttons["undo line fault"].click()
+
+    assert ("paris", "tokyo") in changed or (form.verb, lab.parts.flapping != {}) == ("flap", True)
+    assert (("tokyo", "paris") in changed) == (len(changed) == 2)
+    assert lab.network.impaired() == ()
