@@ -21,7 +21,11 @@ COLUMNS = (
     MeasuredColumn("secondary", TEXT, "the cluster that follows another", True),
     MeasuredColumn("at_s", REAL, "the end of a stretch of time, in seconds since the lab was built", True),
     MeasuredColumn("upstream", TEXT, "the cluster that it follows then"),
-    MeasuredColumn("entries", REAL, "journal entries not applied then; infinite: no complete state was reached yet"),
+    MeasuredColumn(
+        "entries",
+        REAL,
+        "journal entries not applied then, or when it ceased to follow; infinite: no state yet",
+    ),
     MeasuredColumn("behind_s", REAL, "for how many seconds the oldest of them has waited then; infinite likewise"),
     MeasuredColumn("max_entries", REAL, "the most entries not applied at any instant of the stretch"),
     MeasuredColumn("max_behind_s", REAL, "the longest wait at any instant of the stretch"),

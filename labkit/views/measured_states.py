@@ -40,7 +40,7 @@ def measured_states(queries: Queries) -> Measure:
         (kind, name, state, total_ns / SECOND_NS, total_ns / now_ns, stretches, longest_ns / SECOND_NS)
         for kind, name, state, total_ns, stretches, longest_ns in stays
     )
-    title = f"Time in each state until {now_ns / SECOND_NS:.3f} s"
+    title = f"Time in each state, in sum, until {now_ns / SECOND_NS:.3f} s"
     chart = BarChart(title, _finding(stays), tuple(_bars(stays)))
     return Measure("states", chart.finding, COLUMNS, rows, (draw(chart),))
 

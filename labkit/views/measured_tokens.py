@@ -43,7 +43,7 @@ def _bar(one: TokenSurvival) -> Bar:
         BarPart("valid again", one.valid_again, f"{one.valid_again:,} valid again" if one.valid_again else ""),
     )
     how = "planned" if one.planned else "not planned"
-    return Bar("", f"{one.survivor} at {one.at_ns / SECOND_NS:.3f} s, {how}", parts)
+    return Bar("", f"{one.at_ns / SECOND_NS:.3f} s, {how}: {one.survivor}", parts)
 
 
 def _finding(found: tuple[TokenSurvival, ...]) -> str:

@@ -15,7 +15,9 @@ def test_the_frame_has_what_the_lab_says(drilled_lab):
 
     assert (last.upstream, last.entries, last.behind_s) == ("tokyo", *lag)
     assert set(frame.index.get_level_values("secondary")) == {"paris", "tokyo"}
-    for row in frame.loc["tokyo"].reset_index().to_dict("records"):
+    rows = frame.loc["tokyo"].reset_index().to_dict("records")
+    assert rows[-1]["behind_s"] > 1, "what it was behind when it was promoted"
+    for row in rows[:-1]:
         then = drilled_lab.queries.lag(row["upstream"], "tokyo", round(row["at_s"] * 1e9))
         assert (row["entries"], row["behind_s"]) == tuple(then)
         assert row["max_entries"] >= row["entries"]

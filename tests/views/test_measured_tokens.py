@@ -30,9 +30,9 @@ def test_the_picture_says_what_the_frame_has():
     assert measure.finding == (
         "1,200 of 1,234 tokens valid at paris survived at tokyo; 1 token ended before became valid again."
     )
-    assert "tokyo at 5.000 s, not planned: 1,200 of 1,234 survived, 34 lost, 1 valid again" in measure.text
+    assert "5.000 s, not planned: tokyo: 1,200 of 1,234 survived, 34 lost, 1 valid again" in measure.text
     assert measured_tokens(queries(PLANNED)).finding == "1 of 1 token valid at tokyo survived at paris."
-    assert "paris at 8.000 s, planned: 1 of 1 survived." in measured_tokens(queries(PLANNED)).text
+    assert "8.000 s, planned: paris: 1 of 1 survived." in measured_tokens(queries(PLANNED)).text
 
 
 def test_it_is_what_the_lab_recorded(drilled_lab):

@@ -7,15 +7,19 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
+from collections.abc import Iterator
 from math import inf
 from typing import NamedTuple
 
-from labkit.lab.lag import LEVEL, Lag, Progress, furthest_behind
+from labkit.lab.lag import Lag, Progress, furthest_behind
 
 
 class LagPoint(NamedTuple):
-    """How far a secondary was behind at an instant, and at its furthest since the instant before; infinite at times."""
+    """How far a secondary was behind at an instant, and at its furthest since the instant before; infinite at times.
+
+    Where it ceased to follow in between, that is how far it was behind right before.
+    """
 
     secondary: str
     at_ns: int
@@ -33,21 +37,21 @@ def lag_over_time(progress: Progress, now_ns: int, every_ns: int) -> tuple[LagPo
         changes = progress.changes(name)
         for start_ns in range(0, now_ns, every_ns):
             end_ns = min(start_ns + every_ns, now_ns)
-            upstream = progress.upstream(name, end_ns)
-            if not upstream:
-                continue
-            first, last = bisect_right(changes, start_ns), bisect_left(changes, end_ns)
-            between = [at_ns for change in changes[first:last] for at_ns in (change - 1, change)]
-            lag = progress.lag(upstream, name, end_ns)
-            furthest = furthest_behind([lag, *(_lag(progress, name, at_ns) for at_ns in [*between, end_ns - 1])])
-            points.append(LagPoint(name, end_ns, upstream, *lag, *furthest))
+            first, last = bisect_right(changes, start_ns), bisect_right(changes, end_ns)
+            instants = [at_ns for change in changes[first:last] for at_ns in (change - 1, change)]
+            found = list(_lags(progress, name, [*instants, end_ns - 1, end_ns]))
+            if found:
+                upstream, lag = found[-1]
+                points.append(LagPoint(name, end_ns, upstream, *lag, *furthest_behind(lag for _, lag in found)))
     return tuple(points)
 
 
-def _lag(progress: Progress, name: str, at_ns: int) -> Lag:
-    """Return the lag behind whom a cluster follows at an instant; level while it follows nobody."""
-    upstream = progress.upstream(name, at_ns)
-    return progress.lag(upstream, name, at_ns) if upstream else LEVEL
+def _lags(progress: Progress, name: str, instants: list[int]) -> Iterator[tuple[str, Lag]]:
+    """Return whom a cluster follows at instants and its lag; those at which it follows nobody are left out."""
+    for at_ns in instants:
+        upstream = progress.upstream(name, at_ns)
+        if upstream:
+            yield upstream, progress.lag(upstream, name, at_ns)
 
 
 def largest(points: tuple[LagPoint, ...]) -> LagPoint | None:

@@ -39,14 +39,14 @@ def test_it_is_what_asking_at_every_instant_finds(reports, every_ns):
     for name in ("paris", "tokyo", "lima"):
         for start_ns in range(0, now_ns, every_ns):
             end_ns = min(start_ns + every_ns, now_ns)
-            upstream = progress.upstream(name, end_ns)
             point = points.pop((name, end_ns), None)
-            assert (point is not None) == bool(upstream)
+            asked = [(progress.upstream(name, at), at) for at in range(start_ns, end_ns + 1)]
+            followed = [(upstream, at) for upstream, at in asked if upstream]
+            assert (point is not None) == bool(followed)
             if point is None:
                 continue
-            followed = [(progress.upstream(name, at), at) for at in range(start_ns, end_ns + 1)]
-            lags = [progress.lag(upstream, name, at) for upstream, at in followed if upstream]
-            assert point[2:5] == (upstream, *progress.lag(upstream, name, end_ns))
+            lags = [progress.lag(upstream, name, at) for upstream, at in followed]
+            assert point[2:5] == (followed[-1][0], *lags[-1])
             assert point.max_entries == max(lag.entries for lag in lags)
             assert point.max_seconds == max(lag.seconds for lag in lags)
     assert points == {}
@@ -60,6 +60,18 @@ def test_it_is_what_a_lab_says(lab):
     assert [point.secondary for point in points] == ["tokyo"]
     assert (points[0].entries, points[0].seconds) == tuple(lab.lag("paris", "tokyo"))
     assert points[0].entries > 10
+
+
+def test_what_a_survivor_was_behind_when_it_took_over_is_in_it(lab):
+    lab.partition("paris", "tokyo")
+    lab.run("1500ms")
+    behind = lab.lag("paris", "tokyo")
+    lab["tokyo"].promote(force=True)
+    lab.run("3s")
+    points = lag_over_time(lab.queries.progress, lab.now, 10**9)
+
+    assert points[-1].max_seconds >= points[-1].seconds >= behind.seconds > 1
+    assert points[-1].at_ns <= 5 * 10**9, "afterwards it follows nobody"
 
 
 def test_where_nobody_follows_there_is_no_point(quiet):
