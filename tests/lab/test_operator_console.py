@@ -432,3 +432,13 @@ def test_each_message_that_is_no_answer_is_counted_and_reported(console, outside
         assert console.refused_messages == number
     report = outside.reports[-1]
     assert (report.node, report.fields) == ("paris-operator", (("reason", "it answers nothing"), ("source", "tokyo-1")))
+
+
+def test_a_reading_whose_path_holds_a_kept_value_is_not_noted(quiet):
+    """Its path is shown nowhere."""
+    console = quiet.parts.console
+    quiet["paris"].post("secret/data/a", {"data": {"x": 1}})
+    console.ask(Ask("paris", "GET", "secret/data/a", shown="secret/data/…"))
+    console.ask(Ask("paris", "GET", "secret/data/a"))
+    quiet.run("1s")
+    assert [read.path for read in quiet.ledger.read_log.reads] == ["secret/data/a"]

@@ -678,3 +678,18 @@ def test_a_paused_node_that_finds_another_mode_than_it_knew_steps_down(calm):
     assert not calm.parts.nodes["tokyo-1"].active
     assert calm["tokyo"].status()["state"] == "stream-wals"
     assert calm.invariants.broken == {}
+
+
+def test_a_node_that_ceased_to_lead_reports_its_connection_again_when_it_leads(calm):
+    """Another one may have reported another state meanwhile."""
+    node = calm["tokyo"].active
+    link = calm.parts.nodes[node].link
+    calm.run("1s")
+    assert link._connection == "ready"
+    calm.pause(node)
+    calm.run("20s")
+    calm.resume(node)
+    calm.run("1s")
+    assert calm["tokyo"].active not in ("", node)
+    assert link._connection == ""
+    assert calm.queries.progress.connections["tokyo"][-1][1] == "ready"

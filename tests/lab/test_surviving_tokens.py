@@ -9,6 +9,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.surviving_tokens import TokenSurvival, survival, valid_tokens
+from labkit.vault.token_record import Token, encode_token
 
 
 def test_counts():
@@ -73,6 +74,14 @@ def test_it_is_kept_when_a_lab_is_saved(calm):
     calm.crash("paris")
     calm["tokyo"].promote()
     assert Lab.restore(calm.snapshot()).ledger.tokens == calm.ledger.tokens != []
+
+
+@pytest.mark.parametrize(("uses", "expires_ns", "valid"), [(0, 0, 1), (2, 0, 1), (-1, 0, 0), (0, 10, 0), (0, 11, 1)])
+def test_a_token_with_no_uses_left_or_expired_is_not_valid(uses, expires_ns, valid):
+    stored = encode_token(Token("a", (), "p", "d", uses=uses, expires_ns=expires_ns))
+    store: Any = SimpleNamespace(list=lambda prefix: ["a"], get=lambda key: stored)
+    core: Any = SimpleNamespace(now=lambda: 10, keys=SimpleNamespace(decrypt=lambda key, value: value))
+    assert len(valid_tokens(store, core)) == valid
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x00" * 40, None])

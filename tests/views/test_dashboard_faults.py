@@ -49,3 +49,18 @@ def test_every_layer_can_be_corrupted(layer):
     done.call()
     assert done.line == f'lab.corrupt("tokyo", layer="{layer}")'
     assert lab.trace.select("fault", verb="corrupt", target="tokyo")
+
+
+PAIRS = {
+    "crash_in_commit": "restart",
+    "skew": "correct",
+    "impersonate": "expose",
+    "slow": "restore_links",
+    "lose": "restore_links",
+    "duplicate": "restore_links",
+    "flap": "steady",
+}
+
+
+def test_each_fault_is_undone_by_its_own_verb():
+    assert all(PAIRS[form.verb] == form.undoing for form in (*NODE_FAULTS, *LINE_FAULTS))

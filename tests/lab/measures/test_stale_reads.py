@@ -9,7 +9,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
-from labkit.lab.measures.stale_reads import StaleRead, stale_reads
+from labkit.lab.measures.stale_reads import Acknowledged, StaleRead, stale_reads
 
 SECOND_NS = 1_000_000_000
 
@@ -216,9 +216,18 @@ def test_nothing_is_not_stale_where_the_secret_was_deleted_with_its_metadata(cal
     calm.crash("paris")
     calm["tokyo"].promote(force=True)
     calm["tokyo"].get("secret/data/a")
+    assert len(stale_reads(calm.ledger).stale) == 1
+    calm["tokyo"].post("secret/data/a", {"data": {"x": 1}})
     calm["tokyo"].delete("secret/metadata/a")
     (found,) = stale_reads(calm.ledger).stale
     assert (found.version, found.newest_version) == (0, 1)
+
+
+def test_the_newest_that_was_acknowledged_is_meant_by_the_order_of_commits():
+    acknowledged = Acknowledged()
+    for at_ns, commit in ((1, 5), (2, 3), (9, 7)):
+        acknowledged.add(at_ns, commit)
+    assert acknowledged.newest == [5, 5, 7]
 
 
 def test_an_empty_ledger(quiet):

@@ -51,6 +51,16 @@ def test_a_cluster_without_its_leader_says_what_its_nodes_are():
     ]
 
 
+def test_a_paused_leader_goes_on_as_a_standby_where_another_took_over():
+    begun = (("leader", 1, "paris", "paris-1", 1), ("observed", 1, "paris-2", "unsealed", ()))
+    paused, resumed = ("fault", 2, "pause", "paris-1", ""), ("fault", 8, "resume", "paris-1", "")
+    _, lines = spans_of(recorded(*begun, paused, ("leader", 5, "paris", "paris-2", 2), resumed), NODES, 9)
+    assert [span.what for span in lines if span.row == "paris-1"] == ["sealed", "active", "paused", "standby"]
+    bars, lines = spans_of(recorded(*begun, paused, resumed), NODES, 9)
+    assert [span.what for span in lines if span.row == "paris-1"] == ["sealed", "active", "paused", "active"]
+    assert [bar.what for bar in bars] == ["disabled", "down", "disabled"]
+
+
 def test_rows_of_some_kinds_only():
     trace = recorded(("note", 1, "a"), ("leader", 2, "paris", "paris-1", 1))
     assert list(rows_of(trace, ("note",))) == [("note", 1, "a")]
