@@ -124,6 +124,23 @@ def forget(ctx: Context, namespace: str, mount: str = "") -> None:
     write_quotas(ctx, quotas._replace(rate_limits=left(quotas.rate_limits), lease_counts=left(quotas.lease_counts)))
 
 
+def move(ctx: Context, old: Scope, new: Scope) -> None:
+    """Let the rules of a mount follow it to its new path."""
+    if ctx.read(QUOTAS) is None:
+        return
+    quotas = read_quotas(ctx)
+
+    def moved(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+        return tuple(
+            [rule._replace(scope=new._replace(suffix=rule.scope.suffix)) if at(rule) else rule for rule in rules]
+        )
+
+    def at(rule: RateLimit | LeaseCount) -> bool:
+        return rule.scope[:2] == old[:2]
+
+    write_quotas(ctx, quotas._replace(rate_limits=moved(quotas.rate_limits), lease_counts=moved(quotas.lease_counts)))
+
+
 def _within(rule: RateLimit | LeaseCount, mount: str) -> bool:
     return not mount or rule.scope.mount == mount
 

@@ -13,6 +13,7 @@ from labkit.service.record import NamedTuple
 from labkit.service.routing import Route
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import check_free, read_table, write_table
+from labkit.vault.quotas import rules
 from labkit.vault.storage.records import decode_record, encode_record
 from labkit.vault.storage.storage_view import StorageView
 from labkit.vault.system.mounted import AUTH, SINGLETONS
@@ -46,6 +47,7 @@ def remount(ctx: Context) -> dict[str, Any]:
     check_free(left if source.storage.prefix == target.storage.prefix else read_table(target.storage), target.path)
     write_table(source.storage, left)
     write_table(target.storage, read_table(target.storage).with_mount(mount._replace(path=target.path)))
+    rules.move(ctx, _scope(ctx, old, source), _scope(ctx, new, target))
     number = uuid_text(ctx.entropy)
     ctx.namespace_storage.put(MIGRATIONS + number, encode_record([old, new]))
     ctx.observe("mount moved", source=ctx.namespace.path + old, target=ctx.namespace.path + new)
@@ -68,6 +70,11 @@ def _place(ctx: Context, path: str) -> Place:
     while (child := read_table(storage).child(path)) is not None:
         storage, path = StorageView(ctx, child.prefix), path[len(child.name) :]
     return Place(storage, path)
+
+
+def _scope(ctx: Context, path: str, place: Place) -> rules.Scope:
+    """Return a mount's place as quotas name it."""
+    return rules.Scope(ctx.namespace.path + path.removesuffix(place.path), place.path, "")
 
 
 def _path(sent: Any, name: str) -> str:

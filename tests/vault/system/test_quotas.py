@@ -139,3 +139,17 @@ def test_the_community_edition_counts_no_leases() -> None:
     vault = Vault.dev(edition="community")
     assert vault.put(f"{RATE}/r", {"rate": 100}).status == 204
     assert vault.put(f"{COUNT}/l", {"max_leases": 1}).errors == ["enterprise-only feature"]
+
+
+def test_rules_follow_their_mount(service) -> None:
+    service.put("sys/namespaces/a")
+    service.put(f"{RATE}/m", {"path": "secret", "rate": 100})
+    service.put(f"{RATE}/p", {"path": "secret/data/a*", "rate": 1})
+    service.put(f"{RATE}/t", {"path": "transit", "rate": 100})
+    assert service.post("sys/remount", {"from": "secret", "to": "a/kept"}).ok
+    paths = [service.get(f"{RATE}/{name}").data["path"] for name in "mpt"]
+    assert paths == ["a/kept/", "a/kept/data/a*", "transit/"]
+    assert [service.get("a/kept/data/ab").status for _ in range(2)] == [404, 429]
+    service.delete(f"{RATE}/p")
+    assert service.post("sys/remount", {"from": "a/kept", "to": "secret"}).ok
+    assert service.get(f"{RATE}/m").data["path"] == "secret/"
