@@ -76,6 +76,9 @@ def parser() -> argparse.ArgumentParser:
     add("demo", "demo", "lose a region and fail over: a first look", seed)
     made = add("run", "run", "run scenario files and judge the results", files, seed)
     made.add_argument("-q", "--quiet", action="store_true", help="one line per file, and what was not as expected")
+    made.add_argument(
+        "--why", action="store_true", help="say what led to each broken rule, and to what was not expected"
+    )
     add("check", "check", "report what is wrong with scenario files, run nothing", files)
     made = add("new", "new", "write a scenario file to begin with, full of comments")
     made.add_argument("kind", choices=["scenario"], metavar="scenario", help="what to write")

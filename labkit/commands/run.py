@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.commands.exit_codes import AS_EXPECTED, MEANINGS, STOPPED, refuse, report_bug, worst
 from labkit.commands.scenario_files import scenario_files
+from labkit.commands.why import causes
 from labkit.service.durations import SECOND_NS
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def run(given: argparse.Namespace) -> int:
     for number, path in enumerate(files.paths):
         if number and not given.quiet:
             print()
-        played.append(play(path, given.seed, quiet=given.quiet))
+        played.append(play(path, given.seed, quiet=given.quiet, why=given.why))
         if played[-1] == STOPPED:
             break
     if len(files.paths) > 1:
@@ -58,7 +59,7 @@ def _count(codes: list[int], files: int) -> str:
     return f"{files} files: {', '.join(parts)}"
 
 
-def play(path: str, seed: int | None, *, quiet: bool) -> int:
+def play(path: str, seed: int | None, *, quiet: bool, why: bool = False) -> int:
     """Run one file and print what became of it; return its exit code."""
     from textwrap import fill
 
@@ -87,6 +88,8 @@ def play(path: str, seed: int | None, *, quiet: bool) -> int:
         show(f"{path}: {verdict.summary}")
     else:
         show(f"{path}: {verdict.report(run.scenario, lab.trace)}")
+    if why:
+        show(*[f"\n{paragraph}" for paragraph in causes(lab, verdict)])
     return STOPPED if stopped else verdict.exit_code
 
 
