@@ -38,6 +38,7 @@ FAULT_WORDS = {
     "corrupt": "{target} is damaged on purpose ({detail})",
 }
 FLAPPED = ("partition", "heal")
+FETCHES = ("request", "bootstrap_request")
 
 
 def seconds(at_ns: int) -> str:
@@ -77,6 +78,8 @@ def request(run: RecordedRun, number: int) -> Cause:
         if source in run.clients:
             return Cause(CauseStep(sent_ns, f"{source} sends {target} a request", number), None, WORK)
         before = run.sent_for(number)
+        if before is None and what in FETCHES:
+            before = run.earlier_try(number)
         if before is None:
             sentence = f"{source} sends {target} a message ({what}) by a timer of its own"
             return Cause(CauseStep(min(at_ns, sent_ns), sentence, number), None, NOT_RECORDED)

@@ -283,6 +283,9 @@ def _overtaken(run: RecordedRun, number: int, step: CauseStep) -> Cause:
 
 def _damage(run: RecordedRun, number: int, step: CauseStep) -> Cause:
     found = run.last("fault", number, verb="corrupt")
+    overtaken = run.last("invariant", number, name=ONLY_LEADER)
+    if found is None and overtaken is not None:  # what it wrote is in one store, and in no journal
+        return Cause(step, ("invariant", overtaken))
     return _any_rule(run, number, step) if found is None else Cause(step, ("fault", found))
 
 

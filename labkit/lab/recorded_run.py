@@ -16,8 +16,9 @@ from labkit.lab.fault_history import FaultHistory
 from labkit.lab.loss_and_outage import RecoveryLedger
 from labkit.lab.queries import Queries
 from labkit.sim.network import Message
-from labkit.trace import EVENTS, VIEWS, Trace
+from labkit.trace import EVENTS, SECOND_NS, VIEWS, Trace
 
+MAX_FETCH_NS = 15 * SECOND_NS  # longer than any fetch waits
 AT = {kind: fields.index("at_ns") + 1 for kind, fields in EVENTS.items()}
 
 
@@ -104,6 +105,13 @@ class RecordedRun:
             and (self.rows[before][4], self.rows[before][7]) == (source, "delivered")
         ]
         return rows[-1] if rows else None
+
+    def earlier_try(self, number: int) -> int | None:
+        """The fetch that a node made, without an answer, before it tried the next address; None without one."""
+        _, sent_ns, _, source, _, what, *_ = self.rows[number]
+        rows = self.between(sent_ns - MAX_FETCH_NS, sent_ns)
+        tries = [row for row in self.messages(rows, source=source, what=what) if self.rows[row][1] < sent_ns]
+        return max(tries, key=lambda row: self.rows[row][1], default=None)
 
     def messages(self, rows: range, **fields: Any) -> Iterator[int]:
         """The messages among rows with these fields."""

@@ -17,6 +17,7 @@ from labkit.service.durations import SECOND_NS
 LOST_KINDS = ("entries_lost", "entries_unknown", "question_lost", "stream_gap", "stream_forgotten")
 DAMAGE_KINDS = ("contents_differ", "roots_differ")
 MADE_IT_ASK = (*LOST_KINDS, *DAMAGE_KINDS, "generation_gone", "replication_disconnected", "primary_announced")
+CATCHING_UP = ("merkle-diff", "merkle-sync")
 BACK = ("heal", "restart", "resume", "restore", "expose")
 WINDOW_NS = 16 * SECOND_NS
 
@@ -66,6 +67,11 @@ def not_serving(run: RecordedRun, asked: tuple[str, int]) -> Cause:
     holder = "" if led is None else run.rows[led][3]
     found, why = stopped(run, holder, range(led or 0, before))
     if found is None:
+        changed = run.last("mode", before, cluster=cluster)
+        if changed is not None and run.rows[changed][4] in CATCHING_UP:
+            return Cause(CauseStep(at_ns, f"{cluster} is still catching up", None), ("mode", changed))
+        if led is not None and holder != node:
+            return Cause(CauseStep(at_ns, f"{node} is a standby: {holder} leads", None), ("leader", led))
         return Cause(CauseStep(at_ns, f"{node} does not serve", None), None, NOT_RECORDED)
     step = CauseStep(at_ns, f"no node of {cluster} leads: {holder}, which led last, {why}", None)
     return Cause(step, (run.rows[found][0], found))
@@ -196,12 +202,20 @@ def _refused_by(run: RecordedRun, refusal: int, reason: str) -> Effect | None:
         found = run.last("mode", refusal, cluster=cluster)
         return None if found is None else ("mode", found)
     if "revoked" in reason:
-        found = run.last("observed", refusal, node=run.nodes_of(cluster), what="secondary_revoked")
-        return None if found is None else ("observed", found)
+        return _revoked(run, cluster, refusal)
     found = run.last("leader", refusal, cluster=cluster)
     if found is not None and run.rows[found][3] != node:
         return "leader", found
     return ("not serving", (node, refusal)) if node in run.nodes else None
+
+
+def _revoked(run: RecordedRun, cluster: str, before: int) -> Effect | None:
+    """Return what took the activations of a cluster's secondaries: a revocation, or the end of its replication set."""
+    revoked = run.last("observed", before, node=run.nodes_of(cluster), what="secondary_revoked")
+    ended = run.last("mode", before, cluster=cluster, mode="disabled")
+    if revoked is None and ended is None:
+        return None
+    return ("mode", ended) if ended is not None and (revoked or -1) < ended else ("observed", revoked)
 
 
 def _connected(run: RecordedRun, number: int) -> Cause:
@@ -288,7 +302,10 @@ def _refused_message(run: RecordedRun, number: int) -> Cause:
     source = said.get("source") or run.rows[run.trigger(number, (node,)) or number][3]
     step = CauseStep(at_ns, f"{node}: {_said(what)} of {source}: {said['reason']}", number)
     impostor = run.faults.on_node("impersonate", source.removesuffix("-impostor"), number)
-    return by_trigger(run, number, step, (node,)) if impostor is None else Cause(step, ("fault", impostor))
+    revoked = _revoked(run, run.nodes[node], number) if "revoked" in said["reason"] and node in run.nodes else None
+    if impostor is None and revoked is None:
+        return by_trigger(run, number, step, (node,))
+    return Cause(step, ("fault", impostor) if impostor is not None else revoked)
 
 
 def _compared(run: RecordedRun, number: int) -> Cause:

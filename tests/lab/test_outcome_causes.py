@@ -84,6 +84,14 @@ def test_a_write_of_an_overtaken_leader_names_who_overtook_it():
     assert found.root.sentence == "the process of paris-1 stands still, step 2: pause paris-1"
 
 
+def test_stores_that_differ_after_an_overtaken_write_name_that_write():
+    lab = Lab.load("scenarios/faults/no-fencing.lab.yaml").run()
+
+    found = lab.why("equal roots, equal contents")
+
+    assert "the rule 'only the leader writes' is broken" in found.steps[1].sentence
+
+
 def test_a_rule_of_ones_own_names_what_happened_then(calm):
     calm.watch("paris leads", lambda lab: bool(lab["paris"].active))
     calm.crash("paris-1")

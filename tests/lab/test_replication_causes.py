@@ -146,3 +146,47 @@ def test_a_cluster_that_cannot_be_asked_names_what_took_its_leader(calm):
     found = calm.why("unknown")
 
     assert found.root.sentence == "paris-1 goes down, by hand"
+
+
+def test_a_cluster_that_joins_after_silent_tries_names_the_operator():
+    lab = Lab.pair()
+    lab["paris"].enable_primary()
+    token = lab["paris"].post("sys/replication/dr/primary/secondary-token", {"id": "tokyo"}).wrap_info["token"]
+    lab.crash("paris-1")
+    lab.run("4s")
+    lab["tokyo"].post("sys/replication/dr/secondary/enable", {"token": token})
+    lab.run("3s")
+
+    found = lab.why("tokyo: idle")
+
+    assert found.origin == "operator"
+    assert "an operator asks tokyo-1 for it" in found.root.sentence
+
+
+def test_an_activation_that_ended_with_its_primary_names_the_end(calm):
+    calm["paris"].disable()
+    calm["paris"].enable_primary()
+    calm.run("3s")
+
+    for event in ("paris: connection_refused", "tokyo: disconnected"):
+        assert calm.why(event).origin == "operator"
+
+
+def test_a_standby_that_says_so_names_who_leads(calm):
+    calm["paris"].request("GET", "sys/health", node="paris-2")
+
+    assert "paris-2 is a standby: paris-1 leads" in str(calm.why("refused"))
+
+
+def test_a_secondary_that_cannot_be_promoted_yet_names_why_it_compares(short_ring):
+    short_ring.partition("paris", "tokyo")
+    short_ring.run("9s")
+    short_ring.heal()
+    short_ring.run(until=lambda lab: lab.trace.select("mode", cluster="tokyo")[-1].state.startswith("merkle"))
+    token = short_ring["tokyo"].operation_token()
+    short_ring["tokyo"].post("sys/replication/dr/secondary/promote", {"dr_operation_token": token}, token="")
+
+    found = short_ring.why("refused")
+
+    assert "tokyo is still catching up" in str(found)
+    assert found.root.sentence == "the line paris <> tokyo is cut both ways, by hand"
