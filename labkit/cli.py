@@ -19,6 +19,10 @@ from labkit.commands import prove, serve
 from labkit.commands.exit_codes import AS_EXPECTED, BAD_FILE, STOPPED, listed, report_bug
 
 DISTRIBUTION = "labkit-secrets"
+RUN_SWITCHES = {
+    "-q --quiet": "one line per file, and what was not as expected",
+    "--why": "say what led to each broken rule, and to what was not as expected",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -75,10 +79,7 @@ def parser() -> argparse.ArgumentParser:
 
     add("demo", "demo", "lose a region and fail over: a first look", seed)
     made = add("run", "run", "run scenario files and judge the results", files, seed)
-    made.add_argument("-q", "--quiet", action="store_true", help="one line per file, and what was not as expected")
-    made.add_argument(
-        "--why", action="store_true", help="say what led to each broken rule, and to what was not expected"
-    )
+    _add_switches(made, RUN_SWITCHES)
     add("check", "check", "report what is wrong with scenario files, run nothing", files)
     made = add("new", "new", "write a scenario file to begin with, full of comments")
     made.add_argument("kind", choices=["scenario"], metavar="scenario", help="what to write")
@@ -91,6 +92,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("topic", nargs="?", metavar="TOPIC", help="the page; the list of pages unless given")
     made.add_argument("entry", nargs="?", metavar="ENTRY", help="one entry of it: help rules R4, help verbs crash")
     return top
+
+
+def _add_switches(command: argparse.ArgumentParser, switches: dict[str, str]) -> None:
+    for names, about in switches.items():
+        command.add_argument(*names.split(), action="store_true", help=about)
 
 
 def _seed(text: str) -> int:

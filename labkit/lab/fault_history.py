@@ -63,9 +63,13 @@ class FaultHistory:
 
     def last(self, verbs: Iterable[str], targets: Iterable[str], before: int) -> int | None:
         """Return the last fault with one of these verbs and targets before a row."""
-        wanted = set(product(verbs, targets))
-        rows = [number for number, verb, target, _ in self._faults if number < before and (verb, target) in wanted]
+        rows = self.every(verbs, targets, range(before))
         return rows[-1] if rows else None
+
+    def every(self, verbs: Iterable[str], targets: Iterable[str], rows: range) -> list[int]:
+        """Return the faults among rows with one of these verbs and targets."""
+        wanted = set(product(verbs, targets))
+        return [number for number, verb, target, _ in self._faults if number in rows and (verb, target) in wanted]
 
     def _apply(self, in_force: dict[Pair, int], kind: str, what: tuple[str, str], number: int) -> None:
         verb, target = what

@@ -203,6 +203,10 @@ def _refused_by(run: RecordedRun, refusal: int, reason: str) -> Effect | None:
         return None if found is None else ("mode", found)
     if "revoked" in reason:
         return _revoked(run, cluster, refusal)
+    if reason.startswith("no connection of that id"):  # whoever leads now began without connections
+        upstream = cluster or run.queries.progress.upstream(run.nodes.get(run.rows[refusal][4], ""), run.at_ns(refusal))
+        found = run.last("leader", refusal, cluster=upstream)
+        return None if found is None else ("leader", found)
     found = run.last("leader", refusal, cluster=cluster)
     if found is not None and run.rows[found][3] != node:
         return "leader", found
@@ -267,12 +271,20 @@ def _damaged(run: RecordedRun, number: int) -> Cause:
     cluster = run.nodes[node]
     sides = (cluster, run.queries.progress.upstream(cluster, at_ns))
     advice = dict(fields).get("advice", "")
-    step = CauseStep(at_ns, f"{node} reports {_said(what)}{f': {advice}' if advice else ''}", number)
-    found = run.faults.last(("corrupt",), sides, number)
-    if found is not None:
-        return Cause(step, ("fault", found))
+    standing = [row for side in sides if side for row in _unmended(run, side, number)]
+    several = f", after {len(standing)} damages, any of which would do" if len(standing) > 1 else ""
+    said = f"{node} reports {_said(what)}{f': {advice}' if advice else ''}{several}"
+    step = CauseStep(at_ns, said, number)
+    if standing:
+        return Cause(step, ("fault", max(standing)))
     before = run.last("mode", number, cluster=cluster)
     return Cause(step, None, NOT_RECORDED) if before is None else Cause(step, ("mode", before))
+
+
+def _unmended(run: RecordedRun, cluster: str, number: int) -> list[int]:
+    """Return the damages of a cluster since it was last reindexed, at a row."""
+    mended = run.last("observed", number, node=run.nodes_of(cluster), what="reindexed")
+    return run.faults.every(("corrupt",), (cluster,), range(mended or 0, number))
 
 
 def _announced(run: RecordedRun, number: int) -> Cause:

@@ -7,7 +7,7 @@ A cause is tested by intervention: without the root that a chain ends at, what t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -21,9 +21,11 @@ from labkit.lab.causes import MAX_STEPS, explain
 from labkit.lab.event_choice import EXPLAINED
 from labkit.lab.explanation import BEGINNING, FAULT, OPERATOR, WORK
 from labkit.lab.recorded_run import RecordedRun
+from labkit.scenario.running import Run
 from tests.torture.test_random_labs import run as random_lab
 
 SECOND_NS = 1_000_000_000
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
 KEPT = Path(__file__).with_name("causes")
 
 
@@ -209,6 +211,59 @@ def test_any_event_of_a_random_lab_has_a_chain_that_never_goes_forward_in_time(s
         times = [step.at_ns for step in found.steps]
         assert times == sorted(times, reverse=True), str(found)
         assert len(times) < MAX_STEPS, str(found)
+
+
+def scenario_files() -> list[Any]:
+    """The shipped scenarios, all but one of them slow; without the one in which any of four damages would do."""
+    found = sorted((path.name.removesuffix(".lab.yaml"), path) for path in SCENARIOS.glob("*/*.lab.yaml"))
+    return [
+        pytest.param(path, id=name, marks=[] if name == "stalled-leader" else pytest.mark.slow)
+        for name, path in found
+        if name != "every-layer"
+    ]
+
+
+@pytest.mark.parametrize("path", scenario_files())
+def test_without_the_step_that_is_a_root_the_very_event_does_not_happen(path):
+    lab = Lab.load(path).run()
+    run = RecordedRun(lab.trace, lab.ledger, lab.queries)
+    roots: dict[int, list[int]] = {}
+    for number in sampled(run):
+        found = explain(run, lab.invariants, number)
+        step = run.step_at(found.root.row or 0) if found.origin == FAULT else None
+        if step is not None:
+            roots.setdefault(run.rows[step][2], []).append(number)
+
+    for step_number, numbers in roots.items():
+        rows = set(without(path, step_number))
+        left = [str(explain(run, lab.invariants, number)) for number in numbers if run.rows[number] in rows]
+        assert left == [], f"without step {step_number}"
+
+
+def sampled(run: RecordedRun) -> Iterator[int]:
+    """Up to three rows of each kind that something may have led to."""
+    kinds: Counter[Any] = Counter()
+    for number, row in enumerate(run.rows):
+        kind = row[0], row[3] if row[0] in ("observed", "outcome") else row[-1]
+        if row[0] in ("observed", "leader", "mode", "invariant") or (row[0] == "outcome" and row[7] != "answered"):
+            kinds[kind] += 1
+            if kinds[kind] <= 3:
+                yield number
+
+
+def without(path: Path, step_number: int) -> list[tuple[Any, ...]]:
+    """What a scenario's trace holds when one of its steps is only a remark."""
+    lab = Lab.load(path)
+    assert lab.scenario is not None
+    scenario = lab.scenario.scenario
+    steps = [
+        step._replace(verb="note", arguments=(("text", "nothing"),), fails=None) if step.number == step_number else step
+        for step in scenario.timeline
+    ]
+    other = Lab(lab.blueprint, lab.seed)
+    other.scenario = Run(other.parts, other.faults, other.invariants, replace(scenario, timeline=tuple(steps)))
+    other.run()
+    return RecordedRun(other.trace, other.ledger, other.queries).rows
 
 
 def test_why_changes_nothing():

@@ -54,6 +54,7 @@ def test_what_comes_later_counts_for_nothing():
     assert faults.on_node("crash", "n", 1) == 0
     assert faults.last(["crash"], ["n"], 0) is None
     assert faults.last(["restart", "crash"], ["n"], 2) == 1
+    assert faults.every(["restart", "crash"], ["n", "m"], range(3)) == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,16 @@ def test_rotten_contents_name_the_damage(calm):
     assert calm.why("tokyo: corrupted").root.sentence == "tokyo is damaged on purpose (storage), by hand"
 
 
+def test_of_several_damages_it_says_how_many_stand(calm):
+    calm["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+    calm.run("1s")
+    calm.corrupt("tokyo", layer="root")
+    calm.corrupt("tokyo", layer="subtree")
+    calm.run("1s")
+
+    assert "after 2 damages, any of which would do" in calm.why("tokyo: roots differ").steps[0].sentence
+
+
 def test_a_refused_connection_names_the_impostor(calm):
     calm.impersonate("paris")
     calm.run("18s")
