@@ -156,6 +156,7 @@ def test_one_that_ends_tls_lets_every_connection_fail():
     assert lab.lag("paris", "tokyo").entries > 200
 
 
+@pytest.mark.slow
 def test_after_a_failover_the_old_primary_follows_through_it_and_lag_is_of_the_new_one():
     lab = replicating()
     lab.run("2s")

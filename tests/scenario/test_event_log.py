@@ -19,6 +19,7 @@ def test_each_kind_of_event_has_its_line() -> None:
     assert lines_of(
         ("leader", 0, "paris", "paris-1", 1),
         ("mode", SECOND_NS, "tokyo", "secondary", "stream-wals"),
+        ("mode", SECOND_NS, "paris", "disabled", ""),
         ("fault", 2 * SECOND_NS, "slow", "paris <> tokyo", "factor 4"),
         ("fault", 2 * SECOND_NS, "crash", "paris-1", ""),
         ("invariant", 3 * SECOND_NS, "one primary", "broken", "two accept writes"),
@@ -26,6 +27,7 @@ def test_each_kind_of_event_has_its_line() -> None:
     ) == [
         "0.000 s  leader     paris-1 leads paris (term 1)",
         "1.000 s  mode       tokyo is secondary, stream-wals",
+        "1.000 s  mode       paris is disabled",
         "2.000 s  fault      slow paris <> tokyo (factor 4)",
         "2.000 s  fault      crash paris-1",
         "3.000 s  invariant  one primary: broken: two accept writes",
