@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations
 
+from labkit.lab.addresses import host_of
 from labkit.lab.blueprint import Blueprint
 from labkit.lab.lag import Lag, Progress
 from labkit.lab.messages import Correlation
@@ -145,8 +146,21 @@ class Queries:
         causes += [(FENCED, plan.name) for plan in plans if plan.site in fenced]
         if cut:
             ordered = [(one, other) for one in plans for other in plans if one.name < other.name]
-            causes += [(CUT, one.name, other.name) for one, other in ordered if (one.site, other.site) in cut]
+            apart = [(one.name, other.name) for one, other in ordered if (one.site, other.site) in cut]
+            causes += [(CUT, *pair) for pair in apart if not (self.passes(*pair) or self.passes(*pair[::-1]))]
         return causes
+
+    def passes(self, primary: str, secondary: str) -> bool:
+        """Whether a secondary is connected to its primary through a load balancer, and no line on the way is cut."""
+        node = self.active_node(secondary)
+        sync = self.parts.nodes[node].sync if node and self.upstream_of(secondary) == primary else None
+        if sync is None or sync.connection_state != "ready":
+            return False
+        balancer, network = host_of(sync.addresses[0]), self.parts.network
+        if balancer not in self.parts.balancers:
+            return False
+        place = self.site_of(balancer)
+        return all(network.reachable(self.site_of(cluster), place) for cluster in (primary, secondary))
 
     def accepting(self) -> dict[str, list[str]]:
         """Return, for each replication set, the clusters whose active node is primary and reachable by clients."""

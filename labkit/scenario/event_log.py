@@ -59,7 +59,9 @@ class _Writer:
         elif isinstance(event, LeaderEvent):
             yield LogLine(event.at_ns, "leader", f"{event.node} leads {event.cluster} (term {event.term})")
         elif isinstance(event, ModeEvent):
-            yield LogLine(event.at_ns, "mode", f"{event.cluster} is {', '.join(filter(None, (event.mode, event.state)))}")
+            yield LogLine(
+                event.at_ns, "mode", f"{event.cluster} is {', '.join(filter(None, (event.mode, event.state)))}"
+            )
         elif isinstance(event, InvariantEvent):
             yield LogLine(event.at_ns, "invariant", f"{event.name}: {event.verdict}: {event.detail}")
         elif isinstance(event, NoteEvent):

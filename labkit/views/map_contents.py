@@ -233,7 +233,8 @@ def _how(queries: Queries, primary: str, secondary: str) -> tuple[str, bool]:
         return "does not follow yet", False
     lag = queries.lag(primary, secondary)
     words = f", {lag.entries:g} entr{'ies' if lag.entries != 1 else 'y'} behind" if 0 < lag.entries < inf else ""
-    if not queries.parts.network.reachable(queries.site_of(primary), queries.site_of(secondary)):
+    apart = not queries.parts.network.reachable(queries.site_of(primary), queries.site_of(secondary))
+    if apart and not queries.passes(primary, secondary):
         return f"cut off{words}", False
     if not leader or queries.mode_of(primary) != "primary":
         return f"no primary at {primary}", False

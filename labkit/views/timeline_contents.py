@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 BEGUN = "begins"
 MAX_COLUMNS = 100
+NOT_PASSED_ON = ("request", "response", "forged")
+"""What comes from hosts of no cluster and is no replication."""
+
 SILENT_NS = 7 * SECOND_NS // 2  # an upstream sends a heartbeat a second
 BEHIND_S = 1.0
 
@@ -127,12 +130,15 @@ def _lags(records: Records, window: Window, bars: list[Span], slice_ns: int) -> 
 
 
 def _heard(records: Records) -> dict[str, list[int]]:
-    """Return for each cluster when its nodes got messages from nodes of others."""
+    """Return for each cluster when its nodes got messages from nodes of others, or what balancers pass on of them."""
     cluster_of = {node: name for name, nodes in records.clusters.items() for node in nodes}
     found: dict[str, list[int]] = {name: [] for name in records.clusters}
-    for _, _, at_ns, source, target, _, _, fate in rows_of(records.trace, ("message",)):
+    for _, _, at_ns, source, target, what, _, fate in rows_of(records.trace, ("message",)):
         to = cluster_of.get(str(target))
-        if to is not None and fate == "delivered" and cluster_of.get(str(source), to) != to:
+        if to is None or fate != "delivered":
+            continue
+        origin = cluster_of.get(str(source), to if what in NOT_PASSED_ON else "")
+        if origin != to:
             found[to].append(at_ns)
     return found
 

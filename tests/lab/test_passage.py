@@ -144,6 +144,21 @@ def test_a_secondary_streams_by_the_address_that_the_primary_was_given_and_its_t
     assert {name for name, violation in lab.invariants.verdicts().items() if violation} == set()
 
 
+def test_a_line_that_is_not_used_ends_nothing_and_no_view_says_that_it_does():
+    lab = replicating()
+    lab.run("6s")
+    other = Lab.restore(lab.snapshot())
+    assert "paris streams to tokyo" in lab.map().description
+    assert "hears nothing" not in lab.timeline().description
+    lab.crash("paris")
+    lab["tokyo"].promote()
+    other.faults.isolate("lisbon")
+    other.run("1s")
+
+    assert lab.ledger.rpo().after_fault == 0, "the fault is the crash, six seconds after the line was cut"
+    assert "paris is followed by tokyo (cut off" in other.map().description
+
+
 def test_one_that_ends_tls_lets_every_connection_fail():
     lab = replicating(ends_tls=True)
     assert lab["tokyo"].status()["connection_state"] == "ready", "by the nodes' own addresses, while there was a line"
