@@ -23,11 +23,13 @@ from labkit.lab.messages import (
     StreamPush,
 )
 from labkit.lab.process import Addressee
+from labkit.vault.replication import root_key_transfer
 from labkit.vault.replication.serving import push_bytes, size_bytes
 
 INWARD = (ReplicationQuestion, BootstrapRequest)
 OUTWARD = (ReplicationAnswer, ReplicationRefusal, ConnectionChallenge, StreamPush, BootstrapAnswer)
 
+ASIDE = ("guard_hash", root_key_transfer.QUESTION)
 NAMES = {
     ConnectionChallenge: "challenge",
     StreamPush: "stream",
@@ -98,7 +100,7 @@ def _is_inward(passed: PassedOn) -> bool:
 def goes_aside(message: Any) -> bool:
     """Whether a message of a cluster's port waits for no bulk."""
     if isinstance(message, ReplicationQuestion | ReplicationAnswer):
-        return message.rpc == "guard_hash" or (message.rpc == "echo" and bool(message.message["aside"]))
+        return message.rpc in ASIDE or (message.rpc == "echo" and bool(message.message["aside"]))
     return isinstance(message, ConnectionChallenge | BootstrapRequest | BootstrapAnswer) or (
         isinstance(message, ReplicationRefusal) and message.rpc != ""
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BEGUN = "begins"
 MAX_COLUMNS = 100
 NOT_PASSED_ON = ("request", "response", "forged")
-"""What comes from hosts of no cluster and is no replication."""
+"""What hosts outside of all clusters send that is not replication."""
 
 SILENT_NS = 7 * SECOND_NS // 2  # an upstream sends a heartbeat a second
 BEHIND_S = 1.0

@@ -92,6 +92,7 @@ BEAT, REQUEST = {"asked": 1, "aside": True}, Request("GET", "/v1/sys/health", {}
         (QUESTION, "guard_hash", True),
         (ReplicationQuestion("stream_wals", "tokyo", {"serial": 1}, {}), "stream_wals", False),
         (ReplicationQuestion("echo", "tokyo", BEAT, {}), "echo", True),
+        (ReplicationAnswer("root_key", {"serial": 1}), "root_key", True),
         (ReplicationAnswer("echo", {**BEAT, "aside": False}), "echo", False),
         (ReplicationRefusal("fetch_keys", 1, "why"), "fetch_keys", True),
         (ReplicationRefusal("", 0, "not a primary but secondary"), "disconnect", False),
