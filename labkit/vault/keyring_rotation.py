@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from labkit.service.durations import SECOND_NS
 from labkit.service.record import NamedTuple
 from labkit.vault.seal import has_own_keyring, reload_keyring
-from labkit.vault.storage.barrier import FIRST_LOOK, KEYRING, Barrier, with_new_term
+from labkit.vault.storage.barrier import FIRST_LOOK, KEYRING, ROTATION, Barrier, with_new_term
 from labkit.vault.storage.records import decode_record, encode_record
 from labkit.vault.stored_keys import keyring_writes
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from labkit.vault.context import Context
     from labkit.vault.core import Core
     from labkit.vault.storage.storage_view import StorageView
-
-SETTINGS = "core/rotation"
 
 MIN_OPERATIONS, MAX_OPERATIONS = FIRST_LOOK, 3_865_470_566
 """Nine tenths of 2^32: so many values one key may encrypt under random nonces (NIST SP 800-38D, 8.3)."""
@@ -43,13 +41,13 @@ class RotationSettings(NamedTuple):
 
 def read_settings(ctx: Context) -> RotationSettings:
     """Return when the keyring is rotated by itself."""
-    stored = ctx.full_storage.get(SETTINGS)
+    stored = ctx.full_storage.get(ROTATION)
     return RotationSettings() if stored is None else RotationSettings(*decode_record(stored))
 
 
 def write_settings(ctx: Context, settings: RotationSettings) -> None:
     """Store when the keyring is rotated by itself; whether that is now is judged at once."""
-    ctx.full_storage.put(SETTINGS, encode_record(list(settings)))
+    ctx.full_storage.put(ROTATION, encode_record(list(settings)))
     ctx.source.note_due(KEYRING, ctx.now)
 
 

@@ -18,9 +18,10 @@ from labkit.service.record import NamedTuple
 from labkit.vault.context import Context, own_work
 from labkit.vault.due_times import RETRY_NS, DueTimes
 from labkit.vault.mounts import CATALOGUE, MOUNTS, ROOT, read_table
-from labkit.vault.storage.barrier import BarrierError
+from labkit.vault.storage.barrier import ROTATION, BarrierError
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.storage_view import StorageView
+from labkit.vault.stored_keys import OWN_KEYRING
 from labkit.vault.token_record import IDS
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ class DueFolder(NamedTuple):
 
 
 TOKENS = DueFolder("", IDS, "labkit.vault.tokens")
+RECORDS_OF_ROTATION = (ROTATION, OWN_KEYRING)
+"""Without either a keyring falls due only by the number of values that it encrypted."""
+
 KEYRING = DueFolder("", "core/", "labkit.vault.keyring_rotation")
 REINDEX = DueFolder("", "node/reindex/", "labkit.vault.replication.reindex")
 
@@ -87,6 +91,8 @@ def _derive(core: Core) -> DueTimes:
     """Read every record in which something may fall due."""
     ctx, times = own_work(core), DueTimes()
     for prefix, folder, module in _folders(ctx):
+        if module == KEYRING.module and not any(map(core.storage.get, RECORDS_OF_ROTATION)):
+            continue  # as of nearly every cluster: its number of encryptions is noted by whoever commits
         storage = StorageView(ctx, prefix)
         for name in storage.list(folder):
             key = prefix + folder + name

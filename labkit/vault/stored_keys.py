@@ -11,9 +11,10 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from labkit.service.durations import SECOND_NS
+from labkit.service.record import NamedTuple
 from labkit.vault.core import fingerprint_of
 from labkit.vault.storage.barrier import KEYRING, Barrier, BarrierError, KeyringTerm, decrypt_keyring, encrypt_keyring
 from labkit.vault.storage.records import decode_record, encode_record

@@ -6,9 +6,9 @@ from typing import Any
 
 from labkit import real
 from labkit.vault.core import Environment, Leadership
-from labkit.vault.keyring_rotation import MAX_OPERATIONS, SETTINGS
+from labkit.vault.keyring_rotation import MAX_OPERATIONS
 from labkit.vault.storage import StoreError
-from labkit.vault.storage.barrier import KEYRING, decrypt_keyring, encrypt_keyring
+from labkit.vault.storage.barrier import KEYRING, ROTATION, decrypt_keyring, encrypt_keyring
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.stored_keys import OWN_KEYRING, kept_beside
 from labkit.vault.vault import Vault, no_outside, set_up
@@ -157,7 +157,7 @@ class TestByItself:
 
     def test_settings_that_do_not_open_rotate_nothing_and_stop_nothing(self, service) -> None:
         service.post("sys/rotate/config", {"interval": "24h"})
-        service.core.storage.apply({SETTINGS: b"rot"}, 0)
+        service.core.storage.apply({ROTATION: b"rot"}, 0)
         service.advance("25h")
         assert terms(service) == [1]
         assert service.put("secret/data/a", {"data": {"n": 1}}).ok

@@ -21,6 +21,9 @@ from labkit.service.record import NamedTuple
 from labkit.vault.storage.records import decode_record, encode_record
 
 KEYRING = "core/keyring"
+ROTATION = "core/rotation"
+"""When the keyring is rotated by itself, where that was ever said."""
+
 KEY_BYTES = 32
 
 FIRST_LOOK = 1_000_000
