@@ -27,7 +27,7 @@ def chart(*bars: Bar) -> BarChart:
     return BarChart("Time in each state until 60.000 s", "paris served nobody for 15.960 s.", bars)
 
 
-@settings(deadline=None, max_examples=examples(60))
+@settings(deadline=None, max_examples=examples(20))
 @given(BARS)
 @example((LONG, MANY))
 @example(())
@@ -45,7 +45,7 @@ def test_nothing_leaves_the_picture_and_nothing_overlaps(bars):
     assert [(a, b) for a in texts for b in boxes if a.overlaps(b)] == []
 
 
-@settings(deadline=None, max_examples=examples(60))
+@settings(deadline=None, max_examples=examples(20))
 @given(BARS)
 def test_every_part_with_something_in_it_can_be_seen(bars):
     placed = layout(chart(*bars))

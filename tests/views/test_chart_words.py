@@ -25,7 +25,7 @@ def test_pieces_are_put_in_as_few_lines_as_they_need():
     assert wrapped([], 13, 400, " ") == []
 
 
-@settings(deadline=None, max_examples=examples(60))
+@settings(deadline=None, max_examples=examples(30))
 @given(st.text("abc 0東", max_size=300), st.text("abc 0", max_size=300))
 def test_a_heading_is_within_the_picture_line_below_line(title, finding):
     words, bottom = heading(title, finding)

@@ -22,12 +22,12 @@ def test_each_measure_is_called_by_its_name(drilled_lab):
 def test_it_shows_what_each_found(drilled_lab):
     measures = drilled_lab.measures
     assert isinstance(measures, Measures)
+    bundle = measures._repr_mimebundle_()
     for name in NAMES:
         finding = getattr(measures, name)().finding
-        assert f"{name}: {finding}" in repr(measures)
-        assert finding in measures._repr_html_()
-        assert f"lab.measures.{name}()" in measures._repr_html_()
-    assert measures._repr_mimebundle_()["text/plain"] == repr(measures)
+        assert f"{name}: {finding}" in bundle["text/plain"]
+        assert finding in bundle["text/html"]
+        assert f"lab.measures.{name}()" in bundle["text/html"]
 
 
 def test_every_frame_keeps_its_types_in_a_lab_where_nothing_happened(drilled_lab):

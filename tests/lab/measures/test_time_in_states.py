@@ -27,7 +27,8 @@ def test_the_times_of_each_add_up_to_the_run(drilled):
         assert all(0 < stay.longest_ns <= stay.total_ns and stay.stretches >= 1 for stay in own)
 
 
-def test_sync_and_connection_are_what_they_were(lab):
+def test_sync_and_connection_are_what_they_were(calm):
+    lab = calm
     begun = {(stay.kind, stay.name, stay.state): stay.total_ns for stay in of(lab)}
     seen = Seen({}, {})
     acts = [
