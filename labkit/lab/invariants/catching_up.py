@@ -30,7 +30,7 @@ from labkit.lab.reports import (
 )
 from labkit.service.durations import SECOND_NS
 from labkit.sim.topology import NoRouteError, Path
-from labkit.vault.replication.activation import AUTHORITY, held_bundle, issued
+from labkit.vault.replication.activation import AUTHORITY, held_bundle, issued, version_numbers
 from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.records import decode_record
 
@@ -166,13 +166,15 @@ class CatchingUp(StandingRule):
         return present and itself and not queries.waiting(name) and abs(node.clock.error_ns) <= MAX_CLOCK_ERROR_NS
 
     def _are_joined(self, leader: NodeHost, follower: NodeHost) -> bool:
-        """Whether two nodes lead a primary and a secondary of it whose certificate and address will do."""
+        """Whether two nodes lead a primary and a secondary of it whose certificate, address and version will do."""
         above, below, sync = leader.mode, follower.mode, follower.sync
         if (above.mode, below.mode) != ("primary", "secondary") or above.cluster_id != below.cluster_id or sync is None:
             return False
         if leader.journal.rebuild is not None or follower.journal.rebuild is not None or sync.damaged:
             return False
         if not any(name in (follower.link.upstreams or ()) for name in leader.plan.cluster.node_names):
+            return False
+        if version_numbers(leader.plan.version) > version_numbers(follower.plan.version):
             return False
         bundle, authority = held_bundle(follower.core), leader.store.get(AUTHORITY)
         if bundle is None or authority is None or bundle.secondary_id != below.secondary_id:

@@ -120,8 +120,8 @@ RULES: tuple[RuleText, ...] = (
         judged="whenever a lab stands still: a secondary that stands still itself, for longer than the pauses between "
         "attempts, its line and all contents explain; while anything arrives it is not late, whatever the load",
         spared="while any node of the two clusters is down, sealed, paused, overloaded or out of time, any line of the "
-        "lab is treated, one of the two is damaged or reindexed, or the secondary's certificate or address will "
-        "not do; lines of less than 64 kbit/s, over 5 s, or with more than 5 % loss; it does not apply where "
+        "lab is treated, one of the two is damaged or reindexed, or the secondary's certificate, address or version "
+        "will not do; lines of less than 64 kbit/s, over 5 s, or with more than 5 % loss; it does not apply where "
         "nothing was owed and paid",
         broken_by="no fault of a lab: an open one suspends it; a test plants a secondary that gives up",
     ),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import LinkPlan, pair
+from labkit.lab.blueprint import LinkPlan, NodeSettings, pair
 from labkit.lab.invariants.rules import CATCHING_UP
 from labkit.lab.reports import OvertakenWrote
 from labkit.vault.replication import sync
@@ -128,6 +128,24 @@ def test_a_secondary_that_may_not_connect_is_not_late(calm, treat):
 def write_anything(lab: Lab) -> None:
     """Write what any cluster takes that is not a secondary."""
     lab["paris"].post("secret/data/app", {"data": {}})
+
+
+def test_a_secondary_that_is_older_than_the_node_that_leads_now_is_not_late():
+    """The primary's second node is upgraded already: as soon as it leads, the secondary is refused."""
+    plain = pair()
+    newer = (NodeSettings(name="paris-2", version="1.17.0+ent"),)
+    clusters = tuple(replace(plan, each=newer) if plan.name == "paris" else plan for plan in plain.clusters)
+    lab = Lab(replace(plain, clusters=clusters))
+    lab.replicate("paris", "tokyo")
+    lab.crash("paris-1")
+    lab.run("10s").restart("paris-1")
+    lab["paris"].unseal()
+    write(lab)
+    lab.run("5m").run("5m")
+
+    assert lab["paris"].active == "paris-2"
+    assert not lab.lag("paris", "tokyo").level
+    assert not found(lab)
 
 
 def test_its_clock_begins_again_when_the_path_was_not_sound(calm, monkeypatch):
