@@ -60,6 +60,8 @@ def test_a_secondary_is_enabled_with_a_kept_activation_token(quiet: Lab) -> None
     quiet.work_through("ask", **asked)
     quiet.run("1s")
     before = quiet["tokyo"].unseal_keys
+    with pytest.raises(RunbookError, match="http://nowhere:8200"):
+        quiet["tokyo"].enable_secondary("paris", token="$(activation)", address="http://nowhere:8200")
     said = quiet["tokyo"].enable_secondary("paris", token="$(activation)", address="http://paris-2:8200")
 
     assert said == "tokyo streams from paris"

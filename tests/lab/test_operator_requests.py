@@ -36,7 +36,7 @@ def test_a_token_is_the_root_token_a_kept_one_or_none(lab: Lab) -> None:
     assert (
         ask(lab, token="$(user)") == "GET secret/data/app on paris: answered 403: 1 error occurred: * permission denied"
     )
-    assert ask(lab, token="none").startswith("GET secret/data/app on paris: answered 403: ")
+    assert ask(lab, token="none") == "GET secret/data/app on paris: answered 403: permission denied"
     assert ask(lab, token="none", answer={"status": 403, "says": "permission denied"}) == "GET secret/data/app: 403"
 
 
@@ -45,7 +45,9 @@ def test_a_reference_stands_for_a_value_in_path_body_and_headers(lab: Lab) -> No
     has = {"data.meta.of": "$(paris.root)", "data.policies": "default", "data.policies.0": "default"}
     assert ask(lab, look_up, answer={"has": has}) == "POST auth/token/lookup: 200"
     assert ask(lab, look_up, answer={"has": {"data.policies": "$(policies)"}}) == "POST auth/token/lookup: 200"
-    assert "namespace" in ask(lab, headers={"X-Vault-Namespace": "$(user)"})
+    assert "namespace not found" in ask(lab, headers={"X-Vault-Namespace": "$(user)"})
+    named = {"cluster": "paris", "method": "POST", "path": "transit/keys/k", "body": {"type": "$(user)"}}
+    assert ask(lab, named) == "POST transit/keys/k on paris: answered 400: unknown key type $(user)"
     assert ask(lab, {**APP, "path": "secret/data/$(usr)"}) == (
         "GET secret/data/$(usr) on paris: nothing is kept under the name 'usr'; kept are: user, policies, paris.root, "
         + ", ".join(f"paris.share.{number}" for number in range(1, 6))
@@ -62,6 +64,7 @@ def test_a_reference_stands_for_a_value_in_path_body_and_headers(lab: Lab) -> No
         ({"has": {"data.data.count": 4}}, "data.data.count: expected 4, got 3"),
         ({"has": {"data.data.count": "3"}}, "data.data.count: expected a text, got 3"),
         ({"has": {"data.data.count": True}}, "data.data.count: expected true, got 3"),
+        ({"has": {"data.metadata.version": True}}, "data.metadata.version: expected true, got 1"),
         ({"has": {"data.data.user": "bob"}}, "data.data.user: expected a text, got another text"),
         ({"has": {"data.data.none": None}}, "data.data.none: expected null, got nothing"),
         ({"has": {"data.data": {"user": "ada"}}}, "data.data: expected a mapping, got a mapping"),
@@ -90,11 +93,12 @@ def test_no_text_and_no_event_holds_a_kept_value(lab: Lab) -> None:
     token = lab.parts.console.kept["user"]
     said = ask(lab, {**APP, "path": "secret/data/$(user)"}, token="$(user)")
     silent = ask(lab, {**APP, "node": "paris-2", "path": "$(user)/x"})
-    lab.crash("tokyo")
+    lab.pause("tokyo-1")
     unanswered = ask(lab, {**APP, "cluster": "tokyo", "node": "tokyo-1", "path": "$(user)/x"})
 
     assert said == "GET secret/data/$(user) on paris: answered 403: 1 error occurred: * permission denied"
     assert token not in said + silent + unanswered + repr(lab.parts.console.values) + "".join(lab.trace.lines())
+    assert "no answer from tokyo to Request(GET /v1/$(user)/x) in time" in unanswered
     assert token in str(lab.snapshot().state["console"]["kept"])
 
 

@@ -58,6 +58,14 @@ def test_what_is_checked_is_judged_now_and_nothing_else_is_listed(
     assert statuses(lab, **values) == found
 
 
+def test_a_connection_that_is_ready_is_not_one_that_is_not() -> None:
+    lab = Lab.pair()
+    lab.replicate("paris", "tokyo")
+
+    assert statuses(lab, connections={"tokyo": "ready"}) == [("ready", "ok")]
+    assert statuses(lab, connections={"tokyo": "not ready"}) == [("ready", "broken")]
+
+
 def test_keys_of_clusters_that_follow_nobody_are_not_compared() -> None:
     assert statuses(Lab.pair(), differing=0, states={"paris": "running"}) == [
         ("no cluster follows another", "unknown"),

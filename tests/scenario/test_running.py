@@ -467,6 +467,25 @@ def test_a_check_judges_at_its_instant_and_stops_a_timeline_that_is_not_as_writt
     )
 
 
+def test_a_check_happens_beside_a_runbook_and_what_cannot_be_judged_is_not_as_written(
+    vary: Vary, scenario_file: Callable[..., Any], judged: Callable[[Lab], Any]
+) -> None:
+    timeline = (
+        "timeline:\n  - {do: replicate, primary: paris, secondary: tokyo, at: 1s}\n"
+        "  - {do: check, modes: {paris: primary, tokyo: disabled}, at: 1100ms}\n  - {do: check, rto: 1s, at: 4s}\n"
+    )
+    lab = Lab.load(scenario_file(vary((START, timeline), ("  lost: 0\n  primary: tokyo\n", "  lost: 0\n")))).run()
+    assert lab.scenario is not None
+
+    assert [(result.number, result.began_ns, result.ok) for result in lab.scenario.results] == [
+        (2, 1_100_000_000, True),
+        (1, SECOND_NS, True),
+        (3, 4 * SECOND_NS, False),
+    ]
+    assert lab.scenario.results[2].message == "recovery time (RTO): expected 1s, got no cluster was promoted"
+    assert judged(lab).exit_code == 1
+
+
 def test_no_kept_value_stands_in_trace_report_or_verdict_and_a_cut_run_keeps_them(
     vary: Vary, scenario_file: Callable[..., Any], judged: Callable[[Lab], Any]
 ) -> None:
