@@ -10,7 +10,7 @@
 #   make lessons    list the lessons, and how to open them
 #   make notebook   install JupyterLab into .venv and open the lessons in the browser
 #   make bench      the speed measurements of tests/bench
-#   make prove      search replication, election and client to the end, within bounds that take minutes
+#   make prove      search replication, election, client and operation token to the end, within bounds that take minutes
 #   make torture    500,000 odd requests, 1,000 random labs, 1,000 recounts of losses; ARGS is requests and a seed
 #
 # PYTHON=/path/to/python3 chooses the interpreter, VENV=folder another place for the environment.
@@ -76,6 +76,7 @@ prove: $(VENV)/core
 	@$(VENV)/bin/labkit prove replication --writes 3 --cuts 2 --restarts 1 --late
 	@$(VENV)/bin/labkit prove election --terms 4 --damages 2
 	@$(VENV)/bin/labkit prove client --nodes 2 --retries 2
+	@$(VENV)/bin/labkit prove operation-token --attempts 3 --mistakes 3
 
 torture: $(VENV)/dev
 	@$(VENV)/bin/python tests/torture/test_odd_requests.py $(ARGS)

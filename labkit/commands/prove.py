@@ -29,6 +29,9 @@ no step raises"""
 CLIENT_SHOWN = """\
 in every state: an operation ends once, as refused only without effect, as answered only by an answer of its effect;
 it is attempted as often as its plan says; no step raises"""
+TOKEN_SHOWN = """\
+in every state: a token is issued by the share that makes up the threshold and by none other, only the newest one that
+was not deleted is accepted, a refused request changes nothing, no request is a fault of the server"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     made.set_defaults(prove=replication)
     _add_election(machines)
     _add_client(machines)
+    _add_token(machines)
 
 
 def _add_election(machines: Machines) -> None:
@@ -91,6 +95,19 @@ def _add_client(machines: Machines) -> None:
     made.add_argument("--forgetful", action="store_true", help="a client that forgets which attempts had no answer")
     _add_limit(made)
     made.set_defaults(prove=client)
+
+
+def _add_token(machines: Machines) -> None:
+    made = machines.add_parser(
+        "operation-token",
+        help="the attempt at an operation token, key holders, and who uses the token",
+        description="Search what becomes of attempts at an operation token, whatever is asked for, and in any order.",
+    )
+    made.add_argument("--attempts", type=bound, default=2, metavar="N", help="attempts; 2 unless given")
+    about = "wrong shares, cancelled attempts and deleted tokens; 2 unless given"
+    made.add_argument("--mistakes", type=bound, default=2, metavar="N", help=about)
+    _add_limit(made)
+    made.set_defaults(prove=operation_token)
 
 
 def _add_nodes(parser: argparse.ArgumentParser, counts: range, default: int, about: str) -> None:
@@ -172,6 +189,14 @@ def client(given: argparse.Namespace) -> int:
 
     bounds = ClientBounds(given.nodes, given.retries, given.forgetful)
     return _small(ClientFailover(bounds), described, (bounds, given.max_states), CLIENT_SHOWN)
+
+
+def operation_token(given: argparse.Namespace) -> int:
+    """Search what becomes of attempts at an operation token."""
+    from labkit.proof.token_generation import TokenBounds, TokenGeneration, described
+
+    bounds = TokenBounds(given.attempts, given.mistakes)
+    return _small(TokenGeneration(bounds), described, (bounds, given.max_states), TOKEN_SHOWN)
 
 
 def _small(model: Any, described: Callable[[Any], str], within: tuple[Any, int | None], shown: str) -> int:

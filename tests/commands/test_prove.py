@@ -88,6 +88,7 @@ def test_what_the_lab_cannot_play_is_not_written(tmp_path: Path, capsys: pytest.
         (["election", "--unfenced"], 1, "a commit of node one under term 1 is accepted, and term 2 is taken"),
         (["election", "--max-states", "9"], 3, "not all states were visited"),
         (["client", "--nodes", "1"], 0, "every state leads on"),
+        (["operation-token", "--attempts", "1"], 0, "25 states, 135 transitions"),
         (["client", "--nodes", "1", "--forgetful"], 1, "the operation ends as refused, and it had an effect"),
     ],
 )
@@ -108,6 +109,7 @@ def test_the_other_machines_are_searched_too(
         ["client", "--nodes", "0"],
         ["client", "--retries", "-1"],
         ["client", "--planted", "x"],
+        ["operation-token", "--mistakes", "x"],
     ],
 )
 def test_their_bad_input_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,110 @@
+"""The model of an operation token: its counts, and that each property is broken by a mistake in the shipped code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from labkit.proof.search import search, stuck
+from labkit.proof.token_generation import (
+    CANCELS,
+    DELETES,
+    GIVES,
+    STARTS,
+    USES,
+    Asking,
+    TokenBounds,
+    TokenGeneration,
+    described,
+)
+from labkit.service.errors import BadRequest
+from labkit.vault import key_shares, token_generation
+from labkit.vault.replication import operation_token
+
+
+@pytest.mark.parametrize(
+    ("bounds", "counts"),
+    [
+        (TokenBounds(1, 2), (25, 135, 8)),
+        (TokenBounds(2, 1), (59, 339, 9)),
+        pytest.param(TokenBounds(3, 2), (340, 2898, 14), marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
+def test_attempts_are_searched_to_the_end(bounds: TokenBounds, counts: tuple[int, int, int]) -> None:
+    model = TokenGeneration(bounds)
+    found, reached = search(model)
+
+    assert (found.exhausted, found.broken) == (True, "")
+    assert found[:3] == counts
+    assert stuck(model, reached) is None
+    assert any(state.promoted for state in reached.states)
+
+
+def shows_its_otp(shipped: Callable[..., Any], ctx: Any, kind: Any, attempt: Any, **named: Any) -> Any:
+    """A status that says the one-time password of its attempt."""
+    return shipped(ctx, kind, attempt, **named) | ({"otp": attempt.otp} if attempt else {})
+
+
+def takes_any_set(shipped: Callable[..., Any], *given: Any) -> bytes:
+    """Shares that count whether they combine or not."""
+    try:
+        root_key: bytes = shipped(*given)
+    except BadRequest:
+        return b""
+    return root_key
+
+
+REFUSE, GRANT = "is to be refused", "is to be granted"
+
+MISTAKES: list[tuple[Any, str, Callable[..., Any], str, list[str]]] = [
+    (key_shares, "with_share", lambda _, given, key: (*given, key), "changes what is stored", [STARTS, GIVES, GIVES]),
+    (key_shares, "check_nonce", lambda *_: None, REFUSE, [STARTS, CANCELS, STARTS, GIVES]),
+    (key_shares, "prove", takes_any_set, REFUSE, [STARTS, GIVES, GIVES]),
+    (token_generation, "_check_event", lambda *_: None, REFUSE, [STARTS, STARTS]),
+    (token_generation, "cancel", lambda *_: None, GRANT, [STARTS, CANCELS, STARTS]),
+    (token_generation, "_describe", shows_its_otp, "shows a one-time password", [STARTS, GIVES]),
+    (
+        token_generation,
+        "encode",
+        lambda shipped, token, otp: shipped(token[::-1], otp),
+        "decoded",
+        [STARTS, GIVES, GIVES],
+    ),
+    (operation_token, "check", lambda *_: None, REFUSE, [USES]),
+    (operation_token, "delete", lambda *_: None, REFUSE, [STARTS, GIVES, GIVES, DELETES, USES]),
+]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake[1])
+def test_a_mistake_in_the_shipped_code_is_found(mistake: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    module, name, change, says, kinds = mistake
+    shipped = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *given, **named: change(shipped, *given, **named))
+
+    found, _ = search(TokenGeneration(TokenBounds(2, 2)))
+
+    assert says in found.broken
+    assert [call.kind for call in found.way] == kinds
+    assert all(described(call).endswith(".") for call in found.way)
+
+
+def test_a_step_that_raises_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> Any:
+        raise ZeroDivisionError("no share")
+
+    monkeypatch.setattr(key_shares, "with_share", fail)
+    found, _ = search(TokenGeneration(TokenBounds(1, 0)))
+
+    assert found.broken == "a step raised ZeroDivisionError: no share"
+
+
+def test_an_attempt_that_never_ends_leads_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = TokenGeneration(TokenBounds(1, 0))
+    monkeypatch.setattr(model, "_calls", lambda state: [Asking(STARTS)] if state.left[0] else [])
+    found, reached = search(model)
+
+    assert found.exhausted
+    assert stuck(model, reached) == ()
