@@ -54,6 +54,7 @@ def test_without_it_a_run_says_nothing_of_that(written: Written, capsys: pytest.
     assert "why" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_of_what_was_as_expected_only_broken_rules_are_explained(written: Written) -> None:
     good = SPLIT.replace("lost: 0", "lost: {at least: 1}").replace("  refused: {at least: 1}\n", "")
     lab = Lab.load(written("x.lab.yaml", good)).run()

@@ -280,6 +280,7 @@ def test_without_a_trace_nothing_can_be_explained():
         Lab(pair(), trace=False).why(0)
 
 
+@pytest.mark.slow
 def test_a_chain_takes_no_more_than_a_search_of_the_trace():
     lab = crashed_client(root=True)
     short, long = cost_s(lab), cost_s(lab.run("600s"))

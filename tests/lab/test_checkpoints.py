@@ -51,7 +51,10 @@ def followed(lab: Lab, until: str) -> Lab:
     return lab.run(until=until)
 
 
-@pytest.mark.parametrize("instant", ["2500ms", "4999ms", "5000ms", "7321ms", "9500ms", "11999ms", "13000ms"])
+MORE = [pytest.param(instant, marks=pytest.mark.slow) for instant in ("4999ms", "7321ms", "11999ms", "13000ms")]
+
+
+@pytest.mark.parametrize("instant", ["2500ms", "5000ms", "9500ms", *MORE])
 def test_the_lab_is_as_one_that_was_stopped_then(driven, replicating_snapshot, instant):
     found, stopped = driven.at(instant), followed(Lab.restore(replicating_snapshot), instant)
 
@@ -166,6 +169,7 @@ def test_a_branch_and_a_restored_lab_begin_without_checkpoints(driven):
             other.at("9s")
 
 
+@pytest.mark.slow
 def test_checkpoints_change_nothing(replicating_snapshot, driven):
     assert followed(Lab.restore(replicating_snapshot), "15000ms").trace.digest() == driven.trace.digest()
 

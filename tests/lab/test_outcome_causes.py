@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from labkit import Lab
 
 
@@ -84,6 +86,7 @@ def test_a_write_of_an_overtaken_leader_names_who_overtook_it():
     assert found.root.sentence == "the process of paris-1 stands still, step 2: pause paris-1"
 
 
+@pytest.mark.slow
 def test_stores_that_differ_after_an_overtaken_write_name_that_write():
     lab = Lab.load("scenarios/faults/no-fencing.lab.yaml").run()
 
@@ -99,6 +102,7 @@ def test_a_rule_of_ones_own_names_what_happened_then(calm):
     assert calm.why("paris leads").root.sentence == "paris-1 goes down, by hand"
 
 
+@pytest.mark.slow
 def test_a_hasty_promotion_names_the_operator():
     lab = Lab.load("scenarios/first/hasty-failover.lab.yaml").run()
 
