@@ -244,13 +244,17 @@ def check_namespace(ctx: Context) -> None:
     if not namespace.id:
         raise resolved.match if isinstance(resolved.match, BarrierError) else NotFound("namespace not found")
     if resolved.locked and resolved.path.rstrip("/") != UNLOCK:
-        raise Unavailable(
-            f'API access to this namespace has been locked by an administrator - "{resolved.locked}" must be unlocked '
-            "to gain access."
-        )
+        raise barred(resolved.locked)
     if area == "sys" and is_root_only(path):
         where = "operation unavailable in namespaces" if by_header else "operation only available in root namespace"
         raise BadRequest(where)
+
+
+def barred(path: str) -> Unavailable:
+    """Return the refusal of what lies in a locked namespace, or below it."""
+    return Unavailable(
+        f'API access to this namespace has been locked by an administrator - "{path}" must be unlocked to gain access.'
+    )
 
 
 def is_root_only(path: str) -> bool:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from labkit import Vault
 from labkit.service.errors import NotFound, ServiceError
 from labkit.service.message import Request
 from labkit.vault import request_route
 from labkit.vault.context import Context
 from labkit.vault.mounts import MOUNTS
 from labkit.vault.suspension import Tape
+from tests.examples import examples
 
 
 def test_what_is_remembered_of_requests_is_bounded(service):
@@ -255,3 +259,57 @@ def test_what_is_read_on_a_tape_does_not_depend_on_the_memo(service):
         service.post(f"sys/mounts/kv{number}", {"type": "kv"}, namespace="team")
     assert "GET team/sys/mounts" in service.core.caches.routes
     assert read == [["read", "read"]] * 2
+
+
+# ---- memos beside none, while namespaces, mounts, policies and locks change
+
+PLACES = ("", "a", "b", "a/a", "a/b")
+MOUNTED = ("kv", "a/x", "b")
+PATHS = ("kv/s", "a/x/s", "b/s", "sys/mounts", "sys/internal/ui/mounts", "auth/token/lookup-self")
+NAMED, PLACE = st.sampled_from(("a", "b")), st.sampled_from(PLACES)
+CHANGES = st.one_of(
+    st.tuples(st.just("POST"), NAMED.map("sys/namespaces/{}".format), st.just({}), PLACE),
+    st.tuples(st.just("DELETE"), NAMED.map("sys/namespaces/{}".format), st.none(), PLACE),
+    st.tuples(st.just("POST"), NAMED.map("sys/namespaces/api-lock/lock/{}".format), st.just({}), PLACE),
+    st.tuples(st.just("POST"), NAMED.map("sys/namespaces/api-lock/unlock/{}".format), st.just({}), PLACE),
+    st.tuples(st.just("POST"), st.sampled_from(MOUNTED).map("sys/mounts/{}".format), st.just({"type": "kv"}), PLACE),
+    st.tuples(st.just("DELETE"), st.sampled_from(MOUNTED).map("sys/mounts/{}".format), st.none(), PLACE),
+    st.tuples(st.just("POST"), st.just("kv/s"), st.integers(0, 9).map(lambda number: {"n": number}), PLACE),
+    st.tuples(
+        st.just("POST"),
+        st.just("sys/policies/acl/p"),
+        st.sampled_from(("*", "kv/*", "a/*", "+/kv/*")).map(
+            lambda pattern: {"policy": f'path "{pattern}" {{ capabilities = ["read"] }}'}
+        ),
+        PLACE,
+    ),
+)
+QUESTIONS = st.tuples(st.sampled_from(("", "a/", "b/", "a/b/")), st.sampled_from(PATHS), PLACE, st.integers(0, 5))
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(st.lists(CHANGES, min_size=4, max_size=20), st.lists(QUESTIONS, min_size=2, max_size=6))
+def test_answers_are_the_same_without_memos(changes, questions):
+    """Each question is asked after every change, so that a memo of before could answer it."""
+    vault = Vault.dev(clock=lambda: 1_893_456_000_000_000_000)
+    tokens = [vault.root_token]
+    vault.post("sys/namespaces/a")
+    vault.post("sys/mounts/kv", {"type": "kv"}, namespace="a")
+
+    def answers():
+        found = []
+        for before, path, place, which in questions:
+            headers = {"X-Vault-Token": tokens[which % len(tokens)], "X-Vault-Namespace": place}
+            given = vault.request("GET", before + path, None, headers)
+            found.append((given.status, given.errors, given.data, given.headers))
+        return found
+
+    for method, path, body, place in changes:
+        headers = {"X-Vault-Token": vault.root_token, "X-Vault-Namespace": place}
+        vault.request(method, path, body, headers)
+        if path == "sys/policies/acl/p":
+            made = vault.request("POST", "auth/token/create", {"policies": ["p"]}, headers)
+            tokens += [made.auth["client_token"]] if made.ok else []
+        remembered = answers()
+        vault.core.caches.clear()
+        assert answers() == remembered

@@ -16,7 +16,7 @@ from labkit.vault.context import Caller
 from labkit.vault.mounts import read_table
 from labkit.vault.policies import CAPABILITIES, DENY
 from labkit.vault.policies.store import acl_for
-from labkit.vault.system.mounted import AUTH, describe, in_area
+from labkit.vault.system.mounted import AUTH, describe, in_area, place_of
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -39,14 +39,15 @@ def list_mounts(ctx: Context) -> dict[str, Any]:
 
 def read_mount(ctx: Context, path: str) -> dict[str, Any]:
     """Return the mount of a path, to a caller whose policies grant anything there: 403 otherwise, and for no mount."""
-    mount = read_table(ctx.namespace_storage).find(path)
-    acl = _acl(ctx)
-    if acl is None or mount is None or not reaches(acl, ctx.policy_prefix + mount.path):
+    storage, rest = place_of(ctx, path)
+    mount = read_table(storage).find(rest)
+    acl, below = _acl(ctx), path.removesuffix(rest)  # the child namespaces that the path begins with
+    if acl is None or mount is None or not reaches(acl, ctx.policy_prefix + below + mount.path):
         raise Forbidden(
             "preflight capability check returned 403, please ensure client's policies grant access to path "
             f'"{path.strip("/")}/"'
         )
-    return {**describe(mount), "path": mount.path}
+    return {**describe(mount), "path": below + mount.path}
 
 
 def list_namespaces(ctx: Context) -> dict[str, Any]:

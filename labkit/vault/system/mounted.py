@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest
+from labkit.service.record import NamedTuple
 from labkit.vault.mounts import Mount, MountTable, read_table
+from labkit.vault.request_route import barred
+from labkit.vault.storage.storage_view import StorageView
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -69,6 +72,23 @@ def in_area(table: MountTable, area: str) -> list[Mount]:
 def full_path(ctx: Context, path: str) -> str:
     """Return the path that a mount is kept under."""
     return f"{area_of(ctx)}{path.strip('/')}/"
+
+
+class Place(NamedTuple):
+    """What a namespace has of its own, and a path within it."""
+
+    storage: StorageView
+    path: str
+
+
+def place_of(ctx: Context, path: str) -> Place:
+    """Return where a path within the request's namespace leads; it may begin with child namespaces, none locked."""
+    storage = ctx.namespace_storage
+    while (child := read_table(storage).child(path)) is not None:
+        if child.lock:
+            raise barred(child.path)
+        storage, path = StorageView(ctx, child.prefix), path[len(child.name) :]
+    return Place(storage, path)
 
 
 def find_mount(ctx: Context, path: str) -> Mount:

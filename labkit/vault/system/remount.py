@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest
-from labkit.service.record import NamedTuple
 from labkit.service.routing import Route
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import check_free, read_table, write_table
 from labkit.vault.quotas import rules
 from labkit.vault.storage.records import decode_record, encode_record
-from labkit.vault.storage.storage_view import StorageView
-from labkit.vault.system.mounted import AUTH, SINGLETONS
+from labkit.vault.system.mounted import AUTH, SINGLETONS, Place, place_of
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -24,18 +22,11 @@ if TYPE_CHECKING:
 MIGRATIONS = "core/migration/"
 
 
-class Place(NamedTuple):
-    """A mount's path within its namespace, and what the namespace has of its own."""
-
-    storage: StorageView
-    path: str
-
-
 def remount(ctx: Context) -> dict[str, Any]:
     """Move a mount; the body's members are ``from`` and ``to``, which no parameter of Python can be called."""
     ctx.warnings.clear()  # of members that no field names
     old, new = _path(ctx.body.get("from"), "from"), _path(ctx.body.get("to"), "to")
-    source, target = _place(ctx, old), _place(ctx, new)
+    source, target = place_of(ctx, old), place_of(ctx, new)
     mount = read_table(source.storage).at(source.path)
     if mount is None:
         raise BadRequest(f'no matching mount at "{old}"')
@@ -62,14 +53,6 @@ def read_status(ctx: Context, migration_id: str) -> dict[str, Any]:
     old, new = decode_record(stored)
     info = {"source_mount": old, "target_mount": new, "status": "success"}
     return {"migration_id": migration_id, "migration_info": info}
-
-
-def _place(ctx: Context, path: str) -> Place:
-    """Return where a path within the request's namespace leads; it may go through child namespaces."""
-    storage = ctx.namespace_storage
-    while (child := read_table(storage).child(path)) is not None:
-        storage, path = StorageView(ctx, child.prefix), path[len(child.name) :]
-    return Place(storage, path)
 
 
 def _scope(ctx: Context, path: str, place: Place) -> rules.Scope:

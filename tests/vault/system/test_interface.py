@@ -145,3 +145,9 @@ def test_a_parent_s_token_sees_what_its_policies_reach_below(service) -> None:
     assert (set(shown["secret"]), set(shown["auth"])) == ({"kv/"}, set())
     assert service.get("sys/internal/ui/mounts/kv", token=token, namespace="team").ok
     assert service.get("sys/internal/ui/mounts/hidden", token=token, namespace="team").status == 403
+    by_path = service.get("sys/internal/ui/mounts/team/kv/a", token=token)
+    assert (by_path.data["path"], by_path.data["type"]) == ("team/kv/", "kv")
+    assert service.get("sys/internal/ui/mounts/team/kv").data["path"] == "team/kv/"
+    for path in ("team/hidden", "team", "team/none", "kv"):
+        assert service.get(f"sys/internal/ui/mounts/{path}", token=token).status == 403
+    assert service.get("sys/internal/ui/mounts/team").status == 403

@@ -87,6 +87,15 @@ def test_one_is_locked_once_and_keeps_its_lock_when_it_changes(team):
     assert team.get("sys/mounts", namespace="other").ok
 
 
+def test_a_lock_is_not_passed_by_naming_what_is_behind_it(team):
+    team.post(f"{LOCK}/team")
+    for body in ({"from": "team/kv", "to": "kv"}, {"from": "secret", "to": "team/secret"}):
+        assert team.post("sys/remount", body).errors == [LOCKED.format("team/")]
+    assert team.get("sys/internal/ui/mounts/team/kv").errors == [LOCKED.format("team/")]
+    team.post(f"{UNLOCK}/team")
+    assert team.get("kv/a", namespace="team").ok
+
+
 def test_a_lock_below_a_lock_stays(team):
     team.post(f"{LOCK}/team/sub")
     team.post(f"{LOCK}/team")
