@@ -86,9 +86,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("name", metavar="NAME", help="the file's name, such as my-drill or drills/my-drill")
     add("scenarios", "scenarios", "list the shipped scenarios, or copy them", copy)
     add("lessons", "lessons", "list the lessons and say how to open them, or copy them", copy)
+    made = add("coverage", "coverage", "show what each endpoint answers, and where that is known from")
+    made.add_argument("words", nargs="*", metavar="WORD", help="only endpoints with these in them: post secret/data")
     serve.add_arguments(add("serve", "serve", "serve a vault on an HTTP port, until Ctrl-C"))
     prove.add_arguments(add("prove", "prove", "search a state machine to the end, within bounds"))
-    made = add("help", "help_topic", "show a page: architecture, rules, api, scenario, verbs or proof")
+    made = add("help", "help_topic", "show a page, such as architecture, rules or verbs")
     made.add_argument("topic", nargs="?", metavar="TOPIC", help="the page; the list of pages unless given")
     made.add_argument("entry", nargs="?", metavar="ENTRY", help="one entry of it: help rules R4, help verbs crash")
     return top

@@ -22,7 +22,7 @@ def test_help_names_the_commands_that_there_are(capsys: pytest.CaptureFixture[st
 
     output = capsys.readouterr().out
     assert left.value.code == 0
-    names = ("demo", "run", "check", "new", "scenarios", "lessons", "serve", "prove", "help")
+    names = ("demo", "run", "check", "new", "scenarios", "lessons", "serve", "coverage", "prove", "help")
     assert [name for name in names if not re.search(rf"(?m)^ +{name}\b", output)] == []
 
 

@@ -48,7 +48,7 @@ def test_an_entry_is_found_in_any_case(topic: str, name: str) -> None:
             "nothing",
             None,
             "no topic is called 'nothing'; "
-            "known: architecture, rules, api, scenario, regions, verbs, invariants, testing, proof",
+            "known: architecture, rules, api, coverage, scenario, regions, verbs, invariants, testing, proof",
         ),
         ("verbs", "crsh", "no entry of verbs is called 'crsh'; did you mean crash?"),
         ("scenario", "xyz", "no entry of scenario is called 'xyz'; known: none"),

@@ -26,6 +26,7 @@ TOPICS = {
     "architecture": "the map: packages, the walk of a request, where things are",
     "rules": "rules R1 to R25 and the decisions C, K, T, A and D; `rules R4` shows one",
     "api": "the API in brief: what the code cites as `spec`",
+    "coverage": "what each endpoint answers and where that is known from; `labkit coverage WORD` shows some",
     "scenario": "the keys of a scenario file, when its steps begin, how it is judged",
     "regions": "measured latencies between regions of a public cloud, for links, with their sources",
     "verbs": "what a step of a timeline can do; `verbs crash` shows one, with a file that uses it",
@@ -110,7 +111,7 @@ def entries(topic: str) -> dict[str, str]:
         title = heading.lstrip("# ")
         name = title.split(" ")[0] if heading.startswith("### ") else title
         if body.strip():
-            found[name] = f"{title}\n\n{body.strip()}"
+            found[name] = f"{title}\n\n{body.strip(chr(10)).rstrip()}"
     return found
 
 

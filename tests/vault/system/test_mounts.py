@@ -125,6 +125,7 @@ def test_what_is_no_auth_method(service, body, text: str) -> None:
 
 def test_reading_what_is_not_there(service) -> None:
     assert service.get("sys/mounts/none").errors == ["No secret engine mount at none/"]
+    assert service.get("sys/auth/token").data["type"] == "token"
     assert service.get("sys/auth/none").errors == ["No auth engine at none/"]
 
 

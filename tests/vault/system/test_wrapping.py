@@ -89,6 +89,7 @@ def test_looking_uses_nothing_up_and_needs_no_token(service) -> None:
     wanted = {"creation_ttl": 300, "creation_time": "2030-01-01T00:00:00Z", "creation_path": "sys/wrapping/wrap"}
     assert service.post("sys/wrapping/lookup", {"token": token}, token="").data == wanted
     assert service.post("sys/wrapping/lookup", token=token).data == wanted
+    assert service.get("sys/wrapping/lookup", token=token).data == wanted
     assert service.post("sys/wrapping/unwrap", token=token).status == 200
     assert service.post("sys/wrapping/lookup", token="").errors == INVALID
 

@@ -41,6 +41,16 @@ def test_what_is_not_there(service) -> None:
     assert service.post("auth/token/revoke-accessor").errors == ["missing accessor"]
 
 
+def test_children_outlive_a_parent_that_is_revoked_as_an_orphan(service) -> None:
+    parent = create(service, {"policies": ["root"]})["client_token"]
+    child = service.post("auth/token/create", token=parent).auth["client_token"]
+
+    assert service.post("auth/token/revoke-orphan", {"token": parent}).status == 204
+
+    assert service.get("auth/token/lookup-self", token=parent).status == 403
+    assert service.get("auth/token/lookup-self", token=child).data["orphan"] is True
+
+
 def test_what_a_token_kept_to_itself_goes_with_it(service) -> None:
     wrapping = service.post("sys/wrapping/wrap", {"k": "v"}, headers={"X-Vault-Wrap-TTL": "1h"}).wrap_info
     assert len(service.core.storage.list("cubbyhole/")) == 1
