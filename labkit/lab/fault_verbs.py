@@ -101,6 +101,10 @@ class FaultVerbs:
         """End ``flap``, with the line up: between two, around one, or everywhere."""
         self.faults.steady(a, b)
 
+    def stray_write(self, cluster: str) -> None:
+        """Let a cluster's active node store something that nobody asked for, as a faulty service would."""
+        self.faults.stray_write(cluster)
+
     def corrupt(self, cluster: str, layer: str = "subpage", key: str | None = None) -> None:
         """Alter one kept node of the Merkle index of a cluster's active node, or a stored value (``storage``)."""
         self.faults.corrupt(cluster, layer, key)

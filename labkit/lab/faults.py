@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from labkit.lab.messages import FlapTimer
 from labkit.lab.node import NodeHost
@@ -28,6 +28,9 @@ MIN_FLAP_NS = MILLION  # 1 ms
 LAYERS = ("root", "subtree", "page", "subpage", "storage")
 ANY_TERM = 1 << 62  # damage asks for no leadership
 POLICIES = "policy/"
+STRAY = "logical/stray"
+
+Result = TypeVar("Result")
 
 
 class LabFaults:
@@ -227,22 +230,41 @@ class LabFaults:
         one_of("layer", "a layer", layer, LAYERS)
         if key is not None and not isinstance(key, str):
             raise wrong("key", "a storage key, or None", key)
-        active = self.queries.active_node(self._parts.blueprint.cluster(cluster).name)
-        if not active:
-            raise ValueError(f"{cluster} has no active node whose index could be altered; unseal or restart one first")
-        node = self._parts.nodes[active]
-        try:
-            where = self._strike(node, layer, key)
-        except CommitInterruptedError as ended:
-            self.end_inside_commit(ended)
-            raise ValueError(f"{active} went down inside a commit, as it was to; restart it first") from None
-        except StaleTerm:
-            raise ValueError(f"{active} does not lead {cluster} any more; let time pass until another does") from None
+        node = self._active_node(cluster, "whose index could be altered")
+        where = self._through(node, lambda: self._strike(node, layer, key))
         node.core.observe("corrupted", layer=layer, **where)
         rebuild = node.journal.rebuild
         altered = where.get("key", "")
         missed = rebuild is not None and rebuild.misses(altered)
         self._emit(Corrupted(self._parts.now, cluster, layer, missed, altered))
+
+    def stray_write(self, cluster: str) -> None:
+        """Let a cluster's active node store something that nobody asked for, as a faulty service would.
+
+        It stands in the tree that is replicated; only a primary may write there (decision D20).
+        """
+        node = self._active_node(cluster, "that could write")
+        core, text = node.core, str(self._parts.now).encode()
+        self._trace("stray write", (cluster,), STRAY)
+        self._through(node, lambda: core.commit({STRAY: core.keys.encrypt(STRAY, text, core.entropy)}))
+        node.after_step()
+
+    def _active_node(self, cluster: str, which: str) -> NodeHost:
+        active = self.queries.active_node(self._parts.blueprint.cluster(cluster).name)
+        if not active:
+            raise ValueError(f"{cluster} has no active node {which}; unseal or restart one first")
+        return self._parts.nodes[active]
+
+    def _through(self, node: NodeHost, commit: Callable[[], Result]) -> Result:
+        """Return what a commit gives; ValueError where the node ends inside it, or leads no more."""
+        try:
+            return commit()
+        except CommitInterruptedError as ended:
+            self.end_inside_commit(ended)
+            raise ValueError(f"{node.name} went down inside a commit, as it was to; restart it first") from None
+        except StaleTerm:
+            where = f"{node.name} does not lead {node.cluster} any more"
+            raise ValueError(f"{where}; let time pass until another does") from None
 
     def _trace(self, verb: str, pair: tuple[str, ...], detail: str) -> None:
         self._parts.trace.record(("fault", self._parts.now, verb, " <> ".join(pair), detail))

@@ -36,6 +36,7 @@ FAULT_WORDS = {
     "impersonate": "an impostor takes the place of {target}",
     "expose": "the impostor of {target} is gone",
     "corrupt": "{target} is damaged on purpose ({detail})",
+    "stray write": "{target} stores something that nobody asked for ({detail})",
 }
 FLAPPED = ("partition", "heal")
 FETCHES = ("request", "bootstrap_request")

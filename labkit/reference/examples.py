@@ -263,6 +263,11 @@ EXAMPLES = {
         (REPLICATE, "{do: corrupt, cluster: tokyo, layer: subpage, at: 5s}"),
         "{primary: paris}",
     ),
+    "stray-write": Example(
+        "A secondary that stores something of its own",
+        (REPLICATE, "{do: stray-write, cluster: tokyo, at: 5s}"),
+        '{primary: paris, roots: equal, invariants: {"a secondary writes nothing of its own": broken}}',
+    ),
     "wait": Example(
         "A while passes, and then as long as it takes",
         ("{do: wait, for: 2s}", REPLICATE, "{do: wait, until: lag 0, within: 10s}"),

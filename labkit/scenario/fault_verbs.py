@@ -261,4 +261,11 @@ FAULT_VERBS = (
         ),
         fault=lambda faults, arguments: faults.corrupt(arguments["cluster"], arguments["layer"], arguments["key"]),
     ),
+    Verb(
+        "stray-write",
+        FAULT,
+        "Let a cluster's active node store something that nobody asked for, as a faulty service would.",
+        (cluster_parameter("writes of its own accord"),),
+        fault=lambda faults, arguments: faults.stray_write(arguments["cluster"]),
+    ),
 )

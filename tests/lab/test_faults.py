@@ -505,3 +505,37 @@ def test_a_secondary_that_ends_inside_the_commit_of_what_its_primary_sent_wrote_
     assert not calm.queries.is_running("tokyo-1")
     assert calm.queries.contents("tokyo") == calm.queries.contents("paris"), "the store has all of it"
     assert calm.invariants.broken == {}
+
+
+# ---- a write that nobody asked for
+
+
+def test_what_a_primary_stores_of_its_own_accord_is_replicated(calm):
+    calm.stray_write("paris")
+    calm.run("2s")
+
+    assert faults(calm)[-1] == ("stray write", "paris", "logical/stray")
+    assert "logical/stray" in calm.queries.contents("tokyo")
+    assert calm["paris"].root == calm["tokyo"].root
+    assert calm.invariants.broken == {}
+
+
+def test_what_a_secondary_stores_of_its_own_accord_is_found_and_taken_away(calm):
+    other = Lab.restore(calm.snapshot())
+    for lab in (calm, other):
+        lab.stray_write("tokyo")
+        assert lab["paris"].root != lab["tokyo"].root
+        lab.run("5s")
+        assert lab["paris"].root == lab["tokyo"].root
+        assert "logical/stray" not in lab.queries.contents("tokyo")
+        assert [*lab.invariants.broken] == ["a secondary writes nothing of its own"]
+    assert calm.trace.digest() == other.trace.digest()
+
+
+def test_a_write_of_its_own_wants_a_node_that_leads(calm):
+    calm.crash("tokyo")
+    with pytest.raises(ValueError, match="tokyo has no active node that could write; unseal or restart one first"):
+        calm.stray_write("tokyo")
+    calm.crash_in_commit("paris-1", "before")
+    with pytest.raises(ValueError, match="paris-1 went down inside a commit, as it was to; restart it first"):
+        calm.stray_write("paris")

@@ -33,6 +33,7 @@ PROMISED = """
     unseal resume replicate failover lag trace network ledger map timeline dashboard snapshot restore branch
     work_through seed clusters clients blueprint invariants scenario faults queries parts why compare diff at watch
     serve skew correct flap steady impersonate expose crash_in_commit duplicate
+    stray_write
     measures keep_checkpoints
 """
 
@@ -83,6 +84,7 @@ FORWARDED = [
     ("slow", ("paris", "tokyo"), {"factor": 3}, ("paris", "tokyo")),
     ("lose", ("paris", "tokyo", 2.5), {}, ("paris", "tokyo", 2.5)),
     ("restore_links", ("paris",), {}, ("paris", None)),
+    ("stray_write", ("tokyo",), {}, ("tokyo",)),
     ("corrupt", ("tokyo",), {}, ("tokyo", "subpage", None)),
     ("corrupt", ("tokyo", "page", "a"), {}, ("tokyo", "page", "a")),
 ]

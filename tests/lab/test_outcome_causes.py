@@ -78,7 +78,7 @@ def test_a_primary_that_comes_back_names_the_promotion_that_came_meanwhile(calm)
 
 
 def test_a_write_of_an_overtaken_leader_names_who_overtook_it():
-    lab = Lab.load("scenarios/faults/no-fencing.lab.yaml").run()
+    lab = Lab.load("scenarios/dr/no-fencing.lab.yaml").run()
 
     found = lab.why("only the leader writes")
 
@@ -88,7 +88,7 @@ def test_a_write_of_an_overtaken_leader_names_who_overtook_it():
 
 @pytest.mark.slow
 def test_stores_that_differ_after_an_overtaken_write_name_that_write():
-    lab = Lab.load("scenarios/faults/no-fencing.lab.yaml").run()
+    lab = Lab.load("scenarios/dr/no-fencing.lab.yaml").run()
 
     found = lab.why("equal roots, equal contents")
 

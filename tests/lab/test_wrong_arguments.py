@@ -105,6 +105,7 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Lab.lose": {"a": ("paris", set()), "b": ("tokyo", set()), "percent": (5, {"0", "1", "80", "2.5"})},
     "Lab.duplicate": {"a": ("paris", set()), "b": ("tokyo", set()), "percent": (5, {"0", "1", "80", "2.5"})},
     "Lab.restore_links": {"a": ("paris", {"None"}), "b": ("tokyo", {"None"})},
+    "Lab.stray_write": {"cluster": ("tokyo", set())},
     "Lab.corrupt": {"cluster": ("tokyo", set()), "layer": ("page", set()), "key": (None, {"None", *TEXTS})},
     "Lab.watch": {"name": ("x", TEXTS - {"empty"}), "check": (lambda lab: True, {"class"})},
     "Lab.load": {"path": ("nowhere.yaml", set()), "seed": (7, {"0", "1", "80", "None"})},

@@ -65,6 +65,7 @@ ALTERED = {
     "moved-primary": Altered("'https://paris-2:8201'", "'https://paris-1:8201'", "step 5: ask tokyo POST"),
     "moving-target": Altered("backlog: 64", "backlog: 2000", "step 4: state of tokyo"),
     "narrow-line": Altered("bandwidth: 1Mbit", "bandwidth: 10Mbit", "step 2: lag"),
+    "no-fencing": Altered("fencing: false", "fencing: true", "only the leader writes"),
     "no-slot": Altered("backlog: 200", "backlog: 16384", "observed: missing_guard"),
     "old-key-shares": Altered("tokyo.former.share", "tokyo.share", "step 8: ask tokyo POST sys/unseal"),
     "old-primary-returns": Altered(
@@ -89,6 +90,7 @@ ALTERED = {
     "revoked-secondary": Altered("body: {id: tokyo}", "body: {id: lima}", "step 4: ask paris GET"),
     "second-attempt": Altered("method: DELETE", "method: GET", "step 6: ask tokyo GET"),
     "secondary-standby-takes-over": Altered("paris: {site: paris}", "paris: {site: paris, backlog: 8}", "step 4"),
+    "secondary-writes": Altered(*without("{do: stray-write, cluster: tokyo, at: 70s}"), "observed: merkle_diff"),
     "seven-secondaries": Altered(*without("{do: isolate, target: main, at: 19s}"), "observed: missing_guard"),
     "standby-after-a-promotion": Altered(
         "{do: crash, target: tokyo-1, at: 4s}\n  - {do: restart, target: tokyo-1, at: 7s}",

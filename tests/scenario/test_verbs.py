@@ -100,6 +100,7 @@ def test_every_fault_of_the_network_is_a_verb() -> None:
 
     assert of_the_network | {
         "corrupt",
+        "stray-write",
         "pause",
         "resume",
         "skew",
@@ -140,6 +141,7 @@ def test_verbs_come_in_pairs_and_are_explained() -> None:
             "crash-in-commit paris-1 after",
             ("crash_in_commit", "paris-1", "after"),
         ),
+        ({"do": "stray-write", "cluster": "tokyo"}, "stray-write tokyo", ("stray_write", "tokyo")),
         ({"do": "pause", "target": "paris-1"}, "pause paris-1", ("pause", "paris-1")),
         ({"do": "resume", "target": "paris"}, "resume paris", ("resume", "paris")),
         (
