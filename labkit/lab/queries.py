@@ -11,7 +11,7 @@ from labkit.lab.lag import Lag, Progress
 from labkit.lab.messages import Correlation
 from labkit.lab.outages import CUT, DOWN, FENCED, Cause
 from labkit.lab.parts import Parts
-from labkit.lab.surviving_tokens import survival, valid_tokens
+from labkit.lab.surviving_tokens import Counts, survival, valid_tokens
 from labkit.vault.replication.journal import WAL_KEY, read_number
 from labkit.vault.replication.merkle import classify, leaf_digest
 from labkit.vault.replication.state import State
@@ -124,7 +124,7 @@ class Queries:
         stored = self.parts.stores[cluster].get(key)
         return None if stored is None else leaf_digest(key, stored)
 
-    def token_survival(self, old_primary: str, survivor: str) -> tuple[int, int, int, int]:
+    def token_survival(self, old_primary: str, survivor: str) -> Counts:
         """Return how many tokens were valid at an old primary, and at the survivor what ``survival`` says."""
         core, stores = self.parts.nodes[self.active_node(survivor)].core, self.parts.stores
         return survival(valid_tokens(stores[old_primary], core), valid_tokens(stores[survivor], core))

@@ -23,6 +23,8 @@ COLUMNS = (
     MeasuredColumn("survived", WHOLE, "those of them that were valid at the survivor"),
     MeasuredColumn("lost", WHOLE, "those of them that were not"),
     MeasuredColumn("valid_again", WHOLE, "tokens valid at the survivor that the old primary had ended already"),
+    MeasuredColumn("leases_before", WHOLE, "those valid before that had an end, and so a lease"),
+    MeasuredColumn("leases_survived", WHOLE, "those of them that were valid at the survivor"),
 )
 
 
@@ -52,7 +54,8 @@ def _finding(found: tuple[TokenSurvival, ...]) -> str:
     last = found[-1]
     words = f"{last.survived:,} of {_tokens(last.valid_before)} valid at {last.old_primary} survived at {last.survivor}"
     again = f"; {_tokens(last.valid_again)} ended before became valid again" if last.valid_again else ""
-    return f"{words}{again}."
+    leases = f"; {last.leases_survived:,} of {last.leases_before:,} leases did" if last.leases_before else ""
+    return f"{words}{leases}{again}."
 
 
 def _tokens(count: int) -> str:

@@ -43,8 +43,8 @@ class Seen:
     def outages(self) -> list[tuple[str, ...]]:
         return self.causes
 
-    def token_survival(self, old_primary: str, survivor: str) -> tuple[int, int, int, int]:
-        return 5, 3, 2, 1
+    def token_survival(self, old_primary: str, survivor: str) -> tuple[int, int, int, int, int, int]:
+        return 5, 3, 2, 1, 4, 2
 
     def is_awaited(self, correlation: Correlation) -> bool:
         return self.awaited

@@ -13,9 +13,9 @@ from labkit.vault.token_record import Token, encode_token
 
 
 def test_counts():
-    before, after = frozenset("abc"), frozenset("bcde")
-    assert survival(before, after) == (3, 2, 1, 2)
-    assert survival(frozenset(), frozenset()) == (0, 0, 0, 0)
+    before, after = {"a": True, "b": True, "c": False}, dict.fromkeys("bcde", True)
+    assert survival(before, after) == (3, 2, 1, 2, 2, 1)
+    assert survival({}, {}) == (0, 0, 0, 0, 0, 0)
 
 
 def token(lab: Lab, ttl: str = "1h", **more) -> str:
@@ -60,7 +60,7 @@ def drill(lab: Lab, promote: str) -> TokenSurvival:
 
 def test_a_forced_promotion_loses_what_had_not_arrived_and_revives_what_was_ended(calm):
     found = drill(calm, "forced")
-    assert found[1:] == ("tokyo", "paris", False, 3, 2, 1, 1), "root, kept and the new one; of these root and kept"
+    assert found[1:] == ("tokyo", "paris", False, 3, 2, 1, 1, 2, 1), "root, kept, the new one; of these root and kept"
     assert found.at_ns == calm.ledger.promotions[-1].at_ns
 
 
@@ -68,6 +68,7 @@ def test_a_planned_failover_loses_none(calm):
     found = drill(calm, "planned")
     assert (found.planned, found.lost, found.valid_again) == (True, 0, 0)
     assert found.survived == found.valid_before == 2
+    assert found.leases_survived == found.leases_before == 1
 
 
 def test_it_is_kept_when_a_lab_is_saved(calm):
@@ -89,4 +90,4 @@ def test_a_record_that_does_not_open_is_not_valid(calm, damage):
     core = calm.parts.nodes[calm["paris"].active].core
 
     store: Any = SimpleNamespace(list=lambda prefix: ["a"], get=lambda key: damage)
-    assert valid_tokens(store, core) == frozenset()
+    assert valid_tokens(store, core) == {}
