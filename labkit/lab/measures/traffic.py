@@ -31,6 +31,7 @@ MECHANISMS = {
     "stream": "streaming",
     "echo": "heartbeats",
     "announcement": "announcements",
+    "root_key": "root key",
     "forged": "forged messages",
 }
 """The mechanism of each kind of message but the API's requests and answers."""
