@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from time import process_time
 
 import pytest
 
@@ -131,3 +132,14 @@ def test_a_snapshot_does_not_change_when_the_lab_goes_on(lab):
     lab["tokyo"].promote()
 
     assert (pickle.dumps(snapshot.state["stores"]), pickle.dumps(snapshot.state["ledger"])) == before
+
+
+def test_four_times_the_clusters_take_about_four_times_as_long_to_build():
+    def took_s(count: int) -> float:
+        plans = tuple(ClusterPlan(name=f"c{number}", site="paris", nodes=1) for number in range(count))
+        began = process_time()
+        Lab(Blueprint(sites=("paris",), links=(), clusters=plans))
+        return process_time() - began
+
+    took_s(5)
+    assert took_s(80) < 12 * min(took_s(20), took_s(20))

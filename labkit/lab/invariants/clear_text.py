@@ -4,14 +4,16 @@
 2. What nodes observe and operators note is judged as it enters the trace, what replication answers (its status, a
    check, an attempt) when it is answered, and what primaries' journals hold at rest: the newest entries since the last
    look.
-3. A value that the API gives to whoever has asked for it is none of these places.
+3. Texts are searched for the form that secrets have, and only one that has it for each of them: a lab of many
+   clusters costs no more.
+4. A value that the API gives to whoever has asked for it is none of these places.
 """
 
 from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from labkit.lab.invariants.rules import CLEAR_TEXT
@@ -23,24 +25,24 @@ from labkit.service.request_path import readable
 MARKS = ("x" * 16, b64encode(b"x" * 12).decode())
 """What is in every value that a lab's clients write, or have encrypted, of 16 bytes or more."""
 
-NOTHING = "(?!)"
-"""Matches nothing."""
+FORM = re.compile(r"hvs\.|[0-9a-f]{64}")
+"""The form of root tokens and key shares: how one begins, and the fewest digits that a share has."""
+
+STORED_FORM = re.compile(FORM.pattern.encode())
+STORED_MARKS = re.compile("|".join(map(re.escape, MARKS)).encode())
 
 MAX_ENTRIES = 64
 """How many journal entries of a cluster are looked at, the newest ones."""
 
 
 class ClearText(StandingRule):
-    """How far each cluster's journal was looked at; the secrets are the operators', asked for at each look."""
+    """How far each cluster's journal was looked at; the secrets are the operators', asked for when one is in doubt."""
 
-    __slots__ = ("_looked", "_secrets", "_stored", "_text")
+    __slots__ = ("_looked",)
 
     def __init__(self, scene: Scene, state: Mapping[str, Any]) -> None:
         super().__init__(scene, state)
         self._looked: dict[str, int] = dict(state.get("looked", ()))
-        self._secrets: tuple[str, ...] = ()
-        self._text = re.compile(NOTHING)
-        self._stored = re.compile(NOTHING.encode())
 
     @property
     def judgements(self) -> Judgements:
@@ -66,7 +68,6 @@ class ClearText(StandingRule):
     def check_at_rest(self) -> None:
         """Judge the newest entries of the journals of active nodes."""
         queries = self._scene.queries
-        self._learn()
         for plan in queries.blueprint.clusters:
             name = queries.active_node(plan.name)
             node = queries.parts.nodes[name] if name else None
@@ -80,22 +81,24 @@ class ClearText(StandingRule):
             for entry in journal.since(after) or ():
                 self.occurred = True
                 for key, _, value in entry.changes:
-                    if value is not None and self._stored.search(value):
+                    if value is not None and self._is_clear(value):
                         what = f"entry {entry.number} of {plan.name} under {key}"
                         self._scene.found(CLEAR_TEXT, f"{what} holds a secret in clear text")
 
-    def _learn(self) -> None:
-        """Note the secrets that operators have by now: others when a cluster joins, or is rekeyed."""
-        console = self._scene.queries.parts.console
-        known = (*console.credentials.values(), *console.former.values())
-        secrets = tuple(secret for row in known for secret in (row.root_token, *row.unseal_keys))
-        if secrets != self._secrets:
-            self._secrets = secrets
-            self._text = re.compile("|".join(map(re.escape, secrets)))
-            self._stored = re.compile("|".join(map(re.escape, (*secrets, *MARKS))).encode())
-
     def _judge(self, where: str, texts: Iterable[str]) -> None:
         self.occurred = True
-        self._learn()
-        if self._text.search("\n".join(texts)):
+        text = "\n".join(texts)
+        if FORM.search(text) and any(secret in text for secret in self._secrets()):
             self._scene.found(CLEAR_TEXT, f"{where} shows a secret")
+
+    def _is_clear(self, stored: bytes) -> bool:
+        if STORED_MARKS.search(stored):
+            return True
+        return bool(STORED_FORM.search(stored)) and any(secret.encode() in stored for secret in self._secrets())
+
+    def _secrets(self) -> Iterator[str]:
+        """Yield the secrets that operators have by now: others when a cluster joins, or is rekeyed."""
+        console = self._scene.queries.parts.console
+        for row in (*console.credentials.values(), *console.former.values()):
+            yield row.root_token
+            yield from row.unseal_keys

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import WorkloadPlan
+from labkit.lab.blueprint import WorkloadPlan, pair
 from labkit.lab.client import build_request
-from labkit.lab.invariants.clear_text import MARKS
+from labkit.lab.invariants.clear_text import FORM, MARKS
 from labkit.lab.invariants.rules import CLEAR_TEXT
 from labkit.vault.replication import reports
 
@@ -81,3 +83,10 @@ def test_how_far_it_looked_is_saved_and_no_secret_is(lab):
     kept = lab.invariants.state()
     assert kept == Lab.restore(lab.snapshot()).invariants.state()
     assert lab["paris"].root_token not in str(kept)
+
+
+def test_every_secret_of_a_lab_has_the_form_that_is_looked_for():
+    plan = pair()
+    lab = Lab(replace(plan, clusters=(plan.clusters[0], replace(plan.clusters[1], shares=1, threshold=1))))
+    for name in ("paris", "tokyo"):
+        assert all(FORM.search(secret) for secret in (lab[name].root_token, *lab[name].unseal_keys))
