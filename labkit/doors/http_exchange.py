@@ -22,7 +22,6 @@ from labkit.service.message import JSON_TYPE, Response, Unreadable
 BODY_METHODS = frozenset(("POST", "PUT", "PATCH"))
 FORM_TYPE = "application/x-www-form-urlencoded"
 API = "/v1/"
-NOT_JSON = "failed to decode JSON input: "
 
 Headers = Iterable[tuple[str, str]]
 

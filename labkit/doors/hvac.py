@@ -56,7 +56,8 @@ class InProcessSession(Session):
         sent = {name: value for name, value in (how.get("params") or {}).items() if value is not None}
         query = "&".join(part for part in (parts.query, urlencode(sent, doseq=True)) if part)
         body = how.get("json") if method in BODY_METHODS else None
-        timeout = {"timeout": timeout_text(how["timeout"])} if self._timed and how.get("timeout") else {}
+        timeout_s = requests_door.read_timeout_s(how.get("timeout"))
+        timeout = {"timeout": timeout_text(timeout_s)} if self._timed and timeout_s else {}
         target = f"{parts.path}?{query}" if query else parts.path
         try:
             answer = self._service.request(method, target, body, dict(headers or {}), **timeout)

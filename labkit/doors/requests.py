@@ -37,11 +37,10 @@ class Adapter(BaseAdapter):
         proxies: Mapping[str, str] | None = None,
     ) -> Response:
         """Answer a prepared request; ReadTimeout is raised for a cluster's silence."""
-        seconds = timeout[1] if isinstance(timeout, tuple) else timeout
         headers = [(text_of(name), text_of(value)) for name, value in request.headers.items()]
         try:
             answer = self.exchange.answer(
-                request.method or "GET", request.path_url, headers, content_of(request.body), seconds
+                request.method or "GET", request.path_url, headers, content_of(request.body), read_timeout_s(timeout)
             )
         except TimeoutError as error:
             raise ReadTimeout(error, request=request) from error
@@ -61,6 +60,12 @@ def response_of(answer: Answer, request: PreparedRequest | None = None) -> Respo
     if request is not None:
         response.request, response.url = request, request.url or ""
     return response
+
+
+def read_timeout_s(timeout: Any) -> float | None:
+    """Return how long a session waits for an answer: a number of seconds, or the second of two."""
+    seconds: float | None = timeout[1] if isinstance(timeout, tuple) else timeout
+    return seconds
 
 
 def text_of(value: str | bytes) -> str:

@@ -1,6 +1,6 @@
 """The served door: uvicorn on a thread of its own, in front of a vault or a cluster of a lab.
 
-    with serve(vault) as url:
+    with ServedDoor(vault) as url:
         …
 
 1. It listens on a loopback address unless another is given.

@@ -156,8 +156,9 @@ def test_an_answer_without_a_body_is_not_json(vault: Vault) -> None:
         answer.json()
 
 
-def test_a_silent_cluster_is_a_timeout_of_simulated_time(lab: Lab) -> None:
-    client = hvac.Client(token=lab["paris"].root_token, adapter=Adapter(lab["paris"]), timeout=2)
+@pytest.mark.parametrize("timeout", [2, (9, 2)])
+def test_a_silent_cluster_is_a_timeout_of_simulated_time(lab: Lab, timeout: Any) -> None:
+    client = hvac.Client(token=lab["paris"].root_token, adapter=Adapter(lab["paris"]), timeout=timeout)
     lab.crash("paris")
     before = lab.now
 

@@ -62,6 +62,7 @@ ALTERED = {
         "{do: demote, cluster: paris}\n  - {do: repoint, cluster: paris, to: tokyo}",
         "keys fetched",
     ),
+    "lossy-line": Altered("loss: 20%", "loss: 1%", "step 3: lag"),
     "moved-primary": Altered("'https://paris-2:8201'", "'https://paris-1:8201'", "step 5: ask tokyo POST"),
     "moving-target": Altered("backlog: 64", "backlog: 2000", "step 4: state of tokyo"),
     "narrow-line": Altered("bandwidth: 1Mbit", "bandwidth: 10Mbit", "step 2: lag"),
