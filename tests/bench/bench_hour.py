@@ -13,14 +13,13 @@ import sys
 from pathlib import Path
 from statistics import median
 from time import process_time
-from types import FrameType
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
 from labkit.lab.blueprint import ClientPlan, WorkloadPlan, triangle
 from tests.bench.bench_slow_links import IDLE_GOAL_S, idle_s
+from tests.counting import calls_made
 
 SECOND_NS = 1_000_000_000
 SAMPLE_S, COUNTED_S = 60, 10
@@ -45,15 +44,8 @@ def sample_s(lab: Lab) -> float:
 
 def calls_per_write(lab: Lab) -> float:
     """Return how many calls a write takes, all that follows from it and the lab's own work included."""
-    calls, before = 0, len(lab.ledger.writes)
-
-    def count(frame: FrameType, event: str, argument: Any) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    lab.run(COUNTED_S)
-    sys.setprofile(None)
+    before = len(lab.ledger.writes)
+    calls = calls_made(lambda: lab.run(COUNTED_S))
     return calls / (len(lab.ledger.writes) - before)
 
 
