@@ -102,6 +102,10 @@ class EngineContext(Protocol):
     def fips(self) -> bool:
         """Whether the service runs in FIPS 140-2 mode."""
 
+    @property
+    def edition(self) -> str:
+        """The edition of the service: enterprise or community."""
+
     def entropy(self, count: int) -> bytes:
         """Draw random bytes."""
 
@@ -213,6 +217,11 @@ class Context:
     def fips(self) -> bool:
         """Whether the service runs in FIPS 140-2 mode."""
         return self.core.settings.fips
+
+    @property
+    def edition(self) -> str:
+        """The edition of the service: enterprise or community."""
+        return self.core.settings.edition
 
     @property
     def mode(self) -> Mode:

@@ -6,17 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 SIGNING_KEYS = "asymmetric key types are not there yet"
-DATA_KEYS = "data keys are not there yet"
 HMAC = "HMAC is not there yet"
 EXPORT = "export is not there yet"
 WRAPPING_KEY = "import of keys is not there yet"
 
 LEFT_OUT = {
     "core.policy.parameters": SIGNING_KEYS,
-    "transit.datakey": DATA_KEYS,
-    "transit.derived.aes128-gcm96": DATA_KEYS,
-    "transit.derived.aes256-gcm96": DATA_KEYS,
-    "transit.derived.chacha20-poly1305": DATA_KEYS,
     "transit.export.denied": EXPORT,
     "transit.export.ecdsa-p256": EXPORT,
     "transit.export.rsa-2048": EXPORT,

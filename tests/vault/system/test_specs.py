@@ -64,7 +64,8 @@ def test_every_documented_operation_is_there(service, method: str, path: str) ->
     answer = service.request(method.upper(), f"/v1{asked}", json={}, headers=headers)
     assert answer.status != 405
     assert not {NO_ROUTE, UNSUPPORTED} & set(answer.errors)
-    assert not any("no handler for route" in text or "Invalid path" in text for text in answer.errors + answer.warnings)
+    for text in answer.errors + answer.warnings:
+        assert not text.startswith(("no handler for route", "Invalid path for a versioned")), text
 
 
 def test_a_sealed_node_describes_nothing(service) -> None:

@@ -8,9 +8,12 @@ from labkit.service.routing import Groups
 TABLE = Groups(
     {
         "config": ("labkit.vault.engines.transit.settings",),
+        "datakey": ("labkit.vault.engines.transit.datakey",),
         "decrypt": ("labkit.vault.engines.transit.decrypt",),
         "encrypt": ("labkit.vault.engines.transit.encrypt",),
+        "hash": ("labkit.vault.engines.transit.hashing",),
         "keys": ("labkit.vault.engines.transit.keys", "labkit.vault.engines.transit.key_config"),
+        "random": ("labkit.vault.engines.transit.random_bytes",),
         "rewrap": ("labkit.vault.engines.transit.rewrap",),
     }
 )

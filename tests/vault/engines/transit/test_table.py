@@ -18,6 +18,12 @@ ROUTES = [
     ("write", "encrypt/k"),
     ("write", "decrypt/k"),
     ("write", "rewrap/k"),
+    ("write", "datakey/plaintext/k"),
+    ("write", "random"),
+    ("write", "random/32"),
+    ("write", "random/all/32"),
+    ("write", "hash"),
+    ("write", "hash/sha2-256"),
     ("read", "config/keys"),
     ("write", "config/keys"),
 ]
