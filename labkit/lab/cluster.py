@@ -16,6 +16,7 @@ from labkit.vault.files import Files
 from labkit.vault.shamir import MAX_SHARES
 
 if TYPE_CHECKING:
+    from labkit.vault.mount_caches import CacheCounts
     from labkit.views.merkle import MerkleView
 
 
@@ -82,6 +83,11 @@ class Cluster(ShortForms):
     def mode(self) -> str:
         """The replication mode as its active node knows it: disabled, primary, secondary; unknown without one."""
         return self._driver.queries.mode_of(self.name)
+
+    @property
+    def cache_counts(self) -> tuple[CacheCounts, ...]:
+        """What its active node's caches of mounts hold, and how often they served; none without such a node."""
+        return self._driver.queries.cache_counts(self.name)
 
     def request(
         self,

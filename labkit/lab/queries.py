@@ -12,6 +12,7 @@ from labkit.lab.messages import Correlation
 from labkit.lab.outages import CUT, DOWN, FENCED, Cause
 from labkit.lab.parts import Parts
 from labkit.lab.surviving_tokens import Counts, survival, valid_tokens
+from labkit.vault.mount_caches import CacheCounts
 from labkit.vault.replication.journal import WAL_KEY, read_number
 from labkit.vault.replication.merkle import classify, leaf_digest
 from labkit.vault.replication.state import State
@@ -71,6 +72,11 @@ class Queries:
                 return plan.site
         network = self.parts.network
         return network.site_of(name) if name in self.parts.hosts else network.topology.site(name)
+
+    def cache_counts(self, cluster: str) -> tuple[CacheCounts, ...]:
+        """Return what the caches of a cluster's mounts hold and how often they served, on its active node."""
+        node = self.active_node(cluster)
+        return self.parts.nodes[node].vault.cache_counts if node else ()
 
     def mode_of(self, cluster: str) -> str:
         """Return a cluster's replication mode as its active node knows it; ``unknown`` without one."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from labkit.service.errors import NODE_SEALED, Unavailable
 from labkit.service.message import Body, Request
 from labkit.service.record import NamedTuple
+from labkit.vault import mount_caches
 from labkit.vault.core import SEALED
 from labkit.vault.mounts import ROOT
 from labkit.vault.replication import MODE_KEY
@@ -185,7 +186,14 @@ class Context:
     def storage(self) -> StorageView:
         """The mount's own part of the store."""
         if self._storage is None:
-            self._storage = StorageView(self, self.mount.prefix)
+            mount = self.mount
+            prefix = mount.prefix
+            core, records = self.core, self.core.caches.by_mount.get(prefix)
+            if self.source is not core:
+                records = self.records  # the tape holds values, not which cache they came from
+            elif records is None:
+                records = mount_caches.records_of(core, mount)
+            self._storage = StorageView(self, prefix, records)
         return self._storage
 
     @property

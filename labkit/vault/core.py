@@ -166,10 +166,11 @@ class SealKeys:
 class Caches:
     """Records and decisions, valid while the stored bytes they came from are the same objects; live generators."""
 
-    __slots__ = ("access_lists", "callers", "generators", "leases", "records", "routes")
+    __slots__ = ("access_lists", "by_mount", "callers", "generators", "leases", "records", "routes")
 
     def __init__(self) -> None:
         self.records = CachedRecords()
+        self.by_mount: dict[str, CachedRecords] = {}  # where the records of a mount are kept (mount_caches)
         self.routes: dict[Any, Any] = {}
         self.access_lists: dict[tuple[str, ...], Any] = {}
         self.callers: dict[str, tuple[bytes, bytes | None, str, Any]] = {}
@@ -179,7 +180,7 @@ class Caches:
     def clear(self) -> None:
         """Drop every decoded record, memo and live generator, and the index of leases."""
         self.leases = None
-        for cache in (self.records, self.routes, self.access_lists, self.callers, self.generators):
+        for cache in (self.records, self.by_mount, self.routes, self.access_lists, self.callers, self.generators):
             cache.clear()
 
 

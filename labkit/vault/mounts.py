@@ -58,6 +58,7 @@ class EngineKind(NamedTuple):
 
     ``due_work`` names the module that does what falls due (``due_ns``, ``carry_out``); it is needed
     only where ``due_folder`` of the mount's storage is not empty.  Modules are imported at the first use (R24).
+    ``cache_config`` is where the mount's storage says how many records of that folder are kept decoded.
     """
 
     kind: str
@@ -65,6 +66,7 @@ class EngineKind(NamedTuple):
     table: str
     due_work: str = ""
     due_folder: str = ""
+    cache_config: str = ""
     is_auth: bool = False
 
 
@@ -72,7 +74,12 @@ _ROWS = (
     EngineKind("kv", "1", "labkit.vault.engines.kv.table_v1:TABLE"),
     EngineKind("kv", "2", "labkit.vault.engines.kv.table:TABLE"),
     EngineKind(
-        "transit", "", "labkit.vault.engines.transit.table:TABLE", "labkit.vault.engines.transit.rotation", "key/"
+        "transit",
+        "",
+        "labkit.vault.engines.transit.table:TABLE",
+        "labkit.vault.engines.transit.rotation",
+        "key/",
+        "config/cache",
     ),
     EngineKind("token", "", "labkit.vault.auth.token.table:TABLE", is_auth=True),
     EngineKind("cubbyhole", "", "labkit.vault.auth.cubbyhole:TABLE"),

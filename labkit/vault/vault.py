@@ -31,6 +31,7 @@ from labkit.vault.storage.fencing import StaleTerm
 
 if TYPE_CHECKING:
     from labkit.doors.server import ServedDoor
+    from labkit.vault.mount_caches import CacheCounts
 
 
 class ShiftedClock:
@@ -292,6 +293,13 @@ class Vault(ShortForms):
     def tick(self) -> int:
         """Do what is due, each item a step of its own; return how many items that were."""
         return scheduled_work.tick(self.core)
+
+    @property
+    def cache_counts(self) -> tuple[CacheCounts, ...]:
+        """What the caches of the mounts with a ``cache-config`` in force hold, and how often they served (T14)."""
+        from labkit.vault.mount_caches import cache_counts  # few mounts have one
+
+        return cache_counts(self.core)
 
     def set_leadership(self, leadership: Leadership) -> None:
         """Make the node the active one, or a standby, under a leadership term."""

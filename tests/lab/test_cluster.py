@@ -49,6 +49,25 @@ def test_one_node_can_be_asked(quiet):
     assert statuses == [200, 429, 429]
 
 
+def test_the_caches_of_its_mounts_can_be_read(calm):
+    paris = calm["paris"]
+    assert paris.cache_counts == ()
+    paris.post("transit/cache-config", {"size": 10})
+    paris.put("sys/plugins/reload/backend", {"plugin": "transit"})
+    for _ in range(3):
+        paris.post("transit/encrypt/k", {"plaintext": "aGk="})
+
+    counts = paris.cache_counts[0]
+    assert (counts.mount, counts.size, counts.entries, counts.misses) == ("transit/", 10, 1, 1)
+    calm.crash("paris-1")
+    assert paris.cache_counts == ()
+    calm.run("30s")
+    assert paris.active != "paris-1"
+    paris.post("transit/encrypt/k", {"plaintext": "aGk="})
+    counts = paris.cache_counts[0]
+    assert (counts.size, counts.misses) == (10, 1), "the size is stored, what was counted was that node's"
+
+
 def test_it_says_who_serves_and_in_which_mode(quiet):
     paris = quiet["paris"]
 

@@ -50,11 +50,12 @@ class StepSource(Protocol):
 class StorageView:
     """A step's view of everything under a prefix; its keys are relative to the prefix, nothing else can be reached."""
 
-    __slots__ = ("_step", "prefix")
+    __slots__ = ("_records", "_step", "prefix")
 
-    def __init__(self, step: StepSource, prefix: str) -> None:
+    def __init__(self, step: StepSource, prefix: str, records: CachedRecords | None = None) -> None:
         self._step = step
         self.prefix = prefix
+        self._records = step.records if records is None else records
 
     def get(self, key: str) -> bytes | None:
         """Return the decrypted value of a key, or None."""
@@ -72,11 +73,11 @@ class StorageView:
         stored = step.read(full)
         if stored is None:
             return None
-        cached = step.records.get(full)
+        cached = self._records.get(full)
         if cached is not None and cached[0] is stored:
             return cached[1]  # type: ignore[no-any-return]  # what decode made of these very bytes
         record = decode(step.decrypt(full, stored))
-        step.records.keep(full, stored, record)
+        self._records.keep(full, stored, record)
         return record
 
     def put(self, key: str, value: bytes, record: Any = None, due_ns: int = 0) -> None:
@@ -90,7 +91,7 @@ class StorageView:
         stored = step.encrypt(full, value)
         step.write(full, stored, due_ns)
         if record is not None:
-            step.records.keep(full, stored, record)
+            self._records.keep(full, stored, record)
 
     def delete(self, key: str) -> None:
         """Delete a key when the step commits; a missing key is not an error."""
@@ -102,7 +103,7 @@ class StorageView:
 
     def folder(self, folder: str) -> StorageView:
         """Return the view of a folder (ending in ``/``) of this view."""
-        return StorageView(self._step, self.prefix + folder)
+        return StorageView(self._step, self.prefix + folder, self._records)
 
     def delete_all(self, folder: str = "") -> int:
         """Delete everything under a folder when the step commits; return how many keys that were."""

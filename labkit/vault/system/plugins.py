@@ -8,6 +8,7 @@ from labkit.service import fields
 from labkit.service.errors import BadRequest
 from labkit.service.message import Reply
 from labkit.service.routing import Route
+from labkit.vault import mount_caches
 from labkit.vault.mounts import Mount, read_table
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def reload(ctx: Context, plugin: str | None, mounts: list[str] | None, scope: st
     if scope not in (None, "", "global"):
         raise BadRequest("reload scope must be omitted or 'global'")
     for mount in _named(ctx, mounts) if mounts else _of_kind(ctx, plugin or ""):
-        _forget(ctx, mount)
+        mount_caches.forget(ctx.core, mount)
         ctx.observe("plugin reloaded", mount=ctx.namespace.path + mount.path)
     return Reply({"reload_id": ctx.request_id}, 202 if scope == "global" else 200)
 
@@ -44,13 +45,6 @@ def _of_kind(ctx: Context, kind: str) -> list[Mount]:
     if not found:
         raise BadRequest(f"no mount of type {kind!r} to reload")
     return found
-
-
-def _forget(ctx: Context, mount: Mount) -> None:
-    """Drop the decoded records of a mount: they are read from storage again."""
-    records = ctx.core.caches.records
-    for key in [key for key in records if key.startswith(mount.prefix)]:
-        del records[key]
 
 
 ROUTES = (

@@ -7,6 +7,7 @@ from labkit.service.routing import Groups
 # first segment of the path → modules with ROUTES; only what is requested is loaded
 TABLE = Groups(
     {
+        "cache-config": ("labkit.vault.engines.transit.cache_config",),
         "config": ("labkit.vault.engines.transit.settings",),
         "datakey": ("labkit.vault.engines.transit.datakey",),
         "decrypt": ("labkit.vault.engines.transit.decrypt",),
