@@ -8,6 +8,7 @@ session.get("http://labkit/v1/sys/health")
 from __future__ import annotations
 
 from collections.abc import Mapping
+from http.client import responses
 from io import BytesIO
 from typing import Any
 
@@ -15,9 +16,12 @@ from requests import PreparedRequest, Response
 from requests.adapters import BaseAdapter
 from requests.exceptions import ReadTimeout
 from requests.structures import CaseInsensitiveDict
+from urllib3 import HTTPResponse
 
 from labkit.doors.http_exchange import Answer, HttpExchange, Service
 from labkit.service.limits import MAX_REQUEST_BYTES
+
+HTTP_1_1 = 11
 
 
 class Adapter(BaseAdapter):
@@ -55,8 +59,11 @@ def response_of(answer: Answer, request: PreparedRequest | None = None) -> Respo
     response = Response()
     response.status_code = answer.status
     response.headers = CaseInsensitiveDict(answer.headers)
-    response.encoding = "utf-8"
-    response.raw = BytesIO(b"" if request is not None and request.method == "HEAD" else answer.content)
+    response.encoding, response.reason = "utf-8", responses.get(answer.status, "")
+    content = b"" if request is not None and request.method == "HEAD" else answer.content
+    response.raw = HTTPResponse(
+        BytesIO(content), answer.headers, answer.status, version=HTTP_1_1, reason=response.reason, preload_content=False
+    )
     if request is not None:
         response.request, response.url = request, request.url or ""
     return response

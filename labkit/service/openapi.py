@@ -12,14 +12,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from textwrap import dedent
 from typing import Any, NamedTuple
 
 from labkit.service.fields import Field
+from labkit.service.openapi_answers import ANSWER_SCHEMAS, TEXT, TEXTS, Node, answers_of, shared_answers
 from labkit.service.routing import OPERATIONS, Route
-
-Node = dict[str, Any]
 
 Mounted = Iterable[tuple[str, str, Iterable[Route]]]
 """What is mounted: (prefix such as ``secret/``, kind, routes)."""
@@ -30,9 +29,6 @@ ORDER = tuple(METHODS)
 INTRODUCTION = """\
 Every path is below `/v1`. A token is sent in the header `X-Vault-Token`. PUT is accepted wherever POST is. \
 A listing is a GET with `list=true` here; the method LIST does the same."""
-
-TEXT: Node = {"type": "string"}
-TEXTS: Node = {"type": "array", "items": TEXT}
 
 SCHEMAS: dict[str, Node] = {
     "name": TEXT,
@@ -55,38 +51,16 @@ SCHEMAS: dict[str, Node] = {
 
 COMPONENTS: Node = {
     "securitySchemes": {"token": {"type": "apiKey", "in": "header", "name": "X-Vault-Token"}},
-    "schemas": {
-        "Envelope": {
-            "type": "object",
-            "properties": {
-                "request_id": TEXT,
-                "lease_id": TEXT,
-                "renewable": {"type": "boolean"},
-                "lease_duration": {"type": "integer", "description": "seconds"},
-                "data": {"type": "object", "nullable": True, "description": "the result"},
-                "wrap_info": {"type": "object", "nullable": True, "description": "where a wrapped answer is kept"},
-                "warnings": {**TEXTS, "nullable": True},
-                "auth": {"type": "object", "nullable": True, "description": "the token, where one is issued"},
-                "mount_type": TEXT,
-            },
-        },
-        "Names": {
-            "allOf": [
-                {"$ref": "#/components/schemas/Envelope"},
-                {"properties": {"data": {"type": "object", "properties": {"keys": TEXTS}}}},
-            ]
-        },
-        "Errors": {"type": "object", "required": ["errors"], "properties": {"errors": TEXTS}},
+    "parameters": {
+        "Namespace": {
+            "name": "X-Vault-Namespace",
+            "in": "header",
+            "description": "the namespace that the path is in, such as team/; without it, the root namespace",
+            "schema": TEXT,
+        }
     },
+    "schemas": ANSWER_SCHEMAS,
 }
-
-REFUSALS = {
-    "400": ("BadRequest", "The request cannot be carried out as it was sent."),
-    "403": ("Forbidden", "No token, a token that is not valid, or one whose policies do not allow it."),
-    "404": ("NotFound", "Nothing is there."),
-    "default": ("Refused", "Any other refusal: sealed, a standby, a body that is too large."),
-}
-"""{status: (name, meaning)} of what every operation may answer instead of its result."""
 
 LIST = {
     "name": "list",
@@ -158,14 +132,24 @@ def _paths(prefix: str, route: Route) -> list[str]:
     return [head, whole] if route.operation == "list" and last is not None and last.kind == "folder" else [whole]
 
 
-def document(title: str, version: str, mounted: Mounted) -> Node:
-    """Describe what is mounted as an OpenAPI 3.0.3 document: plain JSON values, a new object each time."""
+def _never(path: str) -> bool:
+    return False
+
+
+def document(title: str, version: str, mounted: Mounted, is_root_only: Callable[[str], bool] = _never) -> Node:
+    """Describe what is mounted as an OpenAPI 3.0.3 document: plain JSON values, a new object each time.
+
+    ``is_root_only`` says of a path whether it is refused in every namespace but the root.
+    """
     described = endpoints(mounted)
     shapes: dict[str, list[Endpoint]] = {}
     for endpoint in described:
         shapes.setdefault(endpoint.shape, []).append(endpoint)
     used_names: set[str] = set()
-    paths = {same_shape[0].path: _path_item(same_shape, used_names) for same_shape in shapes.values()}
+    paths = {
+        same_shape[0].path: _path_item(same_shape, used_names, is_root_only(same_shape[0].path))
+        for same_shape in shapes.values()
+    }
     kinds = sorted({endpoint.kind for endpoint in described})
     return {
         "openapi": "3.0.3",
@@ -175,15 +159,17 @@ def document(title: str, version: str, mounted: Mounted) -> Node:
         "paths": paths,
         "components": {
             **_copy(COMPONENTS),
-            "responses": {name: _response(text, "Errors") for name, text in REFUSALS.values()},
+            "responses": _copy(shared_answers()),
         },
     }
 
 
-def _path_item(same_shape: list[Endpoint], used_names: set[str]) -> Node:
+def _path_item(same_shape: list[Endpoint], used_names: set[str], is_root_only: bool) -> Node:
     """Describe the operations of endpoints with the same shape; ``used_names`` are the identifiers given so far."""
     item: Node = {}
     parameters = _path_parameters(same_shape)
+    if not is_root_only:
+        parameters.append({"$ref": "#/components/parameters/Namespace"})
     if parameters:
         item["parameters"] = parameters
     for method in dict.fromkeys(METHODS.values()):
@@ -265,7 +251,7 @@ def _operation(of_method: list[Endpoint]) -> Node:
     elif other_fields or listings:
         switch = [{**_copy(LIST), "required": listings == of_method}] if listings else []
         operation["parameters"] = [*switch, *map(_in_query, other_fields)]
-    operation["responses"] = _responses([endpoint.route for endpoint in of_method])
+    operation["responses"] = answers_of([endpoint.route for endpoint in of_method])
     operation["security"] = (
         [] if all("unauthenticated" in endpoint.route.flags for endpoint in of_method) else [{"token": []}]
     )
@@ -298,33 +284,6 @@ def _description(endpoint: Endpoint, first: bool) -> list[str]:
 def _marked(text: str) -> str:
     """Turn a docstring's code marks into those of Markdown."""
     return text.replace("``", "`")
-
-
-def _responses(routes: list[Route]) -> Node:
-    """Describe the answers: a handler's return type says whether there is a body."""
-    answers = [str(route.handler.__annotations__.get("return", "")).split(" | ") for route in routes]
-    silent = all(answer == ["None"] for answer in answers)
-    responses: Node = {
-        "200": _response("Done, with warnings." if silent else "Done.", *sorted(set(map(_answer, routes))))
-    }
-    if any("None" in answer for answer in answers):
-        responses["204"] = {"description": "Done, without a body."}
-    for status, (name, _) in REFUSALS.items():
-        responses[status] = {"$ref": f"#/components/responses/{name}"}
-    return responses
-
-
-def _answer(route: Route) -> str:
-    """Name the schema of a route's answer; empty for one that has no envelope."""
-    if "no_envelope" in route.flags:
-        return ""
-    return "Names" if route.operation == "list" else "Envelope"
-
-
-def _response(text: str, *kinds: str) -> Node:
-    schemas: list[Node] = [{"$ref": f"#/components/schemas/{kind}"} if kind else {"type": "object"} for kind in kinds]
-    schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
-    return {"description": text, "content": {"application/json": {"schema": schema}}}
 
 
 def _body(route: Route, fields: list[Field]) -> Node:

@@ -32,6 +32,7 @@ FLAGS = {
     "enterprise": "is refused by the community edition",
     "fetches": "its handler is a generator that yields Fetches",
     "key_shares": "takes key shares: before there are any, 400",
+    "accepted": "may answer 202: what it began is done by then",
     "no_envelope": "answers without the envelope",
     "top_level_data": "copies the data's members to the top level of the envelope",
     "invalid_token_is_400": "a token that is not valid is 400, not 403",

@@ -63,6 +63,14 @@ def test_a_refusal_is_an_answer(service: Any) -> None:
         answer.raise_for_status()
 
 
+def test_an_answer_is_raw_and_has_a_reason_as_over_a_socket(vault: Vault) -> None:
+    answer = session(vault).get("http://labkit/v1/sys/health", stream=True)
+
+    assert (answer.reason, answer.raw.status, answer.raw.headers["Content-Type"]) == ("OK", 200, "application/json")
+    assert answer.raw.read().startswith(b"{")
+    assert session(vault).get("http://labkit/v1/secret/data/none").reason == "Not Found"
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.views.merkle_explorer": frozenset({"anywidget", "traitlets"}),
     "labkit.views.measure": frozenset({"pandas"}),
     "labkit.reference": frozenset({"pydantic"}),
-    "labkit.doors.requests": frozenset({"requests"}),
+    "labkit.doors.requests": frozenset({"requests", "urllib3"}),
     "labkit.doors.httpx": frozenset({"httpx"}),
     "labkit.doors.hvac": frozenset({"hvac", "requests"}),
     "labkit.doors.server": frozenset({"uvicorn"}),

@@ -103,7 +103,7 @@ def test_every_route_and_every_declared_field_is_told(prefix: str, route: Route)
     (path,) = [path for path in WHOLE["paths"] if re.sub(r"{\w+}", "{}", path) == shape]
     item = WHOLE["paths"][path]
     operation = item[METHODS[route.operation]]
-    in_path = dict(zip(re.findall(r"<(\w+)>", route.pattern), item.get("parameters", []), strict=True))
+    in_path = dict(zip(re.findall(r"<(\w+)>", route.pattern), in_paths(item), strict=True))
     for field in route.fields:
         if field.name in in_path:
             parameter = in_path[field.name]
@@ -121,7 +121,21 @@ def test_every_route_and_every_declared_field_is_told(prefix: str, route: Route)
 
 def test_the_parameters_of_a_path_are_those_in_its_braces() -> None:
     for path, item in WHOLE["paths"].items():
-        assert [told["name"] for told in item.get("parameters", [])] == re.findall(r"{(\w+)}", path)
+        assert [told["name"] for told in in_paths(item)] == re.findall(r"{(\w+)}", path)
+
+
+def in_paths(item: dict) -> list[dict]:
+    return [told for told in item.get("parameters", []) if told.get("in") == "path"]
+
+
+def test_a_path_takes_a_namespace_unless_it_is_about_the_cluster() -> None:
+    routes = (Route("read", "a", ping), Route("read", "b", ping))
+    told = document("title", "1.2", [("things/", "thing", routes)], lambda path: path == "/things/b")
+    validate(told)
+    assert told["paths"]["/things/a"]["parameters"] == [{"$ref": "#/components/parameters/Namespace"}]
+    assert "parameters" not in told["paths"]["/things/b"]
+    header = told["components"]["parameters"]["Namespace"]
+    assert (header["name"], header["in"]) == ("X-Vault-Namespace", "header")
 
 
 def test_every_operation_has_an_identifier_of_its_own() -> None:
@@ -156,7 +170,7 @@ def test_a_read_a_write_and_what_they_take() -> None:
     assert (told["info"]["title"], told["info"]["version"]) == ("title", "1.2")
     assert told["tags"] == [{"name": "thing"}]
     item = told["paths"]["/things/{name}"]
-    assert item["parameters"] == [
+    assert in_paths(item) == [
         {
             "name": "name",
             "in": "path",
@@ -246,7 +260,7 @@ def test_paths_that_differ_in_names_alone_are_one() -> None:
     size = fields.segment("size", "how many")
     told = of(Route("read", "<name>", read_thing, (NAME,)), Route("read", "<size>", of_size, (size,)))["paths"]
     assert list(told) == ["/things/{name}"]
-    (parameter,) = told["/things/{name}"]["parameters"]
+    (parameter,) = in_paths(told["/things/{name}"])
     assert parameter["description"] == "name of the thing; or `size`: how many"
     assert "`/things/{size}`: Make so many." in told["/things/{name}"]["get"]["description"]
 

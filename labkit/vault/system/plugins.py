@@ -57,5 +57,6 @@ ROUTES = (
             fields.comma_list("mounts", "paths of the mounts to reload"),
             fields.text("scope", "global reloads on every node; there is nothing to reload on a standby"),
         ),
+        "accepted",
     ),
 )

@@ -31,7 +31,12 @@ def describe_api(ctx: Context) -> dict[str, Any]:
         mount for mount in read_table(ctx.namespace_storage).mounts if mount.path in shown or mount.kind in SINGLETONS
     )
     mounted = [(mount.path, mount.kind, _routes(ctx, mount)) for mount in mounts]
-    return document(TITLE, ctx.core.settings.version, mounted)
+    return document(TITLE, ctx.core.settings.version, mounted, _is_refused_in_namespaces)
+
+
+def _is_refused_in_namespaces(path: str) -> bool:
+    """Whether a path of the document, such as ``/sys/rotate``, takes no namespace."""
+    return path.startswith("/sys/") and is_root_only(path.removeprefix("/sys/"))
 
 
 def _routes(ctx: Context, mount: Mount) -> tuple[Route, ...]:

@@ -93,3 +93,10 @@ def test_a_namespace_is_described_without_what_is_about_the_cluster(service) -> 
     assert not {path for path in inside if path.startswith(("/transit", "/secret", "/sys/audit", "/sys/unseal"))}
     assert {"/sys/audit", "/sys/unseal", "/sys/replication/dr/status"} <= root
     assert "/sys/replication/dr/status" in inside
+
+
+def test_what_is_about_the_cluster_takes_no_namespace() -> None:
+    namespace = {"$ref": "#/components/parameters/Namespace"}
+    taking = {path for path, item in DESCRIBED["paths"].items() if namespace in item.get("parameters", [])}
+    assert {"/secret/data/{path}", "/sys/mounts", "/auth/token/create"} <= taking
+    assert not {"/sys/rotate", "/sys/audit", "/sys/replication/dr/primary/enable"} & taking

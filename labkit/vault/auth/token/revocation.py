@@ -69,5 +69,5 @@ ROUTES = (
     Route("write", "revoke-self", revoke_self),
     Route("write", "revoke-accessor", revoke_accessor, (ACCESSOR,)),
     Route("write", "revoke-orphan", revoke_orphan, (TOKEN,), "sudo"),
-    Route("write", "tidy", tidy),
+    Route("write", "tidy", tidy, (), "accepted"),
 )
