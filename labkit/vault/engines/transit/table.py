@@ -13,8 +13,13 @@ TABLE = Groups(
         "decrypt": ("labkit.vault.engines.transit.decrypt",),
         "encrypt": ("labkit.vault.engines.transit.encrypt",),
         "hash": ("labkit.vault.engines.transit.hashing",),
-        "keys": ("labkit.vault.engines.transit.keys", "labkit.vault.engines.transit.key_config"),
+        "keys": (
+            "labkit.vault.engines.transit.keys",
+            "labkit.vault.engines.transit.key_config",
+            "labkit.vault.engines.transit.key_import",
+        ),
         "random": ("labkit.vault.engines.transit.random_bytes",),
         "rewrap": ("labkit.vault.engines.transit.rewrap",),
+        "wrapping_key": ("labkit.vault.engines.transit.wrapping_key",),
     }
 )

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric.padding import MGF1, OAEP
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.keywrap import aes_key_wrap_with_padding
 
 from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.engines.transit.keyring import Keyring, KeyVersion, write_keyring
+from labkit.vault.engines.transit.wrapping_key import write_wrapping_key
 from labkit.vault.mounts import MOUNTS, decode_table
 from labkit.vault.storage.storage_view import StorageView
 
+IMPORTS = json.loads((Path(__file__).parents[3] / "vectors" / "transit_import.json").read_text())
 MADE_NS = 1_704_164_645_000_000_000
 
 
@@ -40,11 +49,39 @@ def put_keyring(service: Any) -> Callable[[str, Keyring], None]:
     """Write a keyring into the storage of the mount at transit/, as if it had been there before."""
 
     def put(name: str, keyring: Keyring) -> None:
-        core = service.core
-        mount = decode_table(core.keys.decrypt(MOUNTS, core.storage.get(MOUNTS))).at("transit/")
-        assert mount is not None
-        ctx = Context(core, Request("POST", ""), core.now())
-        write_keyring(StorageView(ctx, mount.prefix), name, keyring)
-        core.commit(ctx.writes)
+        put_into(service, lambda storage: write_keyring(storage, name, keyring))
 
     return put
+
+
+@pytest.fixture
+def wrapping_key(service: Any) -> RSAPrivateKey:
+    """Give the mount at transit/ the wrapping key of the published vectors: making one takes half a second."""
+    key = serialization.load_der_private_key(
+        base64.b64decode(IMPORTS["wrapping_key_pkcs1_der_b64"]), None, unsafe_skip_rsa_key_validation=True
+    )
+    assert isinstance(key, RSAPrivateKey)
+    put_into(service, lambda storage: write_wrapping_key(storage, key))
+    return key
+
+
+@pytest.fixture
+def wrapped(wrapping_key: RSAPrivateKey) -> Callable[..., str]:
+    """Wrap key material as a client does: `wrapped(material)`, for another hash `wrapped(material, SHA1())`."""
+
+    def wrap(material: bytes, algorithm: Any = None, key: bytes = bytes(32), public: Any = None) -> str:
+        algorithm = algorithm or hashes.SHA256()
+        padding = OAEP(MGF1(algorithm), algorithm, None)
+        block = (public or wrapping_key.public_key()).encrypt(key, padding)
+        return base64.b64encode(block + aes_key_wrap_with_padding(key, material)).decode()
+
+    return wrap
+
+
+def put_into(service: Any, write: Callable[[StorageView], None]) -> None:
+    core = service.core
+    mount = decode_table(core.keys.decrypt(MOUNTS, core.storage.get(MOUNTS))).at("transit/")
+    assert mount is not None
+    ctx = Context(core, Request("POST", ""), core.now())
+    write(StorageView(ctx, mount.prefix))
+    core.commit(ctx.writes)
