@@ -33,13 +33,13 @@ demo: $(VENV)/core
 	@$(VENV)/bin/labkit demo $(ARGS)
 
 test: $(VENV)/dev
-	@$(VENV)/bin/python -m pytest -n 2 --dist loadgroup $(ARGS) < /dev/null
+	@$(VENV)/bin/python -m pytest -n 2 --dist worksteal $(ARGS) < /dev/null
 
 quick: $(VENV)/dev
-	@$(VENV)/bin/python -m pytest -n 2 --dist loadgroup -m "not slow" $(ARGS) < /dev/null
+	@$(VENV)/bin/python -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS) < /dev/null
 
 coverage: $(VENV)/dev
-	@$(VENV)/bin/python -m pytest -n 2 --dist loadgroup -m "not slow" --cov --cov-report= \
+	@$(VENV)/bin/python -m pytest -n 2 --dist worksteal -m "not slow" --cov --cov-report= \
 	    $(COVERED:%=tests/%) $(ARGS) < /dev/null
 	@$(VENV)/bin/coverage report
 	@set -e; for package in $(COVERED); do \

@@ -58,8 +58,8 @@ def test_a_named_python_is_taken(checkout: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("target", "commands"),
     [
-        ("test", ["python -m pytest -n 2 --dist loadgroup"]),
-        ("quick", ['python -m pytest -n 2 --dist loadgroup -m "not slow"']),
+        ("test", ["python -m pytest -n 2 --dist worksteal"]),
+        ("quick", ['python -m pytest -n 2 --dist worksteal -m "not slow"']),
         ("mutants", ["python -m tests.mutants"]),
         ("lint", ["ruff check .", "ruff format --check .", "mypy", "lint-imports"]),
         ("fix", ["ruff check --fix .", "ruff format ."]),
