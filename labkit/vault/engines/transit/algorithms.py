@@ -13,6 +13,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
+from labkit.vault.engines.transit.ed25519 import Ed25519, derive_pair
+from labkit.vault.engines.transit.key_pairs import DerivePair, PairType
 
 DEFAULT_TYPE = "aes256-gcm96"
 
@@ -38,9 +40,16 @@ class KeyType(NamedTuple):
     key_bytes: int
     cipher: Callable[[bytes], Cipher] | None = None
     tampered: str = ""
-    signs: bool = False
     derives: bool = False
     certified: bool = True  # in FIPS 140-2 mode
+    pair: PairType | None = None
+    derive_pair: DerivePair | None = None
+    is_hmac: bool = False  # the key is the HMAC key itself
+
+    @property
+    def signs(self) -> bool:
+        """Whether keys of the type sign and verify."""
+        return self.pair is not None
 
     @property
     def encrypts(self) -> bool:
@@ -62,7 +71,8 @@ KEY_TYPES = {
         KeyType("aes256-gcm96", 0, 32, AESGCM, _GCM_TAMPERED, derives=True),
         KeyType("chacha20-poly1305", 5, 32, ChaCha20Poly1305, _CHACHA_TAMPERED, derives=True, certified=False),
         KeyType("aes128-gcm96", 8, 16, AESGCM, _GCM_TAMPERED, derives=True),
-        KeyType("hmac", 11, 0),
+        KeyType("ed25519", 2, 64, derives=True, certified=False, pair=Ed25519(), derive_pair=derive_pair),
+        KeyType("hmac", 11, 0, is_hmac=True),
     )
 }
 

@@ -48,6 +48,10 @@ ENCRYPT_MEMBERS: Mapping[str, type] = {
     "convergent_encryption": bool,
 }
 
+HMAC_MEMBERS: Mapping[str, type] = {"input": str, "reference": str}
+SIGN_MEMBERS: Mapping[str, type] = {"input": str, "context": str, "reference": str}
+VERIFY_MEMBERS: Mapping[str, type] = {**SIGN_MEMBERS, "signature": str, "hmac": str}
+
 MIXED_CONTEXTS = "context should be set either in all the request blocks or in none"
 UNUSABLE_STATUS = "invalid HTTP response code override from partial_failure_response_code, reverting to 400"
 

@@ -20,6 +20,8 @@ _MAX_VERSION = 2**63 - 1
 
 _ALPHABET_RUN = re.compile(rb"[A-Za-z0-9+/\r\n]*")
 _NEWLINES = re.compile(rb"[\r\n]*")
+_URL_ALPHABET = re.compile(r"[A-Za-z0-9_-]*")
+_FROM_URL = str.maketrans("-_", "+/")
 _VERSION = re.compile(r"([+-]?)0*([0-9]{1,19})")
 
 
@@ -70,10 +72,24 @@ def _after(pattern: re.Pattern[bytes], raw: bytes, start: int) -> int:
     return found.end()
 
 
-def split_envelope(text: str, noun: str = "ciphertext") -> tuple[int, str]:
-    """Split an envelope into key version and payload text; version 0 is read as 1, which early servers wrote as 0."""
+def from_base64url(text: str) -> bytes:
+    """Read base64 for URLs without padding (RFC 4648 section 5), CR and LF skipped; raise BadRequest."""
+    plain = text.replace("\r", "").replace("\n", "")
+    if not _URL_ALPHABET.fullmatch(plain) or len(plain) % 4 == 1:
+        raise BadRequest("illegal base64 data")
+    return a2b_base64(plain.translate(_FROM_URL) + "=" * (-len(plain) % 4))
+
+
+def split_envelope(text: str) -> tuple[int, str]:
+    """Split a ciphertext into key version and payload text; version 0 is read as 1, which early servers wrote as 0."""
+    version, payload = split_signed(text, "ciphertext")
+    return version or 1, payload
+
+
+def split_signed(text: str, noun: str = "signature", without_prefix: str = "") -> tuple[int, str]:
+    """Split an envelope into key version and payload text; ``without_prefix`` is the noun where it has no prefix."""
     if not text.startswith(ENVELOPE):
-        raise BadRequest(f"invalid {noun}: no prefix")
+        raise BadRequest(f"invalid {without_prefix or noun}: no prefix")
     number, colon, payload = text[len(ENVELOPE) :].partition(":")
     if not colon:
         raise BadRequest(f"invalid {noun}: wrong number of fields")
@@ -81,4 +97,4 @@ def split_envelope(text: str, noun: str = "ciphertext") -> tuple[int, str]:
     version = int(found[1] + found[2]) if found is not None else _MAX_VERSION + 1
     if version > _MAX_VERSION:
         raise BadRequest(f"invalid {noun}: version number could not be decoded")
-    return version or 1, payload
+    return version, payload

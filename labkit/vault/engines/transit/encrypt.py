@@ -164,7 +164,7 @@ def _new_keyring(ctx: EngineContext, items: list[batch.Item], wanted: str | None
     if upsert_disabled(ctx.storage):
         raise BadRequest(KEY_NOT_FOUND)
     keyring = empty_keyring(chosen, derived=with_context, convergent=convergent, service_version=ctx.service_version)
-    return rotate(keyring, ctx.entropy, ctx.now)
+    return rotate(keyring, ctx, ctx.now)
 
 
 _TYPES = tuple(sorted(name for name, key_type in KEY_TYPES.items() if key_type.symmetric))

@@ -5,23 +5,15 @@ The same handlers answer below the engine's mount and at ``sys/tools/hash``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest
 from labkit.service.routing import Route
 from labkit.vault.context import EngineContext
 from labkit.vault.engines.transit.encoding import from_base64
+from labkit.vault.engines.transit.hash_algorithms import ALGORITHMS, algorithm, check_certified
 from labkit.vault.engines.transit.random_bytes import ENCODINGS, FORMAT
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.hashes import HashAlgorithm
-
-ALGORITHMS = {
-    **{f"sha2-{bits}": f"SHA{bits}" for bits in (224, 256, 384, 512)},
-    **{f"sha3-{bits}": f"SHA3_{bits}" for bits in (224, 256, 384, 512)},
-}
-"""{name in the API: name in the library} of each hash algorithm."""
 
 
 def hash_input(ctx: EngineContext, input: str | None, algorithm: str | None, format: str | None) -> dict[str, Any]:  # noqa: A002 - the fields' own names
@@ -38,10 +30,8 @@ def hash_input(ctx: EngineContext, input: str | None, algorithm: str | None, for
     name = algorithm or "sha2-256"
     if name not in ALGORITHMS:
         raise BadRequest(f"unsupported algorithm {name}")
-    if ctx.fips and name.startswith("sha3"):  # decision C8
-        certified = ", ".join(known for known in ALGORITHMS if known.startswith("sha2"))
-        raise BadRequest(f"{name} is not certified for FIPS 140-2 mode, which is on; certified: {certified}")
-    return {"sum": encode(_digest(ALGORITHMS[name], value))}
+    check_certified(name, fips=ctx.fips)
+    return {"sum": encode(_digest(name, value))}
 
 
 def hash_named(
@@ -58,8 +48,7 @@ def hash_named(
 def _digest(name: str, value: bytes) -> bytes:
     from cryptography.hazmat.primitives import hashes  # few requests need them (R24)
 
-    algorithm: HashAlgorithm = getattr(hashes, name)()
-    digest = hashes.Hash(algorithm)
+    digest = hashes.Hash(algorithm(name))
     digest.update(value)
     return digest.finalize()
 

@@ -103,7 +103,7 @@ def rotate_key(ctx: EngineContext, name: str) -> dict[str, Any]:
         raise BadRequest("key not found")
     if keyring.imported and not keyring.allow_rotation:
         raise ListedRefusal(f"imported key {name} does not allow rotation within Vault")
-    keyring = rotate(keyring, ctx.entropy, ctx.now)
+    keyring = rotate(keyring, ctx, ctx.now)
     write_keyring(ctx.storage, name, keyring)
     return describe(name, keyring)
 

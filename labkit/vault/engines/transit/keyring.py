@@ -6,16 +6,16 @@
 3. The latest version encrypts; a request may name an older live one, down to ``min_encryption_version``
    where that is set.
 4. Each version has a random HMAC key of its own; that of type hmac is the key itself.
-5. What ``encryptors`` and ``decryptors`` keep is made from the keyring alone: a cache that ends with the object.
+5. What ``encryptors``, ``decryptors``, ``signers`` and ``verifiers`` keep is made from the keyring alone: caches that
+   end with the object.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import SECOND_NS, format_instant
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.vault.engines.transit.algorithms import KEY_TYPES, MIN_HMAC_KEY_BYTES, KeyType
@@ -26,6 +26,7 @@ from labkit.vault.engines.transit.derivation import (
     KDF_NAMES,
     convergent_version_made_by,
 )
+from labkit.vault.engines.transit.key_pairs import KeySource, PairType, to_pem
 from labkit.vault.storage.records import decode_record, encode_record
 from labkit.vault.storage.storage_view import StorageView
 
@@ -37,12 +38,18 @@ KEY_NOT_FOUND = "encryption key not found"
 
 
 class KeyVersion(NamedTuple):
-    """One version: key, HMAC key, when it was made, and its way of convergent encryption (0: as the keyring says)."""
+    """One version: key, HMAC key, when it was made, and its way of convergent encryption (0: as the keyring says).
+
+    Of a key pair ``key`` is the private half, empty where only the public one was imported, and ``chain`` its
+    certificates (DER), the leaf first.
+    """
 
     key: bytes
     hmac_key: bytes
     created_ns: int
     convergent_version: int = 0
+    public: bytes = b""
+    chain: tuple[bytes, ...] = ()
 
     def __repr__(self) -> str:
         return f"KeyVersion(created_ns={self.created_ns})"  # never a key
@@ -117,6 +124,16 @@ class Keyring(KeyringRecord):
         """What decrypts, by the version as an envelope spells it."""
         return {}
 
+    @cached_property
+    def signers(self) -> dict[int, Any]:
+        """What signs, by the wanted version (0: the latest)."""
+        return {}
+
+    @cached_property
+    def verifiers(self) -> dict[int, Any]:
+        """What verifies signatures, by their version."""
+        return {}
+
     def live(self, version: int) -> KeyVersion:
         """Return a live version; raise BadRequest when there is none of that number."""
         if version not in self.live_versions:
@@ -125,14 +142,33 @@ class Keyring(KeyringRecord):
 
     def version_to_encrypt(self, wanted: int) -> int:
         """Return the version that encrypts for a wanted version (0: the latest); raise BadRequest."""
+        return self._wanted(wanted, "encryption")
+
+    def version_to_sign(self, wanted: int) -> int:
+        """Return the version that signs for a wanted version (0: the latest); raise BadRequest."""
+        return self._wanted(wanted, "signing")
+
+    def _wanted(self, wanted: int, work: str) -> int:
         if wanted == 0:
             return self.latest_version
         if wanted < 0:
-            raise BadRequest("requested version for encryption is negative")
+            raise BadRequest(f"requested version for {work} is negative")
         if wanted > self.latest_version:
-            raise BadRequest("requested version for encryption is higher than the latest key version")
+            raise BadRequest(f"requested version for {work} is higher than the latest key version")
         if wanted < self.min_encryption_version:
-            raise BadRequest("requested version for encryption is less than the minimum encryption key version")
+            raise BadRequest(f"requested version for {work} is less than the minimum encryption key version")
+        return wanted
+
+    def version_to_hmac(self, wanted: int) -> int:
+        """Return the version that makes keyed digests for a wanted version (0: the latest); raise BadRequest."""
+        if wanted in (0, self.latest_version):
+            return self.latest_version
+        if 0 <= wanted < self.min_encryption_version:
+            raise BadRequest("cannot generate HMAC: version is too old (disallowed by policy)")
+        if wanted < 0:
+            raise BadRequest("key version does not exist (cannot be negative)")
+        if wanted > self.latest_version:
+            raise BadRequest(f"key version does not exist; latest key version is {self.latest_version}")
         return wanted
 
     def check_decryption(self, version: int) -> None:
@@ -141,6 +177,20 @@ class Keyring(KeyringRecord):
             raise BadRequest("invalid ciphertext: version is too new")
         if version < self.min_decryption_version:
             raise BadRequest("ciphertext or signature version is disallowed by policy (too old)")
+
+    def check_verification(self, version: int) -> None:
+        """Raise BadRequest when signatures of a version may not be verified."""
+        if version > self.latest_version:
+            raise BadRequest("invalid signature: version is too new")
+        if version < self.min_decryption_version:
+            raise BadRequest("ciphertext or signature version is disallowed by policy (too old)")
+
+    def check_hmac_verification(self, version: int) -> None:
+        """Raise BadRequest when keyed digests of a version may not be verified."""
+        if version > self.latest_version:
+            raise BadRequest("invalid HMAC: version is too new")
+        if version < self.min_decryption_version:
+            raise BadRequest("cannot verify HMAC: version is too old (disallowed by policy)")
 
     def convergent_version_of(self, entry: KeyVersion) -> int:
         """Return the way of convergent encryption of a version: 1, 2 or 3; 0 when the keyring is not convergent."""
@@ -161,14 +211,18 @@ def empty_keyring(key_type: str, *, derived: bool, convergent: bool, service_ver
     )
 
 
-def rotate(keyring: Keyring, entropy: Callable[[int], bytes], now_ns: int) -> Keyring:
+def rotate(keyring: Keyring, source: KeySource, now_ns: int) -> Keyring:
     """Return the keyring with a new latest version, the first one for a new keyring."""
-    size = keyring.key_type.key_bytes or keyring.key_size or MIN_HMAC_KEY_BYTES
-    key = entropy(size)
-    hmac_key = entropy(HMAC_KEY_BYTES) if keyring.key_type.key_bytes else key
+    key_type = keyring.key_type
+    public = b""
+    if key_type.pair is not None:
+        key, public = key_type.pair.make(source)
+    else:
+        key = source.entropy(key_type.key_bytes or keyring.key_size or MIN_HMAC_KEY_BYTES)
+    hmac_key = key if key_type.is_hmac else source.entropy(HMAC_KEY_BYTES)
     # A keyring of the first kind stays so; every other one gets the newest way with its next version.
     newest = keyring.convergent_encryption and keyring.convergent_version not in (0, 1)
-    entry = KeyVersion(key, hmac_key, now_ns, CONVERGENT_NEWEST if newest else 0)
+    entry = KeyVersion(key, hmac_key, now_ns, CONVERGENT_NEWEST if newest else 0, public)
     return keyring._replace(versions=(*keyring.versions, entry), imported=False)
 
 
@@ -187,16 +241,29 @@ def check_rotation_period(period_s: int) -> None:
 def encode_keyring(keyring: Keyring) -> bytes:
     """Write a keyring as it is stored."""
     record = keyring._asdict()
-    record["versions"] = [(entry.key.hex(), entry.hmac_key.hex(), *entry[2:]) for entry in keyring.versions]
+    record["versions"] = [_row(entry) for entry in keyring.versions]
     return encode_record(record)
+
+
+def _row(entry: KeyVersion) -> tuple[Any, ...]:
+    row = (entry.key.hex(), entry.hmac_key.hex(), entry.created_ns, entry.convergent_version)
+    if not (entry.public or entry.chain):
+        return row
+    return (*row, entry.public.hex(), [certificate.hex() for certificate in entry.chain])
 
 
 def decode_keyring(stored: bytes) -> Keyring:
     """Read a stored keyring; members that were not known when it was written have their defaults."""
     record = decode_record(stored)
     rows = record.pop("versions")
-    versions = tuple(KeyVersion(bytes.fromhex(row[0]), bytes.fromhex(row[1]), *row[2:]) for row in rows)
-    return Keyring(versions=versions, **record)
+    return Keyring(versions=tuple(map(_entry, rows)), **record)
+
+
+def _entry(row: list[Any]) -> KeyVersion:
+    entry = KeyVersion(bytes.fromhex(row[0]), bytes.fromhex(row[1]), *row[2:4])
+    if len(row) < 5:
+        return entry
+    return entry._replace(public=bytes.fromhex(row[4]), chain=tuple([bytes.fromhex(text) for text in row[5]]))
 
 
 def read_keyring(storage: StorageView, name: str) -> Keyring | None:
@@ -217,8 +284,11 @@ def write_keyring(storage: StorageView, name: str, keyring: Keyring) -> None:
     storage.put(FOLDER + name, encode_keyring(keyring), due_ns=keyring.next_rotation_ns or 0)
 
 
-def describe(name: str, keyring: Keyring) -> dict[str, Any]:
-    """Return what the API shows of a key (spec, Transit key); never key material."""
+def describe(name: str, keyring: Keyring, context: bytes = b"") -> dict[str, Any]:
+    """Return what the API shows of a key (spec, Transit key); never a secret key.
+
+    ``context``: that of the pair whose public half a derived keyring shows.
+    """
     key_type = keyring.key_type
     shown = {
         "name": name,
@@ -237,7 +307,7 @@ def describe(name: str, keyring: Keyring) -> dict[str, Any]:
         "min_encryption_version": keyring.min_encryption_version,
         "auto_rotate_period": keyring.auto_rotate_period_s,
         "imported_key": keyring.imported,
-        "keys": {str(version): keyring.live(version).created_ns // SECOND_NS for version in keyring.live_versions},
+        "keys": _shown_versions(keyring, context),
     }
     if keyring.imported:
         shown["imported_key_allow_rotation"] = keyring.allow_rotation
@@ -251,3 +321,22 @@ def describe(name: str, keyring: Keyring) -> dict[str, Any]:
     if keyring.convergent_encryption:
         shown["convergent_encryption_version"] = keyring.convergent_version
     return shown
+
+
+def _shown_versions(keyring: Keyring, context: bytes) -> dict[str, Any]:
+    pair, live = keyring.key_type.pair, keyring.live_versions
+    if pair is None:
+        return {str(version): keyring.live(version).created_ns // SECOND_NS for version in live}
+    return {str(version): _shown_pair(keyring, pair, keyring.live(version), context) for version in live}
+
+
+def _shown_pair(keyring: Keyring, pair: PairType, entry: KeyVersion, context: bytes) -> dict[str, str]:
+    public_text = "" if keyring.derived else pair.public_text(entry.public)
+    if keyring.derived and context and keyring.key_type.derive_pair is not None:
+        public_text = pair.public_text(keyring.key_type.derive_pair(keyring.kdf, entry.key, context)[1])
+    return {
+        "name": pair.shown_name,
+        "public_key": public_text,
+        "certificate_chain": "\n".join([to_pem("CERTIFICATE", der).rstrip("\n") for der in entry.chain]),
+        "creation_time": format_instant(entry.created_ns),
+    }

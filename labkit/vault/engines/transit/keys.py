@@ -17,6 +17,7 @@ from labkit.vault.engines.transit.algorithms import (
     KeyType,
     type_for_new_key,
 )
+from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.keyring import (
     FOLDER,
     check_rotation_period,
@@ -26,7 +27,7 @@ from labkit.vault.engines.transit.keyring import (
     rotate,
     write_keyring,
 )
-from labkit.vault.engines.transit.parameters import CONVERGENT, NAME
+from labkit.vault.engines.transit.parameters import CONTEXT, CONVERGENT, NAME
 from labkit.vault.engines.transit.refusals import ListedRefusal
 
 
@@ -55,6 +56,8 @@ def create_key(ctx: EngineContext, asked: KeyRequest) -> dict[str, Any]:
     if existing is not None:
         ctx.warn(f"key {asked.name} already existed")
         return describe(asked.name, existing)
+    if asked.convergent_encryption and key_type.derives and not key_type.symmetric:
+        raise ListedRefusal(f"convergent encryption not supported for keys of type {asked.type}")
     if asked.derived and not key_type.derives:
         raise ListedRefusal(f"key derivation and convergent encryption not supported for keys of type {asked.type}")
     keyring = empty_keyring(
@@ -68,7 +71,7 @@ def create_key(ctx: EngineContext, asked: KeyRequest) -> dict[str, Any]:
         auto_rotate_period_s=period_s,
         key_size=0 if key_type.key_bytes else asked.key_size or MIN_HMAC_KEY_BYTES,
     )
-    keyring = rotate(keyring, ctx.entropy, ctx.now)
+    keyring = rotate(keyring, ctx, ctx.now)
     write_keyring(ctx.storage, asked.name, keyring)
     return describe(asked.name, keyring)
 
@@ -82,12 +85,15 @@ def _check_key_size(key_type: KeyType, size_bytes: int) -> None:
         raise BadRequest(f"invalid key_size {size_bytes}")
 
 
-def read_key(ctx: EngineContext, name: str) -> dict[str, Any]:
-    """Return what a key is: its type, settings and live versions, never key material."""
+def read_key(ctx: EngineContext, name: str, context: str | None) -> dict[str, Any]:
+    """Return what a key is: its type, settings and live versions, never a secret key."""
     keyring = read_keyring(ctx.storage, name)
     if keyring is None:
         raise NotFound
-    return describe(name, keyring)
+    try:
+        return describe(name, keyring, from_base64(context) if context else b"")
+    except BadRequest:
+        raise BadRequest("failed to base64-decode context") from None
 
 
 def list_keys(ctx: EngineContext) -> dict[str, Any]:
@@ -125,6 +131,6 @@ ROUTES = (
     # Lists end in a slash: this one never lists, but makes other operations on the bare path 405.
     Route("list", "keys", list_keys),
     Route("write", "keys/<name>", create_key, Form(KeyRequest, CREATE)),
-    Route("read", "keys/<name>", read_key, (NAME,)),
+    Route("read", "keys/<name>", read_key, (NAME, CONTEXT)),
     Route("delete", "keys/<name>", delete_key, (NAME,)),
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from labkit.service.fields import anything, flag, integer, name, text
+from labkit.service.fields import anything, flag, integer, name, segment, text
 
 NAME = name(help="name of the key")
+URL_ALGORITHM = segment("urlalgorithm", "the hash algorithm")
 
 PLAINTEXT = text("plaintext", "data to encrypt, in base64; may be empty")
+INPUT = text("input", "data to work on, in base64")
 CIPHERTEXT = text("ciphertext", "ciphertext as the service gave it: vault:v<version>:<base64>")
 CONTEXT = text("context", "context for key derivation, in base64; required when the key is derived")
 NONCE = text("nonce", "12 bytes in base64; only for convergent keys made by version 0.6.1 of the service")

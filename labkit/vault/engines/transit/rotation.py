@@ -21,5 +21,5 @@ def carry_out(ctx: EngineContext, storage: StorageView, name: str) -> None:
     """Give a key that is due its next version."""
     keyring = read_keyring(storage, name)
     if keyring is not None:
-        write_keyring(storage, name, rotate(keyring, ctx.entropy, ctx.now))
+        write_keyring(storage, name, rotate(keyring, ctx, ctx.now))
         ctx.observe("key rotated", key=name)

@@ -13,6 +13,7 @@ TABLE = Groups(
         "decrypt": ("labkit.vault.engines.transit.decrypt",),
         "encrypt": ("labkit.vault.engines.transit.encrypt",),
         "hash": ("labkit.vault.engines.transit.hashing",),
+        "hmac": ("labkit.vault.engines.transit.hmacs",),
         "keys": (
             "labkit.vault.engines.transit.keys",
             "labkit.vault.engines.transit.key_config",
@@ -20,6 +21,8 @@ TABLE = Groups(
         ),
         "random": ("labkit.vault.engines.transit.random_bytes",),
         "rewrap": ("labkit.vault.engines.transit.rewrap",),
+        "sign": ("labkit.vault.engines.transit.sign",),
+        "verify": ("labkit.vault.engines.transit.verify",),
         "wrapping_key": ("labkit.vault.engines.transit.wrapping_key",),
     }
 )

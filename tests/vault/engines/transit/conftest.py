@@ -26,11 +26,22 @@ IMPORTS = json.loads((Path(__file__).parents[3] / "vectors" / "transit_import.js
 MADE_NS = 1_704_164_645_000_000_000
 
 
+class KnownSource:
+    """Gives bytes that look random and come the same in every run, as a function and as what keys are made of."""
+
+    def __init__(self) -> None:
+        self._drawn = iter(range(1_000_000))
+
+    def __call__(self, count: int) -> bytes:
+        return hashlib.shake_256(f"draw {next(self._drawn)}".encode()).digest(count)
+
+    entropy = __call__
+
+
 @pytest.fixture
-def entropy() -> Callable[[int], bytes]:
+def entropy() -> KnownSource:
     """Bytes that look random and come the same in every run."""
-    drawn = iter(range(1_000_000))
-    return lambda count: hashlib.shake_256(f"draw {next(drawn)}".encode()).digest(count)
+    return KnownSource()
 
 
 @pytest.fixture

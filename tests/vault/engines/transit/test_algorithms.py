@@ -35,6 +35,7 @@ ROWS: list[tuple[Any, ...]] = [
     ("aes256-gcm96", 0, 32, True, False, True),
     ("chacha20-poly1305", 5, 32, True, False, True),
     ("aes128-gcm96", 8, 16, True, False, True),
+    ("ed25519", 2, 64, False, True, True),
     ("hmac", 11, 0, False, False, False),
 ]
 

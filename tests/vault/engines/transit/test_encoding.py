@@ -8,9 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.service.encoding import to_base64
+from labkit.service.encoding import to_base64, to_base64url
 from labkit.service.errors import BadRequest
-from labkit.vault.engines.transit.encoding import first_bad_byte, from_base64, split_envelope
+from labkit.vault.engines.transit.encoding import (
+    first_bad_byte,
+    from_base64,
+    from_base64url,
+    split_envelope,
+    split_signed,
+)
 
 # Positions that real servers of this API name.
 BAD_BASE64 = [
@@ -197,4 +203,23 @@ def test_an_envelope_is_refused_with_the_reason(text: str, why: str) -> None:
 
 def test_other_envelopes_have_their_own_noun() -> None:
     with pytest.raises(BadRequest, match=r"^invalid signature: no prefix$"):
-        split_envelope("x", "signature")
+        split_signed("x")
+    with pytest.raises(BadRequest, match=r"^invalid HMAC to verify: no prefix$"):
+        split_signed("x", "HMAC", "HMAC to verify")
+    with pytest.raises(BadRequest, match=r"^invalid HMAC: wrong number of fields$"):
+        split_signed("vault:v1", "HMAC", "HMAC to verify")
+
+
+def test_the_version_of_a_signature_is_taken_as_it_stands() -> None:
+    assert split_signed("vault:v0:YWI=") == (0, "YWI=")
+    assert split_signed("vault:v-3:") == (-3, "")
+
+
+def test_base64_for_urls_has_no_padding() -> None:
+    for length in range(9):
+        value = bytes(range(250, 250 + min(length, 6))) + bytes(max(0, length - 6))
+        assert from_base64url(to_base64url(value)) == value
+    assert from_base64url("\r\n-_\n-_\r") == from_base64("+/+/")
+    for wrong in ("A", "AA==", "AA=", "+/+/", "AA AA", "AAAAA", "\u0661\u0661"):
+        with pytest.raises(BadRequest):
+            from_base64url(wrong)

@@ -8,7 +8,7 @@ import hashlib
 import pytest
 
 from labkit import Vault
-from labkit.vault.engines.transit.hashing import ALGORITHMS
+from labkit.vault.engines.transit.hash_algorithms import ALGORITHMS
 
 INPUT = {"input": "dGhlIHF1aWNrIGJyb3duIGZveA=="}
 # "the quick brown fox", as the tests of real servers of this API have it

@@ -32,7 +32,7 @@ from labkit.vault.engines.transit.keyring import (
 from labkit.vault.storage.storage_view import StorageView
 from tests.examples import examples
 
-Entropy = Callable[[int], bytes]
+Entropy = Any
 KeyringOf = Callable[..., Keyring]
 
 HOUR_NS = 3_600_000_000_000
@@ -295,7 +295,7 @@ class RingLife(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.drawn = 0
-        self.keyring = rotate(new_keyring(), self.entropy, 0)
+        self.keyring = rotate(new_keyring(), self, 0)
         self.keys = {1: self.keyring.versions[0].key}
         self.texts = {1: self.encrypted(0)}
 
@@ -311,7 +311,7 @@ class RingLife(RuleBasedStateMachine):
     @precondition(lambda self: len(self.keys) < 8)
     @rule()
     def rotates(self) -> None:
-        self.keyring = rotate(self.keyring, self.entropy, self.drawn)
+        self.keyring = rotate(self.keyring, self, self.drawn)
         self.keys[len(self.keys) + 1] = self.keyring.versions[-1].key
         self.texts[len(self.keys)] = self.encrypted(0)
 

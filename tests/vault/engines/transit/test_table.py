@@ -27,6 +27,12 @@ ROUTES = [
     ("write", "random/all/32"),
     ("write", "hash"),
     ("write", "hash/sha2-256"),
+    ("write", "hmac/k"),
+    ("write", "hmac/k/sha2-512"),
+    ("write", "sign/k"),
+    ("write", "sign/k/sha2-512"),
+    ("write", "verify/k"),
+    ("write", "verify/k/sha2-512"),
     ("read", "config/keys"),
     ("write", "config/keys"),
 ]

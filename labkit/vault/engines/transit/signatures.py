@@ -1,0 +1,186 @@
+"""Signatures: sign one message under a keyring, and verify one signature.
+
+1. A signature's text is the envelope of the version that made it, and base64: the standard alphabet, or with the
+   marshaling ``jws`` that for URLs without padding.
+2. A derived keyring signs with the pair of the item's context; the answer shows that pair's public half.
+3. An item is a mapping of members as they were sent; one that is absent or null counts as not given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from labkit.service.encoding import to_base64, to_base64url
+from labkit.service.errors import BadRequest
+from labkit.service.fields import flag, text
+from labkit.service.record import NamedTuple
+from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, from_base64url, split_signed
+from labkit.vault.engines.transit.hash_algorithms import KEYED_ALGORITHMS, NO_HASH, check_certified
+from labkit.vault.engines.transit.key_pairs import AUTO_SALT, DEFAULT_HASH, HASH_SALT, PairType, Scheme
+from labkit.vault.engines.transit.keyring import Keyring, KeyVersion
+from labkit.vault.engines.transit.refusals import ListedRefusal
+
+Item = Mapping[str, Any]
+
+MISSING_INPUT = "missing input"
+
+_NAMED_SALTS = {"auto": AUTO_SALT, "hash": HASH_SALT}
+_MAX_DIGITS = 18
+
+
+class Loaded(NamedTuple):
+    """A version prepared for use: its envelope's beginning, its facts, and its half that is wanted, loaded.
+
+    The half of a derived keyring's version is not loaded: each context has a pair of its own.
+    """
+
+    head: str
+    version: int
+    entry: KeyVersion
+    half: Any
+
+    def __repr__(self) -> str:
+        return f"Loaded({self.head})"  # never the entry's keys
+
+
+class Signed(NamedTuple):
+    """A signature, the version that made it and, of a derived keyring, the public half of the context's pair."""
+
+    signature: str
+    key_version: int
+    public_text: str | None = None
+
+
+def read_scheme(asked: Any, *, fips: bool) -> Scheme:
+    """Read how a request signs, or wants verified, from its fields; raise BadRequest in the API's order."""
+    hash_name = asked.urlalgorithm or asked.hash_algorithm or asked.algorithm or DEFAULT_HASH
+    if hash_name not in KEYED_ALGORITHMS and hash_name != NO_HASH:
+        raise BadRequest(f'invalid hash algorithm "{hash_name}"')
+    check_certified(hash_name, fips=fips)
+    marshaling = asked.marshaling_algorithm
+    if marshaling not in ("asn1", "jws"):
+        raise BadRequest(f'invalid marshaling type "{marshaling}"')
+    salt_length = _salt_length(asked.salt_length)
+    return Scheme(hash_name, asked.prehashed, asked.signature_algorithm, salt_length, marshaling == "jws")
+
+
+def _salt_length(text: str) -> int:
+    named = _NAMED_SALTS.get(text.lower())
+    if named is not None:
+        return named
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > _MAX_DIGITS:
+        raise BadRequest(f"salt length neither 'auto', 'hash', nor an int: {text}")
+    length = int(text)
+    if length < HASH_SALT:
+        raise BadRequest(f"salt length is invalid: {length}")
+    return length
+
+
+def check_unhashed(scheme: Scheme) -> None:
+    """Raise BadRequest when nothing is to be hashed and the rest of the scheme does not fit (spec, Transit engine)."""
+    if scheme.hash_name == NO_HASH and not (scheme.prehashed and scheme.rsa_scheme == "pkcs1v15"):
+        raise BadRequest("hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15")
+
+
+def sign(keyring: Keyring, scheme: Scheme, item: Item, wanted: int) -> Signed:
+    """Sign an item's input with a wanted version (0: the latest); raise BadRequest."""
+    message, context = message_of(item), _context_of(item)
+    loaded = keyring.signers.get(wanted) or _signer(keyring, wanted)
+    pair, half, shown = _pair(keyring), loaded.half, None
+    if half is None:
+        private, public = _derived(keyring, loaded, context)
+        half, shown = pair.private_key(private), pair.public_text(public)
+    coded = (to_base64url if scheme.jws else to_base64)(pair.sign(half, message, scheme))
+    return Signed(loaded.head + coded, loaded.version, shown)
+
+
+def message_of(item: Item) -> bytes:
+    """Return what an item's input says; raise BadRequest."""
+    text = item.get("input")
+    if text is None:
+        raise BadRequest(MISSING_INPUT)
+    try:
+        return from_base64(text)
+    except BadRequest as error:
+        raise BadRequest(f"unable to decode input as base64: {error.errors[0]}") from None
+
+
+def _context_of(item: Item) -> bytes:
+    text = item.get("context")
+    if not text:
+        return b""
+    try:
+        return from_base64(text)
+    except BadRequest:
+        raise BadRequest("failed to base64-decode context") from None
+
+
+def _pair(keyring: Keyring) -> PairType:
+    pair = keyring.key_type.pair
+    assert pair is not None, "the endpoint judged whether the key's type signs"
+    return pair
+
+
+def _signer(keyring: Keyring, wanted: int) -> Loaded:
+    """Judge which version signs, load its private half, and keep it with the keyring."""
+    try:
+        version = keyring.version_to_sign(wanted)
+        entry = keyring.live(version)
+    except BadRequest as error:
+        raise ListedRefusal(error.errors[0]) from None
+    if not entry.key:
+        raise ListedRefusal("requested version for signing does not contain a private part")
+    half = None if keyring.derived else _pair(keyring).private_key(entry.key)
+    loaded = Loaded(f"{ENVELOPE}{version}:", version, entry, half)
+    keyring.signers[wanted] = loaded
+    return loaded
+
+
+def _derived(keyring: Keyring, loaded: Loaded, context: bytes) -> tuple[bytes, bytes]:
+    derive_pair = keyring.key_type.derive_pair
+    assert derive_pair is not None, "only keyrings of types that derive are derived"
+    try:
+        return derive_pair(keyring.kdf, loaded.entry.key, context)
+    except BadRequest as error:
+        raise ListedRefusal(f"error deriving key: {error.errors[0]}") from None
+
+
+def verify(keyring: Keyring, scheme: Scheme, item: Item) -> bool:
+    """Whether an item's signature was made over its input with one of the keyring's live versions; raise BadRequest."""
+    message = message_of(item)
+    text = item.get("signature")
+    if text is None:
+        raise BadRequest("missing signature")
+    context = _context_of(item)
+    version, coded = split_signed(text)
+    keyring.check_verification(version)
+    try:
+        signature = (from_base64url if scheme.jws else from_base64)(coded)
+    except BadRequest:
+        raise BadRequest("invalid base64 signature value") from None
+    loaded = keyring.verifiers.get(version) or _verifier(keyring, version)
+    pair, half = _pair(keyring), loaded.half
+    if half is None:
+        half = pair.public_key(_derived(keyring, loaded, context)[1])
+    return pair.verify(half, signature, message, scheme)
+
+
+def _verifier(keyring: Keyring, version: int) -> Loaded:
+    entry = keyring.live(version)
+    half = None if keyring.derived else _pair(keyring).public_key(entry.public)
+    loaded = Loaded(f"{ENVELOPE}{version}:", version, entry, half)
+    keyring.verifiers[version] = loaded
+    return loaded
+
+
+# How a signature is made, the same for sign and verify.
+FIELDS = (
+    text("hash_algorithm", f"sha2-224, -256, -384 or -512, sha3- the same, sha1 or none; {DEFAULT_HASH} when left out"),
+    text("algorithm", "the older name of hash_algorithm"),
+    flag("prehashed", "whether the input is the digest already", False),
+    text("signature_algorithm", "of RSA: pss or pkcs1v15", "pss", choices=("pss", "pkcs1v15")),
+    text("marshaling_algorithm", "of ECDSA: asn1 or jws", "asn1", choices=("asn1", "jws")),
+    text("salt_length", "of RSA with pss: auto, hash, or how many bytes", "auto"),
+)
