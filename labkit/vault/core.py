@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import NODE_SEALED, Unavailable
 from labkit.service.limits import MAX_REQUEST_BYTES
+from labkit.service.masked import NamesOnly
 from labkit.service.message import Fetch, Response
 from labkit.service.record import NamedTuple
 from labkit.vault.due_times import DueTimes
@@ -56,6 +57,9 @@ class Settings(NamedTuple):
     high_availability: bool = False
     backlog_entries: int = 16_384
     fips: bool = False  # FIPS 140-2 mode: what is not certified for it is refused
+    environ: Mapping[str, str] = NamesOnly()  # variables of the environment that a configuration falls back on
+    login_leeway_s: int = 60  # by how much the clocks of a login token's issuer and this node may differ (decision A4)
+    key_cooldown_s: int = 300  # how long after an attempt no login's unknown key makes another fetch of keys
 
 
 class Environment(NamedTuple):

@@ -57,8 +57,10 @@ class EngineKind(NamedTuple):
     """One row of the catalogue: a kind and version, where its table is (``module:name``), and what else it has.
 
     ``due_work`` names the module that does what falls due (``due_ns``, ``carry_out``); it is needed
-    only where ``due_folder`` of the mount's storage is not empty.  Modules are imported at the first use (R24).
-    ``cache_config`` is where the mount's storage says how many records of that folder are kept decoded.
+    only where ``due_folder`` of the mount's storage is not empty.  ``cache_config`` is where the mount's storage says
+    how many records of that folder are kept decoded.  ``renewal`` (``module:name``) says what limits a renewed token
+    of an auth method's role: a function of its storage, its mount and the role's name.  Modules are imported at the
+    first use (R24).
     """
 
     kind: str
@@ -68,6 +70,7 @@ class EngineKind(NamedTuple):
     due_folder: str = ""
     cache_config: str = ""
     is_auth: bool = False
+    renewal: str = ""
 
 
 _ROWS = (
@@ -82,6 +85,13 @@ _ROWS = (
         "config/cache",
     ),
     EngineKind("token", "", "labkit.vault.auth.token.table:TABLE", is_auth=True),
+    EngineKind(
+        "cloud",
+        "",
+        "labkit.vault.auth.cloud.table:TABLE",
+        is_auth=True,
+        renewal="labkit.vault.auth.cloud.roles:renewal_limits",
+    ),
     EngineKind("cubbyhole", "", "labkit.vault.auth.cubbyhole:TABLE"),
     EngineKind("identity", "", "labkit.vault.auth.identity.table:TABLE"),
     EngineKind("system", "", "labkit.vault.system.table:TABLE"),
@@ -114,6 +124,11 @@ class Mount(NamedTuple):
     def prefix(self) -> str:
         """Where the mount's data is stored; that of local mounts is in the local Merkle tree."""
         return f"{'local' if self.local else 'logical'}/{self.uuid}/"
+
+    @property
+    def own_prefix(self) -> str:
+        """Where the cluster keeps what it knows of the mount for itself only: in no tree, never replicated."""
+        return f"node/mount/{self.uuid}/"
 
     @property
     def version(self) -> str:

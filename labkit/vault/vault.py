@@ -11,10 +11,11 @@
 from __future__ import annotations
 
 from _thread import RLock  # threading itself is not loaded (R24)
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import ServiceError
+from labkit.service.masked import NamesOnly
 from labkit.service.message import Body, Fetch, Request, Response, Suspended, copied, respond, silence
 from labkit.service.short_forms import ShortForms
 from labkit.vault import request_route, request_walk, scheduled_work
@@ -31,6 +32,7 @@ from labkit.vault.storage.fencing import StaleTerm
 
 if TYPE_CHECKING:
     from labkit.doors.server import ServedDoor
+    from labkit.vault.initialise import Wanted
     from labkit.vault.mount_caches import CacheCounts
 
 
@@ -73,7 +75,8 @@ class Born:
 
 
 # path, kind and options of what is mounted in development mode
-DEV_MOUNTS = (("secret/", "kv", (("version", "2"),)), ("transit/", "transit", ()))
+ENGINES = (("secret/", "kv", (("version", "2"),)), ("transit/", "transit", ()))
+DEV_MOUNTS = (*ENGINES, ("auth/cloud/", "cloud", ()))
 
 
 class Vault(ShortForms):
@@ -172,7 +175,7 @@ class Vault(ShortForms):
 
     @classmethod
     def dev(cls, *, clock: Callable[[], int] | None = None, seed: int | None = None, **settings: Any) -> Vault:
-        """Make a vault of one node in memory, initialised and unsealed, with secret/ (KV v2) and transit/ mounted.
+        """Make a vault of one node in memory, initialised and unsealed: secret/ (KV v2), transit/, auth/cloud/.
 
         ``clock`` gives nanoseconds since the epoch (by default the wall clock); ``settings`` are those of
         ``Settings``.  ``root_token`` and ``unseal_keys`` (five shares, three open it) are attributes of the result.
@@ -186,7 +189,7 @@ class Vault(ShortForms):
 
             judge_settings(clock, settings, seed)
         vault = cls(MemoryStorage(), _outside(clock, seed), _settings(settings))
-        vault.root_token, vault.unseal_keys = set_up(vault.core)
+        vault.root_token, vault.unseal_keys = set_up(vault.core, mounts=DEV_MOUNTS)
         vault._born = Born(vault)
         return vault
 
@@ -356,6 +359,8 @@ def _outside(clock: Callable[[], int] | None, seed: int | None = None) -> Enviro
 
 def _settings(chosen: dict[str, Any]) -> Settings:
     """Return settings as chosen; the community edition's version has no ``+ent`` (decision C5)."""
+    if "environ" in chosen:
+        chosen = {**chosen, "environ": NamesOnly(chosen["environ"])}
     settings = Settings(**chosen)
     if settings.edition == "enterprise" or "version" in chosen:
         return settings
@@ -366,12 +371,14 @@ def _unwatched(kind: str, **fields: Any) -> None:
     """Drop an observation: a vault outside a lab has no observer."""
 
 
-def set_up(core: Core, shares: int = 5, threshold: int = 3) -> tuple[str, tuple[str, ...]]:
-    """Initialise and unseal a new vault with the mounts of development mode; return root token and key shares."""
+def set_up(
+    core: Core, shares: int = 5, threshold: int = 3, mounts: Iterable[Wanted] = ENGINES
+) -> tuple[str, tuple[str, ...]]:
+    """Initialise and unseal a new vault with engines and auth methods mounted; return root token and key shares."""
     from labkit.vault.initialise import initialise
     from labkit.vault.seal import unseal
 
-    initialised = initialise(core, shares, threshold, DEV_MOUNTS)
+    initialised = initialise(core, shares, threshold, mounts)
     for share in initialised.keys[:threshold]:
         unseal(core, share)
     return initialised.root_token, tuple(share.hex() for share in initialised.keys)

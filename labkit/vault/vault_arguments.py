@@ -15,6 +15,9 @@ MAX_FAILURES = 1_000_000
 
 _VERSION = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}(\+ent)?", re.ASCII)
 _NUMBERS = ("max_request_bytes", "backlog_entries")
+_SECONDS = {"login_leeway_s": 300, "key_cooldown_s": 86_400}
+"""{setting: the most that it can be}."""
+
 _ADDRESS_LISTS = ("peer_api_addresses", "peer_cluster_addresses")
 
 
@@ -35,6 +38,11 @@ def judge_settings(clock: Any, chosen: Mapping[str, Any], seed: Any = None) -> N
             flag(name, value)
         elif name in _NUMBERS:
             whole_number(name, "a whole number from 1 up", value, 1)
+        elif name in _SECONDS:
+            whole_number(name, f"a whole number from 0 to {_SECONDS[name]}", value, 0, _SECONDS[name])
+        elif name == "environ":
+            if not isinstance(value, Mapping) or not all(type(text) is str for row in value.items() for text in row):
+                raise ValueError("environ: expected variables and their values, all of them texts")  # never shown
         elif name in _ADDRESS_LISTS:
             if type(value) is not tuple or not all(type(address) is str for address in value):
                 raise wrong(name, "a tuple of addresses", value)

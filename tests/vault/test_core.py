@@ -240,5 +240,8 @@ def test_what_is_not_chosen_of_a_node():
         False,
         16_384,
         False,
+        {},
+        60,
+        300,
     )
     assert Leadership() == (True, 0, 0, "", "")

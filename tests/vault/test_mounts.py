@@ -206,7 +206,7 @@ def test_a_new_mount_has_identifiers_of_its_own(service):
 
 
 def test_only_auth_methods_are_mounted_below_auth_and_only_transit_has_work_that_falls_due():
-    assert [key for key, row in CATALOGUE.items() if row.is_auth] == [("token", "")]
+    assert [key for key, row in CATALOGUE.items() if row.is_auth] == [("token", ""), ("cloud", "")]
     assert [(key, row.due_folder) for key, row in CATALOGUE.items() if row.due_work] == [(("transit", ""), "key/")]
     assert Mount("a/", "kv", "u", "x")[4:] == ("", (), False, False, 0, 0, "default-service", "", (), (), False)
 

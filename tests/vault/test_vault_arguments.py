@@ -25,6 +25,8 @@ def test_no_odd_setting_makes_a_vault(name: str) -> None:
             continue
         if name in ("max_request_bytes", "backlog_entries") and isinstance(value, int) and value > 1:
             continue
+        if name == "environ" and value == {}:
+            continue
         with pytest.raises(ValueError, match=f"^{name}: expected "):
             Vault.dev(**{name: value})
 

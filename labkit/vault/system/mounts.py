@@ -12,6 +12,7 @@ from labkit.service import fields
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
+from labkit.vault import leases, tokens
 from labkit.vault.mounts import CATALOGUE, check_free, new_mount, read_table, write_table
 from labkit.vault.quotas import rules
 from labkit.vault.system import tuning
@@ -74,7 +75,7 @@ def enable(ctx: Context, asked: MountRequest) -> None:
 
 
 def disable(ctx: Context, path: str) -> None:
-    """Unmount an engine or auth method and delete its data; nothing mounted there is not an error."""
+    """Unmount an engine or auth method, delete its data and end its leases; nothing mounted there is not an error."""
     full = full_path(ctx, path)
     table = read_table(ctx.namespace_storage)
     mount = table.at(full)
@@ -82,7 +83,9 @@ def disable(ctx: Context, path: str) -> None:
         return
     if mount.kind in SINGLETONS:
         raise BadRequest("token auth method cannot be disabled" if area_of(ctx) else f'cannot unmount "{full}"')
+    tokens.revoke(ctx, *leases.digests_below(ctx, full))
     ctx.full_storage.delete_all(mount.prefix)
+    ctx.full_storage.delete_all(mount.own_prefix)
     write_table(ctx.namespace_storage, table.without(full))
     rules.forget(ctx, ctx.namespace.path, full)
     ctx.observe("unmounted", path=ctx.namespace.path + full)

@@ -13,6 +13,15 @@ from labkit.service import fields
 from labkit.service.errors import BadRequest, NotFound
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
+from labkit.vault.auth.token_fields import (
+    BOUND_CIDRS,
+    EXPLICIT_MAX_TTL,
+    NO_DEFAULT_POLICY,
+    NUM_USES,
+    PERIOD,
+    check_blocks,
+    settle_old_names,
+)
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
@@ -93,12 +102,12 @@ FIELDS = (
     fields.flag("renewable", "whether tokens of the role may be renewed; true when left out"),
     fields.text("path_suffix", "what is appended to the path that a token of the role was made at"),
     fields.comma_list("allowed_entity_aliases", "kept and shown; labkit has no identity store to look them up in"),
-    fields.duration("token_explicit_max_ttl", "longest life of a token, whatever a renewal allows"),
-    fields.duration("token_period", "what a renewal sets a token's life to"),
-    fields.comma_list("token_bound_cidrs", "blocks of addresses that a token may be used from"),
+    EXPLICIT_MAX_TTL,
+    PERIOD,
+    BOUND_CIDRS,
     fields.text("token_type", "kind of the tokens", choices=TYPES),
-    fields.flag("token_no_default_policy", "whether the policy default is left out"),
-    fields.integer("token_num_uses", "how often a token may be used; 0 is without limit"),
+    NO_DEFAULT_POLICY,
+    NUM_USES,
     fields.duration("period", "old name of token_period"),
     fields.duration("explicit_max_ttl", "old name of token_explicit_max_ttl"),
     fields.comma_list("bound_cidrs", "old name of token_bound_cidrs"),
@@ -140,16 +149,9 @@ def write_role(ctx: Context, asked: RoleRequest) -> None:
     sent = {name: value for name, value in asked._asdict().items() if value is not None}
     role_name = sent.pop("role_name")
     role = find_role(ctx.storage, role_name) or TokenRole()
-    old_names = list(role.old_names)
-    for old, name in OLD_NAMES.items():
-        value = sent.pop(old, None)
-        if name in sent:
-            old_names = [other for other in old_names if other != old]
-        elif value is not None:
-            sent[name] = value
-            old_names = sorted({*old_names, old})
+    old_names = settle_old_names(sent, OLD_NAMES, role.old_names)
     plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in sent.items()}
-    role = role._replace(**plain, old_names=tuple(old_names))
+    role = role._replace(**plain, old_names=old_names)
     _check(role)
     ctx.storage.put(ROLES + role_name, encode_record(list(role)))
 
@@ -177,21 +179,6 @@ def _check_batch(role: TokenRole) -> None:
     for what, is_so in wrong.items():
         if is_so:
             raise BadRequest(f"'token_type' cannot be 'batch' when role is set to generate {what}")
-
-
-def check_blocks(blocks: tuple[str, ...]) -> None:
-    """Raise BadRequest for a text that is not a block of addresses."""
-    if not blocks:
-        return
-    from ipaddress import ip_network
-
-    for block in blocks:
-        try:
-            ip_network(block, strict=False)
-        except ValueError:
-            raise BadRequest(
-                f'error parsing bound CIDRs: "{block}" is neither an address nor a block like 10.0.0.0/8'
-            ) from None
 
 
 def delete_role(ctx: Context, role_name: str) -> None:

@@ -1,0 +1,130 @@
+"""Settings of a mount of the cloud auth method: what is stored, and what holds after the environment filled it up.
+
+1. What is stored wins; where it says nothing, the environment that the service was started with says it.  What came
+   from there is never stored or shown.
+2. The client secret is stored encrypted like every value, and shown by reading the configuration only.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from labkit.service.cloud_environments import (
+    DEFAULT_ENVIRONMENT,
+    ENVIRONMENTS,
+    CloudEnvironment,
+    environment_named,
+)
+from labkit.service.durations import parse_duration
+from labkit.service.errors import BadRequest
+from labkit.service.record import NamedTuple
+from labkit.vault.storage.records import decode_record, encode_record
+
+if TYPE_CHECKING:
+    from labkit.vault.context import Context
+    from labkit.vault.storage.storage_view import StorageView
+
+CONFIG = "config"
+MAX_RETRIES = 100
+
+FALL_BACKS = {
+    "tenant_id": "CLOUD_TENANT_ID",
+    "resource": "CLOUD_AD_RESOURCE",
+    "environment": "CLOUD_ENVIRONMENT",
+    "client_id": "CLOUD_CLIENT_ID",
+    "client_secret": "CLOUD_CLIENT_SECRET",
+}
+"""{field: variable of the environment} (spec, Cloud auth method)."""
+
+_TENANT = re.compile(r"[0-9A-Za-z](?:[0-9A-Za-z._-]{0,253}[0-9A-Za-z])?", re.ASCII)
+
+
+class CloudConfig(NamedTuple):
+    """What is stored of a mount's configuration; an empty text was never given."""
+
+    tenant_id: str = ""
+    resource: str = ""
+    environment: str = ""
+    client_id: str = ""
+    client_secret: str = ""
+    max_retries: int = 3
+    max_retry_delay: str = "60s"
+    retry_delay: str = "4s"
+
+    def __repr__(self) -> str:
+        return f"CloudConfig(tenant_id={self.tenant_id!r}, resource={self.resource!r})"
+
+
+class RetryPolicy(NamedTuple):
+    """How often a call to the cloud that failed is made again, and after which delays."""
+
+    max_retries: int
+    retry_delay_ns: int
+    max_retry_delay_ns: int
+
+
+class CloudSettings(NamedTuple):
+    """What holds for a mount; ``client_id`` and ``client_secret`` may be empty, the rest is there."""
+
+    tenant_id: str
+    resource: str
+    environment: CloudEnvironment
+    client_id: str
+    client_secret: str
+    retries: RetryPolicy
+
+    def __repr__(self) -> str:
+        return f"CloudSettings({self.tenant_id}, {self.environment.name})"
+
+
+def find_config(storage: StorageView) -> CloudConfig | None:
+    """Return what is stored of a mount's configuration, or None."""
+    return storage.decoded(CONFIG, _decode)
+
+
+def store_config(storage: StorageView, config: CloudConfig) -> None:
+    """Store a mount's configuration."""
+    storage.put(CONFIG, encode_record(list(config)))
+
+
+def _decode(stored: bytes) -> CloudConfig:
+    return CloudConfig(*decode_record(stored))
+
+
+def settings_of(ctx: Context) -> CloudSettings:
+    """Return what holds for the request's mount; raise BadRequest when something needed is missing."""
+    return effective(ctx, find_config(ctx.storage) or CloudConfig())
+
+
+def effective(ctx: Context, config: CloudConfig) -> CloudSettings:
+    """Return what holds for a mount with this configuration; raise BadRequest for what is missing or cannot be."""
+    environ = ctx.core.settings.environ
+    given = {field: getattr(config, field) or environ.get(variable, "") for field, variable in FALL_BACKS.items()}
+    for field in ("tenant_id", "resource"):
+        if not given[field]:
+            raise BadRequest(f"{field} is required: give it here, or {FALL_BACKS[field]} in the service's environment")
+    if not _TENANT.fullmatch(given["tenant_id"]):
+        raise BadRequest("tenant_id: expected an id or a domain of the cloud directory, such as a GUID")
+    environment = environment_named(given["environment"] or DEFAULT_ENVIRONMENT)
+    if environment is None:
+        raise BadRequest(f"environment: expected one of {', '.join(ENVIRONMENTS)}")
+    retries = RetryPolicy(
+        config.max_retries,
+        read_delay("retry_delay", config.retry_delay),
+        read_delay("max_retry_delay", config.max_retry_delay),
+    )
+    return CloudSettings(
+        given["tenant_id"], given["resource"], environment, given["client_id"], given["client_secret"], retries
+    )
+
+
+def read_delay(field: str, sent: object) -> int:
+    """Read a delay as nanoseconds; raise BadRequest for what is none, or negative."""
+    try:
+        delay_ns = parse_duration(sent)
+    except ValueError as error:
+        raise BadRequest(f"{field}: {error}") from None
+    if delay_ns < 0:
+        raise BadRequest(f"{field} cannot be negative")
+    return delay_ns
