@@ -15,6 +15,11 @@ def now() -> int:
     return time.time_ns()
 
 
+def steady() -> int:
+    """Return nanoseconds since some instant, on a clock that is never set: for what is paced by real time."""
+    return time.monotonic_ns()
+
+
 def entropy(size_bytes: int) -> bytes:
     """Return random bytes from the operating system's cryptographic source."""
     return os.urandom(size_bytes)

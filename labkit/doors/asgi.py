@@ -9,10 +9,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from labkit.doors.http_exchange import BODY_METHODS, Answer, HttpExchange, Service, written
+from labkit.doors.http_exchange import BODY_METHODS, Answer, HttpExchange, RequestReader, Service, written
 from labkit.service.limits import MAX_REQUEST_BYTES
 from labkit.service.message import Unreadable, respond
 from labkit.service.request_path import readable
@@ -40,19 +41,22 @@ def _refusal(status: int, text: str) -> Answer:
 
 
 TOO_LONG = _refusal(431, f"request headers of more than {MAX_HEADER_BYTES} bytes")
+SILENT = _refusal(504, "the cluster did not answer in time")
 
 
-class App:
-    """An ASGI application; ``log`` gets a line for each answer, without query, headers and body."""
+def target_of(scope: Message) -> tuple[str, str]:
+    """Return a request's path, and path and query, as they were sent."""
+    path, query = scope["raw_path"].decode("latin-1"), scope["query_string"].decode("latin-1")
+    return path, f"{path}?{query}" if query else path
 
-    __slots__ = ("exchange", "log")
 
-    def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES, log: Log | None = None) -> None:
-        self.exchange, self.log = HttpExchange(service, max_request_bytes), log
+class HttpApp(ABC):
+    """What reads requests and sends answers; ``log`` gets a line for each, without query, headers and body."""
 
-    def lead_to(self, service: Service) -> None:
-        """Let another vault or cluster answer from now on."""
-        self.exchange = HttpExchange(service, self.exchange.max_request_bytes)
+    __slots__ = ("log", "reader")
+
+    def __init__(self, max_request_bytes: int = MAX_REQUEST_BYTES, log: Log | None = None) -> None:
+        self.reader, self.log = RequestReader(max_request_bytes), log
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request; anything else that a server offers is declined."""
@@ -63,28 +67,20 @@ class App:
         if content is None:
             return
         too_long = sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES
-        answer = TOO_LONG if too_long else self._answer(scope, headers, content)
+        answer = TOO_LONG if too_long else await self._answer(scope, headers, content)
         await send({"type": "http.response.start", "status": answer.status, "headers": _encoded(answer)})
         await send({"type": "http.response.body", "body": answer.content})
         if self.log is not None:
             client = (scope.get("client") or ("-",))[0]
             self.log(f"{client} {scope['method']} {readable(scope['raw_path'].decode('latin-1'))} {answer.status}")
 
-    def _answer(self, scope: Message, headers: list[tuple[str, str]], content: bytes | Unreadable) -> Answer:
-        path = scope["raw_path"].decode("latin-1")
-        if path == "/":
-            return Answer(200, {"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"}, HOME)
-        query = scope["query_string"].decode("latin-1")
-        client = (scope.get("client") or ("127.0.0.1",))[0]
-        target = f"{path}?{query}" if query else path
-        try:
-            return self.exchange.answer(scope["method"], target, headers, content, remote_address=client)
-        except TimeoutError:
-            return _refusal(504, "the cluster did not answer in time")
+    @abstractmethod
+    async def _answer(self, scope: Message, headers: list[tuple[str, str]], content: bytes | Unreadable) -> Answer:
+        """Answer one request that was read."""
 
     async def _read(self, method: str, headers: list[tuple[str, str]], receive: Receive) -> bytes | Unreadable | None:
         """Return the body, Unreadable for one over the limit, None for one that was cut short."""
-        limit, size, pieces = self.exchange.max_request_bytes, 0, []
+        limit, size, pieces = self.reader.max_request_bytes, 0, []
         expects = any(name.lower() == "expect" for name, _ in headers)
         declared = max((int(value) for name, value in headers if name.lower() == "content-length"), default=0)
         more = not (expects and declared > limit)
@@ -100,8 +96,32 @@ class App:
                 break
             more = message.get("more_body", False)
         if max(size, declared) > limit and method in BODY_METHODS:
-            return self.exchange.too_large
+            return self.reader.too_large
         return b"".join(pieces)
+
+
+class App(HttpApp):
+    """An ASGI application behind which one vault stands, or one cluster."""
+
+    __slots__ = ("exchange",)
+
+    def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES, log: Log | None = None) -> None:
+        super().__init__(max_request_bytes, log)
+        self.lead_to(service)
+
+    def lead_to(self, service: Service) -> None:
+        """Let another vault or cluster answer from now on."""
+        self.exchange = HttpExchange(service, self.reader.max_request_bytes)
+
+    async def _answer(self, scope: Message, headers: list[tuple[str, str]], content: bytes | Unreadable) -> Answer:
+        path, target = target_of(scope)
+        if path == "/":
+            return Answer(200, {"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"}, HOME)
+        client = (scope.get("client") or ("127.0.0.1",))[0]
+        try:
+            return self.exchange.answer(scope["method"], target, headers, content, remote_address=client)
+        except TimeoutError:
+            return SILENT
 
 
 def _encoded(answer: Answer) -> list[tuple[bytes, bytes]]:

@@ -22,6 +22,7 @@ from labkit.service.message import JSON_TYPE, Response, Unreadable
 BODY_METHODS = frozenset(("POST", "PUT", "PATCH"))
 FORM_TYPE = "application/x-www-form-urlencoded"
 API = "/v1/"
+NO_API = Response(404, {"Content-Type": JSON_TYPE}, {"errors": []})
 
 Headers = Iterable[tuple[str, str]]
 
@@ -45,23 +46,59 @@ class Answer(NamedTuple):
         return f"Answer({self.status}, {len(self.content)} bytes)"  # never the body, which carries secrets
 
 
-class HttpExchange:
-    """Answers requests in bytes; a cluster's clock moves until it has answered, up to a timeout."""
+class Asked(NamedTuple):
+    """What a request in bytes asks of a service."""
 
-    __slots__ = ("_named", "_service", "_timed", "max_request_bytes")
-
-    def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES) -> None:
-        self._service, self.max_request_bytes = service, max_request_bytes
-        self._timed = moves_clock(service)
-        self._named = "remote_address" in signature(service.request).parameters
+    method: str
+    target: str
+    body: Any
+    headers: dict[str, str]
 
     def __repr__(self) -> str:
-        return f"HttpExchange({self._service!r})"
+        return f"Asked({self.method} {self.target.partition('?')[0]})"  # never headers or body, which carry secrets
+
+
+class RequestReader:
+    """Reads what requests in bytes ask; ``max_request_bytes`` is the largest body."""
+
+    __slots__ = ("max_request_bytes",)
+
+    def __init__(self, max_request_bytes: int = MAX_REQUEST_BYTES) -> None:
+        self.max_request_bytes = max_request_bytes
+
+    def __repr__(self) -> str:
+        return f"RequestReader({self.max_request_bytes} bytes)"
 
     @property
     def too_large(self) -> Unreadable:
         """What stands for a body over the limit."""
         return Unreadable(f"http: request body too large; the limit is {self.max_request_bytes} bytes", 413)
+
+    def read(self, method: str, target: str, headers: Headers, content: bytes | Unreadable) -> Asked:
+        """Return what a request asks, as ``request`` of a service takes it."""
+        named = first_of_each(headers)
+        return Asked(method, target, self._body(method, named.get("content-type", ""), content), named)
+
+    def _body(self, method: str, content_type: str, content: bytes | Unreadable) -> Any:
+        if method not in BODY_METHODS or not content:
+            return None
+        if isinstance(content, Unreadable):
+            return content
+        return self.too_large if len(content) > self.max_request_bytes else read_body(method, content_type, content)
+
+
+class HttpExchange:
+    """Answers requests in bytes; a cluster's clock moves until it has answered, up to a timeout."""
+
+    __slots__ = ("_named", "_service", "_timed", "reader")
+
+    def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES) -> None:
+        self._service, self.reader = service, RequestReader(max_request_bytes)
+        self._timed = moves_clock(service)
+        self._named = "remote_address" in signature(service.request).parameters
+
+    def __repr__(self) -> str:
+        return f"HttpExchange({self._service!r})"
 
     def answer(
         self,
@@ -79,20 +116,12 @@ class HttpExchange:
         given; a vault answers at once.
         """
         if not target.startswith(API):
-            return written(Response(404, {"Content-Type": JSON_TYPE}, {"errors": []}))
-        named = first_of_each(headers)
-        body = self._body(method, named.get("content-type", ""), content)
+            return written(NO_API)
+        asked = self.reader.read(method, target, headers, content)
         how = {"timeout": timeout_text(timeout_s)} if self._timed and timeout_s else {}
         if self._named and remote_address:
             how["remote_address"] = remote_address
-        return written(self._service.request(method, target, body, named, **how))
-
-    def _body(self, method: str, content_type: str, content: bytes | Unreadable) -> Any:
-        if method not in BODY_METHODS or not content:
-            return None
-        if isinstance(content, Unreadable):
-            return content
-        return self.too_large if len(content) > self.max_request_bytes else read_body(method, content_type, content)
+        return written(self._service.request(*asked, **how))
 
 
 def moves_clock(service: Service) -> bool:

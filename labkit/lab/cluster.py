@@ -9,6 +9,7 @@ from labkit.lab.blueprint import ClusterPlan
 from labkit.lab.operation_tokens import DR, generate_token
 from labkit.lab.queries import Queries
 from labkit.lab.runbook_effects import Ask, Credentials
+from labkit.lab.turns import Turns, each_in_turn
 from labkit.service.arguments import one_of, text, whole_number, wrong
 from labkit.service.message import Body, Response
 from labkit.service.short_forms import ShortForms
@@ -25,7 +26,7 @@ class Silence(TimeoutError):
 
 
 class ClusterDriver(NamedTuple):
-    """What a handle needs of its lab: calls that move the clock, queries, and every cluster's credentials and files.
+    """What a handle needs of its lab: calls that move the clock, queries, credentials, files and turns.
 
     - ``ask(request, timeout=..., headers=...)``: send a request and let time pass until its answer
     - ``work_through(runbook, **arguments)``: work through a runbook and let time pass until its end
@@ -36,8 +37,14 @@ class ClusterDriver(NamedTuple):
     queries: Queries
     credentials: MutableMapping[str, Credentials]
     files: Mapping[str, Files]
+    turns: Turns
 
 
+@each_in_turn(
+    lambda cluster: cluster._driver.turns,
+    but="request promote demote repoint disable enable_primary enable_secondary seal unseal operation_token rekey"
+    " merkle_check reindex status",
+)
 class Cluster(ShortForms):
     """One cluster of a lab, asked from an operator's host beside it."""
 

@@ -10,6 +10,7 @@ from labkit.lab.node import NodeHost
 from labkit.lab.parts import Flapping, Parts
 from labkit.lab.queries import Queries
 from labkit.lab.reports import Corrupted, NodeTreated, ReachChanged
+from labkit.lab.turns import each_in_turn
 from labkit.service.arguments import drift_ppm, duration_ns, flag, offset_ns, one_of, whole_number, wrong
 from labkit.service.arguments import percent as checked_percent
 from labkit.service.durations import format_duration
@@ -33,6 +34,7 @@ STRAY = "logical/stray"
 Result = TypeVar("Result")
 
 
+@each_in_turn(lambda faults: faults._parts.turns)
 class LabFaults:
     """The faults of one lab: each takes effect at once, and is reported."""
 

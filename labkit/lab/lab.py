@@ -24,6 +24,7 @@ from labkit.lab.fault_verbs import FaultVerbs
 from labkit.lab.faults import LabFaults
 from labkit.lab.invariants import Invariants
 from labkit.lab.lab_arguments import cannot_repeat, judge_checkpoints, judge_instant, judge_lab
+from labkit.lab.lab_views import LabViews
 from labkit.lab.lag import Lag
 from labkit.lab.loss_and_outage import RecoveryLedger
 from labkit.lab.operator_console import Finished
@@ -32,6 +33,7 @@ from labkit.lab.reports import Report, RunbookEnded
 from labkit.lab.runbook_effects import Ask
 from labkit.lab.snapshot import Snapshot, branch_of, restore_parts, state_of
 from labkit.lab.time_passage import TimePassage
+from labkit.lab.turns import each_in_turn
 from labkit.service.arguments import duration_ns, one_of, text, wrong
 from labkit.service.durations import format_duration
 from labkit.service.message import Response
@@ -43,14 +45,15 @@ from labkit.vault.storage.interruption import CommitInterruptedError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from labkit.doors.served_lab import ServedLab
+    from labkit.doors.server_thread import DoorSettings
     from labkit.scenario.running import Run
     from labkit.views.comparison import Comparison
     from labkit.views.dashboard import Dashboard
-    from labkit.views.measures import Measures
-    from labkit.views.picture import Picture
 
 
-class Lab(FaultVerbs):
+@each_in_turn(lambda lab: lab.parts.turns, but="run work_through replicate failover seal unseal dashboard serve")
+class Lab(FaultVerbs, LabViews):
     """A bench of clusters under simulated time.
 
     It has parts, queries and faults, and beside them invariants and cluster handles.  With ``snapshot`` it goes on from
@@ -76,7 +79,8 @@ class Lab(FaultVerbs):
         self._watched: dict[str, Callable[[Any], Any]] = {}
         self._goes_on = snapshot is not None
         credentials = self.parts.console.credentials
-        driver = ClusterDriver(self._ask, self.work_through, self.queries, credentials, self.parts.files)
+        shared = (self.queries, credentials, self.parts.files, self.parts.turns)
+        driver = ClusterDriver(self._ask, self.work_through, *shared)
         self.clusters = {plan.name: Cluster(driver, plan) for plan in blueprint.clusters}
         self.scenario: Run | None = None
         if snapshot is None:
@@ -147,13 +151,6 @@ class Lab(FaultVerbs):
         return self.parts.network
 
     @property
-    def measures(self) -> Measures:
-        """Bytes on the wire, lag, stale reads, surviving tokens, time in states: as data frames and pictures."""
-        from labkit.views.measures import Measures
-
-        return Measures(self.queries)
-
-    @property
     def clients(self) -> dict[str, ClientHost]:
         """The clients, by name."""
         return self.parts.clients
@@ -186,7 +183,8 @@ class Lab(FaultVerbs):
             self._passage.run(stop=lambda: scenario.ended)
         else:
             raise ValueError("run() alone plays a loaded scenario; give a duration such as lab.run('30s')")
-        self.invariants.check_at_rest()
+        with self.parts.turns:
+            self.invariants.check_at_rest()
         return self
 
     def work_through(self, runbook: str, **arguments: Any) -> str:
@@ -302,22 +300,16 @@ class Lab(FaultVerbs):
         """Give the sealed nodes of a cluster, or the one that is named, their key shares."""
         return self.work_through("unseal", cluster=cluster, node=node)
 
-    def map(self) -> Picture:
-        """Draw sites, links, clusters and nodes as they are now."""
-        from labkit.views import map as maps
+    def serve(self, port: int = 0, *, speed: float = 0, settings: DoorSettings | None = None) -> ServedLab:
+        """Return a door for a ``with`` that gives the URL of each cluster by its name: real servers on loopback ports.
 
-        return maps.of(self.queries)
-
-    def timeline(self, start: str | float | None = None, end: str | float | None = None) -> Picture:
-        """Draw what became of each cluster and node, and what clients were answered, up to now or between two instants.
-
-        ``start`` and ``end`` are durations since the lab was built, such as ``30s`` or a number of seconds.
+        They stand on ``port`` and the ports after it, or on free ones.  Each request lets the time pass that its answer
+        takes; with a ``speed`` time passes by itself, so many simulated seconds in a second.  ``settings`` say
+        how the ports are reached.
         """
-        from labkit.views import timeline
+        from labkit.doors.served_lab import ServedLab
 
-        nodes = {plan.name: plan.node_names for plan in self.blueprint.clusters}
-        window = timeline.window_of(self.now, start, end)
-        return timeline.of((self.trace, self.ledger, nodes, self.queries.lags), window)
+        return ServedLab(self.queries, self._passage, port, speed=speed, settings=settings)
 
     def dashboard(self) -> Dashboard:
         """Show buttons for time and faults, and beside them map, timeline and the last of the trace."""

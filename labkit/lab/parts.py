@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from labkit.lab.balancer import BalancerHost
@@ -17,6 +17,7 @@ from labkit.lab.node_directory import NodeDirectory
 from labkit.lab.operator_console import OperatorConsole
 from labkit.lab.passage import Passage
 from labkit.lab.process import Process
+from labkit.lab.turns import Turns
 from labkit.sim.clock import Clock
 from labkit.sim.faults import Faults
 from labkit.sim.network import Network
@@ -71,6 +72,7 @@ class Parts:
     console: OperatorConsole
     ledger: RecoveryLedger
     flapping: dict[tuple[str, ...], Flapping]
+    turns: Turns = field(default_factory=Turns)
 
     @property
     def now(self) -> int:

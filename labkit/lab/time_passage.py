@@ -2,6 +2,8 @@
 
 1. Time passes in one place only, so that checkpoints can be kept on the way.
 2. It does not pass while a watched rule is checked: that may be in the middle of what happens.
+3. While threads share the lab, a run goes in slices, each in a turn of its own (``turns``): what is asked meanwhile is
+   under way at once, and an answer counts whoever let the time pass that it took.
 """
 
 from __future__ import annotations
@@ -21,15 +23,16 @@ from labkit.service.message import Response
 
 MAX_RUNBOOK_TIME = "30d"  # runbooks end by themselves: they wait as long as there is progress
 MAX_WAIT = "1h"
+SLICE_ITEMS = 1_000
 
 
 class TimePassage:
     """The passage of time in one lab; ``checkpoints`` are those that it keeps, None while it keeps none."""
 
-    __slots__ = ("_invariants", "_parts", "checkpoints")
+    __slots__ = ("_invariants", "_parts", "checkpoints", "turns")
 
     def __init__(self, parts: Parts, invariants: Invariants) -> None:
-        self._parts, self._invariants = parts, invariants
+        self._parts, self._invariants, self.turns = parts, invariants, parts.turns
         self.checkpoints: Checkpoints | None = None
 
     def keep_checkpoints(
@@ -43,24 +46,51 @@ class TimePassage:
 
     def refuse_in_check(self) -> None:
         """Raise RuntimeError while a watched rule is checked."""
-        checking = self._invariants.checking
+        with self.turns:
+            checking = self._invariants.checking
         if checking:
             text = f"the check of {checking!r} may look at the lab, not act on it, run it or save it"
             raise RuntimeError(f"{text}; do that between two runs")
 
     def step(self) -> bool:
         """Let the next thing happen; False when nothing is pending."""
-        kept = self.checkpoints
-        if kept is None:
-            return self._parts.clock.step()
-        kept.begin()
-        happened = self._parts.clock.step()
-        kept.between()
-        kept.end()
-        return happened
+        with self.turns:
+            kept = self.checkpoints
+            if kept is None:
+                return self._parts.clock.step()
+            kept.begin()
+            happened = self._parts.clock.step()
+            kept.between()
+            kept.end()
+            return happened
 
     def run(self, until_ns: int | None = None, stop: Callable[[], object] | None = None) -> bool:
         """Let time pass up to an instant, or until ``stop()`` is true, which is then returned."""
+        if not self.turns.shared:
+            with self.turns:
+                return self._run(until_ns, stop)
+        while True:
+            with self.turns:
+                if stop is not None and stop():
+                    return True
+                if until_ns is not None and self._parts.now > until_ns:  # others let more time pass
+                    return False
+                if self.run_slice(until_ns, stop):
+                    return False
+
+    def run_slice(self, until_ns: int | None = None, stop: Callable[[], object] | None = None) -> bool:
+        """Let time pass as ``run`` does, but no longer than a slice; True when that was all up to the instant."""
+        left = SLICE_ITEMS
+
+        def over() -> bool:
+            nonlocal left
+            left -= 1
+            return left <= 0 or (stop is not None and bool(stop()))
+
+        with self.turns:
+            return not self._run(until_ns, over)
+
+    def _run(self, until_ns: int | None, stop: Callable[[], object] | None) -> bool:
         kept = self.checkpoints
         if kept is None:
             return self._parts.clock.run(until_ns=until_ns, stop=stop)
@@ -76,23 +106,27 @@ class TimePassage:
 
     def run_until(self, condition: Callable[[], object]) -> None:
         """Let time pass until a condition holds; none when it does already."""
-        limit_ns = self._parts.now + parse_duration(MAX_WAIT)
-        if not condition() and not self.run(limit_ns, stop=condition):
+        with self.turns:
+            limit_ns, holds = self._parts.now + parse_duration(MAX_WAIT), condition()
+        if not holds and not self.run(limit_ns, stop=condition):
             raise TimeoutError(f"the condition did not hold within {MAX_WAIT} of simulated time")
 
     def ask(self, ask: Ask, timeout: str | int = "30s", headers: dict[str, str] | None = None) -> Response:
         """Ask a cluster from its operator's host; the clock moves until the answer; raise Silence without one."""
-        self._refuse_running()
-        now_ns = self._parts.now
-        deadline_ns = now_ns + duration_ns("timeout", timeout, seconds=True)
         console = self._parts.console
-        number = console.ask(ask, deadline_ns - now_ns, headers=headers)
+        with self.turns:
+            self._refuse_running()
+            now_ns = self._parts.now
+            deadline_ns = now_ns + duration_ns("timeout", timeout, seconds=True)
+            number = console.ask(ask, deadline_ns - now_ns, headers=headers)
         try:
             self.run(deadline_ns, stop=lambda: number in console.answers)
         except BaseException:  # the wait was broken off: nothing of the request stays in the console
-            console.withdraw(number)
+            with self.turns:
+                console.withdraw(number)
             raise
-        answer = console.answers.pop(number)
+        with self.turns:
+            answer = console.answers.pop(number)
         if answer.status == 0:
             self.run(deadline_ns)  # all that falls due up to then has happened
             raise Silence(f"{ask.method} {ask.path} on {ask.cluster}: no answer within {timeout} of simulated time")
@@ -100,13 +134,15 @@ class TimePassage:
 
     def work_through(self, runbook: str, **arguments: Any) -> str:
         """Work through a runbook; the clock moves until its end; raise RunbookError when it cannot go on."""
-        self._refuse_running()
         console = self._parts.console
-        number = console.start(runbook, **arguments)
-        limit_ns = self._parts.now + parse_duration(MAX_RUNBOOK_TIME)
+        with self.turns:
+            self._refuse_running()
+            number = console.start(runbook, **arguments)
+            limit_ns = self._parts.now + parse_duration(MAX_RUNBOOK_TIME)
         if number not in console.finished:
             self.run(stop=lambda: number in console.finished or self._parts.now > limit_ns)
-        finished = console.finished.pop(number, None)
+        with self.turns:
+            finished = console.finished.pop(number, None)
         if finished is None or not finished.ok:
             raise RunbookError(finished.text if finished else f"{runbook} did not end within {MAX_RUNBOOK_TIME}")
         return finished.text

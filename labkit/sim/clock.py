@@ -96,6 +96,12 @@ class Clock:
         """How many items wait."""
         return len(self._timeline.waiting)
 
+    @property
+    def next_ns(self) -> int | None:
+        """When the next item falls due; None when nothing is pending."""
+        waiting = self._timeline.waiting
+        return waiting[0][0] if waiting else None
+
     def state(self) -> tuple[int, Pending]:
         """Now and what is pending: plain values, and the constructor's arguments after `dispatch`."""
         return self.now, self.pending()

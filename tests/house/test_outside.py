@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.doors.requests": frozenset({"requests", "urllib3"}),
     "labkit.doors.httpx": frozenset({"httpx"}),
     "labkit.doors.hvac": frozenset({"hvac", "requests"}),
-    "labkit.doors.server": frozenset({"uvicorn"}),
+    "labkit.doors.server_thread": frozenset({"uvicorn"}),
     "labkit.commands": frozenset({"tqdm"}),
 }
 

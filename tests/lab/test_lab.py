@@ -13,6 +13,7 @@ from labkit import Lab
 from labkit.lab.blueprint import pair
 from labkit.lab.cluster import Cluster, Silence
 from labkit.lab.fault_verbs import FaultVerbs
+from labkit.lab.lab_views import LabViews
 from labkit.lab.runbook_effects import Ask
 
 SECOND_NS = 1_000_000_000
@@ -42,8 +43,8 @@ def test_it_shows_the_promised_names_and_no_others(quiet):
     assert {name for name in dir(quiet) if not name.startswith("_")} <= set(PROMISED.split())
 
 
-def test_it_inherits_nothing_but_the_short_forms_of_its_faults():
-    assert Lab.__mro__ == (Lab, FaultVerbs, object)
+def test_it_inherits_nothing_but_the_short_forms_of_its_faults_and_views():
+    assert Lab.__mro__ == (Lab, FaultVerbs, LabViews, object)
 
 
 def test_no_name_is_parsed():

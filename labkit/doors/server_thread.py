@@ -1,0 +1,105 @@
+"""Server thread: uvicorn on a thread of its own, in front of one ASGI application, on one port or several.
+
+1. It listens on a loopback address unless another is given.
+2. h11 reads the requests: it is strict about framing and knows the method LIST.
+3. ``close`` takes no further request, finishes those under way, and ends the thread.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from labkit.doors.asgi import MAX_HEADER_BYTES, Log
+from labkit.service.limits import MAX_REQUEST_BYTES
+
+LOOPBACK = "127.0.0.1"
+BACKLOG = 2_048
+STOP_S = 10
+
+
+class TlsFiles(NamedTuple):
+    """The files of a TLS door, in PEM: certificate, key, and the authority that clients are to trust."""
+
+    certificate: str
+    key: str
+    authority: str
+
+
+class DoorSettings(NamedTuple):
+    """How a door is reached: its address, its TLS files, and ``log``, which gets a line for each answer."""
+
+    host: str = LOOPBACK
+    tls: TlsFiles | None = None
+    log: Log | None = None
+    max_request_bytes: int = MAX_REQUEST_BYTES
+
+
+class NoServer(RuntimeError):
+    """The server cannot be had: its libraries are missing, or the address is taken."""
+
+
+class ServerThread:
+    """The sockets and the thread of one server; ``lifespan``: whether its start and end are of interest to the app."""
+
+    def __init__(self, app: Any, settings: DoorSettings, *, lifespan: bool = False) -> None:
+        self._app, self._host, self._tls, self._lifespan = app, settings.host, settings.tls, lifespan
+        self._server: Any = None
+
+    def open(self, ports: Sequence[int]) -> list[tuple[int, str]]:
+        """Listen, and return the port and the URL of each once requests are answered; raise NoServer."""
+        try:
+            import uvicorn
+        except ImportError:
+            raise NoServer("a server needs uvicorn and h11: pip install '.[serve]'") from None
+        listeners = self._listen(ports)
+        tls = self._tls
+        config = uvicorn.Config(
+            self._app,
+            http="h11",
+            ws="none",
+            lifespan="on" if self._lifespan else "off",
+            access_log=False,
+            log_level="critical",
+            server_header=False,
+            h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+            timeout_graceful_shutdown=STOP_S,
+            ssl_certfile=tls.certificate if tls else None,
+            ssl_keyfile=tls.key if tls else None,
+        )
+        self._server = uvicorn.Server(config)
+        run = self._server.run
+        self._thread = threading.Thread(target=run, args=(listeners,), name="labkit door", daemon=True)
+        self._thread.start()
+        while not self._server.started:
+            if not self._thread.is_alive():
+                raise NoServer("the server ended before it answered")
+            self._thread.join(0.002)
+        return [self._named(*listener.getsockname()[:2]) for listener in listeners]
+
+    def _named(self, address: str, port: int) -> tuple[int, str]:
+        return port, f"https://localhost:{port}" if self._tls else f"http://{address}:{port}"
+
+    def _listen(self, ports: Sequence[int]) -> list[socket.socket]:
+        listeners: list[socket.socket] = []
+        for port in ports:
+            listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # or asyncio is slower
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listeners.append(listener)
+            try:
+                listener.bind((self._host, port))
+                listener.listen(BACKLOG)
+            except OSError as error:
+                for opened in listeners:
+                    opened.close()
+                raise NoServer(f"cannot listen on {self._host}:{port}: {error.strerror}") from None
+        return listeners
+
+    def close(self) -> None:
+        """Stop; requests under way are answered first."""
+        if self._server is not None:
+            self._server.should_exit = True
+            self._thread.join()
+            self._server = None

@@ -1,0 +1,140 @@
+"""The lab driver: what waits is answered, time passes as it should, and errors reach whoever waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from labkit import Lab, real
+from labkit.doors import lab_driver
+from labkit.doors.lab_driver import LabDriver
+from labkit.lab.runbook_effects import Ask
+
+SECOND_NS = 1_000_000_000
+HEALTH = Ask("paris", "GET", "/v1/sys/health")
+
+
+def driven(lab: Lab, act: Callable[[LabDriver], Awaitable[Any]], speed: float = 0) -> Any:
+    """What an act returns while the driver of a lab is at work in a loop."""
+
+    async def drive() -> Any:
+        driver = LabDriver(lab.parts, lab._passage, speed)
+        driver.start()
+        try:
+            return await asyncio.wait_for(act(driver), 60)
+        finally:
+            await driver.stop()
+
+    return asyncio.run(drive())
+
+
+def test_time_passes_only_while_something_waits(lab: Lab) -> None:
+    async def act(driver: LabDriver) -> list[int]:
+        instants = [lab.now]
+        for _ in range(2):
+            assert (await driver.ask(HEALTH, {})).status == 200
+            instants.append(lab.now)
+            await asyncio.sleep(0.01)
+        return [*instants, lab.now]
+
+    before, first, second, after = driven(lab, act)
+
+    assert before < first < second == after < before + SECOND_NS
+
+
+def test_what_is_asked_together_is_under_way_together(lab: Lab) -> None:
+    lab.pause("paris-1")
+
+    async def act(driver: LabDriver) -> list[int]:
+        answers = await asyncio.gather(*(driver.ask(HEALTH._replace(node="paris-1"), {}) for _ in range(3)))
+        return [answer.status for answer in answers]
+
+    began_ns = lab.now
+
+    assert driven(lab, act) == [0, 0, 0]
+    assert lab.now == began_ns + 30 * SECOND_NS
+
+
+def test_a_runbook_is_worked_through_and_a_clock_moved_meanwhile(lab: Lab) -> None:
+    async def act(driver: LabDriver) -> Any:
+        sealed = await driver.work_through("seal", cluster="paris")
+        began_ns = lab.now
+        asked = asyncio.create_task(driver.ask(HEALTH, {}))
+        await driver.advance(600 * SECOND_NS)
+        with pytest.raises(ValueError, match="expected a runbook, got 'dance'"):
+            await driver.work_through("dance")
+        return sealed, lab.now - began_ns, await asked
+
+    sealed, passed_ns, answer = driven(lab, act)
+
+    assert sealed.ok
+    assert passed_ns >= 600 * SECOND_NS
+    assert answer.status == 200  # a standby leads by then
+
+
+def test_who_goes_away_changes_nothing(lab: Lab) -> None:
+    async def act(driver: LabDriver) -> Any:
+        body = {"data": {"user": "ada"}}
+        write = Ask("paris", "POST", "/v1/secret/data/app", body)
+        gone = asyncio.create_task(driver.ask(write, {"x-vault-token": lab["paris"].root_token}))
+        await asyncio.sleep(0)
+        gone.cancel()
+        return await driver.ask(HEALTH, {})
+
+    assert driven(lab, act).status == 200
+    assert lab["paris"].get("secret/data/app").data["data"] == {"user": "ada"}
+    assert lab.parts.console.answers == {}
+
+
+def test_time_passes_at_its_speed_and_what_a_slow_machine_misses_is_not_made_up_for(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steady_ns = [SECOND_NS]
+    monkeypatch.setattr(real, "steady", lambda: steady_ns[0])
+
+    async def act(driver: LabDriver) -> list[int]:
+        instants = [lab.now]
+        for passed_ns in (SECOND_NS // 10, 60 * SECOND_NS):
+            steady_ns[0] += passed_ns
+            await driver.advance(0)
+            while lab.now == instants[-1]:
+                await asyncio.sleep(0.001)
+            instants.append(lab.now)
+        return instants
+
+    before, first, second = driven(lab, act, speed=20)
+
+    assert first - before == 2 * SECOND_NS
+    assert second - first == 20 * lab_driver.MAX_BEHIND_NS
+
+
+def test_a_bug_reaches_whoever_waits_and_whoever_comes_later(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any, **__: Any) -> bool:
+        raise ZeroDivisionError
+
+    async def act(driver: LabDriver) -> None:
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="the lab has ended by an error"):
+                await driver.ask(HEALTH, {})
+
+    monkeypatch.setattr(type(lab._passage), "run_slice", fails)
+    driven(lab, act)
+
+
+def test_another_lab_takes_the_place_and_what_waited_is_silence(lab: Lab) -> None:
+    other = Lab.restore(lab.snapshot())
+
+    async def act(driver: LabDriver) -> Any:
+        waiting = asyncio.create_task(driver.ask(HEALTH, {}))
+        running = asyncio.create_task(driver.work_through("seal", cluster="paris"))
+        await asyncio.sleep(0)
+        driver.lead_to(LabDriver(other.parts, other._passage))
+        return await waiting, await running, await driver.ask(HEALTH, {})
+
+    silent, ended, answer = driven(lab, act)
+
+    assert (silent.status, ended.ok, answer.status) == (0, False, 200)
+    assert repr(LabDriver(lab.parts, lab._passage, 2.5)) == "LabDriver(speed 2.5)"

@@ -1,0 +1,186 @@
+"""A served lab: real clients of its clusters, verbs meanwhile, time that stands or passes by itself."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import hvac
+import pytest
+import requests
+
+from labkit import Lab
+from labkit.doors.server_thread import NoServer
+from labkit.lab.blueprint import pair
+from labkit.lab.snapshot import Snapshot
+
+SECOND_NS = 1_000_000_000
+
+
+@pytest.fixture(scope="module")
+def replicating() -> Snapshot:
+    """Paris and tokyo, replicating."""
+    lab = Lab.pair(seed=7)
+    lab.replicate("paris", "tokyo")
+    return lab.snapshot()
+
+
+@pytest.fixture
+def lab(replicating: Snapshot) -> Lab:
+    return Lab.restore(replicating)
+
+
+@pytest.fixture
+def urls(lab: Lab) -> Iterator[dict[str, str]]:
+    with lab.serve() as found:
+        yield found
+
+
+def read(lab: Lab, urls: dict[str, str], cluster: str, path: str, **how: Any) -> requests.Response:
+    headers = {"X-Vault-Token": lab[cluster].root_token}
+    return requests.get(f"{urls[cluster]}/v1/{path}", headers=headers, timeout=30, **how)
+
+
+def test_each_cluster_has_a_port_and_clients_work_unchanged(lab: Lab, urls: dict[str, str]) -> None:
+    client = hvac.Client(url=urls["paris"], token=lab["paris"].root_token)
+    began_ns = lab.now
+    assert client.secrets.kv.v2.create_or_update_secret("app", {"user": "ada"})["data"]["version"] == 1
+    assert client.secrets.kv.v2.list_secrets("")["data"] == {"keys": ["app"]}
+    client.adapter.close()
+
+    assert began_ns < lab.now < began_ns + SECOND_NS
+    assert read(lab, urls, "tokyo", "sys/health").status_code == 472
+    assert requests.get(urls["tokyo"], timeout=10).headers["Content-Type"].startswith("text/html")
+    assert requests.get(f"{urls['paris']}/sys/health", timeout=10).status_code == 404
+    assert lab["paris"].get("secret/data/app").data["data"] == {"user": "ada"}
+
+
+def test_verbs_are_called_while_it_is_served(lab: Lab, urls: dict[str, str]) -> None:
+    lab["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+    lab.run("1s")
+    lab.crash("paris")
+    assert read(lab, urls, "paris", "sys/health").status_code == 504
+    lab["tokyo"].promote()
+
+    assert read(lab, urls, "tokyo", "secret/data/app").json()["data"]["data"] == {"user": "ada"}
+
+
+def test_a_sealed_cluster_says_so_and_is_unsealed_over_its_port(lab: Lab, urls: dict[str, str]) -> None:
+    for node in lab["paris"].nodes:
+        lab["paris"].put("sys/seal", node=node)
+        lab.run("10s")
+    assert lab["paris"].active == ""
+
+    assert read(lab, urls, "paris", "sys/health").status_code == 503
+    for share in lab["paris"].unseal_keys[:3]:
+        answer = requests.put(f"{urls['paris']}/v1/sys/unseal", json={"key": share}, timeout=10)
+    assert answer.json()["sealed"] is False
+    lab.run("10s")
+    assert read(lab, urls, "paris", "sys/health").status_code == 200
+
+
+def test_the_same_calls_one_after_the_other_find_the_same_lab(replicating: Snapshot) -> None:
+    def digest(served: bool) -> str:
+        lab = Lab.restore(replicating)
+        with lab.serve() as urls:
+            for number in range(5):
+                body, token = {"data": {"n": number}}, lab["paris"].root_token
+                if served:
+                    url, headers = f"{urls['paris']}/v1/secret/data/app", {"X-Vault-Token": token}
+                    requests.post(url, json=body, headers=headers, timeout=10)
+                else:
+                    lab["paris"].request("POST", "/v1/secret/data/app", body, {"x-vault-token": token})
+                lab.run("1s")
+        return lab.trace.digest()
+
+    assert digest(served=True) == digest(served=False)
+
+
+def test_time_passes_by_itself_at_a_speed(lab: Lab) -> None:
+    with lab.serve(speed=1_000_000) as urls:
+        while lab.now < 100 * SECOND_NS:
+            time.sleep(0.001)
+        assert read(lab, urls, "paris", "sys/health").status_code == 200
+        lab.crash("paris-1")
+    now_ns = lab.now
+    time.sleep(0.01)
+    assert lab.now == now_ns
+
+
+def test_clients_and_verbs_of_many_threads_meet(lab: Lab, urls: dict[str, str]) -> None:
+    versions: list[int] = []
+
+    def write() -> None:
+        with requests.Session() as session:
+            session.headers["X-Vault-Token"] = lab["paris"].root_token
+            for number in range(5):
+                answer = session.post(
+                    f"{urls['paris']}/v1/secret/data/shared", json={"data": {"n": number}}, timeout=60
+                )
+                versions.append(answer.json()["data"]["version"])
+
+    threads = [threading.Thread(target=write) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        lab.partition("paris", "tokyo")
+        lab.run("10ms")
+        lab["paris"].post("secret/data/other", {"data": {}})
+        lab.heal()
+        lab.snapshot()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(versions) == list(range(1, 41))
+    assert lab.invariants.broken == {}
+    lab.run("30s")
+    assert lab["paris"].root == lab["tokyo"].root
+
+
+def test_a_lab_is_served_once_at_a_time_and_again_later(lab: Lab) -> None:
+    door = lab.serve()
+    with door as urls:
+        assert repr(door) == f"ServedLab({', '.join(urls.values())})"
+        with pytest.raises(NoServer, match="this lab is served already"):
+            lab.serve().open()
+        with lab.branch("beside").serve() as others:
+            assert read(lab, others, "paris", "sys/health").status_code == 200
+    assert repr(door) == "ServedLab(closed)"
+    door.close()
+    with lab.serve() as urls:
+        assert read(lab, urls, "paris", "sys/health").status_code == 200
+
+
+def test_its_ports_follow_one_another_where_the_first_is_given(lab: Lab) -> None:
+    for first in range(20_000, 20_200, 2):  # of some of them others have taken the next
+        with contextlib.suppress(NoServer), lab.serve(first) as urls:
+            assert [int(url.rpartition(":")[2]) for url in urls.values()] == [first, first + 1]
+            break
+    else:
+        pytest.fail("no two ports of 200 are free")
+    with pytest.raises(ValueError, match="port: expected the first of 2 ports, or 0 for free ones"):
+        lab.serve(65_535)
+
+
+@pytest.mark.parametrize("speed", [-1, 1e9, float("nan"), "1", True, None])
+def test_a_speed_that_cannot_be_had_is_refused(lab: Lab, speed: Any) -> None:
+    with pytest.raises(ValueError, match="speed: expected simulated seconds in a second"):
+        lab.serve(speed=speed)
+
+
+def test_another_lab_stands_behind_a_door_that_leads_to_it(lab: Lab, replicating: Snapshot) -> None:
+    plan = pair()
+    other, small = Lab.restore(replicating), Lab(replace(plan, clusters=plan.clusters[:1]))
+    door = lab.serve()
+    with door as urls:
+        lab["paris"].post("secret/data/app", {"data": {}})
+        door.lead_to(other.serve())
+        assert read(other, urls, "paris", "secret/data/app").status_code == 404
+        with pytest.raises(ValueError, match="expected a lab of paris, tokyo"):
+            door.lead_to(small.serve())
+        with lab.serve() as again:
+            assert read(lab, again, "paris", "secret/data/app").status_code == 200

@@ -1,0 +1,40 @@
+"""The server's thread: sockets on several ports, and what cannot be opened."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+
+from labkit import Vault
+from labkit.doors.asgi import App
+from labkit.doors.server_thread import DoorSettings, NoServer, ServerThread
+
+
+def test_one_application_answers_on_several_ports(vault: Vault) -> None:
+    thread = ServerThread(App(vault), DoorSettings())
+    opened = thread.open([0, 0])
+
+    assert len({port for port, _ in opened}) == 2
+    for port, url in opened:
+        assert urlsplit(url).port == port
+        assert requests.get(f"{url}/v1/sys/health", timeout=10).status_code == 200
+    thread.close()
+    thread.close()
+    for _, url in opened:
+        with pytest.raises(requests.ConnectionError):
+            requests.get(f"{url}/v1/sys/health", timeout=10)
+
+
+def test_when_one_port_is_taken_none_is_opened(vault: Vault) -> None:
+    first, second = ServerThread(App(vault), DoorSettings()), ServerThread(App(vault), DoorSettings())
+    ((taken, _),) = first.open([0])
+    ((free, _),) = second.open([0])
+    second.close()
+
+    with pytest.raises(NoServer, match=f"cannot listen on 127.0.0.1:{taken}: Address already in use"):
+        second.open([free, taken])
+    assert second.open([free])[0][0] == free
+    first.close()
+    second.close()
