@@ -234,7 +234,7 @@ def check_namespace(ctx: Context) -> None:
     namespace, (area, _, path) = resolved.namespace, resolved.path.partition("/")
     by_header = ctx.headers.get(NAMESPACE, "").strip("/") not in ("", "root")
     if by_header and namespace.id and namespace.path.isascii():
-        ctx.answer_headers = {"X-Vault-Namespace": namespace.path}
+        ctx.answer_headers = {**(ctx.answer_headers or {}), "X-Vault-Namespace": namespace.path}
     if "any_namespace" in resolved.flags:
         return
     if ctx.core.settings.edition == "community":

@@ -51,8 +51,8 @@ DENIED = "permission denied"
 PATH_DISABLED = "path disabled in replication DR secondary mode"
 
 
-def check_request(ctx: Context) -> None:
-    """Draw the request's id, and judge body and headers (decisions C9, C13)."""
+def check_request(ctx: Context) -> Response | None:
+    """Draw the request's id, and judge body and headers (decisions C9, C13); return the answer to a preflight."""
     request = ctx.request
     ctx.request_id = uuid_text(ctx.core.entropy)
     body = request.body
@@ -63,6 +63,11 @@ def check_request(ctx: Context) -> None:
     read_headers(ctx)
     if request.method == "PATCH":
         _check_merge_patch(ctx)
+    if "origin" in ctx.headers:
+        from labkit.vault import cors
+
+        return cors.check(ctx)
+    return None
 
 
 def _unreadable(body: Any) -> ServiceError:

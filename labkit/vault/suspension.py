@@ -198,6 +198,10 @@ def _context(core: Core, suspended: Suspended) -> Context:
     ctx.request_id = suspended.request_id
     _begin(ctx, ctx.now)
     request_walk.read_headers(ctx)
+    if "origin" in ctx.headers:
+        from labkit.vault import cors
+
+        cors.name_origin(ctx)
     request_route.find_route(ctx)
     return ctx
 

@@ -133,7 +133,9 @@ class Vault(ShortForms):
         ctx = Context(core, request, core.now())
         try:
             reload_keyring(core)
-            request_walk.check_request(ctx)
+            preflight = request_walk.check_request(ctx)
+            if preflight is not None:
+                return preflight
             request_route.find_route(ctx)
             self._resolved = ctx.resolved
             request_walk.check_node(ctx)

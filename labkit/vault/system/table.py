@@ -18,6 +18,7 @@ TABLE = Groups(
         "capabilities-self": ("labkit.vault.system.capabilities",),
         "config": (
             "labkit.vault.system.audited_headers",
+            "labkit.vault.system.cors",
             "labkit.vault.system.node_facts",
         ),
         "generate-root": ("labkit.vault.system.generate_root",),
