@@ -30,6 +30,7 @@ class Bookkeeping:
     __slots__ = (
         "_invariants",
         "_ledger",
+        "_looked_at_epoch",
         "_queries",
         "_takers",
         "_trace",
@@ -56,6 +57,7 @@ class Bookkeeping:
         self.ids: dict[str, str] = dict(state.get("ids", {}))  # under which each secondary follows its upstream now
         self.applied_positions: dict[str, int] = dict(state.get("applied_positions", {}))
         self.progress = Progress(state.get("progress"))
+        self._looked_at_epoch = -1  # the network's epoch when all clusters were looked at last
 
     def __repr__(self) -> str:
         return f"Bookkeeping({len(self.upstreams)} clusters with an upstream)"
@@ -145,14 +147,32 @@ class Bookkeeping:
 
     def _on_leader_taken(self, report: reports.LeaderTaken) -> None:
         self._trace.record(("leader", *report))
-        self._service_changed(report.at_ns)
+        self._service_changed(report.at_ns, report.cluster)
 
-    def _on_service_changed(self, report: reports.ServiceChanged | reports.ReachChanged) -> None:
-        self._service_changed(report.at_ns)
+    def _on_service_changed(self, report: reports.ServiceChanged) -> None:
+        self._service_changed(report.at_ns, report.cluster)
 
-    def _service_changed(self, at_ns: int) -> None:
-        self._ledger.outages.seen(self._queries.outages(), at_ns)
-        self._invariants.on_change()
+    def _on_reach_changed(self, report: reports.ReachChanged) -> None:
+        self._service_changed(report.at_ns, "")
+
+    def _service_changed(self, at_ns: int, cluster: str) -> None:
+        """Note what is down, fenced or cut, and let the invariants judge it: of one cluster, or of all."""
+        scope, outages, queries = self._scope(cluster), self._ledger.outages, self._queries
+        if scope:
+            outages.serve(scope, at_ns, down=not queries.active_node(scope))
+        else:
+            outages.seen(queries.outages(), at_ns)
+            self._looked_at_epoch = queries.reach().epoch
+        self._invariants.on_change(scope)
+
+    def _scope(self, cluster: str) -> str:
+        """Return the cluster that a report names where nothing else can have changed since all were looked at.
+
+        Who is down or accepts changes with a report that names the cluster, or with the network.  While a line is cut,
+        whether anything gets around it changes without a word.
+        """
+        reach = self._queries.reach()
+        return cluster if reach.is_whole and reach.epoch == self._looked_at_epoch else ""
 
     def _on_mode_changed(self, report: reports.ModeChanged) -> None:
         at_ns, cluster, mode, state, set_id = report
@@ -173,7 +193,7 @@ class Bookkeeping:
             self.disabled = tuple(name for name in self.disabled if name != cluster)
             if mode == "primary":
                 self._ledger.histories.enable_again(cluster)
-        self._invariants.on_change()
+        self._invariants.on_change(self._scope(cluster))
 
     def _on_progressed(self, report: reports.Progressed) -> None:
         self.progress.take(report)
@@ -233,9 +253,10 @@ class Bookkeeping:
     def _on_node_treated(self, report: reports.NodeTreated) -> None:
         words = [word for word in (report.detail, "" if report.changed else "no change") if word]
         self._trace.record(("fault", report.at_ns, report.verb, report.node, ", ".join(words)))
-        self._service_changed(report.at_ns)
+        self._service_changed(report.at_ns, "")
 
     def _on_corrupted(self, report: reports.Corrupted) -> None:
+        self._looked_at_epoch = -1  # a stored mode may be what was damaged
         self._invariants.on_damage(report.cluster, report.missed)
         self._trace.record(("fault", report.at_ns, "corrupt", report.cluster, report.layer))
 
@@ -259,7 +280,7 @@ HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {
     reports.Noted: Bookkeeping._on_noted,
     reports.UpstreamFollowed: Bookkeeping._on_upstream_followed,
     reports.UpstreamLeft: Bookkeeping._on_upstream_left,
-    reports.ReachChanged: Bookkeeping._on_service_changed,
+    reports.ReachChanged: Bookkeeping._on_reach_changed,
     reports.NodeTreated: Bookkeeping._on_node_treated,
     reports.Corrupted: Bookkeeping._on_corrupted,
     reports.IndexReplaced: Bookkeeping._on_index_replaced,

@@ -27,13 +27,20 @@ class Outages:
         return f"Outages({len(self.since)} causes)"
 
     def state(self) -> dict[Cause, int]:
-        """Return the causes as plain values."""
-        return dict(self.since)
+        """Return the causes as plain values, in order: in which they were seen depends on how often was looked."""
+        return dict(sorted(self.since.items()))
 
     def seen(self, causes: Iterable[Cause], at_ns: int) -> None:
         """Note which clusters are down or fenced and which lines are cut at an instant; what is not named has ended."""
         kept = {cause: since_ns for cause, since_ns in self.since.items() if cause[0] in (LEFT, REVOKED)}
         self.since = {**{cause: self.since.get(cause, at_ns) for cause in causes}, **kept}
+
+    def serve(self, cluster: str, at_ns: int, *, down: bool) -> None:
+        """Note whether one cluster is down; all else is as it was seen last."""
+        if down:
+            self.since.setdefault((DOWN, cluster), at_ns)
+        else:
+            self.since.pop((DOWN, cluster), None)
 
     def leave(self, cluster: str, set_id: str, at_ns: int) -> None:
         """A cluster ceased to be the primary of a replication set: it was demoted or disabled."""

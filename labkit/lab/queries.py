@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
+from typing import NamedTuple
 
 from labkit.lab.addresses import host_of
 from labkit.lab.blueprint import Blueprint
@@ -20,13 +21,27 @@ from labkit.vault.replication.state import State
 STREAMING = "stream-wals"
 
 
+class Reach(NamedTuple):
+    """Which sites no client reaches, and which pairs do not reach each other, each both ways round, at an epoch."""
+
+    epoch: int
+    fenced: tuple[str, ...] = ()
+    cut: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everybody reaches everybody."""
+        return not self.fenced and not self.cut
+
+
 class Queries:
     """The looking part of a lab; ``upstreams`` says whom each secondary follows, ``progress`` how far all are."""
 
-    __slots__ = ("parts", "progress", "upstreams")
+    __slots__ = ("_reach", "parts", "progress", "upstreams")
 
     def __init__(self, parts: Parts, upstreams: Mapping[str, str], progress: Progress) -> None:
         self.parts, self.upstreams, self.progress = parts, upstreams, progress
+        self._reach = Reach(-1)
 
     @property
     def now(self) -> int:
@@ -37,6 +52,11 @@ class Queries:
     def blueprint(self) -> Blueprint:
         """What the lab was built from."""
         return self.parts.blueprint
+
+    @property
+    def cluster_names(self) -> tuple[str, ...]:
+        """The clusters of the lab, in order."""
+        return tuple([plan.name for plan in self.parts.blueprint.clusters])
 
     def active_node(self, cluster: str) -> str:
         """Return the name of the node that serves a cluster; empty while there is none."""
@@ -108,7 +128,7 @@ class Queries:
     def lags(self, at_ns: int | None = None) -> dict[str, Lag]:
         """Return for each cluster that follows another, or did at an instant, how far it was behind."""
         at_ns = self.now if at_ns is None else at_ns
-        names = [plan.name for plan in self.parts.blueprint.clusters]
+        names = list(self.cluster_names)
         followed = {name: self.progress.upstream(name, at_ns) for name in names}
         return {name: self.progress.lag(followed[name], name, at_ns) for name in names if followed[name]}
 
@@ -143,11 +163,19 @@ class Queries:
         ask = self.parts.console.asks.get(correlation.number)  # a node's fetch has a number too
         return ask is not None and self.parts.blueprint.cluster(ask.cluster).operator_host == correlation.asker
 
+    def reach(self) -> Reach:
+        """Return which sites are cut off or apart now; it changes with the network's epoch only."""
+        network = self.parts.network
+        if self._reach.epoch != network.epoch:
+            sites = list(dict.fromkeys([plan.site for plan in self.parts.blueprint.clusters]))
+            cut = [pair for pair in combinations(sites, 2) if not network.reachable(*pair)]
+            fenced = tuple([site for site in sites if not self._clients_reach(site)])
+            self._reach = Reach(network.epoch, fenced, frozenset([*cut, *((other, one) for one, other in cut)]))
+        return self._reach
+
     def outages(self) -> list[Cause]:
         """Return what keeps clusters from serving or shipping now: who is down or fenced, and which lines are cut."""
-        plans, sites = self.parts.blueprint.clusters, self._sites_of_clusters()
-        fenced = [site for site in sites if not self._clients_reach(site)]
-        cut = self._cut_sites(sites)
+        plans, (_, fenced, cut) = self.parts.blueprint.clusters, self.reach()
         causes: list[Cause] = [(DOWN, plan.name) for plan in plans if not self.active_node(plan.name)]
         causes += [(FENCED, plan.name) for plan in plans if plan.site in fenced]
         if cut:
@@ -171,14 +199,20 @@ class Queries:
     def accepting(self) -> dict[str, list[str]]:
         """Return, for each replication set, the clusters whose active node is primary and reachable by clients."""
         found: dict[str, list[str]] = {}
-        for plan in self.parts.blueprint.clusters:
-            node = self.active_node(plan.name)
-            if not node:
-                continue
-            mode = self.parts.nodes[node].mode
-            if mode.mode == "primary" and self._clients_reach(plan.site):
-                found.setdefault(mode.cluster_id, []).append(plan.name)
+        for name in self.cluster_names:
+            set_id = self.accepts_for(name)
+            if set_id is not None:
+                found.setdefault(set_id, []).append(name)
         return found
+
+    def accepts_for(self, cluster: str) -> str | None:
+        """Return the replication set that a cluster accepts writes of; None while it does not."""
+        node = self.active_node(cluster)
+        mode = self.parts.nodes[node].mode if node else None
+        if mode is None or mode.mode != "primary":
+            return None
+        fenced = self.reach().fenced
+        return None if fenced and self.site_of(cluster) in fenced else mode.cluster_id
 
     def streaming_pairs(self) -> list[tuple[str, str]]:
         """Return (primary, secondary) of every pair that streams and has nothing on its way."""
@@ -202,15 +236,6 @@ class Queries:
     def last_entry(self, cluster: str) -> int:
         """Return the number of the newest journal entry in a cluster's store."""
         return read_number(self.parts.stores[cluster].get(WAL_KEY))
-
-    def _sites_of_clusters(self) -> list[str]:
-        return list(dict.fromkeys([plan.site for plan in self.parts.blueprint.clusters]))
-
-    def _cut_sites(self, sites: list[str]) -> set[tuple[str, str]]:
-        """Return the pairs of different sites, each both ways round, that do not reach each other."""
-        reachable = self.parts.network.reachable
-        cut = [(one, other) for one, other in combinations(sites, 2) if not reachable(one, other)]
-        return {*cut, *((other, one) for one, other in cut)}
 
     def _clients_reach(self, site: str) -> bool:
         """Whether any client's place reaches a site; without clients every other site counts as one."""

@@ -10,6 +10,7 @@ from labkit.lab import reports
 from labkit.lab.bookkeeping import Bookkeeping
 from labkit.lab.loss_and_outage import RecoveryLedger
 from labkit.lab.messages import Correlation
+from labkit.lab.queries import Reach
 from labkit.trace import Trace
 
 ASKED = Correlation("shop-1", 1, 1)
@@ -33,6 +34,14 @@ class Seen:
     def __init__(self) -> None:
         self.causes: list[tuple[str, ...]] = []
         self.awaited = True
+        self.network = Reach(0)
+        self.serving = "paris-1"
+
+    def reach(self) -> Reach:
+        return self.network
+
+    def active_node(self, cluster: str) -> str:
+        return self.serving
 
     def last_entry(self, cluster: str) -> int:
         return 10
@@ -120,20 +129,50 @@ def test_a_mode_is_traced_when_it_changed_and_judged_when_it_is_another(books, j
         ("primary", "running"),
         ("primary", "odd"),
     ]
-    assert judge.calls == [("on_change",)]
+    assert judge.calls == [("on_change", "")]
 
 
 def test_a_leader_is_traced_and_judged(books, judge):
     books.take(reports.LeaderTaken(1, "paris", "paris-2", 4))
 
     assert [(event.node, event.term) for event in books._trace.select("leader")] == [("paris-2", 4)]
-    assert judge.calls == [("on_change",)]
+    assert judge.calls == [("on_change", "")]
 
 
 def test_a_node_that_begins_or_ceases_to_serve_is_judged(books, judge):
     books.take(reports.ServiceChanged(1, "paris"))
 
-    assert (len(books._trace), judge.calls) == (0, [("on_change",)])
+    assert (len(books._trace), judge.calls) == (0, [("on_change", "")])
+
+
+def test_one_cluster_is_looked_at_while_the_network_is_whole_and_the_same(books, judge, seen):
+    def looked_at() -> str:
+        books.take(reports.ServiceChanged(1, "paris"))
+        return judge.calls[-1][1]
+
+    assert [looked_at(), looked_at()] == ["", "paris"]
+    seen.network = Reach(1)
+    assert [looked_at(), looked_at()] == ["", "paris"]
+    seen.network = Reach(1, fenced=("tokyo",))
+    assert [looked_at(), looked_at()] == ["", ""]
+    seen.network = Reach(1, cut=frozenset({("paris", "tokyo"), ("tokyo", "paris")}))
+    assert [looked_at(), looked_at()] == ["", ""]
+    seen.network = Reach(1)
+    books.take(reports.Corrupted(1, "paris", "storage", False))
+    assert [looked_at(), looked_at()] == ["", "paris"], "what is damaged may be a mode"
+    books.take(reports.ReachChanged(1))
+    assert judge.calls[-1] == ("on_change", "")
+
+
+def test_a_cluster_that_is_looked_at_by_itself_is_down_or_not(books, seen):
+    seen.causes = [("down", "paris"), ("down", "tokyo")]
+    books.take(reports.ServiceChanged(1, "paris"))
+    books.take(reports.ServiceChanged(2, "paris"))
+    assert ledger_of(books).outages.since == {("down", "tokyo"): 1}
+    seen.serving = ""
+    for at_ns in (3, 4):
+        books.take(reports.ServiceChanged(at_ns, "paris"))
+    assert ledger_of(books).outages.since == {("down", "tokyo"): 1, ("down", "paris"): 3}
 
 
 def test_a_promotion_is_whoever_leaves_its_upstream_as_primary(books, judge, seen):
@@ -149,7 +188,7 @@ def test_a_promotion_is_whoever_leaves_its_upstream_as_primary(books, judge, see
 
     assert promotion == (9, "tokyo", "paris", 0, 2, frozenset([1]), 3, False)
     assert [write.committed.commit for write in ledger_of(books).lost()] == [1]
-    assert judge.calls == [("on_change",), ("on_promotion", promotion, 1, (4, 1))]
+    assert judge.calls == [("on_change", ""), ("on_promotion", promotion, 1, (4, 1))]
 
 
 def test_the_revocation_of_the_id_that_is_followed_is_a_fault_until_it_follows_under_another(books):

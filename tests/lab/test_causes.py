@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from labkit.lab.event_choice import EXPLAINED
 from labkit.lab.explanation import BEGINNING, FAULT, OPERATOR, WORK
 from labkit.lab.recorded_run import RecordedRun
 from labkit.scenario.running import Run
+from tests.counting import calls_made
 from tests.torture.test_random_labs import run as random_lab
 
 SECOND_NS = 1_000_000_000
@@ -282,22 +282,15 @@ def test_without_a_trace_nothing_can_be_explained():
         Lab(pair(), trace=False).why(0)
 
 
-@pytest.mark.slow
-def test_a_chain_takes_no_more_than_a_search_of_the_trace():
+def test_a_chain_takes_no_more_in_a_trace_that_is_many_times_as_long():
     lab = crashed_client(root=True)
-    short, long = cost_s(lab), cost_s(lab.run("600s"))
+    rows, short = len(lab.trace), calls_made(lambda: lab.why("unknown"))
+    for _ in range(300):
+        lab["tokyo"].get("sys/health")
+    long = calls_made(lambda: lab.why("unknown"))
 
-    assert long < 100 * short + 0.05  # the trace is 100 times as long
-
-
-def cost_s(lab: Lab) -> float:
-    """How long an explanation takes, the best of three."""
-    took = []
-    for _ in range(3):
-        began = perf_counter()
-        lab.why("unknown")
-        took.append(perf_counter() - began)
-    return min(took)
+    assert len(lab.trace) > 10 * rows
+    assert long < 2 * short
 
 
 if __name__ == "__main__":

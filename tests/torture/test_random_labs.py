@@ -27,9 +27,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
 from labkit.lab.blueprint import BalancerPlan, Blueprint, ClientPlan, WorkloadPlan, pair, triangle
+from labkit.lab.bookkeeping import Bookkeeping
 from labkit.lab.cluster import Silence
 from labkit.lab.faults import LAYERS
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY
+from labkit.lab.outages import CUT, DOWN, FENCED
 from labkit.lab.runbook_effects import RunbookError
 from labkit.lab.runbooks import RUNBOOKS
 from labkit.vault.replication import MODE_KEY
@@ -387,6 +389,24 @@ def test_nothing_ends_a_lab(seed):
     lab = run(seed)
     if seed % 4 == 0:
         assert run(seed, cuts=False).trace.digest() == lab.trace.digest()
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(40, 52))])
+def test_clusters_that_are_looked_at_one_by_one_are_as_all_show_them(seed, monkeypatch):
+    look, looks = Bookkeeping._service_changed, []
+
+    def compared(books, at_ns, cluster):
+        looks.append(books._scope(cluster))
+        look(books, at_ns, cluster)
+        queries, invariants = books._queries, books._invariants
+        causes = {cause for cause in books._ledger.outages.since if cause[0] in (DOWN, FENCED, CUT)}
+        assert causes == set(queries.outages())
+        assert invariants._accepting == {name: queries.accepts_for(name) for name in queries.cluster_names}
+
+    monkeypatch.setattr(Bookkeeping, "_service_changed", compared)
+    run(seed)
+    assert "" in looks
+    assert any(looks)
 
 
 def tried(seed: int) -> str:

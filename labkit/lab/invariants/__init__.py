@@ -83,7 +83,18 @@ class Arrears(NamedTuple):
 class Invariants:
     """The rules of one lab and the violations that were found."""
 
-    __slots__ = ("_queries", "_rules", "_trace", "broken", "checking", "corrupted", "judges", "planned", "watched")
+    __slots__ = (
+        "_accepting",
+        "_queries",
+        "_rules",
+        "_trace",
+        "broken",
+        "checking",
+        "corrupted",
+        "judges",
+        "planned",
+        "watched",
+    )
 
     def __init__(self, queries: Queries, trace: Trace, state: dict[str, Any] | None = None) -> None:
         state = state or {}
@@ -93,6 +104,7 @@ class Invariants:
         self.corrupted: dict[str, bool] = dict(state.get("corrupted", {}))
         self.planned: int = state.get("planned", 0)
         self.watched: dict[str, Callable[[], Any]] = {}
+        self._accepting: dict[str, str | None] = {}  # of which set each cluster accepts writes, as seen last
         self.checking = ""  # the name of the watched rule whose check runs now
         scene, kept = Scene(queries, self._found, self.corrupted), state.get("rules", {})
         self._rules = {name: rule(scene, kept.get(name, {})) for name, rule in JUDGES.items()}
@@ -115,12 +127,18 @@ class Invariants:
             return self._rules[name].occurred or name in self.broken
         return name != NO_LOSS or self.planned > 0
 
-    def on_change(self) -> None:
-        """Something changed who accepts writes, or anything that a watched rule may look at."""
-        accepting = self._queries.accepting()
-        for set_id, clusters in sorted(accepting.items()):
-            if len(clusters) > 1:
-                self._found(ONE_PRIMARY, f"{' and '.join(sorted(clusters))} accept writes of set {set_id[:8]}")
+    def on_change(self, cluster: str = "") -> None:
+        """Something changed who accepts writes, or what a watched rule may look at: of one cluster, or of any."""
+        queries = self._queries
+        if cluster:
+            changed = {cluster: queries.accepts_for(cluster)}
+            self._accepting |= changed
+        else:
+            changed = self._accepting = {name: queries.accepts_for(name) for name in queries.cluster_names}
+        for set_id in sorted({found for found in changed.values() if found is not None}):
+            rivals = sorted([name for name, accepted in self._accepting.items() if accepted == set_id])
+            if len(rivals) > 1:
+                self._found(ONE_PRIMARY, f"{' and '.join(rivals)} accept writes of set {set_id[:8]}")
         self.on_outcome()
 
     def on_outcome(self) -> None:

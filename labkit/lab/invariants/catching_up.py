@@ -85,8 +85,10 @@ class CatchingUp(StandingRule):
     def look(self, report: Any) -> None:
         """Look at every secondary; the report only says that there is something to see, at rest there is none."""
         queries = self._scene.queries
-        for plan in queries.blueprint.clusters:
-            cluster = plan.name
+        followers = queries.upstreams
+        if not followers:
+            return
+        for cluster in [name for name in queries.cluster_names if name in followers]:
             upstream = queries.upstream_of(cluster)
             path = self._sound_path(cluster, upstream) if upstream else None
             if path is None:

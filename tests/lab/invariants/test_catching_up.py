@@ -208,3 +208,12 @@ def test_writes_faster_than_comparisons_do_not_break_it(hasty_snapshot):
         lab.run("1s")
 
     assert not found(lab)
+
+
+def test_each_of_several_secondaries_is_looked_at():
+    lab = Lab.triangle(seed=7)
+    for name in ("lima", "tokyo"):
+        lab.replicate("paris", name)
+    lab.run("10s")
+
+    assert [name for name, _ in sorted(lab.invariants.state()["rules"][CATCHING_UP]["owed"])] == ["lima", "tokyo"]
