@@ -1,7 +1,7 @@
 """labkit: learn, rehearse and test the operation of a secrets service, all in one process.
 
-``Vault`` is one node of the service, ``Lab`` runs whole clusters of them on a simulated network.  Each name is
-imported at its first use.
+``Vault`` is one node of the service, ``Lab`` runs whole clusters of them on a simulated network, ``Cloud`` is where the
+machines are that log in.  Each name is imported at its first use.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from labkit.cloud.cloud import Cloud
     from labkit.lab.lab import Lab
     from labkit.service.message import Request, Response
     from labkit.vault.vault import Vault
 
-__all__ = ["Lab", "Request", "Response", "Vault"]
+__all__ = ["Cloud", "Lab", "Request", "Response", "Vault"]
 __version__ = "0.1.0"
 
 _MODULES = {
+    "Cloud": "labkit.cloud.cloud",
     "Lab": "labkit.lab.lab",
     "Request": "labkit.service.message",
     "Response": "labkit.service.message",

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import ServiceError
-from labkit.service.masked import NamesOnly
-from labkit.service.message import Body, Fetch, Request, Response, Suspended, copied, respond, silence
+from labkit.service.message import Body, Fetch, Request, Response, Suspended, copied, respond
 from labkit.service.short_forms import ShortForms
 from labkit.vault import request_route, request_walk, scheduled_work
 from labkit.vault.calls import Calls
@@ -25,53 +24,18 @@ from labkit.vault.core import Core, Environment, Leadership, SealKeys, Settings
 from labkit.vault.due_times import DueTimes
 from labkit.vault.files import Files
 from labkit.vault.mounts import ResolvedRoute
+from labkit.vault.outside_lab import ResetPoint, ShiftedClock, cloud_link, outside_lab, settings_of
 from labkit.vault.replication.journal import Journal
 from labkit.vault.seal import reload_keyring
 from labkit.vault.storage import Storage
 from labkit.vault.storage.fencing import StaleTerm
 
 if TYPE_CHECKING:
+    from labkit.cloud.cloud import Cloud
     from labkit.doors.server import ServedDoor
+    from labkit.vault.cloud_link import CloudLink
     from labkit.vault.initialise import Wanted
     from labkit.vault.mount_caches import CacheCounts
-
-
-class ShiftedClock:
-    """A clock that can be moved forward, for a vault outside a lab."""
-
-    __slots__ = ("base", "shift_ns")
-
-    def __init__(self, base: Callable[[], int]) -> None:
-        self.base, self.shift_ns = base, 0
-
-    def __call__(self) -> int:
-        """Return nanoseconds since the epoch."""
-        return self.base() + self.shift_ns
-
-
-class Born:
-    """What a vault was when ``dev`` had made it."""
-
-    __slots__ = ("_entropy_counter", "_stored", "state")
-
-    def __init__(self, vault: Vault) -> None:
-        storage: Any = vault.core.storage
-        self._stored, self.state = storage.state(), vault.state()
-        self._entropy_counter: int | None = getattr(vault.environment.entropy, "counter", None)
-
-    def storage(self) -> Storage:
-        """Return a store with what it held."""
-        from labkit.vault.storage.memory import MemoryStorage
-
-        return MemoryStorage.from_state(self._stored)
-
-    def rewind(self, environment: Environment) -> None:
-        """Set clock and seeded entropy back."""
-        clock, entropy = environment.now, environment.entropy
-        assert isinstance(clock, ShiftedClock)
-        clock.shift_ns = 0
-        if self._entropy_counter is not None:
-            entropy.counter = self._entropy_counter  # type: ignore[attr-defined]  # that of a seed has one
 
 
 # path, kind and options of what is mounted in development mode
@@ -91,7 +55,9 @@ class Vault(ShortForms):
         files: Files | None = None,
     ) -> None:
         self.environment = environment
-        self._born: Born | None = None  # as ``dev`` made it
+        self._born: ResetPoint | None = None  # as ``dev`` made it
+        self._link: CloudLink | None = None
+        self._make_link: Callable[[], CloudLink] | None = None  # to a cloud, where one is beside it
         self._lock = RLock()
         self._build(storage, settings or Settings(), state, files or Files())
 
@@ -176,23 +142,34 @@ class Vault(ShortForms):
         return suspension.resume(self.core, suspended, answer)
 
     @classmethod
-    def dev(cls, *, clock: Callable[[], int] | None = None, seed: int | None = None, **settings: Any) -> Vault:
+    def dev(
+        cls,
+        *,
+        clock: Callable[[], int] | None = None,
+        seed: int | None = None,
+        cloud: Cloud | None = None,
+        **settings: Any,
+    ) -> Vault:
         """Make a vault of one node in memory, initialised and unsealed: secret/ (KV v2), transit/, auth/cloud/.
 
         ``clock`` gives nanoseconds since the epoch (by default the wall clock); ``settings`` are those of
         ``Settings``.  ``root_token`` and ``unseal_keys`` (five shares, three open it) are attributes of the result.
         With a ``seed`` the same requests get the same answers every time, for lessons and tests, never for secrets:
-        entropy comes from the seed, and the clock begins in 2030 and moves by ``advance`` only.
+        entropy comes from the seed, and the clock begins in 2030 and moves by ``advance`` only.  ``cloud`` is that in
+        which machines log in, one of its own unless given.
         """
         from labkit.vault.storage.memory import MemoryStorage
 
-        if clock is not None or seed is not None or settings:
+        if clock is not None or seed is not None or cloud is not None or settings:
             from labkit.vault.vault_arguments import judge_settings  # a start without settings is light (R24)
 
-            judge_settings(clock, settings, seed)
-        vault = cls(MemoryStorage(), _outside(clock, seed), _settings(settings))
+            judge_settings(clock, settings, seed, cloud)
+        vault = cls(MemoryStorage(), outside_lab(clock, seed), settings_of(settings))
         vault.root_token, vault.unseal_keys = set_up(vault.core, mounts=DEV_MOUNTS)
-        vault._born = Born(vault)
+        vault._make_link = lambda: cloud_link(vault.environment.now, seed=seed, given=cloud)
+        if cloud is not None:
+            assert vault.cloud
+        vault._born = ResetPoint(vault.core.storage, vault.environment, vault.state())
         return vault
 
     @classmethod
@@ -211,8 +188,9 @@ class Vault(ShortForms):
         judge_settings(clock, settings)
         storage = SqliteStorage(path)
         try:
-            vault = cls(storage, _outside(clock), _settings({"storage_type": "sqlite", **settings}))
+            vault = cls(storage, outside_lab(clock), settings_of({"storage_type": "sqlite", **settings}))
             vault.root_token, vault.unseal_keys = unseal_stored(vault.core, storage, DEV_MOUNTS)
+            vault._make_link = lambda: cloud_link(vault.environment.now, replaces=True)
         except BaseException:
             storage.close()
             raise
@@ -237,10 +215,20 @@ class Vault(ShortForms):
             else:
                 outcome = self.handle(Request(method, path, headers or {}, json, remote_address))
                 while isinstance(outcome, Suspended):
-                    outcome = self.resume(outcome, self.environment.fetch(outcome.fetch))
+                    outcome = self.resume(outcome, self._fetch(outcome.fetch))
                 response = outcome
             self.calls.add(method, path, json, self._resolved, response)
         return response
+
+    @property
+    def cloud(self) -> Cloud:
+        """The simulated cloud whose machines log in here; ``auth/cloud/`` is configured for it."""
+        with self._lock:
+            link = self._cloud_link
+            if link is None:
+                raise ValueError("this vault has no cloud beside it: Vault.dev() and Vault.open() have, and a lab has")
+            cloud: Cloud = link.connect(self.handle, self.root_token)
+            return cloud
 
     def serve(self, port: int = 0) -> ServedDoor:
         """Return a door on a loopback port, for a ``with`` that gives its URL: a real server, on a thread."""
@@ -272,6 +260,7 @@ class Vault(ShortForms):
             self._build(born.storage(), self.core.settings, born.state, Files())
             self.root_token, self.unseal_keys = root_token, unseal_keys
             born.rewind(self.environment)
+            self._link = None
 
     def fail_next(self, status: int, times: int = 1) -> None:
         """Let the next ``request`` calls fail with a status before they reach a handler."""
@@ -328,6 +317,17 @@ class Vault(ShortForms):
             "due_times": None if core.due_times is None else core.due_times.state(),
         }
 
+    def _fetch(self, fetch: Fetch) -> Response:
+        """Answer what a request fetches: from the cloud beside this vault, or from wherever its environment leads."""
+        outside, link = self.environment.fetch, self._cloud_link
+        return outside(fetch) if link is None else link.fetch(fetch, outside)
+
+    @property
+    def _cloud_link(self) -> CloudLink | None:
+        if self._link is None and self._make_link is not None:
+            self._link = self._make_link()
+        return self._link
+
     def _start(self, ctx: Context) -> Response | Suspended:
         """Begin a request whose handler fetches."""
         from labkit.vault import suspension  # few requests do (R24)
@@ -338,39 +338,9 @@ class Vault(ShortForms):
         return suspension.start(self.core, ctx, self.serial)
 
 
-def no_outside(fetch: Fetch) -> Response:
-    """Answer a fetch of a vault outside a lab: no address is reachable."""
-    return silence(f"{fetch.address} is not reachable: this vault has no network")
-
-
 def _copied_counts(counted: Mapping[str, Any]) -> dict[str, Any]:
     """Copy what rate limits counted."""
     return {name: (rule, dict(clients)) for name, (rule, clients) in counted.items()}
-
-
-def _outside(clock: Callable[[], int] | None, seed: int | None = None) -> Environment:
-    if seed is not None:
-        from labkit import seeded
-
-        entropy = seeded.SeededEntropy(seed, "vault")
-        return Environment(ShiftedClock(clock or seeded.start), entropy, _unwatched, no_outside)
-    from labkit import real
-
-    return Environment(ShiftedClock(clock or real.now), real.entropy, _unwatched, no_outside)
-
-
-def _settings(chosen: dict[str, Any]) -> Settings:
-    """Return settings as chosen; the community edition's version has no ``+ent`` (decision C5)."""
-    if "environ" in chosen:
-        chosen = {**chosen, "environ": NamesOnly(chosen["environ"])}
-    settings = Settings(**chosen)
-    if settings.edition == "enterprise" or "version" in chosen:
-        return settings
-    return settings._replace(version=settings.version.removesuffix("+ent"))
-
-
-def _unwatched(kind: str, **fields: Any) -> None:
-    """Drop an observation: a vault outside a lab has no observer."""
 
 
 def set_up(

@@ -21,12 +21,14 @@ _SECONDS = {"login_leeway_s": 300, "key_cooldown_s": 86_400}
 _ADDRESS_LISTS = ("peer_api_addresses", "peer_cluster_addresses")
 
 
-def judge_settings(clock: Any, chosen: Mapping[str, Any], seed: Any = None) -> None:
-    """Return if a vault can be made with this clock, these settings and this seed; ValueError says what is wrong."""
+def judge_settings(clock: Any, chosen: Mapping[str, Any], seed: Any = None, cloud: Any = None) -> None:
+    """Return if a vault can be made of this; ValueError says what is wrong."""
     if seed is not None:
         checked_seed("seed", seed)
     if clock is not None and not callable(clock):
         raise wrong("clock", "a function that gives nanoseconds since the epoch, or None", clock)
+    if cloud is not None and not (hasattr(cloud, "answer") and hasattr(cloud, "config")):
+        raise wrong("cloud", "a cloud, such as Cloud.dev() makes, or None", cloud)
     for name, value in chosen.items():
         one_of("settings", "a setting of a vault", name, Settings._fields)
         if name == "version":

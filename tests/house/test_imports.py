@@ -29,6 +29,7 @@ BREACHES = [
     ("vault/planted.py", "STANDS_IN_NO_LAYER = True", "vault"),
     ("vault/replication/planted.py", "STANDS_IN_NO_LAYER = True", "replication"),
     ("vault/storage/planted.py", FOR_ANNOTATIONS + "from labkit.vault.context import Context", "vault"),
+    ("cloud/planted.py", "STANDS_IN_NO_LAYER = True", "inside-cloud"),
     ("lab/planted.py", "STANDS_IN_NO_LAYER = True", "inside-lab"),
     ("scenario/planted.py", "STANDS_IN_NO_LAYER = True", "inside-scenario"),
     ("views/planted.py", "STANDS_IN_NO_LAYER = True", "inside-views"),

@@ -16,6 +16,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.keymaking": frozenset({"cryptography", "jwt"}),
     "labkit.sealed_box": frozenset({"cryptography"}),
     "labkit.vault": frozenset({"cryptography"}),
+    "labkit.cloud": frozenset({"cryptography"}),
     "labkit.vault.pgp": frozenset({"pysequoia"}),
     "labkit.sim": frozenset({"networkx"}),
     "labkit.sim.clock": frozenset({"simpy"}),

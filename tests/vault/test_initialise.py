@@ -11,10 +11,11 @@ from labkit.service.errors import BadRequest
 from labkit.vault.context import own_work
 from labkit.vault.core import Environment
 from labkit.vault.initialise import CLUSTER, initialise, prepare, read_cluster
+from labkit.vault.outside_lab import no_outside
 from labkit.vault.seal import seal, unseal, unseal_with_root_key
 from labkit.vault.shamir import combine
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.vault import Vault, no_outside
+from labkit.vault.vault import Vault
 
 
 @pytest.fixture

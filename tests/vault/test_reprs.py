@@ -11,7 +11,7 @@ from typing import Any
 import labkit
 
 CANARY = "canary-91c2"
-PACKAGES = ("labkit.service", "labkit.vault", "labkit.keymaking", "labkit.sealed_box", "labkit.lab")
+PACKAGES = ("labkit.service", "labkit.vault", "labkit.cloud", "labkit.keymaking", "labkit.sealed_box", "labkit.lab")
 
 # Names of fields that may carry a secret: keys, tokens, and whatever came from or goes to a caller.
 SUSPECT = {
@@ -30,6 +30,7 @@ NOT_SECRET = {
     ("OvertakenWrote", "key"),  # the same
     ("ClusterPlan", "shares"),
     ("WorkloadPlan", "keys"),  # how many
+    ("CorsConfig", "headers"),  # their names
     ("SetTimer", "payload"),
     ("Item", "keys"),  # of a policy
     ("Item", "value"),

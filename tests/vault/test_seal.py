@@ -11,6 +11,7 @@ from labkit.real import entropy
 from labkit.service.errors import BadRequest
 from labkit.vault.core import Environment
 from labkit.vault.mounts import MOUNTS
+from labkit.vault.outside_lab import no_outside
 from labkit.vault.seal import (
     SEAL,
     SEAL_CONFIG,
@@ -24,7 +25,7 @@ from labkit.vault.seal import (
 from labkit.vault.storage.barrier import KEYRING, BarrierError, encrypt_keyring, new_keyring
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.stored_keys import OWN_KEYRING, ROOT_KEY
-from labkit.vault.vault import no_outside, set_up
+from labkit.vault.vault import set_up
 
 
 @pytest.fixture

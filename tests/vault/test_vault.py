@@ -17,6 +17,7 @@ from labkit.seeded import START_NS, SeededEntropy
 from labkit.service.message import Fetch, Request, Response, Suspended
 from labkit.vault.core import Environment, Leadership, Settings
 from labkit.vault.mounts import MOUNTS
+from labkit.vault.outside_lab import no_outside
 from labkit.vault.replication import connection
 from labkit.vault.replication.mode import MODE_KEY, Mode, advance
 from labkit.vault.replication.otp import decode
@@ -24,7 +25,7 @@ from labkit.vault.storage import StoreError
 from labkit.vault.storage.barrier import KEYRING, encrypt_keyring, new_keyring
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.token_record import digest_of
-from labkit.vault.vault import no_outside, set_up
+from labkit.vault.vault import set_up
 
 DR = "sys/replication/dr/"
 

@@ -1,0 +1,184 @@
+"""Compute: metadata of machines, scale sets and identities, for applications that may read their subscription."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labkit.cloud.access_tokens import management_audience
+from labkit.cloud.inventory import Inventory
+from labkit.cloud.parts import CloudParts, CloudRequest
+from labkit.cloud.refusals import api_error
+from labkit.cloud.resources import (
+    FLEXIBLE,
+    ManagedIdentity,
+    ResourceGroup,
+    ScaleSet,
+    VirtualMachine,
+)
+from labkit.service.cloud_environments import CloudEnvironment
+from labkit.service.message import Response, respond
+
+MACHINES = "Microsoft.Compute/virtualMachines"
+SCALE_SETS = "Microsoft.Compute/virtualMachineScaleSets"
+IDENTITIES = "Microsoft.ManagedIdentity/userAssignedIdentities"
+TYPES = {kind.lower(): kind for kind in (MACHINES, SCALE_SETS, IDENTITIES)}
+API_VERSIONS = ["2024-07-01", "2023-09-01", "2024-11-01-preview"]
+PAGE_ROWS = 50
+
+
+def answer(parts: CloudParts, environment: CloudEnvironment, asked: CloudRequest) -> Response:
+    """Answer a request to the host of the compute API."""
+    claims = bearer(parts, environment, asked, management_audience(environment))
+    if isinstance(claims, Response):
+        return claims
+    if asked.method != "GET":
+        return api_error(405, "MethodNotAllowed", "resources are read with GET")
+    if not asked.parameter("api-version"):
+        return api_error(400, "MissingApiVersionParameter", f"api-version is required, such as {API_VERSIONS[0]}")
+    segments = asked.path.strip("/").split("/")
+    if segments[0].lower() != "subscriptions" or len(segments) < 2 or not all(segments):
+        return api_error(404, "InvalidResource", "a path begins with /subscriptions/ and a subscription's id")
+    subscription = parts.inventory.subscriptions.get(segments[1].lower())
+    tenant_id = claims.get("tid")
+    if subscription is None or subscription.tenant_id != tenant_id:
+        return api_error(404, "SubscriptionNotFound", f"no subscription {segments[1][:64]} in this tenant")
+    if not _may_read(parts.inventory, claims, subscription.subscription_id):
+        return api_error(403, "AuthorizationFailed", "the caller may not read this subscription")
+    return _below(parts.inventory, segments[2:], subscription.subscription_id, asked)
+
+
+def bearer(
+    parts: CloudParts, environment: CloudEnvironment, asked: CloudRequest, audience: str
+) -> dict[str, Any] | Response:
+    """Return the claims of the token that a request shows, or the answer that refuses it."""
+    kind, _, token = asked.headers.get("authorization", "").partition(" ")
+    if kind.lower() != "bearer" or not token:
+        return api_error(401, "AuthenticationFailed", "the header Authorization: Bearer and a token are required")
+    claims = parts.claims_of(environment.name, token.strip())
+    if claims is None:
+        return api_error(401, "InvalidAuthenticationToken", "the token is not one of this cloud's")
+    if claims.get("aud") not in (audience, audience.rstrip("/")):
+        return api_error(401, "InvalidAuthenticationTokenAudience", f"the token is not for {audience}")
+    end_s = claims.get("exp")
+    if not isinstance(end_s, int) or parts.now_s >= end_s:
+        return api_error(401, "ExpiredAuthenticationToken", "the token has expired")
+    return claims
+
+
+def _may_read(inventory: Inventory, claims: dict[str, Any], subscription_id: str) -> bool:
+    application = inventory.applications.get(str(claims.get("appid")))
+    return application is not None and subscription_id in application.reads
+
+
+def _below(inventory: Inventory, rest: list[str], subscription_id: str, asked: CloudRequest) -> Response:
+    """Answer what is below a subscription: a namespace's types, or what a resource group holds."""
+    words = [segment.lower() for segment in rest]
+    if len(words) == 2 and words[0] == "providers":
+        return _types(rest[1])
+    if len(words) < 2 or words[0] != "resourcegroups":
+        return api_error(404, "InvalidResource", "there are /resourceGroups/ and /providers/ below a subscription")
+    group = inventory.resource_groups.get(ResourceGroup(rest[1], subscription_id).resource_id.lower())
+    if group is None:
+        return api_error(404, "ResourceGroupNotFound", f"no resource group {rest[1][:96]} in this subscription")
+    if words[2:3] == ["providers"]:
+        rest = [*rest[:2], *rest[3:]]
+    kind = TYPES.get("/".join(rest[2:4]).lower(), "")
+    if kind == IDENTITIES and len(rest) == 4:
+        return _identities(inventory, group, asked)
+    if len(rest) != 5 or not kind:
+        return api_error(404, "ResourceNotFound", "no resource of this type and name in the group")
+    return _resource(inventory, group, kind, rest[4], bool(asked.parameter("$expand")))
+
+
+def _types(namespace: str) -> Response:
+    """Answer which types of resources a namespace has, with the versions of their API."""
+    types = [kind.partition("/") for kind in TYPES.values()]
+    found = [kind for space, _, kind in types if space.lower() == namespace.lower()]
+    if not found:
+        return api_error(404, "InvalidResourceNamespace", f"no namespace {namespace[:64]} here")
+    rows = [{"resourceType": kind, "apiVersions": list(API_VERSIONS)} for kind in found]
+    return respond(200, {"namespace": namespace, "resourceTypes": rows})
+
+
+def _resource(inventory: Inventory, group: ResourceGroup, kind: str, name: str, expanded: bool) -> Response:
+    key = f"{group.resource_id}/providers/{kind}/{name}".lower()
+    if kind == MACHINES and (machine := inventory.machines.get(key)) is not None:
+        return respond(200, _machine(inventory, machine, expanded))
+    if kind == SCALE_SETS and (scale_set := inventory.scale_sets.get(key)) is not None:
+        return respond(200, _scale_set(inventory, scale_set))
+    found = [each for each in inventory.identities.values() if each.resource_id.lower() == key]
+    if kind == IDENTITIES and found:
+        return respond(200, _identity(inventory, found[0]))
+    return api_error(404, "ResourceNotFound", f"no {kind} called {name[:96]} in {group.name}")
+
+
+def _machine(inventory: Inventory, machine: VirtualMachine, expanded: bool) -> dict[str, Any]:
+    properties: dict[str, Any] = {"vmId": machine.vm_id, "provisioningState": "Succeeded"}
+    if machine.scale_set:
+        properties["virtualMachineScaleSet"] = {"id": machine.scale_set}
+    if expanded:
+        properties["instanceView"] = {"statuses": [{"code": "PowerState/running"}]}
+    return {
+        "id": machine.resource_id,
+        "name": machine.name,
+        "type": MACHINES,
+        "location": machine.location,
+        "tags": {},
+        **_shown(inventory, machine, True),
+        "properties": properties,
+    }
+
+
+def _scale_set(inventory: Inventory, scale_set: ScaleSet) -> dict[str, Any]:
+    return {
+        "id": scale_set.resource_id,
+        "name": scale_set.name,
+        "type": SCALE_SETS,
+        "location": scale_set.location,
+        **_shown(inventory, scale_set, scale_set.mode != FLEXIBLE),
+        "properties": {"orchestrationMode": scale_set.mode},
+    }
+
+
+def _shown(inventory: Inventory, resource: VirtualMachine | ScaleSet, with_ids: bool) -> dict[str, Any]:
+    """Return a resource's identity block; a flexible scale set's does not say its assigned identities' ids."""
+    assigned = [inventory.identities[name] for name in resource.assigned if name in inventory.identities]
+    kinds = [kind for kind, has in (("SystemAssigned", resource.system), ("UserAssigned", assigned)) if has]
+    if not kinds:
+        return {}
+    block: dict[str, Any] = {"type": ", ".join(kinds), "tenantId": inventory.tenant_of(resource.group).tenant_id}
+    if resource.system:
+        block["principalId"] = resource.system.principal_id
+    if assigned:
+        block["userAssignedIdentities"] = {
+            each.resource_id: {"principalId": each.principal_id, "clientId": each.client_id} if with_ids else {}
+            for each in assigned
+        }
+    return {"identity": block}
+
+
+def _identity(inventory: Inventory, identity: ManagedIdentity) -> dict[str, Any]:
+    return {
+        "id": identity.resource_id,
+        "name": identity.name,
+        "type": IDENTITIES,
+        "location": identity.location,
+        "properties": {
+            "tenantId": inventory.tenant_of(identity.group).tenant_id,
+            "principalId": identity.principal_id,
+            "clientId": identity.client_id,
+        },
+    }
+
+
+def _identities(inventory: Inventory, group: ResourceGroup, asked: CloudRequest) -> Response:
+    """Answer a page of a resource group's identities, with the address of the next one."""
+    rows = [_identity(inventory, each) for each in inventory.identities.values() if each.group == group]
+    skipped = asked.parameter("$skiptoken")
+    first = int(skipped) if skipped.isascii() and skipped.isdigit() and len(skipped) < 9 else 0
+    body: dict[str, Any] = {"value": rows[first : first + PAGE_ROWS]}
+    if first + PAGE_ROWS < len(rows):
+        version = asked.parameter("api-version")
+        address = f"https://{asked.headers.get('host', '')}{asked.path}"
+        body["nextLink"] = f"{address}?api-version={version}&$skiptoken={first + PAGE_ROWS}"
+    return respond(200, body)

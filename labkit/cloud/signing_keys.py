@@ -1,0 +1,141 @@
+"""Signing keys: those with which one environment's identity provider signs tokens, and which of them it publishes.
+
+1. The provider signs with one key and publishes the next one beside it before it signs with that, so that whoever
+   looks up an unknown key finds it.  The one before stays published until the next roll.
+2. ``roll`` follows that rule.  ``use_unpublished`` and ``revoke`` break it, as accidents and emergencies do.
+3. Keys are made when they are first needed: a real one takes a while.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from labkit.service.encoding import to_base64url
+from labkit.service.record import NamedTuple
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
+KEY_BITS = 2_048
+KID_BYTES = 20
+
+
+class SigningKey(NamedTuple):
+    """An RSA key: its id, its public numbers (big-endian), and the private key (PKCS #8, DER)."""
+
+    kid: str
+    modulus: bytes
+    exponent: bytes
+    private: bytes
+
+    def __repr__(self) -> str:
+        return f"SigningKey({self.kid})"
+
+    def jwk(self) -> dict[str, str]:
+        """Return the public key as it is published (RFC 7517)."""
+        return {
+            "kty": "RSA",
+            "use": "sig",
+            "kid": self.kid,
+            "x5t": self.kid,
+            "n": to_base64url(self.modulus),
+            "e": to_base64url(self.exponent),
+        }
+
+
+class SigningKeys:
+    """The keys of one environment: which one signs, which one is next, and which are published."""
+
+    __slots__ = ("_entropy", "_loaded", "current", "next", "published")
+
+    def __init__(self, entropy: Callable[[int], bytes], state: dict[str, Any] | None = None) -> None:
+        kept = state or {}
+        self._entropy = entropy
+        self._loaded: dict[str, RSAPrivateKey] = {}
+        self.current: SigningKey | None = kept.get("current")
+        self.next: SigningKey | None = kept.get("next")
+        self.published: tuple[SigningKey, ...] = tuple(kept.get("published", ()))
+
+    def state(self) -> dict[str, Any]:
+        """Return the keys as plain values."""
+        return {"current": self.current, "next": self.next, "published": self.published}
+
+    @property
+    def signing(self) -> SigningKey:
+        """The key that signs; both first keys are made when it is asked for."""
+        if self.current is None:
+            self.current, self.next = self._make(), self._make()
+            self.published = (self.current, self.next)
+        return self.current
+
+    def key_set(self) -> list[dict[str, str]]:
+        """Return the published keys; their order says nothing."""
+        assert self.signing
+        return [key.jwk() for key in sorted(self.published, key=lambda key: key.kid)]
+
+    def roll(self) -> str:
+        """Sign with the next key from now on, publish another one as the next; return the id of the one that signs."""
+        before = self.signing
+        assert self.next is not None
+        self.current, self.next = self.next, self._make()
+        self.published = (before, self.current, self.next)
+        return self.current.kid
+
+    def use_unpublished(self) -> str:
+        """Sign with a key that is not published yet, as after a mistake; return its id."""
+        assert self.signing
+        self.current = self._make()
+        return self.current.kid
+
+    def publish(self) -> None:
+        """Publish the key that signs, if it is not."""
+        if self.signing not in self.published:
+            self.published = (*self.published, self.signing)
+
+    def revoke(self) -> str:
+        """Take the key that signs back at once, as after a theft, and sign with the next; return the new one's id."""
+        taken = self.signing
+        assert self.next is not None
+        self.current, self.next = self.next, self._make()
+        self.published = (*[key for key in self.published if key.kid != taken.kid], self.next)
+        if self.current not in self.published:
+            self.published = (*self.published, self.current)
+        return self.current.kid
+
+    def private(self, key: SigningKey) -> RSAPrivateKey:
+        """Return the key object of a key."""
+        if key.kid not in self._loaded:
+            from cryptography.hazmat.primitives.serialization import load_der_private_key
+
+            self._loaded[key.kid] = load_der_private_key(key.private, None)  # type: ignore[assignment]  # it is RSA
+        return self._loaded[key.kid]
+
+    def named(self, kid: Any) -> SigningKey | None:
+        """Return the published key of an id; None for any other."""
+        return next((key for key in self.published if key.kid == kid), None)
+
+    def _make(self) -> SigningKey:
+        from cryptography.hazmat.primitives.serialization import load_der_private_key
+
+        der = _rsa_key()
+        private: RSAPrivateKey = load_der_private_key(der, None)  # type: ignore[assignment]  # it is RSA
+        numbers = private.public_key().public_numbers()
+        modulus, exponent = _bytes(numbers.n), _bytes(numbers.e)
+        kid = to_base64url(sha256(modulus + exponent).digest()[:KID_BYTES])
+        self._loaded[kid] = private
+        return SigningKey(kid, modulus, exponent, der)
+
+
+def _bytes(number: int) -> bytes:
+    return number.to_bytes((number.bit_length() + 7) // 8, "big")
+
+
+def _rsa_key() -> bytes:
+    """Make an RSA key (PKCS #8, DER)."""
+    from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    made = generate_private_key(65_537, KEY_BITS)
+    return made.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())

@@ -1,0 +1,63 @@
+"""Cloud link: the simulated cloud beside a vault outside a lab, made when it is first asked for (R24).
+
+1. The vault's login method for clouds is configured for it then, unless it is already; one that is sealed, or has no
+   such method, stays as it is and is looked at again the next time.
+2. What a request fetches from a host of the cloud is answered here, in process and at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from labkit.service.cloud_environments import is_of_cloud
+from labkit.service.message import Fetch, Request, Response, Suspended, respond
+
+CONFIG = "/v1/auth/cloud/config"
+
+
+Handle = Callable[[Request], Response | Suspended]
+
+
+class CloudLink:
+    """A vault's cloud: the one it was given, or what ``make`` makes.
+
+    With ``replaces`` a configuration that was stored for another cloud, one of an earlier process, gives way.
+    """
+
+    __slots__ = ("_configured", "_made", "_make", "_replaces")
+
+    def __init__(self, make: Callable[[], Any], given: Any = None, replaces: bool = False) -> None:
+        self._make, self._made, self._replaces = make, given, replaces
+        self._configured = False
+
+    def connect(self, handle: Handle, root_token: str) -> Any:
+        """Return the cloud, for which the vault that ``handle`` leads to is configured."""
+        if self._made is None:
+            self._made = self._make()
+        if not self._configured:
+            self._configured = self._configure(handle, {"X-Vault-Token": root_token})
+        return self._made
+
+    def fetch(self, fetch: Fetch, otherwise: Callable[[Fetch], Response]) -> Response:
+        """Answer a fetch, one that leads elsewhere by ``otherwise``."""
+        if fetch.channel != "api" or not is_of_cloud(fetch.address):
+            return otherwise(fetch)
+        if self._made is None:
+            self._made = self._make()
+        answer: Response = self._made.answer(fetch)
+        return answer
+
+    def _configure(self, handle: Handle, headers: dict[str, str]) -> bool:
+        """Configure the login method, if that is possible and wanted; return whether nothing is left to do."""
+        found = _answer(handle, Request("GET", CONFIG, headers))
+        if found.status not in (200, 404):
+            return False
+        if found.ok and (not self._replaces or found.data.get("tenant_id") == self._made.config["tenant_id"]):
+            return True
+        return _answer(handle, Request("POST", CONFIG, headers, self._made.config)).ok
+
+
+def _answer(handle: Handle, request: Request) -> Response:
+    outcome = handle(request)
+    return respond(503) if isinstance(outcome, Suspended) else outcome  # a configuration is written without any fetch

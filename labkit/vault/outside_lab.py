@@ -1,0 +1,97 @@
+"""Outside a lab: what a vault that stands alone has for clock, entropy and network, and the point it can go back to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from labkit.service.masked import NamesOnly
+from labkit.service.message import Fetch, Response, silence
+from labkit.vault.core import Environment, Settings
+from labkit.vault.storage import Storage
+
+if TYPE_CHECKING:
+    from labkit.cloud.cloud import Cloud
+    from labkit.vault.cloud_link import CloudLink
+
+
+class ShiftedClock:
+    """A clock that can be moved forward, for a vault outside a lab."""
+
+    __slots__ = ("base", "shift_ns")
+
+    def __init__(self, base: Callable[[], int]) -> None:
+        self.base, self.shift_ns = base, 0
+
+    def __call__(self) -> int:
+        """Return nanoseconds since the epoch."""
+        return self.base() + self.shift_ns
+
+
+class ResetPoint:
+    """What a vault was when ``dev`` had made it."""
+
+    __slots__ = ("_entropy_counter", "_stored", "state")
+
+    def __init__(self, storage: Any, environment: Environment, state: dict[str, Any]) -> None:
+        self._stored, self.state = storage.state(), state
+        self._entropy_counter: int | None = getattr(environment.entropy, "counter", None)
+
+    def storage(self) -> Storage:
+        """Return a store with what it held."""
+        from labkit.vault.storage.memory import MemoryStorage
+
+        return MemoryStorage.from_state(self._stored)
+
+    def rewind(self, environment: Environment) -> None:
+        """Set clock and seeded entropy back."""
+        clock, entropy = environment.now, environment.entropy
+        assert isinstance(clock, ShiftedClock)
+        clock.shift_ns = 0
+        if self._entropy_counter is not None:
+            entropy.counter = self._entropy_counter  # type: ignore[attr-defined]  # that of a seed has one
+
+
+def outside_lab(clock: Callable[[], int] | None, seed: int | None = None) -> Environment:
+    """Return where time and entropy come from: the system, or a seed."""
+    if seed is not None:
+        from labkit import seeded
+
+        entropy = seeded.SeededEntropy(seed, "vault")
+        return Environment(ShiftedClock(clock or seeded.start), entropy, _unwatched, no_outside)
+    from labkit import real
+
+    return Environment(ShiftedClock(clock or real.now), real.entropy, _unwatched, no_outside)
+
+
+def cloud_link(
+    now: Callable[[], int], *, seed: int | None = None, given: Cloud | None = None, replaces: bool = False
+) -> CloudLink:
+    """Return the link to a cloud: the given one, or one that has a vault's clock, and its seed if it has one."""
+    from labkit.vault.cloud_link import CloudLink
+
+    def make() -> Cloud:
+        from labkit.cloud.cloud import Cloud
+
+        return Cloud.dev(clock=now, seed=seed)
+
+    return CloudLink(make, given, replaces)
+
+
+def settings_of(chosen: dict[str, Any]) -> Settings:
+    """Return settings as chosen; the community edition's version has no ``+ent`` (decision C5)."""
+    if "environ" in chosen:
+        chosen = {**chosen, "environ": NamesOnly(chosen["environ"])}
+    settings = Settings(**chosen)
+    if settings.edition == "enterprise" or "version" in chosen:
+        return settings
+    return settings._replace(version=settings.version.removesuffix("+ent"))
+
+
+def _unwatched(kind: str, **fields: Any) -> None:
+    """Drop an observation: a vault outside a lab has no observer."""
+
+
+def no_outside(fetch: Fetch) -> Response:
+    """Answer a fetch of a vault outside a lab: no address is reachable."""
+    return silence(f"{fetch.address} is not reachable: this vault has no network")
