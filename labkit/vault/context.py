@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from labkit.vault.policies import Acl
     from labkit.vault.replication.mode import Mode
     from labkit.vault.storage import Names
+    from labkit.vault.storage.nonce_counts import NonceCounts
     from labkit.vault.token_record import Token
 
 NONCES_PER_DRAW = 4
@@ -102,6 +103,10 @@ class EngineContext(Protocol):
     @property
     def fips(self) -> bool:
         """Whether the service runs in FIPS 140-2 mode."""
+
+    @property
+    def nonce_limit(self) -> int:
+        """How many messages a key may encrypt with random nonces before each answer warns."""
 
     @property
     def edition(self) -> str:
@@ -225,6 +230,22 @@ class Context:
     def fips(self) -> bool:
         """Whether the service runs in FIPS 140-2 mode."""
         return self.core.settings.fips
+
+    @property
+    def nonce_limit(self) -> int:
+        """How many messages a key may encrypt with random nonces before each answer warns."""
+        return self.core.settings.nonce_limit
+
+    @property
+    def nonce_counts(self) -> NonceCounts:
+        """The node's counts of random nonces."""
+        return self.core.nonce_counts
+
+    def store_nonce_counts(self) -> None:
+        """Write the node's counts when the step commits, of one that lets another node lead."""
+        counts = self.nonce_counts
+        for key in counts.changed():
+            self.full_storage.put(key, counts.encoded(key) or b"")
 
     @property
     def edition(self) -> str:

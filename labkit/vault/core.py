@@ -24,6 +24,7 @@ from labkit.vault.identifiers import sha256
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.storage import Storage
 from labkit.vault.storage.barrier import FIRST_LOOK, KEYRING, Barrier, BarrierError, KeyringTerm
+from labkit.vault.storage.nonce_counts import NonceCounts
 from labkit.vault.storage.storage_view import CachedRecords
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Settings(NamedTuple):
     max_request_bytes: int = MAX_REQUEST_BYTES
     high_availability: bool = False
     backlog_entries: int = 16_384
+    nonce_limit: int = 2**32  # messages under one key with random nonces, from which on answers warn
     fips: bool = False  # FIPS 140-2 mode: what is not certified for it is refused
     environ: Mapping[str, str] = NamesOnly()  # variables of the environment that a configuration falls back on
     login_leeway_s: int = 60  # by how much the clocks of a login token's issuer and this node may differ (decision A4)
@@ -290,6 +292,7 @@ class Core:
         "leadership",
         "names",
         "next_due_ns",
+        "nonce_counts",
         "now",
         "observe",
         "on_commit",
@@ -321,7 +324,7 @@ class Core:
         self.next_due_ns: int | None = None  # None: to be found in the due times, which None are to be derived
         self.due_times: DueTimes | None = None
         self.damaged: dict[str, None] = {}  # keys whose values did not open, as reported
-        self.commits = 0
+        self.commits, self.nonce_counts = 0, NonceCounts()
         self.keeps_shares = False  # whether the key shares are stored beside the data, for practice
         self.rate_counts: dict[str, Any] = {}  # by a rate limit's name: what it is, and what it counted by address
         self.on_commit: OnCommit | None = None
@@ -383,7 +386,8 @@ class Core:
         return getattr(self.entropy, "is_seeded", False)
 
     def apply_mode(self) -> None:
-        """Apply a changed mode or leadership; what falls due, and which leases there are, is derived again (R5)."""
+        """Apply a changed mode or leadership; due times, leases and nonce counts are found again (R5)."""
+        self.nonce_counts.look_up_again()
         self.next_due_ns, self.due_times, self.caches.leases = None, None, None
         if self.replica.is_damaged:
             self.note_damage(MODE_KEY)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from _thread import RLock  # threading itself is not loaded (R24)
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import ServiceError
@@ -19,7 +20,7 @@ from labkit.service.message import Body, Fetch, Request, Response, Suspended, co
 from labkit.service.short_forms import ShortForms
 from labkit.vault import request_route, request_walk, scheduled_work
 from labkit.vault.calls import Calls
-from labkit.vault.context import Context
+from labkit.vault.context import Context, own_work
 from labkit.vault.core import Core, Environment, Leadership, SealKeys, Settings
 from labkit.vault.due_times import DueTimes
 from labkit.vault.files import Files
@@ -29,6 +30,7 @@ from labkit.vault.replication.journal import Journal
 from labkit.vault.seal import reload_keyring
 from labkit.vault.storage import Storage
 from labkit.vault.storage.fencing import StaleTerm
+from labkit.vault.storage.nonce_counts import NonceCounts
 
 if TYPE_CHECKING:
     from labkit.cloud.cloud import Cloud
@@ -78,6 +80,7 @@ class Vault(ShortForms):
             self.core.leadership = Leadership(*state["leadership"])
             self.serial = state["serial"]
             self.core.waiting, self.core.damaged = dict(state["waiting"]), dict.fromkeys(state["damaged"])
+            self.core.nonce_counts = NonceCounts(state["nonce_counts"])
             self.core.rate_counts = _copied_counts(state["rate_counts"])
             self.core.due_times = None if state["due_times"] is None else DueTimes(state["due_times"])
 
@@ -241,7 +244,15 @@ class Vault(ShortForms):
         close = getattr(self.core.storage, "close", None)
         if close is not None:
             with self._lock:
+                if not self.sealed:
+                    with suppress(ServiceError):  # the counts are a little too low then, as after a crash
+                        self._store_nonce_counts()
                 close()
+
+    def _store_nonce_counts(self) -> None:
+        ctx = own_work(self.core)
+        ctx.store_nonce_counts()
+        self.core.commit(ctx.writes)
 
     def unseal_with(self, shares: tuple[str, ...]) -> None:
         """Give key shares (hex) to this node."""
@@ -313,6 +324,7 @@ class Vault(ShortForms):
             "serial": self.serial,
             "waiting": dict(core.waiting),
             "damaged": tuple(core.damaged),
+            "nonce_counts": core.nonce_counts.state(),
             "rate_counts": _copied_counts(core.rate_counts),
             "due_times": None if core.due_times is None else core.due_times.state(),
         }

@@ -14,7 +14,7 @@ EDITIONS = ("enterprise", "community")
 MAX_FAILURES = 1_000_000
 
 _VERSION = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}(\+ent)?", re.ASCII)
-_NUMBERS = ("max_request_bytes", "backlog_entries")
+_NUMBERS = ("max_request_bytes", "backlog_entries", "nonce_limit")
 _SECONDS = {"login_leeway_s": 300, "key_cooldown_s": 86_400}
 """{setting: the most that it can be}."""
 

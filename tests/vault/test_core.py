@@ -239,6 +239,7 @@ def test_what_is_not_chosen_of_a_node():
         33_554_432,
         False,
         16_384,
+        4_294_967_296,
         False,
         {},
         60,

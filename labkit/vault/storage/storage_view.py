@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from labkit.vault.storage import Names
+from labkit.vault.storage.nonce_counts import NonceCounts
 
 Record = TypeVar("Record")
 
@@ -30,6 +31,10 @@ class StepSource(Protocol):
     @property
     def records(self) -> CachedRecords:
         """The node's decoded records."""
+
+    @property
+    def nonce_counts(self) -> NonceCounts:
+        """The node's counts of random nonces."""
 
     def read(self, key: str) -> bytes | None:
         """Return the stored bytes of a key as the step sees them."""
@@ -56,6 +61,11 @@ class StorageView:
         self._step = step
         self.prefix = prefix
         self._records = step.records if records is None else records
+
+    @property
+    def nonce_counts(self) -> NonceCounts:
+        """The node's counts of random nonces, by full storage key."""
+        return self._step.nonce_counts
 
     def get(self, key: str) -> bytes | None:
         """Return the decrypted value of a key, or None."""

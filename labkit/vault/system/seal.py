@@ -80,6 +80,8 @@ def unseal(ctx: Context, key: str | None, reset: bool | None, migrate: bool | No
 
 def seal(ctx: Context) -> None:
     """Seal the node: it drops every key, once the request is recorded and committed."""
+    if ctx.core.leadership.active:
+        ctx.store_nonce_counts()
     ctx.after_commit = partial(seals.seal, ctx.core)
 
 
@@ -89,6 +91,7 @@ def step_down(ctx: Context) -> None:
     A node without others to take its place stays the active one.
     """
     if ctx.core.leadership.active:
+        ctx.store_nonce_counts()
         ctx.after_commit = ctx.core.on_step_down
 
 

@@ -14,8 +14,7 @@ from labkit.service.fields import integer, segment
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.context import EngineContext
-from labkit.vault.engines.transit import ciphertexts
-from labkit.vault.engines.transit.derivation import NONCE_BYTES
+from labkit.vault.engines.transit import ciphertexts, nonces
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.keyring import existing_keyring
 from labkit.vault.engines.transit.parameters import CONTEXT, KEY_VERSION, NAME, NONCE
@@ -51,8 +50,8 @@ def make_data_key(ctx: EngineContext, asked: DataKeyRequest) -> dict[str, Any]:
     if asked.nonce and not keyring.takes_nonce:
         raise BadRequest("nonce provided when not allowed")
     key = ctx.entropy(asked.bits // 8)
-    random_nonce = b"" if keyring.convergent_encryption else ctx.entropy(NONCE_BYTES)
-    ciphertext, version = ciphertexts.encrypt(keyring, key, item, random_nonce)
+    ciphertext, version = ciphertexts.encrypt(keyring, key, item, nonces.draw(ctx, keyring))
+    nonces.count_used(ctx, asked.name, keyring, version)
     answer = {"ciphertext": ciphertext, "key_version": version}
     if asked.type == "plaintext":
         answer["plaintext"] = to_base64(key)

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from labkit.service.encoding import to_base64
@@ -16,7 +17,7 @@ from labkit.service.message import Reply
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.context import EngineContext
-from labkit.vault.engines.transit import batch, ciphertexts
+from labkit.vault.engines.transit import batch, ciphertexts, nonces
 from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES, type_for_new_key
 from labkit.vault.engines.transit.derivation import NONCE_BYTES
 from labkit.vault.engines.transit.encoding import from_base64
@@ -88,6 +89,7 @@ def encrypt(ctx: EngineContext, asked: EncryptRequest) -> dict[str, Any] | Reply
         _warn_of_shared_nonces(ctx, used, items)
         if keyring is None and failures < len(items):
             write_keyring(storage, asked.name, used)
+        _count_nonces(ctx, asked.name, used, results)
         return batch.answer(ctx, results, failures, asked.partial_failure_response_code)
     if asked.plaintext is None:
         raise BadRequest(MISSING_PLAINTEXT)
@@ -103,9 +105,18 @@ def encrypt(ctx: EngineContext, asked: EncryptRequest) -> dict[str, Any] | Reply
     ciphertext, version = ciphertexts.encrypt(used, from_base64(asked.plaintext), item, random_nonce)
     if keyring is None:
         write_keyring(storage, asked.name, used)
-    if used.convergent_encryption:
+    if not used.convergent_encryption:
+        nonces.count_used(ctx, asked.name, used, version)
+    else:
         _warn_of_shared_nonces(ctx, used, [item])
     return {"ciphertext": ciphertext, "key_version": version}
+
+
+def _count_nonces(ctx: EngineContext, name: str, keyring: Keyring, results: list[batch.Result]) -> None:
+    """Count the nonces of a batch, by the versions that its items were encrypted with."""
+    versions = Counter([result["key_version"] for result in results if "key_version" in result])
+    for version in sorted(versions):
+        nonces.count_used(ctx, name, keyring, version, versions[version])
 
 
 def _warn_of_shared_nonces(ctx: EngineContext, keyring: Keyring, items: list[batch.Item]) -> None:
@@ -116,11 +127,11 @@ def _warn_of_shared_nonces(ctx: EngineContext, keyring: Keyring, items: list[bat
 
 def _encrypt_items(ctx: EngineContext, keyring: Keyring, items: list[batch.Item]) -> tuple[list[batch.Result], int]:
     # One draw for all: an item has the nonce of its own position, whether the others succeed or not.
-    nonces = b"" if keyring.convergent_encryption else ctx.entropy(NONCE_BYTES * len(items))
+    drawn = nonces.draw(ctx, keyring, len(items))
     keyed = ciphertexts.plain_encryptor(keyring)
     if keyed is not None and _PLAIN_MEMBERS.issuperset(set().union(*items)):
         try:
-            return _encrypt_plain_items(keyed, items, nonces), 0
+            return _encrypt_plain_items(keyed, items, drawn), 0
         except (BadRequest, KeyError):
             pass  # some item is refused: below, item by item, and with the same nonces for the same messages
 
@@ -128,14 +139,14 @@ def _encrypt_items(ctx: EngineContext, keyring: Keyring, items: list[batch.Item]
         if "plaintext" not in item:
             raise BadRequest(MISSING_PLAINTEXT)
         start = NONCE_BYTES * position
-        random_nonce = nonces[start : start + NONCE_BYTES]
+        random_nonce = drawn[start : start + NONCE_BYTES]
         ciphertext, version = ciphertexts.encrypt(keyring, from_base64(item["plaintext"]), item, random_nonce)
         return {"ciphertext": ciphertext, "key_version": version}
 
     return batch.work(items, one, {})
 
 
-def _encrypt_plain_items(keyed: ciphertexts.Keyed, items: list[batch.Item], nonces: bytes) -> list[batch.Result]:
+def _encrypt_plain_items(keyed: ciphertexts.Keyed, items: list[batch.Item], drawn: bytes) -> list[batch.Result]:
     """Return the results of items that have a valid plaintext and no other member that matters, as most batches do."""
     cipher, head, version = keyed.cipher, keyed.head, keyed.version
     assert cipher is not None
@@ -143,7 +154,7 @@ def _encrypt_plain_items(keyed: ciphertexts.Keyed, items: list[batch.Item], nonc
     results = []
     start = 0
     for item in items:
-        nonce = nonces[start : start + NONCE_BYTES]
+        nonce = drawn[start : start + NONCE_BYTES]
         start += NONCE_BYTES
         ciphertext = head + to_base64(nonce + encrypt_bytes(nonce, from_base64(item["plaintext"]), None))
         results.append({"ciphertext": ciphertext, "key_version": version, "reference": item.get("reference") or ""})

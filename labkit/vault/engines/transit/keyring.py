@@ -27,10 +27,12 @@ from labkit.vault.engines.transit.derivation import (
     convergent_version_made_by,
 )
 from labkit.vault.engines.transit.key_pairs import KeySource, PairType, to_pem
+from labkit.vault.storage.nonce_counts import NonceCount
 from labkit.vault.storage.records import decode_record, encode_record
 from labkit.vault.storage.storage_view import StorageView
 
 FOLDER = "key/"
+COUNTS_FOLDER = "nonces/"
 HMAC_KEY_BYTES = 32
 MIN_ROTATION_S = 3_600
 
@@ -117,6 +119,11 @@ class Keyring(KeyringRecord):
     @cached_property
     def encryptors(self) -> dict[int, Any]:
         """What encrypts, by the wanted version (0: the latest)."""
+        return {}
+
+    @cached_property
+    def nonce_counts(self) -> dict[int, NonceCount]:
+        """The counts of random nonces of the versions that encrypted so far, where the node keeps them."""
         return {}
 
     @cached_property
@@ -280,7 +287,11 @@ def existing_keyring(storage: StorageView, name: str) -> Keyring:
 
 
 def write_keyring(storage: StorageView, name: str, keyring: Keyring) -> None:
-    """Store a keyring when the step commits, and note when it rotates by itself."""
+    """Store a keyring when the step commits, with what was counted of it, and note when it rotates by itself."""
+    counted = COUNTS_FOLDER + name
+    counts = storage.nonce_counts.encoded(storage.prefix + counted, keyring.oldest_version)
+    if counts is not None:
+        storage.put(counted, counts)
     storage.put(FOLDER + name, encode_keyring(keyring), due_ns=keyring.next_rotation_ns or 0)
 
 

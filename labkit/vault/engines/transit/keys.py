@@ -27,6 +27,7 @@ from labkit.vault.engines.transit.keyring import (
     rotate,
     write_keyring,
 )
+from labkit.vault.engines.transit.nonces import forget_counts
 from labkit.vault.engines.transit.parameters import CONTEXT, CONVERGENT, NAME
 from labkit.vault.engines.transit.refusals import ListedRefusal
 
@@ -112,6 +113,7 @@ def delete_key(ctx: EngineContext, name: str) -> None:
     if not keyring.deletion_allowed:
         raise BadRequest(f"error deleting policy {name}: deletion is not allowed for this key")
     ctx.storage.delete(FOLDER + name)
+    forget_counts(ctx.storage, name)
 
 
 TYPE = text("type", "type of the key", DEFAULT_TYPE, choices=tuple(sorted(KEY_TYPES)))

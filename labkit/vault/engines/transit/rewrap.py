@@ -12,8 +12,7 @@ from labkit.service.message import Reply
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.context import EngineContext
-from labkit.vault.engines.transit import batch, ciphertexts
-from labkit.vault.engines.transit.derivation import NONCE_BYTES
+from labkit.vault.engines.transit import batch, ciphertexts, nonces
 from labkit.vault.engines.transit.keyring import Keyring, existing_keyring
 from labkit.vault.engines.transit.parameters import (
     BATCH_INPUT,
@@ -48,7 +47,8 @@ def rewrap(ctx: EngineContext, asked: RewrapRequest) -> dict[str, Any] | Reply:
         keyring = existing_keyring(ctx.storage, asked.name)
 
         def one(item: batch.Item, position: int) -> batch.Result:
-            return _rewrap_item(ctx, keyring, {member: item.get(member) for member in batch.REWRAP_MEMBERS})
+            wanted = {member: item.get(member) for member in batch.REWRAP_MEMBERS}
+            return _rewrap_item(ctx, asked.name, keyring, wanted)
 
         results, failures = batch.work(items, one, {})
         return batch.answer(ctx, results, failures)
@@ -60,14 +60,14 @@ def rewrap(ctx: EngineContext, asked: RewrapRequest) -> dict[str, Any] | Reply:
         "nonce": asked.nonce,
         "key_version": asked.key_version,
     }
-    return _rewrap_item(ctx, existing_keyring(ctx.storage, asked.name), item)
+    return _rewrap_item(ctx, asked.name, existing_keyring(ctx.storage, asked.name), item)
 
 
-def _rewrap_item(ctx: EngineContext, keyring: Keyring, item: batch.Item) -> batch.Result:
+def _rewrap_item(ctx: EngineContext, name: str, keyring: Keyring, item: batch.Item) -> batch.Result:
     ciphertexts.check_nonce(keyring, item)
     message = ciphertexts.decrypt(keyring, item)
-    random_nonce = b"" if keyring.convergent_encryption else ctx.entropy(NONCE_BYTES)
-    ciphertext, version = ciphertexts.encrypt(keyring, message, item, random_nonce)
+    ciphertext, version = ciphertexts.encrypt(keyring, message, item, nonces.draw(ctx, keyring))
+    nonces.count_used(ctx, name, keyring, version)
     return {"ciphertext": ciphertext, "key_version": version}
 
 
