@@ -9,7 +9,6 @@ SIGNING_KEYS = "asymmetric key types are not there yet"
 EXPORT = "export is not there yet"
 
 LEFT_OUT = {
-    "transit.export.denied": EXPORT,
     "transit.export.ecdsa-p256": EXPORT,
     "transit.export.rsa-2048": EXPORT,
     "transit.key.ecdsa-p256": SIGNING_KEYS,

@@ -2,7 +2,8 @@
 
 1. Private and symmetric material comes wrapped for the mount's wrapping key.
 2. An imported key is as any other, but rotates only where that was allowed, and is an imported one until it did.
-3. Of a derived key imported here, contexts derive in counter mode, as on real servers (decision T11).
+3. Of a derived key imported here, contexts derive in counter mode, as on real servers; of an Ed25519 key with HKDF,
+   because real servers can do nothing with such a key (decision T11).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.context import EngineContext
 from labkit.vault.engines.transit.algorithms import KEY_TYPES, KeyType, type_for_new_key
-from labkit.vault.engines.transit.derivation import COUNTER_MODE
+from labkit.vault.engines.transit.derivation import COUNTER_MODE, HKDF_SHA256
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.key_material import (
     Material,
@@ -32,6 +33,11 @@ from labkit.vault.engines.transit.parameters import CONTEXT, NAME
 from labkit.vault.engines.transit.refusals import ListedRefusal, item_text
 from labkit.vault.engines.transit.wrapped_keys import DEFAULT_HASH, check_hash, unwrap
 from labkit.vault.engines.transit.wrapping_key import wrapping_key
+
+PUBLIC_OF_DERIVED = (
+    "unable to import only public key for derived Ed25519 key: imported key should not be an Ed25519 key pair "
+    "but is instead an HKDF key"
+)
 
 
 class ImportRequest(NamedTuple):
@@ -70,10 +76,12 @@ def import_key(ctx: EngineContext, asked: ImportRequest) -> None:
         )
     raw = _raw_material(ctx, key_type, asked.ciphertext, asked.public_key, asked.hash_function)
     material = _read(key_type, raw, asked.public_key, "error importing key: ")
+    if asked.derived and not material.key:
+        raise ListedRefusal(f"error importing key: {PUBLIC_OF_DERIVED}")
     keyring = Keyring(
         key_type.name,
         derived=asked.derived,
-        kdf=COUNTER_MODE,
+        kdf=HKDF_SHA256 if asked.derived and key_type.pair is not None else COUNTER_MODE,
         exportable=asked.exportable,
         allow_plaintext_backup=asked.allow_plaintext_backup,
         auto_rotate_period_s=period_s,
@@ -110,7 +118,7 @@ def _raw_material(ctx: EngineContext, key_type: KeyType, ciphertext: str, public
         return unwrap(wrapping_key(ctx), _wrapped(ciphertext), hash_name)
     if not public_key:
         raise BadRequest("missing ciphertext or public_key: the key to import, wrapped, or its public half")
-    if not key_type.signs:
+    if key_type.pair is None:
         raise ListedRefusal("provided type does not support public_key import")
     return b""
 
@@ -161,7 +169,7 @@ def _check_completion(keyring: Keyring, version: int, *, private: bool) -> None:
         entry = keyring.live(version)
     except BadRequest as refused:
         raise ListedRefusal(item_text(refused)) from None
-    if not keyring.key_type.signs:
+    if keyring.key_type.pair is None:
         raise ListedRefusal("provided type does not support importing key versions")
     if entry.key:
         raise ListedRefusal("private key imported, key version cannot be updated")

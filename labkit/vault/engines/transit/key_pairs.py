@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from binascii import b2a_base64
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from labkit.service.record import NamedTuple
@@ -68,3 +68,8 @@ def to_pem(label: str, value: bytes) -> str:
     """Write bytes as PEM, in lines of 64 characters, the last one ended too (RFC 7468)."""
     lines = [b2a_base64(value[start : start + 48]).decode() for start in range(0, len(value), 48)]
     return f"-----BEGIN {label}-----\n{''.join(lines)}-----END {label}-----\n"
+
+
+def chain_text(chain: Sequence[bytes]) -> str:
+    """Write certificates (DER) as PEM blocks one below the other, without a last line's end."""
+    return "\n".join([to_pem("CERTIFICATE", certificate).rstrip("\n") for certificate in chain])

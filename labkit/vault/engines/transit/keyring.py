@@ -26,7 +26,7 @@ from labkit.vault.engines.transit.derivation import (
     KDF_NAMES,
     convergent_version_made_by,
 )
-from labkit.vault.engines.transit.key_pairs import KeySource, PairType, to_pem
+from labkit.vault.engines.transit.key_pairs import KeySource, PairType, chain_text
 from labkit.vault.storage.nonce_counts import NonceCount
 from labkit.vault.storage.records import decode_record, encode_record
 from labkit.vault.storage.storage_view import StorageView
@@ -34,6 +34,8 @@ from labkit.vault.storage.storage_view import StorageView
 FOLDER = "key/"
 COUNTS_FOLDER = "nonces/"
 HMAC_KEY_BYTES = 32
+EVENTS = ("backup_ns", "backup_version", "restore_ns", "restore_version")
+"""Members that few stored keyrings have."""
 MIN_ROTATION_S = 3_600
 
 KEY_NOT_FOUND = "encryption key not found"
@@ -76,6 +78,10 @@ class KeyringRecord(NamedTuple):
     key_size: int = 0
     imported: bool = False
     allow_rotation: bool = False
+    backup_ns: int = 0  # when it was last backed up, 0 for never, and its latest version then; the same of a restore
+    backup_version: int = 0
+    restore_ns: int = 0
+    restore_version: int = 0
 
 
 class Keyring(KeyringRecord):
@@ -249,6 +255,9 @@ def encode_keyring(keyring: Keyring) -> bytes:
     """Write a keyring as it is stored."""
     record = keyring._asdict()
     record["versions"] = [_row(entry) for entry in keyring.versions]
+    for event in EVENTS:
+        if not record[event]:
+            del record[event]
     return encode_record(record)
 
 
@@ -331,7 +340,21 @@ def describe(name: str, keyring: Keyring, context: bytes = b"") -> dict[str, Any
         shown["convergent_encryption"] = keyring.convergent_encryption
     if keyring.convergent_encryption:
         shown["convergent_encryption_version"] = keyring.convergent_version
+    return shown | _shown_events(keyring)
+
+
+def _shown_events(keyring: Keyring) -> dict[str, Any]:
+    shown = {}
+    if keyring.backup_version:
+        shown["backup_info"] = shown_event(keyring.backup_ns, keyring.backup_version)
+    if keyring.restore_version:
+        shown["restore_info"] = shown_event(keyring.restore_ns, keyring.restore_version)
     return shown
+
+
+def shown_event(at_ns: int, version: int) -> dict[str, Any]:
+    """Lay out when a key was backed up or restored, and which version was its latest then."""
+    return {"time": format_instant(at_ns), "version": version}
 
 
 def _shown_versions(keyring: Keyring, context: bytes) -> dict[str, Any]:
@@ -348,6 +371,6 @@ def _shown_pair(keyring: Keyring, pair: PairType, entry: KeyVersion, context: by
     return {
         "name": pair.shown_name,
         "public_key": public_text,
-        "certificate_chain": "\n".join([to_pem("CERTIFICATE", der).rstrip("\n") for der in entry.chain]),
+        "certificate_chain": chain_text(entry.chain),
         "creation_time": format_instant(entry.created_ns),
     }

@@ -7,11 +7,13 @@ from labkit.service.routing import Groups
 # first segment of the path → modules with ROUTES; only what is requested is loaded
 TABLE = Groups(
     {
+        "backup": ("labkit.vault.engines.transit.backup",),
         "cache-config": ("labkit.vault.engines.transit.cache_config",),
         "config": ("labkit.vault.engines.transit.settings",),
         "datakey": ("labkit.vault.engines.transit.datakey",),
         "decrypt": ("labkit.vault.engines.transit.decrypt",),
         "encrypt": ("labkit.vault.engines.transit.encrypt",),
+        "export": ("labkit.vault.engines.transit.export",),
         "hash": ("labkit.vault.engines.transit.hashing",),
         "hmac": ("labkit.vault.engines.transit.hmacs",),
         "keys": (
@@ -20,6 +22,7 @@ TABLE = Groups(
             "labkit.vault.engines.transit.key_import",
         ),
         "random": ("labkit.vault.engines.transit.random_bytes",),
+        "restore": ("labkit.vault.engines.transit.backup",),
         "rewrap": ("labkit.vault.engines.transit.rewrap",),
         "sign": ("labkit.vault.engines.transit.sign",),
         "verify": ("labkit.vault.engines.transit.verify",),

@@ -10,13 +10,25 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_der_private_key,
+)
 
 from labkit import Vault
 from labkit.vault.engines.transit.derivation import counter_mode
+from labkit.vault.engines.transit.key_import import PUBLIC_OF_DERIVED
 from labkit.vault.engines.transit.keyring import Keyring
+from labkit.vault.engines.transit.pkcs8 import UNREADABLE
 
 VECTORS = Path(__file__).parents[3] / "vectors"
-WRAPPED = json.loads((VECTORS / "transit_import.json").read_text())["wrapped"]
+VECTOR_FILE = json.loads((VECTORS / "transit_import.json").read_text())
+WRAPPED = VECTOR_FILE["wrapped"]
+FOX = "dGhlIHF1aWNrIGJyb3duIGZveA=="
 PLAIN = [v for v in json.loads((VECTORS / "transit_symmetric.json").read_text())["vectors"] if "key_hex" in v]
 COUNTED = bytes(range(32))
 CONTEXT = "Y29udGV4dC0x"
@@ -222,3 +234,106 @@ def test_fips_mode_takes_no_key_of_a_type_that_is_not_certified() -> None:
 
     assert refusal.status == 400
     assert "FIPS 140-2 mode" in refusal.errors[0]
+
+
+@pytest.mark.usefixtures("wrapping_key")
+def test_an_ed25519_key_signs_as_where_it_came_from(service: Any, wrapped: Wrap) -> None:
+    signature = "vault:v1:OZORekOQiAkX+r0lQwgpVDF+nm4IFKGAnX15wMqffzhClKn67u/NbsuGqOqrCgYylUgQZYM2rgXPBuGAea7mDA=="
+    ciphertext = WRAPPED["ed25519_SHA256"]
+
+    assert service.post("transit/keys/s/import", {"type": "ed25519", "ciphertext": ciphertext}).status == 204
+
+    assert service.post("transit/sign/s", {"input": FOX}).data["signature"] == signature
+    shown = service.get("transit/keys/s").data["keys"]["1"]
+    assert (shown["name"], shown["public_key"]) == ("ed25519", "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=")
+    derived = {"type": "ed25519", "ciphertext": ciphertext, "derived": True, "context": CONTEXT}
+    assert service.post("transit/keys/d/import", derived).status == 204
+    made = service.post("transit/sign/d", {"input": FOX, "context": CONTEXT}).data
+    assert made["public_key"] == "Bxt54DbRV32vGQJixSn6XKUVoYMqxqB5IuxAg+LdW8Q="
+    assert made["signature"] == (
+        "vault:v1:HaU5kavLkL1JjWZa4eiO689i347r3+amwBOGZpL8aYePXNj+ezXAW4faPMP2DOEp1jWGJQy0vuclg80AxIODCg=="
+    )
+    assert service.get("transit/keys/d").data["kdf"] == "hkdf_sha256"
+
+
+@pytest.mark.usefixtures("wrapping_key")
+def test_a_public_half_verifies_until_its_private_one_comes(service: Any, wrapped: Wrap) -> None:
+    service.post("transit/keys/own", {"type": "ed25519", "exportable": True})
+    for _ in range(2):
+        service.post("transit/keys/own/rotate")
+    ders = [pkcs8_of(text) for text in service.get("transit/export/signing-key/own").data["keys"].values()]
+    pems = [public_pem_of(der) for der in ders]
+    signed = service.post("transit/sign/own", {"input": FOX, "key_version": 1}).data["signature"]
+
+    assert service.post("transit/keys/p/import", {"type": "ed25519", "public_key": pems[0]}).status == 204
+
+    assert service.post("transit/verify/p", {"input": FOX, "signature": signed}).data == {"valid": True}
+    assert refused(
+        service.post("transit/sign/p", {"input": FOX}), "requested version for signing does not contain a private part"
+    )
+    digest = service.post("transit/hmac/p", {"input": FOX}).data["hmac"]
+    before = service.get("transit/keys/p").data
+    # Another private half makes another version; the fitting one completes the one that it is for.
+    assert service.post("transit/keys/p/import_version", {"public_key": pems[1]}).status == 204
+    assert service.post("transit/keys/p/import_version", {"ciphertext": wrapped(ders[2])}).status == 204
+    assert service.get("transit/keys/p").data["latest_version"] == 3
+    for body, text in (
+        ({"ciphertext": wrapped(ders[1]), "version": 1}, "cannot import key, key pair does not match"),
+        (
+            {"public_key": pems[0], "version": 1},
+            "cannot add a public key to a key version that already has a public key set",
+        ),
+        ({"ciphertext": wrapped(ders[2]), "version": 3}, "private key imported, key version cannot be updated"),
+        ({"ciphertext": wrapped(b"junk" * 8), "version": 3}, "private key imported, key version cannot be updated"),
+        ({"ciphertext": wrapped(ders[0]), "version": 4}, "no such key version"),
+    ):
+        assert refused(service.post("transit/keys/p/import_version", body), text)
+    for version in (1, 2):
+        body = {"ciphertext": wrapped(ders[version - 1]), "version": str(version)}
+        assert service.post("transit/keys/p/import_version", body).status == 204
+    after = service.get("transit/keys/p").data
+    assert (after["latest_version"], after["keys"]["1"]) == (3, before["keys"]["1"])
+    assert service.post("transit/sign/p", {"input": FOX, "key_version": 1}).data["signature"] == signed
+    assert service.post("transit/verify/p", {"input": FOX, "hmac": digest}).data == {"valid": True}
+
+
+@pytest.mark.usefixtures("wrapping_key")
+def test_the_latest_public_half_is_completed_without_saying_so(service: Any, wrapped: Wrap) -> None:
+    der = base64.b64decode(VECTOR_FILE["ed25519_pkcs8_b64"])
+    service.post("transit/keys/p/import", {"type": "ed25519", "public_key": public_pem_of(der)})
+
+    assert service.post("transit/keys/p/import_version", {"ciphertext": wrapped(der)}).status == 204
+
+    assert service.get("transit/keys/p").data["latest_version"] == 1
+    assert service.post("transit/sign/p", {"input": FOX}).status == 200
+    assert service.post("transit/keys/p/import_version", {"ciphertext": wrapped(der)}).status == 204
+    assert service.get("transit/keys/p").data["latest_version"] == 2
+
+
+@pytest.mark.usefixtures("wrapping_key")
+def test_material_of_another_kind_is_named(service: Any, wrapped: Wrap) -> None:
+    der = base64.b64decode(VECTOR_FILE["ed25519_pkcs8_b64"])
+    derived = {"derived": True, "context": CONTEXT}
+    for body, text in (
+        ({"ciphertext": wrapped(COUNTED)}, f"error parsing asymmetric key: {UNREADABLE}"),
+        ({"public_key": "x"}, "error parsing public key: not in PEM format"),
+        ({"public_key": public_pem_of(der), **derived}, PUBLIC_OF_DERIVED),
+        (
+            {"ciphertext": wrapped(base64.b64decode(VECTOR_FILE["encodings"]["rsa_pss_oid_pkcs8_b64"]))},
+            "invalid key type: expected ed25519, got *rsa.PrivateKey",
+        ),
+    ):
+        answer = service.post("transit/keys/x/import", {"type": "ed25519", **body})
+        assert refused(answer, f"error importing key: {text}")
+    assert service.get("transit/keys/x").status == 404
+
+
+def pkcs8_of(both: str) -> bytes:
+    """PKCS #8 of an Ed25519 key as export shows it."""
+    key = Ed25519PrivateKey.from_private_bytes(base64.b64decode(both)[:32])
+    return key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+
+
+def public_pem_of(der: bytes) -> str:
+    key = load_der_private_key(der, None)
+    return key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
