@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.commands.exit_codes import AS_EXPECTED, refuse
 
 if TYPE_CHECKING:
-    from labkit.doors.server import TlsFiles
+    from labkit.doors.server_thread import TlsFiles
     from labkit.vault.vault import Vault
 
 PORT = 8200
@@ -47,7 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def serve(given: argparse.Namespace) -> int:
     """Serve a vault until the process is asked to stop."""
-    from labkit.doors.server import LOOPBACK, NoServer, ServedDoor
+    from labkit.doors.server import ServedDoor
+    from labkit.doors.server_thread import LOOPBACK, DoorSettings, NoServer
     from labkit.service.limits import MAX_REQUEST_BYTES
     from labkit.vault.storage import StoreError
 
@@ -60,10 +61,12 @@ def serve(given: argparse.Namespace) -> int:
         door = ServedDoor(
             vault,
             given.port,
-            host="0.0.0.0" if given.allow_remote else LOOPBACK,  # asked for by name
-            max_request_bytes=given.max_request_size or MAX_REQUEST_BYTES,
-            tls=tls,
-            log=lambda line: print(line, file=sys.stderr, flush=True),
+            DoorSettings(
+                "0.0.0.0" if given.allow_remote else LOOPBACK,  # asked for by name
+                tls,
+                lambda line: print(line, file=sys.stderr, flush=True),
+                given.max_request_size or MAX_REQUEST_BYTES,
+            ),
         )
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -101,7 +104,7 @@ def _vault(given: argparse.Namespace) -> Vault:
 
 def _tls_files(vault: Vault, folder: Path) -> TlsFiles:
     """Write a certificate for localhost, its key and its authority to a folder."""
-    from labkit.doors.server import TlsFiles
+    from labkit.doors.server_thread import TlsFiles
     from labkit.vault.replication.api_certificate import AUTHORITY_FILE, CERTIFICATE_FILE, KEY_FILE, files_of
 
     made = files_of("labkit", ("localhost",), vault.environment.entropy, vault.now())

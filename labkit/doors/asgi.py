@@ -5,13 +5,14 @@
    refused with 413; of a client that waits for ``100 Continue`` nothing is read.
 3. A request that is cut short is not answered; one with too long headers is refused with 431.
 4. The path ``/`` says what this is.
+5. What stands beside the API has paths of its own (``control``).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import Any, Protocol
 
 from labkit.doors.http_exchange import BODY_METHODS, Answer, HttpExchange, RequestReader, Service, written
 from labkit.service.limits import MAX_REQUEST_BYTES
@@ -50,13 +51,25 @@ def target_of(scope: Message) -> tuple[str, str]:
     return path, f"{path}?{query}" if query else path
 
 
+class Beside(Protocol):
+    """What answers beside the API, below paths of its own."""
+
+    @property
+    def prefixes(self) -> tuple[bytes, ...]:
+        """How its paths begin."""
+
+    async def answer(self, scope: Message, headers: list[tuple[str, str]], content: bytes | Unreadable) -> Answer:
+        """Answer one request that was read."""
+
+
 class HttpApp(ABC):
     """What reads requests and sends answers; ``log`` gets a line for each, without query, headers and body."""
 
-    __slots__ = ("log", "reader")
+    __slots__ = ("beside", "log", "reader")
 
     def __init__(self, max_request_bytes: int = MAX_REQUEST_BYTES, log: Log | None = None) -> None:
         self.reader, self.log = RequestReader(max_request_bytes), log
+        self.beside: Beside | None = None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request; anything else that a server offers is declined."""
@@ -67,7 +80,13 @@ class HttpApp(ABC):
         if content is None:
             return
         too_long = sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES
-        answer = TOO_LONG if too_long else await self._answer(scope, headers, content)
+        beside = self.beside
+        if too_long:
+            answer = TOO_LONG
+        elif beside is not None and scope["raw_path"].startswith(beside.prefixes):
+            answer = await beside.answer(scope, headers, content)
+        else:
+            answer = await self._answer(scope, headers, content)
         await send({"type": "http.response.start", "status": answer.status, "headers": _encoded(answer)})
         await send({"type": "http.response.body", "body": answer.content})
         if self.log is not None:

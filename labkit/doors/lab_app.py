@@ -5,22 +5,34 @@ from __future__ import annotations
 from labkit.doors.asgi import HOME, SILENT, HttpApp, Log, Message, Receive, Send, target_of
 from labkit.doors.http_exchange import API, NO_API, Answer, written
 from labkit.doors.lab_driver import LabDriver
-from labkit.lab.queries import Queries
+from labkit.lab.lab import Lab
 from labkit.lab.runbook_effects import Ask
-from labkit.service.message import Unreadable
+from labkit.service.message import Unreadable, respond
+from labkit.vault.calls import Calls
 
 NODE_PATHS = tuple(f"{API}sys/{name}" for name in ("health", "init", "leader", "seal-status", "unseal"))
+ASKED_FOR = "a failure that was asked for"
 
 
 class LabApp(HttpApp):
-    """An ASGI application; ``ports`` says which cluster is asked on which port."""
+    """An ASGI application; ``ports`` says which cluster is asked on which port.
 
-    __slots__ = ("driver", "ports", "queries")
+    ``calls`` holds the newest requests to each cluster, ``failures`` the statuses of those that are to fail.
+    """
 
-    def __init__(self, queries: Queries, driver: LabDriver, max_request_bytes: int, log: Log | None = None) -> None:
+    __slots__ = ("calls", "driver", "failures", "lab", "ports")
+
+    def __init__(self, lab: Lab, driver: LabDriver, max_request_bytes: int, log: Log | None = None) -> None:
         super().__init__(max_request_bytes, log)
-        self.queries, self.driver = queries, driver
+        self.driver = driver
         self.ports: dict[int, str] = {}
+        self.lead_to(lab)
+
+    def lead_to(self, lab: Lab) -> None:
+        """Let another lab answer from now on."""
+        self.lab = lab
+        self.calls = {cluster: Calls() for cluster in lab.clusters}
+        self.failures: dict[str, list[int]] = {cluster: [] for cluster in lab.clusters}
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request; time passes from the server's start to its end."""
@@ -41,14 +53,18 @@ class LabApp(HttpApp):
         if not path.startswith(API):
             return written(NO_API)
         asked = self.reader.read(scope["method"], target, headers, content)
-        cluster = self.ports[scope["server"][1]]
-        ask = Ask(cluster, asked.method, asked.target, asked.body, self._node(cluster, path))
-        answer = await self.driver.ask(ask, asked.headers)
+        cluster, calls = self.ports[scope["server"][1]], self.calls
+        if self.failures[cluster]:
+            answer = respond(self.failures[cluster].pop(0), {"errors": [ASKED_FOR]})
+        else:
+            ask = Ask(cluster, asked.method, asked.target, asked.body, self._node(cluster, path))
+            answer = await self.driver.ask(ask, asked.headers)
+        calls[cluster].add(asked.method, asked.target, asked.body, None, answer)
         return written(answer) if answer.status else SILENT
 
     def _node(self, cluster: str, path: str) -> str:
         """Return the node that is asked: a cluster without an active one says of itself that it is sealed."""
-        queries = self.queries
+        queries = self.lab.queries
         if not path.startswith(NODE_PATHS):
             return ""
         with queries.parts.turns:

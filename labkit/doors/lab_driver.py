@@ -83,6 +83,10 @@ class LabDriver:
         finished: Finished = await self._answered(self._runbooks, number)
         return finished
 
+    def wake(self) -> None:
+        """Look at once what falls due now: something was done, or the speed is another one."""
+        self._wanted.set()
+
     async def advance(self, duration_ns: int, within_ns: int | None = None) -> None:
         """Let so much time pass at once; with a limit, no more than can be done in so much time outside."""
         until_ns, began_ns = self.parts.now + duration_ns, real.steady()

@@ -3,30 +3,37 @@
     with lab.serve() as urls:
         urls["paris"], urls["tokyo"]
 
-While it is served the lab's verbs can be called by any thread (``labkit.lab.turns``).
+1. While it is served the lab's verbs can be called by any thread (``labkit.lab.turns``).
+2. ``page`` is the address of a page that shows the lab, for whoever has it; its controls are there only when asked for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 
+from labkit.doors.control import Control
 from labkit.doors.lab_app import LabApp
+from labkit.doors.lab_control import LabControl, judged_speed
 from labkit.doors.lab_driver import LabDriver
+from labkit.doors.lab_page import LabPage
 from labkit.doors.server_thread import DoorSettings, NoServer, ServerThread
-from labkit.lab.queries import Queries
+from labkit.lab.lab import Lab
 from labkit.lab.time_passage import TimePassage
-from labkit.service.arguments import whole_number, wrong
+from labkit.service.arguments import whole_number
 
-MAX_SPEED = 1_000_000
 MAX_PORT = 65_535
 
 
 class ServedLab:
-    """The doors of a lab: ``urls`` by cluster once it is entered or opened."""
+    """The doors of a lab: ``urls`` by cluster once it is entered or opened.
+
+    ``again`` makes the door to a lab that is put there when a reset is asked for.
+    """
 
     def __init__(
         self,
-        queries: Queries,
+        lab: Lab,
         passage: TimePassage,
         port: int = 0,
         *,
@@ -34,10 +41,17 @@ class ServedLab:
         settings: DoorSettings | None = None,
     ) -> None:
         settings = settings or DoorSettings()
-        self.queries, self.driver = queries, LabDriver(queries.parts, passage, judged_speed(speed))
-        self.app = LabApp(queries, self.driver, settings.max_request_bytes, settings.log)
-        self._port = judged_port(port, len(_clusters(queries)))
+        self.lab, self.driver = lab, LabDriver(lab.parts, passage, judged_speed(speed))
+        self.app = LabApp(lab, self.driver, settings.max_request_bytes, settings.log)
+        self._port = judged_port(port, len(lab.clusters))
         self._thread = ServerThread(self.app, settings, lifespan=True)
+        self.again: Callable[[], ServedLab] | None = None
+        self._page = LabPage(self.app, settings.control)
+        acts = self._page.acts
+        if settings.control:
+            acts |= LabControl(self.app, self._begin_again).acts
+        self.control = Control(acts, settings.opened)
+        self.app.beside = self.control
         self.urls: dict[str, str] = {}
 
     def __repr__(self) -> str:
@@ -51,7 +65,7 @@ class ServedLab:
 
     def open(self) -> dict[str, str]:
         """Listen, and return the URL of each cluster once requests are answered; raise NoServer."""
-        turns, clusters = self.queries.parts.turns, _clusters(self.queries)
+        turns, clusters = self.lab.parts.turns, list(self.lab.clusters)
         if turns.shared:
             raise NoServer("this lab is served already; serve a branch of it, or close the other door first")
         ports = [self._port and self._port + number for number in range(len(clusters))]
@@ -63,19 +77,26 @@ class ServedLab:
             raise
         self.app.ports = {port: cluster for (port, _), cluster in zip(opened, clusters, strict=True)}
         self.urls = {cluster: url for (_, url), cluster in zip(opened, clusters, strict=True)}
+        self._page.urls = self.urls
         return self.urls
+
+    @property
+    def page(self) -> str:
+        """The address of the page, with a key that opens it once; another one each time."""
+        return self.control.guard.page_address(next(iter(self.urls.values())))
 
     def lead_to(self, other: ServedLab) -> None:
         """Let another lab with the same clusters answer from now on, given as a door to it that is not open.
 
         What is under way gets no answer any more.
         """
-        if self.urls and [*self.app.ports.values()] != _clusters(other.queries):
-            raise ValueError(f"lead_to: expected a lab of {', '.join(self.urls)}")
-        old, new = self.queries.parts.turns, other.queries.parts.turns
+        if [*other.lab.clusters] != [*self.lab.clusters]:
+            raise ValueError(f"lead_to: expected a lab of {', '.join(self.lab.clusters)}")
+        old, new = self.lab.parts.turns, other.lab.parts.turns
         with old, new:
             new.shared, old.shared = old.shared, False
-            self.queries = self.app.queries = other.queries
+            self.lab = other.lab
+            self.app.lead_to(other.lab)
             self.driver.lead_to(other.driver)
 
     def close(self) -> None:
@@ -84,20 +105,14 @@ class ServedLab:
             self.urls = {}
             self.driver.speed = 0
             self._thread.close()
-            self.queries.parts.turns.shared = False
+            self.lab.parts.turns.shared = False
 
-
-def _clusters(queries: Queries) -> list[str]:
-    return [plan.name for plan in queries.blueprint.clusters]
+    def _begin_again(self) -> None:
+        if self.again is None:
+            raise ValueError("this lab is another program's, which alone can begin it again")
+        self.lead_to(self.again())
 
 
 def judged_port(port: int, count: int) -> int:
     """Return the first of so many ports; raise ValueError where they cannot be had."""
     return whole_number("port", f"the first of {count} ports, or 0 for free ones", port, 0, MAX_PORT + 1 - count)
-
-
-def judged_speed(speed: float) -> float:
-    """Return a speed that can be had; raise ValueError for another."""
-    if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0 <= speed <= MAX_SPEED:
-        raise wrong("speed", f"simulated seconds in a second, a number from 0 to {MAX_SPEED}", speed)
-    return speed

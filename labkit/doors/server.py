@@ -8,29 +8,27 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from labkit.doors.asgi import App, Log
+from labkit.doors.asgi import App
+from labkit.doors.control import Control
 from labkit.doors.http_exchange import Service
-from labkit.doors.server_thread import LOOPBACK, DoorSettings, NoServer, ServerThread, TlsFiles
-from labkit.service.limits import MAX_REQUEST_BYTES
-
-__all__ = ["LOOPBACK", "NoServer", "ServedDoor", "TlsFiles"]
+from labkit.doors.server_thread import DoorSettings, ServerThread
+from labkit.doors.vault_control import Controlled, VaultControl
 
 
 class ServedDoor:
-    """A door on a socket: ``url`` once it is entered or opened."""
+    """A door on a socket: ``url`` once it is entered or opened; ``control``, where it has one, holds its keys."""
 
-    def __init__(
-        self,
-        service: Service,
-        port: int = 0,
-        *,
-        host: str = LOOPBACK,
-        max_request_bytes: int = MAX_REQUEST_BYTES,
-        tls: TlsFiles | None = None,
-        log: Log | None = None,
-    ) -> None:
-        self.app = App(service, max_request_bytes, log)
-        self._port, self._thread = port, ServerThread(self.app, DoorSettings(host, tls))
+    def __init__(self, service: Service, port: int = 0, settings: DoorSettings | None = None) -> None:
+        settings = settings or DoorSettings()
+        self.app = App(service, settings.max_request_bytes, settings.log)
+        self._port, self._thread = port, ServerThread(self.app, settings)
+        self.control: Control | None = None
+        self._controlled: VaultControl | None = None
+        if settings.control:
+            if not isinstance(service, Controlled):
+                raise ValueError("control: expected a vault; a cluster is controlled through lab.serve(control=True)")
+            self._controlled = VaultControl(service)
+            self.control = self.app.beside = Control(self._controlled.acts, settings.opened)
         self.url = ""
 
     def __repr__(self) -> str:
@@ -41,6 +39,12 @@ class ServedDoor:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+    def lead_to(self, service: Service) -> None:
+        """Let another vault or cluster answer from now on."""
+        self.app.lead_to(service)
+        if self._controlled is not None and isinstance(service, Controlled):
+            self._controlled.vault = service
 
     def open(self) -> str:
         """Listen, and return the URL once requests are answered; raise NoServer."""

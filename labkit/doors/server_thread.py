@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from labkit.doors.asgi import MAX_HEADER_BYTES, Log
@@ -29,12 +29,17 @@ class TlsFiles(NamedTuple):
 
 
 class DoorSettings(NamedTuple):
-    """How a door is reached: its address, its TLS files, and ``log``, which gets a line for each answer."""
+    """How a door is reached: its address, its TLS files, and ``log``, which gets a line for each answer.
+
+    ``control``: whether the control interface is there; ``opened`` is called when a page's address was opened.
+    """
 
     host: str = LOOPBACK
     tls: TlsFiles | None = None
     log: Log | None = None
     max_request_bytes: int = MAX_REQUEST_BYTES
+    control: bool = False
+    opened: Callable[[], None] = lambda: None
 
 
 class NoServer(RuntimeError):

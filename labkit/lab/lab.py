@@ -300,16 +300,20 @@ class Lab(FaultVerbs, LabViews):
         """Give the sealed nodes of a cluster, or the one that is named, their key shares."""
         return self.work_through("unseal", cluster=cluster, node=node)
 
-    def serve(self, port: int = 0, *, speed: float = 0, settings: DoorSettings | None = None) -> ServedLab:
+    def serve(
+        self, port: int = 0, *, speed: float = 0, control: bool = False, settings: DoorSettings | None = None
+    ) -> ServedLab:
         """Return a door for a ``with`` that gives the URL of each cluster by its name: real servers on loopback ports.
 
         They stand on ``port`` and the ports after it, or on free ones.  Each request lets the time pass that its answer
-        takes; with a ``speed`` time passes by itself, so many simulated seconds in a second.  ``settings`` say
-        how the ports are reached.
+        takes; with a ``speed`` time passes by itself, so many simulated seconds in a second.  With ``control`` there is
+        the control interface too, for whoever has its key.  ``settings`` say how the ports are reached otherwise.
         """
         from labkit.doors.served_lab import ServedLab
+        from labkit.doors.server_thread import DoorSettings
 
-        return ServedLab(self.queries, self._passage, port, speed=speed, settings=settings)
+        settings = settings or DoorSettings(control=control)
+        return ServedLab(self, self._passage, port, speed=speed, settings=settings)
 
     def dashboard(self) -> Dashboard:
         """Show buttons for time and faults, and beside them map, timeline and the last of the trace."""

@@ -52,7 +52,7 @@ def labkit_vault(labkit_seed: int) -> Vault:
 @pytest.fixture
 def labkit_server(labkit_vault: Vault, _labkit_door: ServedDoor) -> str:
     """The URL of a real server on a loopback port, with ``labkit_vault`` behind it."""
-    _labkit_door.app.lead_to(labkit_vault)
+    _labkit_door.lead_to(labkit_vault)
     return _labkit_door.url
 
 

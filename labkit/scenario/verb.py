@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
 
 from pydantic import AfterValidator, Field
 
@@ -89,10 +90,20 @@ def cluster_parameter(what: str, name: str = "cluster", words: str = "") -> Para
 
 def known_as(what: str, known: tuple[str, ...]) -> AfterValidator:
     """Accept only these names."""
+    return AfterValidator(partial(_check_known, what, known))
 
-    def check(value: str) -> str:
-        if value not in known:
-            raise ValueError(expected(what, value, known))
-        return value
 
-    return AfterValidator(check)
+def known_names(parameter: Parameter) -> tuple[str, ...]:
+    """Return the names that ``known_as`` accepts for a parameter; none for one without it."""
+    for part in get_args(parameter.value_type)[1:]:
+        check = getattr(part, "func", None)
+        if isinstance(check, partial) and check.func is _check_known:
+            names: tuple[str, ...] = check.args[1]
+            return names
+    return ()
+
+
+def _check_known(what: str, known: tuple[str, ...], value: str) -> str:
+    if value not in known:
+        raise ValueError(expected(what, value, known))
+    return value

@@ -61,7 +61,7 @@ class Calls:
         return len(self._rows)
 
     def __iter__(self) -> Iterator[Call]:
-        return iter([_described(*row) for row in self._rows])
+        return iter([_described(*row) for row in [*self._rows]])  # copied first: others may add
 
     @overload
     def __getitem__(self, place: int) -> Call: ...

@@ -233,11 +233,16 @@ class Vault(ShortForms):
             cloud: Cloud = link.connect(self.handle, self.root_token)
             return cloud
 
-    def serve(self, port: int = 0) -> ServedDoor:
-        """Return a door on a loopback port, for a ``with`` that gives its URL: a real server, on a thread."""
-        from labkit.doors.server import ServedDoor
+    def serve(self, port: int = 0, *, control: bool = False) -> ServedDoor:
+        """Return a door on a loopback port, for a ``with`` that gives its URL: a real server, on a thread.
 
-        return ServedDoor(self, port, max_request_bytes=self.core.settings.max_request_bytes)
+        With ``control`` it has the control interface too, for whoever has its key.
+        """
+        from labkit.doors.server import ServedDoor
+        from labkit.doors.server_thread import DoorSettings
+
+        settings = DoorSettings(max_request_bytes=self.core.settings.max_request_bytes, control=control)
+        return ServedDoor(self, port, settings)
 
     def close(self) -> None:
         """Close the file of a vault that was opened from one; a vault in memory needs no closing."""

@@ -14,7 +14,7 @@ def asked(lab: Lab, *requests: tuple[str, str, bytes]) -> list[tuple[int, bytes]
     """Status and body of the answers to method, path and body, one after the other, on a port that is paris's."""
     log: list[str] = []
     driver = LabDriver(lab.parts, lab._passage)
-    app = LabApp(lab.queries, driver, 1_000, log.append)
+    app = LabApp(lab, driver, 1_000, log.append)
     app.ports = {8200: "paris"}
 
     async def one(method: str, path: str, content: bytes) -> tuple[int, bytes]:

@@ -15,7 +15,8 @@ import pytest
 import requests
 
 from labkit import Vault
-from labkit.doors.server import NoServer, ServedDoor
+from labkit.doors.server import ServedDoor
+from labkit.doors.server_thread import DoorSettings, NoServer
 
 
 @pytest.fixture
@@ -134,7 +135,7 @@ def test_one_that_sends_slowly_holds_up_nobody(url: str) -> None:
 
 
 def test_a_body_over_the_limit_is_413(vault: Vault) -> None:
-    with ServedDoor(vault, max_request_bytes=1_000) as url:
+    with ServedDoor(vault, settings=DoorSettings(max_request_bytes=1_000)) as url:
         refused = requests.post(f"{url}/v1/secret/data/app", data=b"x" * 2_000, timeout=10)
         assert refused.status_code == 413
         assert json.loads(refused.text)["errors"][0].endswith("the limit is 1000 bytes")

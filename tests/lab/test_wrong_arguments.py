@@ -107,7 +107,12 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Lab.restore_links": {"a": ("paris", {"None"}), "b": ("tokyo", {"None"})},
     "Lab.stray_write": {"cluster": ("tokyo", set())},
     "Lab.corrupt": {"cluster": ("tokyo", set()), "layer": ("page", set()), "key": (None, {"None", *TEXTS})},
-    "Lab.serve": {"port": (0, {"0", "1", "80"}), "speed": (0, {"0", "1", "80", "2.5"}), "settings": (None, ALL)},
+    "Lab.serve": {
+        "port": (0, {"0", "1", "80"}),
+        "speed": (0, {"0", "1", "80", "2.5"}),
+        "control": (False, ALL),
+        "settings": (None, ALL),
+    },
     "Lab.watch": {"name": ("x", TEXTS - {"empty"}), "check": (lambda lab: True, {"class"})},
     "Lab.load": {"path": ("nowhere.yaml", set()), "seed": (7, {"0", "1", "80", "None"})},
     "Lab.pair": {"seed": (7, {"0", "1", "80"})},

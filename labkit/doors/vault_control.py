@@ -1,0 +1,96 @@
+"""Vault control: clock, calls, failures to come and reset of a served vault, for tests in another process."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+from labkit.doors.control import ControlRequest, Handler
+from labkit.service.durations import format_instant
+from labkit.vault.calls import Calls
+
+MAX_SHOWN_CALLS = 1_000
+
+
+@runtime_checkable
+class Controlled(Protocol):
+    """A vault, as far as it is controlled."""
+
+    @property
+    def calls(self) -> Calls:
+        """The newest requests."""
+
+    def now(self) -> int:
+        """Return its wall clock in nanoseconds since the epoch."""
+
+    def advance(self, duration: str | int) -> None:
+        """Move its clock forward."""
+
+    def fail_next(self, status: int, times: int = 1) -> None:
+        """Let the next requests fail."""
+
+    def reset(self) -> None:
+        """Begin again."""
+
+
+class VaultControl:
+    """What may be asked of a vault beside the API; ``vault`` may be replaced."""
+
+    def __init__(self, vault: Controlled) -> None:
+        self.vault = vault
+
+    def __repr__(self) -> str:
+        return f"VaultControl({self.vault!r})"
+
+    @property
+    def acts(self) -> dict[tuple[str, str], Handler]:
+        """What there is, by method and path."""
+        return {
+            ("GET", "/page/"): self._overview,
+            ("GET", "/control/clock"): self._clock,
+            ("POST", "/control/clock/advance"): self._advance,
+            ("GET", "/control/calls"): self._calls,
+            ("DELETE", "/control/calls"): self._forget_calls,
+            ("POST", "/control/fail-next"): self._fail_next,
+            ("POST", "/control/reset"): self._reset,
+        }
+
+    async def _overview(self, asking: ControlRequest) -> dict[str, Any]:
+        asking.only()
+        return {"serves": "vault", "control": True}
+
+    async def _clock(self, asking: ControlRequest) -> dict[str, Any]:
+        asking.only()
+        now_ns = self.vault.now()
+        return {"now_ns": now_ns, "now": format_instant(now_ns)}
+
+    async def _advance(self, asking: ControlRequest) -> dict[str, Any]:
+        asking.only("duration")
+        self.vault.advance(asking.fields.get("duration", ""))
+        return await self._clock(ControlRequest("", {}, {}))
+
+    async def _calls(self, asking: ControlRequest) -> dict[str, Any]:
+        return {"calls": newest(self.vault.calls, asking)}
+
+    async def _forget_calls(self, asking: ControlRequest) -> dict[str, Any]:
+        asking.only()
+        self.vault.calls.clear()
+        return {}
+
+    async def _fail_next(self, asking: ControlRequest) -> dict[str, Any]:
+        asking.only("status", "times")
+        self.vault.fail_next(asking.fields.get("status", 0), asking.fields.get("times", 1))
+        return {}
+
+    async def _reset(self, asking: ControlRequest) -> dict[str, Any]:
+        asking.only()
+        self.vault.reset()
+        return {}
+
+
+def newest(calls: Calls, asking: ControlRequest) -> list[dict[str, Any]]:
+    """Return the newest calls, oldest first: as many as ``last`` says, 100 unless given."""
+    asking.only("last")
+    last = asking.query.get("last", "100")
+    if not (last.isascii() and last.isdigit() and 1 <= len(last) <= 4 and 1 <= int(last) <= MAX_SHOWN_CALLS):
+        raise ValueError(f"last: expected a whole number from 1 to {MAX_SHOWN_CALLS}, got {last[:40]!r}")
+    return [{**call._asdict(), "names": [*call.names]} for call in calls[-int(last) :]]

@@ -1,0 +1,118 @@
+"""Control of a served vault: clock, calls, failures, reset; from another process, by its key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import requests
+
+from labkit import Lab, Vault
+from labkit.doors.server import ServedDoor
+from labkit.doors.server_thread import DoorSettings
+from labkit.doors.vault_control import VaultControl
+
+Send = Callable[..., tuple[int, Any]]
+
+
+@pytest.fixture
+def door(vault: Vault) -> Iterator[ServedDoor]:
+    found = vault.serve(control=True)
+    with found:
+        yield found
+
+
+@pytest.fixture
+def send(door: ServedDoor) -> Send:
+    assert door.control is not None
+    headers = {"X-Labkit-Key": door.control.guard.key}
+
+    def sent(method: str, path: str, body: Any = None, **more: str) -> tuple[int, Any]:
+        how = {"json": body, "headers": {**headers, **more}, "timeout": 10.0}
+        answer = requests.request(method, door.url + path, **how)
+        return answer.status_code, answer.json()
+
+    return sent
+
+
+def test_the_clock_is_read_and_moved(vault: Vault, send: Send) -> None:
+    before = vault.now()
+
+    assert send("GET", "/control/clock") == (200, {"now_ns": before, "now": "2030-01-01T00:00:00Z"})
+    assert send("POST", "/control/clock/advance", {"duration": "2h"})[1]["now"] == "2030-01-01T02:00:00Z"
+    assert vault.now() == before + 7_200 * 10**9
+    for wrong in ({}, {"duration": "soon"}, {"duration": -1}, {"duration": None}, {"duration": [1]}, {"for": "1s"}):
+        assert send("POST", "/control/clock/advance", wrong)[0] == 400
+    assert send("GET", "/page/") == (200, {"serves": "vault", "control": True})
+
+
+def test_calls_are_listed_and_forgotten(vault: Vault, send: Send) -> None:
+    vault.post("secret/data/app", {"data": {"user": "ada"}})
+    for _ in range(3):
+        vault.get("sys/health")
+
+    (first, *_, last) = send("GET", "/control/calls")[1]["calls"]
+    assert first == {
+        "method": "POST",
+        "path": "secret/data/app",
+        "status": 200,
+        "version": 1,
+        "key": "app",
+        "names": ["data"],
+    }
+    assert last["path"] == "sys/health"
+    assert len(send("GET", "/control/calls?last=2")[1]["calls"]) == 2
+    for wrong in ("0", "1001", "-1", "x", "", "1e2", "٣", "99999"):
+        assert send("GET", f"/control/calls?last={wrong}")[0] == 400
+    assert send("DELETE", "/control/calls") == (200, {})
+    assert send("GET", "/control/calls") == (200, {"calls": []})
+
+
+def test_failures_come_and_a_reset_begins_again(vault: Vault, door: ServedDoor, send: Send) -> None:
+    vault.post("secret/data/app", {"data": {}})
+    assert send("POST", "/control/fail-next", {"status": 503, "times": 2}) == (200, {})
+    assert [requests.get(f"{door.url}/v1/sys/health", timeout=10).status_code for _ in range(3)] == [503, 503, 200]
+    for wrong in ({}, {"status": 200}, {"status": "503"}, {"status": 503, "times": 0}, {"status": 503, "until": 1}):
+        assert send("POST", "/control/fail-next", wrong)[0] == 400
+
+    assert send("POST", "/control/reset") == (200, {})
+    assert vault.get("secret/data/app").status == 404
+    assert send("POST", "/control/reset", {"hard": True})[0] == 400
+
+
+def test_pages_of_others_and_names_of_others_are_refused(send: Send, door: ServedDoor) -> None:
+    """A form or script of another site, and a name of another site that leads to this machine."""
+    port = door.url.rpartition(":")[2]
+    for headers in (
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Host": f"evil.example:{port}"},
+        {"X-Labkit-Key": "guessed"},
+    ):
+        status, body = send("POST", "/control/reset", **headers)
+        assert (status, list(body)) == (403, ["errors"])
+    simple = {"Content-Type": "text/plain", "Origin": "http://evil.example"}
+    assert requests.post(f"{door.url}/control/reset", data="{}", headers=simple, timeout=10).status_code == 403
+    preflight = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
+    answer = requests.options(f"{door.url}/control/reset", headers=preflight, timeout=10)
+    assert answer.status_code == 403
+    assert not [name for name in answer.headers if name.lower().startswith("access-control")]
+
+
+def test_a_door_has_no_control_unless_it_was_asked_for(vault: Vault) -> None:
+    door = vault.serve()
+    with door as url:
+        assert door.control is None
+        assert requests.get(f"{url}/control/clock", timeout=10).status_code == 404
+    with pytest.raises(ValueError, match=r"a cluster is controlled through lab\.serve"):
+        ServedDoor(Lab.pair()["paris"], settings=DoorSettings(control=True))
+
+
+def test_another_vault_behind_the_door_is_the_one_that_is_controlled(door: ServedDoor, send: Send) -> None:
+    other = Vault.dev(seed=8)
+    door.lead_to(other)
+    send("POST", "/control/clock/advance", {"duration": "1h"})
+
+    assert other.now() == Vault.dev(seed=8).now() + 3_600 * 10**9
+    assert repr(VaultControl(other)) == f"VaultControl({other!r})"
