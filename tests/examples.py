@@ -7,7 +7,7 @@ from hypothesis import settings
 EVERYDAY = "everyday"
 WHOLE = "whole"
 DEFAULT_EXAMPLES = 100
-EVERYDAY_PERCENT = 40
+EVERYDAY_PERCENT = 25
 FEWEST = 5
 
 

@@ -18,7 +18,7 @@ def profile(request):
 
 
 @pytest.mark.parametrize(
-    ("profile", "tried"), [(WHOLE, (100, 600, 10)), (EVERYDAY, (40, 240, 5))], indirect=["profile"]
+    ("profile", "tried"), [(WHOLE, (100, 600, 10)), (EVERYDAY, (25, 150, 5))], indirect=["profile"]
 )
 def test_a_profile_says_how_many_examples_are_tried(profile, tried):
     assert (profile, examples(600), examples(10)) == tried

@@ -33,7 +33,7 @@ def test_a_new_file_is_valid_and_runs(capsys: pytest.CaptureFixture[str]) -> Non
     assert "Lost region: as expected" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("seed", range(8, 14))
+@pytest.mark.parametrize("seed", [8, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(9, 14))])
 def test_it_is_as_expected_with_other_seeds(seed: int) -> None:
     main(["new", "scenario", "x"])
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -146,8 +147,17 @@ def avoided(text: str) -> list[str]:
 def matches(pattern: re.Pattern[str], path: Path, checkout: Path) -> list[str]:
     """Each line of a text file that a pattern is found in, as `path:line text`."""
     name = str(path.relative_to(checkout))
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError:
+    text = text_of(path)
+    if not pattern.search(text):
         return []
-    return [f"{name}:{number} {line.strip()}" for number, line in enumerate(lines, 1) if pattern.search(line)]
+    lines = enumerate(text.splitlines(), 1)
+    return [f"{name}:{number} {line.strip()}" for number, line in lines if pattern.search(line)]
+
+
+@cache
+def text_of(path: Path) -> str:
+    """The text of a file, read once for all that is looked for; empty for one that is none."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return ""

@@ -316,7 +316,7 @@ def overwritten_share(drilled: list[Drilled]) -> float:
     return sum(one.overwritten > 0 for one in small) / len(small)
 
 
-@pytest.mark.parametrize("start", range(0, EVERYDAY, 8))
+@pytest.mark.parametrize("start", [0, *(pytest.param(its, marks=pytest.mark.slow) for its in range(8, EVERYDAY, 8))])
 def test_loss_and_outage_are_what_a_recount_says(start, monkeypatch):
     drilled = drill_all(range(start, start + 8), monkeypatch)
 

@@ -145,7 +145,10 @@ def faults(lab: Lab, kind: str, seconds: int) -> None:
     lab.heal()
 
 
-@pytest.mark.parametrize("kind", ["both ways", "to tokyo", "to paris"])
+ONE_WAY = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("to tokyo", "to paris")]
+
+
+@pytest.mark.parametrize("kind", ["both ways", *ONE_WAY])
 @pytest.mark.parametrize(("after_s", "for_s"), [(0, 1), (3, 5), (9, 20), (20, 1), (23, 16)])
 def test_a_value_that_a_cut_loses_on_its_way_is_asked_for_again(
     narrow: Lab, kind: str, after_s: int, for_s: int

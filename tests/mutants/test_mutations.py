@@ -138,8 +138,8 @@ def test_a_share_that_is_reached_is_enough(sums: Path) -> None:
             "def test_add():\n    assert 1 == 2, 'words\\nand more'\n",
             "tests/sums/test_add.py::test_add: AssertionError: words",
         ),
-        ("import nothing\n", "::tests.sums.test_add: collection failure"),
-        ("", "  status 5"),
+        pytest.param("import nothing\n", "::tests.sums.test_add: collection failure", marks=pytest.mark.slow),
+        pytest.param("", "  status 5", marks=pytest.mark.slow),
     ],
 )
 def test_what_fails_without_a_mistake_is_named(sums: Path, text: str, reason: str) -> None:

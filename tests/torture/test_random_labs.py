@@ -36,7 +36,7 @@ from labkit.lab.runbook_effects import RunbookError
 from labkit.lab.runbooks import RUNBOOKS
 from labkit.vault.replication import MODE_KEY
 
-EVERYDAY, MORE = 8, 16
+EVERYDAY, MORE = 5, 16
 ACTIONS = 25
 SECOND_NS = 1_000_000_000
 MAY_BREAK = {ONE_PRIMARY, NO_LOSS}
