@@ -7,6 +7,7 @@ never share a nonce; a restored node goes on where it was.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import blake2b
 
 BLOCK_BYTES = 64
@@ -19,17 +20,55 @@ def start() -> int:
     return START_NS
 
 
-class SeededEntropy:
-    """A stream of bytes under a label; its state is one integer."""
+class DrawnOnce:
+    """The numbers of each kind that a world has drawn, and may not draw again: whatever draws them shares this."""
 
-    __slots__ = ("_key", "counter")
+    __slots__ = ("_drawn",)
+
+    def __init__(self, drawn: Mapping[str, tuple[int, ...]] | None = None) -> None:
+        self._drawn = dict(drawn or {})
+
+    def __repr__(self) -> str:
+        return f"DrawnOnce({', '.join(f'{kind}: {len(numbers)}' for kind, numbers in self._drawn.items())})"
+
+    def take(self, kind: str, count: int, draw: int) -> int:
+        """Turn a draw into a number below ``count`` that was not taken yet; once all were, they begin again."""
+        taken = self._drawn.get(kind, ())
+        if len(taken) >= count:
+            taken = ()
+        number = sorted(set(range(count)).difference(taken))[draw % (count - len(taken))]
+        self._drawn[kind] = (*taken, number)
+        return number
+
+    def state(self) -> dict[str, tuple[int, ...]]:
+        """Return what was drawn as plain values."""
+        return dict(self._drawn)
+
+
+class SeededEntropy:
+    """A stream of bytes under a label; its state is one integer, and what its world has drawn once for all."""
+
+    __slots__ = ("_key", "counter", "drawn_once")
 
     is_seeded = True
 
-    def __init__(self, seed: int, *label: str | int, counter: int = 0) -> None:
+    def __init__(self, seed: int, *label: str | int, counter: int = 0, drawn_once: DrawnOnce | None = None) -> None:
         text = "\x1f".join(map(str, (seed, *label)))
         self._key = blake2b(text.encode(), digest_size=32).digest()
         self.counter = counter
+        self.drawn_once = DrawnOnce() if drawn_once is None else drawn_once
+
+    def drawn(self) -> tuple[int, dict[str, tuple[int, ...]]]:
+        """Return what was drawn so far: the counter, and what was drawn once for all."""
+        return self.counter, self.drawn_once.state()
+
+    def rewind(self, counter: int, drawn_once: dict[str, tuple[int, ...]]) -> None:
+        """Go back to what had been drawn at an earlier time."""
+        self.counter, self.drawn_once = counter, DrawnOnce(drawn_once)
+
+    def draw_once(self, kind: str, count: int) -> int:
+        """Draw a number below ``count`` that nothing in this world has drawn of its kind."""
+        return self.drawn_once.take(kind, count, int.from_bytes(self(8), "big"))
 
     def __call__(self, count: int) -> bytes:
         """Draw ``count`` bytes."""

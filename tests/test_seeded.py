@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit import seeded
-from labkit.seeded import BLOCK_BYTES, SeededEntropy
+from labkit.seeded import BLOCK_BYTES, DrawnOnce, SeededEntropy
 
 
 def test_the_same_label_draws_the_same_bytes():
@@ -76,3 +76,30 @@ def test_longer_draws_are_blocks_that_differ():
 
 def test_the_clock_stands_where_those_of_labs_begin():
     assert seeded.start() == seeded.START_NS == datetime(2030, 1, 1, tzinfo=UTC).timestamp() * 1e9
+
+
+def test_what_is_drawn_once_does_not_come_again_in_a_world_until_all_was_drawn():
+    world = DrawnOnce()
+    first, second = SeededEntropy(7, "paris", drawn_once=world), SeededEntropy(7, "tokyo", drawn_once=world)
+    drawn = [(first, second)[turn % 2].draw_once("card", 52) for turn in range(52)]
+    alone = SeededEntropy(7, "paris")
+
+    assert sorted(drawn) == list(range(52))
+    assert drawn != sorted(drawn)
+    assert drawn[0] == alone.draw_once("card", 52)
+    assert first.draw_once("card", 52) in range(52), "they begin again"
+    assert [second.draw_once("die", 1) for _ in range(3)] == [0, 0, 0]
+
+
+def test_what_was_drawn_once_is_state():
+    entropy = SeededEntropy(7, "paris")
+    before = entropy.drawn()
+    drawn = [entropy.draw_once("card", 52) for _ in range(5)]
+    again = SeededEntropy(7, "paris", counter=entropy.counter, drawn_once=DrawnOnce(entropy.drawn_once.state()))
+
+    assert entropy.drawn_once.state() == {"card": tuple(drawn)}
+    assert repr(entropy.drawn_once) == "DrawnOnce(card: 5)"
+    assert again.draw_once("card", 52) == entropy.draw_once("card", 52)
+    entropy.rewind(*before)
+    assert [entropy.draw_once("card", 52) for _ in range(5)] == drawn
+    assert before == (0, {})

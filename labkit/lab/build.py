@@ -18,7 +18,7 @@ from labkit.lab.parts import Flapping, Parts
 from labkit.lab.passage import Passage
 from labkit.lab.process import Process
 from labkit.lab.runbook_effects import Credentials
-from labkit.seeded import SeededEntropy
+from labkit.seeded import DrawnOnce, SeededEntropy
 from labkit.sim.clock import Clock
 from labkit.sim.faults import Faults
 from labkit.sim.latency import Latency
@@ -92,6 +92,7 @@ def make_parts(
         trace=shared.trace,
         clock=shared.clock,
         random_streams=shared.streams,
+        drawn_once=shared.drawn_once,
         network=shared.network,
         network_faults=Faults(shared.network, shared.clock, shared.trace),
         stores=_stores(blueprint, state.get("stores")),
@@ -136,6 +137,7 @@ class _SharedParts(NamedTuple):
     trace: Trace
     clock: Clock
     streams: RandomStreams
+    drawn_once: DrawnOnce
     network: Network
     nodes: dict[str, NodeHost]
     processes: dict[str, Process]
@@ -144,7 +146,7 @@ class _SharedParts(NamedTuple):
 
     def services(self, verb: str, host: str, cluster: str = "") -> HostServices:
         """Return the services of one host; its timers are items of the clock with this verb."""
-        clock, streams, seed = self.clock, self.streams, self.seed
+        clock, streams, seed, drawn_once = self.clock, self.streams, self.seed, self.drawn_once
         label = (self.branch_label, cluster, host)
 
         def now() -> int:
@@ -157,7 +159,7 @@ class _SharedParts(NamedTuple):
             clock.at(clock.now + delay_ns, (verb, host, payload))
 
         def entropy(incarnation: int, counter: int) -> SeededEntropy:
-            return SeededEntropy(seed, *label, incarnation, counter=counter)
+            return SeededEntropy(seed, *label, incarnation, counter=counter, drawn_once=drawn_once)
 
         return HostServices(
             now, after, self.network.send, self.network.datagram, self.directory.resolve, entropy, self.emit
@@ -170,6 +172,7 @@ def _shared_parts(
     log = Trace.from_state(state["trace"]) if state else Trace(enabled=trace)
     clock = Clock(connections.dispatch, *state.get("clock", ()))
     streams = RandomStreams(seed, state.get("random_streams"))
+    drawn_once = DrawnOnce(state.get("drawn_once"))
     if state:
         network = Network.from_state(state["network"], clock, streams, log)
     else:
@@ -178,7 +181,9 @@ def _shared_parts(
     processes: dict[str, Process] = {}
     directory = NodeDirectory(blueprint, nodes, processes, network)
     label = state.get("branch_label", "")
-    return _SharedParts(seed, label, log, clock, streams, network, nodes, processes, directory, connections.emit)
+    return _SharedParts(
+        seed, label, log, clock, streams, drawn_once, network, nodes, processes, directory, connections.emit
+    )
 
 
 def _files(plan: ClusterPlan, blueprint: Blueprint, seed: int, state: dict[str, Any]) -> Files:

@@ -18,6 +18,7 @@ from labkit.lab.operator_console import OperatorConsole
 from labkit.lab.passage import Passage
 from labkit.lab.process import Process
 from labkit.lab.turns import Turns
+from labkit.seeded import DrawnOnce
 from labkit.sim.clock import Clock
 from labkit.sim.faults import Faults
 from labkit.sim.network import Network
@@ -56,6 +57,7 @@ class Parts:
     trace: Trace
     clock: Clock
     random_streams: RandomStreams
+    drawn_once: DrawnOnce
     network: Network
     network_faults: Faults
     stores: dict[str, MemoryStorage]

@@ -32,6 +32,7 @@ def state_of(parts: Parts) -> dict[str, Any]:
         "trace": parts.trace.state(),
         "clock": parts.clock.state(),
         "random_streams": parts.random_streams.state(),
+        "drawn_once": parts.drawn_once.state(),
         "network": parts.network.state(),
         "stores": {name: store.state() for name, store in parts.stores.items()},
         "files": {name: files.state() for name, files in parts.files.items()},

@@ -47,6 +47,9 @@ class ContextSource(Protocol):
     def entropy(self, count: int, /) -> bytes:
         """Draw random bytes."""
 
+    def draw_once(self, kind: str, count: int, /) -> int | None:
+        """Draw a number below ``count`` that this seeded world has not drawn of its kind; None with real entropy."""
+
     def observe(self, kind: str, **fields: Any) -> None:
         """Report to the node's observer."""
 
@@ -114,6 +117,9 @@ class EngineContext(Protocol):
 
     def entropy(self, count: int) -> bytes:
         """Draw random bytes."""
+
+    def draw_once(self, kind: str, count: int) -> int | None:
+        """Draw a number below ``count`` that this seeded world has not drawn of its kind; None with real entropy."""
 
     def warn(self, text: str) -> None:
         """Add a warning to the answer."""
@@ -317,6 +323,10 @@ class Context:
     def entropy(self, count: int) -> bytes:
         """Draw random bytes."""
         return self.source.entropy(count)
+
+    def draw_once(self, kind: str, count: int) -> int | None:
+        """Draw a number below ``count`` that this seeded world has not drawn of its kind; None with real entropy."""
+        return self.source.draw_once(kind, count)
 
     def nonce(self, count: int) -> bytes:
         """Draw the nonce of a write; a step draws several at once, because a draw costs as much as an encryption."""

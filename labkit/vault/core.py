@@ -284,9 +284,11 @@ class Core:
         "caches",
         "commits",
         "damaged",
+        "draw_once",
         "due_times",
         "entropy",
         "file_names",
+        "is_seeded",
         "keeps_shares",
         "keys",
         "leadership",
@@ -317,6 +319,9 @@ class Core:
         self.storage, self.settings = storage, settings
         self.read, self.names = storage.get, storage.list
         self.now, self.entropy, self.observe = environment.now, environment.entropy, environment.observe
+        # Whether entropy comes from a seed, so that whatever is stored must be a function of it (R6)
+        self.is_seeded: bool = getattr(self.entropy, "is_seeded", False)
+        self.draw_once: Callable[[str, int], int | None] = getattr(self.entropy, "draw_once", lambda kind, count: None)
         self.use_files(Files())
         self.keys, self.caches = keys or SealKeys(), Caches()
         self.replica = Replica(storage, journal, self.keys, self.caches)
@@ -379,11 +384,6 @@ class Core:
         """End this node's leadership: a commit showed that another node leads (R25)."""
         self.set_leadership(self.leadership._replace(active=False, leader="", leader_cluster=""))
         self.observe("stepped down", reason="a newer leader holds the lease")
-
-    @property
-    def is_seeded(self) -> bool:
-        """Whether entropy comes from a seed, so that whatever is stored must be a function of it (R6)."""
-        return getattr(self.entropy, "is_seeded", False)
 
     def apply_mode(self) -> None:
         """Apply a changed mode or leadership; due times, leases and nonce counts are found again (R5)."""

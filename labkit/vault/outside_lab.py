@@ -31,11 +31,12 @@ class ShiftedClock:
 class ResetPoint:
     """What a vault was when ``dev`` had made it."""
 
-    __slots__ = ("_entropy_counter", "_stored", "state")
+    __slots__ = ("_drawn", "_stored", "state")
 
     def __init__(self, storage: Any, environment: Environment, state: dict[str, Any]) -> None:
         self._stored, self.state = storage.state(), state
-        self._entropy_counter: int | None = getattr(environment.entropy, "counter", None)
+        entropy: Any = environment.entropy
+        self._drawn = entropy.drawn() if getattr(entropy, "is_seeded", False) else None
 
     def storage(self) -> Storage:
         """Return a store with what it held."""
@@ -48,8 +49,8 @@ class ResetPoint:
         clock, entropy = environment.now, environment.entropy
         assert isinstance(clock, ShiftedClock)
         clock.shift_ns = 0
-        if self._entropy_counter is not None:
-            entropy.counter = self._entropy_counter  # type: ignore[attr-defined]  # that of a seed has one
+        if self._drawn is not None:
+            entropy.rewind(*self._drawn)  # type: ignore[attr-defined]  # that of a seed has it
 
 
 def outside_lab(clock: Callable[[], int] | None, seed: int | None = None) -> Environment:

@@ -63,6 +63,11 @@ class Tape:
         drawn: bytes = self._next("entropy", lambda: self._core.entropy(count))
         return drawn
 
+    def draw_once(self, kind: str, count: int) -> int | None:
+        """Draw a number below ``count`` that this seeded world has not drawn of its kind; None with real entropy."""
+        number: int | None = self._next("drawn once", lambda: self._core.draw_once(kind, count))
+        return number
+
     def now(self, now_ns: int) -> int:
         """Return the instant at which a step begins: in a replay the one at which it began."""
         instant: int = self._next("now", lambda: now_ns)

@@ -130,7 +130,7 @@ DOORS = {"requests": through_requests, "httpx": through_httpx, "hvac": through_h
 @pytest.fixture
 def ask(where: str, fresh_lab: Snapshot, request: pytest.FixtureRequest) -> tuple[Ask, str]:
     """A fresh service and its root token."""
-    vault: Any = Lab.restore(fresh_lab)["paris"] if where == "lab" else Vault.dev()
+    vault: Any = Lab.restore(fresh_lab)["paris"] if where == "lab" else Vault.dev(seed=1)
     if where in DOORS:
         return DOORS[where](vault), vault.root_token
     if where == "served":

@@ -14,6 +14,7 @@ from pathlib import Path
 MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.trace": frozenset({"pandas"}),
     "labkit.keymaking": frozenset({"cryptography", "jwt"}),
+    "labkit.rsa_keys": frozenset({"cryptography"}),
     "labkit.sealed_box": frozenset({"cryptography"}),
     "labkit.vault": frozenset({"cryptography"}),
     "labkit.cloud": frozenset({"cryptography"}),

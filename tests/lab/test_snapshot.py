@@ -107,6 +107,29 @@ def test_restoring_one_snapshot_twice_gives_the_same_lab_and_the_same_branches(c
     assert nonces(first.branch("x"), "text") == nonces(second.branch("x"), "text")
 
 
+def rsa_keys(lab: Lab, names: list[str]) -> list[str]:
+    """The public halves of new RSA keys of each cluster, under these names."""
+    made = []
+    for name in names:
+        for cluster in lab.clusters:
+            shown = lab[cluster].post(f"transit/keys/{name}", {"type": "rsa-2048"}).raise_for_status().data
+            made.append(shown["keys"]["1"]["public_key"])
+    return made
+
+
+def test_no_rsa_key_comes_twice_in_a_lab_and_a_restored_lab_goes_on():
+    lab = Lab.pair(seed=7)
+    before = rsa_keys(lab, ["a", "b"])
+    snapshot = lab.snapshot()
+    after = rsa_keys(lab, ["c", "d"])
+    branch = Lab.restore(snapshot).branch("x")
+
+    assert len(set(before + after)) == len(before + after)
+    assert rsa_keys(Lab.restore(snapshot), ["c", "d"]) == after
+    assert set(rsa_keys(branch, ["c", "d"])).isdisjoint(before)
+    assert len(lab.snapshot().state["drawn_once"]["rsa-2048"]) == len(before + after)
+
+
 # ---- what saving costs
 
 

@@ -13,8 +13,10 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
+from labkit.vault.engines.transit.ecdsa import P256, P384, P521
 from labkit.vault.engines.transit.ed25519 import Ed25519, derive_pair
 from labkit.vault.engines.transit.key_pairs import DerivePair, PairType
+from labkit.vault.engines.transit.rsa import Rsa
 
 DEFAULT_TYPE = "aes256-gcm96"
 
@@ -44,6 +46,7 @@ class KeyType(NamedTuple):
     certified: bool = True  # in FIPS 140-2 mode
     pair: PairType | None = None
     derive_pair: DerivePair | None = None
+    asymmetric: bool = False  # encrypts with the public half
     is_hmac: bool = False  # the key is the HMAC key itself
 
     @property
@@ -54,12 +57,12 @@ class KeyType(NamedTuple):
     @property
     def encrypts(self) -> bool:
         """Whether keys of the type encrypt and decrypt."""
-        return self.cipher is not None
+        return self.cipher is not None or self.asymmetric
 
     @property
     def symmetric(self) -> bool:
         """Whether the type is a cipher that derives: its keys can be convergent, and encrypt makes missing ones."""
-        return self.encrypts and self.derives
+        return self.cipher is not None and self.derives
 
 
 _GCM_TAMPERED = "cipher: message authentication failed"
@@ -72,6 +75,11 @@ KEY_TYPES = {
         KeyType("chacha20-poly1305", 5, 32, ChaCha20Poly1305, _CHACHA_TAMPERED, derives=True, certified=False),
         KeyType("aes128-gcm96", 8, 16, AESGCM, _GCM_TAMPERED, derives=True),
         KeyType("ed25519", 2, 64, derives=True, certified=False, pair=Ed25519(), derive_pair=derive_pair),
+        *[KeyType(f"ecdsa-p{pair.size_bits}", code, 0, pair=pair) for code, pair in ((1, P256), (6, P384), (7, P521))],
+        *[
+            KeyType(f"rsa-{bits}", code, 0, pair=Rsa(bits), asymmetric=True)
+            for code, bits in ((3, 2_048), (9, 3_072), (4, 4_096))
+        ],
         KeyType("hmac", 11, 0, is_hmac=True),
     )
 }

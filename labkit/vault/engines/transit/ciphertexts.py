@@ -1,7 +1,7 @@
 """Ciphertexts: encrypt one plaintext under a keyring, and decrypt it.
 
 1. The payload is nonce (12 bytes), ciphertext and tag (16 bytes); of convergent version 1 without the nonce, which
-   the caller keeps.  Key name and version are not bound in, associated data is.
+   the caller keeps.  Key name and version are not bound in, associated data is.  That of an RSA key is one block.
 2. A nonce is random and used once, or comes from the plaintext (see derivation); a caller may send one only where
    the key needs it.
 3. An item is a mapping of members as they were sent; one that is absent, null or empty counts as not given.
@@ -17,6 +17,7 @@ from cryptography.exceptions import InvalidTag
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
+from labkit.vault.engines.transit import rsa
 from labkit.vault.engines.transit.algorithms import Cipher
 from labkit.vault.engines.transit.derivation import NONCE_BYTES, NONCE_KEY_BYTES, convergent_nonce, derive
 from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, split_envelope
@@ -30,28 +31,34 @@ WRONG_NONCE = "base64-decoded nonce must be 12 bytes long when using convergent 
 
 
 class Keyed(NamedTuple):
-    """A version prepared for use: its envelope's beginning, its facts, its cipher unless each context has its own."""
+    """A version prepared for use: its envelope's beginning, its facts, its cipher unless each context has its own.
+
+    Of a key pair ``half`` is the one that does the work, loaded, in the place of a cipher.
+    """
 
     head: str
     version: int
     entry: KeyVersion
     cipher: Cipher | None
     convergent_version: int
+    half: Any = None
 
     def __repr__(self) -> str:
         return f"Keyed({self.head})"  # never the entry's keys
 
 
-def encrypt(keyring: Keyring, message: bytes, item: Item, random_nonce: bytes) -> tuple[str, int]:
+def encrypt(keyring: Keyring, message: bytes, item: Item, random_nonce: bytes, position: int = 0) -> tuple[str, int]:
     """Encrypt a message as an item asks (context, nonce, key_version, associated_data); return text and version.
 
-    ``random_nonce`` is 12 fresh random bytes; a convergent keyring needs none.
+    ``random_nonce`` is 12 fresh random bytes; a convergent keyring needs none.  ``position``: the item's in its batch.
     """
     context, nonce, associated = item.get("context"), item.get("nonce"), item.get("associated_data")
     context_bytes = from_base64(context) if context else b""
     nonce_bytes = from_base64(nonce) if nonce else b""
     if nonce:
         check_nonce(keyring, item)
+    if associated:
+        _check_associated(keyring, position)
     wanted = item.get("key_version") or 0
     keyed = keyring.encryptors.get(wanted) or _encryptor(keyring, wanted)
     cipher = keyed.cipher
@@ -59,6 +66,8 @@ def encrypt(keyring: Keyring, message: bytes, item: Item, random_nonce: bytes) -
         associated_bytes = _associated(associated) if associated else None
         encrypted = cipher.encrypt(random_nonce, message, associated_bytes)
         return keyed.head + to_base64(random_nonce + encrypted), keyed.version
+    if keyed.half is not None:
+        return keyed.head + to_base64(rsa.encrypt(keyed.half, message)), keyed.version
     cipher, nonce_key = _derived(keyring, keyed, context_bytes)
     associated_bytes = _associated(associated) if associated else None
     if keyed.convergent_version == 1:
@@ -71,7 +80,7 @@ def encrypt(keyring: Keyring, message: bytes, item: Item, random_nonce: bytes) -
 
 def plain_encryptor(keyring: Keyring) -> Keyed | None:
     """Return the latest version prepared, if a message needs nothing else; None when it needs more."""
-    if keyring.derived or not keyring.key_type.encrypts:
+    if keyring.derived or keyring.key_type.cipher is None:
         return None
     return keyring.encryptors.get(0) or _encryptor(keyring, 0)
 
@@ -87,6 +96,8 @@ def _encryptor(keyring: Keyring, wanted: int) -> Keyed:
     if not keyring.key_type.encrypts:
         raise BadRequest(f"message encryption not supported for key type {keyring.type}")
     keyed = _keyed(keyring, keyring.version_to_encrypt(wanted))
+    if keyring.key_type.pair is not None:
+        keyed = keyed._replace(half=keyring.key_type.pair.public_key(keyed.entry.public))
     keyring.encryptors[wanted] = keyed
     return keyed
 
@@ -108,6 +119,11 @@ def _derived(keyring: Keyring, keyed: Keyed, context: bytes) -> tuple[Cipher, by
     return make(derive(keyring.kdf, keyed.entry.key, context, size)), context
 
 
+def _check_associated(keyring: Keyring, position: int) -> None:
+    if keyring.key_type.asymmetric:
+        raise BadRequest(f"'[{position}].associated_data' provided for non-AEAD cipher suite {keyring.type}")
+
+
 def _associated(text: str) -> bytes:
     try:
         return from_base64(text)
@@ -117,7 +133,7 @@ def _associated(text: str) -> bytes:
         ) from None
 
 
-def decrypt(keyring: Keyring, item: Item) -> bytes:
+def decrypt(keyring: Keyring, item: Item, position: int = 0) -> bytes:
     """Decrypt an item's ciphertext (with its context, nonce and associated_data); raise BadRequest."""
     text = item.get("ciphertext")
     if not text:
@@ -125,6 +141,8 @@ def decrypt(keyring: Keyring, item: Item) -> bytes:
     context, nonce, associated = item.get("context"), item.get("nonce"), item.get("associated_data")
     context_bytes = from_base64(context) if context else b""
     nonce_bytes = from_base64(nonce) if nonce else b""
+    if associated:
+        _check_associated(keyring, position)
     number, _, coded = text[len(ENVELOPE) :].partition(":")
     keyed = keyring.decryptors.get(number) if coded and text.startswith(ENVELOPE) else None
     if keyed is None:
@@ -133,6 +151,8 @@ def decrypt(keyring: Keyring, item: Item) -> bytes:
     if without_nonce and len(nonce_bytes) != NONCE_BYTES:
         raise BadRequest("invalid convergent nonce supplied")
     payload = _payload(coded)
+    if keyed.half is not None:
+        return rsa.decrypt(keyed.half, payload)
     cipher = keyed.cipher or _derived(keyring, keyed, context_bytes)[0]
     associated_bytes = _associated(associated) if associated else None
     if not without_nonce:
@@ -152,6 +172,10 @@ def _decryptor(keyring: Keyring, text: str, number: str) -> Keyed:
     version, _ = split_envelope(text)
     keyring.check_decryption(version)
     keyed = _keyed(keyring, version)
+    if keyring.key_type.pair is not None:
+        if not keyed.entry.key:
+            raise ListedRefusal("cannot decrypt ciphertext, key version does not have a private counterpart")
+        keyed = keyed._replace(half=keyring.key_type.pair.private_key(keyed.entry.key))
     if number == str(version):  # other spellings ("+1", "0") are judged each time: what is kept stays small
         keyring.decryptors[number] = keyed
     return keyed

@@ -48,7 +48,7 @@ def decrypt(ctx: EngineContext, asked: DecryptRequest) -> dict[str, Any] | Reply
         keyring = existing_keyring(ctx.storage, asked.name)
 
         def one(item: batch.Item, position: int) -> batch.Result:
-            return {"plaintext": to_base64(ciphertexts.decrypt(keyring, item))}
+            return {"plaintext": to_base64(ciphertexts.decrypt(keyring, item, position))}
 
         results, failures = batch.work(items, one, {"plaintext": ""})
         return batch.answer(ctx, results, failures, asked.partial_failure_response_code)

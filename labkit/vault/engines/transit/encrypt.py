@@ -20,6 +20,7 @@ from labkit.vault.context import EngineContext
 from labkit.vault.engines.transit import batch, ciphertexts, nonces
 from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES, type_for_new_key
 from labkit.vault.engines.transit.derivation import NONCE_BYTES
+from labkit.vault.engines.transit.ecdsa import Ecdsa
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.keyring import (
     KEY_NOT_FOUND,
@@ -140,7 +141,7 @@ def _encrypt_items(ctx: EngineContext, keyring: Keyring, items: list[batch.Item]
             raise BadRequest(MISSING_PLAINTEXT)
         start = NONCE_BYTES * position
         random_nonce = drawn[start : start + NONCE_BYTES]
-        ciphertext, version = ciphertexts.encrypt(keyring, from_base64(item["plaintext"]), item, random_nonce)
+        ciphertext, version = ciphertexts.encrypt(keyring, from_base64(item["plaintext"]), item, random_nonce, position)
         return {"ciphertext": ciphertext, "key_version": version}
 
     return batch.work(items, one, {})
@@ -170,7 +171,10 @@ def _new_keyring(ctx: EngineContext, items: list[batch.Item], wanted: str | None
         if not with_context:
             raise BadRequest("convergent encryption requires derivation to be enabled, so context is required")
     chosen = wanted or next((item["type"] for item in items if item.get("type")), DEFAULT_TYPE)
-    if not type_for_new_key(chosen, fips=ctx.fips).symmetric:
+    key_type = type_for_new_key(chosen, fips=ctx.fips)
+    if isinstance(key_type.pair, Ecdsa):
+        raise BadRequest(f"key type {chosen} not supported for this operation")
+    if not key_type.symmetric:
         raise BadRequest(f"unknown key type {chosen}")
     if upsert_disabled(ctx.storage):
         raise BadRequest(KEY_NOT_FOUND)

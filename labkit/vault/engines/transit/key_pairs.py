@@ -25,6 +25,9 @@ class KeySource(Protocol):
     def entropy(self, count: int) -> bytes:
         """Draw random bytes."""
 
+    def draw_once(self, kind: str, count: int) -> int | None:
+        """Draw a number below ``count`` that this seeded world has not drawn of its kind; None with real entropy."""
+
 
 class Scheme(NamedTuple):
     """How a request signs: hash, whether the input is a digest already, RSA scheme and salt, form of the signature."""

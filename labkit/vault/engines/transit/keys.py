@@ -70,7 +70,7 @@ def create_key(ctx: EngineContext, asked: KeyRequest) -> dict[str, Any]:
         exportable=asked.exportable,
         allow_plaintext_backup=asked.allow_plaintext_backup,
         auto_rotate_period_s=period_s,
-        key_size=0 if key_type.key_bytes else asked.key_size or MIN_HMAC_KEY_BYTES,
+        key_size=asked.key_size or MIN_HMAC_KEY_BYTES if key_type.is_hmac else 0,
     )
     keyring = rotate(keyring, ctx, ctx.now)
     write_keyring(ctx.storage, asked.name, keyring)
@@ -80,7 +80,7 @@ def create_key(ctx: EngineContext, asked: KeyRequest) -> dict[str, Any]:
 def _check_key_size(key_type: KeyType, size_bytes: int) -> None:
     if not size_bytes:
         return
-    if key_type.key_bytes:
+    if not key_type.is_hmac:
         raise BadRequest(f"key_size is not valid for algorithm {key_type.name}")
     if not MIN_HMAC_KEY_BYTES <= size_bytes <= MAX_HMAC_KEY_BYTES:  # spec, Limits
         raise BadRequest(f"invalid key_size {size_bytes}")

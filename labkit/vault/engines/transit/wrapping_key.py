@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from labkit.rsa_keys import PAIRS, make_rsa_key
 from labkit.service.routing import Route
 from labkit.vault.context import EngineContext
 from labkit.vault.storage.records import decode_record, encode_record
@@ -48,9 +49,7 @@ def write_wrapping_key(storage: StorageView, key: RSAPrivateKey) -> None:
 
 
 def _make_key(ctx: EngineContext) -> RSAPrivateKey:
-    from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
-
-    return generate_private_key(65_537, SIZE_BITS)
+    return make_rsa_key(SIZE_BITS, ctx.draw_once(f"rsa-{SIZE_BITS}", PAIRS))
 
 
 def _decode(stored: bytes) -> RSAPrivateKey:

@@ -37,6 +37,9 @@ class KnownSource:
 
     entropy = __call__
 
+    def draw_once(self, kind: str, count: int) -> int:
+        return next(self._drawn) % count
+
 
 @pytest.fixture
 def entropy() -> KnownSource:

@@ -36,6 +36,12 @@ ROWS: list[tuple[Any, ...]] = [
     ("chacha20-poly1305", 5, 32, True, False, True),
     ("aes128-gcm96", 8, 16, True, False, True),
     ("ed25519", 2, 64, False, True, True),
+    ("ecdsa-p256", 1, 0, False, True, False),
+    ("ecdsa-p384", 6, 0, False, True, False),
+    ("ecdsa-p521", 7, 0, False, True, False),
+    ("rsa-2048", 3, 0, True, True, False),
+    ("rsa-3072", 9, 0, True, True, False),
+    ("rsa-4096", 4, 0, True, True, False),
     ("hmac", 11, 0, False, False, False),
 ]
 

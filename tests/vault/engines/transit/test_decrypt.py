@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from labkit import Vault
 from labkit.service.encoding import to_base64
-from labkit.vault.engines.transit.keyring import Keyring
+from labkit.vault.engines.transit.keyring import Keyring, KeyVersion
+from labkit.vault.engines.transit.rsa import Rsa
 
 VECTORS = json.loads((Path(__file__).parents[3] / "vectors" / "transit_symmetric.json").read_text())["vectors"]
 OTHERS = [vector for vector in VECTORS if not vector["case"].startswith("convergent")]
@@ -159,3 +161,52 @@ def test_another_keys_ciphertext_does_not_decrypt(service: Any) -> None:
     refused = service.post("transit/decrypt/b", {"ciphertext": text})
 
     assert refused.errors == ["chacha20poly1305: message authentication failed"]
+
+
+def test_an_rsa_key_encrypts_decrypts_and_rewraps() -> None:
+    vault = Vault.dev(seed=1)
+    for name in ("rsa-2048", "rsa-3072", "rsa-4096"):
+        vault.post(f"transit/keys/{name}", {"type": name})
+        made = vault.post(f"transit/encrypt/{name}", {"plaintext": HELLO}).data
+        assert vault.post(f"transit/decrypt/{name}", {"ciphertext": made["ciphertext"]}).data == {"plaintext": HELLO}
+        vault.post(f"transit/keys/{name}/rotate")
+        moved = vault.post(f"transit/rewrap/{name}", {"ciphertext": made["ciphertext"]}).data
+        assert (made["key_version"], moved["key_version"]) == (1, 2)
+        items = [{"ciphertext": text} for text in (moved["ciphertext"], made["ciphertext"], "vault:v1:AAAA")]
+        answered = vault.post(f"transit/decrypt/{name}", {"batch_input": items})
+        results = answered.data["batch_results"]
+        assert answered.status == 400
+        assert [result["plaintext"] for result in results] == [HELLO, HELLO, ""]
+        assert results[2]["error"] == "failed to RSA decrypt the ciphertext: crypto/rsa: decryption error"
+        vault.post(f"transit/keys/{name}/config", {"min_decryption_version": 2})
+        refused = vault.post(f"transit/decrypt/{name}", {"ciphertext": made["ciphertext"]})
+        assert refused.errors == ["ciphertext or signature version is disallowed by policy (too old)"]
+
+
+def test_what_an_rsa_key_cannot_do_is_refused(
+    put_keyring: Callable[[str, Keyring], None], service: Any, entropy: Any
+) -> None:
+    private, public = Rsa(2_048).make(entropy)
+    put_keyring("k", Keyring("rsa-2048", (KeyVersion(private, bytes(32), 0, public=public),)))
+    put_keyring("public", Keyring("rsa-2048", (KeyVersion(b"", bytes(32), 0, public=public),), imported=True))
+    sealed = service.post("transit/encrypt/public", {"plaintext": HELLO}).data["ciphertext"]
+    no_aead = "'[{}].associated_data' provided for non-AEAD cipher suite rsa-2048"
+    listed = "1 error occurred:\n\t* {}\n\n"
+
+    assert service.post("transit/decrypt/k", {"ciphertext": sealed}).data == {"plaintext": HELLO}
+    no_private = "cannot decrypt ciphertext, key version does not have a private counterpart"
+    assert service.post("transit/decrypt/public", {"ciphertext": sealed}).errors == [listed.format(no_private)]
+    too_long = "failed to RSA encrypt the plaintext: crypto/rsa: message too long for RSA key size"
+    assert service.post("transit/encrypt/k", {"plaintext": to_base64(bytes(191))}).errors == [listed.format(too_long)]
+    for path, sent in (("encrypt", {"plaintext": HELLO}), ("decrypt", {"ciphertext": sealed})):
+        refused = service.post(f"transit/{path}/k", {**sent, "associated_data": HELLO})
+        assert (refused.status, refused.errors) == (400, [no_aead.format(0)])
+        answered = service.post(f"transit/{path}/k", {"batch_input": [sent, {**sent, "associated_data": HELLO}]})
+        assert answered.data["batch_results"][1]["error"] == no_aead.format(1)
+        assert "error" not in answered.data["batch_results"][0]
+    refused = service.post("transit/encrypt/k", {"plaintext": HELLO, "nonce": to_base64(bytes(12))})
+    assert refused.errors == ["provided nonce not allowed for this key"]
+    for name in ("ed25519", "ecdsa-p256"):
+        service.post(f"transit/keys/{name}", {"type": name})
+        refused = service.post(f"transit/decrypt/{name}", {"ciphertext": sealed})
+        assert refused.errors == [f"message decryption not supported for key type {name}"]

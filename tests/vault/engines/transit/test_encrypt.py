@@ -356,6 +356,9 @@ def test_the_top_level_goes_before_the_items(service: Any) -> None:
         ),
         ({"type": "hmac"}, "unknown key type hmac"),
         ({"type": "des"}, "unknown key type des"),
+        ({"type": "rsa-2048"}, "unknown key type rsa-2048"),
+        ({"type": "ed25519"}, "unknown key type ed25519"),
+        ({"type": "ecdsa-p384"}, "key type ecdsa-p384 not supported for this operation"),
         ({}, "encryption key not found"),
     ],
 )

@@ -307,6 +307,9 @@ class RingLife(RuleBasedStateMachine):
         self.drawn += 1
         return self.drawn.to_bytes(count, "big")
 
+    def draw_once(self, kind: str, count: int) -> None:
+        return None
+
     def encrypted(self, wanted: int) -> str:
         text, version = ciphertexts.encrypt(self.keyring, b"message", {"key_version": wanted}, self.entropy(12))
         assert version == (wanted or self.keyring.latest_version)

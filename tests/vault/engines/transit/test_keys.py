@@ -13,6 +13,7 @@ from labkit import Vault
 from labkit.service.encoding import to_base64
 
 HELLO = to_base64(b"hello world")
+NO_DERIVATION = "1 error occurred:\n\t* key derivation and convergent encryption not supported for keys of type {}\n\n"
 
 
 def test_a_key_is_told_as_made(service: Any, clock: Any) -> None:
@@ -87,13 +88,17 @@ def test_a_convergent_key_tells_its_kind(service: Any) -> None:
         ({"type": "AES256-GCM96"}, "unknown key type AES256-GCM96"),
         ({"type": ""}, "unknown key type "),
         ({"key_size": 40}, "key_size is not valid for algorithm aes256-gcm96"),
+        ({"type": "rsa-2048", "key_size": 256, "derived": True}, "key_size is not valid for algorithm rsa-2048"),
+        ({"type": "rsa-2048", "derived": True}, NO_DERIVATION.format("rsa-2048")),
+        ({"type": "ecdsa-p256", "derived": True, "convergent_encryption": True}, NO_DERIVATION.format("ecdsa-p256")),
+        (
+            {"type": "ed25519", "derived": True, "convergent_encryption": True},
+            "1 error occurred:\n\t* convergent encryption not supported for keys of type ed25519\n\n",
+        ),
         ({"type": "hmac", "key_size": 31, "derived": True}, "invalid key_size 31"),
         ({"type": "hmac", "key_size": 513}, "invalid key_size 513"),
         ({"type": "hmac", "key_size": -1}, "invalid key_size -1"),
-        (
-            {"type": "hmac", "derived": True},
-            "1 error occurred:\n\t* key derivation and convergent encryption not supported for keys of type hmac\n\n",
-        ),
+        ({"type": "hmac", "derived": True}, NO_DERIVATION.format("hmac")),
         (
             {"auto_rotate_period": "x"},
             'Field validation failed: error converting input for field "auto_rotate_period": '
@@ -220,8 +225,8 @@ def test_in_fips_mode_no_key_is_made_of_a_type_that_is_not_certified(key_type: s
     if not made:
         assert answer.status == 400
         assert answer.errors == [
-            "key type chacha20-poly1305 is not certified for FIPS 140-2 mode, which is on; "
-            "certified: aes256-gcm96, aes128-gcm96, hmac"
+            "key type chacha20-poly1305 is not certified for FIPS 140-2 mode, which is on; certified: "
+            "aes256-gcm96, aes128-gcm96, ecdsa-p256, ecdsa-p384, ecdsa-p521, rsa-2048, rsa-3072, rsa-4096, hmac"
         ]
 
 

@@ -38,6 +38,69 @@ def test_a_batch_signs_each_item_and_names_the_ones_that_failed(service: Any) ->
     )
 
 
+ALL_TYPES = ("ecdsa-p256", "ecdsa-p384", "ecdsa-p521", "rsa-2048", "rsa-3072", "rsa-4096", "ed25519")
+
+
+def test_every_type_signs_and_verifies_through_the_api() -> None:
+    vault = Vault.dev(seed=1)
+    for name in ALL_TYPES:
+        shown = vault.post(f"transit/keys/{name}", {"type": name}).data
+        assert (shown["supports_signing"], shown["supports_encryption"]) == (True, name.startswith("rsa")), name
+        vault.post(f"transit/keys/{name}/rotate")
+        for marshaling in ("asn1", "jws"):
+            sent = {"input": INPUT, "marshaling_algorithm": marshaling}
+            made = vault.post(f"transit/sign/{name}/sha2-512", sent).data
+            assert sorted(made) == ["key_version", "signature"]
+            assert made["signature"].startswith("vault:v2:"), name
+            assert marshaling == "asn1" or not set("+/=") & set(made["signature"]), name
+            verified = vault.post(f"transit/verify/{name}/sha2-512", {**sent, "signature": made["signature"]})
+            assert verified.data == {"valid": True}, name
+        old = vault.post(f"transit/sign/{name}", {"input": INPUT, "key_version": 1}).data["signature"]
+        assert old.startswith("vault:v1:")
+        assert vault.post(f"transit/verify/{name}", {"input": INPUT, "signature": old}).data == {"valid": True}
+
+
+def test_a_scheme_that_the_key_cannot_have_is_refused() -> None:
+    vault = Vault.dev(seed=1)
+    vault.post("transit/keys/rsa", {"type": "rsa-2048"})
+    vault.post("transit/keys/ec", {"type": "ecdsa-p521"})
+    short, unhashed = to_base64(bytes(20)), {"hash_algorithm": "none", "signature_algorithm": "pkcs1v15"}
+    listed: list[tuple[str, dict[str, Any], str]] = [
+        ("rsa", {"signature_algorithm": "none"}, "unsupported rsa signature algorithm none"),
+        ("rsa", {"salt_length": "223"}, "requested salt length 223 is invalid"),
+        ("rsa", {"prehashed": True, "input": short}, "crypto/rsa: input must be hashed with given hash"),
+        (
+            "rsa",
+            {"prehashed": True, "input": short, "signature_algorithm": "pkcs1v15"},
+            "crypto/rsa: input must be hashed message",
+        ),
+        (
+            "rsa",
+            {"prehashed": True, "input": to_base64(bytes(246)), **unhashed},
+            "crypto/rsa: message too long for RSA key size",
+        ),
+        (
+            "ec",
+            {"prehashed": True, "input": to_base64(bytes(65))},
+            "a prehashed input for P-521 has at most 64 bytes, not 65",
+        ),
+    ]
+    for name, sent, why in listed:
+        refused = vault.post(f"transit/sign/{name}", {"input": INPUT, **sent})
+        assert (refused.status, refused.errors) == (400, [f"1 error occurred:\n\t* {why}\n\n"]), sent
+        (item,) = vault.post(
+            f"transit/sign/{name}", {**sent, "batch_input": [{"input": sent.get("input", INPUT)}]}
+        ).data["batch_results"]
+        assert item["error"] == why
+    verified = {"input": INPUT, "signature": "vault:v1:AAAA"}
+    for sent, why in (
+        ({"salt_length": "223"}, "requested salt length 223 is invalid"),
+        ({"signature_algorithm": "x"}, "1 error occurred:\n\t* unsupported rsa signature algorithm x\n\n"),
+    ):
+        assert vault.post("transit/verify/rsa", {**verified, **sent}).errors == [why]
+    assert vault.post("transit/verify/ec", verified).errors == ["supplied signature is invalid"]
+
+
 def test_a_policy_can_block_sha1(service: Any) -> None:
     service.post("transit/keys/k", {"type": "ed25519"})
     rules = """
