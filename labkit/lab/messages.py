@@ -141,6 +141,13 @@ class LeaseTimer(NamedTuple):
     incarnation: int
 
 
+class FetchStart(NamedTuple):
+    """The time at which a fetch is to be sent."""
+
+    incarnation: int
+    number: int
+
+
 class FetchTimeout(NamedTuple):
     """The end of the time that a fetch may take."""
 
@@ -231,7 +238,7 @@ class PauseOver(NamedTuple):
     number: int
 
 
-NodeTimer = LeaseTimer | FetchTimeout | ForwardTimeout | DueTimer | SyncTimer | AnnounceTimer
+NodeTimer = LeaseTimer | FetchStart | FetchTimeout | ForwardTimeout | DueTimer | SyncTimer | AnnounceTimer
 
 
 def size_of(body: Body | None) -> int:

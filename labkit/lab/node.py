@@ -2,7 +2,7 @@
 
 A standby answers what is about itself and forwards the rest (``forwarding``).
 
-1. What waits here is plain data: requests that are suspended, and fetches under way by number.
+1. What waits here is plain data: requests that are suspended, and fetches under way by number (``fetching``).
 2. The node that holds the lease is the active one (``election``); only the active node does what falls due.
 3. A crash takes everything in memory away: the vault is sealed afterwards, and timers set before it are ignored.
 4. A commit is reported before its answer is sent.
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from labkit.lab import reports
+from labkit.lab import fetching, reports
 from labkit.lab.addresses import api_address, cluster_address
 from labkit.lab.blueprint import NodePlan
 from labkit.lab.commit_reports import READS, CommitReports
@@ -24,13 +24,12 @@ from labkit.lab.election import ABSTENTION_NS, RENEW_NS, RENEWED, TAKEN, resign,
 from labkit.lab.forwarding import Forwarding
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import (
-    HEADER_BYTES,
     ApiAnswer,
     ApiRequest,
     BootstrapAnswer,
-    BootstrapRequest,
     Correlation,
     DueTimer,
+    FetchStart,
     FetchTimeout,
     ForwardedAnswer,
     ForwardedRequest,
@@ -43,13 +42,12 @@ from labkit.lab.messages import (
 from labkit.lab.replication_link import ReplicationLink
 from labkit.lab.senders import foreign
 from labkit.lab.wall_clock import WallClock
-from labkit.service.message import Fetch, Request, Response, Suspended, silence
+from labkit.service.message import Request, Response, Suspended, silence
 from labkit.service.record import new
 from labkit.vault.core import Core, Environment, Leadership, Settings
 from labkit.vault.files import Files
 from labkit.vault.replication.journal import Journal
 from labkit.vault.replication.mode import Mode
-from labkit.vault.replication.serving import size_bytes as message_bytes
 from labkit.vault.replication.state import State
 from labkit.vault.storage import Storage
 from labkit.vault.vault import Vault
@@ -87,6 +85,7 @@ class NodeHost:
         self.serial: int = state.get("serial", 0)
         self.suspended: dict[int, tuple[Suspended, Asker]] = dict(state.get("suspended", {}))
         self.fetches: dict[int, tuple[int, str]] = dict(state.get("fetches", {}))  # {number: (request, host asked)}
+        self.joined: dict[int, tuple[int, ...]] = dict(state.get("joined", {}))  # further requests, by fetch
         self.timer_ns: int = state.get("timer_ns", 0)
         self.served: bool = state.get("served", False)
         self.abstains_until_ns: int = state.get("abstains_until_ns", 0)
@@ -165,7 +164,7 @@ class NodeHost:
         """Lose everything in memory."""
         self.incarnation += 1
         self.suspended, self.fetches, self.timer_ns, self.served, self.abstains_until_ns = {}, {}, 0, False, 0
-        self.waiting = []
+        self.waiting, self.joined = [], {}
         self.entropy = self.services.entropy(self.incarnation, 0)
         self.vault = self._build(None)
         self._connect({})
@@ -199,6 +198,7 @@ class NodeHost:
             "serial": self.serial,
             "suspended": dict(self.suspended),
             "fetches": dict(self.fetches),
+            "joined": dict(self.joined),
             "timer_ns": self.timer_ns,
             "served": self.served,
             "abstains_until_ns": self.abstains_until_ns,
@@ -296,13 +296,10 @@ class NodeHost:
         self._resume(message.number, message.response)
 
     def _resume(self, number: int, answer: Response) -> None:
-        """Go on with the request that waited for this fetch; when none does any more, the answer is ignored."""
-        request_number, _ = self.fetches.pop(number, (0, ""))
-        waiting = self.suspended.pop(request_number, None)
-        if waiting is None:
-            return
-        suspended, asker = waiting
-        self._hand_over(suspended.request, self.vault.resume(suspended, answer), asker)
+        """Go on with the requests that waited for this fetch; when none does any more, the answer is ignored."""
+        for request_number in fetching.waiting_for(self, number):
+            suspended, asker = self.suspended.pop(request_number)
+            self._hand_over(suspended.request, self.vault.resume(suspended, answer), asker)
 
     def _hand_over(self, request: Request, outcome: Response | Suspended, asker: Asker) -> None:
         """Report what a step committed; send its answer back, or keep the suspended request and carry its fetch out."""
@@ -318,30 +315,17 @@ class NodeHost:
             aside = self.services.is_node(asker.host)  # a node's fetch waits for no bulk
             self.services.send(self.name, asker.host, "response", answer, size_of(outcome.body), aside=aside)
             return
-        self.serial += 1
         self.suspended[outcome.number] = (outcome, asker)
-        self._fetch(self.serial, outcome.number, outcome.fetch)
-
-    def _fetch(self, number: int, request_number: int, fetch: Fetch) -> None:
-        target = self.services.resolve(fetch.address)
-        self.fetches[number] = (request_number, "" if target is None else target.node)
-        self.services.after(fetch.timeout_ns, FetchTimeout(self.incarnation, number))
-        if target is None or target.node == self.name:
-            return
-        if fetch.channel == "cluster":
-            body = fetch.request.body or {}
-            size_bytes = HEADER_BYTES + message_bytes(body)
-            asked = BootstrapRequest(number, fetch.request.path, body)
-            self.services.send(self.name, target.node, "bootstrap_request", asked, size_bytes, aside=True)
-        else:
-            request = ApiRequest(Correlation(self.name, number), fetch.request)
-            self.services.send(self.name, target.node, "request", request, size_of(fetch.request.body), aside=True)
+        fetching.begin(self, outcome.number, outcome.fetch)
 
     # ---- timers
 
     def _on_lease_timer(self, timer: LeaseTimer) -> None:
         self._stand_for_election()
         self.services.after(RENEW_NS, timer)
+
+    def _on_fetch_start(self, timer: FetchStart) -> None:
+        fetching.start(self, timer.number)
 
     def _on_fetch_timeout(self, timer: FetchTimeout) -> None:
         if timer.number in self.fetches:
@@ -394,6 +378,7 @@ MESSAGE_HANDLERS: dict[type, Callable[[NodeHost, str, Any], None]] = {
 }
 TIMER_HANDLERS: dict[type, Callable[[NodeHost, Any], None]] = {
     LeaseTimer: NodeHost._on_lease_timer,
+    FetchStart: NodeHost._on_fetch_start,
     FetchTimeout: NodeHost._on_fetch_timeout,
     ForwardTimeout: NodeHost._on_forward_timeout,
     DueTimer: NodeHost._on_due_timer,

@@ -132,13 +132,16 @@ class Fetch(NamedTuple):
     """One request that a handler sends to another service; the handler is resumed with the Response.
 
     ``channel`` is ``api`` (the other side's ordinary door) or ``cluster`` (its replication port, where
-    ``request.body`` is an operation of that port).
+    ``request.body`` is an operation of that port).  It is not sent before ``not_before_ns`` of the sender's own clock,
+    nanoseconds since the epoch.  A ``shared`` one that equals one under way is not sent again: both get its answer.
     """
 
     address: str
     request: Request
     timeout_ns: int = 10_000_000_000
     channel: str = "api"
+    not_before_ns: int = 0
+    shared: bool = False
 
 
 class Suspended(NamedTuple):

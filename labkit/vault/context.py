@@ -136,6 +136,7 @@ class Context:
         "_storage",
         "after_commit",
         "answer_headers",
+        "audit_reason",
         "body",
         "caller",
         "core",
@@ -173,6 +174,7 @@ class Context:
         self.operation = ""
         self.path = ""
         self.answer_headers: dict[str, str] | None = None  # beside those that every answer has
+        self.audit_reason = ""  # why the request is refused, for audit records only: the answer does not say it
         self.policy_prefix = ""  # what the caller's policies put in front of the path: it is below their namespace
         self.request_id = ""
         self.new_route: tuple[Any, bytes | None] | None = None

@@ -18,6 +18,8 @@ class Token(NamedTuple):
 
     ``renewed_ttl_s`` is what the last renewal gave, which the next one gives again where it asks for nothing else.
     ``namespace`` is the path of the namespace that it belongs to, ``namespace_id`` its id; both empty for the root's.
+    ``entity_id`` is of whoever logged in, empty for a token that no login gave.  ``role`` is the one that the token was
+    made or logged in under.
     """
 
     accessor: str
@@ -42,6 +44,7 @@ class Token(NamedTuple):
     renewed_ttl_s: int = 0
     namespace: str = ""
     namespace_id: str = ""
+    entity_id: str = ""
 
     def __repr__(self) -> str:
         return f"Token({self.display_name}, policies={list(self.policies)})"

@@ -49,14 +49,19 @@ def sent_token(ctx: Context) -> str:
 
 def check_address(token: Token, address: str) -> None:
     """Raise Forbidden when a request does not come from an address that the token is bound to."""
+    if not is_within(address, token.bound_cidrs):
+        raise Forbidden("permission denied")
+
+
+def is_within(address: str, blocks: tuple[str, ...]) -> bool:
+    """Whether an address is in one of the blocks; what is none is in no block."""
     from ipaddress import ip_address, ip_network
 
     try:
         client_address = ip_address(address)
     except ValueError:
-        raise Forbidden("permission denied") from None
-    if not any(client_address in ip_network(block, strict=False) for block in token.bound_cidrs):
-        raise Forbidden("permission denied")
+        return False
+    return any(client_address in ip_network(block, strict=False) for block in blocks)
 
 
 def find(ctx: Context, text: str) -> tuple[Token, str] | None:
@@ -302,7 +307,7 @@ def auth_block(text: str, token: Token, seconds: int) -> dict[str, Any]:
         "metadata": None if token.meta is None else dict(token.meta),
         "lease_duration": seconds,
         "renewable": token.renewable,
-        "entity_id": "",
+        "entity_id": token.entity_id,
         "token_type": token.kind,
         "orphan": token.orphan,
         "mfa_requirement": None,

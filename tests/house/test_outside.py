@@ -18,6 +18,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.sealed_box": frozenset({"cryptography"}),
     "labkit.vault": frozenset({"cryptography"}),
     "labkit.cloud": frozenset({"cryptography"}),
+    "labkit.vault.auth.cloud": frozenset({"cryptography", "jwt"}),
     "labkit.vault.pgp": frozenset({"pysequoia"}),
     "labkit.sim": frozenset({"networkx"}),
     "labkit.sim.clock": frozenset({"simpy"}),

@@ -18,6 +18,7 @@ from labkit.lab.messages import (
     BootstrapRequest,
     Correlation,
     DueTimer,
+    FetchStart,
     FetchTimeout,
     ForwardTimeout,
     LeaseTimer,
@@ -600,7 +601,7 @@ def timers(node: NodeHost) -> list[Any]:
     """Every timer that a node can have set, of now and of before, also for what is over."""
     now, serial = node.incarnation, node.sync.serial if node.sync is not None else 1
     made: list[Any] = [LeaseTimer(now), LeaseTimer(now - 1), DueTimer(now), FetchTimeout(now, 1), FetchTimeout(now, 99)]
-    made += [ForwardTimeout(now, 1), ForwardTimeout(now, 99)]
+    made += [FetchStart(now, 1), FetchStart(now, 99), ForwardTimeout(now, 1), ForwardTimeout(now, 99)]
     return made + [SyncTimer(now, name, number) for name in ("heartbeat", "backoff", "none") for number in (0, serial)]
 
 

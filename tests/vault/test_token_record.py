@@ -43,4 +43,4 @@ def test_a_record_shows_its_name_and_policies_only():
 
 def test_what_is_not_said_of_a_token_is_nothing():
     token = Token("accessor", ("default",), "path", "name")
-    assert token[4:] == ("", "service", None, 0, 0, 0, 0, 0, False, 0, 0, False, "", (), 0, 0, "", "")
+    assert token[4:] == ("", "service", None, 0, 0, 0, 0, 0, False, 0, 0, False, "", (), 0, 0, "", "", "")

@@ -46,7 +46,7 @@ class Facts:
         write = "create" if ctx.is_create else "update"
         self.operation = write if ctx.operation == "write" else ctx.operation
         errors = response.errors if response is not None else []
-        self.error = "; ".join(errors)
+        self.error = "; ".join(errors + [ctx.audit_reason] * bool(ctx.audit_reason and errors))
         self.response = response if kind == "response" else None
         self.auth = _auth(ctx, ctx.caller, self.operation) if ctx.caller is not None else None
 

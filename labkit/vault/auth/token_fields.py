@@ -107,6 +107,16 @@ def check(chosen: TokenFields, mount: TtlLimits, warn: Callable[[str], None]) ->
         )
 
 
+def cleaned(names: list[str] | tuple[str, ...], *, default: bool = False) -> tuple[str, ...]:
+    """Return policy names in lower case, sorted, each once; ``root`` replaces the rest."""
+    found = {name.strip().lower() for name in names} - {""}
+    if "root" in found:
+        return ("root",)
+    if default:
+        found.add("default")
+    return tuple(sorted(found))
+
+
 def check_blocks(blocks: tuple[str, ...]) -> None:
     """Raise BadRequest for a text that is not a block of addresses."""
     if not blocks:

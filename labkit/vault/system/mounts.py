@@ -13,6 +13,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault import leases, tokens
+from labkit.vault.auth.identity import aliases
 from labkit.vault.mounts import CATALOGUE, check_free, new_mount, read_table, write_table
 from labkit.vault.quotas import rules
 from labkit.vault.system import tuning
@@ -86,6 +87,7 @@ def disable(ctx: Context, path: str) -> None:
     tokens.revoke(ctx, *leases.digests_below(ctx, full))
     ctx.full_storage.delete_all(mount.prefix)
     ctx.full_storage.delete_all(mount.own_prefix)
+    ctx.namespace_storage.delete_all(aliases.folder_of(mount))
     write_table(ctx.namespace_storage, table.without(full))
     rules.forget(ctx, ctx.namespace.path, full)
     ctx.observe("unmounted", path=ctx.namespace.path + full)

@@ -8,6 +8,7 @@ from labkit.service.routing import Groups
 TABLE = Groups(
     {
         "config": ("labkit.vault.auth.cloud.config",),
+        "login": ("labkit.vault.auth.cloud.login",),
         "role": ("labkit.vault.auth.cloud.roles",),
     }
 )

@@ -20,6 +20,7 @@ from labkit.service.routing import Form, Route
 from labkit.vault import token_record, tokens
 from labkit.vault.auth.lifetime import asked_seconds, grant_s, mount_limits
 from labkit.vault.auth.token.roles import ROLE_NAME, TokenRole, find_role
+from labkit.vault.auth.token_fields import cleaned
 from labkit.vault.policies import SUDO
 from labkit.vault.policies.store import is_known, not_assignable
 from labkit.vault.token_record import Token
@@ -222,16 +223,6 @@ def _role_policies(asked: TokenRequest, role: TokenRole, own: tuple[str, ...]) -
         if _listed(name, cleaned(role.disallowed_policies), cleaned(role.disallowed_policies_glob)):
             raise BadRequest(f'token policy "{name}" is disallowed by this role')
     return chosen
-
-
-def cleaned(names: list[str] | tuple[str, ...], *, default: bool = False) -> tuple[str, ...]:
-    """Return policy names in lower case, sorted, each once; ``root`` replaces the rest."""
-    found = {name.strip().lower() for name in names} - {""}
-    if "root" in found:
-        return ("root",)
-    if default:
-        found.add("default")
-    return tuple(sorted(found))
 
 
 def _listed(name: str, exact: tuple[str, ...], globs: tuple[str, ...]) -> bool:

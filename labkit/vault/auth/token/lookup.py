@@ -42,7 +42,7 @@ def describe(ctx: Context, token: Token, text: str) -> dict[str, Any]:
         "creation_time": token.created_ns // SECOND_NS,
         "creation_ttl": token.ttl_s,
         "display_name": token.display_name,
-        "entity_id": "",
+        "entity_id": token.entity_id,
         "expire_time": None,
         "explicit_max_ttl": token.explicit_max_ttl_s,
         "id": text,
@@ -61,7 +61,7 @@ def describe(ctx: Context, token: Token, text: str) -> dict[str, Any]:
     if token.renewed_ns:
         data["last_renewal"] = format_instant(token.renewed_ns)
         data["last_renewal_time"] = token.renewed_ns // SECOND_NS
-    if token.role:
+    if token.role and not token.entity_id:
         data["role"] = token.role
     if token.period_s:
         data["period"] = token.period_s

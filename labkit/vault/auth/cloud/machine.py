@@ -1,0 +1,160 @@
+"""The machine that a login names: its place in the cloud, as the request, the token and the cloud each say it.
+
+1. Of scale set, machine and resource the first one given counts; the others are neither checked nor shown.
+2. Names are compared part by part, in any case; no part is ever compared as a piece of another.
+3. What is put into a path of the compute API was checked character by character before, and is escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import quote
+
+from labkit.service.errors import BadRequest
+from labkit.service.record import NamedTuple
+
+COMPUTE = "microsoft.compute"
+MACHINE, SCALE_SET = "virtualmachines", "virtualmachinescalesets"
+IDENTITY_TYPE = ("microsoft.managedidentity", ("userassignedidentities",))
+API_VERSION = "2024-07-01"
+MAX_NAME = 256
+MAX_TYPES = 3  # of a resource within a resource within a resource
+
+GUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
+_NAME = re.compile(r"[a-zA-Z](?:[a-zA-Z0-9._-]*[a-zA-Z0-9_])?", re.ASCII)
+_GROUP = re.compile(r"[\w().-]*[\w()-]")
+_SEGMENT = re.compile(r"[^/?#%\\\x00-\x20\x7f]+")
+
+
+class ResourceId(NamedTuple):
+    """A resource's path in parts, all in lower case; ``types`` and ``names`` go from the outermost inwards."""
+
+    subscription: str
+    group: str
+    provider: str
+    types: tuple[str, ...]
+    names: tuple[str, ...]
+
+    @property
+    def path(self) -> str:
+        """The path below the compute API."""
+        inside = "".join(f"/{kind}/{_escaped(name)}" for kind, name in zip(self.types, self.names, strict=True))
+        group = _escaped(self.group)
+        return f"/subscriptions/{self.subscription}/resourceGroups/{group}/providers/{self.provider}{inside}"
+
+
+class MachinePlace(NamedTuple):
+    """Where a request says that its machine is: what it names (``kind``), and by which name or path."""
+
+    subscription_id: str
+    resource_group_name: str
+    kind: str
+    name: str
+
+    def shown(self) -> dict[str, str]:
+        """Return the place as a token's metadata has it."""
+        named = {self.kind: self.name} if self.kind else {}
+        return {"subscription_id": self.subscription_id, "resource_group_name": self.resource_group_name, **named}
+
+    @property
+    def resource(self) -> ResourceId | None:
+        """What it names, as a resource; None where it names nothing."""
+        if not self.kind:
+            return None
+        if self.kind == "resource_id":
+            return read_resource_id(self.name)
+        kind = SCALE_SET if self.kind == "vmss_name" else MACHINE
+        within = (self.subscription_id.lower(), self.resource_group_name.lower())
+        return ResourceId(*within, COMPUTE, (kind,), (self.name.lower(),))
+
+
+def read_place(asked: Any) -> MachinePlace:
+    """Return the place that a login request names; raise BadRequest for a name that none can have."""
+    if not GUID.fullmatch(asked.subscription_id):
+        raise BadRequest("subscription_id: expected a GUID")
+    if not _is_name(_GROUP, asked.resource_group_name) or asked.resource_group_name in (".", ".."):
+        raise BadRequest("resource_group_name: expected letters, digits and - _ . ( ), not ending in a dot")
+    for field in ("vmss_name", "vm_name"):
+        if getattr(asked, field) and not _is_name(_NAME, getattr(asked, field)):
+            raise BadRequest(f"{field}: expected a letter, then letters, digits and . - _, not ending in . or -")
+    if asked.resource_id and read_resource_id(asked.resource_id) is None:
+        raise BadRequest(
+            "resource_id: expected /subscriptions/<guid>/resourceGroups/<name>/providers/<namespace>/<type>/<name>"
+        )
+    kind = next((field for field in ("vmss_name", "vm_name", "resource_id") if getattr(asked, field)), "")
+    return MachinePlace(asked.subscription_id, asked.resource_group_name, kind, getattr(asked, kind) if kind else "")
+
+
+def _is_name(pattern: re.Pattern[str], text: str) -> bool:
+    return len(text) <= MAX_NAME and pattern.fullmatch(text) is not None
+
+
+def read_resource_id(text: Any) -> ResourceId | None:
+    """Return the parts of a resource's path, None for what is none; ``/providers`` may be left out."""
+    parts = text.split("/") if isinstance(text, str) and len(text) <= MAX_NAME * 8 else []
+    if len(parts) < 8 or parts[0] or parts[1].lower() != "subscriptions" or parts[3].lower() != "resourcegroups":
+        return None
+    rest = parts[6:] if parts[5].lower() == "providers" else parts[5:]
+    types, names = rest[1::2], rest[2::2]
+    named = all(_is_name(_SEGMENT, part) and part.strip(".") for part in rest)
+    if not named or len(types) != len(names) or len(types) > MAX_TYPES:
+        return None
+    if not GUID.fullmatch(parts[2]) or not _is_name(_GROUP, parts[4]):
+        return None
+    lower = [part.lower() for part in rest]
+    return ResourceId(parts[2].lower(), parts[4].lower(), lower[0], tuple(lower[1::2]), tuple(lower[2::2]))
+
+
+def claimed_resource(claims: dict[str, Any]) -> ResourceId | None:
+    """Return the resource that a token was given to, by its claims; None where they name none.
+
+    ``xms_az_rid`` is the machine where ``xms_mirid`` is its user-assigned identity.
+    """
+    return read_resource_id(claims.get("xms_az_rid") or claims.get("xms_mirid"))
+
+
+def is_same(place: MachinePlace, claimed: ResourceId) -> bool:
+    """Whether a token's resource is the one that a request names, or where that names none, is where it says."""
+    if (claimed.subscription, claimed.group) != (place.subscription_id.lower(), place.resource_group_name.lower()):
+        return False
+    named = place.resource
+    if named is None or named == claimed:
+        return True
+    if place.kind != "vmss_name" or claimed.provider != COMPUTE:
+        return False
+    if claimed.types[0] == SCALE_SET:  # a machine of a uniform scale set
+        return claimed.names[0] == named.names[0]
+    return claimed.types == (MACHINE,) and _is_instance(claimed.names[0], named.names[0])
+
+
+def _is_instance(name: str, scale_set: str) -> bool:
+    """Whether a machine's name is that of an instance of a flexible scale set: its name, ``_`` and one part more."""
+    prefix, separator, suffix = name.rpartition("_")
+    return bool(separator and suffix) and prefix == scale_set
+
+
+def query(resource: ResourceId) -> str:
+    """Return the path and query that ask the compute API for a resource."""
+    expand = "$expand=instanceView&" if (resource.provider, resource.types) == (COMPUTE, (MACHINE,)) else ""
+    return f"{resource.path}?{expand}api-version={API_VERSION}"
+
+
+def _escaped(name: str) -> str:
+    return quote(name, safe="")
+
+
+def principals_in(metadata: dict[str, Any]) -> tuple[list[str], list[ResourceId]]:
+    """Return the principals of a resource's identities, and the identities whose principal it does not say."""
+    block = metadata.get("identity")
+    block = block if isinstance(block, dict) else {}
+    known, unsaid = [block.get("principalId")], []
+    assigned = block.get("userAssignedIdentities")
+    for name, each in assigned.items() if isinstance(assigned, dict) else ():
+        principal = each.get("principalId") if isinstance(each, dict) else None
+        resource = read_resource_id(name)
+        if principal:
+            known.append(principal)
+        elif resource is not None and (resource.provider, resource.types) == IDENTITY_TYPE:
+            unsaid.append(resource)
+    return [principal.lower() for principal in known if isinstance(principal, str) and principal], unsaid
