@@ -17,6 +17,8 @@ from typing import Any
 
 from labkit.cloud import application_directory, compute, identity_provider, machine_endpoint
 from labkit.cloud.access_tokens import claims_for, management_audience, of_machine
+from labkit.cloud.failures import CloudFailures
+from labkit.cloud.fault_controls import FaultControls
 from labkit.cloud.inventory import Inventory
 from labkit.cloud.machine import CloudMachine
 from labkit.cloud.parts import CloudParts, CloudRequest, keys_of
@@ -31,7 +33,8 @@ from labkit.service.request_path import split_path
 
 Answerer = Callable[[CloudParts, CloudEnvironment, CloudRequest], Response]
 
-MACHINES = "machines"
+MACHINES, MACHINE = "machines", "machine"
+PARTS: dict[Answerer, str] = {compute.answer: "compute", application_directory.answer: "directory"}
 
 
 def _hosts() -> dict[str, tuple[Answerer, CloudEnvironment]]:
@@ -46,7 +49,7 @@ def _hosts() -> dict[str, tuple[Answerer, CloudEnvironment]]:
     }
 
 
-class Cloud:
+class Cloud(FaultControls):
     """One simulated cloud with its four environments."""
 
     def __init__(
@@ -54,8 +57,10 @@ class Cloud:
     ) -> None:
         kept: Mapping[str, Any] = state or {}
         self.clock = now
+        self._takes_clock = False
         self._lock = RLock()
         self._hosts = _hosts()
+        self.failures = CloudFailures(kept.get("failures"))
         self.parts = CloudParts(
             now=lambda: self.clock() + self.parts.settings.get("ahead_ns", 0),
             entropy=entropy,
@@ -79,20 +84,26 @@ class Cloud:
         """Make a cloud with machines web-1, web-2 and db-1, which is of another group and subscription, and scale set
         fleet.
 
-        ``clock`` gives nanoseconds since the epoch (by default the wall clock).  With a ``seed`` ids, secrets and keys
+        ``clock`` gives nanoseconds since the epoch; without it the cloud takes that of the vault that it is given to,
+        the wall clock before that.  With a ``seed`` ids, secrets and keys
         are the same every time, for lessons and tests.
         """
         one_of("environment", "a cloud environment", environment, ENVIRONMENTS)
         if clock is not None and not callable(clock):
             raise wrong("clock", "a function that gives nanoseconds since the epoch, or None", clock)
+        entropy: Callable[[int], bytes]
         if seed is not None:
             from labkit import seeded
 
             checked_seed("seed", seed)
-            return cls.filled(clock or seeded.start, seeded.SeededEntropy(seed, "cloud"), environment)
-        from labkit import real
+            now, entropy = seeded.start, seeded.SeededEntropy(seed, "cloud")
+        else:
+            from labkit import real
 
-        return cls.filled(clock or real.now, real.entropy, environment)
+            now, entropy = real.now, real.entropy
+        cloud = cls.filled(clock or now, entropy, environment)
+        cloud._takes_clock = clock is None
+        return cloud
 
     @classmethod
     def filled(
@@ -114,6 +125,7 @@ class Cloud:
             "keys": {name: keys.state() for name, keys in parts.keys.items()},
             "kept_tokens": dict(parts.kept_tokens),
             "settings": dict(parts.settings),
+            "failures": self.failures.state(),
         }
 
     @property
@@ -135,21 +147,31 @@ class Cloud:
         }
 
     def handle(self, request: Request) -> Response:
-        """Answer a request; the header ``Host`` names the part that it is for."""
+        """Answer a request; the header ``Host`` names the part that it is for.  Status 0 is silence."""
         with self._lock:
             try:
-                asked = _read(request)
+                endpoint, answer = self._find(_read(request))
             except ServiceError as error:
                 return api_error(error.status, "BadRequest", error.errors[0])
-            return self._route(asked)
+            return self.failures.answer(endpoint, self.parts.now()) or answer()
+
+    def delay_ns(self, request: Request) -> int:
+        """Return how long the answer to a request takes, beside the network."""
+        if not self.failures.delays_ns:
+            return 0
+        try:
+            return self.failures.delays_ns.get(self._find(_read(request))[0], 0)
+        except ServiceError:
+            return 0
 
     def answer(self, fetch: Fetch) -> Response:
-        """Answer what a service fetches; silence where the address is of no host of this cloud."""
+        """Answer what a service fetches: silence where no host of this cloud has the address, or it takes too long."""
         host = host_of(fetch.address)
         if host not in self._hosts:
             return silence(f"{fetch.address} is not reachable: no host of the simulated cloud has this name")
-        request = fetch.request
-        return self.handle(request._replace(headers={**request.headers, "Host": host}))
+        request = fetch.request._replace(headers={**fetch.request.headers, "Host": host})
+        answer = self.handle(request)
+        return answer if self.delay_ns(request) < fetch.timeout_ns else silence("no answer in time")
 
     def request(
         self,
@@ -160,8 +182,14 @@ class Cloud:
         *,
         remote_address: str = "127.0.0.1",
     ) -> Response:
-        """Send one request in process, as a served door does."""
-        return self.handle(Request(method, path, headers or {}, json, remote_address))
+        """Send one request in process, as a served door does; silence becomes 503 there."""
+        answer = self.handle(Request(method, path, headers or {}, json, remote_address))
+        return answer if answer.status else api_error(503, "NoAnswer", "this part of the cloud does not answer")
+
+    def follow(self, now: Callable[[], int]) -> None:
+        """Take a vault's clock, unless this cloud was made with one of its own or follows another already."""
+        if self._takes_clock:
+            self.clock, self._takes_clock = now, False
 
     def vm(self, name: str, resource_group: str = "") -> CloudMachine:
         """Return the handle of a machine; ``resource_group`` tells those of one name apart."""
@@ -202,26 +230,23 @@ class Cloud:
             own = keys.private(keys.signing) if key is None else key
             return compact(header, _changed(honest, "claims", claims), own)
 
-    def _environment(self, name: str) -> str:
-        if name:
-            return one_of("environment", "a cloud environment", name, ENVIRONMENTS)
-        used = [tenant.environment for tenant in self.inventory.tenants.values()]
-        return used[0] if used else DEFAULT_ENVIRONMENT
-
-    def _route(self, asked: CloudRequest) -> Response:
+    def _find(self, asked: CloudRequest) -> tuple[str, Callable[[], Response]]:
+        """Return which endpoint a request is for, and what answers it."""
         host = asked.headers.get("host", "").partition(":")[0].lower()
         if host == machine_endpoint.HOST:
-            return machine_endpoint.answer(self.parts, asked, self.inventory.machine_at(asked.remote_address))
+            at = asked.remote_address
+            return MACHINE, lambda: machine_endpoint.answer(self.parts, asked, self.inventory.machine_at(at))
         if host not in self._hosts:
             first, _, rest = asked.path.lstrip("/").partition("/")
             if first == MACHINES:
-                return self._of_machine(asked, *rest.partition("/")[::2])
+                return MACHINE, lambda: self._of_machine(asked, *rest.partition("/")[::2])
             host, asked = first.lower(), asked._replace(path=f"/{rest}", headers={**asked.headers, "host": first})
         found = self._hosts.get(host)
         if found is None:
-            return api_error(404, "HostNotFound", f"no host of this cloud is called {host[:64]}")
+            return "", lambda: api_error(404, "HostNotFound", f"no host of this cloud is called {host[:64]}")
         answerer, environment = found
-        return answerer(self.parts, environment, asked)
+        endpoint = PARTS.get(answerer) or identity_provider.endpoint_of(asked.path)
+        return endpoint, lambda: answerer(self.parts, environment, asked)
 
     def _of_machine(self, asked: CloudRequest, name: str, rest: str) -> Response:
         """Answer at a machine's endpoint, as the machine sees it."""

@@ -94,7 +94,7 @@ class CloudMachine:
         answer = self._ask(Request("GET", path, headers, None, self.record.address))
         body = answer.body or {}
         if not answer.ok or "access_token" not in body:
-            why = body.get("error_description") or body.get("error") or "no text"
+            why = body.get("error_description") or body.get("error") or next(iter(body.get("errors") or ()), "no text")
             raise NoToken(f"{self.name} got no token; its endpoint answered {answer.status}: {why}")
         text: str = body["access_token"]
         return text

@@ -48,7 +48,7 @@ class SigningKey(NamedTuple):
 class SigningKeys:
     """The keys of one environment: which one signs, which one is next, and which are published."""
 
-    __slots__ = ("_entropy", "_loaded", "current", "next", "published")
+    __slots__ = ("_entropy", "_loaded", "current", "held", "next", "published")
 
     def __init__(self, entropy: Callable[[int], bytes], state: dict[str, Any] | None = None) -> None:
         kept = state or {}
@@ -57,10 +57,11 @@ class SigningKeys:
         self.current: SigningKey | None = kept.get("current")
         self.next: SigningKey | None = kept.get("next")
         self.published: tuple[SigningKey, ...] = tuple(kept.get("published", ()))
+        self.held: tuple[SigningKey, ...] = tuple(kept.get("held", ()))  # what is shown instead, while that is stale
 
     def state(self) -> dict[str, Any]:
         """Return the keys as plain values."""
-        return {"current": self.current, "next": self.next, "published": self.published}
+        return {"current": self.current, "next": self.next, "published": self.published, "held": self.held}
 
     @property
     def signing(self) -> SigningKey:
@@ -73,7 +74,7 @@ class SigningKeys:
     def key_set(self) -> list[dict[str, str]]:
         """Return the published keys; their order says nothing."""
         assert self.signing
-        return [key.jwk() for key in sorted(self.published, key=lambda key: key.kid)]
+        return [key.jwk() for key in sorted(self.held or self.published, key=lambda key: key.kid)]
 
     def roll(self) -> str:
         """Sign with the next key from now on, publish another one as the next; return the id of the one that signs."""
@@ -103,6 +104,15 @@ class SigningKeys:
         if self.current not in self.published:
             self.published = (*self.published, self.current)
         return self.current.kid
+
+    def hold(self) -> None:
+        """Show the keys that are published now, whatever becomes of them."""
+        assert self.signing
+        self.held = self.published
+
+    def release(self) -> None:
+        """Show what is published again."""
+        self.held = ()
 
     def private(self, key: SigningKey) -> RSAPrivateKey:
         """Return the key object of a key."""

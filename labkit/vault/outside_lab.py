@@ -76,6 +76,8 @@ def cloud_link(
 
         return Cloud.dev(clock=now, seed=seed)
 
+    if given is not None:
+        given.follow(now)
     return CloudLink(make, given, replaces)
 
 

@@ -81,4 +81,4 @@ def test_no_key_is_made_before_it_is_needed() -> None:
     def none(size: int) -> Any:
         raise AssertionError("nothing may be drawn")
 
-    assert SigningKeys(none).state() == {"current": None, "next": None, "published": ()}
+    assert SigningKeys(none).state() == {"current": None, "next": None, "published": (), "held": ()}
