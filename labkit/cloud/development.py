@@ -8,6 +8,7 @@ from labkit.cloud.resources import Application
 
 WEST, NORTH = "westeurope", "northeurope"
 INSTANCES = 2
+MACHINES = ("web-1", "web-2", "db-1", "fleet_0", "fleet_1")
 
 
 def fill(parts: CloudParts, environment: str) -> Application:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from _thread import RLock  # threading itself is not loaded (R24)
+from collections.abc import Callable
 from typing import Any
 
 from labkit.cloud.failures import ENDPOINTS, CloudFailures, PlannedFailure
@@ -20,6 +21,7 @@ class FaultControls:
 
     parts: CloudParts
     failures: CloudFailures
+    observe: Callable[..., None]  # is given what was done: its kind, and fields
     _lock: RLock
 
     def fail_next(
@@ -37,28 +39,33 @@ class FaultControls:
         flag("page", page)
         with self._lock:
             self.failures.plan(endpoint, PlannedFailure(status, retry_after, page), times)
+        self.observe("cloud fails", endpoint=endpoint, status=status, times=times)
 
     def outage(self, *endpoints: str) -> None:
         """Let endpoints answer nothing, until ``recover``."""
         for endpoint in _endpoints(endpoints):
             self.failures.down[endpoint] = True
+            self.observe("cloud outage", endpoint=endpoint)
 
     def recover(self, *endpoints: str) -> None:
         """End an outage, and failures that are still to come."""
         for endpoint in _endpoints(endpoints):
             self.failures.down.pop(endpoint, None)
             self.failures.planned.pop(endpoint, None)
+            self.observe("cloud recovered", endpoint=endpoint)
 
     def slow(self, delay: str, *endpoints: str) -> None:
         """Let endpoints take so long for each answer, until ``restore``; outside a lab that is silence or no time."""
         delay_ns = duration_ns("delay", delay)
         for endpoint in _endpoints(endpoints):
             self.failures.delays_ns[endpoint] = delay_ns
+            self.observe("cloud slow", endpoint=endpoint, delay_ns=delay_ns)
 
     def restore(self, *endpoints: str) -> None:
         """Let endpoints answer at once again."""
         for endpoint in _endpoints(endpoints):
             self.failures.delays_ns.pop(endpoint, None)
+            self.observe("cloud restored", endpoint=endpoint)
 
     def throttle(self, endpoint: str, per_second: int, burst: int) -> None:
         """Let so many requests a second pass, and so many at once; others are 429 with Retry-After."""
@@ -67,11 +74,13 @@ class FaultControls:
             whole_number(name, f"a whole number from 1 to {MAX_RATE}", rate, 1, MAX_RATE)
         with self._lock:
             self.failures.limit(endpoint, per_second, burst, self.parts.now())
+        self.observe("cloud throttled", endpoint=endpoint, per_second=per_second, burst=burst)
 
     def unthrottle(self, *endpoints: str) -> None:
         """Let every request pass again."""
         for endpoint in _endpoints(endpoints):
             self.failures.limits.pop(endpoint, None)
+            self.observe("cloud unthrottled", endpoint=endpoint)
 
     def roll_keys(self) -> str:
         """Sign with the next key, which is published already, and publish another; return the id of the one that signs.
@@ -79,43 +88,50 @@ class FaultControls:
         Machines forget the tokens that they keep, here and wherever another key signs.
         """
         with self._lock:
-            self.parts.kept_tokens.clear()
-            return self._keys.roll()
+            return self._signs_now("keys rolled", self._keys.roll())
 
     def use_unpublished_key(self) -> str:
         """Sign with a key that is not published, until ``publish_key``; return its id."""
         with self._lock:
-            self.parts.kept_tokens.clear()
-            return self._keys.use_unpublished()
+            return self._signs_now("key unpublished", self._keys.use_unpublished())
 
     def publish_key(self) -> None:
         """Publish the key that signs."""
         with self._lock:
             self._keys.publish()
+        self.observe("key published")
 
     def revoke_key(self) -> str:
         """Take the signing key back at once; return the id of the one that signs from now on."""
         with self._lock:
-            self.parts.kept_tokens.clear()
-            return self._keys.revoke()
+            return self._signs_now("key revoked", self._keys.revoke())
 
     def hold_key_set(self) -> None:
         """Let the published keys stay as they are, as a stale replica does, until ``release_key_set``."""
         with self._lock:
             self._keys.hold()
+        self.observe("key set held")
 
     def release_key_set(self) -> None:
         """Publish the keys there are."""
         with self._lock:
             self._keys.release()
+        self.observe("key set released")
 
     def spread_secrets(self, delay: str) -> None:
         """Let a new secret be known to the token endpoint only after so long; 0s: at once."""
-        self.parts.settings["spread_ns"] = duration_ns("delay", delay)
+        spread_ns = self.parts.settings["spread_ns"] = duration_ns("delay", delay)
+        self.observe("secrets spread", delay_ns=spread_ns)
 
     def set_clock_ahead(self, offset: str) -> None:
         """Let the cloud's clock be ahead of the world's by a duration, behind with a leading hyphen; 0s: right."""
-        self.parts.settings["ahead_ns"] = offset_ns("offset", offset)
+        ahead_ns = self.parts.settings["ahead_ns"] = offset_ns("offset", offset)
+        self.observe("cloud clock", ahead_ns=ahead_ns)
+
+    def _signs_now(self, what: str, kid: str) -> str:
+        self.parts.kept_tokens.clear()
+        self.observe(what, kid=kid)
+        return kid
 
     @property
     def _keys(self) -> SigningKeys:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from labkit.service import cloud_environments
+from labkit.service.message import Fetch, Request
 from labkit.vault.core import API_PORT, CLUSTER_PORT
 
 ACTIVE = "active://"
+CLOUD_HOST = "cloud"
 
 
 def api_address(node: str) -> str:
@@ -25,3 +28,16 @@ def active_address(cluster: str) -> str:
 def host_of(address: str) -> str:
     """Return the host that an address such as ``https://paris-1:8201`` or ``paris-1`` names."""
     return address.split("//", 1)[-1].partition(":")[0]
+
+
+def is_of_cloud(address: str) -> bool:
+    """Whether an address names a part of the simulated cloud."""
+    return cloud_environments.is_of_cloud(address)
+
+
+def addressed(fetch: Fetch) -> Request:
+    """Return the request of a fetch as it is sent: to the cloud, whose parts share a host, it says which is meant."""
+    if not is_of_cloud(fetch.address):
+        return fetch.request
+    named = {**fetch.request.headers, "Host": cloud_environments.host_of(fetch.address)}
+    return fetch.request._replace(headers=named)

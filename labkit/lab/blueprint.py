@@ -164,14 +164,22 @@ class BalancerPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CloudPlan:
+    """The simulated cloud on a host of its own: its site."""
+
+    site: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Blueprint:
-    """A whole lab, before it is built."""
+    """A whole lab, before it is built; without ``cloud`` a cloud comes to the first site when it is asked for."""
 
     sites: tuple[str, ...]
     links: tuple[LinkPlan, ...]
     clusters: tuple[ClusterPlan, ...]
     clients: tuple[ClientPlan, ...] = ()
     balancers: tuple[BalancerPlan, ...] = ()
+    cloud: CloudPlan | None = None
     start_wall_ns: int = START_NS
 
     def cluster(self, name: str) -> ClusterPlan:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from labkit.lab.addresses import CLOUD_HOST
 from labkit.lab.blueprint import BalancerPlan, Blueprint, ClientPlan, ClusterPlan, LinkPlan, NodeSettings
 from labkit.service.arguments import MAX_DRIFT, MAX_OFFSET_NS, flag, one_of, text, whole_number, wrong
 
@@ -28,6 +29,8 @@ def judge(blueprint: Blueprint, operations: Iterable[str], distributions: Iterab
         _judge_balancer(balancer, blueprint.sites, clusters)
     for group in blueprint.clients:
         _judge_clients(group, blueprint, clusters, operations)
+    if blueprint.cloud is not None:
+        one_of("cloud, site", "a site", blueprint.cloud.site, blueprint.sites)
     _judge_names(blueprint)
 
 
@@ -94,6 +97,7 @@ def _judge_names(blueprint: Blueprint) -> None:
     hosts = [host for plan in blueprint.clusters for host in (*plan.node_names, plan.operator_host)]
     hosts += [plan.name for plan in blueprint.balancers]
     hosts += [name for group in blueprint.clients for name in group.names]
+    hosts += [CLOUD_HOST] if blueprint.cloud is not None else []
     known: dict[str, None] = {}
     for host in hosts:
         if host in known:

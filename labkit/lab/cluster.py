@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from labkit.cloud.cloud import Cloud
 from labkit.lab.blueprint import ClusterPlan
 from labkit.lab.operation_tokens import DR, generate_token
 from labkit.lab.queries import Queries
@@ -34,6 +35,7 @@ class ClusterDriver(NamedTuple):
 
     ask: Callable[..., Response]
     work_through: Callable[..., str]
+    cloud: Callable[[], Cloud]
     queries: Queries
     credentials: MutableMapping[str, Credentials]
     files: Mapping[str, Files]
@@ -85,6 +87,11 @@ class Cluster(ShortForms):
     def files(self) -> Files:
         """The cluster's simulated files; ``/etc/labkit/api-ca.pem`` is the authority of its API (decision D13)."""
         return self._driver.files[self.name]
+
+    @property
+    def cloud(self) -> Cloud:
+        """The lab's cloud; it comes to the site of the first cluster where no blueprint names one."""
+        return self._driver.cloud()
 
     @property
     def mode(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from labkit.cloud.cloud import Cloud
 from labkit.lab.faults import LabFaults
 from labkit.vault.storage.interruption import BETWEEN
 
@@ -19,6 +20,11 @@ class FaultVerbs:
 
     def _refuse_in_check(self) -> None:
         """Raise RuntimeError where nothing may be changed; a lab says when."""
+
+    @property
+    def cloud(self) -> Cloud:
+        """The cloud, with its faults; it comes to the site of the first cluster where no blueprint names one."""
+        return self.faults.cloud
 
     def crash(self, target: str) -> None:
         """Take a node, or all nodes of a cluster, down; what they held in memory is gone."""

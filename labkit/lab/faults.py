@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from labkit.cloud.cloud import Cloud
+from labkit.lab.addresses import CLOUD_HOST
 from labkit.lab.messages import FlapTimer
 from labkit.lab.node import NodeHost
 from labkit.lab.parts import Flapping, Parts
@@ -43,6 +45,13 @@ class LabFaults:
     def __init__(self, parts: Parts, queries: Queries, emit: Callable[[Any], None]) -> None:
         self._parts, self.queries, self._emit = parts, queries, emit
         self._network_faults = parts.network_faults
+
+    @property
+    def cloud(self) -> Cloud:
+        """The cloud, which comes to the site of the first cluster where no blueprint names one."""
+        parts = self._parts
+        host = parts.clouds.get(CLOUD_HOST) or parts.add_cloud(parts.blueprint.clusters[0].site)
+        return host.cloud
 
     def crash(self, target: str) -> None:
         """Take a node, or all nodes of a cluster, down; what they held in memory is gone."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from labkit.lab.addresses import addressed
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import (
     HEADER_BYTES,
@@ -95,5 +96,5 @@ def _send(node: Fetcher, number: int, fetch: Fetch) -> None:
         asked = BootstrapRequest(number, fetch.request.path, body)
         node.services.send(node.name, target.node, "bootstrap_request", asked, size_bytes, aside=True)
     else:
-        request = ApiRequest(Correlation(node.name, number), fetch.request)
+        request = ApiRequest(Correlation(node.name, number), addressed(fetch))
         node.services.send(node.name, target.node, "request", request, size_of(fetch.request.body), aside=True)

@@ -11,7 +11,7 @@ from labkit.seeded import SeededEntropy
 class ResolvedNode(NamedTuple):
     """The node that a name leads to, its cluster, and whether it runs; the node is empty when there is none.
 
-    ``passes_on``: the name is a load balancer's, which belongs to no cluster.
+    ``passes_on``: the name is a load balancer's or the cloud's, which belong to no cluster.
     """
 
     node: str

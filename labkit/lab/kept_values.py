@@ -2,6 +2,7 @@
 
 1. A name is what a step kept, or what an operator has of a cluster: ``paris.root``, its root token, ``paris.share.1``,
    its first key share; with ``former`` between, ``tokyo.former.share.1``, what it had before it became a secondary.
+   Of a cloud operators have what a login method is configured with, ``cloud.tenant_id``, and ``cloud.web-1.token``.
 2. A text that is only ``$(name)`` stands for the value as it is; within a text a value stands as text.
 3. A kept value is a secret: in every text that a reader sees its name stands for it.
 """

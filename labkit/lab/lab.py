@@ -80,7 +80,7 @@ class Lab(FaultVerbs, LabViews):
         self._goes_on = snapshot is not None
         credentials = self.parts.console.credentials
         shared = (self.queries, credentials, self.parts.files, self.parts.turns)
-        driver = ClusterDriver(self._ask, self.work_through, *shared)
+        driver = ClusterDriver(self._ask, self.work_through, lambda: self.cloud, *shared)
         self.clusters = {plan.name: Cluster(driver, plan) for plan in blueprint.clusters}
         self.scenario: Run | None = None
         if snapshot is None:

@@ -212,6 +212,13 @@ class CheckTimer(NamedTuple):
     """Time for the next round of health checks."""
 
 
+class CloudAnswerTimer(NamedTuple):
+    """Time for the cloud to send an answer that it was asked for, to whoever asked."""
+
+    asker: str
+    answer: ApiAnswer
+
+
 class RetryTimer(NamedTuple):
     """Time for the next attempt of a client's operation."""
 

@@ -1,10 +1,10 @@
-"""Node directory: which node or load balancer an address names, and which node of a cluster is the active one."""
+"""Node directory: which node, balancer or cloud an address names, and which node of a cluster is the active one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from labkit.lab.addresses import ACTIVE, host_of
+from labkit.lab.addresses import ACTIVE, CLOUD_HOST, host_of, is_of_cloud
 from labkit.lab.blueprint import Blueprint
 from labkit.lab.host_services import ResolvedNode
 from labkit.lab.node import NodeHost
@@ -43,9 +43,11 @@ class NodeDirectory:
         return ResolvedNode(active, cluster, any(not self._nodes[name].vault.sealed for name in names))
 
     def resolve(self, address: str) -> ResolvedNode | None:
-        """Return the node or the load balancer that an address names; None when there is none."""
+        """Return the node, the load balancer or the cloud that an address names; None when there is none."""
         name = host_of(address)
         node = self._nodes.get(name)
+        if node is None and is_of_cloud(address) and CLOUD_HOST in self._network.hosts():
+            return ResolvedNode(CLOUD_HOST, "", self._network.up(CLOUD_HOST), passes_on=True)
         if node is not None:
             return ResolvedNode(name, node.cluster, self._network.up(name))
         return ResolvedNode(name, "", self._network.up(name), passes_on=True) if name in self._balancers else None

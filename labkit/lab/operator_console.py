@@ -96,6 +96,7 @@ class OperatorConsole:
         "_services",
         "answers",
         "asks",
+        "cloud_values",
         "credentials",
         "finished",
         "former",
@@ -108,6 +109,7 @@ class OperatorConsole:
     def __init__(self, blueprint: Blueprint, services: HostServices, state: dict[str, Any] | None = None) -> None:
         state = state or {}
         self._blueprint, self._services = blueprint, services
+        self.cloud_values: Callable[[], dict[str, Any]] = dict  # what operators have of a cloud, where there is one
         self._live: dict[int, Any] = {}
         self.serial: int = state.get("serial", 0)
         self.asks: dict[int, PendingAsk] = {row[0]: PendingAsk(*row) for row in state.get("asks", ())}
@@ -280,7 +282,7 @@ class OperatorConsole:
 
     def values(self) -> dict[str, Any]:
         """Return what is kept, and what operators have of each cluster: ``paris.root``, ``paris.share.1``."""
-        found = dict(self.kept)
+        found = {**self.kept, **self.cloud_values()}
         for when, credentials in (("", self.credentials), ("former.", self.former)):
             for cluster, keys in credentials.items():
                 found[f"{cluster}.{when}root"] = keys.root_token

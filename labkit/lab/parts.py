@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from labkit.lab.addresses import CLOUD_HOST
 from labkit.lab.balancer import BalancerHost
 from labkit.lab.blueprint import Blueprint
 from labkit.lab.client_host import ClientHost
+from labkit.lab.cloud_host import CloudHost
 from labkit.lab.host_services import HostServices
 from labkit.lab.impostor import Impostor, name_of
 from labkit.lab.loss_and_outage import RecoveryLedger
@@ -66,7 +68,8 @@ class Parts:
     processes: dict[str, Process]
     passages: dict[str, Passage]
     impostors: dict[str, Impostor]
-    impostor_services: Callable[[str], HostServices]
+    late_services: Callable[[str], HostServices]  # of a host that is not in the blueprint
+    clouds: dict[str, CloudHost]  # one at most
     directory: NodeDirectory
     clients: dict[str, ClientHost]
     balancers: dict[str, BalancerHost]
@@ -87,8 +90,22 @@ class Parts:
         near = frozenset(host for host in self.hosts if self.network.site_of(host) == site)
         if name not in self.network.hosts():
             self.network.place(name, site)
-        self.impostors[node] = Impostor(node, near, self.impostor_services(name), state)
+        self.impostors[node] = Impostor(node, near, self.late_services(name), state)
         self.hosts[name] = self.impostors[node]
+
+    def add_cloud(self, site: str, state: dict[str, Any] | None = None) -> CloudHost:
+        """Put the cloud on a host of its own at a site."""
+        if CLOUD_HOST in self.hosts:
+            raise ValueError(f"the cloud's host is called {CLOUD_HOST}, as another one of this lab is: rename that")
+        if CLOUD_HOST not in self.network.hosts():
+            self.network.place(CLOUD_HOST, site)
+        host = CloudHost(CLOUD_HOST, site, self.late_services(CLOUD_HOST), self.start_wall_ns, state)
+        self.clouds[CLOUD_HOST] = self.hosts[CLOUD_HOST] = host
+        return host
+
+    def cloud_values(self) -> dict[str, Any]:
+        """Return what operators have of the cloud, by name (``kept_values``)."""
+        return {name: value for host in self.clouds.values() for name, value in host.values().items()}
 
     def connect(self, node: str) -> None:
         """Let the clock's items for a node go to its process, or past it to the node while nothing waits for it."""

@@ -42,6 +42,7 @@ def state_of(parts: Parts) -> dict[str, Any]:
         "passages": {name: passage.state() for name, passage in parts.passages.items()},
         "clients": {name: client.state() for name, client in parts.clients.items()},
         "balancers": {name: balancer.state() for name, balancer in parts.balancers.items()},
+        "clouds": {name: cloud.state() for name, cloud in parts.clouds.items()},
         "impostors": {node: impostor.state() for node, impostor in parts.impostors.items()},
         "hosts": tuple(parts.hosts),
         "console": parts.console.state(),

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from labkit.lab.blueprint import BalancerPlan, Blueprint, ClientPlan, ClusterPlan, LinkPlan, NodeSettings, WorkloadPlan
+from labkit.lab.blueprint import (
+    BalancerPlan,
+    Blueprint,
+    ClientPlan,
+    CloudPlan,
+    ClusterPlan,
+    LinkPlan,
+    NodeSettings,
+    WorkloadPlan,
+)
 from labkit.scenario.model import BalancerPart, ClientsPart, ClusterPart, LabPart, LinkPart, NodePart
 
 
@@ -13,6 +22,7 @@ def blueprint_of(lab: LabPart) -> Blueprint:
         links=tuple(map(_link_plan, lab.links)),
         clusters=tuple(_cluster_plan(name, cluster) for name, cluster in lab.clusters.items()),
         balancers=tuple(_balancer_plan(name, balancer) for name, balancer in lab.balancers.items()),
+        cloud=None if lab.cloud is None else CloudPlan(site=lab.cloud.site),
         clients=tuple(_client_plan(name, group) for name, group in lab.clients.items()),
     )
 

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from labkit.lab.addresses import CLOUD_HOST
+from labkit.lab.cloud_host import OF_CLOUD
 from labkit.lab.kept_values import mistaken, references
 from labkit.scenario.blueprints import blueprint_of
 from labkit.scenario.expectations import WORDS, Expectations, ExpectPart
@@ -195,6 +197,8 @@ class _Checker:
                     self.add(("lab", "clusters", name, "each", node), text, key=True)
         for name in lab.balancers:
             self._claim(used, ("lab", "balancers", name), {name: "a load balancer"})
+        if lab.cloud is not None:
+            self._claim(used, ("lab", "cloud"), {CLOUD_HOST: "a name"})
         for name, group in lab.clients.items():
             if group.through is not None and group.through not in lab.balancers:
                 text = expected("a load balancer", group.through, lab.balancers)
@@ -246,6 +250,7 @@ class _Checker:
         own = {
             f"{name}.{when}{kind}" for name in lab.clusters for when in ("", "former.") for kind in ("root", *shares)
         }
+        own |= {f"{CLOUD_HOST}.{name}" for name in OF_CLOUD} if lab.cloud is not None else set()
         for step in steps:
             path: Path = ("timeline", step.number - 1)
             arguments = step.arguments if VERBS[step.verb].kind == RUNBOOK else ()

@@ -198,6 +198,12 @@ class BalancerPart(Part):
     )
 
 
+class CloudPart(Part):
+    """The simulated cloud, on a host of its own."""
+
+    site: Name = Field(description="the site of its host such as paris")
+
+
 class LabPart(Part):
     """What the lab is built from."""
 
@@ -211,6 +217,7 @@ class LabPart(Part):
         max_length=8,
         description="a mapping of names to load balancers such as {front: {site: paris, use: [paris]}}",
     )
+    cloud: CloudPart | None = Field(None, description="the cloud from which machines log in such as {site: paris}")
     clients: dict[Name, ClientsPart] = Field(
         {},
         max_length=16,
@@ -243,6 +250,7 @@ INNER: dict[tuple[type[BaseModel], str], Inner] = {
     (LabPart, "links"): Inner(LinkPart, many=True),
     (LabPart, "clusters"): Inner(ClusterPart, many=True),
     (LabPart, "balancers"): Inner(BalancerPart, many=True),
+    (LabPart, "cloud"): Inner(CloudPart),
     (LabPart, "clients"): Inner(ClientsPart, many=True),
     (ClusterPart, "each"): Inner(NodePart, many=True),
     (ClientsPart, "work"): Inner(WorkPart, many=True),

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from labkit.cloud.cloud import Cloud
+from labkit.cloud.development import MACHINES
+
+
+def test_the_machines_are_those_that_are_named(cloud: Cloud) -> None:
+    assert tuple(machine.name for machine in cloud.inventory.machines.values()) == MACHINES
 
 
 def test_machines_and_their_places(cloud: Cloud) -> None:

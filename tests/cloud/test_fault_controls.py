@@ -54,9 +54,7 @@ def test_an_outage_silences_what_is_named_or_all_until_it_ends(cloud: Cloud) -> 
     assert asked_of_all(cloud) == well
     cloud.outage()
     assert set(asked_of_all(cloud).values()) == {0}
-    with pytest.raises(
-        NoToken, match="its endpoint answered 0: no answer: the cloud's machine is down"
-    ):
+    with pytest.raises(NoToken, match="its endpoint answered 0: no answer: the cloud's machine is down"):
         cloud.vm("web-1").token()
     assert cloud.request("GET", "/login.cloud.test" + KEYS).status == 503
     cloud.fail_next("keys", 500, times=5)
