@@ -12,13 +12,14 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from labkit.rsa_keys import PAIRS, make_rsa_key
 from labkit.service.encoding import to_base64url
 from labkit.service.record import NamedTuple
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
-KEY_BITS = 2_048
+KEY_BITS, KIND = 2_048, "rsa-2048"
 KID_BYTES = 20
 
 
@@ -127,25 +128,19 @@ class SigningKeys:
         return next((key for key in self.published if key.kid == kid), None)
 
     def _make(self) -> SigningKey:
-        from cryptography.hazmat.primitives.serialization import load_der_private_key
+        """Make a key: a new one, or in a seeded world one that nothing else in it has (R8)."""
+        from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-        der = _rsa_key()
-        private: RSAPrivateKey = load_der_private_key(der, None)  # type: ignore[assignment]  # it is RSA
+        entropy: Any = self._entropy
+        pair = entropy.draw_once(KIND, PAIRS) if getattr(entropy, "is_seeded", False) else None
+        private = make_rsa_key(KEY_BITS, pair)
         numbers = private.public_key().public_numbers()
         modulus, exponent = _bytes(numbers.n), _bytes(numbers.e)
         kid = to_base64url(sha256(modulus + exponent).digest()[:KID_BYTES])
         self._loaded[kid] = private
+        der = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
         return SigningKey(kid, modulus, exponent, der)
 
 
 def _bytes(number: int) -> bytes:
     return number.to_bytes((number.bit_length() + 7) // 8, "big")
-
-
-def _rsa_key() -> bytes:
-    """Make an RSA key (PKCS #8, DER)."""
-    from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
-    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-
-    made = generate_private_key(65_537, KEY_BITS)
-    return made.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())

@@ -11,6 +11,7 @@ import pytest
 from labkit import Cloud as FrontDoorCloud
 from labkit.cloud.cloud import Cloud
 from labkit.seeded import SeededEntropy
+from labkit.service.cloud_environments import ENVIRONMENTS
 from labkit.service.message import Fetch, Request
 from tests.cloud.conftest import MovedClock
 
@@ -138,6 +139,8 @@ def test_a_cloud_in_another_environment() -> None:
 def test_a_seed_gives_the_same_ids_and_secrets() -> None:
     first, second = (Cloud.dev(seed=4) for _ in range(2))
 
+    assert first.vm("web-1").token() == second.vm("web-1").token()
     assert first.state() == second.state() != Cloud.dev(seed=5).state()
+    assert len({key["kid"] for name in ENVIRONMENTS for key in first.jwks(name)["keys"]}) == 2 * len(ENVIRONMENTS)
     assert Cloud.dev().config["client_secret"] != Cloud.dev().config["client_secret"]
     assert repr(first) == "Cloud(5 machines)"
