@@ -28,7 +28,7 @@ class PlannedFailure(NamedTuple):
     is_page: bool = False
 
 
-class RateLimit(NamedTuple):
+class CloudRate(NamedTuple):
     """How many requests pass a second and at once, how many are left now, in billionths, and since when."""
 
     per_second: int
@@ -47,7 +47,7 @@ class CloudFailures:
         self.planned: dict[str, tuple[PlannedFailure, ...]] = dict(kept.get("planned", {}))
         self.down: dict[str, bool] = dict(kept.get("down", {}))
         self.delays_ns: dict[str, int] = dict(kept.get("delays_ns", {}))
-        self.limits: dict[str, RateLimit] = dict(kept.get("limits", {}))
+        self.limits: dict[str, CloudRate] = dict(kept.get("limits", {}))
 
     def state(self) -> dict[str, Any]:
         """Return all of it as plain values."""
@@ -59,7 +59,7 @@ class CloudFailures:
 
     def limit(self, endpoint: str, per_second: int, burst: int, now_ns: int) -> None:
         """Let so many requests pass a second, and so many at once."""
-        self.limits[endpoint] = RateLimit(per_second, burst, burst * SECOND_NS, now_ns)
+        self.limits[endpoint] = CloudRate(per_second, burst, burst * SECOND_NS, now_ns)
 
     def answer(self, endpoint: str, now_ns: int) -> Response | None:
         """Return the failure of a request to an endpoint; None when it does not fail."""
