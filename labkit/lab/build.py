@@ -101,7 +101,6 @@ def make_parts(
         processes=shared.processes,
         passages={},
         impostors={},
-        clouds={},
         late_services=lambda name: shared.services(TIMER, name),
         directory=shared.directory,
         clients={},
@@ -112,7 +111,6 @@ def make_parts(
         flapping={row[:2]: Flapping(*row[2]) for row in state.get("flapping", ())},
     )
     _add_hosts(parts, shared, state)
-    parts.console.cloud_values = parts.cloud_values
     return parts
 
 
@@ -238,10 +236,10 @@ def _add_hosts(parts: Parts, shared: _SharedParts, state: dict[str, Any]) -> Non
     _add_nodes(parts, shared, state)
     _add_balancers(parts, shared, state.get("balancers", {}))
     _add_clients(parts, shared, state.get("clients", {}))
-    clouds = state.get("clouds", {})
+    parts.console.cloud_values = parts.cloud_values
     if parts.blueprint.cloud is not None and not state:
         parts.add_cloud(parts.blueprint.cloud.site)
-    for cloud in clouds.values():
+    for cloud in state.get("clouds", {}).values():
         parts.add_cloud(cloud["site"], cloud)
     for node, impostor in state.get("impostors", {}).items():
         parts.add_impostor(node, impostor)

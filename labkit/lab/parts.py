@@ -69,7 +69,7 @@ class Parts:
     passages: dict[str, Passage]
     impostors: dict[str, Impostor]
     late_services: Callable[[str], HostServices]  # of a host that is not in the blueprint
-    clouds: dict[str, CloudHost]  # one at most
+    clouds: dict[str, CloudHost] = field(default_factory=dict)  # one at most
     directory: NodeDirectory
     clients: dict[str, ClientHost]
     balancers: dict[str, BalancerHost]
