@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from labkit.service.errors import ServiceError
 from labkit.service.record import NamedTuple
 from labkit.vault.identifiers import sha256
-from labkit.vault.initialise import Wanted, prepare
+from labkit.vault.initialise import Wanted, complete, prepare
 from labkit.vault.seal import OWN_SHARES, read_config, unseal
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.records import decode_record, encode_record
@@ -55,6 +55,7 @@ def unseal_stored(core: Core, store: SqliteStorage, engines: Iterable[Wanted]) -
         raise store.damaged() from None
     if core.keys.sealed:
         raise store.damaged()
+    complete(core)
     return credentials
 
 

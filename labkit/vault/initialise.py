@@ -11,15 +11,16 @@ from collections.abc import Iterable
 from labkit.service.message import Request
 from labkit.service.record import NamedTuple
 from labkit.vault import token_record, tokens
-from labkit.vault.context import Context
+from labkit.vault.context import Context, own_work
 from labkit.vault.core import Core, SealKeys
 from labkit.vault.identifiers import uuid_text
-from labkit.vault.mounts import MOUNTS, MountTable, encode_table, new_mount
+from labkit.vault.mounts import MOUNTS, ROOT, MountTable, encode_table, new_mount, read_table, write_table
 from labkit.vault.namespaces import own_mounts
 from labkit.vault.policies import store as policy_store
 from labkit.vault.seal import SEAL_CONFIG, SealConfig, check_event, encode_config
 from labkit.vault.shamir import split
 from labkit.vault.storage.barrier import KEY_BYTES, KEYRING, BarrierError, encrypt_keyring, new_keyring
+from labkit.vault.storage.storage_view import StorageView
 
 CLUSTER = "core/cluster"
 
@@ -60,6 +61,34 @@ def prepare(
     ctx.write(KEYRING, encrypt_keyring(keyring, root_key, entropy))
     ctx.write(SEAL_CONFIG, encode_config(SealConfig(shares, threshold)))
     return Initialised(tuple(split(root_key, shares, threshold, entropy)), root_token), ctx.writes
+
+
+def complete(core: Core) -> None:
+    """Mount in every namespace what all have from their beginning, where an older version stored them without it.
+
+    All of them lack it then: what the root namespace has, the others have too.  A secondary waits for its primary's.
+    """
+    ctx = own_work(core)
+    try:
+        if not core.replica.is_secondary:
+            _mount_missing(ctx)
+    except BarrierError:  # a damaged record is reported by the requests that need it (C12)
+        return
+    if ctx.writes:
+        core.commit(ctx.writes)
+
+
+def _mount_missing(ctx: Context) -> None:
+    namespaces = [ROOT]
+    for namespace in namespaces:
+        storage = StorageView(ctx, namespace.prefix)
+        table = read_table(storage)
+        taken = {mount.path for mount in table.mounts} | {child.name for child in table.namespaces}
+        missing = [mount for mount in own_mounts(ctx.entropy) if not any(path.startswith(mount.path) for path in taken)]
+        if not missing:
+            return
+        write_table(storage, table._replace(mounts=tuple(sorted((*table.mounts, *missing)))))
+        namespaces += table.namespaces
 
 
 def _fill(ctx: Context, engines: Iterable[Wanted]) -> str:

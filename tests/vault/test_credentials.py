@@ -8,9 +8,12 @@ from contextlib import closing
 import pytest
 
 from labkit import Vault
+from labkit.vault.context import own_work
 from labkit.vault.credentials import StoredCredentials
+from labkit.vault.mounts import namespace_at, new_mount, read_table, write_table
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.records import decode_record
+from labkit.vault.storage.storage_view import StorageView
 
 
 @pytest.fixture
@@ -75,3 +78,70 @@ def test_data_and_credentials_that_do_not_belong_together_are_refused(path, stat
 
 def test_no_credential_shows():
     assert repr(StoredCredentials("hvs.secret", ("ab",))) == "StoredCredentials(1 key shares)"
+
+
+OWN = ["cubbyhole/", "identity/"]
+
+
+def as_an_older_version_left_it(path: str) -> str:
+    """A file without the mounts that were not there from the beginning, in any namespace; with one of a user's."""
+    with closing(Vault.open(path)) as vault:
+        assert vault.post("sys/namespaces/team").ok
+        assert vault.post("sys/namespaces/inner", namespace="team").ok
+        assert vault.post("secret/data/app", {"data": {"user": "ada"}}).ok
+        ctx = own_work(vault.core)
+        for name in ("", "team/", "team/inner/"):
+            namespace = namespace_at(ctx, name)
+            assert namespace is not None
+            storage = StorageView(ctx, namespace.prefix)
+            table = read_table(storage)
+            for mount in OWN:
+                table = table.without(mount)
+            write_table(storage, table)
+        vault.core.commit(ctx.writes)
+    return path
+
+
+def mounts_of(vault: Vault, namespace: str) -> list[str]:
+    return [name for name in OWN if name in vault.get("sys/mounts", namespace=namespace).data]
+
+
+def test_a_file_of_an_older_version_gets_the_mounts_that_every_namespace_has(path):
+    as_an_older_version_left_it(path)
+    seen = []
+    for _ in range(2):
+        with closing(Vault.open(path)) as vault:
+            assert [mounts_of(vault, name) for name in ("", "team", "team/inner")] == [OWN] * 3
+            assert vault.get("secret/data/app").data["data"] == {"user": "ada"}
+            assert vault.post("cubbyhole/mine", {"a": 1}).ok
+            seen.append(vault.get("sys/mounts").data)
+    assert seen[0] == seen[1], "once"
+
+
+def test_what_a_user_mounted_there_stays(path):
+    as_an_older_version_left_it(path)
+    with closing(Vault.open(path)) as vault:
+        ctx = own_work(vault.core)
+        table = read_table(ctx.full_storage).without("identity/")
+        write_table(ctx.full_storage, table.with_mount(new_mount("identity/people/", "kv", vault.core.entropy)))
+        vault.core.commit(ctx.writes)
+    with closing(Vault.open(path)) as vault:
+        assert mounts_of(vault, "") == ["cubbyhole/"]
+        assert "identity/people/" in vault.get("sys/mounts").data
+
+
+def test_a_secondary_s_file_and_a_damaged_table_are_left_as_they_are(path):
+    as_an_older_version_left_it(path)
+    with closing(sqlite3.connect(path)) as connection:
+        before = dict(connection.execute("SELECT key, value FROM entries"))
+    change(path, "UPDATE entries SET value = ? WHERE key = 'core/mounts'", b"x" * 60)
+    with closing(Vault.open(path)) as vault:
+        assert vault.get("sys/health").status == 200
+    change(path, "UPDATE entries SET value = ? WHERE key = 'core/mounts'", before["core/mounts"])
+    with closing(Vault.open(path)) as vault:
+        assert vault.post("sys/replication/dr/primary/enable").ok
+        assert vault.post("sys/replication/dr/primary/demote").ok
+    change(path, "UPDATE entries SET value = ? WHERE key = 'core/mounts'", before["core/mounts"])
+    Vault.open(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert dict(connection.execute("SELECT key, value FROM entries"))["core/mounts"] == before["core/mounts"]
