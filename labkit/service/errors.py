@@ -55,6 +55,12 @@ class NotFound(ServiceError):
     status = 404
 
 
+class UnknownMethod(ServiceError):
+    """405: no operation has this method, on whatever path; without a text, as real servers answer it."""
+
+    status = 405
+
+
 class Unsupported(ServiceError):
     """405: the path exists but not this operation on it."""
 

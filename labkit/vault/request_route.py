@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from labkit.service.errors import BadRequest, NotFound, ServiceError, Unavailable, Unsupported
+from labkit.service.errors import BadRequest, NotFound, ServiceError, Unavailable, UnknownMethod
 from labkit.service.fields import to_flag
 from labkit.service.limits import check_path
 from labkit.service.request_path import split_path
@@ -129,7 +129,7 @@ def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:
     method = ctx.request.method
     operation = METHODS.get(method, "") if type(method) is str else ""
     if not operation:
-        raise Unsupported
+        raise UnknownMethod
     path, query = split_path(ctx.request.path)
     if operation == "read" and "list" in query:
         operation = "list" if _is_list(query.pop("list")) else "read"

@@ -28,6 +28,7 @@ from labkit.vault.token_record import digest_of
 from labkit.vault.vault import set_up
 
 DR = "sys/replication/dr/"
+TOKEN, NAMESPACE, WRAP = "X-Vault-Token", "X-Vault-Namespace", "X-Vault-Wrap-TTL"
 
 
 def test_development_mode_is_ready_to_use(service):
@@ -66,26 +67,71 @@ def test_no_callers_object_is_kept_and_none_is_handed_out(service):
     assert service.get("secret/data/app").data["data"] == {"list": [1, 2]}
 
 
-@pytest.mark.parametrize(
-    "refused",
-    [
-        ("POST", "secret/data/app", {"data": {"x": 1}, "options": {"cas": 7}}),
-        ("POST", "transit/keys/k/config", {"min_decryption_version": 99}),
-        ("POST", "sys/mounts/secret", {"type": "kv"}),
-        ("POST", "sys/replication/dr/primary/demote", {}),
-        ("POST", "auth/token/create", {"ttl": "x"}),
-        ("POST", "nowhere/x", {"a": 1}),
-        ("POST", "secret/data/app", {"data": {"a": b"no JSON"}}),
-    ],
+READER = 'path "secret/data/other" { capabilities = ["read"] }'
+INVALID = "2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n"
+
+# Method, path, body, headers beside or in place of the root token's; status and the beginning of the only text.
+REFUSED: tuple[tuple[str, str, Any, dict[str, str], int, str | None], ...] = (
+    ("GET", "secret/data/app", None, {TOKEN: ""}, 403, "permission denied"),
+    ("GET", "secret/data/app", None, {TOKEN: "hvs.none"}, 403, INVALID),
+    ("GET", "secret/data/app", None, {TOKEN: "reader"}, 403, "1 error occurred:\n\t* permission denied\n\n"),
+    ("POST", "nowhere/x", {"a": 1}, {TOKEN: "reader"}, 403, "1 error occurred:\n\t* permission denied\n\n"),
+    ("POST", "nowhere/x", {"a": 1}, {}, 404, 'no handler for route "nowhere/x". route entry not found.'),
+    ("GET", "sys/none", None, {}, 404, "1 error occurred:\n\t* unsupported path\n\n"),
+    ("GET", "secret/data/none", None, {}, 404, None),
+    ("LIST", "secret/metadata/none", None, {}, 404, None),
+    ("POST", "secret/data/app", {"data": {}}, {NAMESPACE: "none"}, 404, "namespace not found"),
+    ("DELETE", "sys/health", None, {}, 405, "1 error occurred:\n\t* unsupported operation\n\n"),
+    ("BREW", "secret/data/app", {"data": {}}, {}, 405, None),
+    ("BREW", "secret/data/app", {"data": {}}, {TOKEN: ""}, 405, None),
+    ("PATCH", "secret/data/app", {"data": {}}, {}, 400, "mime: no media type"),
+    ("PATCH", "secret/data/app", {"data": {}}, {"Content-Type": "text/plain"}, 415, "PATCH requires Content-Type of"),
+    ("POST", "secret/data/app/", {"data": {}}, {}, 400, "cannot write to a path ending in '/'"),
+    ("GET", "secret/data/../app", None, {}, 400, "relative paths not supported"),
+    ("GET", "secret/data/./app", None, {}, 400, "relative paths not supported"),
+    ("GET", "secret/metadata?list=x", None, {}, 400, None),
+    ("POST", "secret/data/app", [1], {}, 400, "failed to decode JSON input: the body is not an object"),
+    ("POST", "secret/data/app", {"data": {"a": float("nan")}}, {}, 400, "failed to decode JSON input: nan"),
+    ("POST", "secret/data/app", {"data": {"a": b"no JSON"}}, {}, 400, "failed to decode JSON input: "),
+    (
+        "POST",
+        "secret/data/app",
+        {"data": {"x": "y" * 33_554_432}},
+        {},
+        413,
+        "failed to decode JSON input: http: request",
+    ),
+    ("POST", "secret/data/app", {"data": {}}, {WRAP: "x"}, 400, "error parsing X-Vault-Wrap-TTL header: "),
+    ("POST", "secret/data/app", {"data": {}}, {WRAP: "-5"}, 400, "requested wrap ttl cannot be negative"),
+    ("POST", "secret/data/app", {"data": "x"}, {}, 400, 'error converting input for field "data": '),
+    ("POST", "transit/keys/k/config", {"min_decryption_version": "x"}, {}, 400, "Field validation failed: error conv"),
+    ("POST", "transit/keys/k/config", {"min_decryption_version": 99}, {}, 400, "cannot set min decryption version"),
+    ("POST", "secret/data/app", {"data": {"x": 1}, "options": {"cas": 7}}, {}, 400, "check-and-set parameter did not"),
+    ("POST", "sys/wrapping/unwrap", {"token": "none"}, {}, 400, "wrapping token is not valid or does not exist"),
+    ("POST", "sys/mounts/secret", {"type": "kv"}, {}, 400, "path is already in use at secret/"),
+    ("POST", "sys/replication/dr/primary/demote", {}, {}, 400, ""),
+    ("POST", "auth/token/create", {"ttl": "x"}, {}, 400, 'time: invalid duration "x"'),
 )
-def test_a_refused_request_changes_nothing(service, refused):
+
+
+def test_a_refused_request_has_its_status_and_text_and_changes_nothing(service):
     service.post("secret/data/app", {"data": {"x": 0}})
     service.post("transit/keys/k")
+    service.put("sys/policies/acl/reader", {"policy": READER})
+    reader = service.post("auth/token/create", {"policies": ["reader"]}).auth["client_token"]
     before = service.core.storage.state()
-
-    method, path, body = refused
-    assert service.request(method, path, body, {"X-Vault-Token": service.root_token}).status >= 400
-    assert service.core.storage.state() == before
+    for method, path, body, headers, status, text in REFUSED:
+        sent = {TOKEN: service.root_token, **headers}
+        sent[TOKEN] = reader if sent[TOKEN] == "reader" else sent[TOKEN]
+        answer = service.request(method, path, body, sent)
+        where = f"{method} {path} {str(body)[:40]} {headers}: {answer.body}"
+        assert (answer.status, len(answer.errors)) == (status, 0 if text is None else 1), where
+        assert text is None or answer.errors[0].startswith(text), where
+        assert service.core.storage.state() == before, where
+    service.put("sys/seal")
+    for path in ("secret/data/app", "nowhere/x", "sys/mounts"):
+        answer = service.get(path)
+        assert (answer.status, answer.errors) == (503, ["Vault is sealed"])
 
 
 def test_calls_are_listed_and_failures_can_be_asked_for(service):
