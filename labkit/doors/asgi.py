@@ -91,7 +91,12 @@ class HttpApp(ABC):
         await send({"type": "http.response.body", "body": answer.content})
         if self.log is not None:
             client = (scope.get("client") or ("-",))[0]
-            self.log(f"{client} {scope['method']} {readable(scope['raw_path'].decode('latin-1'))} {answer.status}")
+            path = readable(scope["raw_path"].decode("latin-1"))
+            self.log(f"{self._door_of(scope)}{client} {scope['method']} {path} {answer.status}")
+
+    def _door_of(self, scope: Message) -> str:
+        """Say in a line of the log where a request came in, when there is a choice."""
+        return ""
 
     @abstractmethod
     async def _answer(self, scope: Message, headers: list[tuple[str, str]], content: bytes | Unreadable) -> Answer:

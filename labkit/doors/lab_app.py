@@ -62,6 +62,9 @@ class LabApp(HttpApp):
         calls[cluster].add(asked.method, asked.target, asked.body, None, answer)
         return written(answer) if answer.status else SILENT
 
+    def _door_of(self, scope: Message) -> str:
+        return f"{self.ports[scope['server'][1]]}: "
+
     def _node(self, cluster: str, path: str) -> str:
         """Return the node that is asked: a cluster without an active one says of itself that it is sealed."""
         queries = self.lab.queries

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -30,7 +31,7 @@ MIN_PAUSE_NS = SECOND_NS // 1_000
 
 
 class LabDriver:
-    """What drives one served lab; all but ``speed`` is called in the server's loop."""
+    """What drives one served lab; all but ``speed`` is called in the server's loop, ``failed`` when a bug ends it."""
 
     def __init__(self, parts: Parts, passage: TimePassage, speed: float = 0) -> None:
         self.parts, self.speed, self._passage = parts, speed, passage
@@ -41,6 +42,7 @@ class LabDriver:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
         self.cause: BaseException | None = None
+        self.failed: Callable[[], None] = lambda: None
 
     def __repr__(self) -> str:
         return f"LabDriver(speed {self.speed:g})"
@@ -140,6 +142,7 @@ class LabDriver:
                     self._last_ns = real.steady()
         except Exception as cause:  # a bug has closed the lab's clock: nothing will be answered any more
             self.cause = cause
+            self.failed()
             waiting: list[asyncio.Future[Any]] = [*self._asks.values(), *self._runbooks.values()]
             for future in waiting:
                 if not future.done():

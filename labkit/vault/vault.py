@@ -61,6 +61,7 @@ class Vault(ShortForms):
         self._link: CloudLink | None = None
         self._make_link: Callable[[], CloudLink] | None = None  # to a cloud, where one is beside it
         self._lock = RLock()
+        self._files_given = files
         self._build(storage, settings or Settings(), state, files or Files())
 
     def _build(self, storage: Storage, settings: Settings, state: Mapping[str, Any] | None, files: Files) -> None:
@@ -259,6 +260,12 @@ class Vault(ShortForms):
         ctx.store_nonce_counts()
         self.core.commit(ctx.writes)
 
+    def use_files(self, files: Files) -> None:
+        """Keep files there from now on, also after ``reset``."""
+        with self._lock:
+            self._files_given = self.files = files
+            self.core.use_files(files)
+
     def unseal_with(self, shares: tuple[str, ...]) -> None:
         """Give key shares (hex) to this node."""
         from labkit.vault.seal import unseal
@@ -273,7 +280,7 @@ class Vault(ShortForms):
             raise ValueError("only what Vault.dev() made can be reset; this vault's contents are a file's or a lab's")
         with self._lock:
             root_token, unseal_keys = self.root_token, self.unseal_keys
-            self._build(born.storage(), self.core.settings, born.state, Files())
+            self._build(born.storage(), self.core.settings, born.state, self._files_given or Files())
             self.root_token, self.unseal_keys = root_token, unseal_keys
             born.rewind(self.environment)
             self._link = None

@@ -1,0 +1,86 @@
+"""Serving a lab: every cluster of a scenario on a port of its own, with a page that shows the lab.
+
+Its time passes as fast as a clock unless another speed is given, and its timeline is played; what clients ask comes on
+top.  Its tokens and keys follow from the seed: the same every time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from labkit.commands import serving
+from labkit.commands.exit_codes import AS_EXPECTED, refuse, report_bug
+
+if TYPE_CHECKING:
+    from labkit.doors.served_lab import ServedLab
+    from labkit.doors.server_thread import DoorSettings, TlsFiles
+
+BANNER = """\
+labkit serves the clusters of "{title}":
+"""
+PREDICTABLE = """\
+It is a simulation with seed {seed}: its tokens and keys are the same in every run, so anybody can know them.
+Do not store real secrets in it. {time}
+"""
+
+
+def serve_lab(given: argparse.Namespace, tls: TlsFiles | None) -> int:
+    """Serve a lab until the process is asked to stop."""
+    from labkit.doors.server_thread import NoServer
+    from labkit.lab.lab import Lab
+    from labkit.scenario.problems import ScenarioError
+
+    speed: float = 1 if given.speed is None else given.speed
+
+    def door_to(settings: DoorSettings) -> ServedLab:
+        return Lab.load(given.lab, given.seed).serve(given.port, speed=speed, settings=settings)
+
+    settings = serving.settings_of(given, tls, lambda: serving.log(f"the page's next address: {door.page}"))
+    try:
+        door = door_to(settings)
+    except (ScenarioError, ValueError, OSError) as error:
+        return refuse(str(error))
+    door.again = lambda: door_to(settings)
+    with serving.until_stopped() as stop:
+        door.driver.failed = stop.set
+        try:
+            door.open()
+        except NoServer as error:
+            return refuse(str(error))
+        announce(door, given, tls)
+        serving.wait(stop)
+        door.close()
+    if isinstance(door.driver.cause, Exception):
+        return report_bug(door.driver.cause, "labkit serve")
+    return AS_EXPECTED
+
+
+def announce(door: ServedLab, given: argparse.Namespace, tls: TlsFiles | None) -> None:
+    """Say how the clusters, the page and the control interface are reached."""
+    clusters = {
+        name: {"url": url, "root_token": cluster.root_token, "unseal_keys": list(cluster.unseal_keys)}
+        for (name, url), cluster in zip(door.urls.items(), door.lab.clusters.values(), strict=True)
+    }
+    first = next(iter(clusters.values()))
+    control = {"url": f"{first['url']}/control/", "key": door.control.guard.key} if given.control else None
+    if given.json:
+        said: dict[str, Any] = {**first, "ca_file": tls.authority if tls else None}
+        print(json.dumps({**said, "clusters": clusters, "page": door.page, "control": control}), flush=True)
+        return
+    title = door.lab.scenario.scenario.title if door.lab.scenario is not None else given.lab
+    print(BANNER.format(title=title))
+    for name, row in clusters.items():
+        print(f"    {name}: {row['url']} with root token {row['root_token']}")
+    if tls:
+        print(f"\n    export VAULT_CACERT={tls.authority}")
+    speed = door.driver.speed
+    passes = f"Its time passes {speed:g} times as fast as yours." if speed else "Its time passes for requests only."
+    print()
+    print(PREDICTABLE.format(seed=door.lab.seed, time=passes), end="")
+    print(f"\na page that shows it{' and has its verbs' if control else ''}, for this machine only, opened once:")
+    print(f"    {door.page}")
+    if control:
+        print(f"control at {control['url']} with the header\n    X-Labkit-Key: {control['key']}")
+    print("\nCtrl-C stops it.", flush=True)

@@ -1,0 +1,64 @@
+"""Serving: what serving a vault and serving a lab have in common: TLS files, signals, the wait for the end."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from labkit.doors.server_thread import DoorSettings, TlsFiles
+
+
+def log(line: str) -> None:
+    """Write a line for whoever watches the server; what programs read is on the other stream."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def settings_of(given: argparse.Namespace, tls: TlsFiles | None, opened: Callable[[], None]) -> DoorSettings:
+    """Return how the doors are reached."""
+    from labkit.doors.server_thread import LOOPBACK, DoorSettings
+    from labkit.service.limits import MAX_REQUEST_BYTES
+
+    host = "0.0.0.0" if given.allow_remote else LOOPBACK  # asked for by name
+    return DoorSettings(host, tls, log, given.max_request_size or MAX_REQUEST_BYTES, given.control, opened)
+
+
+def tls_files(folder: Path) -> TlsFiles:
+    """Write a certificate for localhost, its key and its authority to a folder."""
+    from labkit import real
+    from labkit.doors.server_thread import TlsFiles
+    from labkit.vault.replication.api_certificate import AUTHORITY_FILE, CERTIFICATE_FILE, KEY_FILE, files_of
+
+    made = files_of("labkit", ("localhost",), real.entropy, real.now())
+    paths = {name: folder / Path(name).name for name in (AUTHORITY_FILE, CERTIFICATE_FILE, KEY_FILE)}
+    for name, path in paths.items():
+        path.touch(mode=0o600)
+        path.write_bytes(made[name]())
+    return TlsFiles(str(paths[CERTIFICATE_FILE]), str(paths[KEY_FILE]), str(paths[AUTHORITY_FILE]))
+
+
+@contextmanager
+def until_stopped(reopen: Callable[[], None] | None = None) -> Iterator[threading.Event]:
+    """Let signals ask the process to stop, and SIGHUP to open its files again where it has any."""
+    stop = threading.Event()
+    asked: dict[int, Callable[[], None]] = {signal.SIGINT: stop.set, signal.SIGTERM: stop.set}
+    if reopen is not None and hasattr(signal, "SIGHUP"):
+        asked[signal.SIGHUP] = reopen
+    before = {number: signal.signal(number, lambda number, _: asked[number]()) for number in asked}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def wait(stop: threading.Event) -> None:
+    """Wait until the process is asked to stop."""
+    while not stop.wait(3_600):
+        pass

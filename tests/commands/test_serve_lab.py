@@ -1,0 +1,115 @@
+"""serve --lab: a process that answers for every cluster of a scenario, and how it is controlled from another one."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+import requests
+
+from labkit.cli import main
+
+SCENARIO = """\
+scenario: Two clusters
+lab:
+  sites: [here, there]
+  links:
+    - {between: [here, there], latency: 20ms}
+  clusters:
+    one: {site: here, nodes: 1}
+    two: {site: there, nodes: 1}
+timeline:
+  - {do: replicate, primary: one, secondary: two, at: 1s}
+"""
+
+
+@pytest.mark.parametrize("json_line", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_every_cluster_is_served_and_the_lab_is_controlled(checkout: Path, tmp_path: Path, json_line: bool) -> None:
+    path = tmp_path / "two.lab.yaml"
+    path.write_text(SCENARIO)
+    command = ["serve", "--lab", str(path), "--port", "0", "--speed", "0", "--control", "--seed", "8"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "labkit", *command, *(["--json"] if json_line else [])],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=checkout,
+    )
+    assert process.stdout is not None
+    try:
+        if json_line:
+            talk(json.loads(process.stdout.readline()))
+        else:
+            read_words(process.stdout)
+        process.send_signal(signal.SIGTERM)
+        out, errors = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.communicate()
+    assert (process.returncode, out) == (0, "")
+    if json_line:
+        assert "two: 127.0.0.1 GET sys/health 472\n" in errors
+        assert "the page's next address: http://127.0.0.1:" in errors
+
+
+def talk(said: dict[str, object]) -> None:
+    """Use what the first line says."""
+    clusters, control = said["clusters"], said["control"]
+    assert isinstance(clusters, dict)
+    assert isinstance(control, dict)
+    assert list(clusters) == ["one", "two"]
+    assert said["url"] == clusters["one"]["url"]
+    with requests.Session() as session:
+        session.headers["X-Labkit-Key"] = control["key"]
+        moved = session.post(f"{control['url']}clock/advance", json={"duration": "10s"}, timeout=30).json()
+        assert moved == {"now_ns": 10_000_000_000, "now": "10s", "speed": 0}
+        assert session.get(f"{clusters['two']['url']}/v1/sys/health", timeout=30).status_code == 472
+        headers = {"X-Vault-Token": clusters["one"]["root_token"]}
+        assert session.get(f"{said['url']}/v1/sys/mounts", headers=headers, timeout=30).status_code == 200
+        page = str(said["page"])
+        assert page.startswith(f"{said['url']}/#key=")
+        opened = session.post(f"{said['url']}/page/session", json={"key": page.partition("=")[2]}, timeout=30)
+        assert opened.json() == {"key": control["key"]}
+        assert session.post(f"{control['url']}reset", timeout=30).json()["now"] == "0s"
+
+
+def read_words(out: Iterable[str]) -> None:
+    """Check what people read."""
+    text = "".join(takewhile(lambda line: "Ctrl-C" not in line, out))
+    assert text.startswith('labkit serves the clusters of "Two clusters":\n\n    one: http://127.0.0.1:')
+    assert "It is a simulation with seed 8: its tokens and keys are the same in every run" in text
+    assert "Its time passes for requests only." in text
+    assert "a page that shows it and has its verbs, for this machine only, opened once:\n    http://" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--lab", "none.lab.yaml"], "none.lab.yaml"),
+        (["--lab", "FILE", "--port", "65535"], "port: expected the first of 2 ports"),
+        (["--lab", "FILE", "--data", "x"], "--data goes without --lab"),
+        (["--lab", "FILE", "--speed", "fast"], "expected a number from 0 to 1000000"),
+        (["--config", "none.toml"], "none.toml: No such file"),
+        (["--audit-dir", "none"], "none: expected a folder for audit files"),
+    ],
+)
+def test_what_cannot_be_served_is_refused(
+    arguments: list[str],
+    said: str,
+    written: Callable[[str, str], str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = written("two.lab.yaml", SCENARIO)
+    try:
+        code = main(["serve", *(file if argument == "FILE" else argument for argument in arguments)])
+    except SystemExit as left:
+        code = int(str(left.code))
+
+    assert code == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,51 @@
+"""What serving a vault and a lab have in common: signals, TLS files, the log."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import stat
+from pathlib import Path
+
+import pytest
+
+from labkit.commands import serving
+
+
+def test_signals_ask_for_the_end_and_for_files_to_be_opened_again() -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    reopened: list[str] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with serving.until_stopped(lambda: reopened.append("again")) as stop:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not stop.is_set()
+            os.kill(os.getpid(), number)
+            serving.wait(stop)
+
+    assert reopened == ["again", "again"]
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
+
+
+def test_without_files_sighup_is_left_as_it_is() -> None:
+    before = signal.getsignal(signal.SIGHUP)
+    with serving.until_stopped():
+        assert signal.getsignal(signal.SIGHUP) is before
+
+
+def test_the_key_of_a_certificate_is_for_its_owner_only(tmp_path: Path) -> None:
+    made = serving.tls_files(tmp_path)
+
+    assert {stat.S_IMODE(Path(path).stat().st_mode) for path in made} == {0o600}
+    assert Path(made.authority).read_text().startswith("-----BEGIN CERTIFICATE-----")
+
+
+def test_it_listens_on_loopback_unless_it_is_asked_for_more(capsys: pytest.CaptureFixture[str]) -> None:
+    given = argparse.Namespace(allow_remote=False, max_request_size=None, control=True)
+    settings = serving.settings_of(given, None, lambda: None)
+
+    assert (settings.host, settings.control) == ("127.0.0.1", True)
+    given.allow_remote = True
+    assert serving.settings_of(given, None, lambda: None).host == "0.0.0.0"
+    serving.log("a line")
+    assert capsys.readouterr() == ("", "a line\n")
