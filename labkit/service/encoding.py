@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from binascii import a2b_base64, b2a_base64
 
-_TO_URL = str.maketrans("+/", "-_")
-_FROM_URL = str.maketrans("-_+/", "+/!!")  # the standard alphabet's own two are not in the URL alphabet
-
 
 def to_base64(value: bytes) -> str:
     """Write bytes as base64 with padding."""
@@ -29,9 +26,11 @@ def from_unpadded_base64(text: str) -> bytes:
 
 def to_base64url(value: bytes) -> str:
     """Write bytes as base64 for URLs, without padding."""
-    return to_base64(value).translate(_TO_URL).rstrip("=")
+    return to_base64(value).replace("+", "-").replace("/", "_").rstrip("=")
 
 
 def from_base64url(text: str) -> bytes:
     """Read base64 for URLs, whose padding may be left out; raise ValueError."""
-    return from_unpadded_base64(text.translate(_FROM_URL))
+    if "+" in text or "/" in text:
+        raise ValueError("the alphabet for URLs has - and _ in place of + and /")
+    return from_unpadded_base64(text.replace("-", "+").replace("_", "/"))

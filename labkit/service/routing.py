@@ -162,10 +162,11 @@ class Groups:
     have no route.
     """
 
-    __slots__ = ("modules", "otherwise")
+    __slots__ = ("_tables", "modules", "otherwise")
 
     def __init__(self, modules: Mapping[str, tuple[str, ...]], otherwise: str = "") -> None:
         self.modules, self.otherwise = modules, otherwise
+        self._tables: dict[str, Table] = {}  # of the segments that were asked for
 
     @property
     def routes(self) -> tuple[Route, ...]:
@@ -176,12 +177,20 @@ class Groups:
     def match(self, operation: str, path: str) -> Match:
         """Find the route of an operation on a path; raise Unsupported (405) or NotFound (404)."""
         try:
-            return Table(_routes(self.modules.get(path.partition("/")[0], ()))).match(operation, path)
+            return self._table(path.partition("/")[0]).match(operation, path)
         except (Unsupported, NotFound) as refused:
             if self.otherwise:
                 with suppress(NotFound):
                     return Table(_routes((self.otherwise,))).match(operation, path)
             raise refused from None
+
+    def _table(self, segment: str) -> Table:
+        table = self._tables.get(segment)
+        if table is None:
+            table = Table(_routes(self.modules.get(segment, ())))
+            if segment in self.modules:
+                self._tables[segment] = table
+        return table
 
 
 def _routes(modules: Iterable[str]) -> list[Route]:

@@ -50,6 +50,7 @@ MAX_CACHED_ROUTE_CHARACTERS = 512
 
 NO_FORWARDING = "x-vault-no-request-forwarding"
 NAMESPACE = "x-vault-namespace"
+ROTATE_ROOT = "/rotate-root"
 UNLOCK = "sys/namespaces/api-lock/unlock"
 
 # First segments of the system's paths that only the root namespace has: they are about the cluster as a whole.
@@ -77,8 +78,8 @@ ROOT_ONLY = frozenset(
 _SYSTEM = MountTable((Mount("sys/", "system", "system", "system"),))
 
 
-def find_route(ctx: Context) -> None:
-    """Resolve (method, namespace, path)."""
+def find_route(ctx: Context, found: Context | None = None) -> None:
+    """Resolve (method, namespace, path); ``found``: the same request's context, for which that was done just now."""
     request = ctx.request
     key: Any = f"{request.method} {request.path}"
     asked = ctx.headers.get(NAMESPACE)
@@ -88,12 +89,19 @@ def find_route(ctx: Context) -> None:
     cached = ctx.core.caches.routes.get(key)
     if cached is not None and cached[0] is table and (not cached[1].tables or _are_same(ctx, cached[1].tables)):
         resolved: ResolvedRoute = cached[1]
+    elif found is not None and found.resolved is not None and _holds(found, found.resolved, table):
+        resolved = found.resolved
     else:
         resolved = resolve(ctx, table)
         ctx.new_route = (key, table)
     ctx.resolved = resolved
     ctx.operation, ctx.path = resolved.operation, resolved.path
     ctx.body = (request.body or {}) if resolved.operation in ("write", "patch") else resolved.query
+
+
+def _holds(found: Context, resolved: ResolvedRoute, table: bytes | None) -> bool:
+    """Whether a route of the root namespace was found in this stored mount table."""
+    return found.new_route is not None and found.new_route[1] is table and not resolved.tables
 
 
 def is_for_active_node(core: Core, request: Request) -> bool:
@@ -140,6 +148,8 @@ def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:
     place = _Place(ctx, stored)
     path = place.enter(_named(ctx, path), path)
     mount = place.table.find(path) or _SYSTEM.find(path)
+    if mount is None and path.endswith(ROTATE_ROOT):
+        mount, path = _rotating(place.table, path)
     match: Match | Exception
     if mount is None:
         match = place.damage or _no_route(path)
@@ -154,6 +164,13 @@ def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:
     return ResolvedRoute(
         operation, path, query, mount, match, flags, place.namespace, tuple(place.tables), place.locked
     )
+
+
+def _rotating(table: MountTable, path: str) -> tuple[Mount | None, str]:
+    """Return the method and path of a rotation that is asked for without ``auth/`` (decision A7)."""
+    whole = f"auth/{path}"
+    mount = table.at(whole.removesuffix(ROTATE_ROOT[1:]))
+    return (mount, whole) if mount is not None and mount.kind == "cloud" else (None, path)
 
 
 class _Place:

@@ -121,7 +121,7 @@ def start(core: Core, plain: Context, number: int) -> Response | Suspended:
     waiting = Suspended(
         number, plain.request, NOT_FETCHED_YET, request_id=plain.request_id, keys=core.keys.fingerprint()
     )
-    ctx = _context(core, waiting)
+    ctx = _context(core, waiting, plain)
     return _advance(ctx, walk_on(ctx), waiting)
 
 
@@ -196,8 +196,8 @@ def _why_refused(core: Core, suspended: Suspended) -> ServiceError | None:
     return None if core.keys.fingerprint() == suspended.keys else Unavailable(KEYS_REPLACED)
 
 
-def _context(core: Core, suspended: Suspended) -> Context:
-    """Return the request's context up to its route, over its tape."""
+def _context(core: Core, suspended: Suspended, found: Context | None = None) -> Context:
+    """Return the request's context up to its route, over its tape; ``found`` has its route, when it begins."""
     tape = Tape(core, suspended.tape)
     ctx = Context(core, suspended.request, core.now(), tape)
     ctx.request_id = suspended.request_id
@@ -207,7 +207,7 @@ def _context(core: Core, suspended: Suspended) -> Context:
         from labkit.vault import cors
 
         cors.name_origin(ctx)
-    request_route.find_route(ctx)
+    request_route.find_route(ctx, found)
     return ctx
 
 

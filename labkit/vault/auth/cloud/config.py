@@ -15,7 +15,7 @@ from labkit.service.errors import BadRequest, NotFound
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.auth.cloud import settings
-from labkit.vault.auth.cloud.settings import CONFIG, MAX_RETRIES, CloudConfig
+from labkit.vault.auth.cloud.settings import CONFIG, MAX_RETRIES, ROTATION, CloudConfig
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -69,6 +69,7 @@ def read_config(ctx: Context) -> dict[str, Any]:
 def delete_config(ctx: Context) -> None:
     """Delete the configuration with its credentials."""
     ctx.storage.delete(CONFIG)
+    ctx.storage.delete(ROTATION)
     _forget(ctx)
 
 

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -92,7 +93,12 @@ def _is_name(pattern: re.Pattern[str], text: str) -> bool:
 
 def read_resource_id(text: Any) -> ResourceId | None:
     """Return the parts of a resource's path, None for what is none; ``/providers`` may be left out."""
-    parts = text.split("/") if isinstance(text, str) and len(text) <= MAX_NAME * 8 else []
+    return _read(text) if isinstance(text, str) and len(text) <= MAX_NAME * 8 else None
+
+
+@lru_cache(maxsize=512)  # the same few machines log in again and again
+def _read(text: str) -> ResourceId | None:
+    parts = text.split("/")
     if len(parts) < 8 or parts[0] or parts[1].lower() != "subscriptions" or parts[3].lower() != "resourcegroups":
         return None
     rest = parts[6:] if parts[5].lower() == "providers" else parts[5:]

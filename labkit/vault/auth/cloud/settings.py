@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from labkit.service.cloud_environments import (
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from labkit.vault.context import Context
     from labkit.vault.storage.storage_view import StorageView
 
-CONFIG = "config"
+CONFIG, ROTATION = "config", "rotation"
 MAX_RETRIES = 100
 
 FALL_BACKS = {
@@ -106,7 +107,8 @@ def effective(ctx: Context, config: CloudConfig) -> CloudSettings:
             raise BadRequest(f"{field} is required: give it here, or {FALL_BACKS[field]} in the service's environment")
     if not _TENANT.fullmatch(given["tenant_id"]):
         raise BadRequest("tenant_id: expected an id or a domain of the cloud directory, such as a GUID")
-    environment = environment_named(given["environment"] or DEFAULT_ENVIRONMENT)
+    chosen = given["environment"] or DEFAULT_ENVIRONMENT
+    environment = ENVIRONMENTS.get(chosen) or environment_named(chosen)
     if environment is None:
         raise BadRequest(f"environment: expected one of {', '.join(ENVIRONMENTS)}")
     retries = RetryPolicy(
@@ -119,10 +121,13 @@ def effective(ctx: Context, config: CloudConfig) -> CloudSettings:
     )
 
 
+_nanoseconds = lru_cache(maxsize=64)(parse_duration)
+
+
 def read_delay(field: str, sent: object) -> int:
     """Read a delay as nanoseconds; raise BadRequest for what is none, or negative."""
     try:
-        delay_ns = parse_duration(sent)
+        delay_ns = _nanoseconds(sent) if type(sent) is str else parse_duration(sent)
     except ValueError as error:
         raise BadRequest(f"{field}: {error}") from None
     if delay_ns < 0:

@@ -9,6 +9,7 @@ TABLE = Groups(
     {
         "config": ("labkit.vault.auth.cloud.config",),
         "login": ("labkit.vault.auth.cloud.login",),
+        "rotate-root": ("labkit.vault.auth.cloud.rotation",),
         "role": ("labkit.vault.auth.cloud.roles",),
     }
 )

@@ -16,9 +16,9 @@ ALIASES = "identity/alias/"
 def entity_of(ctx: Context, alias: str) -> str:
     """Return the id of the entity of an alias of the request's mount; made at its first login."""
     storage, key = ctx.namespace_storage, folder_of(ctx.mount) + sha256(alias.encode()).hexdigest()
-    stored = storage.get(key)
-    if stored is not None:
-        return stored.decode()
+    known = storage.decoded(key, bytes.decode)
+    if known is not None:
+        return known
     made = uuid_text(ctx.entropy)
     storage.put(key, made.encode())
     return made

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from labkit.service.message import Response, respond, silence
+from labkit.service.message import Request, Response, Suspended, respond, silence
 
 DENIED = {"errors": ["1 error occurred:\n\t* permission denied\n\n"]}
 DAY_S = 86_400
@@ -501,3 +501,61 @@ def test_nothing_that_is_observed_shows_a_token(stand) -> None:
     assert token not in repr(stand.seen)
     assert stand.cloud.config["client_secret"] not in repr(stand.seen)
     assert stand.cloud.config["client_secret"] not in repr(stand.fetched)
+
+
+# ---- what waits is plain data
+
+
+def test_a_login_that_is_replayed_at_each_question_is_the_same(stand) -> None:
+    """Every live generator is dropped: the request goes on from its tape, and does nothing twice (R2)."""
+    path, machine = "/v1/auth/cloud/login", stand.cloud.vm("web-1")
+    body = {
+        "role": "web",
+        "jwt": machine.token(),
+        "subscription_id": machine.subscription_id,
+        "resource_group_name": "web",
+        "vm_name": "web-1",
+    }
+    failures = [respond(503), silence("x")]
+    stand.instead[:] = [lambda fetch: failures.pop() if failures and len(stand.fetched) > 2 else None]
+    outcome, questions = stand.vault.handle(Request("POST", path, {}, body)), 0
+    while isinstance(outcome, Suspended):
+        stand.vault.core.caches.generators.clear()
+        questions += 1
+        outcome = stand.vault.resume(outcome, stand.cloud.answer(outcome.fetch))
+
+    assert (outcome.status, questions) == (200, 6)
+    assert [kind for kind, _ in stand.seen] == ["cloud call failed"] * 2
+    token = outcome.auth["client_token"]
+    assert stand.vault.get("auth/token/lookup-self", token=token).data["meta"]["vm_name"] == "web-1"
+    assert len(stand.vault.core.storage.list("token/accessor/")) == 2  # the root token's, and this one's
+
+
+def test_many_first_logins_make_one_discovery_and_one_fetch_of_keys(stand) -> None:
+    """They wait as in a node: whoever needs a fetch that is under way gets its answer, in their order."""
+    machine = stand.cloud.vm("web-1")
+    body = {
+        "role": "sp",
+        "jwt": machine.token(),
+        "subscription_id": machine.subscription_id,
+        "resource_group_name": "web",
+    }
+    request = Request("POST", "/v1/auth/cloud/login", {}, body)
+    failures = [respond(503)]
+    stand.instead[:] = [lambda fetch: failures.pop() if failures else None]
+    waiting = [stand.vault.handle(request) for _ in range(120)]
+    answered: list[Response] = []
+    while waiting:
+        first = waiting[0]
+        assert isinstance(first, Suspended)
+        assert all(isinstance(outcome, Suspended) and outcome.fetch == first.fetch for outcome in waiting)
+        answer = stand.cloud.answer(first.fetch)
+        resumed = [stand.vault.resume(outcome, answer) for outcome in waiting if isinstance(outcome, Suspended)]
+        if len(answered) + len(resumed) < 240:
+            resumed += [stand.vault.handle(request) for _ in range(60)]
+        answered += [outcome for outcome in resumed if isinstance(outcome, Response)]
+        waiting = [outcome for outcome in resumed if isinstance(outcome, Suspended)]
+
+    assert {answer.status for answer in answered} == {200}
+    assert len(answered) == 240
+    assert stand.asked == ["openid-configuration", "openid-configuration", "keys"]

@@ -1,0 +1,211 @@
+"""Rotating the root credential: the secret in place always works, and only what is known to be old is removed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from labkit.service.message import Fetch, Response, Suspended, respond, silence
+from labkit.vault.auth.cloud.rotation import PATIENCE_NS, Rotation
+
+PATH = "auth/cloud/rotate-root"
+
+
+def secret_of(stand) -> str:
+    """The secret that is in place."""
+    secret: str = stand.vault.get("auth/cloud/config").data["client_secret"]
+    return secret
+
+
+def key_ids(stand) -> list[str]:
+    """The ids of the secrets that the directory knows."""
+    application = stand.cloud.inventory.applications[stand.cloud.config["client_id"]]
+    return [secret.key_id for secret in application.secrets]
+
+
+def failing(word: str, answer: Response) -> Any:
+    """An answer in the directory's or the token endpoint's place."""
+    return lambda fetch: answer if word in fetch.request.path else None
+
+
+@pytest.fixture(autouse=True)
+def _same_secrets(stand):
+    """Leave the shared cloud with the secrets that it had."""
+    application = stand.cloud.inventory.applications[stand.cloud.config["client_id"]]
+    yield
+    now = stand.cloud.inventory.applications[application.client_id]
+    stand.cloud.inventory.keep_secrets(now, application.secrets)
+
+
+def test_a_secret_takes_the_place_of_the_old_one_and_nobody_sees_it_go_by(stand) -> None:
+    old, ids = secret_of(stand), key_ids(stand)
+    assert stand.vault.post(PATH).status == 204
+    new = secret_of(stand)
+
+    assert new != old
+    assert len(key_ids(stand)) == 1
+    assert key_ids(stand) != ids
+    assert stand.asked == ["token", "applications", "addPassword", "token", "removePassword"]
+    stand.vault.post("auth/cloud/config", {"max_retries": 1})  # drops the access token of before
+    assert stand.login(role="web").ok
+    assert new not in repr((stand.seen, stand.fetched))
+
+
+@pytest.mark.parametrize("path", ["cloud/rotate-root", "elsewhere/rotate-root"])
+def test_it_is_asked_for_without_auth_too(stand, path) -> None:
+    stand.vault.post("sys/auth/elsewhere", {"type": "cloud"})
+    stand.vault.post("auth/elsewhere/config", stand.cloud.config)
+
+    assert stand.vault.post(path).status == 204
+
+
+def test_an_engine_of_that_name_wins_its_path_and_other_methods_have_none(stand) -> None:
+    assert stand.vault.post("token/rotate-root").status == 404
+    stand.vault.post("sys/mounts/cloud", {"type": "kv"})
+    stand.vault.post("cloud/rotate-root", {"a": 1})
+
+    assert stand.vault.get("cloud/rotate-root").data == {"a": 1}
+    assert stand.fetched == []
+
+
+def test_the_path_without_auth_is_judged_by_the_policy_of_the_other(stand) -> None:
+    stand.vault.post(
+        "sys/policies/acl/rotate", {"policy": 'path "auth/cloud/rotate-root" { capabilities = ["update"] }'}
+    )
+    stand.vault.post("sys/policies/acl/short", {"policy": 'path "cloud/rotate-root" { capabilities = ["update"] }'})
+    tokens = [
+        stand.vault.post("auth/token/create", {"policies": [name]}).auth["client_token"] for name in ("rotate", "short")
+    ]
+
+    assert [stand.vault.post("cloud/rotate-root", token=token).status for token in tokens] == [204, 403]
+
+
+@pytest.mark.parametrize("change", [{"client_secret": ""}, {"client_id": ""}, {"client_id": "x' or appId eq 'y"}])
+def test_without_a_client_there_is_nothing_to_rotate(stand, change) -> None:
+    stand.vault.post("auth/cloud/config", change)
+    refused = stand.vault.post(PATH)
+
+    assert (refused.status, refused.errors[0][:15]) == (400, "not configured:")
+    assert stand.fetched == []
+
+
+@pytest.mark.parametrize("answer", [silence("x"), respond(503), respond(403), respond(200, {}), respond(200, None)])
+@pytest.mark.parametrize("word", ["/applications?", "addPassword"])
+def test_a_directory_that_fails_changes_nothing(stand, word, answer) -> None:
+    old, ids = secret_of(stand), key_ids(stand)
+    stand.instead[:] = [failing(word, answer)]
+    refused = stand.vault.post(PATH)
+    stand.instead.clear()
+
+    assert (refused.status, secret_of(stand), key_ids(stand)) == (503, old, ids)
+    assert stand.vault.post(PATH).status == 204  # the next one may begin
+
+
+def test_several_applications_of_one_client_are_not_guessed_at(stand) -> None:
+    row = {"id": "11111111-0000-4000-8000-000000000001"}
+    stand.instead[:] = [failing("/applications?", respond(200, {"value": [row, row]}))]
+    refused = stand.vault.post(PATH)
+
+    assert (refused.status, "has 2 applications" in refused.errors[0]) == (503, True)
+
+
+def test_a_secret_that_spreads_slowly_is_waited_for(stand) -> None:
+    refusals = [respond(401), respond(401)]
+    stand.instead[:] = [
+        lambda fetch: (
+            refusals.pop() if stand.asked.count("token") > 1 and "token" in fetch.request.path and refusals else None
+        )
+    ]
+    before_ns = stand.vault.now()
+
+    assert stand.vault.post(PATH).status == 204
+    assert stand.vault.now() - before_ns > 12_000_000_000
+
+
+def test_a_secret_that_never_spreads_is_given_up_and_removed_by_the_next(stand) -> None:
+    old, ids = secret_of(stand), key_ids(stand)
+    stand.instead[:] = [
+        lambda fetch: respond(401) if stand.asked.count("token") > 1 and "token" in fetch.request.path else None
+    ]
+    refused = stand.vault.post(PATH)
+    assert (refused.status, "the old one holds" in refused.errors[0]) == (503, True)
+    assert secret_of(stand) == old
+    assert len(key_ids(stand)) == 2
+    assert key_ids(stand)[0] == ids[0]
+    stand.instead.clear()
+
+    assert stand.vault.post(PATH).status == 204
+    assert len(key_ids(stand)) == 1
+
+
+def test_what_cannot_be_removed_is_left_for_the_next(stand) -> None:
+    stand.instead[:] = [failing("removePassword", respond(500))]
+    warned = stand.vault.post(PATH)
+    assert (warned.status, len(key_ids(stand))) == (200, 2)
+    assert "1 secrets that were replaced could not be removed" in warned.warnings[0]
+    stand.instead.clear()
+
+    assert stand.vault.post(PATH).status == 204
+    assert len(key_ids(stand)) == 1
+
+
+def test_secrets_of_others_are_never_removed(stand) -> None:
+    from labkit.cloud.application_directory import new_secret
+
+    application = stand.cloud.inventory.applications[stand.cloud.config["client_id"]]
+    other = new_secret(stand.cloud.parts, "another", stand.clock.now_ns * 2, 0)
+    twin = other._replace(key_id="twin", text=application.secrets[0].text[:3] + "x")
+    stand.cloud.inventory.keep_secrets(application, (*application.secrets, other, twin))
+    warned = stand.vault.post(PATH)
+
+    assert "is not known to the directory for sure" in warned.warnings[0]
+    assert key_ids(stand)[:3] == [application.secrets[0].key_id, other.key_id, "twin"]
+    assert stand.vault.post(PATH).status == 204  # by then the id is known
+    assert key_ids(stand)[:3] == [application.secrets[0].key_id, other.key_id, "twin"]
+    assert len(key_ids(stand)) == 4
+
+
+def test_one_rotation_at_a_time(stand) -> None:
+    inside: list[Response] = []
+
+    def again(fetch: Fetch) -> None:
+        if "addPassword" in fetch.request.path:
+            inside.append(stand.vault.post(PATH))
+
+    stand.instead[:] = [again]
+    assert stand.vault.post(PATH).status == 204
+    assert [(answer.status, answer.errors[0][:22]) for answer in inside] == [(400, "a rotation is under wa")]
+
+
+def test_a_configuration_that_is_changed_meanwhile_holds(stand) -> None:
+    def change(fetch: Fetch) -> None:
+        if "addPassword" in fetch.request.path:
+            stand.vault.post("auth/cloud/config", {"client_secret": "another"})
+
+    stand.instead[:] = [change]
+    refused = stand.vault.post(PATH)
+
+    assert (refused.status, secret_of(stand)) == (400, "another")
+
+
+def test_a_node_that_stops_at_any_question_leaves_a_secret_that_works(stand) -> None:
+    """A stopped node answers nothing more; the store is as its last step left it."""
+    from labkit.service.message import Request
+
+    headers = {"X-Vault-Token": stand.vault.root_token}
+    for stop_after in range(6):
+        outcome = stand.vault.handle(Request("POST", f"/v1/{PATH}", headers, {}))
+        for _ in range(stop_after):
+            if isinstance(outcome, Suspended):
+                outcome = stand.vault.resume(outcome, stand.cloud.answer(outcome.fetch))
+        secrets = [each.text for each in stand.cloud.inventory.applications[stand.cloud.config["client_id"]].secrets]
+        assert secret_of(stand) in secrets, stop_after
+        stand.clock.now_ns += PATIENCE_NS
+        assert stand.vault.post(PATH).ok, stop_after
+        assert secret_of(stand) != "", stop_after
+    assert len(key_ids(stand)) <= 2  # one may be left of a node that stopped before it knew what it had added
+
+
+def test_no_representation_shows_a_secret() -> None:
+    assert repr(Rotation(1, "canary-91c2", "id", ("a",))) == "Rotation(under way, 1 left)"
