@@ -50,6 +50,9 @@ NAMES = ("app", "gone", "derived", "team", "file", "x-app", "token", "secret", "
 
 EVERY_NTH = 20
 
+MISTAKES = (" is disallowed on the policy", r"\" already exists")
+"""Parts of the texts of mistakes that are 500 because clients expect that (decision C10)."""
+
 STOPS = ("POST /sys/seal", "POST /sys/step-down")
 """After these a lab would answer with nothing else than refusals."""
 
@@ -119,7 +122,7 @@ def ask(
 def faults_of(case: Any, answer: Any, operation: Any) -> list[str]:
     """What is wrong with an answer, by the description; a field that it names and the service ignores is wrong too."""
     faults = []
-    if answer.status_code == 500:
+    if answer.status_code == 500 and not any(mistake in answer.text for mistake in MISTAKES):
         faults.append(f"{operation.label}: {answer.text}")
     is_silent = not answer.content and case.method == "PATCH" and answer.status_code == 404
     try:
@@ -157,7 +160,8 @@ def examined(found: list[Any], examples: int, service: Any, renew: Callable[[], 
 def test_a_sample_of_the_description_holds(described: list[Any]) -> None:
     vault = Vault.dev(seed=7)
     counted = examined(described[::EVERY_NTH], 1, vault, lambda: fill(vault))
-    assert {200, 400, 403} <= counted.keys()
+    assert {400, 403} <= counted.keys()
+    assert {200, 204} & counted.keys()
 
 
 @pytest.mark.slow

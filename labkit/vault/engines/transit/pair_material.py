@@ -7,11 +7,11 @@
 
 from __future__ import annotations
 
-from binascii import a2b_base64
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
+from labkit.vault.engines.transit.pem import pem_blocks
 from labkit.vault.engines.transit.pkcs8 import load_private_key
 
 if TYPE_CHECKING:
@@ -36,23 +36,17 @@ def read_public(key_type: KeyType, pem: str) -> bytes:
     from cryptography.hazmat.primitives.serialization import load_der_public_key
 
     try:
-        key = load_der_public_key(_spki(pem))
+        blocks = pem_blocks(pem)
+    except ValueError:
+        blocks = []
+    if not blocks:
+        raise BadRequest(NOT_PEM)
+    try:
+        key = load_der_public_key(blocks[0][1])
     except (ValueError, UnsupportedAlgorithm):
         raise BadRequest(UNREADABLE) from None
     check_kind(key_type, key)
     return stored_public(key)
-
-
-def _spki(pem: str) -> bytes:
-    """Return what stands in the first block of a PEM text."""
-    begin, _, rest = pem.partition("-----BEGIN ")
-    lines, ended, _ = rest.partition("-----\n" if "-----\n" in rest else "-----\r\n")[2].partition("-----END ")
-    if begin.strip() or not ended:
-        raise BadRequest(NOT_PEM)
-    try:
-        return a2b_base64("".join(lines.split()), strict_mode=True)
-    except ValueError:
-        raise BadRequest(NOT_PEM) from None
 
 
 def stored_halves(key: Any) -> Halves:

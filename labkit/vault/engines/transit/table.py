@@ -8,6 +8,7 @@ from labkit.service.routing import Groups
 TABLE = Groups(
     {
         "backup": ("labkit.vault.engines.transit.backup",),
+        "byok-export": ("labkit.vault.engines.transit.byok_export",),
         "cache-config": ("labkit.vault.engines.transit.cache_config",),
         "config": ("labkit.vault.engines.transit.settings",),
         "datakey": ("labkit.vault.engines.transit.datakey",),
@@ -20,6 +21,7 @@ TABLE = Groups(
             "labkit.vault.engines.transit.keys",
             "labkit.vault.engines.transit.key_config",
             "labkit.vault.engines.transit.key_import",
+            "labkit.vault.engines.transit.certificates",
         ),
         "random": ("labkit.vault.engines.transit.random_bytes",),
         "restore": ("labkit.vault.engines.transit.backup",),

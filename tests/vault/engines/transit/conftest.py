@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import hashlib
 import json
 from collections.abc import Callable
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.padding import MGF1, OAEP
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.keywrap import aes_key_wrap_with_padding
@@ -99,3 +102,20 @@ def put_into(service: Any, write: Callable[[StorageView], None]) -> None:
     ctx = Context(core, Request("POST", ""), core.now())
     write(StorageView(ctx, mount.prefix))
     core.commit(ctx.writes)
+
+
+@pytest.fixture
+def certificate() -> Callable[..., bytes]:
+    """Make a certificate (DER): `certificate(public_key, authority=True)`; authority None says nothing of it."""
+
+    def make(public: Any, *, authority: bool | None = None, name: str = "labkit test") -> bytes:
+        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+        begin = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
+        builder = x509.CertificateBuilder().subject_name(subject).issuer_name(subject).serial_number(7)
+        builder = builder.not_valid_before(begin).not_valid_after(begin.replace(year=2021)).public_key(public)
+        if authority is not None:
+            builder = builder.add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
+        issuer = Ed25519PrivateKey.from_private_bytes(b"i" * 32)
+        return builder.sign(issuer, None).public_bytes(serialization.Encoding.DER)
+
+    return make

@@ -63,6 +63,7 @@ def test_a_public_half_may_have_any_label_and_line_end() -> None:
         text.replace("PUBLIC KEY", "SOMETHING"),
         text.replace("\n", "\r\n"),
         "\n" + text,
+        "the key:\n" + text,
         text.strip(),
         text + text,
     ):
@@ -71,7 +72,7 @@ def test_a_public_half_may_have_any_label_and_line_end() -> None:
 
 def test_what_is_no_public_half() -> None:
     text = pem(load_private_key(WHOLE))
-    for changed in ("", "x", text.replace("-----END", "----END"), "key\n" + text, text.replace("MC", "*")):
+    for changed in ("", "x", text.replace("-----END", "----END"), text.replace("MC", "*")):
         assert refusal(read_public, ED25519, changed) == NOT_PEM, changed
     for changed in (text.replace("MCowB", "MCowC"), "-----BEGIN A-----\n-----END A-----\n"):
         assert refusal(read_public, ED25519, changed) == UNREADABLE, changed
