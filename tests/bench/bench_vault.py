@@ -24,6 +24,7 @@ from statistics import median
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -109,8 +110,37 @@ def transit_rows() -> Iterator[Row]:
     batch = root.work("POST", "transit/decrypt/plain", storeds)
     yield Row("transit decrypt, batch of 1,000, an item", batch, decrypt, None, BATCHES, ITEMS)
     yield Row("transit rewrap, 32 bytes", root.work("POST", "transit/rewrap/plain", stored), encrypt)
+    yield from signing_rows(root)
     yield Row("transit encrypt, derived key", root.work("POST", "transit/encrypt/derived", derived), encrypt)
     yield Row("transit encrypt, convergent key", root.work("POST", "transit/encrypt/same", derived), encrypt)
+
+
+def signing_rows(root: Asker) -> Iterator[Row]:
+    """Base64 in, a kept key, base64 out."""
+    key = Ed25519PrivateKey.from_private_bytes(bytes(32))
+    public = key.public_key()
+
+    def sign() -> str:
+        return b64encode(key.sign(b64decode(PLAINTEXT))).decode()
+
+    def verify() -> None:
+        public.verify(b64decode(signature), b64decode(PLAINTEXT))
+
+    signature = sign()
+    root.ask("POST", "transit/keys/signing", {"type": "ed25519"})
+    asked = {"input": PLAINTEXT}
+    made = {**asked, "signature": root.ask("POST", "transit/sign/signing", asked).data["signature"]}
+    batch = {"batch_input": [dict(asked) for _ in range(ITEMS)]}
+    yield Row("transit sign, ed25519", root.work("POST", "transit/sign/signing", asked), sign, 1.35)
+    yield Row(
+        "transit sign, ed25519, batch of 1,000, an item",
+        root.work("POST", "transit/sign/signing", batch),
+        sign,
+        None,
+        BATCHES,
+        ITEMS,
+    )
+    yield Row("transit verify, ed25519", root.work("POST", "transit/verify/signing", made), verify)
 
 
 def secret_rows() -> Iterator[Row]:

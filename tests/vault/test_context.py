@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from labkit import Vault
 from labkit.service.errors import NODE_SEALED, NotFound, Unavailable
 from labkit.service.message import Request
 from labkit.vault.context import NONCES_PER_DRAW, Caller, Context, as_engines_see, own_work
@@ -205,3 +206,16 @@ def test_a_nonce_is_drawn_again_after_a_fetch(service):
 
     assert drawn == [b"\0\0"] * NONCES_PER_DRAW + [b"\1\1"]
     assert (ctx.nonce(2), ctx.now) == (b"\2\2", 5)
+
+
+def test_what_a_step_draws_once_is_on_its_tape_and_nothing_with_real_entropy(service):
+    core = Vault.dev(seed=1).core
+    tape = Tape(core)
+    drawn = [Context(core, REQUEST, 0, tape).draw_once("card", 52) for _ in range(3)]
+    replayed = Tape(core, tuple(tape.entries))
+
+    assert len(set(drawn)) == 3
+    assert [Context(core, REQUEST, 0, replayed).draw_once("card", 52) for _ in range(3)] == drawn
+    assert Context(core, REQUEST, 0).draw_once("card", 52) not in drawn
+    assert Context(service.core, REQUEST, 0).draw_once("card", 52) is None
+    assert (core.is_seeded, service.core.is_seeded) == (True, False)

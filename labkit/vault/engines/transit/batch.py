@@ -5,7 +5,7 @@
 3. Any failed item makes the status 400; where others succeeded, encrypt and decrypt let the caller choose another
    (spec, Errors 1; decision T1).  All failed: 400 whatever was chosen.
 4. Members are typed strictly, unlike parameters outside a batch: text is text, ``key_version`` a number.  A null
-   counts as not given, but for ``plaintext``.
+   counts as not given, but for ``plaintext``.  Only in sign, verify and hmac a number counts as its text.
 """
 
 from __future__ import annotations
@@ -56,8 +56,22 @@ MIXED_CONTEXTS = "context should be set either in all the request blocks or in n
 UNUSABLE_STATUS = "invalid HTTP response code override from partial_failure_response_code, reverting to 400"
 
 
-def read_items(batch_input: Any, members: Mapping[str, type]) -> list[Item]:
-    """Return the items of a batch, their members' types checked; raise BadRequest."""
+def read_texts(batch_input: Any, members: Mapping[str, type]) -> list[Item]:
+    """Return the items of a batch whose members are all text, or numbers that count as text; raise BadRequest."""
+    return [_as_texts(item) for item in read_items(batch_input, members, numbers=True)]
+
+
+def _as_texts(item: Item) -> Item:
+    if not any(type(value) in (int, float) for value in item.values()):
+        return item
+    return {name: str(value) if type(value) in (int, float) else value for name, value in item.items()}
+
+
+def read_items(batch_input: Any, members: Mapping[str, type], *, numbers: bool = False) -> list[Item]:
+    """Return the items of a batch, their members' types checked; raise BadRequest.
+
+    ``numbers``: whether a number may stand where text is wanted.
+    """
     if type(batch_input) is not list:
         kind = {dict: "map", bool: "bool"}.get(type(batch_input), "string")
         raise ListedRefusal(f"failed to parse batch input: source data must be an array or slice, got {kind}")
@@ -67,7 +81,9 @@ def read_items(batch_input: Any, members: Mapping[str, type]) -> list[Item]:
             faults.append(f"[{position}] expected a map, got '{_type_name(item)}'")
             continue
         for name, value in item.items():
-            if type(value) is not members.get(name, type(value)) and not _acceptable(members[name], name, value):
+            if type(value) is members.get(name, type(value)) or (numbers and type(value) in (int, float)):
+                continue
+            if not _acceptable(members[name], name, value):
                 faults.append(_fault(members[name], f"[{position}].{name}", value))
     if faults:
         raise ListedRefusal("failed to parse batch input: " + "\n".join(faults))

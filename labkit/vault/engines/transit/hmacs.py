@@ -58,7 +58,7 @@ def generate_hmac(ctx: EngineContext, asked: HmacRequest) -> dict[str, Any] | Re
         return {"hmac": head + to_base64(_digest(key, message_of(item), digest_name))}
 
     if asked.batch_input is not None:
-        items = batch.read_items(asked.batch_input, batch.HMAC_MEMBERS)
+        items = batch.read_texts(asked.batch_input, batch.HMAC_MEMBERS)
         return batch.answer(ctx, *batch.work(items, one, {}))
     return one({"input": asked.input})
 

@@ -26,7 +26,7 @@ from labkit.vault.engines.transit.derivation import (
     KDF_NAMES,
     convergent_version_made_by,
 )
-from labkit.vault.engines.transit.key_pairs import KeySource, PairType, chain_text
+from labkit.vault.engines.transit.key_pairs import KeySource, chain_text
 from labkit.vault.storage.nonce_counts import NonceCount
 from labkit.vault.storage.records import decode_record, encode_record
 from labkit.vault.storage.storage_view import StorageView
@@ -147,6 +147,12 @@ class Keyring(KeyringRecord):
         """What verifies signatures, by their version."""
         return {}
 
+    @cached_property
+    def shown_pairs(self) -> list[dict[str, str]]:
+        """What a key read shows of each live version of a key pair; copied for each answer."""
+        first = self.live_versions.start - self.oldest_version
+        return [_shown_pair(self, entry) for entry in self.versions[first:]]
+
     def live(self, version: int) -> KeyVersion:
         """Return a live version; raise BadRequest when there is none of that number."""
         if version not in self.live_versions:
@@ -174,7 +180,7 @@ class Keyring(KeyringRecord):
 
     def version_to_hmac(self, wanted: int) -> int:
         """Return the version that makes keyed digests for a wanted version (0: the latest); raise BadRequest."""
-        if wanted in (0, self.latest_version):
+        if wanted == 0:
             return self.latest_version
         if 0 <= wanted < self.min_encryption_version:
             raise BadRequest("cannot generate HMAC: version is too old (disallowed by policy)")
@@ -358,13 +364,20 @@ def shown_event(at_ns: int, version: int) -> dict[str, Any]:
 
 
 def _shown_versions(keyring: Keyring, context: bytes) -> dict[str, Any]:
-    pair, live = keyring.key_type.pair, keyring.live_versions
-    if pair is None:
-        return {str(version): keyring.live(version).created_ns // SECOND_NS for version in live}
-    return {str(version): _shown_pair(keyring, pair, keyring.live(version), context) for version in live}
+    live = keyring.live_versions
+    entries = keyring.versions[live.start - keyring.oldest_version :]
+    if keyring.key_type.pair is None:
+        return {str(version): entry.created_ns // SECOND_NS for version, entry in zip(live, entries, strict=True)}
+    if context:
+        shown = [_shown_pair(keyring, entry, context) for entry in entries]
+    else:
+        shown = [dict(pair) for pair in keyring.shown_pairs]
+    return dict(zip(map(str, live), shown, strict=True))
 
 
-def _shown_pair(keyring: Keyring, pair: PairType, entry: KeyVersion, context: bytes) -> dict[str, str]:
+def _shown_pair(keyring: Keyring, entry: KeyVersion, context: bytes = b"") -> dict[str, str]:
+    pair = keyring.key_type.pair
+    assert pair is not None, "only pairs are shown so"
     public_text = "" if keyring.derived else pair.public_text(entry.public)
     if keyring.derived and context and keyring.key_type.derive_pair is not None:
         public_text = pair.public_text(keyring.key_type.derive_pair(keyring.kdf, entry.key, context)[1])

@@ -55,7 +55,7 @@ def sign(ctx: EngineContext, asked: SignRequest) -> dict[str, Any] | Reply:
     if asked.batch_input is None:
         made = signatures.sign(keyring, scheme, {"input": asked.input, "context": asked.context}, asked.key_version)
         return _shown(made, "public_key")
-    items = batch.read_items(asked.batch_input, batch.SIGN_MEMBERS)
+    items = batch.read_texts(asked.batch_input, batch.SIGN_MEMBERS)
 
     def one(item: batch.Item, position: int) -> batch.Result:
         return _shown(signatures.sign(keyring, scheme, item, asked.key_version), "publickey")

@@ -64,7 +64,7 @@ def verify(ctx: EngineContext, asked: VerifyRequest) -> dict[str, Any] | Reply:
             "context": asked.context,
         }
         return {"valid": _judge(ctx, asked, asked.hmac is not None)(item)}
-    items = batch.read_items(asked.batch_input, batch.VERIFY_MEMBERS)
+    items = batch.read_texts(asked.batch_input, batch.VERIFY_MEMBERS)
     judge = _judge(ctx, asked, _are_hmacs(items))
 
     def one(item: batch.Item, position: int) -> batch.Result:

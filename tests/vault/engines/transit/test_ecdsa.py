@@ -44,7 +44,16 @@ def test_signatures_of_real_servers_are_valid_in_both_forms(name: str) -> None:
     assert pair.public_text(public) == vector["public_pem"]
     assert pair.verify(key, der, message, Scheme())
     assert pair.verify(key, jws, message, Scheme(jws=True))
-    for wrong in (jws[:-1], jws[1:-1], jws + b"\0", b"", bytes(len(jws)), b"\xff" * len(jws), jws[::-1]):
+    for wrong in (
+        jws[:-1],
+        jws[1:-1],
+        jws + b"\0",
+        jws[: pair.size_bytes] + b"\0" + jws[pair.size_bytes :],
+        b"",
+        bytes(len(jws)),
+        b"\xff" * len(jws),
+        jws[::-1],
+    ):
         assert not pair.verify(key, wrong, message, Scheme(jws=True)), wrong
     r, s = decode_dss_signature(der)
     for numbers in ((r, s + 1), (s, r), (0, 0), (2**600, 1)):
@@ -129,6 +138,31 @@ def test_a_digest_may_have_any_length(entropy: Any) -> None:
                 pair.sign(key, bytes(65), Scheme(prehashed=True))
         else:
             pair.sign(key, bytes(200), Scheme(prehashed=True))
+
+
+class Drawn:
+    """Gives the bytes of one number, as many as are asked for."""
+
+    def __init__(self, number: int) -> None:
+        self.number, self.asked = number, 0
+
+    def entropy(self, count: int) -> bytes:
+        self.asked = count
+        return self.number.to_bytes(count, "big")
+
+    def draw_once(self, kind: str, count: int) -> None:
+        return None
+
+
+def test_every_scalar_can_be_drawn_and_none_beyond_the_order() -> None:
+    for pair in TYPES.values():
+        order = pair.curve().group_order
+        large = order << 32
+        for number, scalar in ((0, 1), (order - 2, order - 1), (order - 1, 1), (large, large % (order - 1) + 1)):
+            source = Drawn(number)
+            private, _ = pair.make(source)
+            assert pair.private_key(private).private_numbers().private_value == scalar
+            assert source.asked * 8 >= pair.size_bits + 64
 
 
 def test_a_key_is_made_of_what_was_drawn(entropy: Any) -> None:

@@ -405,3 +405,29 @@ def test_a_period_of_rotation_is_an_hour_at_least(period_s: int, is_possible: bo
     else:
         with pytest.raises(BadRequest, match=r"^auto rotate period must be 0 to disable or at least an hour$"):
             check_rotation_period(period_s)
+
+
+def test_what_a_key_read_shows_of_a_pair_is_the_callers_own(service: Any) -> None:
+    service.post("transit/keys/k", {"type": "ed25519"})
+    service.post("transit/keys/k/rotate")
+    shown = service.get("transit/keys/k").data["keys"]
+    before = {version: dict(pair) for version, pair in shown.items()}
+    shown["1"]["public_key"] = "altered"
+
+    assert service.get("transit/keys/k").data["keys"] == before
+    service.post("transit/keys/k/config", {"min_decryption_version": 2})
+    assert service.get("transit/keys/k").data["keys"] == {"2": before["2"]}
+    service.post("transit/keys/k/config", {"min_decryption_version": 1})
+    assert service.get("transit/keys/k").data["keys"] == before
+
+
+def test_a_key_of_many_versions_is_shown_without_looking_each_up(entropy: Entropy) -> None:
+    for key_type in ("aes256-gcm96", "ed25519"):
+        keyring = new_keyring(key_type)
+        for number in range(1, 6):
+            keyring = rotate(keyring, entropy, number * 1_000_000_000)
+        keyring = trim(keyring._replace(min_decryption_version=3, min_encryption_version=3), 2)
+        assert list(describe("k", keyring)["keys"]) == ["3", "4", "5"]
+        values = describe("k", keyring)["keys"].values()
+        made = [shown if key_type == "aes256-gcm96" else shown["creation_time"] for shown in values]
+        assert made in ([3, 4, 5], [f"1970-01-01T00:00:0{second}Z" for second in (3, 4, 5)])

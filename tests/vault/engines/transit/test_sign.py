@@ -38,6 +38,41 @@ def test_a_batch_signs_each_item_and_names_the_ones_that_failed(service: Any) ->
     )
 
 
+def test_in_a_batch_a_number_counts_as_its_text_and_nothing_else_does(service: Any) -> None:
+    service.post("transit/keys/k", {"type": "ed25519"})
+    as_text = service.post("transit/sign/k", {"batch_input": [{"input": "1234", "reference": "5"}]})
+
+    assert service.post("transit/sign/k", {"batch_input": [{"input": 1234, "reference": 5}]}).data == as_text.data
+    made = as_text.data["batch_results"][0]["signature"]
+    verified = service.post("transit/verify/k", {"batch_input": [{"input": 1234, "signature": made}]})
+    assert verified.data["batch_results"] == [{"valid": True, "reference": ""}]
+    hmac = service.post("transit/hmac/k", {"batch_input": [{"input": 1234}]}).data["batch_results"][0]["hmac"]
+    assert hmac == service.post("transit/hmac/k", {"input": "1234"}).data["hmac"]
+    for path in ("sign", "hmac"):
+        refused = service.post(f"transit/{path}/k", {"batch_input": [{"input": True}, {"input": ["x"]}, 5]})
+        assert refused.status == 400
+        assert "'[0].input' expected type 'string', got unconvertible type 'bool'" in refused.errors[0]
+        assert "'[1].input'" in refused.errors[0]
+        assert "[2] expected a map, got 'json.Number'" in refused.errors[0]
+
+
+def test_the_same_seed_gives_the_same_keys_and_signatures() -> None:
+    def answers(vault: Vault) -> list[Any]:
+        made = []
+        for name in ALL_TYPES:
+            shown = vault.post(f"transit/keys/{name}", {"type": name}).data["keys"]["1"]["public_key"]
+            signed = vault.post(f"transit/sign/{name}", {"input": INPUT, "signature_algorithm": "pkcs1v15"}).data
+            made.append((name, shown, signed["signature"]))
+        return made
+
+    vault = Vault.dev(seed=9)
+    first = answers(vault)
+    vault.reset()
+
+    assert answers(vault) == answers(Vault.dev(seed=9)) == first
+    assert {made[1] for made in answers(Vault.dev(seed=10))}.isdisjoint({made[1] for made in first})
+
+
 ALL_TYPES = ("ecdsa-p256", "ecdsa-p384", "ecdsa-p521", "rsa-2048", "rsa-3072", "rsa-4096", "ed25519")
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from labkit import Vault
 from labkit.service.encoding import to_base64
+from labkit.vault.engines.transit.hash_algorithms import KEYED_ALGORITHMS, algorithm
 
 INPUT = to_base64(b"the quick brown fox")
 OTHER = to_base64(b"another fox")
@@ -76,3 +80,38 @@ def test_an_item_with_both_is_a_signature(service: Any, made: tuple[str, str]) -
 
     assert answered.data["batch_results"] == [{"valid": True, "reference": ""}]
     assert hmac != signature
+
+
+def schemes(key_type: str) -> Iterator[dict[str, Any]]:
+    """Every way in which a type signs; the input of one that takes a digest is a digest."""
+    rsa = [
+        {"signature_algorithm": "pkcs1v15"},
+        *({"salt_length": salt} for salt in ("auto", "hash", "1", "AUTO", "-1")),
+    ]
+    for hash_name in KEYED_ALGORITHMS:
+        digest = to_base64(bytes(algorithm(hash_name).digest_size))
+        for marshaling in ("asn1", "jws"):
+            for prehashed in (False, True):
+                for beside in rsa if key_type.startswith("rsa") else [{}]:
+                    yield {
+                        "input": digest if prehashed else INPUT,
+                        "hash_algorithm": hash_name,
+                        "marshaling_algorithm": marshaling,
+                        "prehashed": prehashed,
+                        **beside,
+                    }
+
+
+def test_what_is_signed_in_any_way_is_valid_in_that_way_and_for_no_other_input() -> None:
+    vault = Vault.dev(seed=1)
+    for key_type in ("ed25519", "ecdsa-p256", "ecdsa-p384", "ecdsa-p521", "rsa-2048"):
+        vault.post(f"transit/keys/{key_type}", {"type": key_type})
+        for scheme in schemes(key_type):
+            made = vault.post(f"transit/sign/{key_type}", scheme).raise_for_status().data["signature"]
+            other = {**scheme, "input": to_base64(b"x" + b64decode(scheme["input"])[1:])}
+            assert vault.post(f"transit/verify/{key_type}", {**scheme, "signature": made}).data == {"valid": True}, (
+                scheme
+            )
+            assert vault.post(f"transit/verify/{key_type}", {**other, "signature": made}).data == {"valid": False}, (
+                scheme
+            )
