@@ -31,6 +31,7 @@ FLAGS = {
     "any_namespace": "answers in any namespace",
     "enterprise": "is refused by the community edition",
     "fetches": "its handler is a generator that yields Fetches",
+    "may_fetch": "its handler is one for some requests: those that its ``fetches_if`` says",
     "key_shares": "takes key shares: before there are any, 400",
     "accepted": "may answer 202: what it began is done by then",
     "no_envelope": "answers without the envelope",
@@ -58,7 +59,18 @@ class Route:
     ``flags`` are those of ``FLAGS``.
     """
 
-    __slots__ = ("_regex", "by_name", "exists", "fields", "flags", "handler", "operation", "pattern", "record")
+    __slots__ = (
+        "_regex",
+        "by_name",
+        "exists",
+        "fetches_if",
+        "fields",
+        "flags",
+        "handler",
+        "operation",
+        "pattern",
+        "record",
+    )
 
     def __init__(
         self,
@@ -78,8 +90,8 @@ class Route:
         declared = _parameters(handler) if self.record is None else _members(handler, self.record, len(names))
         assert declared == names, f"{pattern}: the handler takes {declared}, the fields are {names}"
         self.operation, self.pattern, self.handler, self.fields = operation, pattern, handler, fields
-        self.flags = frozenset(flags)
-        self.exists = exists
+        self.flags, self.exists = frozenset(flags), exists
+        self.fetches_if: Handler | None = None
         self.by_name = {field.name: field for field in fields}
         unknown = set(re.findall(r"<(\w+)>", pattern)) - self.by_name.keys()
         assert not unknown, f"{pattern}: no field is called {sorted(unknown)}"
@@ -91,6 +103,11 @@ class Route:
         if self._regex is None:
             self._regex = re.compile(_pattern_to_regex(self.pattern, self.by_name), re.ASCII | re.DOTALL)
         return self._regex
+
+    def fetching_if(self, decide: Handler) -> Route:
+        """Return this route; its handler is a generator that yields Fetches if ``decide(ctx, arguments)`` says so."""
+        self.fetches_if, self.flags = decide, self.flags | {"may_fetch"}
+        return self
 
     def __repr__(self) -> str:
         return f"Route({self.operation} {self.pattern})"

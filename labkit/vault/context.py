@@ -25,6 +25,7 @@ from labkit.vault.storage.storage_view import StorageView
 
 if TYPE_CHECKING:
     from labkit.vault.core import Core, SealKeys
+    from labkit.vault.managed_keys import ManagedKey
     from labkit.vault.mounts import Mount, Namespace, ResolvedRoute
     from labkit.vault.policies import Acl
     from labkit.vault.replication.mode import Mode
@@ -114,6 +115,13 @@ class EngineContext(Protocol):
     @property
     def edition(self) -> str:
         """The edition of the service: enterprise or community."""
+
+    @property
+    def may_fetch(self) -> bool:
+        """Whether the handler may be a generator that yields Fetches."""
+
+    def managed_key(self, name: str, key_id: str) -> ManagedKey | None:
+        """Return the managed key of a name or, without one, of an id."""
 
     def entropy(self, count: int) -> bytes:
         """Draw random bytes."""
@@ -276,6 +284,17 @@ class Context:
     def is_taped(self) -> bool:
         """Whether this context reads from a tape: then every read is made, and no memo replaces one."""
         return self.source is not self.core
+
+    @property
+    def may_fetch(self) -> bool:
+        """Whether the handler may be a generator that yields Fetches: what it reads is taped then."""
+        return self.source is not self.core
+
+    def managed_key(self, name: str, key_id: str) -> ManagedKey | None:
+        """Return the managed key of a name or, without one, of an id."""
+        from labkit.vault import managed_keys  # few requests use one (R24)
+
+        return managed_keys.find(self.full_storage, name, key_id)
 
     def begin(self, now: int) -> None:
         """Begin the next step of a request that fetched, with empty buffers."""

@@ -20,6 +20,7 @@ from labkit.vault.storage.records import decode_record, encode_record
 from labkit.vault.storage.storage_view import StepSource, StorageView
 
 MOUNTS = "core/mounts"
+MANAGED_KEYS = "core/managed-keys"
 
 RESERVED = ("sys/", "auth/", "audit/", "cubbyhole/", "identity/")
 

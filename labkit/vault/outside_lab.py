@@ -12,6 +12,7 @@ from labkit.vault.storage import Storage
 
 if TYPE_CHECKING:
     from labkit.cloud.cloud import Cloud
+    from labkit.cloud.key_store import KeyStore
     from labkit.vault.cloud_link import CloudLink
 
 
@@ -79,6 +80,20 @@ def cloud_link(
     if given is not None:
         given.follow(now)
     return CloudLink(make, given, replaces)
+
+
+def key_store(seed: int | None = None, given: KeyStore | None = None) -> Callable[[], KeyStore]:
+    """Return what gives the store of external keys: the given one, or one that is made at the first call (R24)."""
+    kept = [given] if given is not None else []
+
+    def store() -> KeyStore:
+        if not kept:
+            from labkit.cloud.key_store import KeyStore
+
+            kept.append(KeyStore.dev(seed=seed))
+        return kept[0]
+
+    return store
 
 
 def settings_of(chosen: dict[str, Any]) -> Settings:

@@ -31,7 +31,7 @@ from labkit.vault import audit, quotas, request_route, token_record, tokens
 from labkit.vault.context import Caller, Context
 from labkit.vault.core import SEALED, Core
 from labkit.vault.identifiers import uuid_text
-from labkit.vault.mounts import ROOT
+from labkit.vault.mounts import MANAGED_KEYS, ROOT
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
 from labkit.vault.policies.store import INDEX, acl_for
 from labkit.vault.seal import SEAL_CONFIG
@@ -264,6 +264,17 @@ def fetches(ctx: Context) -> bool:
     """Whether the route's handler fetches from another service."""
     assert ctx.resolved is not None
     return "fetches" in ctx.resolved.flags
+
+
+def fetches_now(ctx: Context, arguments: dict[str, Any]) -> bool:
+    """Whether the handler fetches for these arguments, where that depends on them."""
+    resolved = ctx.resolved
+    assert resolved is not None
+    if "may_fetch" not in resolved.flags or ctx.core.storage.get(MANAGED_KEYS) is None:
+        return False  # without a managed key nothing leads out of this service
+    assert isinstance(resolved.match, Match)
+    decide = resolved.match.route.fetches_if
+    return decide is not None and bool(decide(ctx, arguments))
 
 
 def call(ctx: Context, arguments: dict[str, Any]) -> Any:

@@ -67,6 +67,13 @@ def tick(core: Core) -> int:
     return done
 
 
+def store_nonce_counts(core: Core) -> None:
+    """Store what was counted of random nonces, in a step of its own."""
+    ctx = own_work(core)
+    ctx.store_nonce_counts()
+    core.commit(ctx.writes)
+
+
 def _earliest(core: Core) -> int:
     if core.replica.is_damaged:
         return 0

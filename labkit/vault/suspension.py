@@ -156,7 +156,9 @@ def walk_on(ctx: Context) -> Generator[Fetch, Response, Response]:
     arguments = request_walk.authorise(ctx)
     request_walk.audit_request(ctx)
     warned = len(ctx.warnings)
-    answer = yield from request_walk.call(ctx, arguments)
+    answer = request_walk.call(ctx, arguments)
+    if isinstance(answer, Generator):
+        answer = yield from answer
     if answer is None:
         request_walk.drop_field_warnings(ctx, warned)
     response = request_walk.respond_with(ctx, answer)

@@ -16,16 +16,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import ServiceError
+from labkit.service.key_store_address import KEY_STORE_ADDRESS
 from labkit.service.message import Body, Fetch, Request, Response, Suspended, copied, respond
 from labkit.service.short_forms import ShortForms
 from labkit.vault import request_route, request_walk, scheduled_work
 from labkit.vault.calls import Calls
-from labkit.vault.context import Context, own_work
+from labkit.vault.context import Context
 from labkit.vault.core import Core, Environment, Leadership, SealKeys, Settings
 from labkit.vault.due_times import DueTimes
 from labkit.vault.files import Files
 from labkit.vault.mounts import ResolvedRoute
-from labkit.vault.outside_lab import ResetPoint, ShiftedClock, cloud_link, outside_lab, settings_of
+from labkit.vault.outside_lab import ResetPoint, ShiftedClock, cloud_link, key_store, outside_lab, settings_of
 from labkit.vault.replication.journal import Journal
 from labkit.vault.seal import reload_keyring
 from labkit.vault.storage import Storage
@@ -34,6 +35,7 @@ from labkit.vault.storage.nonce_counts import NonceCounts
 
 if TYPE_CHECKING:
     from labkit.cloud.cloud import Cloud
+    from labkit.cloud.key_store import KeyStore
     from labkit.doors.server import ServedDoor
     from labkit.vault.cloud_link import CloudLink
     from labkit.vault.initialise import Wanted
@@ -60,6 +62,7 @@ class Vault(ShortForms):
         self._born: ResetPoint | None = None  # as ``dev`` made it
         self._link: CloudLink | None = None
         self._make_link: Callable[[], CloudLink] | None = None  # to a cloud, where one is beside it
+        self._keystore: Callable[[], KeyStore] | None = None  # makes the one beside it at the first call
         self._lock = RLock()
         self._files_given = files
         self._build(storage, settings or Settings(), state, files or Files())
@@ -115,6 +118,8 @@ class Vault(ShortForms):
             if ctx.new_route is not None:
                 request_route.keep_route(ctx)
             arguments = request_walk.authorise(ctx)
+            if request_walk.fetches_now(ctx, arguments):
+                return self._start(ctx)
             request_walk.audit_request(ctx)
             answer = request_walk.call(ctx, arguments)
             response = request_walk.respond_with(ctx, answer)
@@ -152,6 +157,7 @@ class Vault(ShortForms):
         clock: Callable[[], int] | None = None,
         seed: int | None = None,
         cloud: Cloud | None = None,
+        keystore: KeyStore | None = None,
         **settings: Any,
     ) -> Vault:
         """Make a vault of one node in memory, initialised and unsealed: secret/ (KV v2), transit/, auth/cloud/.
@@ -160,17 +166,18 @@ class Vault(ShortForms):
         ``Settings``.  ``root_token`` and ``unseal_keys`` (five shares, three open it) are attributes of the result.
         With a ``seed`` the same requests get the same answers every time, for lessons and tests, never for secrets:
         entropy comes from the seed, and the clock begins in 2030 and moves by ``advance`` only.  ``cloud`` is that in
-        which machines log in, one of its own unless given.
+        which machines log in, ``keystore`` that of managed keys, each one of its own unless given.
         """
         from labkit.vault.storage.memory import MemoryStorage
 
-        if clock is not None or seed is not None or cloud is not None or settings:
+        if settings or any(given is not None for given in (clock, seed, cloud, keystore)):
             from labkit.vault.vault_arguments import judge_settings  # a start without settings is light (R24)
 
-            judge_settings(clock, settings, seed, cloud)
+            judge_settings(clock, settings, seed, cloud, keystore)
         vault = cls(MemoryStorage(), outside_lab(clock, seed), settings_of(settings))
         vault.root_token, vault.unseal_keys = set_up(vault.core, mounts=DEV_MOUNTS)
         vault._make_link = lambda: cloud_link(vault.environment.now, seed=seed, given=cloud)
+        vault._keystore = key_store(seed, keystore)
         if cloud is not None:
             assert vault.cloud
         vault._born = ResetPoint(vault.core.storage, vault.environment, vault.state())
@@ -195,6 +202,7 @@ class Vault(ShortForms):
             vault = cls(storage, outside_lab(clock), settings_of({"storage_type": "sqlite", **settings}))
             vault.root_token, vault.unseal_keys = unseal_stored(vault.core, storage, DEV_MOUNTS)
             vault._make_link = lambda: cloud_link(vault.environment.now, replaces=True)
+            vault._keystore = key_store()
         except BaseException:
             storage.close()
             raise
@@ -234,6 +242,13 @@ class Vault(ShortForms):
             cloud: Cloud = link.connect(self.handle, self.root_token)
             return cloud
 
+    @property
+    def keystore(self) -> KeyStore:
+        """The simulated store of the external keys that managed keys name."""
+        if self._keystore is None:
+            raise ValueError("this vault has no key store beside it: Vault.dev() and Vault.open() have")
+        return self._keystore()
+
     def serve(self, port: int = 0, *, control: bool = False) -> ServedDoor:
         """Return a door on a loopback port, for a ``with`` that gives its URL: a real server, on a thread.
 
@@ -252,13 +267,8 @@ class Vault(ShortForms):
             with self._lock:
                 if not self.sealed:
                     with suppress(ServiceError):  # the counts are a little too low then, as after a crash
-                        self._store_nonce_counts()
+                        scheduled_work.store_nonce_counts(self.core)
                 close()
-
-    def _store_nonce_counts(self) -> None:
-        ctx = own_work(self.core)
-        ctx.store_nonce_counts()
-        self.core.commit(ctx.writes)
 
     def use_files(self, files: Files) -> None:
         """Keep files there from now on, also after ``reset``."""
@@ -349,6 +359,8 @@ class Vault(ShortForms):
         clock, outside, link = self.environment.now, self.environment.fetch, self._cloud_link
         if isinstance(clock, ShiftedClock):
             clock.shift_ns += max(fetch.not_before_ns - clock(), 0)
+        if self._keystore is not None and fetch.address == KEY_STORE_ADDRESS:
+            return self.keystore.answer(fetch)
         return outside(fetch) if link is None else link.fetch(fetch, outside)
 
     @property

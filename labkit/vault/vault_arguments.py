@@ -21,7 +21,9 @@ _SECONDS = {"login_leeway_s": 300, "key_cooldown_s": 86_400}
 _ADDRESS_LISTS = ("peer_api_addresses", "peer_cluster_addresses")
 
 
-def judge_settings(clock: Any, chosen: Mapping[str, Any], seed: Any = None, cloud: Any = None) -> None:
+def judge_settings(
+    clock: Any, chosen: Mapping[str, Any], seed: Any = None, cloud: Any = None, keystore: Any = None
+) -> None:
     """Return if a vault can be made of this; ValueError says what is wrong."""
     if seed is not None:
         checked_seed("seed", seed)
@@ -29,6 +31,8 @@ def judge_settings(clock: Any, chosen: Mapping[str, Any], seed: Any = None, clou
         raise wrong("clock", "a function that gives nanoseconds since the epoch, or None", clock)
     if cloud is not None and not (hasattr(cloud, "answer") and hasattr(cloud, "config")):
         raise wrong("cloud", "a cloud, such as Cloud.dev() makes, or None", cloud)
+    if keystore is not None and not (hasattr(keystore, "answer") and hasattr(keystore, "labels")):
+        raise wrong("keystore", "a key store, such as KeyStore.dev() makes, or None", keystore)
     for name, value in chosen.items():
         one_of("settings", "a setting of a vault", name, Settings._fields)
         if name == "version":

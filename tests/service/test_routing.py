@@ -144,6 +144,13 @@ def test_fields_must_be_those_of_the_record(handler, names):
         Route("write", "keys/<name>", handler, Form(KeyRequest, names))
 
 
+def test_a_route_that_fetches_for_some_requests_says_so():
+    route = Route("read", "keys/<name>", read_key, (NAME,), "sudo").fetching_if(lambda ctx, arguments: True)
+
+    assert route.flags == {"sudo", "may_fetch"}
+    assert Route("read", "keys/<name>", read_key, (NAME,)).flags == frozenset()
+
+
 def test_a_pattern_names_fields_alone():
     with pytest.raises(AssertionError, match=r"keys/<nmae>: no field is called .'nmae'."):
         Route("read", "keys/<nmae>", read_key, (NAME,))

@@ -723,3 +723,35 @@ def test_a_step_that_the_store_cannot_write_is_a_500_and_ends_the_request(fetche
     assert outcome == respond(500, {"errors": ["lab.db has no space left"]})
     assert world.store.state() == before
     assert world.vault.core.waiting == {}
+
+
+NONCE = "AAAAAAAAAAAAAAAA"
+MANAGED = {"type": "managed_key", "managed_key_name": "hsm"}
+
+
+@pytest.mark.parametrize("cuts", [(), (0,), (0, 1)])
+def test_a_route_that_fetches_for_some_keys_is_the_same_cut_and_uncut(cuts):
+    """One whose handler is a generator for managed keys only: an ordinary key's request is answered at once."""
+    from labkit.cloud.key_store import KeyStore
+
+    def run(world, cut_at):
+        store, answers = KeyStore.dev(seed=3), []
+        steps = [
+            ("sys/managed-keys/pkcs11/hsm", {"key_label": "l", "mechanism": "0x1087", "allow_generate_key": True}),
+            ("transit/keys/k", MANAGED),
+            ("transit/encrypt/k", {"plaintext": "aGk=", "nonce": NONCE}),
+            ("transit/encrypt/ordinary", {"plaintext": "aGk="}),
+        ]
+        for path, body in steps:
+            outcome, fetched = world.send("POST", path, body), 0
+            while isinstance(outcome, Suspended):
+                if fetched in cut_at:
+                    world.cut()
+                outcome, fetched = world.vault.resume(outcome, store.answer(outcome.fetch)), fetched + 1
+            answers.append((outcome.status, outcome.data, fetched))
+        return answers, world.all_that_is()
+
+    live, cut = run(World(), ()), run(World(), cuts)
+
+    assert cut == live
+    assert [(status, fetched) for status, _, fetched in live[0]] == [(204, 0), (200, 2), (200, 1), (200, 0)]

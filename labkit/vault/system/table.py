@@ -34,6 +34,7 @@ TABLE = Groups(
         "leader": ("labkit.vault.system.health",),
         "leases": ("labkit.vault.system.leases",),
         "license": ("labkit.vault.system.node_facts",),
+        "managed-keys": ("labkit.vault.system.managed_keys",),
         "mounts": (
             "labkit.vault.system.tuning",
             "labkit.vault.system.mounts",

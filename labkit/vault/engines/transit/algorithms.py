@@ -48,6 +48,7 @@ class KeyType(NamedTuple):
     derive_pair: DerivePair | None = None
     asymmetric: bool = False  # encrypts with the public half
     is_hmac: bool = False  # the key is the HMAC key itself
+    external: bool = False  # its keys are managed keys, in a store of their own
 
     @property
     def signs(self) -> bool:
@@ -80,16 +81,19 @@ KEY_TYPES = {
             KeyType(f"rsa-{bits}", code, 0, pair=Rsa(bits), asymmetric=True)
             for code, bits in ((3, 2_048), (9, 3_072), (4, 4_096))
         ],
+        KeyType("managed_key", 10, 0, external=True),
         KeyType("hmac", 11, 0, is_hmac=True),
     )
 }
 
 
-def type_for_new_key(named: str, *, fips: bool) -> KeyType:
+def type_for_new_key(named: str, *, fips: bool, external: bool = False) -> KeyType:
     """Return the type of a key that is to be made; raise BadRequest if there is none, or FIPS 140-2 mode bars it."""
     key_type = KEY_TYPES.get(named)
     if key_type is None:
         raise BadRequest(f"unknown key type {named}")
+    if key_type.external and not external:
+        raise BadRequest(f"a key of type {named} has no bytes here: it is only created, with managed_key_name")
     if fips and not key_type.certified:  # decision C8
         certified = ", ".join(name for name, row in KEY_TYPES.items() if row.certified)
         raise BadRequest(f"key type {named} is not certified for FIPS 140-2 mode, which is on; certified: {certified}")

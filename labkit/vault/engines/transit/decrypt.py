@@ -6,11 +6,10 @@ from typing import Any
 
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
-from labkit.service.message import Reply
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.context import EngineContext
-from labkit.vault.engines.transit import batch, ciphertexts
+from labkit.vault.engines.transit import batch, ciphertexts, external_ciphertexts, external_keys
 from labkit.vault.engines.transit.keyring import existing_keyring
 from labkit.vault.engines.transit.parameters import (
     ASSOCIATED_DATA,
@@ -40,8 +39,10 @@ class DecryptRequest(NamedTuple):
         return f"DecryptRequest({self.name})"  # never what is sent with it
 
 
-def decrypt(ctx: EngineContext, asked: DecryptRequest) -> dict[str, Any] | Reply:
-    """Decrypt one ciphertext, or each item of a batch."""
+def decrypt(ctx: EngineContext, asked: DecryptRequest) -> Any:
+    """Decrypt one ciphertext, or each item of a batch.  With an external key it fetches."""
+    if ctx.may_fetch:
+        return external_ciphertexts.decrypt(ctx, asked)
     if asked.batch_input is not None:
         items = batch.read_items(asked.batch_input, batch.DECRYPT_MEMBERS)
         batch.check_contexts(items)
@@ -71,5 +72,5 @@ ROUTES = (
         Form(
             DecryptRequest, (NAME, CIPHERTEXT, ASSOCIATED_DATA, CONTEXT, NONCE, REFERENCE, BATCH_INPUT, PARTIAL_FAILURE)
         ),
-    ),
+    ).fetching_if(external_keys.fetches),
 )

@@ -13,11 +13,10 @@ from typing import Any
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.fields import text, to_flag
-from labkit.service.message import Reply
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.context import EngineContext
-from labkit.vault.engines.transit import batch, ciphertexts, nonces
+from labkit.vault.engines.transit import batch, ciphertexts, external_ciphertexts, external_keys, nonces
 from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES, type_for_new_key
 from labkit.vault.engines.transit.derivation import NONCE_BYTES
 from labkit.vault.engines.transit.ecdsa import Ecdsa
@@ -78,8 +77,10 @@ def key_exists(ctx: EngineContext, name: str) -> bool:
     return read_keyring(ctx.storage, name) is not None
 
 
-def encrypt(ctx: EngineContext, asked: EncryptRequest) -> dict[str, Any] | Reply:
-    """Encrypt one plaintext, or each item of a batch."""
+def encrypt(ctx: EngineContext, asked: EncryptRequest) -> Any:
+    """Encrypt one plaintext, or each item of a batch.  With an external key it fetches."""
+    if ctx.may_fetch:
+        return external_ciphertexts.encrypt(ctx, asked)
     storage = ctx.storage
     if asked.batch_input is not None:
         items = batch.read_items(asked.batch_input, batch.ENCRYPT_MEMBERS)
@@ -207,5 +208,5 @@ ROUTES = (
             ),
         ),
         exists=key_exists,
-    ),
+    ).fetching_if(external_keys.fetches),
 )

@@ -15,6 +15,7 @@ from labkit.service.fields import duration, flag, integer
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.context import EngineContext
+from labkit.vault.engines.transit import external_keyrings, external_keys
 from labkit.vault.engines.transit.keyring import (
     Keyring,
     check_rotation_period,
@@ -24,7 +25,7 @@ from labkit.vault.engines.transit.keyring import (
     trim,
     write_keyring,
 )
-from labkit.vault.engines.transit.parameters import NAME
+from labkit.vault.engines.transit.parameters import MANAGED_ID, MANAGED_NAME, NAME
 from labkit.vault.engines.transit.refusals import ListedRefusal
 
 
@@ -45,6 +46,8 @@ def configure_key(ctx: EngineContext, asked: KeyConfigRequest) -> dict[str, Any]
     keyring = read_keyring(ctx.storage, asked.name)
     if keyring is None:
         raise BadRequest(f"no existing key named {asked.name} could be found")
+    if asked.exportable or asked.allow_plaintext_backup or asked.auto_rotate_period:
+        external_keyrings.refuse(keyring, "to export, to back up or to rotate by itself")
     if asked.min_decryption_version == 0:
         ctx.warn("since Vault 0.3, transit key numbering starts at 1; forcing minimum to 1")
     changed = with_minimums(keyring, asked.min_decryption_version, asked.min_encryption_version)
@@ -96,11 +99,13 @@ def _check_against_trimmed(keyring: Keyring) -> None:
         raise BadRequest("min decryption version should not be less then min available version")
 
 
-def rotate_key(ctx: EngineContext, name: str) -> dict[str, Any]:
-    """Add a version, which becomes the latest."""
+def rotate_key(ctx: EngineContext, name: str, managed_key_name: str, managed_key_id: str) -> Any:
+    """Add a version, which becomes the latest.  For an external key it fetches."""
     keyring = read_keyring(ctx.storage, name)
     if keyring is None:
         raise BadRequest("key not found")
+    if keyring.key_type.external:
+        return external_keyrings.rotate(ctx, name, managed_key_name, managed_key_id)
     if keyring.imported and not keyring.allow_rotation:
         raise ListedRefusal(f"imported key {name} does not allow rotation within Vault")
     keyring = rotate(keyring, ctx, ctx.now)
@@ -145,10 +150,11 @@ CONFIG = (
     flag("allow_plaintext_backup", "whether the key may be backed up in plaintext; cannot be taken back"),
     duration("auto_rotate_period", "after which time the key rotates by itself; 0 for never, else at least 1h"),
 )
+ROTATE = (NAME, MANAGED_NAME, MANAGED_ID)
 MIN_AVAILABLE_VERSION = integer("min_available_version", "versions below this one are destroyed")
 
 ROUTES = (
     Route("write", "keys/<name>/config", configure_key, Form(KeyConfigRequest, CONFIG)),
-    Route("write", "keys/<name>/rotate", rotate_key, (NAME,)),
+    Route("write", "keys/<name>/rotate", rotate_key, ROTATE).fetching_if(external_keys.fetches),
     Route("write", "keys/<name>/trim", trim_key, (NAME, MIN_AVAILABLE_VERSION)),
 )

@@ -45,7 +45,7 @@ class KeyVersion(NamedTuple):
     """One version: key, HMAC key, when it was made, and its way of convergent encryption (0: as the keyring says).
 
     Of a key pair ``key`` is the private half, empty where only the public one was imported, and ``chain`` its
-    certificates (DER), the leaf first.
+    certificates (DER), the leaf first.  An external key has only the id of its managed key.
     """
 
     key: bytes
@@ -54,6 +54,7 @@ class KeyVersion(NamedTuple):
     convergent_version: int = 0
     public: bytes = b""
     chain: tuple[bytes, ...] = ()
+    managed_id: str = ""
 
     def __repr__(self) -> str:
         return f"KeyVersion(created_ns={self.created_ns})"  # never a key
@@ -268,10 +269,11 @@ def encode_keyring(keyring: Keyring) -> bytes:
 
 
 def _row(entry: KeyVersion) -> tuple[Any, ...]:
-    row = (entry.key.hex(), entry.hmac_key.hex(), entry.created_ns, entry.convergent_version)
-    if not (entry.public or entry.chain):
+    row: tuple[Any, ...] = (entry.key.hex(), entry.hmac_key.hex(), entry.created_ns, entry.convergent_version)
+    if not (entry.public or entry.chain or entry.managed_id):
         return row
-    return (*row, entry.public.hex(), [certificate.hex() for certificate in entry.chain])
+    row = (*row, entry.public.hex(), [certificate.hex() for certificate in entry.chain])
+    return (*row, entry.managed_id) if entry.managed_id else row
 
 
 def decode_keyring(stored: bytes) -> Keyring:
@@ -285,7 +287,8 @@ def _entry(row: list[Any]) -> KeyVersion:
     entry = KeyVersion(bytes.fromhex(row[0]), bytes.fromhex(row[1]), *row[2:4])
     if len(row) < 5:
         return entry
-    return entry._replace(public=bytes.fromhex(row[4]), chain=tuple([bytes.fromhex(text) for text in row[5]]))
+    chain = tuple([bytes.fromhex(text) for text in row[5]])
+    return entry._replace(public=bytes.fromhex(row[4]), chain=chain, managed_id=row[6] if len(row) > 6 else "")
 
 
 def read_keyring(storage: StorageView, name: str) -> Keyring | None:
@@ -323,9 +326,9 @@ def describe(name: str, keyring: Keyring, context: bytes = b"") -> dict[str, Any
         "deletion_allowed": keyring.deletion_allowed,
         "exportable": keyring.exportable,
         "allow_plaintext_backup": keyring.allow_plaintext_backup,
-        "supports_encryption": key_type.encrypts,
-        "supports_decryption": key_type.encrypts,
-        "supports_signing": key_type.signs,
+        "supports_encryption": key_type.encrypts or key_type.external,
+        "supports_decryption": key_type.encrypts or key_type.external,
+        "supports_signing": key_type.signs or key_type.external,
         "supports_derivation": key_type.derives,
         "latest_version": keyring.latest_version,
         "min_available_version": keyring.min_available_version,

@@ -9,6 +9,7 @@ from labkit.service.fields import duration, flag, integer, text
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.context import EngineContext
+from labkit.vault.engines.transit import external_keyrings, external_keys
 from labkit.vault.engines.transit.algorithms import (
     DEFAULT_TYPE,
     KEY_TYPES,
@@ -28,7 +29,7 @@ from labkit.vault.engines.transit.keyring import (
     write_keyring,
 )
 from labkit.vault.engines.transit.nonces import forget_counts
-from labkit.vault.engines.transit.parameters import CONTEXT, CONVERGENT, NAME
+from labkit.vault.engines.transit.parameters import CONTEXT, CONVERGENT, MANAGED_ID, MANAGED_NAME, NAME
 from labkit.vault.engines.transit.refusals import ListedRefusal
 
 
@@ -43,15 +44,19 @@ class KeyRequest(NamedTuple):
     type: str
     key_size: int
     auto_rotate_period: int | None
+    managed_key_name: str
+    managed_key_id: str
 
 
-def create_key(ctx: EngineContext, asked: KeyRequest) -> dict[str, Any]:
-    """Create a key; one that exists stays as it is, and a warning says so."""
+def create_key(ctx: EngineContext, asked: KeyRequest) -> Any:
+    """Create a key; one that exists stays as it is, and a warning says so.  For an external key it fetches."""
     period_s = asked.auto_rotate_period or 0
     check_rotation_period(period_s)
     if asked.convergent_encryption and not asked.derived:
         raise BadRequest("convergent encryption requires derivation to be enabled")
-    key_type = type_for_new_key(asked.type, fips=ctx.fips)
+    key_type = type_for_new_key(asked.type, fips=ctx.fips, external=True)
+    if key_type.external:
+        return external_keyrings.create(ctx, asked)
     _check_key_size(key_type, asked.key_size)
     existing = read_keyring(ctx.storage, asked.name)
     if existing is not None:
@@ -126,13 +131,15 @@ CREATE = (
     TYPE,
     integer("key_size", "size of the key in bytes, 32 to 512; only for type hmac, which has 32 otherwise", 0),
     duration("auto_rotate_period", "after which time the key rotates by itself; 0 for never, else at least 1h", 0),
+    MANAGED_NAME,
+    MANAGED_ID,
 )
 
 ROUTES = (
     Route("list", "keys/", list_keys),
     # Lists end in a slash: this one never lists, but makes other operations on the bare path 405.
     Route("list", "keys", list_keys),
-    Route("write", "keys/<name>", create_key, Form(KeyRequest, CREATE)),
+    Route("write", "keys/<name>", create_key, Form(KeyRequest, CREATE)).fetching_if(external_keys.fetches_to_create),
     Route("read", "keys/<name>", read_key, (NAME, CONTEXT)),
     Route("delete", "keys/<name>", delete_key, (NAME,)),
 )

@@ -7,6 +7,9 @@ from labkit.service.fields import anything, flag, integer, name, segment, text
 NAME = name(help="name of the key")
 URL_ALGORITHM = segment("urlalgorithm", "the hash algorithm")
 
+MANAGED_NAME = text("managed_key_name", "name of the managed key, for keys of type managed_key", "")
+MANAGED_ID = text("managed_key_id", "id of the managed key, where it is not named", "")
+
 PLAINTEXT = text("plaintext", "data to encrypt, in base64; may be empty")
 INPUT = text("input", "data to work on, in base64")
 CIPHERTEXT = text("ciphertext", "ciphertext as the service gave it: vault:v<version>:<base64>")

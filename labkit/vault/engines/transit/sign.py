@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.service.errors import BadRequest
-from labkit.service.message import Reply
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.context import EngineContext
-from labkit.vault.engines.transit import batch, signatures
+from labkit.vault.engines.transit import batch, external_keys, external_signatures, signatures
 from labkit.vault.engines.transit.keyring import read_keyring
 from labkit.vault.engines.transit.parameters import (
     BATCH_INPUT,
@@ -43,12 +42,14 @@ class SignRequest(NamedTuple):
         return f"SignRequest({self.name})"  # never what is sent with it
 
 
-def sign(ctx: EngineContext, asked: SignRequest) -> dict[str, Any] | Reply:
-    """Sign one input, or each item of a batch."""
+def sign(ctx: EngineContext, asked: SignRequest) -> Any:
+    """Sign one input, or each item of a batch.  With an external key it fetches."""
     scheme = signatures.read_scheme(asked, fips=ctx.fips)
     keyring = read_keyring(ctx.storage, asked.name)
     if keyring is None:
         raise BadRequest("signing key not found")
+    if ctx.may_fetch:
+        return external_signatures.sign(ctx, keyring, scheme, asked)
     if not keyring.key_type.signs:
         raise BadRequest(f"key type {keyring.type} does not support signing")
     signatures.check_unhashed(scheme)
@@ -73,6 +74,8 @@ def _shown(made: signatures.Signed, public_member: str) -> batch.Result:
 FIELDS = (NAME, KEY_VERSION, INPUT, CONTEXT, REFERENCE, BATCH_INPUT, *signatures.FIELDS)
 
 ROUTES = (
-    Route("write", "sign/<name>", sign, Form(SignRequest, FIELDS)),
-    Route("write", "sign/<name>/<urlalgorithm>", sign, Form(SignRequest, (*FIELDS, URL_ALGORITHM))),
+    Route("write", "sign/<name>", sign, Form(SignRequest, FIELDS)).fetching_if(external_keys.fetches),
+    Route("write", "sign/<name>/<urlalgorithm>", sign, Form(SignRequest, (*FIELDS, URL_ALGORITHM))).fetching_if(
+        external_keys.fetches
+    ),
 )

@@ -10,11 +10,10 @@ from typing import Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.fields import text
-from labkit.service.message import Reply
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.context import EngineContext
-from labkit.vault.engines.transit import batch, hmacs, signatures
+from labkit.vault.engines.transit import batch, external_keys, external_signatures, hmacs, signatures
 from labkit.vault.engines.transit.keyring import existing_keyring, read_keyring
 from labkit.vault.engines.transit.parameters import (
     BATCH_INPUT,
@@ -50,8 +49,8 @@ class VerifyRequest(NamedTuple):
         return f"VerifyRequest({self.name})"  # never what is sent with it
 
 
-def verify(ctx: EngineContext, asked: VerifyRequest) -> dict[str, Any] | Reply:
-    """Verify one signature or HMAC, or those of each item of a batch."""
+def verify(ctx: EngineContext, asked: VerifyRequest) -> Any:
+    """Verify one signature or HMAC, or those of each item of a batch.  For an external key it fetches."""
     if asked.batch_input is None:
         if asked.signature is not None and asked.hmac is not None:
             raise BadRequest("provide one of 'signature' or 'hmac'")
@@ -63,14 +62,25 @@ def verify(ctx: EngineContext, asked: VerifyRequest) -> dict[str, Any] | Reply:
             "hmac": asked.hmac,
             "context": asked.context,
         }
+        if ctx.may_fetch and asked.hmac is None:
+            return _outside(ctx, asked)
         return {"valid": _judge(ctx, asked, asked.hmac is not None)(item)}
     items = batch.read_texts(asked.batch_input, batch.VERIFY_MEMBERS)
-    judge = _judge(ctx, asked, _are_hmacs(items))
+    hmac = _are_hmacs(items)
+    if ctx.may_fetch and not hmac:
+        return _outside(ctx, asked)
+    judge = _judge(ctx, asked, hmac)
 
     def one(item: batch.Item, position: int) -> batch.Result:
         return {"valid": judge(item)}
 
     return batch.answer(ctx, *batch.work(items, one, {"valid": False}))
+
+
+def _outside(ctx: EngineContext, asked: VerifyRequest) -> external_keys.Asking:
+    """Verify signatures of an external key, which is there."""
+    scheme = signatures.read_scheme(asked, fips=ctx.fips)
+    return external_signatures.verify(ctx, existing_keyring(ctx.storage, asked.name), scheme, asked)
 
 
 def _are_hmacs(items: Sequence[batch.Item]) -> bool:
@@ -109,6 +119,8 @@ HMAC = text("hmac", "keyed digest as hmac gave it; either this or signature")
 FIELDS = (NAME, INPUT, SIGNATURE, HMAC, CONTEXT, REFERENCE, BATCH_INPUT, *signatures.FIELDS)
 
 ROUTES = (
-    Route("write", "verify/<name>", verify, Form(VerifyRequest, FIELDS)),
-    Route("write", "verify/<name>/<urlalgorithm>", verify, Form(VerifyRequest, (*FIELDS, URL_ALGORITHM))),
+    Route("write", "verify/<name>", verify, Form(VerifyRequest, FIELDS)).fetching_if(external_keys.fetches),
+    Route("write", "verify/<name>/<urlalgorithm>", verify, Form(VerifyRequest, (*FIELDS, URL_ALGORITHM))).fetching_if(
+        external_keys.fetches
+    ),
 )

@@ -18,6 +18,8 @@ from cryptography.hazmat.primitives.asymmetric.padding import MGF1, OAEP
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.keywrap import aes_key_wrap_with_padding
 
+from labkit import Vault
+from labkit.cloud.key_store import KeyStore
 from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.engines.transit.keyring import Keyring, KeyVersion, write_keyring
@@ -119,3 +121,16 @@ def certificate() -> Callable[..., bytes]:
         return builder.sign(issuer, None).public_bytes(serialization.Encoding.DER)
 
     return make
+
+
+@pytest.fixture
+def managed(clock: Any) -> Any:
+    """A vault whose transit keys aes, oaep, ec and pss are external ones, each of one version."""
+    service = Vault.dev(clock=clock, keystore=KeyStore.dev(seed=7))  # whose RSA keys come from the pool
+    mechanisms = {"aes": "CKM_AES_GCM", "oaep": "CKM_RSA_PKCS_OAEP", "ec": "CKM_ECDSA", "pss": "CKM_RSA_PKCS_PSS"}
+    for name, mechanism in mechanisms.items():
+        sent = {"key_label": f"label-{name}", "mechanism": mechanism, "allow_generate_key": True}
+        service.post(f"sys/managed-keys/pkcs11/{name}", sent).raise_for_status()
+        asked = {"type": "managed_key", "managed_key_name": name}
+        service.post(f"transit/keys/{name}", asked).raise_for_status()
+    return service

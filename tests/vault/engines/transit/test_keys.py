@@ -226,7 +226,8 @@ def test_in_fips_mode_no_key_is_made_of_a_type_that_is_not_certified(key_type: s
         assert answer.status == 400
         assert answer.errors == [
             "key type chacha20-poly1305 is not certified for FIPS 140-2 mode, which is on; certified: "
-            "aes256-gcm96, aes128-gcm96, ecdsa-p256, ecdsa-p384, ecdsa-p521, rsa-2048, rsa-3072, rsa-4096, hmac"
+            "aes256-gcm96, aes128-gcm96, ecdsa-p256, ecdsa-p384, ecdsa-p521, rsa-2048, rsa-3072, rsa-4096, "
+            "managed_key, hmac"
         ]
 
 
