@@ -69,6 +69,7 @@ def _read(text: str) -> int:
     return -nanoseconds if text[0] == "-" else nanoseconds
 
 
+@lru_cache(maxsize=256)
 def _add_parts(parts: str, text: str) -> int:
     """Add up parts, each a decimal and its unit; ``text`` is what messages show."""
     total, at = 0, 0

@@ -369,9 +369,8 @@ class Core:
         self.read_file, self.file_names = files.read, files.names
 
     def note_due(self, key: str, when_ns: int) -> None:
-        """Note when something in a key's record falls due."""
-        if self.due_times is not None:
-            self.due_times.note(key, when_ns)
+        """Note when something in a key's record falls due; what is due first is looked up again where it may differ."""
+        if self.due_times is not None and self.due_times.note(key, when_ns, self.next_due_ns):
             self.next_due_ns = None
 
     def note_damage(self, key: str) -> None:

@@ -33,14 +33,17 @@ class DueTimes:
     def __repr__(self) -> str:
         return f"DueTimes({len(self)} records)"
 
-    def note(self, key: str, when_ns: int) -> None:
-        """Set when a record falls due."""
-        if self._times.get(key) == when_ns:
-            return
+    def note(self, key: str, when_ns: int, first_ns: int | None = None) -> bool:
+        """Set when a record falls due; return whether something else than ``first_ns`` may be the earliest now."""
+        before_ns = self._times.get(key)
+        may_differ = not first_ns or when_ns < first_ns or before_ns == first_ns
+        if before_ns == when_ns:
+            return may_differ
         self._times[key] = when_ns
         heappush(self._heap, (when_ns, key))
         if len(self._heap) > 2 * len(self._times) + MIN_REBUILD:
             self._rebuild()
+        return may_differ
 
     def earliest(self) -> tuple[int, str] | None:
         """Return the earliest time and its record's key; None when nothing falls due."""

@@ -238,8 +238,10 @@ def encode_table(table: MountTable) -> bytes:
 
 def _row(mount: Mount) -> list[Any]:
     """Return a mount as a row of the table, without those of the later fields that nothing is set in, at the end."""
+    if not any(mount[FIXED_FIELDS:]):
+        return list(mount[:FIXED_FIELDS])
     row = list(mount)
-    while len(row) > FIXED_FIELDS and not row[-1]:
+    while not row[-1]:
         row.pop()
     return row
 

@@ -122,24 +122,24 @@ def _from_base64(text: str) -> bytes | None:
         return None
 
 
-def unseal(core: Core, share: bytes) -> bool:
-    """Take one key share; return whether the node is unsealed now; raise BadRequest when the shares do not fit."""
-    install(core, with_share(core, share))
+def unseal(core: Core, *shares: bytes) -> bool:
+    """Take key shares; return whether the node is unsealed now; raise BadRequest when they do not fit."""
+    install(core, with_share(core, *shares))
     return not core.keys.sealed
 
 
-def with_share(core: Core, share: bytes) -> SealKeys:
-    """Return the node's keys as one more key share makes them; raise BadRequest when the shares do not fit.
+def with_share(core: Core, *shares: bytes) -> SealKeys:
+    """Return the node's keys as more key shares make them; raise BadRequest when they do not fit.
 
     The node itself changes with ``install`` only, but for a wrong last share, which sets the progress to 0 (R4).
     """
     check_event(core, "share")
     config, keys = read_config(core), core.keys
     assert config is not None
-    if not keys.sealed or share in keys.progress:
+    given = tuple(dict.fromkeys((*keys.progress, *shares)))
+    if not keys.sealed or len(given) == len(keys.progress):
         return keys
     nonce = keys.nonce if keys.progress else uuid_text(core.entropy)
-    given = (*keys.progress, share)
     if len(given) < config.threshold:
         return SealKeys(None, given, nonce)
     try:

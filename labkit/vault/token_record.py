@@ -62,8 +62,10 @@ def digest_of(text: str) -> str:
 
 def encode_token(token: Token) -> bytes:
     """Write a token's record, up to the last of its newer members that says anything."""
+    if not any(token[ALWAYS_WRITTEN:]):
+        return encode_record(token[:ALWAYS_WRITTEN])
     row = list(token)
-    while len(row) > ALWAYS_WRITTEN and not row[-1]:
+    while not row[-1]:
         row.pop()
     return encode_record(row)
 

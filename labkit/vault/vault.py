@@ -280,8 +280,7 @@ class Vault(ShortForms):
         """Give key shares (hex) to this node."""
         from labkit.vault.seal import unseal
 
-        for share in shares:
-            unseal(self.core, bytes.fromhex(share))
+        unseal(self.core, *map(bytes.fromhex, shares))
 
     def reset(self) -> None:
         """Go back to how ``dev`` made it: contents, keys, files, clock and calls; a seed begins again."""
@@ -392,6 +391,5 @@ def set_up(
     from labkit.vault.seal import unseal
 
     initialised = initialise(core, shares, threshold, mounts)
-    for share in initialised.keys[:threshold]:
-        unseal(core, share)
+    unseal(core, *initialised.keys[:threshold])
     return initialised.root_token, tuple(share.hex() for share in initialised.keys)

@@ -109,6 +109,20 @@ def test_what_falls_due_comes_earlier_but_never_later(service):
         assert service.next_due() == due_ns
 
 
+def test_what_falls_due_first_is_looked_up_again_only_where_it_may_differ(service):
+    core = service.core
+    assert service.next_due() is None
+    for when_ns in (7, 9):
+        core.storage.apply({f"token/id/{when_ns}": b""}, 0)
+        core.note_due(f"token/id/{when_ns}", when_ns)
+    assert service.next_due() == 7
+    core.note_due("token/id/9", 8)
+    assert core.next_due_ns == 7
+    core.note_due("token/id/7", 12)
+    assert core.next_due_ns is None
+    assert service.next_due() == 8
+
+
 def test_damage_is_reported_once_by_key(service):
     core, seen = service.core, []
     core.observe = lambda kind, **fields: seen.append((kind, fields))

@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labkit import real
 from labkit.service.errors import BadRequest
 from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.mounts import (
     CATALOGUE,
+    FIXED_FIELDS,
     ROOT,
     Mount,
     MountTable,
@@ -216,6 +218,18 @@ def test_later_fields_are_stored_only_where_they_are_set():
     chosen = plain._replace(external_entropy_access=True)
     exempt = plain._replace(audit_non_hmac_request_keys=("a",))
     for mount, fields in ((plain, 12), (exempt, 13), (chosen, 15)):
+        stored = encode_table(MountTable((mount,)))
+        assert len(decode_record(stored)[0]) == fields
+        assert decode_table(stored).mounts == (mount,)
+
+
+def test_a_stored_mount_ends_with_the_last_of_the_later_fields_that_is_set():
+    plain = new_mount("kv/", "kv", real.entropy)
+    for mount, fields in (
+        (plain, FIXED_FIELDS),
+        (plain._replace(audit_non_hmac_request_keys=("a",)), FIXED_FIELDS + 1),
+        (plain._replace(external_entropy_access=True), FIXED_FIELDS + 3),
+    ):
         stored = encode_table(MountTable((mount,)))
         assert len(decode_record(stored)[0]) == fields
         assert decode_table(stored).mounts == (mount,)

@@ -20,6 +20,7 @@ from labkit.vault.seal import (
     read_config,
     reload_keyring,
     seal_state,
+    unseal,
     unseal_with_root_key,
 )
 from labkit.vault.storage.barrier import KEYRING, BarrierError, encrypt_keyring, new_keyring
@@ -108,6 +109,20 @@ def test_a_share_given_twice_counts_once(sealed):
         answer = sealed.post("sys/unseal", {"key": sealed.unseal_keys[0]}, token="")
     assert (answer.body["progress"], answer.body["sealed"]) == (1, True)
     assert len(answer.body["nonce"]) == 36
+
+
+def test_shares_given_at_once_count_one_by_one(sealed):
+    one, two, three, *_ = map(bytes.fromhex, sealed.unseal_keys)
+    assert not unseal(sealed.core, one, one)
+    assert sealed.core.keys.progress == (one,)
+    assert not unseal(sealed.core, two, one)
+    assert sealed.core.keys.progress == (one, two)
+    assert unseal(sealed.core, three, two)
+    sealed.put("sys/seal")
+    with pytest.raises(BadRequest, match="invalid key: "):
+        unseal(sealed.core, one, two, bytes(33))
+    assert sealed.core.keys.progress == ()
+    assert unseal(sealed.core, *map(bytes.fromhex, sealed.unseal_keys))
 
 
 def test_wrong_shares_set_the_progress_back(sealed):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.vault.token_record import Token, decode_token, digest_of, encode_token
+from labkit.vault.storage.records import decode_record
+from labkit.vault.token_record import ALWAYS_WRITTEN, Token, decode_token, digest_of, encode_token
 
 NAMES = st.text(max_size=8)
 TOKENS = st.builds(
@@ -44,3 +45,14 @@ def test_a_record_shows_its_name_and_policies_only():
 def test_what_is_not_said_of_a_token_is_nothing():
     token = Token("accessor", ("default",), "path", "name")
     assert token[4:] == ("", "service", None, 0, 0, 0, 0, 0, False, 0, 0, False, "", (), 0, 0, "", "", "")
+
+
+def test_a_record_ends_with_the_last_of_the_newer_members_that_says_anything():
+    token = Token("accessor", ("default",), "path", "name")
+    for made, members in (
+        (token, ALWAYS_WRITTEN),
+        (token._replace(renewed_ttl_s=5), ALWAYS_WRITTEN + 1),
+        (token._replace(entity_id="x"), ALWAYS_WRITTEN + 4),
+    ):
+        assert len(decode_record(encode_token(made))) == members
+        assert decode_token(encode_token(made)) == made
