@@ -138,7 +138,7 @@ def test_every_fault_verb_has_words():
     from labkit.lab.faults import LabFaults
 
     verbs = {name.replace("_", " ") for name in vars(LabFaults) if not name.startswith("_")}
-    others = {"end inside commit", "on timer", "restore links", "queries"}
+    others = {"cloud", "end inside commit", "on timer", "restore links", "queries"}
 
     assert verbs - others == set(FAULT_WORDS) - {"restore"}
 
