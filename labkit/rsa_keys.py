@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ SIZES = (2_048, 3_072, 4_096)
 PRIMES_PER_SIZE = 64
 PAIRS = PRIMES_PER_SIZE * (PRIMES_PER_SIZE - 1) // 2
 
-POOL = Path(__file__).resolve().parent / "primes.txt"
+POOL = "primes.txt"
 
 
 def make_rsa_key(bits: int, pair: int | None) -> RSAPrivateKey:
@@ -70,6 +69,9 @@ def places_of(pair: int) -> tuple[int, int]:
 @cache
 def pool() -> dict[int, tuple[int, ...]]:
     """Read the pool: the primes of each size of key."""
-    lines = [line for line in POOL.read_text(encoding="ascii").splitlines() if not line.startswith("#")]
+    from importlib.resources import files
+
+    text = files("labkit").joinpath(POOL).read_text(encoding="ascii")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
     primes = [int(line, 16) for line in lines]
     return {bits: tuple([prime for prime in primes if prime.bit_length() == bits // 2]) for bits in SIZES}

@@ -11,10 +11,12 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from labkit.rsa_keys import EXPONENT, POOL, PRIMES_PER_SIZE, SIZES
 
+FILE = Path(__file__).resolve().parents[1] / "labkit" / POOL
+
 
 def make_pool() -> str:
     """Return the text of a new pool."""
-    lines = [line for line in POOL.read_text().splitlines() if line.startswith("#")]
+    lines = [line for line in FILE.read_text().splitlines() if line.startswith("#")]
     for bits in SIZES:
         found: dict[int, None] = {}
         while len(found) < PRIMES_PER_SIZE:
@@ -25,4 +27,4 @@ def make_pool() -> str:
 
 
 if __name__ == "__main__":
-    Path(POOL).write_text(make_pool())
+    FILE.write_text(make_pool())

@@ -33,6 +33,15 @@ vault.post("secret/data/app", {"data": {"user": "ada"}})
 assert vault.get("secret/data/app").data["data"] == {"user": "ada"}
 """
 
+FIRST_CIPHERTEXT = """
+from labkit import Vault
+assert Vault.dev().post("transit/encrypt/k", {"plaintext": "AAAA"}).ok
+"""
+KEY_PAIRS = {
+    *("labkit.rsa_keys", "pathlib", "cryptography.hazmat.primitives.serialization"),
+    *(f"labkit.vault.engines.transit.{name}" for name in ("rsa", "ecdsa", "ed25519", "hash_algorithms", "signatures")),
+}
+
 
 @pytest.mark.parametrize(
     ("code", "heavy"),
@@ -40,8 +49,9 @@ assert vault.get("secret/data/app").data["data"] == {"user": "ada"}
         ("import labkit", FRONT_DOOR),
         ("from labkit import Vault", VAULT),
         (FIRST_ANSWER, FRONT_DOOR | {"pydantic", "yaml", "msgspec", "cryptography.x509"}),
+        (FIRST_CIPHERTEXT, FRONT_DOOR | KEY_PAIRS),
     ],
-    ids=["front door", "vault", "first answer"],
+    ids=["front door", "vault", "first answer", "first ciphertext"],
 )
 def test_nothing_heavy_is_loaded(code: str, heavy: set[str], checkout: Path) -> None:
     assert sorted(loaded_by(code, checkout) & heavy) == []

@@ -130,3 +130,20 @@ def test_looking_at_a_lab_draws_nothing(busy_blueprint):
         left_alone.run("100ms")
 
     assert looked_at.trace.digest() == left_alone.trace.digest()
+
+
+def test_what_cannot_be_seeded_enters_neither_trace_nor_stores():
+    def run():
+        lab = Lab.pair(seed=7)
+        paris = lab["paris"]
+        paris.post("transit/keys/k", {"type": "rsa-2048"})
+        made = [paris.post("transit/sign/k", {"input": "AAAA"}).data["signature"]]
+        made.append(paris.post("transit/encrypt/k", {"plaintext": "AAAA"}).data["ciphertext"])
+        assert paris.post("transit/verify/k", {"input": "AAAA", "signature": made[0]}).data == {"valid": True}
+        stored = sorted(lab.parts.stores["paris"].state()["items"].items())
+        return made, (lab.trace.digest(), stored, lab.network.delivered)
+
+    first, second = run(), run()
+
+    assert set(first[0]).isdisjoint(second[0])
+    assert first[1] == second[1]

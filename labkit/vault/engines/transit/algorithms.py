@@ -2,21 +2,21 @@
 
 1. A type is one row of the table; nothing else in the engine compares a type's name.
 2. Keys are made from entropy bytes that are handed in.
+3. What a type of key pair can do is in its family's module, which is loaded when such a key is first used (R24).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from typing import Protocol
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
-from labkit.vault.engines.transit.ecdsa import P256, P384, P521
-from labkit.vault.engines.transit.ed25519 import Ed25519, derive_pair
-from labkit.vault.engines.transit.key_pairs import DerivePair, PairType
-from labkit.vault.engines.transit.rsa import Rsa
+from labkit.vault.engines.transit.key_pairs import PairType
 
 DEFAULT_TYPE = "aes256-gcm96"
 
@@ -35,7 +35,10 @@ class Cipher(Protocol):
 
 
 class KeyType(NamedTuple):
-    """One key type; ``code`` is its number in backups, ``key_bytes`` 0 where the key's creator says how many."""
+    """One key type; ``code`` is its number in backups, ``key_bytes`` 0 where the key's creator says how many.
+
+    ``family`` is the module of a key pair's type.
+    """
 
     name: str
     code: int
@@ -44,8 +47,7 @@ class KeyType(NamedTuple):
     tampered: str = ""
     derives: bool = False
     certified: bool = True  # in FIPS 140-2 mode
-    pair: PairType | None = None
-    derive_pair: DerivePair | None = None
+    family: str = ""
     asymmetric: bool = False  # encrypts with the public half
     is_hmac: bool = False  # the key is the HMAC key itself
     external: bool = False  # its keys are managed keys, in a store of their own
@@ -53,7 +55,12 @@ class KeyType(NamedTuple):
     @property
     def signs(self) -> bool:
         """Whether keys of the type sign and verify."""
-        return self.pair is not None
+        return self.family != ""
+
+    @property
+    def pair(self) -> PairType | None:
+        """What a type of key pair can do; None for the other types."""
+        return _pair_type(self.family, self.name) if self.family else None
 
     @property
     def encrypts(self) -> bool:
@@ -75,16 +82,23 @@ KEY_TYPES = {
         KeyType("aes256-gcm96", 0, 32, AESGCM, _GCM_TAMPERED, derives=True),
         KeyType("chacha20-poly1305", 5, 32, ChaCha20Poly1305, _CHACHA_TAMPERED, derives=True, certified=False),
         KeyType("aes128-gcm96", 8, 16, AESGCM, _GCM_TAMPERED, derives=True),
-        KeyType("ed25519", 2, 64, derives=True, certified=False, pair=Ed25519(), derive_pair=derive_pair),
-        *[KeyType(f"ecdsa-p{pair.size_bits}", code, 0, pair=pair) for code, pair in ((1, P256), (6, P384), (7, P521))],
-        *[
-            KeyType(f"rsa-{bits}", code, 0, pair=Rsa(bits), asymmetric=True)
-            for code, bits in ((3, 2_048), (9, 3_072), (4, 4_096))
-        ],
+        KeyType("ed25519", 2, 64, derives=True, certified=False, family="ed25519"),
+        KeyType("ecdsa-p256", 1, 0, family="ecdsa"),
+        KeyType("ecdsa-p384", 6, 0, family="ecdsa"),
+        KeyType("ecdsa-p521", 7, 0, family="ecdsa"),
+        KeyType("rsa-2048", 3, 0, family="rsa", asymmetric=True),
+        KeyType("rsa-3072", 9, 0, family="rsa", asymmetric=True),
+        KeyType("rsa-4096", 4, 0, family="rsa", asymmetric=True),
         KeyType("managed_key", 10, 0, external=True),
         KeyType("hmac", 11, 0, is_hmac=True),
     )
 }
+
+
+@cache
+def _pair_type(family: str, name: str) -> PairType:
+    found: PairType = import_module(f"labkit.vault.engines.transit.{family}").PAIR_TYPES[name]
+    return found
 
 
 def type_for_new_key(named: str, *, fips: bool, external: bool = False) -> KeyType:

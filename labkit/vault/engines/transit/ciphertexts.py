@@ -17,7 +17,6 @@ from cryptography.exceptions import InvalidTag
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
-from labkit.vault.engines.transit import rsa
 from labkit.vault.engines.transit.algorithms import Cipher
 from labkit.vault.engines.transit.derivation import NONCE_BYTES, NONCE_KEY_BYTES, convergent_nonce, derive
 from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, split_envelope
@@ -67,6 +66,8 @@ def encrypt(keyring: Keyring, message: bytes, item: Item, random_nonce: bytes, p
         encrypted = cipher.encrypt(random_nonce, message, associated_bytes)
         return keyed.head + to_base64(random_nonce + encrypted), keyed.version
     if keyed.half is not None:
+        from labkit.vault.engines.transit import rsa  # few keys need it (R24)
+
         return keyed.head + to_base64(rsa.encrypt(keyed.half, message)), keyed.version
     cipher, nonce_key = _derived(keyring, keyed, context_bytes)
     associated_bytes = _associated(associated) if associated else None
@@ -152,6 +153,8 @@ def decrypt(keyring: Keyring, item: Item, position: int = 0) -> bytes:
         raise BadRequest("invalid convergent nonce supplied")
     payload = _payload(coded)
     if keyed.half is not None:
+        from labkit.vault.engines.transit import rsa
+
         return rsa.decrypt(keyed.half, payload)
     cipher = keyed.cipher or _derived(keyring, keyed, context_bytes)[0]
     associated_bytes = _associated(associated) if associated else None

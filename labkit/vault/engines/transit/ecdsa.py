@@ -26,6 +26,8 @@ MAX_DIGEST_BYTES = max(_HASH_OF_BYTES)
 class Ecdsa:
     """The type of one curve; ``curve`` is its name in the library, ``shown_name`` that in the API."""
 
+    derive = None
+
     def __init__(self, shown_name: str, curve: str, size_bits: int) -> None:
         self.shown_name, self._curve, self.size_bits = shown_name, curve, size_bits
         self.size_bytes = (size_bits + 7) // 8
@@ -132,6 +134,7 @@ class Ecdsa:
 
 
 P256, P384, P521 = Ecdsa("P-256", "SECP256R1", 256), Ecdsa("P-384", "SECP384R1", 384), Ecdsa("P-521", "SECP521R1", 521)
+PAIR_TYPES = {"ecdsa-p256": P256, "ecdsa-p384": P384, "ecdsa-p521": P521}
 
 
 def check_der(signature: bytes) -> None:

@@ -57,10 +57,12 @@ class Ed25519:
             return False
         return True
 
+    def derive(self, kdf: int, stored: bytes, context: bytes) -> tuple[bytes, bytes]:
+        """Derive the pair of a context: the derived bytes are its seed."""
+        return pair_of(derive(kdf, stored, context, SEED_BYTES))
 
-def derive_pair(kdf: int, stored: bytes, context: bytes) -> tuple[bytes, bytes]:
-    """Derive the pair of a context: the derived bytes are its seed."""
-    return pair_of(derive(kdf, stored, context, SEED_BYTES))
+
+PAIR_TYPES = {"ed25519": Ed25519()}
 
 
 def pair_of(seed: bytes) -> tuple[bytes, bytes]:

@@ -19,7 +19,6 @@ from labkit.vault.context import EngineContext
 from labkit.vault.engines.transit import batch, ciphertexts, external_ciphertexts, external_keys, nonces
 from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES, type_for_new_key
 from labkit.vault.engines.transit.derivation import NONCE_BYTES
-from labkit.vault.engines.transit.ecdsa import Ecdsa
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.keyring import (
     KEY_NOT_FOUND,
@@ -173,7 +172,7 @@ def _new_keyring(ctx: EngineContext, items: list[batch.Item], wanted: str | None
             raise BadRequest("convergent encryption requires derivation to be enabled, so context is required")
     chosen = wanted or next((item["type"] for item in items if item.get("type")), DEFAULT_TYPE)
     key_type = type_for_new_key(chosen, fips=ctx.fips)
-    if isinstance(key_type.pair, Ecdsa):
+    if key_type.family == "ecdsa":
         raise BadRequest(f"key type {chosen} not supported for this operation")
     if not key_type.symmetric:
         raise BadRequest(f"unknown key type {chosen}")

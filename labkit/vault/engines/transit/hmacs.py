@@ -83,10 +83,7 @@ def verify(keyring: Keyring, digest_name: str, item: Item) -> bool:
     import hmac
 
     message = message_of(item)
-    given = item.get("hmac")
-    if given is None:
-        raise BadRequest("missing hmac")
-    version, coded = split_signed(given, "HMAC", "HMAC to verify")
+    version, coded = split_signed(item["hmac"], "HMAC", "HMAC to verify")
     try:
         digest = from_base64(coded)
     except BadRequest as error:

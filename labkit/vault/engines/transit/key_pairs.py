@@ -39,10 +39,18 @@ class Scheme(NamedTuple):
     jws: bool = False
 
 
+DerivePair = Callable[[int, bytes, bytes], tuple[bytes, bytes]]
+"""Derives the pair of a context: takes the derivation's number, a stored private half and the context."""
+
+
 class PairType(Protocol):
     """What the engine needs of a type of key pair; ``shown_name`` is the name that a key read shows."""
 
     shown_name: str
+
+    @property
+    def derive(self) -> DerivePair | None:
+        """Derives the pair of a context; None for types that are never derived."""
 
     def make(self, source: KeySource) -> tuple[bytes, bytes]:
         """Make a pair: private and public half."""
@@ -61,10 +69,6 @@ class PairType(Protocol):
 
     def verify(self, key: Any, signature: bytes, message: bytes, scheme: Scheme) -> bool:
         """Whether a signature was made over a message, judged with a loaded public half."""
-
-
-DerivePair = Callable[[int, bytes, bytes], tuple[bytes, bytes]]
-"""Derives the pair of a context: takes the derivation's number, a stored private half and the context."""
 
 
 def to_pem(label: str, value: bytes) -> str:

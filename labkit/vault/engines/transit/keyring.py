@@ -382,8 +382,8 @@ def _shown_pair(keyring: Keyring, entry: KeyVersion, context: bytes = b"") -> di
     pair = keyring.key_type.pair
     assert pair is not None, "only pairs are shown so"
     public_text = "" if keyring.derived else pair.public_text(entry.public)
-    if keyring.derived and context and keyring.key_type.derive_pair is not None:
-        public_text = pair.public_text(keyring.key_type.derive_pair(keyring.kdf, entry.key, context)[1])
+    if keyring.derived and context and pair.derive is not None:
+        public_text = pair.public_text(pair.derive(keyring.kdf, entry.key, context)[1])
     return {
         "name": pair.shown_name,
         "public_key": public_text,

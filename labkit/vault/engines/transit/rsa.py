@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labkit.rsa_keys import PAIRS, make_rsa_key
+from labkit.rsa_keys import PAIRS, SIZES, make_rsa_key
 from labkit.service.errors import BadRequest
 from labkit.vault.engines.transit.hash_algorithms import NO_HASH, algorithm
 from labkit.vault.engines.transit.key_pairs import AUTO_SALT, HASH_SALT, KeySource, Scheme, to_pem
@@ -27,6 +27,8 @@ TOO_LONG = "crypto/rsa: message too long for RSA key size"
 
 class Rsa:
     """The type of one size of key."""
+
+    derive = None
 
     def __init__(self, size_bits: int) -> None:
         self.shown_name, self.size_bits, self.size_bytes = f"rsa-{size_bits}", size_bits, size_bits // 8
@@ -113,6 +115,9 @@ class Rsa:
         auto = padding.PSS.AUTO if verifies else padding.PSS.MAX_LENGTH
         named = {AUTO_SALT: auto, HASH_SALT: made_by.digest_size}
         return padding.PSS(padding.MGF1(made_by), named.get(scheme.salt_length, scheme.salt_length))
+
+
+PAIR_TYPES = {f"rsa-{size_bits}": Rsa(size_bits) for size_bits in SIZES}
 
 
 def encrypt(key: RSAPublicKey, message: bytes) -> bytes:

@@ -139,10 +139,10 @@ def _signer(keyring: Keyring, wanted: int) -> Loaded:
 
 
 def _derived(keyring: Keyring, loaded: Loaded, context: bytes) -> tuple[bytes, bytes]:
-    derive_pair = keyring.key_type.derive_pair
-    assert derive_pair is not None, "only keyrings of types that derive are derived"
+    derive = _pair(keyring).derive
+    assert derive is not None, "only keyrings of types that derive are derived"
     try:
-        return derive_pair(keyring.kdf, loaded.entry.key, context)
+        return derive(keyring.kdf, loaded.entry.key, context)
     except BadRequest as error:
         raise ListedRefusal(f"error deriving key: {error.errors[0]}") from None
 
@@ -150,11 +150,8 @@ def _derived(keyring: Keyring, loaded: Loaded, context: bytes) -> tuple[bytes, b
 def verify(keyring: Keyring, scheme: Scheme, item: Item) -> bool:
     """Whether an item's signature was made over its input with one of the keyring's live versions; raise BadRequest."""
     message = message_of(item)
-    text = item.get("signature")
-    if text is None:
-        raise BadRequest("missing signature")
     context = _context_of(item)
-    version, coded = split_signed(text)
+    version, coded = split_signed(item["signature"])
     keyring.check_verification(version)
     try:
         signature = (from_base64url if scheme.jws else from_base64)(coded)

@@ -60,6 +60,16 @@ def test_what_a_type_can_do(row: tuple[Any, ...]) -> None:
     ) == row
 
 
+def test_a_type_of_key_pairs_has_one_object_in_its_familys_module() -> None:
+    for name, row in KEY_TYPES.items():
+        pair = row.pair
+        assert (pair is not None) == row.signs == bool(row.family), name
+        if pair is not None:
+            assert pair is row.pair
+            assert type(pair).__module__.endswith(f".{row.family}")
+            assert (pair.derive is not None) == row.derives
+
+
 def test_the_ciphers_that_derive_are_the_symmetric_ones() -> None:
     assert sorted(name for name, key_type in KEY_TYPES.items() if key_type.symmetric) == [
         "aes128-gcm96",

@@ -8,7 +8,7 @@ import pytest
 
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
-from labkit.vault.engines.transit.ed25519 import Ed25519, derive_pair, pair_of
+from labkit.vault.engines.transit.ed25519 import Ed25519, pair_of
 from labkit.vault.engines.transit.key_pairs import Scheme
 
 ED25519 = Ed25519()
@@ -56,7 +56,7 @@ def test_a_pair_is_made_of_what_was_drawn(entropy: Any) -> None:
 
 def test_the_pair_of_a_context_is_the_one_that_real_servers_derive() -> None:
     private, _ = pair_of(bytes(range(32)))
-    derived, public = derive_pair(1, private, b"context-1")
+    derived, public = ED25519.derive(1, private, b"context-1")
 
     assert derived.hex().startswith("a14b432ed75f660af8810dccbd0354d4195efa42c5753959b7d797fce863c450")
     assert ED25519.public_text(public) == "Bxt54DbRV32vGQJixSn6XKUVoYMqxqB5IuxAg+LdW8Q="
@@ -64,4 +64,4 @@ def test_the_pair_of_a_context_is_the_one_that_real_servers_derive() -> None:
         "HaU5kavLkL1JjWZa4eiO689i347r3+amwBOGZpL8aYePXNj+ezXAW4faPMP2DOEp1jWGJQy0vuclg80AxIODCg=="
     )
     with pytest.raises(BadRequest, match="missing 'context' for key derivation"):
-        derive_pair(1, private, b"")
+        ED25519.derive(1, private, b"")

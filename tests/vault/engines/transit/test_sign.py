@@ -141,6 +141,8 @@ def test_a_policy_can_block_sha1(service: Any) -> None:
     rules = """
         path "transit/sign/*" { capabilities = ["update"] denied_parameters = { "hash_algorithm" = ["sha1"] } }
         path "transit/sign/k/sha1" { capabilities = ["deny"] }
+        path "transit/verify/*" { capabilities = ["update"] denied_parameters = { "hash_algorithm" = ["sha1"] } }
+        path "transit/verify/k/sha1" { capabilities = ["deny"] }
     """
     service.put("sys/policies/acl/signer", {"policy": rules})
     token = service.post("auth/token/create", {"policies": ["signer"]}).auth["client_token"]
@@ -149,7 +151,30 @@ def test_a_policy_can_block_sha1(service: Any) -> None:
     assert service.post("transit/sign/k/sha2-256", {"input": INPUT}, token=token).status == 200
     assert service.post("transit/sign/k/sha1", {"input": INPUT}, token=token).status == 403
     assert service.post("transit/sign/k", {"input": INPUT, "hash_algorithm": "sha1"}, token=token).status == 403
-    assert service.post("transit/sign/k/sha1", {"input": INPUT}).status == 200
+    made = service.post("transit/sign/k/sha1", {"input": INPUT}).raise_for_status().data["signature"]
+    asked = {"input": INPUT, "signature": made}
+    assert service.post("transit/verify/k", asked, token=token).data == {"valid": True}
+    assert service.post("transit/verify/k/sha1", asked, token=token).status == 403
+    assert service.post("transit/verify/k", {**asked, "hash_algorithm": "sha1"}, token=token).status == 403
+
+
+def test_the_hash_in_the_path_comes_before_those_in_the_body() -> None:
+    vault = Vault.dev(seed=1)
+    vault.post("transit/keys/k", {"type": "ecdsa-p256"})
+    by_hash = {
+        name: vault.post(f"transit/sign/k/{name}", {"input": INPUT}).data["signature"]
+        for name in ("sha1", "sha2-256", "sha2-512")
+    }
+    body = {"input": INPUT, "hash_algorithm": "sha2-512", "algorithm": "sha1"}
+
+    assert len(set(by_hash.values())) == 3
+    assert vault.post("transit/sign/k", {"input": INPUT}).data["signature"] == by_hash["sha2-256"]
+    assert vault.post("transit/sign/k/sha2-256", body).data["signature"] == by_hash["sha2-256"]
+    assert vault.post("transit/sign/k", body).data["signature"] == by_hash["sha2-512"]
+    assert vault.post("transit/sign/k", {**body, "hash_algorithm": ""}).data["signature"] == by_hash["sha1"]
+    for member, key in (("signature", by_hash["sha1"]), ("hmac", vault.post("transit/hmac/k/sha1", body).data["hmac"])):
+        for path, valid in (("k/sha1", True), ("k", False)):
+            assert vault.post(f"transit/verify/{path}", {**body, member: key}).data == {"valid": valid}
 
 
 def test_fips_mode_has_no_ed25519_and_no_third_hash_family() -> None:
