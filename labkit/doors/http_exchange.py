@@ -2,8 +2,8 @@
 
 1. Only what is below ``/v1/`` reaches the service (decision C1).
 2. A body is read of POST, PUT and PATCH only: a JSON object in UTF-8, or of POST and PUT a form that does not begin as
-   JSON does.  White space only is not a body.  Of members and headers that come twice one counts: the last member, the
-   first header.
+   JSON does.  White space or null only is not a body.  Of members and headers that come twice one counts: the last
+   member, the first header.
 3. A body that cannot be read is handed on as ``Unreadable``, so that it is refused, recorded and counted where all
    requests are (decisions C9, C13).
 4. An answer's body is JSON and ends with a line break; what HTML could take for markup is escaped.
@@ -158,6 +158,8 @@ def read_body(method: str, content_type: str, content: bytes) -> Any:
         return Unreadable("nested too deeply")
     except ValueError as error:
         return Unreadable(str(error))
+    if found is None:
+        return None  # clients of this API send null for a write without data
     return found if type(found) is dict else Unreadable("the body is not an object")
 
 
