@@ -1,4 +1,4 @@
-"""The keyring's rotation: ``sys/rotate``, ``sys/rotate/config`` and ``sys/key-status``."""
+"""The keyring's rotation: ``sys/rotate`` (of newer clients ``rotate/keyring``), its settings, ``sys/key-status``."""
 
 from __future__ import annotations
 
@@ -69,6 +69,7 @@ CONFIG = (
 
 ROUTES = (
     Route("write", "rotate", rotate, (), "sudo"),
+    Route("write", "rotate/keyring", rotate, (), "sudo"),
     Route("read", "rotate/config", read_config, ()),
     Route("write", "rotate/config", write_config, CONFIG),
     Route("read", "key-status", key_status, (), "top_level_data"),

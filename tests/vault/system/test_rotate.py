@@ -81,3 +81,9 @@ def test_all_are_refused_while_sealed(service):
     service.put("sys/seal")
     for answer in (service.put("sys/rotate"), service.get("sys/rotate/config"), service.get("sys/key-status")):
         assert answer.status == 503
+
+
+def test_newer_clients_rotate_by_another_path(service):
+    assert service.post("sys/rotate/keyring").status == 204
+    assert service.get("sys/key-status").data["term"] == 2
+    assert service.post("sys/rotate/keyring", token="").status == 403
