@@ -4,7 +4,7 @@
 2. A body is counted while it is read.  One over the limit is read no further than ``DRAINED`` times the limit and is
    refused with 413; of a client that waits for ``100 Continue`` nothing is read.
 3. A request that is cut short is not answered; one with too long headers is refused with 431.
-4. The path ``/`` says what this is.
+4. The path ``/`` is a page that says what this is.
 5. What stands beside the API has paths of its own (``control``).
 """
 
@@ -14,7 +14,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Protocol
 
-from labkit.doors.http_exchange import BODY_METHODS, Answer, HttpExchange, RequestReader, Service, written
+from labkit.doors.http_exchange import BODY_METHODS, Answer, Headers, HttpExchange, RequestReader, Service, written
+from labkit.doors.page import page_file
 from labkit.service.limits import MAX_REQUEST_BYTES
 from labkit.service.message import Unreadable, respond
 from labkit.service.request_path import readable
@@ -26,15 +27,6 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Log = Callable[[str], None]
-
-HOME = b"""<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>labkit</title>
-<h1>labkit</h1>
-<p>A secrets service for learning, rehearsing and testing. It protects no secrets: do not store real ones.</p>
-<p>Its API begins at <code>/v1/</code>; <a href="/v1/sys/internal/specs/openapi">a description</a> of it,
-and <a href="/v1/sys/health">its health</a>.</p>
-</html>
-"""
 
 
 def _refusal(status: int, text: str) -> Answer:
@@ -139,11 +131,24 @@ class App(HttpApp):
 
     async def _answer(self, scope: Message, headers: list[tuple[str, str]], content: bytes | Unreadable) -> Answer:
         path, target = target_of(scope)
-        if path == "/":
-            return Answer(200, {"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"}, HOME)
+        page = page_file(path)
+        if page is not None:
+            return page
         client = (scope.get("client") or ("127.0.0.1",))[0]
+        return self._exchanged(scope["method"], target, headers, content, client)
+
+    def answer(self, method: str, target: str, headers: Headers, content: bytes, client: str) -> Answer:
+        """Answer a request that a server has read whole, and write its line of the log."""
+        answer = self._exchanged(method, target, headers, content, client)
+        if self.log is not None:
+            self.log(f"{client} {method} {readable(target.partition('?')[0])} {answer.status}")
+        return answer
+
+    def _exchanged(
+        self, method: str, target: str, headers: Headers, content: bytes | Unreadable, client: str
+    ) -> Answer:
         try:
-            return self.exchange.answer(scope["method"], target, headers, content, remote_address=client)
+            return self.exchange.answer(method, target, headers, content, remote_address=client)
         except TimeoutError:
             return SILENT
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from inspect import signature
+from json import encoder
 from typing import Any, NamedTuple, Protocol
 
 from labkit.service.limits import MAX_REQUEST_BYTES
@@ -177,8 +178,15 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a JSON number")
 
 
+def _refuse_kind(value: Any) -> Any:
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
+# json makes an encoder for each text; one for all takes half the time per answer (R23)
+_encode: Any = encoder.c_make_encoder(  # type: ignore[attr-defined]  # the C half of json, which every CPython has
+    None, _refuse_kind, encoder.encode_basestring, None, ":", ",", False, False, True
+)
 _MARKUP = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 
 
@@ -186,5 +194,7 @@ def written(response: Response) -> Answer:
     """Return an answer in bytes."""
     if response.body is None:
         return Answer(response.status, dict(response.headers), b"")
-    text = _ENCODER.encode(response.body).translate(_MARKUP)
+    text = "".join(_encode(response.body, 0))
+    if not text.isascii() or "<" in text or ">" in text or "&" in text:
+        text = text.translate(_MARKUP)
     return Answer(response.status, dict(response.headers), text.encode() + b"\n")

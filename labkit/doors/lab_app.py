@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from labkit.doors.asgi import HOME, SILENT, HttpApp, Log, Message, Receive, Send, target_of
+from labkit.doors.asgi import SILENT, HttpApp, Log, Message, Receive, Send, target_of
 from labkit.doors.http_exchange import API, NO_API, Answer, written
 from labkit.doors.lab_driver import LabDriver
+from labkit.doors.page import page_file
 from labkit.lab.lab import Lab
 from labkit.lab.runbook_effects import Ask
 from labkit.service.message import Unreadable, respond
@@ -48,8 +49,9 @@ class LabApp(HttpApp):
 
     async def _answer(self, scope: Message, headers: list[tuple[str, str]], content: bytes | Unreadable) -> Answer:
         path, target = target_of(scope)
-        if path == "/":
-            return Answer(200, {"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"}, HOME)
+        page = page_file(path)
+        if page is not None:
+            return page
         if not path.startswith(API):
             return written(NO_API)
         asked = self.reader.read(scope["method"], target, headers, content)

@@ -57,13 +57,16 @@ class ServerThread:
         """Listen, and return the port and the URL of each once requests are answered; raise NoServer."""
         try:
             import uvicorn
+
+            from labkit.doors.plain_requests import PlainRequests
         except ImportError:
             raise NoServer("a server needs uvicorn and h11: pip install '.[serve]'") from None
         listeners = self._listen(ports)
         tls = self._tls
         config = uvicorn.Config(
             self._app,
-            http="h11",
+            http=PlainRequests,
+            proxy_headers=False,  # who asks is the other end of the connection, whatever a header says
             ws="none",
             lifespan="on" if self._lifespan else "off",
             access_log=False,

@@ -32,6 +32,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.doors.requests": frozenset({"requests", "urllib3"}),
     "labkit.doors.httpx": frozenset({"httpx"}),
     "labkit.doors.hvac": frozenset({"hvac", "requests"}),
+    "labkit.doors.plain_requests": frozenset({"uvicorn", "h11"}),
     "labkit.doors.server_thread": frozenset({"uvicorn"}),
     "labkit.commands": frozenset({"tqdm"}),
 }
@@ -43,7 +44,6 @@ IMPORTED_AS = {"ipython": "IPython", "pyjwt": "jwt", "pyyaml": "yaml"}
 TOOLS = {
     "jupyterlab": "make notebook opens the lessons in it",
     "ipykernel": "nbclient starts it",
-    "h11": "uvicorn reads requests with it",
     "pytest-xdist": "make test runs on two processes",
     "pytest-cov": "make coverage measures with it",
     "ruff": "tests/house/test_tools.py runs it",

@@ -1,0 +1,193 @@
+"""The page at ``/``: its files, and what a real browser shows and does with them, by keyboard only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+
+from labkit import Lab, Vault
+from labkit.doors.page import FILES, FOLDER, POLICY, page_file
+from labkit.doors.served_lab import ServedLab
+from tests.browser import Browser, installed
+
+BROWSER = installed()
+in_a_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome here; LABKIT_BROWSER names one")
+
+STATUS = "document.querySelector('#status').textContent"
+FOCUSED = "(e => `${e.tagName} ${e.textContent.trim().slice(0, 20)}`)(document.activeElement)"
+
+
+def test_every_file_of_the_page_is_served_and_nothing_else() -> None:
+    assert {name for name, _ in FILES.values()} == {path.name for path in FOLDER.iterdir()}
+    for path, (_, kind) in FILES.items():
+        answer = page_file(path)
+        assert answer is not None
+        assert answer.headers["Content-Type"] == f"{kind}; charset=utf-8"
+        assert answer.headers["Content-Security-Policy"] == POLICY
+    assert page_file("/page.txt") is None
+
+
+def test_the_page_loads_nothing_from_elsewhere() -> None:
+    for path in FOLDER.iterdir():
+        assert re.findall(r"https?://|//[a-z]+\.", path.read_text()) == []
+
+
+def test_what_the_script_asks_for_is_there(lab: Lab) -> None:
+    acts = lab.serve(control=True).control._acts
+    script = (FOLDER / "page.js").read_text()
+    asked = set(re.findall(r'"(GET|POST)", [`"](/(?:page|control)/[\w/-]*)', script)) - {("POST", "/page/session")}
+
+    assert len(asked) >= 8
+    assert asked <= acts.keys()
+
+
+def test_a_vault_and_a_lab_have_it(vault: Vault, lab: Lab) -> None:
+    with vault.serve() as url, lab.serve() as urls:
+        for door in (url, urls["paris"]):
+            answer = requests.get(f"{door}/", timeout=10)
+            assert "do not store real ones" in answer.text
+            assert requests.get(f"{door}/page.js", timeout=10).headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of this file."""
+    assert BROWSER is not None
+    with Browser(BROWSER) as opened:
+        yield opened
+
+
+@pytest.fixture
+def pair() -> Lab:
+    """Two clusters, one of which follows the other."""
+    lab = Lab.pair(seed=7)
+    lab.replicate("paris", "tokyo")
+    return lab
+
+
+def shown(browser: Browser, door: ServedLab) -> None:
+    """Open a lab's page, and wait until it is drawn."""
+    browser.evaluate("try { sessionStorage.clear() } catch {}")
+    browser.open(door.page)
+    browser.wait_for("document.querySelector('#timeline svg')")
+
+
+def walk_to(browser: Browser, wanted: str, inside: str = "body") -> None:
+    """Press Tab until what has the focus begins so."""
+    for _ in range(60):
+        browser.press("Tab")
+        if browser.evaluate(f"{FOCUSED}.startsWith({wanted!r}) && !!document.activeElement.closest({inside!r})"):
+            return
+    raise AssertionError(f"no way by keyboard to {wanted}")
+
+
+@pytest.mark.slow
+@in_a_browser
+def test_a_lab_is_seen_and_driven_by_keyboard(browser: Browser, pair: Lab) -> None:
+    door = pair.serve(control=True)
+    with door as urls:
+        shown(browser, door)
+        assert browser.evaluate("location.hash + location.search") == ""
+        before_ns = pair.now
+        walk_to(browser, "BUTTON Run 10s")
+        browser.press("Enter")
+        browser.wait_for(f"{STATUS} === 'run 10s: done'")
+        assert pair.now >= before_ns + 10_000_000_000
+        walk_to(browser, "SELECT", "form:last-of-type")  # the faults; the first of them is crash
+        walk_to(browser, "BUTTON Do it", "form:last-of-type")
+        browser.press(" ")
+        browser.wait_for(f"{STATUS}.startsWith('crash')")
+        rows = browser.wait_for("document.querySelector('#rows').innerText.includes('paris-1: down') && 1")
+        assert rows
+        assert "crash" in browser.evaluate("document.querySelector('#lines').textContent")
+        assert browser.complaints() == []
+        assert {urlsplit(url).netloc for url in browser.requested()} == {urlsplit(urls["paris"]).netloc}
+
+
+@pytest.mark.slow
+@in_a_browser
+def test_a_reader_s_place_is_kept_while_the_page_goes_on(browser: Browser, pair: Lab) -> None:
+    door = pair.serve(control=True)
+    with door:
+        shown(browser, door)
+        walk_to(browser, "BUTTON Run 1s")
+        browser.press("Enter")
+        browser.wait_for(f"{STATUS} === 'run 1s: done'")
+        assert browser.evaluate(FOCUSED) == "BUTTON Run 1s"
+        browser.evaluate("document.querySelector('#timeline-picture').scrollLeft = 0")
+        browser.evaluate("document.querySelector('#span').focus()")
+        pair.run("5s")
+        browser.wait_for("document.querySelector('#now').textContent.startsWith('7.4')")
+        assert browser.evaluate(FOCUSED).startswith("SELECT")
+
+
+@pytest.mark.slow
+@in_a_browser
+def test_a_broken_rule_stands_above_everything(browser: Browser, pair: Lab) -> None:
+    door = pair.serve(control=True)
+    with door:
+        pair.partition("paris", "tokyo")
+        pair["tokyo"].promote(force=True)
+        pair.heal()
+        shown(browser, door)
+        assert browser.evaluate("document.querySelector('#broken').innerText").startswith("Broken rule: ")
+
+
+@pytest.mark.slow
+@in_a_browser
+def test_an_address_opens_once_and_without_control_the_page_only_shows(browser: Browser, pair: Lab) -> None:
+    door = pair.serve()
+    with door as urls:
+        address = door.page
+        browser.open(address)
+        browser.wait_for("document.querySelector('#map svg')")
+        assert browser.evaluate(STATUS).startswith("This page only shows")
+        assert browser.evaluate("document.querySelectorAll('main button').length") == 0
+        browser.open(f"{urls['paris']}/")  # the tab keeps its key
+        browser.wait_for("document.querySelector('#map svg')")
+        browser.evaluate("sessionStorage.clear()")
+        browser.open(f"{urls['paris']}/?")
+        browser.wait_for(f"{STATUS}.includes('open the address that the server printed')")
+        browser.open(f"{address.replace('/#', '/?again#')}")
+        browser.wait_for(f"{STATUS}.includes('opened already')")
+
+
+@pytest.mark.slow
+@in_a_browser
+def test_a_narrow_dark_window_shows_all(browser: Browser, pair: Lab) -> None:
+    door = pair.serve(control=True)
+    with door:
+        browser.look(320, 900, dark=True)
+        shown(browser, door)
+        assert browser.evaluate("document.documentElement.scrollWidth") == 320
+        assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(17, 17, 17)"
+        browser.look(1280, 900)
+
+
+@pytest.mark.slow
+@in_a_browser
+def test_a_page_of_another_origin_uses_the_api_once_it_is_allowed(browser: Browser, vault: Vault) -> None:
+    """The browser itself judges what ``sys/config/cors`` allows."""
+    with vault.serve() as url, Vault.dev().serve() as other:
+        asking = f"""fetch("{url}/v1/secret/data/app", {{method: "POST", body: '{{"data": {{"a": 1}}}}',
+          headers: {{"X-Vault-Token": "{vault.root_token}"}}}}).then(r => r.status, e => e.name)"""
+        browser.open(f"{other}/v1/sys/health")
+        assert browser.evaluate(asking) == "TypeError"
+        vault.post("sys/config/cors", {"allowed_origins": "https://elsewhere.example.org"})
+        assert browser.evaluate(asking) == "TypeError"
+        vault.post("sys/config/cors", {"allowed_origins": other})
+        assert browser.evaluate(asking) == 200
+        assert vault.get("secret/data/app").data["data"] == {"a": 1}
+
+
+def test_a_browser_that_is_not_there_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("LABKIT_BROWSER", raising=False)
+    found: Any = installed()
+
+    assert found is None
