@@ -50,13 +50,8 @@ NAMES = ("app", "gone", "derived", "team", "file", "x-app", "token", "secret", "
 
 EVERY_NTH = 20
 
-<<<<<<< HEAD
 MISTAKES = (" is disallowed on the policy", r"\" already exists")
 """Parts of the texts of mistakes that are 500 because clients expect that (decision C10)."""
-=======
-C10 = re.compile("is disallowed on the policy|already exists")
-"""What clients' suites assert to be 500: backing up a key that forbids it, restoring onto one that is there."""
->>>>>>> bb0d72c (Odd requests and the description know the two answers of 500 that clients assert)
 
 STOPS = ("POST /sys/seal", "POST /sys/step-down")
 """After these a lab would answer with nothing else than refusals."""
@@ -127,11 +122,7 @@ def ask(
 def faults_of(case: Any, answer: Any, operation: Any) -> list[str]:
     """What is wrong with an answer, by the description; a field that it names and the service ignores is wrong too."""
     faults = []
-<<<<<<< HEAD
     if answer.status_code == 500 and not any(mistake in answer.text for mistake in MISTAKES):
-=======
-    if answer.status_code == 500 and not C10.search(answer.text):
->>>>>>> bb0d72c (Odd requests and the description know the two answers of 500 that clients assert)
         faults.append(f"{operation.label}: {answer.text}")
     is_silent = not answer.content and case.method == "PATCH" and answer.status_code == 404
     try:
