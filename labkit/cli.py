@@ -15,7 +15,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
-from labkit.commands import prove, serve
+from labkit.commands import prove, serve, token
 from labkit.commands.exit_codes import AS_EXPECTED, BAD_FILE, STOPPED, listed, report_bug
 
 DISTRIBUTION = "labkit-secrets"
@@ -78,8 +78,7 @@ def parser() -> argparse.ArgumentParser:
         return made
 
     add("demo", "demo", "lose a region and fail over: a first look", seed)
-    made = add("run", "run", "run scenario files and judge the results", files, seed)
-    _add_switches(made, RUN_SWITCHES)
+    _add_switches(add("run", "run", "run scenario files and judge the results", files, seed), RUN_SWITCHES)
     add("check", "check", "report what is wrong with scenario files, run nothing", files)
     made = add("new", "new", "write a scenario file to begin with, full of comments")
     made.add_argument("kind", choices=["scenario"], metavar="scenario", help="what to write")
@@ -89,6 +88,7 @@ def parser() -> argparse.ArgumentParser:
     made = add("coverage", "coverage", "show what each endpoint answers, and where that is known from")
     made.add_argument("words", nargs="*", metavar="WORD", help="only endpoints with these in them: post secret/data")
     serve.add_arguments(add("serve", "serve", "serve a vault on an HTTP port, until Ctrl-C"))
+    token.add_arguments(add("token", "token", "print a token of a machine of the cloud that labkit serve runs"))
     prove.add_arguments(add("prove", "prove", "search a state machine to the end, within bounds"))
     made = add("help", "help_topic", "show a page, such as architecture, rules or verbs")
     made.add_argument("topic", nargs="?", metavar="TOPIC", help="the page; the list of pages unless given")

@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labkit.commands.exit_codes import AS_EXPECTED, refuse
+from labkit.commands.own_name import own_name
 from labkit.commands.serve_options import PORT, add_arguments, judge_together, read_config
 
 if TYPE_CHECKING:
+    from labkit.doors.cloud_door import CloudDoor
     from labkit.doors.real_files import RealFiles
     from labkit.doors.server import ServedDoor
     from labkit.doors.server_thread import TlsFiles
@@ -56,6 +58,7 @@ def serve(given: argparse.Namespace) -> int:
 
 def _serve_vault(given: argparse.Namespace, tls: TlsFiles | None) -> int:
     from labkit.commands import serving
+    from labkit.doors.cloud_door import CloudDoor
     from labkit.doors.server import ServedDoor
     from labkit.doors.server_thread import NoServer
     from labkit.vault.storage import StoreError
@@ -67,15 +70,19 @@ def _serve_vault(given: argparse.Namespace, tls: TlsFiles | None) -> int:
         return refuse(str(error))
     if files is not None:
         vault.use_files(files)
-    door = ServedDoor(vault, given.port, serving.settings_of(given, tls, lambda: None))
+    settings = serving.settings_of(given, tls, lambda: None)
+    door, cloud = ServedDoor(vault, given.port, settings), CloudDoor(vault, given.cloud_port or 0, settings)
     with serving.until_stopped(files.reopen if files is not None else None) as stop:
         try:
             door.open()
+            cloud.open()
         except NoServer as error:
+            door.close()
             return refuse(str(error))
-        _announce(vault, given, door, tls)
+        _announce(vault, given, (door, cloud), tls)
         serving.wait(stop)
         door.close()
+        cloud.close()
     vault.close()
     if files is not None:
         files.close()
@@ -107,13 +114,17 @@ def _vault(given: argparse.Namespace) -> Vault:
     return Vault.dev(clock=real.now, seed=given.seed, **chosen)
 
 
-def _announce(vault: Vault, given: argparse.Namespace, door: ServedDoor, tls: TlsFiles | None) -> None:
+def _announce(
+    vault: Vault, given: argparse.Namespace, doors: tuple[ServedDoor, CloudDoor], tls: TlsFiles | None
+) -> None:
+    door, cloud = doors
     where = f", and beside the data in {given.data}" if given.data else ""
     said: dict[str, Any] = {
         "url": door.url,
         "root_token": vault.root_token,
         "unseal_keys": list(vault.unseal_keys),
         "ca_file": tls.authority if tls else None,
+        "cloud_url": cloud.url,
     }
     if door.control is not None:
         said["control"] = {"url": f"{door.url}/control/", "key": door.control.guard.key}
@@ -128,5 +139,6 @@ def _announce(vault: Vault, given: argparse.Namespace, door: ServedDoor, tls: Tl
         print(f"    export VAULT_CACERT={tls.authority}")
     if door.control is not None:
         print(f"\ncontrol at {door.url}/control/ with the header\n    X-Labkit-Key: {door.control.guard.key}")
+    print(f"\na token of a machine of the simulated cloud:\n    {own_name()} token --vm web-1 --url {cloud.url}")
     print("\nkey shares, three of which unseal it:", *vault.unseal_keys, sep="\n    ")
     print("\nCtrl-C stops it.", flush=True)

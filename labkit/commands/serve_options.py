@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--control", action="store_true", help=about_control)
     add("--audit-dir", metavar="FOLDER", help="let audit devices write real files below it, to sockets and to syslog")
     add("--port", type=_port, metavar="N", help=f"{PORT} unless given; 0 takes a free one; of a lab the first")
+    add("--cloud-port", type=_port, metavar="N", help="of the simulated cloud, on loopback; a free one unless given")
     add("--allow-remote", action="store_true", help="listen on every address of this machine, not on loopback only")
     add("--tls", action="store_true", help="speak TLS, with a certificate for localhost that is made for the purpose")
     add("--json", action="store_true", help="print url, tokens and keys as one line of JSON once requests are answered")
@@ -63,7 +64,7 @@ def read_config(given: argparse.Namespace) -> argparse.Namespace:
 def judge_together(given: argparse.Namespace) -> None:
     """Raise ValueError for options that do not go together."""
     if given.lab is not None:
-        for option in ("data", "edition", "service_version", "fips", "audit_dir"):
+        for option in ("data", "edition", "service_version", "fips", "audit_dir", "cloud_port"):
             if getattr(given, option):
                 raise ValueError(
                     f"--{option.replace('_', '-')} goes without --lab: the file says what its clusters are"
@@ -124,6 +125,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "speed": _speed,
     "audit_dir": str,
     "port": _port,
+    "cloud_port": _port,
     "max_request_size": _size,
     "edition": _edition,
     "service_version": str,

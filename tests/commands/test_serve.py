@@ -45,7 +45,7 @@ def test_what_it_holds_outlives_it_in_a_file(start: Start, tmp_path: Path) -> No
     path = str(tmp_path / "lab.db")
     process, said = start("--data", path)
     token = {"X-Vault-Token": said["root_token"]}
-    assert sorted(said) == ["ca_file", "root_token", "unseal_keys", "url"]
+    assert sorted(said) == ["ca_file", "cloud_url", "root_token", "unseal_keys", "url"]
     assert (said["ca_file"], len(said["unseal_keys"])) == (None, 5)
     wrote = requests.post(f"{said['url']}/v1/secret/data/app", json={"data": {"a": 1}}, headers=token, timeout=10)
     assert wrote.status_code == 200

@@ -1,0 +1,86 @@
+"""The cloud's door: the simulated cloud behind a port, for clients of other programs.
+
+1. ``URL/machines/NAME`` is the endpoint as that machine sees it; ``URL/login.cloud.test/...`` is another part.
+2. Only this machine's names and the cloud's own are served: a foreign ``Host`` that leads here is refused, for a page
+   that a browser shows under that name could read tokens.
+3. It listens on loopback only.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from labkit.doors.asgi import HttpApp, Message, target_of
+from labkit.doors.http_exchange import Answer, written
+from labkit.doors.server_thread import LOOPBACK, DoorSettings, ServerThread
+from labkit.service.cloud_environments import is_of_cloud
+from labkit.service.message import Unreadable, respond
+from labkit.vault.vault import Vault
+
+NAMES = ("127.0.0.1", "localhost", "[::1]", "")
+
+HOME = b"""<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>labkit cloud</title>
+<h1>labkit cloud</h1>
+<p>A simulated cloud: its machines get tokens here, with which they log in to the secrets service beside it.</p>
+</html>
+"""
+
+
+FOREIGN = written(respond(403, {"errors": ["expected a Host of this machine or of the cloud, got another"]}))
+
+
+class CloudApp(HttpApp):
+    """An ASGI application behind which the cloud beside a vault stands: another one after the vault was reset."""
+
+    __slots__ = ("_vault",)
+
+    def __init__(self, vault: Vault, settings: DoorSettings) -> None:
+        super().__init__(settings.max_request_bytes, settings.log)
+        self._vault = vault
+
+    async def _answer(self, scope: Message, headers: list[tuple[str, str]], content: bytes | Unreadable) -> Answer:
+        path, target = target_of(scope)
+        asked = self.reader.read(scope["method"], target, headers, content)
+        host = asked.headers.get("host", "")
+        if _without_port(host) not in NAMES and not is_of_cloud(host):
+            return FOREIGN
+        if path == "/" and not is_of_cloud(host):
+            return Answer(200, {"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"}, HOME)
+        if isinstance(asked.body, Unreadable):
+            return written(respond(asked.body.status, {"errors": [asked.body.why]}))
+        client = (scope.get("client") or ("127.0.0.1",))[0]
+        return written(self._vault.cloud.request(*asked, remote_address=client))
+
+
+class CloudDoor:
+    """The door of a vault's cloud on a socket: ``url`` once it is open."""
+
+    def __init__(self, vault: Vault, port: int = 0, settings: DoorSettings | None = None) -> None:
+        settings = (settings or DoorSettings())._replace(host=LOOPBACK)
+        self._port, self._thread = port, ServerThread(CloudApp(vault, settings), settings)
+        self.url = ""
+
+    def __repr__(self) -> str:
+        return f"CloudDoor({self.url or 'closed'})"
+
+    def __enter__(self) -> str:
+        return self.open()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def open(self) -> str:
+        """Listen, and return the URL once requests are answered; raise NoServer."""
+        ((_, self.url),) = self._thread.open([self._port])
+        return self.url
+
+    def close(self) -> None:
+        """Stop; requests under way are answered first."""
+        self.url = ""
+        self._thread.close()
+
+
+def _without_port(host: str) -> str:
+    name, _, port = host.rpartition(":")
+    return name if name and port.isdigit() else host

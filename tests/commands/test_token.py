@@ -1,0 +1,64 @@
+"""token: a machine's token from a served cloud, and a sentence for whatever else comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import jwt
+import pytest
+
+from labkit import Cloud, Vault
+from labkit.cli import main
+from labkit.commands.token import RESOURCE
+from labkit.doors.cloud_door import CloudDoor
+
+
+@pytest.fixture(scope="module")
+def vault() -> Vault:
+    return Vault.dev(seed=1)
+
+
+@pytest.fixture(scope="module")
+def cloud(vault: Vault) -> Cloud:
+    return vault.cloud
+
+
+@pytest.fixture(scope="module")
+def url(vault: Vault) -> Iterator[str]:
+    with CloudDoor(vault) as address:
+        yield address
+
+
+def test_a_token_is_printed_for_the_vaults_audience_or_another(
+    cloud: Cloud, url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["token", "--vm", "web-1", "--url", url]) == 0
+    assert capsys.readouterr().out.strip() == cloud.vm("web-1").token()
+    assert cloud.vm("web-1").resource == RESOURCE
+    own = cloud.vm("db-1").client_id
+    assert main(["token", "--vm", "db-1", "--url", url + "/", "--resource", "api://x", "--client-id", own]) == 0
+    claims = jwt.decode(capsys.readouterr().out.strip(), options={"verify_signature": False})
+    assert (claims["aud"], claims["appid"]) == ("api://x", own)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--vm", "moon"], 1, "the cloud answered 404: name: expected a machine of this cloud, got 'moon'"),
+        (["--vm", "web-1", "--client-id", "x"], 1, "the cloud answered 400: the machine has no such identity"),
+        (["--vm", "web-1", "--resource", ""], 1, "the cloud answered 400: the parameter resource must name"),
+        (["--vm", "a/b"], 1, "the cloud answered 404"),
+        (["--vm", "web-1", "--url", "here"], 2, "--url: expected an address such as http://127.0.0.1:8201, got 'here'"),
+        (["--vm", "web-1", "--url", "file:///etc"], 2, "--url: expected an address"),
+        (["--vm", "web-1", "--url", "http://127.0.0.1:1"], 2, "no answer from http://127.0.0.1:1"),
+        (["--vm", "web-1", "--url", "http://127.0.0.1:x"], 2, "http://127.0.0.1:x"),
+        (["--vm", "web-1", "--ca-file", "none.pem"], 2, "none.pem"),
+    ],
+)
+def test_whatever_else_comes_is_a_sentence(
+    arguments: list[str], code: int, said: str, url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = arguments if "--url" in arguments else [*arguments, "--url", url]
+
+    assert main(["token", *given]) == code
+    assert said in capsys.readouterr().err

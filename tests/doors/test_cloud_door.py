@@ -1,0 +1,94 @@
+"""The cloud's door: tokens, keys and metadata over HTTP, and no host but this machine's and the cloud's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+
+from labkit import Cloud, Vault
+from labkit.doors.cloud_door import CloudDoor
+
+TOKEN = "/machines/web-1/metadata/identity/oauth2/token?api-version=2018-02-01&resource=api://x"
+
+
+@pytest.fixture(scope="module")
+def vault() -> Vault:
+    return Vault.dev(seed=1)
+
+
+@pytest.fixture
+def cloud(vault: Vault) -> Cloud:
+    return vault.cloud
+
+
+@pytest.fixture(scope="module")
+def url(vault: Vault) -> Iterator[str]:
+    with CloudDoor(vault) as address:
+        yield address
+
+
+def got(url: str, path: str, **headers: str) -> Any:
+    return requests.get(url + path, headers=headers, timeout=10)
+
+
+def test_a_machines_token_and_the_keys_that_verify_it(cloud: Cloud, url: str) -> None:
+    answer = got(url, TOKEN, Metadata="true")
+
+    assert answer.json()["access_token"] == cloud.vm("web-1").token("api://x")
+    assert got(url, "/login.cloud.test/common/discovery/keys").json() == cloud.jwks()
+    assert got(url, "/common/discovery/keys", Host="login.cloud.test").json() == cloud.jwks()
+    assert got(url, TOKEN).status_code == 400
+    assert "simulated cloud" in got(url, "/").text
+
+
+def test_an_application_sends_a_form(cloud: Cloud, url: str) -> None:
+    config = cloud.config
+    form = {"grant_type": "client_credentials", "resource": "https://management.cloud.test/"}
+    form |= {name: config[name] for name in ("client_id", "client_secret")}
+    token = requests.post(f"{url}/login.cloud.test/{config['tenant_id']}/oauth2/token", data=form, timeout=10).json()
+    vm = cloud.vm("web-1")
+    found = got(
+        url,
+        f"/management.cloud.test{vm.resource_id}?api-version=2024-07-01",
+        Authorization=f"Bearer {token['access_token']}",
+    )
+
+    assert found.json()["identity"]["principalId"] == vm.principal_id
+
+
+def test_a_foreign_host_that_leads_here_is_refused(url: str) -> None:
+    port = url.rpartition(":")[2]
+    for host in ("evil.example", f"evil.example:{port}", "127.0.0.1.evil.example", f"login.cloud.test.evil:{port}"):
+        assert got(url, TOKEN, Metadata="true", Host=host).status_code == 403, host
+    for host in (f"localhost:{port}", "localhost", f"[::1]:{port}"):
+        assert got(url, TOKEN, Metadata="true", Host=host).status_code == 200, host
+
+
+def test_odd_requests_are_answered(cloud: Cloud, url: str) -> None:
+    posted = requests.post(f"{url}/login.cloud.test/x/oauth2/token", data=b"\xff", timeout=10)
+    assert posted.status_code == 400
+    for path in ("/%ff", "/moon", "/machines//x", "/machines/moon/x", "/" + "a" * 5_000):
+        assert 400 <= got(url, path).status_code < 500, path
+    cloud.outage("keys")
+    assert got(url, "/login.cloud.test/common/discovery/keys").status_code == 503
+    cloud.recover("keys")
+
+
+def test_it_leads_to_the_cloud_that_a_reset_vault_has(vault: Vault, cloud: Cloud, url: str) -> None:
+    cloud.outage()
+    assert got(url, TOKEN, Metadata="true").status_code == 503
+    vault.reset()
+
+    assert got(url, TOKEN, Metadata="true").json()["access_token"] == vault.cloud.vm("web-1").token("api://x")
+
+
+def test_it_says_where_it_is(vault: Vault) -> None:
+    door = CloudDoor(vault)
+    assert repr(door) == "CloudDoor(closed)"
+    door.open()
+    assert repr(door) == f"CloudDoor({door.url})"
+    assert door.url.startswith("http://127.0.0.1:")
+    door.close()
