@@ -3,6 +3,7 @@
 1. It answers requests of the API to whoever asks, after the delay that it was given; its silence sends nothing.
 2. Its clock is the lab's, from the instant at which wall clocks begin.
 3. Any other message is refused and counted (R25).
+4. The store of external keys is one of its hosts.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from typing import Any
 
 from labkit.cloud.cloud import Cloud
 from labkit.cloud.development import MACHINES
+from labkit.cloud.key_store import KeyStore
 from labkit.cloud.machine import NoToken
 from labkit.lab.host_services import HostServices
 from labkit.lab.messages import ApiAnswer, ApiRequest, CloudAnswerTimer, malformed, size_of
 from labkit.lab.reports import MESSAGE_REFUSED, Observed
+from labkit.service.key_store_address import KEY_STORE_HOST
 from labkit.service.message import Response
 
 OF_MACHINE = ("subscription_id", "resource_group", "location", "principal_id", "resource_id", "token")
@@ -31,7 +34,7 @@ NO_REQUEST = "a message that is not a request"
 class CloudHost:
     """The host of a lab's cloud."""
 
-    __slots__ = ("_services", "cloud", "entropy", "name", "refused_messages", "site")
+    __slots__ = ("_services", "cloud", "entropy", "keystore", "name", "refused_messages", "site")
 
     def __init__(
         self, name: str, site: str, services: HostServices, start_wall_ns: int, state: dict[str, Any] | None = None
@@ -46,6 +49,7 @@ class CloudHost:
 
         self.cloud = Cloud(now, self.entropy, state["cloud"]) if state else Cloud.filled(now, self.entropy)
         self.cloud.observe = self._observe
+        self.keystore = KeyStore(self.entropy, state.get("keystore"))
 
     def __repr__(self) -> str:
         return f"CloudHost({self.name} at {self.site})"
@@ -58,6 +62,9 @@ class CloudHost:
             self._observe(MESSAGE_REFUSED, source=source, reason=wrong)
             return
         request = message.request._replace(remote_address=source)
+        if request.headers.get("Host") == KEY_STORE_HOST:
+            self._send(source, ApiAnswer(message.correlation, self.keystore.handle(request)))
+            return
         delay_ns, answer = self.cloud.delay_ns(request), self.cloud.handle(request)
         if not answer.status:
             return
@@ -88,6 +95,7 @@ class CloudHost:
             "counter": self.entropy.counter,
             "refused_messages": self.refused_messages,
             "cloud": self.cloud.state(),
+            "keystore": self.keystore.state(),
         }
 
     def _send(self, target: str, answer: ApiAnswer) -> None:

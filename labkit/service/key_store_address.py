@@ -2,5 +2,7 @@
 
 from __future__ import annotations
 
-KEY_STORE_ADDRESS = "https://keystore.test"
-"""Of the one store beside a vault, or of a lab."""
+KEY_STORE_HOST = "keystore.cloud.test"
+"""A host of the simulated cloud: in a lab the cloud's."""
+
+KEY_STORE_ADDRESS = f"https://{KEY_STORE_HOST}"
