@@ -3,11 +3,11 @@
 ``mount_type == "kv" and not (operation == "read" or path contains "public")``
 
 1. The properties are ``mount_point``, ``mount_type``, ``namespace``, ``operation`` and ``path``; comparisons are ``==``
-   and ``!=``, ``PROPERTY contains "TEXT"``, ``"TEXT" in PROPERTY`` and their ``not`` forms, ``is empty`` and ``is not
-   empty``.
+   and ``!=``, ``PROPERTY contains "TEXT"``, ``"TEXT" in PROPERTY``, ``PROPERTY matches "PATTERN"`` and their ``not``
+   forms, ``is empty`` and ``is not empty``.
 2. ``not`` binds closest, then ``and``, then ``or``; parentheses group.
 3. A filter is a nested tuple, so that a device is a plain immutable record.
-4. A comparison with a pattern (``matches``) is refused: a pattern can be made to run for hours.
+4. A pattern matches any part of the property, in one pass (``patterns``).  Between backquotes nothing is escaped.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from labkit.service.errors import BadRequest
+from labkit.vault.audit import patterns
 
 Filter = tuple[Any, ...]
 """``("or" | "and", left, right)``, ``("not", inner)``, or ``(comparison, property, text)``."""
@@ -48,6 +49,8 @@ def passes(expression: Filter, properties: Mapping[str, str]) -> bool:
     if kind == "not":
         return not passes(expression[1], properties)
     value, text = properties[expression[1]], expression[2]
+    if kind == "matches":
+        return patterns.compiled(text).found_in(value)
     return value == text if kind == "equals" else text in value
 
 
@@ -135,10 +138,12 @@ class _Parser:
             return _negated(negated, ("equals", name, self.value()))
         if self.take("is", "empty") or self.take("is", "not", "empty"):
             return _negated(self.tokens[self.at - 2][0] == "not", ("equals", name, ""))
-        negated = self.take("not", "contains")
-        if not negated and not self.take("contains"):
-            raise self.wanted("==, !=, contains, not contains or is empty")
-        return _negated(negated, ("contains", name, self.value()))
+        negated = self.take("not")
+        if self.take("contains"):
+            return _negated(negated, ("contains", name, self.value()))
+        if self.take("matches"):
+            return _negated(negated, ("matches", name, self.pattern()))
+        raise self.wanted("==, !=, contains, not contains, matches, not matches or is empty")
 
     def property(self) -> str:
         """Read the name of a property."""
@@ -146,6 +151,15 @@ class _Parser:
             raise self.wanted(f"one of {', '.join(PROPERTIES)}")
         self.at += 1
         return self.tokens[self.at - 1][0]
+
+    def pattern(self) -> str:
+        """Read a pattern."""
+        text = self.value()
+        try:
+            patterns.compiled(text)
+        except ValueError as error:
+            raise BadRequest(f"option filter: not a pattern: {error}") from None
+        return text
 
     def value(self) -> str:
         """Read a text, quoted or a bare word."""

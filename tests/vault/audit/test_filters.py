@@ -41,6 +41,10 @@ READ = {
         ("not operation == list and mount_type == kv", True),
         ("not (operation == read and mount_type == kv)", False),
         (r'path == "secret\/data/a"', True),
+        ('path matches "^secret/(data|metadata)/[^/]+$"', True),
+        ("path matches `^secret/\\w+$`", False),
+        ("path not matches `\\d`", True),
+        ('not path matches "data"', False),
         (" ( ( mount_point == secret/ ) ) ", True),
     ],
 )
@@ -58,7 +62,9 @@ def test_what_a_filter_lets_through(text: str, expected: bool) -> None:
         ("path == (", "expected a text"),
         ("path == a b", "expected and, or, or the end, not 'b'"),
         ("path is full", "expected ==, !="),
-        ('path matches "a*"', "expected ==, !="),
+        ('path matches "a("', "not a pattern: a group that is not closed"),
+        ("path matches", "expected a text, not the end"),
+        ("path not matched a", "expected ==, !="),
         ('"a" of path', "expected in or not in"),
         ('"a" in colour', "expected one of"),
         ('"a" in "path"', "expected one of"),
@@ -77,7 +83,8 @@ def test_what_is_no_filter(text: str, wanted: str) -> None:
     assert f"option filter: {wanted}" in refused.value.errors[0]
 
 
-words = st.sampled_from((*PROPERTIES, "==", "!=", "and", "or", "not", "(", ")", "in", "is", "empty", "contains", '"a"'))
+WORDS = ("==", "!=", "and", "or", "not", "(", ")", "in", "is", "empty", "contains", "matches", '"a"')
+words = st.sampled_from((*PROPERTIES, *WORDS))
 
 
 @given(st.lists(words, max_size=9))
