@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,7 +101,7 @@ def _audit_files(folder: str | None) -> RealFiles | None:
 def _vault(given: argparse.Namespace) -> Vault:
     from labkit.vault.vault import Vault
 
-    chosen: dict[str, Any] = {"fips": given.fips}
+    chosen: dict[str, Any] = {"fips": given.fips, "environ": _cloud_variables()}
     if given.edition:
         chosen["edition"] = given.edition
     if given.service_version:
@@ -112,6 +113,13 @@ def _vault(given: argparse.Namespace) -> Vault:
     from labkit import real  # a seed gives entropy here, not time
 
     return Vault.dev(clock=real.now, seed=given.seed, **chosen)
+
+
+def _cloud_variables() -> dict[str, str]:
+    """Return what this process's environment says of a cloud to log in from."""
+    from labkit.vault.auth.cloud.settings import FALL_BACKS
+
+    return {name: os.environ[name] for name in FALL_BACKS.values() if os.environ.get(name)}
 
 
 def _announce(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import signal
 import subprocess
@@ -13,7 +14,9 @@ from typing import Any
 import pytest
 import requests
 
+from labkit import Vault
 from labkit.cli import main
+from labkit.commands import serve
 
 Start = Callable[..., tuple[subprocess.Popen[str], dict[str, Any]]]
 
@@ -94,3 +97,14 @@ def test_what_cannot_be_served_is_refused(arguments: list[str], said: str, capsy
 
     assert code == 2
     assert said in capsys.readouterr().err
+
+
+def test_variables_of_a_cloud_are_what_its_configuration_falls_back_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLOUD_TENANT_ID", "from-outside")
+    monkeypatch.setenv("CLOUD_CLIENT_SECRET", "")
+    monkeypatch.setenv("CLOUD_ELSE", "x")
+    asked = dict.fromkeys(("edition", "service_version", "max_request_size", "data"))
+    vault = serve._vault(argparse.Namespace(fips=False, seed=1, **asked))
+
+    assert vault.core.settings.environ == {"CLOUD_TENANT_ID": "from-outside"}
+    assert Vault.dev(seed=1).core.settings.environ == {}

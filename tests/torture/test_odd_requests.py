@@ -36,7 +36,7 @@ from labkit.vault.core import Environment, Leadership, Settings
 from labkit.vault.files import Files
 from labkit.vault.mounts import CATALOGUE, read_table, routes_of
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.vault import set_up
+from labkit.vault.vault import DEV_MOUNTS, set_up
 
 EVERYDAY = 20_000
 CHUNKS = 20
@@ -183,6 +183,26 @@ NO_BUNDLES = (
 )
 
 
+GUID = "11111111-0000-4000-8000-000000000001"
+LOGIN = {
+    "jwt": "eyJhbGciOiJSUzI1NiIsImtpZCI6ImsifQ.e30.AA",  # an honest header, and a key's name that CLOUD_BODIES has
+    "role": "r",
+    "subscription_id": GUID,
+    "resource_group_name": "g",
+}
+CLOUD_BODIES: tuple[dict[str, Any] | None, ...] = (
+    {"issuer": "i", "jwks_uri": "https://login.cloud.test/keys"},
+    {"issuer": "i", "jwks_uri": "https://login.cloud.test/keys"},
+    {"keys": [{"kty": "RSA", "kid": "k", "n": "_" * 342, "e": "AQAB"}]},
+    {"access_token": CANARY, "expires_in": 3_600},
+    {"value": [{"id": GUID, "passwordCredentials": [{"hint": CANARY[:3], "keyId": GUID}]}]},
+    {"secretText": CANARY, "keyId": GUID},
+    {},
+    None,
+)
+"""What a cloud answers, each to any question."""
+
+
 class World(NamedTuple):
     """A vault, what is known of it, and where its requests begin."""
 
@@ -233,7 +253,7 @@ def make_world(dice: Random) -> World:
     state = dice.choice(("plain",) * 8 + ("primary", "secondary", "sealed", "standby", "lost", "uninitialised"))
     if state == "uninitialised":
         return World(vault, files, clock, ("", "hvs.x"))
-    vault.root_token, vault.unseal_keys = set_up(vault.core)
+    vault.root_token, vault.unseal_keys = set_up(vault.core, mounts=DEV_MOUNTS)
     tokens = prepare(vault)
     if dice.random() < 0.5:
         assert vault.put("sys/audit/file", {"type": "file", "options": {"file_path": "/log"}}).ok
@@ -264,6 +284,8 @@ def prepare(vault: Vault) -> tuple[Any, ...]:
     vault.post("transit/keys/r", {"type": "hmac", "exportable": True, "allow_plaintext_backup": True})
     vault.put("sys/policies/acl/reader", {"policy": POLICY})
     vault.post("auth/token/roles/r", {"allowed_policies": "reader", "token_bound_cidrs": "10.0.0.0/8"})
+    vault.post("auth/cloud/config", {"tenant_id": "t", "resource": "r", "client_id": GUID, "client_secret": CANARY})
+    vault.post("auth/cloud/role/r", {"bound_locations": "here"})
     made = [
         vault.post("auth/token/create", body).auth["client_token"]
         for body in (
@@ -292,6 +314,8 @@ def fetcher(dice: Random) -> Callable[[Fetch], Response]:
     """What another service answers: silence, refusals, and answers of every odd shape."""
 
     def fetch(asked: Fetch) -> Response:
+        if "cloud.test" in asked.address:
+            return respond(dice.choice((200, 200, 200, 404, 503)), deepcopy(dice.choice(CLOUD_BODIES)))
         shape = dice.randrange(6)
         if shape == 0:
             return silence("nobody is there")
@@ -350,6 +374,8 @@ def members(world: World, dice: Random, fields: list[str]) -> dict[Any, Any]:
         if dice.random() < 0.5:
             boxed = name == "token" and world.boxes and dice.random() < 0.4
             body[name] = dice.choice(world.boxes) if boxed else value(world, dice)
+        if name in LOGIN and dice.random() < 0.8:
+            body[name] = LOGIN[name]
     while dice.random() < 0.15:
         body[
             dice.choice(
@@ -422,6 +448,11 @@ def query(dice: Random, body: dict[Any, Any]) -> str:
 
 
 def written(member: Any) -> str:
+    items = [member]
+    for item in items:  # one list in many places, written whole, would take gigabytes
+        if len(items) > 100_000:
+            return "9" * 5_000
+        items += item.values() if isinstance(item, dict) else item if isinstance(item, (list, tuple)) else ()
     try:
         return str(member)
     except (ValueError, RecursionError):
@@ -558,8 +589,12 @@ def sent_health(sent: Sent) -> bool:
 def judge_store(before: dict[str, bytes], after: dict[str, bytes]) -> str:
     changed = sorted(key for key in before.keys() | after.keys() if before.get(key) is not after.get(key))
     changed = [
-        key for key in changed if not key.startswith(("node/wal", "node/index/"))
-    ]  # the entry's number and names
+        key
+        for key in changed
+        if not key.startswith(("node/wal", "node/index/"))  # the entry's number and names
+        and not key.startswith("node/mount/")  # what was fetched for all, and attempts at it (R4)
+        and not re.fullmatch(r"logical/[^/]+/rotation", key)  # how far a rotation came (R4)
+    ]
     spent = [key for key in changed if key.startswith("token/id/")]
     if not changed or (len(changed) == 1 and spent):
         return ""

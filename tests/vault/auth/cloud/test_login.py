@@ -12,9 +12,13 @@ from functools import partial
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from labkit.service.message import Request, Response, Suspended, respond, silence
+from labkit.vault.auth.cloud.login import LoginRequest
 
+CLAIM_NAMES = ("iss", "aud", "exp", "nbf", "iat", "tid", "oid", "idtyp", "groups", "appid", "xms_mirid", "xms_az_rid")
 DENIED = {"errors": ["1 error occurred:\n\t* permission denied\n\n"]}
 DAY_S = 86_400
 
@@ -368,7 +372,7 @@ def changed(path: str, change: Callable[[dict[str, Any]], Any]) -> Callable[[Any
     return answer
 
 
-def given(body: dict[str, Any], fetch: Any) -> Response:
+def answering(body: dict[str, Any], fetch: Any) -> Response:
     """Answer with this body."""
     return respond(200, body)
 
@@ -393,7 +397,7 @@ def test_a_machine_that_is_another_one_now_is_refused(stand) -> None:
     principal = stand.cloud.vm("web-1").principal_id
     for metadata, reason in METADATA:
         body = json.loads(json.dumps(metadata).replace("OWN", principal))
-        stand.instead[:] = [changed("/virtualmachines/", partial(given, body))]
+        stand.instead[:] = [changed("/virtualmachines/", partial(answering, body))]
         assert stand.login(role="web").body == DENIED, metadata
         assert stand.reasons[-1] == reason, metadata
     stand.instead[:] = [changed("/virtualmachines/", lambda fetch: respond(404, {"error": {}}))]
@@ -559,3 +563,51 @@ def test_many_first_logins_make_one_discovery_and_one_fetch_of_keys(stand) -> No
     assert {answer.status for answer in answered} == {200}
     assert len(answered) == 240
     assert stand.asked == ["openid-configuration", "openid-configuration", "keys"]
+
+
+# ---- whatever is sent or answered, a login ends
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+UPSTREAM_NAMES = ("issuer", "jwks_uri", "keys", "access_token", "expires_in", "identity", "location")
+ANSWERS = st.builds(
+    lambda status, body, headers: Response(status, headers, body if type(body) is dict else None),
+    st.sampled_from((0, 200, 200, 200, 204, 302, 400, 401, 403, 404, 429, 503)),
+    JSON
+    | st.fixed_dictionaries(
+        {},
+        optional=dict.fromkeys(
+            ("issuer", "jwks_uri", "keys", "access_token", "expires_in", "identity", "location"), JSON
+        ),
+    ),
+    st.dictionaries(st.sampled_from(("Retry-After", "retry-after-ms")), st.text(max_size=12), max_size=2),
+)
+PARTS = ("openid-configuration", "keys", "oauth2/token", "/virtualmachines/")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(part=st.sampled_from(PARTS), answers=st.lists(ANSWERS, min_size=1, max_size=6))
+def test_no_answer_of_the_cloud_is_more_than_refused(stand, part, answers) -> None:
+    stand.vault.post("auth/cloud/config", {"max_retries": 2})  # forgets what was fetched
+    left = list(answers)
+    stand.instead[:] = [lambda fetch: left.pop() if part in fetch.request.path and left else None]
+
+    assert stand.login(role="web").status in (200, 403, 503)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(fields=st.dictionaries(st.sampled_from(LoginRequest._fields), JSON, max_size=4))
+def test_no_field_of_a_login_is_more_than_refused(stand, fields) -> None:
+    odd = {name: value for name, value in fields.items() if name != "role"}
+
+    assert stand.login(role="web", **odd).status in (200, 400, 403)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(claims=st.dictionaries(st.sampled_from(CLAIM_NAMES), JSON, max_size=4))
+def test_no_claims_are_more_than_refused(stand, claims) -> None:
+    for role in ("sp", "web"):
+        assert stand.login(role=role, claims=claims).status in (200, 403, 503)
