@@ -56,7 +56,7 @@ def read_entry(key_type: KeyType, members: Members) -> KeyVersion:
     return KeyVersion(
         material.key,
         material.key if key_type.is_hmac else members.value("hmac_key"),
-        members.instant("time") or members.number("creation_time") * SECOND_NS,
+        members.instant("time") or members.seconds("creation_time"),
         members.number("convergent_version"),
         material.public,
         tuple(members.values("certificate_chain")),

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from labkit.service.durations import parse_instant
+from labkit.service.durations import SECOND_NS, parse_instant
 from labkit.service.errors import BadRequest
 from labkit.service.fields import MAX_INTEGER, MIN_INTEGER
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.refusals import ListedRefusal
 
 NO_INSTANT = "0001-01-01T00:00:00Z"
+MIN_INSTANT_NS, MAX_INSTANT_NS = -62_135_596_800 * SECOND_NS, 9_214_646_400 * SECOND_NS
+"""The years 1 to 2261: a later instant in nanoseconds has no 64 bits, and keys rotate at instants after this one."""
 
 
 class Members:
@@ -88,9 +90,19 @@ class Members:
         if text in ("", NO_INSTANT):
             return 0
         try:
-            return parse_instant(text)
+            found = parse_instant(text)
         except ValueError:
-            raise self._refusal(name, "an instant as in RFC 3339") from None
+            found = MAX_INSTANT_NS + 1
+        if not MIN_INSTANT_NS <= found <= MAX_INSTANT_NS:
+            raise self._refusal(name, "an instant as in RFC 3339, before the year 2262")
+        return found
+
+    def seconds(self, name: str) -> int:
+        """Return an instant that is written in seconds since the epoch, in nanoseconds."""
+        found = self.number(name) * SECOND_NS
+        if not MIN_INSTANT_NS <= found <= MAX_INSTANT_NS:
+            raise self._refusal(name, "a number of seconds that ends before the year 2262")
+        return found
 
     def object(self, name: str) -> Members | None:
         """Return an object."""

@@ -13,7 +13,13 @@ from typing import Any
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
-from labkit.vault.engines.transit.algorithms import KEY_TYPES, KeyType, type_for_new_key
+from labkit.vault.engines.transit.algorithms import (
+    KEY_TYPES,
+    MAX_HMAC_KEY_BYTES,
+    MIN_HMAC_KEY_BYTES,
+    KeyType,
+    type_for_new_key,
+)
 from labkit.vault.engines.transit.backup_entries import read_entry
 from labkit.vault.engines.transit.backup_members import Members
 from labkit.vault.engines.transit.derivation import KDF_NAMES
@@ -24,6 +30,7 @@ from labkit.vault.engines.transit.refusals import ListedRefusal, item_text
 VERSION_TEMPLATES = ("", "vault:v{{version}}:")
 
 TYPES_BY_CODE = {row.code: name for name, row in KEY_TYPES.items()}
+MAX_VERSION = 2**31 - 1
 HMAC_CODES = (10, 11)
 """The numbers of type hmac: one family of servers uses the first, the other the second, each for another type too."""
 
@@ -99,6 +106,8 @@ def keyring_of(backup: KeyBackup, name: str, entropy: Callable[[int], bytes], no
     versions = []
     for version in range(keyring.oldest_version, policy.number("latest_version") + 1):
         entry = read_entry(key_type, backup.entry(version))
+        if keyring.derived and not entry.key:
+            raise ListedRefusal(f"in the backup, version {version} of a derived key lacks its private half")
         if not entry.hmac_key:
             entry = entry._replace(hmac_key=entropy(HMAC_KEY_BYTES))
         versions.append(entry if entry.created_ns else entry._replace(created_ns=now_ns))
@@ -112,6 +121,7 @@ def _check_versions(backup: KeyBackup, name: str) -> None:
     encryption, archived = policy.number("min_encryption_version"), policy.number("archive_version")
     available = policy.number("min_available_version")
     for wrong, text in (
+        (latest > MAX_VERSION, f"latest version of {latest} is greater than {MAX_VERSION}"),
         (oldest < 1, f"minimum decryption version of {oldest} is less than 1"),
         (latest < 1, f"latest version of {latest} is less than 1"),
         (
@@ -143,23 +153,32 @@ def _type_name(backup: KeyBackup) -> str:
     return TYPES_BY_CODE[code]
 
 
-def _settings(policy: Members, key_type: KeyType) -> Keyring:
-    """Return a key's settings, without versions."""
-    derived, kdf = policy.flag("derived"), policy.number("kdf")
-    convergent, way = policy.flag("convergent_encryption"), policy.number("convergent_version")
-    period_s = policy.number("auto_rotate_period") // SECOND_NS
+def _check_settings(policy: Members, key_type: KeyType) -> None:
+    """Raise BadRequest for settings that no key of this service has."""
+    kdf, size = policy.number("kdf"), policy.number("key_size")
+    derived, convergent = policy.flag("derived"), policy.flag("convergent_encryption")
+    way = policy.number("convergent_version")
     for wrong, text in (
         (derived and not key_type.derives, f"keys of type {key_type.name} cannot be derived"),
         (convergent and not derived, "a convergent key must be derived"),
+        (convergent and not key_type.symmetric, f"keys of type {key_type.name} cannot be convergent"),
         (kdf not in KDF_NAMES, f"key derivation function {kdf} is unknown"),
         (convergent and way not in (-1, 0, 1, 2, 3), f"convergent version {way} is unknown"),
+        (size and not MIN_HMAC_KEY_BYTES <= size <= MAX_HMAC_KEY_BYTES, f"key size of {size} bytes"),
         (policy.text("version_template") not in VERSION_TEMPLATES, "ciphertexts would have a version template"),
         (policy.flag("soft_deleted"), "the key was deleted, though not for good; restore it there first"),
-        (period_s < 0, "auto rotate period must be 0 to disable or at least an hour"),
+        (policy.number("auto_rotate_period") < 0, "auto rotate period is negative"),
     ):
         if wrong:
             raise ListedRefusal(f"the backup cannot be restored: {text}")
+
+
+def _settings(policy: Members, key_type: KeyType) -> Keyring:
+    """Return a key's settings, without versions."""
+    _check_settings(policy, key_type)
+    period_s = policy.number("auto_rotate_period") // SECOND_NS
     check_rotation_period(period_s)
+    derived, convergent = policy.flag("derived"), policy.flag("convergent_encryption")
     backup_ns, backup_version = _event(policy, "backup_info")
     return Keyring(
         key_type.name,
@@ -167,14 +186,14 @@ def _settings(policy: Members, key_type: KeyType) -> Keyring:
         min_encryption_version=policy.number("min_encryption_version"),
         min_available_version=policy.number("min_available_version"),
         derived=derived,
-        kdf=kdf if derived else 0,
+        kdf=policy.number("kdf") if derived else 0,
         convergent_encryption=convergent,
-        convergent_version=(way or 1) if convergent else 0,
+        convergent_version=(policy.number("convergent_version") or 1) if convergent else 0,
         exportable=policy.flag("exportable"),
         allow_plaintext_backup=policy.flag("allow_plaintext_backup"),
         deletion_allowed=policy.flag("deletion_allowed"),
         auto_rotate_period_s=period_s,
-        key_size=policy.number("key_size"),
+        key_size=policy.number("key_size") if key_type.is_hmac else 0,
         imported=policy.flag("Imported"),
         allow_rotation=policy.flag("AllowImportedKeyRotation"),
         backup_ns=backup_ns,

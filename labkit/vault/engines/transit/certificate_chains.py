@@ -33,6 +33,15 @@ def read_chain(text: str) -> tuple[bytes, ...]:
     return chain
 
 
+def malformed() -> tuple[type[Exception], ...]:
+    """Return what the library raises for certificates, and requests for them, that are none."""
+    from cryptography import x509
+    from cryptography.exceptions import UnsupportedAlgorithm
+
+    own = (x509.InvalidVersion, x509.DuplicateExtension, x509.UnsupportedGeneralNameType, UnsupportedAlgorithm)
+    return (*own, ValueError, TypeError, LookupError, RuntimeError, Warning)
+
+
 def check_chain(chain: tuple[bytes, ...]) -> None:
     """Raise BadRequest unless the first certificate is a leaf and none of the others."""
     if _authority(chain[0]) is True:
@@ -44,11 +53,10 @@ def check_chain(chain: tuple[bytes, ...]) -> None:
 def check_leaf(key_type: KeyType, entry: KeyVersion, leaf: bytes) -> None:
     """Raise BadRequest unless a certificate is for a version's public half."""
     from cryptography import x509
-    from cryptography.exceptions import UnsupportedAlgorithm
 
     try:
         key = x509.load_der_x509_certificate(leaf).public_key()
-    except (ValueError, UnsupportedAlgorithm):
+    except malformed():
         key = None
     algorithm = _algorithm(key)
     if algorithm.lower() != key_type.name.partition("-")[0]:
@@ -81,5 +89,5 @@ def _authority(der: bytes) -> bool | None:
         return extensions.get_extension_for_class(x509.BasicConstraints).value.ca
     except x509.ExtensionNotFound:
         return None
-    except (ValueError, x509.InvalidVersion, x509.DuplicateExtension, x509.UnsupportedGeneralNameType):
+    except malformed():
         raise BadRequest(UNREADABLE) from None

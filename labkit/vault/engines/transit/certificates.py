@@ -14,7 +14,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.fields import text
 from labkit.service.routing import Route
 from labkit.vault.context import EngineContext
-from labkit.vault.engines.transit.certificate_chains import check_chain, check_leaf, read_chain
+from labkit.vault.engines.transit.certificate_chains import check_chain, check_leaf, malformed, read_chain
 from labkit.vault.engines.transit.hash_algorithms import algorithm as hash_algorithm
 from labkit.vault.engines.transit.key_pairs import DEFAULT_HASH
 from labkit.vault.engines.transit.keyring import Keyring, KeyVersion, read_keyring, write_keyring
@@ -23,7 +23,7 @@ from labkit.vault.engines.transit.pem import pem_blocks
 from labkit.vault.engines.transit.refusals import item_text
 
 if TYPE_CHECKING:
-    from cryptography.x509 import CertificateSigningRequest
+    from cryptography.x509 import CertificateSigningRequest, CertificateSigningRequestBuilder
 
 MAX_DIGITS = 18
 HASHES = {"P-256": "sha2-256", "P-384": "sha2-384", "P-521": "sha2-512"}
@@ -33,16 +33,17 @@ HASHES = {"P-256": "sha2-256", "P-384": "sha2-384", "P-521": "sha2-512"}
 def sign_request(ctx: EngineContext, name: str, version: str, csr: str) -> dict[str, Any]:
     """Sign a request for a certificate with a version of a key."""
     from cryptography.hazmat.primitives.serialization import Encoding
+    from cryptography.x509 import CertificateSigningRequestBuilder, Name
 
     keyring = _signing_keyring(ctx, name)
-    template = _template(csr) if csr else None
+    request = _template(csr) if csr else CertificateSigningRequestBuilder().subject_name(Name([]))
     try:
         entry = keyring.live(chosen_version(keyring, version))
         if not entry.key:
             raise BadRequest("private key not imported for key version selected")
     except BadRequest as refused:
         raise BadRequest(f"could not create the csr: {item_text(refused)}") from None
-    signed = _signed(keyring, entry, template)
+    signed = _signed(keyring, entry, request)
     return {"name": name, "type": keyring.type, "csr": signed.public_bytes(Encoding.PEM).decode()}
 
 
@@ -85,7 +86,8 @@ def chosen_version(keyring: Keyring, text: str) -> int:
     return int(digits)
 
 
-def _template(pem: str) -> CertificateSigningRequest:
+def _template(pem: str) -> CertificateSigningRequestBuilder:
+    """Return a request with the subject and the extensions of a template."""
     from cryptography import x509
 
     try:
@@ -96,28 +98,25 @@ def _template(pem: str) -> CertificateSigningRequest:
         raise BadRequest("could not decode PEM certificate request")
     try:
         template = x509.load_der_x509_csr(blocks[0][1])
-        _ = template.subject, template.extensions  # both are read only when they are asked for
-    except (ValueError, x509.InvalidVersion, x509.DuplicateExtension, x509.UnsupportedGeneralNameType):
+        copied = x509.CertificateSigningRequestBuilder().subject_name(template.subject)
+        for extension in template.extensions:
+            copied = copied.add_extension(
+                x509.UnrecognizedExtension(extension.oid, extension.value.public_bytes()), extension.critical
+            )
+    except malformed():
         raise BadRequest("asn1: structure error: not a certificate request") from None
-    return template
+    return copied
 
 
 def _signed(
-    keyring: Keyring, entry: KeyVersion, template: CertificateSigningRequest | None
+    keyring: Keyring, entry: KeyVersion, request: CertificateSigningRequestBuilder
 ) -> CertificateSigningRequest:
-    """Sign a template's copy, or a request without anything; the same one each time (R8)."""
-    from cryptography import x509
-
-    builder = x509.CertificateSigningRequestBuilder().subject_name(x509.Name([]))
-    if template is not None:
-        builder = x509.CertificateSigningRequestBuilder().subject_name(template.subject)
-        for extension in template.extensions:
-            builder = builder.add_extension(extension.value, extension.critical)
+    """Sign a request; the same one each time (R8)."""
     pair = keyring.key_type.pair
     assert pair is not None, "the endpoint judged whether the key's type signs"
     algorithm: Any = None if pair.shown_name == "ed25519" else hash_algorithm(HASHES.get(pair.shown_name, DEFAULT_HASH))
     deterministic = True if pair.shown_name in HASHES else None
-    return builder.sign(pair.private_key(entry.key), algorithm, ecdsa_deterministic=deterministic)
+    return request.sign(pair.private_key(entry.key), algorithm, ecdsa_deterministic=deterministic)
 
 
 VERSION = text("version", "version of the key; the current one when empty or latest", "")

@@ -53,6 +53,7 @@ def test_settings_that_contradict_one_another() -> None:
             "minimum decryption version of 5 is greater than the latest version 4",
         ),
         ({"min_encryption_version": 5}, "minimum encryption version of 5 is greater than the latest 4"),
+        ({"latest_version": 2**31, "archive_version": 2**31}, f"latest version of {2**31} is greater than {2**31 - 1}"),
         ({"min_available_version": 4}, "minimum available version of 4 is not between 0 and 3"),
         ({"min_available_version": -1}, "minimum available version of -1 is not between 0 and 3"),
     ):
@@ -70,7 +71,10 @@ def test_what_this_service_does_not_have() -> None:
         ),
         ({"version_template": "x{{version}}"}, "ciphertexts would have a version template"),
         ({"soft_deleted": True}, "the key was deleted, though not for good; restore it there first"),
-        ({"auto_rotate_period": -1}, "auto rotate period must be 0 to disable or at least an hour"),
+        ({"auto_rotate_period": -1}, "auto rotate period is negative"),
+        ({"key_size": 31, "type": 11}, "key size of 31 bytes"),
+        ({"key_size": 10**12, "type": 11}, "key size of 1000000000000 bytes"),
+        ({"type": 2, "derived": True, "convergent_encryption": True}, "keys of type ed25519 cannot be convergent"),
     ):
         assert refusal(with_policy(**members)) == f"the backup cannot be restored: {text}", members
     assert refusal(with_policy(auto_rotate_period=60 * 10**9)).startswith("auto rotate period must be 0")
@@ -84,7 +88,7 @@ def test_versions_that_are_missing_or_none_of_the_type() -> None:
     del blob["archived_keys"]["keys"][0:2]
     del blob["policy"]["keys"]["3"]
     assert refusal(blob) == "in the backup, version 3 is missing"
-    blob = with_policy(latest_version=10**18, archive_version=10**18)
+    blob = with_policy(latest_version=10**9, archive_version=10**9)
     assert refusal(blob) == "in the backup, version 5 is missing"
     blob = copy.deepcopy(TRIMMED)
     blob["policy"]["keys"]["3"]["key"] = "AAAA"
@@ -104,7 +108,10 @@ def test_members_of_another_kind_are_named() -> None:
         ({"version_template": 1}, "policy.version_template must be a text"),
         ({"keys": []}, "policy.keys must be an object"),
         ({"keys": {"3": 3}}, "policy.keys.3 must be an object"),
-        ({"backup_info": {"time": "yesterday"}}, "policy.backup_info.time must be an instant as in RFC 3339"),
+        (
+            {"backup_info": {"time": "yesterday"}},
+            "policy.backup_info.time must be an instant as in RFC 3339, before the year 2262",
+        ),
     ):
         assert refusal(with_policy(**members)) == f"in the backup, {where}", members
     blob = copy.deepcopy(TRIMMED)
@@ -112,7 +119,9 @@ def test_members_of_another_kind_are_named() -> None:
         ("key", "*", "bytes in base64"),
         ("key", 7, "a text"),
         ("hmac_key", "?", "bytes in base64"),
-        ("time", "x", "an instant as in RFC 3339"),
+        ("time", "x", "an instant as in RFC 3339, before the year 2262"),
+        ("time", "9999-12-31T23:59:59Z", "an instant as in RFC 3339, before the year 2262"),
+        ("time", "0000-01-01T00:00:00Z", "an instant as in RFC 3339, before the year 2262"),
         ("certificate_chain", ["*"], "a list of bytes in base64"),
         ("certificate_chain", [7], "a list of bytes in base64"),
         ("certificate_chain", {}, "a list"),
@@ -120,6 +129,21 @@ def test_members_of_another_kind_are_named() -> None:
         changed = copy.deepcopy(blob)
         changed["policy"]["keys"]["3"][member] = value
         assert refusal(changed) == f"in the backup, policy.keys.3.{member} must be {kind}"
+
+
+def test_a_time_in_seconds_is_bounded_too() -> None:
+    for seconds in (-(10**12), 10**10, 2**62):
+        blob = copy.deepcopy(TRIMMED)
+        blob["policy"]["keys"]["3"] |= {"time": None, "creation_time": seconds}
+        wanted = "a number of seconds that ends before the year 2262"
+        assert refusal(blob) == f"in the backup, policy.keys.3.creation_time must be {wanted}"
+
+
+def test_a_derived_pair_has_a_private_half() -> None:
+    blob = json.loads(base64.b64decode(BACKUPS["vault_1_14_era"]["ed25519-derived"]))
+    for entry in (blob["policy"]["keys"]["1"], blob["archived_keys"]["keys"][1]):
+        entry["key"] = None
+    assert refusal(blob) == "in the backup, version 1 of a derived key lacks its private half"
 
 
 def test_a_key_of_before_there_were_versions(entropy: Entropy) -> None:

@@ -192,3 +192,33 @@ def test_each_refusal_of_a_chain_in_its_order(service: Any, certificate: Certifi
     ):
         assert refused(service.post(f"transit/keys/{name}/set-certificate", body), text)
     assert service.get("transit/keys/k").data == before
+
+
+def test_an_extension_that_cannot_be_read_is_refused(service: Any) -> None:
+    service.post("transit/keys/k", {"type": "ed25519"})
+    for oid, value in (
+        ("1.3.6.1.5.5.7.1.24", "300302017f"),  # a TLS feature of a number that is unknown
+        ("2.5.29.31", "3006300481020080"),  # a distribution point without a name
+        ("2.5.29.17", "3003080100"),
+    ):
+        odd = x509.UnrecognizedExtension(x509.ObjectIdentifier(oid), bytes.fromhex(value))
+        builder = x509.CertificateSigningRequestBuilder().subject_name(x509.Name([])).add_extension(odd, critical=False)
+        signed = builder.sign(ec.derive_private_key(9, ec.SECP256R1()), hashes.SHA256())
+        answer = service.post("transit/keys/k/csr", {"csr": pem(signed)})
+        assert refused(answer, "asn1: structure error: not a certificate request"), value
+
+
+def test_a_chain_finds_its_version_on_a_trimmed_key(service: Any, certificate: Certificate) -> None:
+    service.post("transit/keys/k", {"type": "ed25519", "exportable": True})
+    for _ in range(3):
+        service.post("transit/keys/k/rotate")
+    service.post("transit/keys/k/config", {"min_decryption_version": 3, "min_encryption_version": 3})
+    service.post("transit/keys/k/trim", {"min_available_version": 3})
+    csr = x509.load_pem_x509_csr(service.post("transit/keys/k/csr", {"version": 3}).data["csr"].encode())
+    text = chain_text([certificate(csr.public_key())])
+
+    assert service.post("transit/keys/k/set-certificate", {"version": 3, "certificate_chain": text}).status == 200
+
+    assert service.get("transit/export/certificate-chain/k/3").data["keys"] == {"3": text}
+    lost = service.post("transit/keys/k/set-certificate", {"version": 2, "certificate_chain": text})
+    assert refused(lost, "failed to persist certificate chain: no such key version")

@@ -14,7 +14,7 @@ NONCE = "b25ldHdvdGhyZWVl"
 
 
 def test_the_key_is_what_the_ciphertext_decrypts_to(service: Any) -> None:
-    for key_type in ("aes128-gcm96", "aes256-gcm96", "chacha20-poly1305"):
+    for key_type in ("aes128-gcm96", "aes256-gcm96", "chacha20-poly1305", "rsa-2048"):
         service.post(f"transit/keys/{key_type}", {"type": key_type})
         for body, size in (({}, 32), ({"bits": 128}, 16), ({"bits": "256"}, 32), ({"bits": 512}, 64)):
             made = service.post(f"transit/datakey/plaintext/{key_type}", body).data

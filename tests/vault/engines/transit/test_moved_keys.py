@@ -21,9 +21,13 @@ from cryptography.hazmat.primitives.serialization import (
     load_der_private_key,
 )
 
+from labkit import Vault
+
 VECTORS = Path(__file__).parents[3] / "vectors"
 FOX = base64.b64encode(b"the quick brown fox").decode()
 CONTEXT = "Y29udGV4dC0x"
+
+KDFS = {"derived-hkdf": 1, "derived-counter": 0}
 
 Wrap = Callable[..., str]
 
@@ -134,6 +138,41 @@ def test_ed25519_keys_sign_as_on_real_servers(service: Any) -> None:
             assert made["public_key"] == "Bxt54DbRV32vGQJixSn6XKUVoYMqxqB5IuxAg+LdW8Q="
 
 
+def test_published_ciphertexts_of_the_ciphers_are_decrypted_with_imported_keys(service: Any, wrapped: Wrap) -> None:
+    rows = vectors("aead.json")["vectors"]
+    for number, row in enumerate(rows):
+        body = {"type": row["type"], "ciphertext": wrapped(bytes.fromhex(row["key"]))}
+        assert service.post(f"transit/keys/k{number}/import", body).status == 204
+        payload = bytes.fromhex(row["nonce"] + row["ciphertext"] + row["tag"])
+        sent = {"associated_data": base64.b64encode(bytes.fromhex(row["associated_data"])).decode()}
+        for changed in (
+            payload,
+            payload[:-1] + bytes([payload[-1] ^ 1]),
+            payload[:-1],
+            bytes([payload[0] ^ 1]) + payload[1:],
+        ):
+            ciphertext = f"vault:v1:{base64.b64encode(changed).decode()}"
+            answer = service.post(f"transit/decrypt/k{number}", {"ciphertext": ciphertext, **sent})
+            if changed == payload:
+                assert base64.b64decode(answer.data["plaintext"]).hex() == row["plaintext"], row["source"]
+            else:
+                assert answer.status == 400, row["source"]
+    assert {row["type"] for row in rows} == {"aes128-gcm96", "aes256-gcm96", "chacha20-poly1305"}
+
+
+def test_derived_keys_decrypt_with_the_function_that_their_backup_names(service: Any) -> None:
+    rows = [row for row in vectors("transit_symmetric.json")["vectors"] if row.get("case") in KDFS]
+    for row in rows:
+        blob = json.loads(base64.b64decode(BACKUPS[f"plain-{row['type']}"]))
+        blob["policy"] |= {"derived": True, "kdf": KDFS[row["case"]]}
+        backup = base64.b64encode(json.dumps(blob).encode()).decode()
+        assert service.post("transit/restore/k", {"backup": backup, "force": True}).status == 204
+        sent = {"ciphertext": row["ciphertext"], "context": row["context_b64"]}
+        assert service.post("transit/decrypt/k", sent).data == {"plaintext": row["plaintext_b64"]}
+        assert service.post("transit/decrypt/k", {**sent, "context": "YQ=="}).status == 400
+    assert len(rows) == 6
+
+
 def test_published_key_wraps_are_imported_and_the_altered_ones_refused(
     service: Any, wrapping_key: RSAPrivateKey
 ) -> None:
@@ -200,3 +239,67 @@ def test_a_private_half_that_fits_completes_the_public_one(service: Any, wrapped
         assert service.post(f"transit/keys/{case}/import_version", sent).status == 204
         assert service.post(f"transit/sign/{case}", {"input": FOX}).status == 200
         assert service.get(f"transit/keys/{case}").data["latest_version"] == 1
+
+
+def test_no_audit_line_error_repr_or_report_shows_a_key(
+    clock: Any, vectors_key: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports: list[Any] = []
+    vault = Vault.dev(clock=clock, seed=7)
+    monkeypatch.setattr(vault.core, "observe", lambda kind, **members: reports.append((kind, members)))
+    vault.put("sys/audit/file", {"type": "file", "options": {"file_path": "/log"}})
+    answers, secrets = [], set()
+
+    def ask(method: str, path: str, body: Any = None) -> Any:
+        answer = vault.get(path) if method == "GET" else vault.post(path, body or {})
+        answers.append(answer)
+        return answer
+
+    settings = {"exportable": True, "allow_plaintext_backup": True}
+    for key_type in ("aes256-gcm96", "ed25519", "ecdsa-p256", "rsa-2048", "hmac"):
+        ask("POST", f"transit/keys/{key_type}", {"type": key_type, **settings})
+        kind = {"aes256-gcm96": "encryption-key", "hmac": "hmac-key"}.get(key_type, "signing-key")
+        exported = ask("GET", f"transit/export/{kind}/{key_type}").data["keys"]["1"]
+        secrets |= parts_of(exported)
+        backup = ask("GET", f"transit/backup/{key_type}").data["backup"]
+        secrets.add(backup[400:500])
+        entry = json.loads(base64.b64decode(backup))["policy"]["keys"]["1"]
+        secrets.add(entry["hmac_key"])
+        ask("POST", f"transit/restore/{key_type}", {"backup": backup})  # refused: it exists
+        ask("POST", f"transit/restore/{key_type}", {"backup": backup[:-9]})
+        ask("POST", f"transit/restore/x-{key_type}", {"backup": backup})
+    ask("POST", "transit/keys/there/import", {"type": "rsa-2048", "public_key": public_pem_of(vectors_key)})
+    ask("GET", "transit/byok-export/there/aes256-gcm96")
+    plain = ask("POST", "transit/datakey/plaintext/aes256-gcm96").data["plaintext"]
+    random = ask("POST", "transit/random/64").data["random_bytes"]
+    secrets |= {plain, random}
+    ask("POST", "transit/keys/new/import", {"type": "aes256-gcm96", "ciphertext": random, "context": plain})
+    ask("POST", "transit/keys/new/import", {"type": "ed25519", "public_key": random})
+    ask("POST", "transit/keys/ed25519/csr", {"csr": random, "version": plain})
+
+    shown = "\n".join(
+        (
+            *[line.decode() if isinstance(line, bytes) else line for line in vault.files.lines["/log"]],
+            *[repr(answer) for answer in answers],
+            *[error for answer in answers for error in answer.errors],
+            *[str(warning) for answer in answers for warning in answer.warnings],
+            repr(reports),
+            repr(vault),
+            repr(list(vault.calls)),
+        )
+    )
+    assert len(secrets) > 20
+    assert len(vault.files.lines["/log"]) > 60
+    assert [secret for secret in sorted(secrets) if secret in shown] == []
+
+
+def parts_of(exported: str) -> set[str]:
+    """Parts of an exported key as text, each in base64 and in hex."""
+    if exported.startswith("-----"):
+        return {line for line in exported.splitlines() if len(line) > 40}
+    return {exported, base64.b64decode(exported)[:32].hex()}
+
+
+@pytest.fixture
+def vectors_key() -> Any:
+    return key_of("rsa-2048")

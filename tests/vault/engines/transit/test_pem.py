@@ -30,6 +30,7 @@ def test_headers_are_skipped() -> None:
         "-----BEGIN A-----\nYQ==\n-----END B-----\n",
         "-----BEGIN A\nYQ==\n-----END A-----\n",
         "-----BEGIN " + "A" * 300 + "-----\nYQ==\n-----END " + "A" * 300 + "-----\n",
+        "-----BEGIN A\nB-----\nYQ==\n-----END A\nB-----\n",
         ONE + "-----BEGIN A B-----\n",
         ONE.replace("YQ==", "Y*=="),
         ONE.replace("YQ==", "YQ="),
