@@ -2,7 +2,8 @@
 
 1. One request is answered at a time, between two turns of the server's loop: whoever sends slowly holds up nobody.
 2. A body is counted while it is read.  One over the limit is read no further than ``DRAINED`` times the limit and is
-   refused with 413; of a client that waits for ``100 Continue`` nothing is read.
+   refused with 413; of a client that waits for ``100 Continue`` nothing is read.  One that stops coming is refused with
+   400 after ``BODY_S`` seconds.
 3. A request that is cut short is not answered; one with too long headers is refused with 431.
 4. The path ``/`` is a page that says what this is.
 5. What stands beside the API has paths of its own (``control``).
@@ -10,6 +11,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Protocol
@@ -21,6 +23,7 @@ from labkit.service.message import Unreadable, respond
 from labkit.service.request_path import readable
 
 DRAINED = 4
+BODY_S = 30.0  # between two pieces of a body
 MAX_HEADER_BYTES = 65_536
 
 Message = MutableMapping[str, Any]
@@ -101,7 +104,10 @@ class HttpApp(ABC):
         declared = max((int(value) for name, value in headers if name.lower() == "content-length"), default=0)
         more = not (expects and declared > limit)
         while more:
-            message = await receive()
+            try:
+                message = await asyncio.wait_for(receive(), BODY_S)
+            except TimeoutError:
+                return Unreadable(f"no more of the body came within {BODY_S:g} s")
             if message["type"] == "http.disconnect":
                 return None
             piece = message.get("body", b"")

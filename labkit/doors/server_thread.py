@@ -18,6 +18,7 @@ from labkit.service.limits import MAX_REQUEST_BYTES
 LOOPBACK = "127.0.0.1"
 BACKLOG = 2_048
 STOP_S = 10
+KEEP_ALIVE_S = 300  # a client that asks again after a while finds its connection
 
 
 class TlsFiles(NamedTuple):
@@ -66,6 +67,7 @@ class ServerThread:
         config = uvicorn.Config(
             self._app,
             http=PlainRequests,
+            timeout_keep_alive=KEEP_ALIVE_S,
             proxy_headers=False,  # who asks is the other end of the connection, whatever a header says
             ws="none",
             lifespan="on" if self._lifespan else "off",

@@ -61,6 +61,21 @@ def test_what_is_cut_short_is_not_answered_and_changes_nothing(vault: Vault) -> 
     assert vault.get("secret/data/app").status == 404
 
 
+def test_a_body_that_stops_coming_is_refused(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("labkit.doors.asgi.BODY_S", 0.05)
+    pieces, sent = [{"type": "http.request", "body": b"{", "more_body": True}], []
+
+    async def receive() -> Any:
+        return pieces.pop() if pieces else await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(App(vault)(scope("POST", "/v1/secret/data/app"), receive, send))
+    assert sent[0]["status"] == 400
+    assert b"no more of the body came within 0.05 s" in sent[1]["body"]
+
+
 @pytest.mark.parametrize("pieces", [[b"x" * 101], [b"x" * 60, b"x" * 60], [b"x" * 60] * 3])
 def test_a_body_over_the_limit_is_413(vault: Vault, pieces: list[bytes]) -> None:
     asked = scope("POST", "/v1/secret/data/app", {"x-vault-token": vault.root_token})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -146,6 +147,25 @@ def test_both_ways_answer_with_the_same_headers(vault: Vault, url: str) -> None:
         answers.append([text for text in head if not text.startswith(b"date: ")])
         assert len(answers[-1]) == len(head) - 1
     assert answers[0] == answers[1]
+
+
+def test_header_lines_that_do_not_come_whole_end_the_connection(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("labkit.doors.plain_requests.HEAD_S", 0.15)
+    with vault.serve() as url:
+        host = urlsplit(url)
+        for begun in (b"", b"GET /v1/sys/health HTTP/1.1\r\nHost: a\r\nX-A: "):
+            with socket.create_connection((host.hostname, host.port), timeout=10) as line:
+                line.sendall(begun)
+                with suppress(ConnectionResetError):
+                    assert line.recv(100) == b""
+        with socket.create_connection((host.hostname, host.port), timeout=10) as line:
+            for _ in range(2):  # one that was in time goes on for longer
+                line.sendall(b"GET /v1/sys/health HTTP/1.1\r\nHost: a\r\n\r\n")
+                assert line.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\n")
+                line.settimeout(0.3)
+                with suppress(TimeoutError):
+                    assert line.recv(1) != b""
+                line.settimeout(10)
 
 
 def test_no_header_says_who_asks(vault: Vault, url: str) -> None:

@@ -90,7 +90,13 @@ def test_no_write_of_many_threads_is_lost(url: str, vault: Vault) -> None:
     }
 
 
-def test_idle_connections_hold_up_nobody(url: str) -> None:
+def test_idle_connections_hold_up_nobody(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("labkit.doors.plain_requests.HEAD_S", 3_600)
+    hold_idle_connections(url)
+
+
+def hold_idle_connections(url: str) -> None:
+    """Open connections, half of which begin to speak; see that another is answered, and then they."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     count = CONNECTIONS if most == resource.RLIM_INFINITY else min(CONNECTIONS, (most - 200) // 2)
@@ -167,7 +173,7 @@ def main() -> None:
             versions = write_from_many_threads(vault, url, 0, monotonic() + seconds / 3)
             print(f"{sum(map(len, versions.values()))} writes, none lost; {peak_mib():.0f} MiB")
             print(f"mutilated: {dict(speak_mutilated(vault, url, count // 3, round_))}; {peak_mib():.0f} MiB")
-        test_idle_connections_hold_up_nobody(url)
+        hold_idle_connections(url)
         print(f"{CONNECTIONS} idle connections; {peak_mib():.0f} MiB")
 
 
