@@ -13,6 +13,8 @@ import requests
 from labkit import Lab, Vault
 from labkit.doors.page import FILES, FOLDER, POLICY, page_file
 from labkit.doors.served_lab import ServedLab
+from labkit.doors.server import ServedDoor
+from labkit.doors.server_thread import DoorSettings
 from tests.browser import Browser, installed
 
 BROWSER = installed()
@@ -167,6 +169,29 @@ def test_a_narrow_dark_window_shows_all(browser: Browser, pair: Lab) -> None:
         assert browser.evaluate("document.documentElement.scrollWidth") == 320
         assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(17, 17, 17)"
         browser.look(1280, 900)
+
+
+@pytest.mark.slow
+@in_a_browser
+def test_a_vault_that_is_controlled_shows_its_requests(browser: Browser, vault: Vault) -> None:
+    door = ServedDoor(vault, 0, DoorSettings(control=True))
+    with door as url:
+        assert door.control is not None
+        vault.get("secret/data/none")
+        browser.evaluate("try { sessionStorage.clear() } catch {}")
+        browser.open(door.control.guard.page_address(url))
+        browser.wait_for("document.querySelector('#lines').textContent.endsWith('secret/data/none 404')")
+        walk_to(browser, "BUTTON Fail the next")
+        browser.press("Enter")
+        browser.wait_for(f"{STATUS} === 'fail the next: done'")
+        assert [vault.get("sys/health").status for _ in range(2)] == [503, 200]
+        walk_to(browser, "BUTTON Run 1m")
+        before_ns = vault.now()
+        browser.press("Enter")
+        browser.wait_for(f"{STATUS} === 'run 1m: done'")
+        assert vault.now() - before_ns == 60_000_000_000
+        assert browser.evaluate("document.querySelector('#now').textContent").startswith("2030-01-01T00:01:00")
+        assert browser.complaints() == []
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ async function enter() {
 
 function showState(state) {
   const pace = state.speed === undefined ? "" : state.speed ? `, ${state.speed} × real time` : ", the clock stands";
-  $("now").textContent = `${(state.now_ns / 1e9).toFixed(3)} s${pace}`;
+  $("now").textContent = about.serves === "lab" ? `${(state.now_ns / 1e9).toFixed(3)} s${pace}` : state.now;
   const broken = (state.broken || []).map((rule) => `Broken rule: ${rule.name}. ${rule.detail}`).join("\n");
   if ($("broken").dataset.shown !== broken) {
     $("broken").dataset.shown = broken;
@@ -120,6 +120,8 @@ function clockButtons() {
     const speed = () => ask("POST", "/control/clock/speed", { speed: Number(chosen.value) });
     made.push(make("label", {}, "Speed ", chosen), button("Set speed", "set speed", speed));
   }
+  if (about.serves === "vault") made.push(button("Fail the next request", "fail the next", () => ask("POST", "/control/fail-next", { status: 503 })));
+  made.push(button("Begin again", "begin again", () => ask("POST", "/control/reset", {})));
   $("clock").replaceChildren(...made);
   $("clock").hidden = false;
 }
@@ -194,8 +196,14 @@ async function offerVerbs() {
 
 // ---- going on ----
 
+async function readState() {
+  if (about.serves === "lab") return ask("GET", "/page/state");
+  const [clock, { calls }] = await Promise.all([ask("GET", "/control/clock"), ask("GET", "/control/calls?last=20")]);
+  return { ...clock, last: calls.map((call) => `${call.method} ${call.path} ${call.status}`) };
+}
+
 async function refresh() {
-  const state = await ask("GET", "/page/state");
+  const state = await readState();
   showState(state);
   await showPictures(state);
 }
@@ -214,6 +222,7 @@ async function begin() {
     about = await ask("GET", "/page/");
     if (about.title) { document.title = `${about.title} – labkit`; document.querySelector("h1").textContent = about.title; }
     $("time").hidden = false;
+    if (about.serves === "vault") $("last-title").textContent = "The last requests";
     await offerVerbs();
     if (!about.control) say("This page only shows: serve with --control to act here.");
   } catch (error) {
