@@ -95,6 +95,7 @@ def test_a_lab_is_seen_and_driven_by_keyboard(browser: Browser, pair: Lab) -> No
     with door as urls:
         shown(browser, door)
         assert browser.evaluate("location.hash + location.search") == ""
+        assert browser.evaluate("document.querySelector('#speed').value") == "0"
         before_ns = pair.now
         walk_to(browser, "BUTTON Run 10s")
         browser.press("Enter")

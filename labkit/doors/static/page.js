@@ -45,6 +45,9 @@ async function enter() {
 function showState(state) {
   const pace = state.speed === undefined ? "" : state.speed ? `, ${state.speed} × real time` : ", the clock stands";
   $("now").textContent = about.serves === "lab" ? `${(state.now_ns / 1e9).toFixed(3)} s${pace}` : state.now;
+  if ($("speed") && !$("speed").dataset.shown) {
+    $("speed").dataset.shown = $("speed").value = state.speed;
+  }
   const broken = (state.broken || []).map((rule) => `Broken rule: ${rule.name}. ${rule.detail}`).join("\n");
   if ($("broken").dataset.shown !== broken) {
     $("broken").dataset.shown = broken;
@@ -116,7 +119,7 @@ function clockButtons() {
       return { text: clock.happened || "nothing is due" };
     }));
     const speeds = [[0, "the clock stands"], [0.1, "0.1 × real time"], [1, "real time"], [10, "10 × real time"], [60, "60 × real time"]];
-    const chosen = make("select", {}, ...speeds.map(([value, textContent]) => make("option", { value, textContent })));
+    const chosen = make("select", { id: "speed" }, ...speeds.map(([value, textContent]) => make("option", { value, textContent })));
     const speed = () => ask("POST", "/control/clock/speed", { speed: Number(chosen.value) });
     made.push(make("label", {}, "Speed ", chosen), button("Set speed", "set speed", speed));
   }
