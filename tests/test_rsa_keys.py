@@ -41,6 +41,7 @@ def test_a_pooled_key_is_a_function_of_its_number() -> None:
         numbers.private_key()  # checks that the numbers belong together
         assert key.key_size == bits
         assert numbers == make_rsa_key(bits, 7).private_numbers()
+        assert make_rsa_key(bits, 0).private_numbers() == make_rsa_key(bits, 0).private_numbers()
         assert numbers.p * numbers.q != make_rsa_key(bits, 8).public_key().public_numbers().n
 
 

@@ -99,6 +99,9 @@ def test_what_was_drawn_once_is_state():
 
     assert entropy.drawn_once.state() == {"card": tuple(drawn)}
     assert repr(entropy.drawn_once) == "DrawnOnce(card: 5)"
+    given = {"card": (1, 2)}
+    assert DrawnOnce(given).take("card", 52, 0) == 0
+    assert given == {"card": (1, 2)}, "what a world was made of is not altered"
     assert again.draw_once("card", 52) == entropy.draw_once("card", 52)
     entropy.rewind(*before)
     assert [entropy.draw_once("card", 52) for _ in range(5)] == drawn

@@ -56,3 +56,9 @@ def stored_keys(service: Any) -> list[str]:
         for name in service.core.storage.list(folder):
             (folders if name.endswith("/") else found).append(folder + name)
     return found
+
+
+def test_the_wrapping_key_of_a_seeded_world_is_a_function_of_the_seed() -> None:
+    shown = [Vault.dev(seed=seed).get("transit/wrapping_key").data["public_key"] for seed in (1, 1, 2)]
+
+    assert shown[0] == shown[1] != shown[2]
