@@ -144,7 +144,7 @@ class Cloud(FaultControls):
             "resource": management_audience(environment),
             "environment": environment.name,
             "client_id": application.client_id,
-            "client_secret": application.secrets[-1].text,
+            "client_secret": application.secrets[-1].text if application.secrets else "",
         }
 
     def handle(self, request: Request) -> Response:

@@ -31,7 +31,11 @@ def compact(header: dict[str, Any], claims: dict[str, Any], key: Any) -> str:
 
 def to_json(value: Any) -> bytes:
     """Write JSON without spaces, members in the order they have."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode(errors="surrogatepass")
+    try:
+        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"claims, headers: expected what JSON can say, got a value that it cannot: {error}") from None
+    return text.encode(errors="surrogatepass")
 
 
 def sign(algorithm: Any, key: Any, data: bytes) -> bytes:

@@ -26,6 +26,26 @@ class FaultVerbs:
         """The cloud, with its faults; it comes to the site of the first cluster where no blueprint names one."""
         return self.faults.cloud
 
+    def cloud_outage(self, endpoint: str | None = None) -> None:
+        """Let an endpoint of the cloud, or all of them, answer nothing: discovery, keys, token, compute and others."""
+        self.faults.cloud_outage(endpoint)
+
+    def cloud_recover(self, endpoint: str | None = None) -> None:
+        """End an outage of the cloud, at one endpoint or at all of them."""
+        self.faults.cloud_recover(endpoint)
+
+    def cloud_slow(self, delay: str, endpoint: str | None = None) -> None:
+        """Let an endpoint of the cloud, or all of them, take so long (a duration) for each answer."""
+        self.faults.cloud_slow(delay, endpoint)
+
+    def cloud_restore(self, endpoint: str | None = None) -> None:
+        """Let an endpoint of the cloud, or all of them, answer at once again."""
+        self.faults.cloud_restore(endpoint)
+
+    def roll_keys(self) -> None:
+        """Let the cloud sign with its next key, which is published already."""
+        self.faults.roll_keys()
+
     def crash(self, target: str) -> None:
         """Take a node, or all nodes of a cluster, down; what they held in memory is gone."""
         self.faults.crash(target)

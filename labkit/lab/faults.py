@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from labkit.cloud.cloud import Cloud
+from labkit.cloud.failures import ENDPOINTS
 from labkit.lab.addresses import CLOUD_HOST
 from labkit.lab.messages import FlapTimer
 from labkit.lab.node import NodeHost
@@ -52,6 +53,31 @@ class LabFaults:
         parts = self._parts
         host = parts.clouds.get(CLOUD_HOST) or parts.add_cloud(parts.blueprint.clusters[0].site)
         return host.cloud
+
+    def cloud_outage(self, endpoint: str | None = None) -> None:
+        """Let an endpoint of the cloud, or all of them, answer nothing."""
+        endpoints = _named(endpoint)  # judged before a cloud comes
+        self.cloud.outage(*endpoints)
+
+    def cloud_recover(self, endpoint: str | None = None) -> None:
+        """End an outage of the cloud, at one endpoint or at all of them."""
+        endpoints = _named(endpoint)  # judged before a cloud comes
+        self.cloud.recover(*endpoints)
+
+    def cloud_slow(self, delay: str, endpoint: str | None = None) -> None:
+        """Let an endpoint of the cloud, or all of them, take so long for each answer."""
+        duration_ns("delay", delay)
+        endpoints = _named(endpoint)
+        self.cloud.slow(delay, *endpoints)
+
+    def cloud_restore(self, endpoint: str | None = None) -> None:
+        """Let an endpoint of the cloud, or all of them, answer at once again."""
+        endpoints = _named(endpoint)  # judged before a cloud comes
+        self.cloud.restore(*endpoints)
+
+    def roll_keys(self) -> None:
+        """Let the cloud sign with its next key, which is published already."""
+        self.cloud.roll_keys()
 
     def crash(self, target: str) -> None:
         """Take a node, or all nodes of a cluster, down; what they held in memory is gone."""
@@ -355,3 +381,8 @@ class LabFaults:
             if keys:
                 return keys[-1]
         raise ValueError(f"{node.cluster} stores no secret that could be altered; write one first, or name a key")
+
+
+def _named(endpoint: str | None) -> tuple[str, ...]:
+    """Return the endpoints of the cloud that are meant; ValueError for what is none."""
+    return () if endpoint is None else (one_of("endpoint", "an endpoint of the cloud", endpoint, ENDPOINTS),)

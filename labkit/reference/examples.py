@@ -17,6 +17,20 @@ lab:
 DR = "sys/replication/dr/secondary"
 ATTEMPT = f"{DR}/generate-operation-token"
 REPLICATE = "{do: replicate, primary: paris, secondary: tokyo}"
+CLOUD = "  cloud: {site: paris}\n"
+POST = "{do: ask, cluster: paris, method: POST, path: "
+TRUST = (
+    POST + "sys/auth/cloud, body: {type: cloud}}",
+    POST + "auth/cloud/config, body: {tenant_id: $(cloud.tenant_id), resource: $(cloud.resource),\n"
+    "     client_id: $(cloud.client_id), client_secret: $(cloud.client_secret), max_retries: 0}}",
+    POST + "auth/cloud/role/web, body: {bound_locations: [$(cloud.web-1.location)]}}",
+)
+LOGIN = (
+    POST + "auth/cloud/login, token: none,\n"
+    "     body: {role: web, jwt: $(cloud.web-1.token), vm_name: web-1,\n"
+    "     subscription_id: $(cloud.web-1.subscription_id), resource_group_name: $(cloud.web-1.resource_group)}}"
+)
+FAILED_LOGIN = LOGIN.removesuffix("}") + ",\n     answer: {status: 503}}"
 
 
 class Example(NamedTuple):
@@ -25,12 +39,13 @@ class Example(NamedTuple):
     title: str
     steps: tuple[str, ...]
     expect: str = "{lost: 0}"
+    more: str = ""  # of the lab
 
     @property
     def text(self) -> str:
         """The whole file."""
         steps = "".join(f"  - {step}\n" for step in self.steps)
-        return f"scenario: {self.title}\n{LAB}timeline:\n{steps}expect: {self.expect}\n"
+        return f"scenario: {self.title}\n{LAB}{self.more}timeline:\n{steps}expect: {self.expect}\n"
 
 
 EXAMPLES = {
@@ -267,6 +282,29 @@ EXAMPLES = {
         "A secondary that stores something of its own",
         (REPLICATE, "{do: stray-write, cluster: tokyo, at: 5s}"),
         '{primary: paris, roots: equal, invariants: {"a secondary writes nothing of its own": broken}}',
+    ),
+    "cloud-outage": Example(
+        "A login while the cloud publishes no keys",
+        (*TRUST, "{do: cloud-outage, endpoint: keys}", FAILED_LOGIN),
+        more=CLOUD,
+    ),
+    "cloud-recover": Example(
+        "A login after an outage",
+        (*TRUST, "{do: cloud-outage, endpoint: keys}", "{do: cloud-recover, at: 1m}", LOGIN),
+        more=CLOUD,
+    ),
+    "cloud-slow": Example(
+        "A login that takes its time", (*TRUST, "{do: cloud-slow, delay: 2s, endpoint: keys}", LOGIN), more=CLOUD
+    ),
+    "cloud-restore": Example(
+        "A cloud that is quick again",
+        (*TRUST, "{do: cloud-slow, delay: 15s}", "{do: cloud-restore, at: 1m}", LOGIN),
+        more=CLOUD,
+    ),
+    "roll-keys": Example(
+        "Logins before and after the cloud signs with its next key",
+        (*TRUST, LOGIN, "{do: roll-keys}", LOGIN),
+        more=CLOUD,
     ),
     "wait": Example(
         "A while passes, and then as long as it takes",

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+from labkit.cloud.failures import ENDPOINTS
 from labkit.lab.faults import LAYERS, MAX_FACTOR, MIN_FLAP_NS
 from labkit.scenario.problems import expected
 from labkit.scenario.value_types import (
@@ -57,6 +58,14 @@ def _ends(arguments: Arguments) -> tuple[str, str]:
 def _around(arguments: Arguments) -> tuple[str, ...]:
     return tuple(arguments["between"] or ([arguments["target"]] if arguments["target"] else ()))
 
+
+_ENDPOINT = Parameter(
+    "endpoint",
+    Annotated[str, known_as("an endpoint of the cloud", ENDPOINTS)],
+    f"{', '.join(ENDPOINTS)}; all unless given",
+    "at",
+    None,
+)
 
 FAULT_VERBS = (
     Verb(
@@ -267,5 +276,43 @@ FAULT_VERBS = (
         "Let a cluster's active node store something that nobody asked for, as a faulty service would.",
         (cluster_parameter("writes of its own accord"),),
         fault=lambda faults, arguments: faults.stray_write(arguments["cluster"]),
+    ),
+    Verb(
+        "cloud-outage",
+        FAULT,
+        "Let an endpoint of the cloud, or all of them, answer nothing; the cloud comes to the lab with its first verb.",
+        (_ENDPOINT,),
+        undo="cloud-recover",
+        fault=lambda faults, arguments: faults.cloud_outage(arguments["endpoint"]),
+    ),
+    Verb(
+        "cloud-recover",
+        FAULT,
+        "End an outage of the cloud, at one endpoint or at all of them.",
+        (_ENDPOINT,),
+        undo="cloud-outage",
+        fault=lambda faults, arguments: faults.cloud_recover(arguments["endpoint"]),
+    ),
+    Verb(
+        "cloud-slow",
+        FAULT,
+        "Let an endpoint of the cloud, or all of them, take so long for each answer.",
+        (Parameter("delay", Duration, "a duration such as 2s", "by"), _ENDPOINT),
+        undo="cloud-restore",
+        fault=lambda faults, arguments: faults.cloud_slow(f"{arguments['delay']}ns", arguments["endpoint"]),
+    ),
+    Verb(
+        "cloud-restore",
+        FAULT,
+        "Let an endpoint of the cloud, or all of them, answer at once again.",
+        (_ENDPOINT,),
+        undo="cloud-slow",
+        fault=lambda faults, arguments: faults.cloud_restore(arguments["endpoint"]),
+    ),
+    Verb(
+        "roll-keys",
+        FAULT,
+        "Let the cloud sign tokens with its next key, which is published already.",
+        fault=lambda faults, arguments: faults.roll_keys(),
     ),
 )

@@ -86,6 +86,8 @@ def test_a_minted_token_is_honest_unless_asked_otherwise(cloud: Cloud) -> None:
     [
         ({"machine": "moon"}, "name: expected a machine of this cloud, got 'moon'"),
         ({"claims": [1]}, "claims: expected a mapping of names to values"),
+        ({"claims": {"a": object()}}, "claims, headers: expected what JSON can say"),
+        ({"headers": {"a": {1}}}, "claims, headers: expected what JSON can say"),
         ({"headers": {1: 2}}, "headers: expected a mapping of names to values"),
         ({"key": 7}, "key: expected a private key"),
     ],

@@ -34,7 +34,7 @@ PROMISED = """
     unseal resume replicate failover lag trace network ledger map timeline dashboard snapshot restore branch
     work_through seed clusters clients blueprint invariants scenario faults queries parts why compare diff at watch
     serve skew correct flap steady impersonate expose crash_in_commit duplicate
-    stray_write cloud
+    stray_write cloud cloud_outage cloud_recover cloud_slow cloud_restore roll_keys
     measures keep_checkpoints
 """
 

@@ -54,6 +54,7 @@ TEXTS = {name for name, value in WRONG.items() if isinstance(value, str)}
 # A call of every verb that takes arguments, by keyword, and for each of its parameters which values of WRONG are right.
 CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Lab.step": {},
+    "Lab.roll_keys": {},
     "Lab.map": {},
     "Lab.dashboard": {},
     "Lab.snapshot": {},
@@ -105,6 +106,10 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Lab.lose": {"a": ("paris", set()), "b": ("tokyo", set()), "percent": (5, {"0", "1", "80", "2.5"})},
     "Lab.duplicate": {"a": ("paris", set()), "b": ("tokyo", set()), "percent": (5, {"0", "1", "80", "2.5"})},
     "Lab.restore_links": {"a": ("paris", {"None"}), "b": ("tokyo", {"None"})},
+    "Lab.cloud_outage": {"endpoint": ("keys", {"None"})},
+    "Lab.cloud_recover": {"endpoint": ("keys", {"None"})},
+    "Lab.cloud_slow": {"delay": ("2s", set()), "endpoint": ("keys", {"None"})},
+    "Lab.cloud_restore": {"endpoint": ("keys", {"None"})},
     "Lab.stray_write": {"cluster": ("tokyo", set())},
     "Lab.corrupt": {"cluster": ("tokyo", set()), "layer": ("page", set()), "key": (None, {"None", *TEXTS})},
     "Lab.serve": {

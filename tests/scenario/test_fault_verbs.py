@@ -9,7 +9,7 @@ from labkit.scenario.fault_verbs import FAULT_VERBS
 from labkit.scenario.verb import FAULT
 
 NAMES = {"restore_links": "restore"}
-WITHOUT_OPPOSITE = {"corrupt", "stray-write"}
+WITHOUT_OPPOSITE = {"roll-keys", "corrupt", "stray-write"}
 INNER = {"on_timer", "end_inside_commit"}  # called by the lab, not by its user
 
 

@@ -110,6 +110,11 @@ def test_every_fault_of_the_network_is_a_verb() -> None:
         "impersonate",
         "expose",
         "crash-in-commit",
+        "cloud-outage",
+        "cloud-recover",
+        "cloud-slow",
+        "cloud-restore",
+        "roll-keys",
     } == {verb.name for verb in VERBS.values() if verb.kind == FAULT}
 
 
@@ -192,6 +197,11 @@ def test_verbs_come_in_pairs_and_are_explained() -> None:
             "corrupt tokyo in its page",
             ("corrupt", "tokyo", "page", None),
         ),
+        ({"do": "cloud-outage", "endpoint": "keys"}, "cloud-outage at keys", ("cloud_outage", "keys")),
+        ({"do": "cloud-recover"}, "cloud-recover", ("cloud_recover", None)),
+        ({"do": "cloud-slow", "delay": "2s"}, "cloud-slow by 2s", ("cloud_slow", "2000000000ns", None)),
+        ({"do": "cloud-restore", "endpoint": "token"}, "cloud-restore at token", ("cloud_restore", "token")),
+        ({"do": "roll-keys"}, "roll-keys", ("roll_keys",)),
     ],
 )
 def test_a_fault_is_said_and_done(step: dict[str, Any], said: str, call: tuple[Any, ...]) -> None:
