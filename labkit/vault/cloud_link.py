@@ -22,14 +22,17 @@ Handle = Callable[[Request], Response | Suspended]
 class CloudLink:
     """A vault's cloud: the one it was given, or what ``make`` makes.
 
-    With ``replaces`` a configuration that was stored for another cloud, one of an earlier process, gives way.
+    With ``replaces`` a configuration that was stored for another cloud, one of an earlier process, gives way.  Without
+    ``configures`` the vault's is left alone.
     """
 
     __slots__ = ("_configured", "_made", "_make", "_replaces")
 
-    def __init__(self, make: Callable[[], Any], given: Any = None, replaces: bool = False) -> None:
+    def __init__(
+        self, make: Callable[[], Any], given: Any = None, replaces: bool = False, configures: bool = True
+    ) -> None:
         self._make, self._made, self._replaces = make, given, replaces
-        self._configured = False
+        self._configured = not configures
 
     def connect(self, handle: Handle, root_token: str) -> Any:
         """Return the cloud, for which the vault that ``handle`` leads to is configured."""

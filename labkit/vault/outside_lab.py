@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service.masked import NamesOnly
 from labkit.service.message import Fetch, Response, silence
-from labkit.vault.core import Environment, Settings
+from labkit.vault.core import Core, Environment, Settings
 from labkit.vault.storage import Storage
 
 if TYPE_CHECKING:
@@ -66,11 +66,14 @@ def outside_lab(clock: Callable[[], int] | None, seed: int | None = None) -> Env
     return Environment(ShiftedClock(clock or real.now), real.entropy, _unwatched, no_outside)
 
 
-def cloud_link(
-    now: Callable[[], int], *, seed: int | None = None, given: Cloud | None = None, replaces: bool = False
-) -> CloudLink:
-    """Return the link to a cloud: the given one, or one that has a vault's clock, and its seed if it has one."""
+def cloud_link(core: Core, *, seed: int | None = None, given: Cloud | None = None, replaces: bool = False) -> CloudLink:
+    """Return the link to a cloud: the given one, or one that has a vault's clock, and its seed if it has one.
+
+    A vault that variables of its environment configure is left to them.
+    """
     from labkit.vault.cloud_link import CloudLink
+
+    now = core.now
 
     def make() -> Cloud:
         from labkit.cloud.cloud import Cloud
@@ -79,7 +82,8 @@ def cloud_link(
 
     if given is not None:
         given.follow(now)
-    return CloudLink(make, given, replaces)
+    configures = not any(name.startswith("CLOUD_") for name in core.settings.environ)
+    return CloudLink(make, given, replaces, configures)
 
 
 def key_store(seed: int | None = None, given: KeyStore | None = None) -> Callable[[], KeyStore]:

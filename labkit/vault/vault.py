@@ -176,7 +176,7 @@ class Vault(ShortForms):
             judge_settings(clock, settings, seed, cloud, keystore)
         vault = cls(MemoryStorage(), outside_lab(clock, seed), settings_of(settings))
         vault.root_token, vault.unseal_keys = set_up(vault.core, mounts=DEV_MOUNTS)
-        vault._make_link = lambda: cloud_link(vault.environment.now, seed=seed, given=cloud)
+        vault._make_link = lambda: cloud_link(vault.core, seed=seed, given=cloud)
         vault._keystore = key_store(seed, keystore)
         if cloud is not None:
             assert vault.cloud
@@ -201,7 +201,7 @@ class Vault(ShortForms):
         try:
             vault = cls(storage, outside_lab(clock), settings_of({"storage_type": "sqlite", **settings}))
             vault.root_token, vault.unseal_keys = unseal_stored(vault.core, storage, DEV_MOUNTS)
-            vault._make_link = lambda: cloud_link(vault.environment.now, replaces=True)
+            vault._make_link = lambda: cloud_link(vault.core, replaces=True)
             vault._keystore = key_store()
         except BaseException:
             storage.close()

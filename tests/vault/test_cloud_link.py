@@ -109,6 +109,14 @@ def test_a_fetch_of_a_vault_reaches_its_cloud() -> None:
     assert vault._fetch(KEYS._replace(address="http://paris-1:8200")).status == 0
 
 
+def test_a_vault_that_its_environment_configures_is_left_to_that(cloud: Cloud) -> None:
+    vault = Vault.dev(seed=7, cloud=cloud, environ={"CLOUD_TENANT_ID": "mine"})
+
+    assert vault.cloud is cloud
+    assert vault.get("auth/cloud/config").status == 404
+    assert Vault.dev(seed=7, cloud=cloud, environ={"HOME": "x"}).get("auth/cloud/config").ok
+
+
 def test_what_is_no_cloud_is_refused() -> None:
     with pytest.raises(ValueError, match=r"cloud: expected a cloud, such as Cloud.dev\(\) makes, or None, got 7"):
         Vault.dev(cloud=7)  # type: ignore[arg-type]  # that is the point
