@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from base64 import b64decode
 from typing import Any
 
 from labkit import Lab
@@ -94,3 +95,19 @@ def test_a_secondary_makes_no_wrapping_key_and_backs_nothing_up(calm_snapshot: A
         assert (refused.status, "path disabled in replication DR secondary mode" in refused.errors[0]) == (400, True)
     lab["paris"].post("transit/keys/none/import", {"type": "aes256-gcm96", "ciphertext": "AAAA"})
     assert stored(lab) == before, "a refused import leaves no wrapping key"
+
+
+def test_a_key_that_is_in_two_clusters_has_no_nonce_twice() -> None:
+    lab = Lab.pair(seed=7)
+    paris, tokyo = lab["paris"], lab["tokyo"]
+    paris.post("transit/keys/k", SETTINGS).raise_for_status()
+    blob = paris.get("transit/backup/k").raise_for_status().data["backup"]
+    branch = lab.branch("other")
+    nonces = []
+    for cluster in (paris, tokyo, branch["paris"], branch["tokyo"]):
+        cluster.post("transit/restore/k", {"backup": blob, "force": True}).raise_for_status()
+        batch = {"batch_input": [HELLO] * 20}
+        for result in cluster.post("transit/encrypt/k", batch).raise_for_status().data["batch_results"]:
+            nonces.append(b64decode(result["ciphertext"].split(":")[2])[:12])
+        assert cluster.post("transit/encrypt/k", HELLO).raise_for_status().data["key_version"] == 1
+    assert len(set(nonces)) == len(nonces) == 80

@@ -9,7 +9,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
 from labkit.vault.engines.transit.algorithms import KEY_TYPES
 from labkit.vault.engines.transit.key_pairs import chain_text
@@ -222,3 +222,23 @@ def test_a_chain_finds_its_version_on_a_trimmed_key(service: Any, certificate: C
     assert service.get("transit/export/certificate-chain/k/3").data["keys"] == {"3": text}
     lost = service.post("transit/keys/k/set-certificate", {"version": 2, "certificate_chain": text})
     assert refused(lost, "failed to persist certificate chain: no such key version")
+
+
+@pytest.mark.parametrize("key_type", ["ecdsa-p256", "rsa-2048"])
+def test_a_chain_is_for_the_public_half_of_any_type_also_where_it_is_all_there_is(
+    service: Any, certificate: Certificate, key_type: str
+) -> None:
+    service.post("transit/keys/whole", {"type": key_type, "exportable": True})
+    public = public_text(service, "whole")
+    half = {"type": key_type, "public_key": public, "exportable": True}
+    assert service.post("transit/keys/half/import", half).status == 204
+    text = chain_text([certificate(load_pem_public_key(public.encode()))])
+    foreign = chain_text([certificate(ec.derive_private_key(7, ec.SECP384R1()).public_key())])
+
+    for name in ("whole", "half"):
+        answer = service.post(f"transit/keys/{name}/set-certificate", {"certificate_chain": text})
+        assert answer.status == 200
+        assert service.get(f"transit/export/certificate-chain/{name}").data["keys"] == {"1": text}
+        assert service.post(f"transit/keys/{name}/set-certificate", {"certificate_chain": foreign}).status == 400
+    why = "could not create the csr: private key not imported for key version selected"
+    assert refused(service.post("transit/keys/half/csr"), why)
