@@ -42,6 +42,7 @@ class LabDriver:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
         self.cause: BaseException | None = None
+        self._ends = False
         self.failed: Callable[[], None] = lambda: None
 
     def __repr__(self) -> str:
@@ -57,9 +58,13 @@ class LabDriver:
 
     def start(self) -> None:
         """Let time pass from now on."""
-        self._last_ns = real.steady()
+        self._last_ns, self._ends = real.steady(), False
         self._loop = asyncio.get_running_loop()
         self._task = self._loop.create_task(self._drive())
+
+    def finish(self) -> None:
+        """Answer what is under way as soon as can be: the end is near."""
+        self.speed, self._ends = 0, True
 
     async def stop(self) -> None:
         """Let no more time pass; what still waits is not answered."""
@@ -92,10 +97,10 @@ class LabDriver:
     async def advance(self, duration_ns: int, within_ns: int | None = None) -> None:
         """Let so much time pass at once; with a limit, no more than can be done in so much time outside."""
         until_ns, began_ns = self.parts.now + duration_ns, real.steady()
-        while self.parts.now <= until_ns and not self._passage.run_slice(until_ns, self._is_over):
+        while not self._passage.run_slice(until_ns, self._is_over):
             self._deliver()
             await asyncio.sleep(0)
-            if within_ns is not None and real.steady() - began_ns > within_ns:
+            if self._ends or (within_ns is not None and real.steady() - began_ns > within_ns):
                 break
         self._deliver()
 

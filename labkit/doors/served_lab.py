@@ -103,7 +103,7 @@ class ServedLab:
         """Stop; requests under way are answered first, however slowly time passed."""
         if self.urls:
             self.urls = {}
-            self.driver.speed = 0
+            self.driver.finish()
             self._thread.close()
             self.lab.parts.turns.shared = False
 

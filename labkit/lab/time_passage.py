@@ -73,13 +73,14 @@ class TimePassage:
             with self.turns:
                 if stop is not None and stop():
                     return True
-                if until_ns is not None and self._parts.now > until_ns:  # others let more time pass
-                    return False
                 if self.run_slice(until_ns, stop):
                     return False
 
     def run_slice(self, until_ns: int | None = None, stop: Callable[[], object] | None = None) -> bool:
-        """Let time pass as ``run`` does, but no longer than a slice; True when that was all up to the instant."""
+        """Let time pass as ``run`` does, but no longer than a slice; True when that was all up to the instant.
+
+        Others may have let more time pass than that.
+        """
         left = SLICE_ITEMS
 
         def over() -> bool:
@@ -88,7 +89,8 @@ class TimePassage:
             return left <= 0 or (stop is not None and bool(stop()))
 
         with self.turns:
-            return not self._run(until_ns, over)
+            passed = until_ns is not None and self._parts.now > until_ns
+            return passed or not self._run(until_ns, over)
 
     def _run(self, until_ns: int | None, stop: Callable[[], object] | None) -> bool:
         kept = self.checkpoints

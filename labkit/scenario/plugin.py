@@ -5,8 +5,8 @@
 2. A failure is reported in terms of the file: what was expected, what was measured, the position in the file, and the
    command that runs it again.  A traceback is shown only for a bug of labkit.
 3. An unknown verdict fails.
-4. Its fixtures ``labkit_vault``, ``labkit_server`` and ``labkit_lab`` give each test one of its own, made from
-   ``labkit_seed``, which a project may give another value.
+4. Its fixtures ``labkit_vault``, ``labkit_server``, ``labkit_lab`` and ``labkit_lab_urls`` give each test one of its
+   own, made from ``labkit_seed``, which a project may give another value.
 """
 
 from __future__ import annotations
@@ -73,6 +73,13 @@ def labkit_lab(labkit_seed: int) -> Lab:
     from labkit.lab.lab import Lab
 
     return Lab.pair(seed=labkit_seed)
+
+
+@pytest.fixture
+def labkit_lab_urls(labkit_lab: Lab) -> Iterator[dict[str, str]]:
+    """The URL of a real server for each cluster of ``labkit_lab``, by its name."""
+    with labkit_lab.serve() as urls:
+        yield urls
 
 
 class ScenarioFile(pytest.File):

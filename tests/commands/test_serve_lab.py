@@ -29,7 +29,8 @@ timeline:
 """
 
 
-@pytest.mark.parametrize("json_line", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("json_line", [True, False])
 def test_every_cluster_is_served_and_the_lab_is_controlled(checkout: Path, tmp_path: Path, json_line: bool) -> None:
     path = tmp_path / "two.lab.yaml"
     path.write_text(SCENARIO)

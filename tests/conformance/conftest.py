@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,9 +50,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def case_ids() -> list[str]:
+def cases() -> list[dict[str, Any]]:
+    """All recorded cases."""
+    return load()
+
+
+@pytest.fixture(scope="session")
+def case_ids(cases: list[dict[str, Any]]) -> list[str]:
     """The ids of all recorded cases."""
-    return [case["id"] for case in load()]
+    return [case["id"] for case in cases]
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +74,7 @@ def where(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def through_requests(vault: Vault) -> Ask:
+def through_requests(vault: Any) -> Ask:
     """Send through the door for requests."""
     session = requests.Session()
     session.mount("http://labkit", requests_door.Adapter(vault))
@@ -80,7 +87,7 @@ def through_requests(vault: Vault) -> Ask:
     return send
 
 
-def through_httpx(vault: Vault) -> Ask:
+def through_httpx(vault: Any) -> Ask:
     """Send through the door for httpx."""
     client = httpx.Client(transport=httpx_door.Transport(vault), base_url="http://labkit")
 
@@ -92,7 +99,7 @@ def through_httpx(vault: Vault) -> Ask:
     return send
 
 
-def through_hvac(vault: Vault) -> Ask:
+def through_hvac(vault: Any) -> Ask:
     """Send through the door for hvac."""
     adapter = hvac_door.Adapter(vault)(base_uri="http://labkit", request_header=False, ignore_exceptions=True)
 
@@ -105,23 +112,28 @@ def through_hvac(vault: Vault) -> Ask:
     return send
 
 
+def through_socket(session: requests.Session, url: str) -> Ask:
+    """Send over a socket."""
+
+    def send(method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
+        content = None if body is None else json.dumps(body)
+        answer = session.request(method, f"{url}{path}", data=content, headers=headers, timeout=30)
+        return answer.status_code, answer.json() if answer.content else None
+
+    return send
+
+
 @pytest.fixture(scope="session")
 def served() -> Iterator[Callable[[Vault], Ask]]:
     """Send over a socket: one door for all cases, each with a vault of its own behind it."""
     door = ServedDoor(Vault.dev())
     with door as url, requests.Session() as session:
 
-        def through_socket(vault: Vault) -> Ask:
-            door.app.lead_to(vault)
+        def through(vault: Vault) -> Ask:
+            door.lead_to(vault)
+            return through_socket(session, url)
 
-            def send(method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
-                content = None if body is None else json.dumps(body)
-                answer = session.request(method, f"{url}{path}", data=content, headers=headers, timeout=30)
-                return answer.status_code, answer.json() if answer.content else None
-
-            return send
-
-        yield through_socket
+        yield through
 
 
 DOORS = {"requests": through_requests, "httpx": through_httpx, "hvac": through_hvac}
@@ -141,6 +153,22 @@ def ask(where: str, fresh_lab: Snapshot, request: pytest.FixtureRequest) -> tupl
         return response.status, response.body
 
     return send, vault.root_token
+
+
+@pytest.fixture
+def replay_in_labs(door: str, fresh_lab: Snapshot) -> Iterator[Callable[[Any], Verdict]]:
+    """Send a case's requests through a door to a cluster of a lab of its own, and judge the answers."""
+    served = Lab.restore(fresh_lab).serve()
+
+    def run(case: dict[str, Any]) -> Verdict:
+        lab = Lab.restore(fresh_lab)
+        if door != "served":
+            return Replay(DOORS[door](lab["paris"]), lab["paris"].root_token).run(case)
+        served.lead_to(lab.serve())
+        return Replay(through_socket(session, served.urls["paris"]), lab["paris"].root_token).run(case)
+
+    with served if door == "served" else nullcontext(), requests.Session() as session:
+        yield run
 
 
 @pytest.fixture

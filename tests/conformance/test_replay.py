@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 LEFT_OUT: dict[str, str] = {}
 """Cases that ask for parts which do not exist, with the part that is missing."""
 
 
+DOORS = ("requests", "httpx", "hvac")
 OTHERWISE_IN_A_LAB = {"core.seal-status": "a cluster of a lab is highly available, the recorded server was not"}
 
 
@@ -19,6 +22,16 @@ def test_the_answers_are_those_recorded(case: dict[str, Any], where: str, replay
         assert verdict.hard, f"{case['id']} matches by now: take it off the list of those left out"
     else:
         assert verdict.hard == [], "\n".join(verdict.hard)
+
+
+@pytest.mark.parametrize("door", ["served", *(pytest.param(name, marks=pytest.mark.slow) for name in DOORS)])
+def test_a_cluster_of_a_lab_answers_the_same_behind_each_door(
+    cases: list[dict[str, Any]], replay_in_labs: Callable[[Any], Any]
+) -> None:
+    for case in cases:
+        differs = case["id"] in LEFT_OUT or case["id"] in OTHERWISE_IN_A_LAB
+        verdict = replay_in_labs(case)
+        assert bool(verdict.hard) == differs, f"{case['id']}: {verdict.hard}"
 
 
 def test_only_recorded_cases_are_left_out(case_ids: list[str]) -> None:

@@ -111,6 +111,20 @@ def test_time_passes_at_its_speed_and_what_a_slow_machine_misses_is_not_made_up_
     assert second - first == 20 * lab_driver.MAX_BEHIND_NS
 
 
+def test_what_is_under_way_at_the_end_is_answered_and_a_long_run_is_left(lab: Lab) -> None:
+    async def act(driver: LabDriver) -> Any:
+        asked = asyncio.create_task(driver.ask(HEALTH, {}))
+        await asyncio.sleep(0)
+        moved = asyncio.create_task(driver.advance(10**6 * SECOND_NS))
+        await asyncio.sleep(0)
+        driver.finish()
+        await moved
+        return await asked
+
+    assert driven(lab, act, speed=0.000_001).status == 200
+    assert lab.now < 10**5 * SECOND_NS
+
+
 def test_a_bug_reaches_whoever_waits_and_whoever_comes_later(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any, **__: Any) -> bool:
         raise ZeroDivisionError
@@ -128,9 +142,11 @@ def test_another_lab_takes_the_place_and_what_waited_is_silence(lab: Lab) -> Non
     other = Lab.restore(lab.snapshot())
 
     async def act(driver: LabDriver) -> Any:
+        gone = asyncio.create_task(driver.ask(HEALTH, {}))
         waiting = asyncio.create_task(driver.ask(HEALTH, {}))
         running = asyncio.create_task(driver.work_through("seal", cluster="paris"))
         await asyncio.sleep(0)
+        gone.cancel()
         driver.lead_to(LabDriver(other.parts, other._passage))
         return await waiting, await running, await driver.ask(HEALTH, {})
 

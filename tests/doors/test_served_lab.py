@@ -14,6 +14,7 @@ import pytest
 import requests
 
 from labkit import Lab
+from labkit.doors.served_lab import ServedLab
 from labkit.doors.server_thread import NoServer
 from labkit.lab.blueprint import pair
 from labkit.lab.snapshot import Snapshot
@@ -34,10 +35,18 @@ def lab(replicating: Snapshot) -> Lab:
     return Lab.restore(replicating)
 
 
-@pytest.fixture
-def urls(lab: Lab) -> Iterator[dict[str, str]]:
-    with lab.serve() as found:
+@pytest.fixture(scope="module")
+def opened(replicating: Snapshot) -> Iterator[ServedLab]:
+    """One door for most tests; each puts a lab of its own behind it."""
+    found = Lab.restore(replicating).serve()
+    with found:
         yield found
+
+
+@pytest.fixture
+def urls(lab: Lab, opened: ServedLab) -> dict[str, str]:
+    opened.lead_to(lab.serve())
+    return opened.urls
 
 
 def read(lab: Lab, urls: dict[str, str], cluster: str, path: str, **how: Any) -> requests.Response:
@@ -83,21 +92,18 @@ def test_a_sealed_cluster_says_so_and_is_unsealed_over_its_port(lab: Lab, urls: 
     assert read(lab, urls, "paris", "sys/health").status_code == 200
 
 
-def test_the_same_calls_one_after_the_other_find_the_same_lab(replicating: Snapshot) -> None:
-    def digest(served: bool) -> str:
-        lab = Lab.restore(replicating)
-        with lab.serve() as urls:
-            for number in range(5):
-                body, token = {"data": {"n": number}}, lab["paris"].root_token
-                if served:
-                    url, headers = f"{urls['paris']}/v1/secret/data/app", {"X-Vault-Token": token}
-                    requests.post(url, json=body, headers=headers, timeout=10)
-                else:
-                    lab["paris"].request("POST", "/v1/secret/data/app", body, {"x-vault-token": token})
-                lab.run("1s")
-        return lab.trace.digest()
+def test_the_same_calls_one_after_the_other_find_the_same_lab(
+    lab: Lab, urls: dict[str, str], replicating: Snapshot
+) -> None:
+    beside, token = Lab.restore(replicating), lab["paris"].root_token
+    for number in range(5):
+        path, body = "/v1/secret/data/app", {"data": {"n": number}}
+        requests.post(urls["paris"] + path, json=body, headers={"X-Vault-Token": token}, timeout=10)
+        beside["paris"].request("POST", path, body, {"x-vault-token": token})
+        lab.run("1s")
+        beside.run("1s")
 
-    assert digest(served=True) == digest(served=False)
+    assert lab.trace.digest() == beside.trace.digest()
 
 
 def test_time_passes_by_itself_at_a_speed(lab: Lab) -> None:
@@ -141,18 +147,18 @@ def test_clients_and_verbs_of_many_threads_meet(lab: Lab, urls: dict[str, str]) 
     assert lab["paris"].root == lab["tokyo"].root
 
 
-def test_a_lab_is_served_once_at_a_time_and_again_later(lab: Lab) -> None:
+def test_a_door_is_closed_and_the_lab_goes_on_without_it(lab: Lab) -> None:
     door = lab.serve()
     with door as urls:
         assert repr(door) == f"ServedLab({', '.join(urls.values())})"
-        with pytest.raises(NoServer, match="this lab is served already"):
-            lab.serve().open()
-        with lab.branch("beside").serve() as others:
-            assert read(lab, others, "paris", "sys/health").status_code == 200
-    assert repr(door) == "ServedLab(closed)"
+        url = urls["paris"]
     door.close()
-    with lab.serve() as urls:
-        assert read(lab, urls, "paris", "sys/health").status_code == 200
+
+    assert repr(door) == "ServedLab(closed)"
+    with pytest.raises(requests.ConnectionError):
+        requests.get(f"{url}/v1/sys/health", timeout=10)
+    assert not lab.parts.turns.shared
+    assert lab.run("1s")["paris"].get("sys/health").ok
 
 
 def test_its_ports_follow_one_another_where_the_first_is_given(lab: Lab) -> None:
@@ -172,15 +178,18 @@ def test_a_speed_that_cannot_be_had_is_refused(lab: Lab, speed: Any) -> None:
         lab.serve(speed=speed)
 
 
-def test_another_lab_stands_behind_a_door_that_leads_to_it(lab: Lab, replicating: Snapshot) -> None:
+def test_another_lab_stands_behind_a_door_that_leads_to_it(
+    lab: Lab, opened: ServedLab, urls: dict[str, str], replicating: Snapshot
+) -> None:
     plan = pair()
     other, small = Lab.restore(replicating), Lab(replace(plan, clusters=plan.clusters[:1]))
-    door = lab.serve()
-    with door as urls:
-        lab["paris"].post("secret/data/app", {"data": {}})
-        door.lead_to(other.serve())
-        assert read(other, urls, "paris", "secret/data/app").status_code == 404
-        with pytest.raises(ValueError, match="expected a lab of paris, tokyo"):
-            door.lead_to(small.serve())
-        with lab.serve() as again:
-            assert read(lab, again, "paris", "secret/data/app").status_code == 200
+    lab["paris"].post("secret/data/app", {"data": {}})
+    with pytest.raises(NoServer, match="this lab is served already"):
+        lab.serve().open()
+
+    opened.lead_to(other.serve())
+    assert read(other, urls, "paris", "secret/data/app").status_code == 404
+    with pytest.raises(ValueError, match="expected a lab of paris, tokyo"):
+        opened.lead_to(small.serve())
+    with lab.serve() as again:
+        assert read(lab, again, "paris", "secret/data/app").status_code == 200

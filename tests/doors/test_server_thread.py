@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from urllib.parse import urlsplit
 
 import pytest
@@ -28,13 +29,13 @@ def test_one_application_answers_on_several_ports(vault: Vault) -> None:
 
 
 def test_when_one_port_is_taken_none_is_opened(vault: Vault) -> None:
-    first, second = ServerThread(App(vault), DoorSettings()), ServerThread(App(vault), DoorSettings())
-    ((taken, _),) = first.open([0])
-    ((free, _),) = second.open([0])
-    second.close()
-
-    with pytest.raises(NoServer, match=f"cannot listen on 127.0.0.1:{taken}: Address already in use"):
-        second.open([free, taken])
-    assert second.open([free])[0][0] == free
-    first.close()
-    second.close()
+    with socket.socket() as other, socket.socket() as free:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        free.bind(("127.0.0.1", 0))
+        taken, port = other.getsockname()[1], free.getsockname()[1]
+        free.close()
+        with pytest.raises(NoServer, match=f"cannot listen on 127.0.0.1:{taken}: Address already in use"):
+            ServerThread(App(vault), DoorSettings()).open([port, taken])
+    with socket.socket() as again:
+        again.bind(("127.0.0.1", port))

@@ -16,11 +16,18 @@ from labkit.doors.vault_control import VaultControl
 Send = Callable[..., tuple[int, Any]]
 
 
-@pytest.fixture
-def door(vault: Vault) -> Iterator[ServedDoor]:
-    found = vault.serve(control=True)
+@pytest.fixture(scope="module")
+def opened() -> Iterator[ServedDoor]:
+    """One door for all tests; each puts a vault of its own behind it."""
+    found = Vault.dev(seed=7).serve(control=True)
     with found:
         yield found
+
+
+@pytest.fixture
+def door(vault: Vault, opened: ServedDoor) -> ServedDoor:
+    opened.lead_to(vault)
+    return opened
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
+from labkit.lab import time_passage
 from labkit.lab.cluster import Silence
 from labkit.lab.runbook_effects import Ask, RunbookError
 from labkit.lab.time_passage import TimePassage
@@ -103,3 +104,33 @@ def test_while_a_rule_is_checked_nothing_goes_back_in_time(calm):
 
     assert said
     assert "looking" not in calm.invariants.broken
+
+
+def test_a_shared_lab_runs_in_slices_to_the_same_end(calm_snapshot, monkeypatch):
+    digests = set()
+    for size in (None, 1, 7, 1_000):
+        lab = Lab.restore(calm_snapshot)
+        if size is not None:
+            lab.parts.turns.shared = True
+            monkeypatch.setattr(time_passage, "SLICE_ITEMS", size)
+        lab["paris"].post("secret/data/app", {"data": {}})
+        lab.run("5s")
+        lab.run(until=lambda seen: seen.now > 12 * SECOND_NS)
+        lab.replicate("paris", "tokyo") if lab["tokyo"].mode == "disabled" else lab["paris"].demote()
+        lab.pause("paris-1")
+        with pytest.raises(Silence):
+            lab["paris"].get("secret/data/app", timeout="2s")
+        digests.add((lab.trace.digest(), lab.now))
+
+    assert len(digests) == 1
+
+
+def test_what_others_let_pass_counts(calm, passage):
+    calm.parts.turns.shared = True
+    began_ns = calm.now
+    assert not passage.run_slice(began_ns + SECOND_NS, stop=lambda: True)
+    assert passage.run_slice(began_ns + SECOND_NS)
+    assert passage.run_slice(began_ns)  # that instant has passed: nothing is left to do
+    assert not passage.run(began_ns)
+    assert passage.run(began_ns, stop=lambda: True)
+    assert calm.now == began_ns + SECOND_NS

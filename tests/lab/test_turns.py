@@ -32,29 +32,29 @@ def test_a_thread_may_take_its_turn_again_and_others_wait_for_its_end():
     assert repr(turns) == "Turns(of one thread)"
 
 
-def test_who_takes_turn_after_turn_lets_others_in_between():
-    turns, seen, started = Turns(), [], threading.Event()
+def test_who_has_had_a_turn_stands_behind_who_waits():
+    turns, seen = Turns(), []
 
     def other() -> None:
-        started.set()
-        for _ in range(50):
+        for _ in range(100):
             with turns:
                 seen.append("other")
 
     thread = threading.Thread(target=other)
     with turns:
         thread.start()
-        started.wait(10)
-        time.sleep(0.01)
-    for _ in range(200_000):
+    for _ in range(100):
         with turns:
             seen.append("here")
-        if seen[-1] == "here" and len(seen) > 1 and seen.count("other") == 50:
-            break
+            for _ in range(20):
+                if seen.count("other") == 100 or turns._next.locked():  # the other one waits
+                    break
+                time.sleep(0.000_1)
     thread.join(10)
 
-    assert seen[0] == "other"  # it waited already when the turn was given back
-    assert seen.count("other") == 50
+    while "other" in seen[seen.index("here") :]:
+        seen = seen[seen.index("here") + 1 :]
+        assert seen[0] == "other"
 
 
 def test_an_error_ends_a_turn():

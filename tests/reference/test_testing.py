@@ -20,8 +20,8 @@ SNIPPETS = re.findall(r"(?ms)^```python\n(.*?)^```$", page("testing"))
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=range(len(SNIPPETS)))
 def test_a_snippet_is_a_test_that_passes(
     snippet: str,
+    play: Play,  # before pytester: what it keeps is forgotten otherwise
     pytester: pytest.Pytester,
-    play: Play,
 ) -> None:
     pytester.makepyfile(snippet)
 
@@ -29,4 +29,4 @@ def test_a_snippet_is_a_test_that_passes(
 
 
 def test_there_are_snippets() -> None:
-    assert len(SNIPPETS) == 5
+    assert len(SNIPPETS) == 7
