@@ -145,6 +145,7 @@ class Context:
         "after_commit",
         "answer_headers",
         "audit_reason",
+        "audited",
         "body",
         "caller",
         "core",
@@ -187,6 +188,7 @@ class Context:
         self.request_id = ""
         self.new_route: tuple[Any, bytes | None] | None = None
         self.is_create = False
+        self.audited: dict[str, Any] = {}  # what both its audit records say, hidden for each device
         self.devices: tuple[Any, ...] | None = None  # audit devices of the request, once it has a record
         self.after_commit: Callable[[], None] | None = None  # what acts once the step is committed
         self.use_spent = False
@@ -207,14 +209,12 @@ class Context:
     def storage(self) -> StorageView:
         """The mount's own part of the store."""
         if self._storage is None:
-            mount = self.mount
-            prefix = mount.prefix
-            core, records = self.core, self.core.caches.by_mount.get(prefix)
-            if self.source is not core:
-                records = self.records  # the tape holds values, not which cache they came from
-            elif records is None:
-                records = mount_caches.records_of(core, mount)
-            self._storage = StorageView(self, prefix, records)
+            core, mount = self.core, self.mount
+            if self.source is core:
+                found = core.caches.by_mount.get(mount.uuid) or mount_caches.storage_of(core, mount)
+                self._storage = StorageView(self, *found)
+            else:
+                self._storage = StorageView(self, mount.prefix)  # the tape holds values, not which cache they came from
         return self._storage
 
     @property

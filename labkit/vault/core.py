@@ -176,7 +176,7 @@ class Caches:
 
     def __init__(self) -> None:
         self.records = CachedRecords()
-        self.by_mount: dict[str, CachedRecords] = {}  # where the records of a mount are kept (mount_caches)
+        self.by_mount: dict[str, tuple[str, CachedRecords]] = {}  # {uuid: prefix, where its records are (mount_caches)}
         self.routes: dict[Any, Any] = {}
         self.access_lists: dict[tuple[str, ...], Any] = {}
         self.callers: dict[str, tuple[bytes, bytes | None, str, Any]] = {}

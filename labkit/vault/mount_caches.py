@@ -30,10 +30,10 @@ class CacheCounts(NamedTuple):
     evictions: int
 
 
-def records_of(core: Core, mount: Mount) -> CachedRecords:
-    """Return where a mount's decoded records are kept, and keep that choice (rule 1)."""
-    records = core.caches.by_mount[mount.prefix] = _chosen(core, mount)
-    return records
+def storage_of(core: Core, mount: Mount) -> tuple[str, CachedRecords]:
+    """Return where a mount's data is stored and where its decoded records are kept, and keep that choice (rule 1)."""
+    found = core.caches.by_mount[mount.uuid] = (mount.prefix, _chosen(core, mount))
+    return found
 
 
 def _chosen(core: Core, mount: Mount) -> CachedRecords:
@@ -57,7 +57,7 @@ def forget(core: Core, mount: Mount) -> None:
     records = core.caches.records
     for key in [key for key in records if key.startswith(mount.prefix)]:
         del records[key]
-    core.caches.by_mount.pop(mount.prefix, None)
+    core.caches.by_mount.pop(mount.uuid, None)
 
 
 def cache_counts(core: Core) -> tuple[CacheCounts, ...]:
@@ -67,7 +67,7 @@ def cache_counts(core: Core) -> tuple[CacheCounts, ...]:
         return ()
     found = []
     for mount in decode_table(core.keys.decrypt(MOUNTS, stored)).mounts:
-        kept = core.caches.by_mount.get(mount.prefix)
+        kept = core.caches.by_mount.get(mount.uuid, ("", None))[1]
         if isinstance(kept, RecentRecords):
             hits = kept.lookups - kept.misses
             found.append(CacheCounts(mount.path, kept.size, len(kept), hits, kept.misses, kept.evictions))

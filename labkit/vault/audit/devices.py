@@ -11,6 +11,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
@@ -158,6 +160,11 @@ def write_devices(ctx: Context, devices: tuple[Device, ...]) -> None:
 
 def digest(device: Device, text: str) -> str:
     """Return the keyed digest that stands for a text in the device's records."""
+    return "hmac-sha256:" + _keyed_digest()(bytes.fromhex(device.salt), text.encode(), "sha256").hex()
+
+
+@cache
+def _keyed_digest() -> Callable[[bytes, bytes, str], bytes]:
     import hmac  # it loads OpenSSL again, and most vaults have no device
 
-    return "hmac-sha256:" + hmac.digest(bytes.fromhex(device.salt), text.encode(), "sha256").hex()
+    return hmac.digest

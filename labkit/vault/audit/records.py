@@ -1,7 +1,8 @@
 """Audit records: what is written of a request and of its response.
 
 ``Facts`` is what a record says, the same for every device; ``lay_out`` makes the record of one device of it, which
-hides values under its own salt.  Members that are empty are left out.
+hides values under its own salt.  Members that are empty are left out.  What a request's two records say alike (who asks
+for what) is made for the first, and the second repeats it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ CAPABILITIES = {"read": READ, "list": LIST, "patch": PATCH, "delete": DELETE, "c
 class Facts:
     """What one record says before anything is hidden; made once for all devices."""
 
-    __slots__ = ("auth", "ctx", "error", "kind", "mount", "operation", "response", "time")
+    __slots__ = ("ctx", "error", "kind", "mount", "operation", "response", "time")
 
     def __init__(self, ctx: Context, kind: str, response: Response | None) -> None:
         self.ctx, self.kind = ctx, kind
@@ -48,7 +49,6 @@ class Facts:
         errors = response.errors if response is not None else []
         self.error = "; ".join(errors + [ctx.audit_reason] * bool(ctx.audit_reason and errors))
         self.response = response if kind == "response" else None
-        self.auth = _auth(ctx, ctx.caller, self.operation) if ctx.caller is not None else None
 
     def __repr__(self) -> str:
         return f"Facts({self.kind}, {self.operation} {self.ctx.path})"
@@ -69,10 +69,18 @@ def lay_out(facts: Facts, device: Device) -> dict[str, Any]:
     record: dict[str, Any] = {"time": facts.time, "type": facts.kind}
     if facts.error:
         record["error"] = hide_echoes(device, facts.error, facts.ctx.body)
-    credentials = _credentials(facts, device)
-    if facts.auth is not None:
-        record["auth"] = {**credentials, **facts.auth}
-    record["request"] = _request(facts, device, credentials)
+    kept = facts.ctx.audited
+    shown = kept.get(device.path)
+    if shown is None:
+        credentials = _credentials(facts, device)
+        auth = (
+            None if facts.ctx.caller is None else {**credentials, **_auth(facts.ctx, facts.ctx.caller, facts.operation)}
+        )
+        shown = kept[device.path] = (auth, _request(facts, device, credentials))
+    auth, request = shown
+    if auth is not None:
+        record["auth"] = auth
+    record["request"] = request
     if facts.response is not None:
         record["response"] = _response(facts, facts.response, device)
     return record

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from labkit.vault.audit import devices, hiding
 from tests.vault.test_damage import spoil
 
 
@@ -201,3 +202,25 @@ def test_a_policy_that_does_not_open_any_more_ends_no_request(audited) -> None:
     assert audited.get("secret/data/one", token=token).status == 404
     granting = last(audited)["auth"]["policy_results"]["granting_policies"]
     assert [policy["name"] for policy in granting] == ["one"]
+
+
+def test_what_both_records_say_is_hidden_once_for_each_device(service, monkeypatch):
+    hidden = []
+
+    def count(device, text):
+        hidden.append(text)
+        return devices.digest(device, text)
+
+    for path in ("one", "two"):
+        service.put(f"sys/audit/{path}", {"type": "file", "options": {"file_path": f"/{path}.log"}})
+    service.post("transit/keys/k")
+    monkeypatch.setattr(hiding, "digest", count)
+
+    service.post("transit/encrypt/k", {"plaintext": "aGk="}).raise_for_status()
+
+    assert len(hidden) == 2 * 4, "token, accessor, plaintext and ciphertext"
+    for path in ("one", "two"):
+        lines = (service.files.read(f"/{path}.log") or b"").splitlines()
+        first, second = [json.loads(line) for line in lines[-2:]]
+        assert (first["type"], second["type"]) == ("request", "response")
+        assert (first["request"], first["auth"]) == (second["request"], second["auth"])
