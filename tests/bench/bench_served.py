@@ -73,7 +73,7 @@ def process(what: str) -> Iterator[tuple[str, str]]:
 def us_a_request(port: str, token: str, extra: str = "") -> float:
     """Ask from all threads; return microseconds for each request."""
     head = f"GET {PATH} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX-Vault-Token: {token}\r\nX-Vault-Request: true\r\n"
-    content = f"{head}Accept: */*\r\n{extra}\r\n".encode()
+    content = f"{head}Accept: */*\r\nConnection: keep-alive\r\n{extra}\r\n".encode()
     begin = threading.Barrier(THREADS + 1)
 
     def work() -> None:

@@ -9,11 +9,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import h11
+import hvac
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from labkit import Lab, Vault
+from labkit.doors.asgi import App
 from labkit.doors.plain_requests import MAX_HEAD_BYTES, NO_HEAD, read_plain
 from tests.examples import examples
 
@@ -21,6 +23,7 @@ GET = b"GET /v1/secret/data/app?version=1 HTTP/1.1\r\nHost: labkit\r\nX-Vault-To
 POST = b'POST /v1/secret/data/app HTTP/1.1\r\nhost:labkit\r\nContent-Length: 12 \r\nX-Empty:\r\n\r\n{"data": {}}'
 
 PIECES = [b"", b"\r", b"\n", b"\0", b" ", b"\t", b"\xff", b":", b"0", b"9", b"\r\n", b"\r\n ", b"HTTP/1.0", b"("]
+KEEP_ALIVE = b"Connection: Keep-Alive\r\n"
 LINES = [
     b"Content-Length: 12\r\n",
     b"Content-Length: 0\r\n",
@@ -29,6 +32,7 @@ LINES = [
     b"Transfer-Encoding: chunked\r\n",
     b"Expect: 100-continue\r\n",
     b"Connection: close\r\n",
+    b"Connection: keep-alive, close\r\n",
     b"Host: other\r\n",
     b"X-A : b\r\n",
     b" folded\r\n",
@@ -43,7 +47,7 @@ def altered(draw: st.DrawFn) -> bytes:
     for piece in draw(st.lists(st.sampled_from(PIECES), max_size=3)):
         place = draw(st.integers(0, len(content)))
         content[place : place + draw(st.integers(0, 3))] = piece
-    for line in draw(st.lists(st.sampled_from(LINES), max_size=2)):
+    for line in draw(st.lists(st.sampled_from([*LINES, KEEP_ALIVE]), max_size=2)):
         place = content.find(b"\r\n") + 2
         content[place:place] = line
     return bytes(content)
@@ -77,7 +81,7 @@ def read_by_h11(data: bytes) -> tuple[str, str, list[tuple[str, str]], bytes] | 
 @example(POST)
 def test_what_is_plain_means_the_same_to_h11(data: bytes) -> None:
     found = read_plain(data)
-    if found is not None:
+    if found is not None and found.is_whole:
         assert (found.method, found.target, [*found.head.headers], found.content) == read_by_h11(data)
         assert read_plain(data, found.head) == found
     assert (found is not None) or data not in (GET, POST)
@@ -90,14 +94,39 @@ def test_what_frames_a_message_otherwise_is_not_plain(line: bytes) -> None:
     assert read_plain(content) is None
 
 
+def test_what_most_clients_say_of_the_connection_is_plain() -> None:
+    assert read_plain(GET.replace(b"\r\n", b"\r\n" + KEEP_ALIVE, 1)) is not None
+
+
+def test_a_client_library_is_answered_plainly(vault: Vault, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered: list[str] = []
+    usual = App.answer
+
+    def count(self: App, *asked: Any) -> Any:
+        answered.append(asked[0])
+        return usual(self, *asked)
+
+    monkeypatch.setattr(App, "answer", count)
+    client = hvac.Client(url=url, token=vault.root_token)
+    client.secrets.kv.v2.create_or_update_secret("app", {"user": "ada" * 1_000})
+    assert client.secrets.kv.v2.read_secret_version("app", raise_on_deleted_version=True)["data"]["data"] == {
+        "user": "ada" * 1_000
+    }
+    client.adapter.close()
+    assert answered == ["POST", "GET"]
+
+
 def test_what_is_not_whole_or_more_than_one_is_not_plain() -> None:
     for end in range(len(POST)):
-        assert read_plain(POST[:end]) is None
+        begun = read_plain(POST[:end])
+        assert (begun is None) == (end < POST.index(b"\r\n\r\n") + 4)
+        assert begun is None or not begun.is_whole
+    assert read_plain(POST.replace(b"12 ", b"999999")) is None
     for content in (
         *(GET + GET, GET + b"x", GET.replace(b"/v1/", b"/v2/"), GET.replace(b"Host: labkit\r\n", b"")),
         *(GET.replace(b"GET", method) for method in (b"HEAD", b"OPTIONS", b"get", b"PRI")),
         *(GET.replace(b"HTTP/1.1", b"HTTP/1.0"), GET.replace(b"\r\n", b"\n")),
-        GET.replace(b"X-Vault-Token", b"x" * MAX_HEAD_BYTES),
+        *(GET.replace(b"X-Vault-Token", b"x" * MAX_HEAD_BYTES), POST + b" "),
     ):
         assert read_plain(content) is None
     assert read_plain(GET, NO_HEAD) is not None
