@@ -9,6 +9,7 @@ import jwt
 import pytest
 
 from labkit import Cloud as FrontDoorCloud
+from labkit import Vault
 from labkit.cloud.cloud import Cloud
 from labkit.seeded import SeededEntropy
 from labkit.service.cloud_environments import ENVIRONMENTS
@@ -128,6 +129,26 @@ def test_a_cloud_goes_on_from_its_state(cloud: Cloud, clock: MovedClock) -> None
 def test_a_cloud_that_cannot_be_made_is_refused(how: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         Cloud.dev(**how)
+
+
+def test_a_cloud_without_a_clock_takes_that_of_the_first_vault(clock: MovedClock) -> None:
+    free, own = Cloud.dev(seed=3), Cloud.dev(seed=3, clock=clock)
+    first, second = (lambda: 10**18), (lambda: 2 * 10**18)
+    for each in (free, own):
+        each.follow(first)
+        each.follow(second)
+
+    assert free.parts.now() == 10**18
+    assert own.parts.now() == clock()
+    vault = Vault.dev(seed=7, cloud=Cloud.dev(seed=3))
+    vault.advance("2h")
+    assert vault.cloud.parts.now() == vault.now()
+
+
+def test_a_clock_that_is_ahead_is_later(cloud: Cloud, clock: MovedClock) -> None:
+    cloud.set_clock_ahead("1m")
+
+    assert cloud.parts.now() == clock() + 60 * 10**9
 
 
 def test_a_cloud_in_another_environment() -> None:

@@ -40,6 +40,16 @@ def test_a_limit_refills_and_says_when_to_come_again() -> None:
     assert failures.answer("compute", 99 * SECOND_NS) is not None
 
 
+def test_who_comes_half_way_waits_for_the_rest() -> None:
+    failures = CloudFailures()
+    failures.limit("compute", 1, 1, 0)
+    failures.answer("compute", 0)
+    refused = [failures.answer("compute", at_ns) for at_ns in (0, SECOND_NS // 2, SECOND_NS - 1)]
+
+    assert [answer and answer.headers["Retry-After"] for answer in refused] == ["1", "1", "1"]
+    assert failures.answer("compute", SECOND_NS) is None
+
+
 def test_state_goes_on_the_same() -> None:
     failures = CloudFailures()
     failures.plan("token", PlannedFailure(503), 3)

@@ -121,6 +121,42 @@ def test_secrets_spread_slowly(cloud: Cloud) -> None:
     assert cloud.parts.settings["spread_ns"] == 120 * 10**9
 
 
+def test_each_verb_is_observed_with_what_it_did(cloud: Cloud) -> None:
+    seen: list[tuple[str, dict[str, Any]]] = []
+    cloud.observe = lambda kind, **fields: seen.append((kind, fields))
+    cloud.fail_next("keys", 503, 2)
+    cloud.outage("keys")
+    cloud.recover("keys")
+    cloud.slow("2s", "token")
+    cloud.restore("token")
+    cloud.throttle("compute", 1, 2)
+    cloud.unthrottle("compute")
+    kids_of = [cloud.roll_keys(), cloud.use_unpublished_key(), cloud.revoke_key()]
+    cloud.publish_key()
+    cloud.hold_key_set()
+    cloud.release_key_set()
+    cloud.spread_secrets("1s")
+    cloud.set_clock_ahead("-1s")
+
+    assert seen == [
+        ("cloud fails", {"endpoint": "keys", "status": 503, "times": 2}),
+        ("cloud outage", {"endpoint": "keys"}),
+        ("cloud recovered", {"endpoint": "keys"}),
+        ("cloud slow", {"endpoint": "token", "delay_ns": 2 * 10**9}),
+        ("cloud restored", {"endpoint": "token"}),
+        ("cloud throttled", {"endpoint": "compute", "per_second": 1, "burst": 2}),
+        ("cloud unthrottled", {"endpoint": "compute"}),
+        ("keys rolled", {"kid": kids_of[0]}),
+        ("key unpublished", {"kid": kids_of[1]}),
+        ("key revoked", {"kid": kids_of[2]}),
+        ("key published", {}),
+        ("key set held", {}),
+        ("key set released", {}),
+        ("secrets spread", {"delay_ns": 10**9}),
+        ("cloud clock", {"ahead_ns": -(10**9)}),
+    ]
+
+
 def test_failures_keys_and_settings_are_state(cloud: Cloud, clock: MovedClock) -> None:
     cloud.outage("keys")
     cloud.slow("2s", "token")

@@ -7,9 +7,11 @@ import re
 import pytest
 
 from labkit.cloud.cloud import Cloud
-from labkit.cloud.inventory import Inventory, guid
+from labkit.cloud.inventory import MAX_MACHINES, Inventory, guid
 from labkit.cloud.resources import FLEXIBLE
 from labkit.seeded import SeededEntropy
+
+GROUPS = (("a", ("p", "q")), ("b", ("q",)), ("c", ("p",)))
 
 
 @pytest.fixture
@@ -99,6 +101,24 @@ def test_a_deleted_machine_is_gone_and_its_successor_has_another_identity(cloud:
     again = inventory.add_machine("web-1", machine.group, machine.location)
     assert again.system != machine.system
     assert again.address != machine.address
+
+
+def test_a_principal_has_the_groups_that_it_belongs_to(inventory: Inventory) -> None:
+    tenant = inventory.add_tenant()
+    assert inventory.tenants == {tenant.tenant_id: tenant}
+    first, _, third = (inventory.add_group(name, tenant, members) for name, members in GROUPS)
+
+    assert inventory.groups_of("p") == (first.group_id, third.group_id)
+    assert inventory.groups_of("nobody") == ()
+
+
+def test_machines_are_no_more_than_there_are_addresses(inventory: Inventory) -> None:
+    group = inventory.add_resource_group("web", inventory.add_subscription(inventory.add_tenant()))
+    inventory.machines_made = MAX_MACHINES - 1
+
+    assert inventory.add_machine("a", group, "west").address == f"10.0.{MAX_MACHINES // 256}.{MAX_MACHINES % 256}"
+    with pytest.raises(ValueError, match=f"a cloud holds at most {MAX_MACHINES} machines"):
+        inventory.add_machine("b", group, "west")
 
 
 def test_state_goes_on_the_same(inventory: Inventory) -> None:

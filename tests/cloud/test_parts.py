@@ -11,6 +11,7 @@ from labkit.service.cloud_environments import DEFAULT_ENVIRONMENT
 def test_what_is_read_shows_no_secret() -> None:
     asked = CloudRequest("GET", "/a", {"q": ["1", "2"]}, {"authorization": "canary"}, {"secret": "canary"}, "")
 
+    assert repr(Cloud.dev(seed=1).parts) == "CloudParts(not shown)"
     assert "canary" not in repr(asked) + repr(KeptToken("canary", 1, 2))
     assert (asked.parameter("q"), asked.parameter("none")) == ("2", "")
     assert (asked.sent("secret"), asked.sent("none")) == ("canary", "")

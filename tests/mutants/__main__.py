@@ -30,7 +30,7 @@ from typing import NamedTuple
 from tests.mutants.mutations import Mutation, mutate, sites
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-ROOMS = ("service", "vault", "sim", "lab", "scenario", "views", "commands")
+ROOMS = ("service", "vault", "cloud", "sim", "lab", "scenario", "views", "commands")
 WORKERS = 2
 
 # A mistake may make a loop endless or a list grow without bound.  How long the tests of a file may take: so many times
