@@ -86,7 +86,7 @@ class HttpApp(ABC):
         await send({"type": "http.response.body", "body": answer.content})
         if self.log is not None:
             client = (scope.get("client") or ("-",))[0]
-            path = readable(scope["raw_path"].decode("latin-1"))
+            path = readable(scope["raw_path"].decode("latin-1")) or "/"
             self.log(f"{self._door_of(scope)}{client} {scope['method']} {path} {answer.status}")
 
     def _door_of(self, scope: Message) -> str:

@@ -3,7 +3,8 @@
     with lab.serve() as urls:
         urls["paris"], urls["tokyo"]
 
-1. While it is served the lab's verbs can be called by any thread (``labkit.lab.turns``).
+1. While it is served the lab's verbs can be called by any thread (``labkit.lab.turns``); a watched rule is checked in
+   the thread that lets time pass.
 2. ``page`` is the address of a page that shows the lab, for whoever has it; its controls are there only when asked for.
 """
 

@@ -129,13 +129,19 @@ def test_a_bug_reaches_whoever_waits_and_whoever_comes_later(lab: Lab, monkeypat
     def fails(*_: Any, **__: Any) -> bool:
         raise ZeroDivisionError
 
+    ended: list[str] = []
+
     async def act(driver: LabDriver) -> None:
+        driver.failed = lambda: ended.append("lab")
         for _ in range(2):
             with pytest.raises(RuntimeError, match="the lab has ended by an error"):
                 await driver.ask(HEALTH, {})
+        assert isinstance(driver.cause, ZeroDivisionError)
 
     monkeypatch.setattr(type(lab._passage), "run_slice", fails)
     driven(lab, act)
+
+    assert ended == ["lab"]
 
 
 def test_another_lab_takes_the_place_and_what_waited_is_silence(lab: Lab) -> None:

@@ -117,7 +117,11 @@ def test_time_passes_by_itself_at_a_speed(lab: Lab) -> None:
     assert lab.now == now_ns
 
 
-def test_clients_and_verbs_of_many_threads_meet(lab: Lab, urls: dict[str, str]) -> None:
+@pytest.mark.parametrize("speed", [0, pytest.param(20, marks=pytest.mark.slow)])
+def test_clients_and_verbs_of_many_threads_meet(
+    lab: Lab, opened: ServedLab, urls: dict[str, str], speed: float
+) -> None:
+    opened.driver.speed = speed
     versions: list[int] = []
 
     def write() -> None:
@@ -140,6 +144,7 @@ def test_clients_and_verbs_of_many_threads_meet(lab: Lab, urls: dict[str, str]) 
         lab.snapshot()
     for thread in threads:
         thread.join()
+    opened.driver.speed = 0
 
     assert sorted(versions) == list(range(1, 41))
     assert lab.invariants.broken == {}
