@@ -126,12 +126,14 @@ def names_below(ctx: Context, folder: str) -> list[str]:
     return sorted(names)
 
 
-def digests_below(ctx: Context, prefix: str) -> list[str]:
-    """Return the hashes of the tokens whose leases, in the request's namespace, are below a prefix, sorted."""
+def digests_below(ctx: Context, prefix: str, namespace_id: str | None = None) -> list[str]:
+    """Return the hashes of the tokens whose leases, in the request's namespace or one of that id, are below a prefix.
+
+    They are sorted; the id of the root namespace is empty.
+    """
     folder = prefix.strip("/") + "/"
-    return sorted(
-        [digest for (_, _, path), digests in _own(ctx) if (path + "/").startswith(folder) for digest in digests]
-    )
+    own = _own(ctx) if namespace_id is None else _of(ctx, namespace_id)
+    return sorted([digest for (_, _, path), digests in own if (path + "/").startswith(folder) for digest in digests])
 
 
 def counts(ctx: Context) -> dict[str, int]:
@@ -140,5 +142,8 @@ def counts(ctx: Context) -> dict[str, int]:
 
 
 def _own(ctx: Context) -> list[tuple[Place, dict[str, None]]]:
-    own = ctx.namespace.id if ctx.namespace.path else ""
-    return [(place, digests) for place, digests in index_of(ctx).by_path.items() if place[1] == own]
+    return _of(ctx, ctx.namespace.id if ctx.namespace.path else "")
+
+
+def _of(ctx: Context, namespace_id: str) -> list[tuple[Place, dict[str, None]]]:
+    return [(place, digests) for place, digests in index_of(ctx).by_path.items() if place[1] == namespace_id]

@@ -166,3 +166,23 @@ def test_a_silent_cluster_is_a_timeout_of_simulated_time(lab: Lab, timeout: Any)
         client.secrets.kv.v2.list_secrets("")
 
     assert lab.now - before == 2_000_000_000
+
+
+def test_a_machine_of_every_kind_logs_in_with_the_clients_own_call() -> None:
+    service = Vault.dev()
+    administrator = hvac.Client(token=service.root_token, adapter=Adapter(service))
+    groups = sorted({service.cloud.vm(name).resource_group for name in ("web-1", "db-1")})
+    azure = administrator.auth.azure
+    azure.create_role("machines", policies=["app"], bound_resource_groups=groups, mount_point="cloud")
+    for name in ("web-1", "db-1", "fleet_0"):
+        machine = service.cloud.vm(name)
+        client: Any = hvac.Client(adapter=Adapter(service))
+        named = {"vmss_name": machine.scale_set} if machine.scale_set else {"vm_name": name}
+        where = {"subscription_id": machine.subscription_id, "resource_group_name": machine.resource_group, **named}
+        client.auth.azure.login("machines", machine.token(), mount_point="cloud", **where)
+
+        assert client.lookup_token()["data"]["meta"]["role"] == "machines"
+        with pytest.raises(exceptions.Forbidden, match="permission denied"):
+            client.auth.azure.login(
+                "machines", service.cloud.mint(name, claims={"aud": "x"}), mount_point="cloud", **where
+            )

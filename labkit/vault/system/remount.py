@@ -1,6 +1,7 @@
 """Moving a mount: ``sys/remount``, within a namespace or into another one that stands below the request's.
 
-Data is stored under the mount's identifier, so only the path changes, at once.
+Data is stored under the mount's identifier, so only the path changes, at once.  Tokens that an auth method gave end
+with its path.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.service import fields
 from labkit.service.errors import BadRequest
 from labkit.service.routing import Route
+from labkit.vault import leases, tokens
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import check_free, read_table, write_table
 from labkit.vault.quotas import rules
@@ -36,6 +38,9 @@ def remount(ctx: Context) -> dict[str, Any]:
         raise BadRequest(f"cannot remount {'auth' if source.path.startswith(AUTH) else 'secret'} mount to {new}")
     left = read_table(source.storage).without(source.path)
     check_free(left if source.storage.prefix == target.storage.prefix else read_table(target.storage), target.path)
+    if source.path.startswith(AUTH):  # leases stand at the path that made them: those of a method end with it
+        namespace_id = source.storage.prefix.removeprefix("namespace/").removesuffix("/")
+        tokens.revoke(ctx, *leases.digests_below(ctx, source.path, namespace_id))
     write_table(source.storage, left)
     write_table(target.storage, read_table(target.storage).with_mount(mount._replace(path=target.path)))
     rules.move(ctx, _scope(ctx, old, source), _scope(ctx, new, target))

@@ -139,3 +139,15 @@ def test_a_login_is_made_in_a_namespace_and_its_token_belongs_there(stand) -> No
     assert stand.vault.post(RENEW, token=token, headers=headers).ok
     assert stand.vault.delete("sys/namespaces/team").ok
     assert stand.vault.core.storage.list("node/mount/") == []
+
+
+def test_moving_the_method_ends_its_tokens_as_they_stand_at_its_path(stand) -> None:
+    stand.vault.post("sys/namespaces/team")
+    token, other = stand.login().auth["client_token"], stand.vault.post("auth/token/create").auth["client_token"]
+    assert stand.vault.post("sys/remount", {"from": "auth/cloud", "to": "team/auth/moved"}).ok
+
+    assert [stand.vault.get(LOOKUP, token=each).status for each in (token, other)] == [403, 200]
+    below = stand.login(mount="team/auth/moved").auth["client_token"]
+    assert stand.vault.post("sys/remount", {"from": "team/auth/moved", "to": "auth/back"}).ok
+    assert stand.vault.get(LOOKUP, token=below, headers={"X-Vault-Namespace": "team"}).status == 403
+    assert stand.login(mount="auth/back").ok

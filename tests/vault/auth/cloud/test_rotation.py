@@ -150,6 +150,12 @@ def test_what_cannot_be_removed_is_left_for_the_next(stand) -> None:
     assert len(key_ids(stand)) == 1
 
 
+def test_what_is_gone_already_counts_as_removed(stand) -> None:
+    stand.instead[:] = [failing("removePassword", respond(404))]
+
+    assert stand.vault.post(PATH).status == 204
+
+
 def test_secrets_of_others_are_never_removed(stand) -> None:
     from labkit.cloud.application_directory import new_secret
 
@@ -187,6 +193,11 @@ def test_a_configuration_that_is_changed_meanwhile_holds(stand) -> None:
     refused = stand.vault.post(PATH)
 
     assert (refused.status, secret_of(stand)) == (400, "another")
+    added = key_ids(stand)[1]
+    stand.instead.clear()
+    stand.vault.post("auth/cloud/config", {"client_secret": stand.cloud.config["client_secret"]})
+    assert stand.vault.post(PATH).ok
+    assert added not in key_ids(stand)
 
 
 def test_a_node_that_stops_at_any_question_leaves_a_secret_that_works(stand) -> None:
