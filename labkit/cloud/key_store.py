@@ -15,11 +15,10 @@ from labkit.cloud.key_operations import KeyRefused, StoredKey
 from labkit.service.arguments import one_of, text, whole_number
 from labkit.service.arguments import seed as checked_seed
 from labkit.service.encoding import to_base64
-from labkit.service.key_mechanisms import MECHANISMS
+from labkit.service.errors import ServiceError
+from labkit.service.key_mechanisms import MAX_LABEL_CHARACTERS, MECHANISMS
 from labkit.service.message import Fetch, Request, Response, respond
 from labkit.service.request_path import split_path
-
-MAX_LABEL_CHARACTERS = 256
 
 
 class KeyStore:
@@ -67,7 +66,10 @@ class KeyStore:
 
     def handle(self, request: Request) -> Response:
         """Answer a request: read a key, make one, or work with keys."""
-        path = split_path(request.path)[0]
+        try:
+            path = split_path(request.path)[0]
+        except ServiceError as error:
+            return respond(400, {"error": error.errors[0]})
         body = request.body if isinstance(request.body, dict) else {}
         if path == "operations" and request.method == "POST":
             return self._operate(body)

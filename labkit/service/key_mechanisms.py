@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from labkit.service.record import NamedTuple
 
+MAX_LABEL_CHARACTERS = 256
+"""Of the name that a key has in its store."""
+
 SIGN, VERIFY, ENCRYPT, DECRYPT = "sign", "verify", "encrypt", "decrypt"
 SIGNING, ENCRYPTION = (SIGN, VERIFY), (ENCRYPT, DECRYPT)
 

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest, NotFound
-from labkit.service.key_mechanisms import MECHANISMS, STORE_KINDS, Mechanism, StoreKind, mechanism_named
+from labkit.service.key_mechanisms import (
+    MAX_LABEL_CHARACTERS,
+    MECHANISMS,
+    STORE_KINDS,
+    Mechanism,
+    StoreKind,
+    mechanism_named,
+)
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.identifiers import uuid_text
@@ -77,6 +84,10 @@ def write_managed_key(ctx: Context, asked: ManagedKeyRequest) -> None:
     label = next((value for value in (getattr(asked, name) for name in kind.labels) if value), "")
     if not label:
         raise BadRequest(f"{' or '.join(kind.labels)} is required: it names the key in the store")
+    if len(label) > MAX_LABEL_CHARACTERS:
+        raise BadRequest(
+            f"the key's label in the store has at most {MAX_LABEL_CHARACTERS} characters, not {len(label)}"
+        )
     mechanism = _mechanism(kind, asked)
     keys[asked.name] = ManagedKey(
         asked.name,

@@ -12,6 +12,7 @@ from typing import Any
 
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest, Unavailable
+from labkit.service.key_mechanisms import VERIFY
 from labkit.service.key_store_address import KEY_STORE_ADDRESS
 from labkit.service.message import Fetch, Request, Response
 from labkit.vault.context import EngineContext
@@ -21,6 +22,7 @@ from labkit.vault.engines.transit.keyring import Keyring, read_keyring
 from labkit.vault.managed_keys import ManagedKey
 
 TIMEOUT_NS = 10 * SECOND_NS
+NO_ANSWER = "the key store did not answer as it should; nothing was changed, try again"
 
 Prepared = dict[str, Any]
 Asking = Generator[Fetch, Response, Any]
@@ -59,7 +61,9 @@ def key_of_version(ctx: EngineContext, keyring: Keyring, version: int, usage: st
 
 def ensure_stored(key: ManagedKey) -> Asking:
     """Return once the store has the key, which is generated there where that is allowed; raise BadRequest."""
-    path = f"/v1/keys/{key.label}"
+    from urllib.parse import quote  # a label may have any characters
+
+    path = f"/v1/keys/{quote(key.label, safe='')}"
     answer = yield _fetch("GET", path, None)
     if answer.status == 404:
         if not (key.may_generate and key.mechanism.generates):
@@ -86,7 +90,7 @@ def _checked(answer: Response) -> dict[str, Any]:
     if answer.status == 400 and isinstance(answer.body, dict):
         raise BadRequest(f"the key store refused: {answer.body.get('error')}")
     if answer.status != 200 or not isinstance(answer.body, dict):
-        raise Unavailable("the key store did not answer as it should; nothing was changed, try again")
+        raise Unavailable(NO_ANSWER)
     return answer.body
 
 
@@ -103,9 +107,21 @@ def work_in_store(
     if asked:
         sent = [{name: value for name, value in each.items() if name != "version"} for each in asked]
         answer = yield _fetch("POST", "/v1/operations", {"operation": operation, "items": sent})
-        results = _checked(answer)["results"]
+        results = _results(answer, "valid" if operation == VERIFY else "output", len(sent))
     left = iter(results)
     return [each if isinstance(each, BadRequest) else _outcome(each, next(left), finish) for each in prepared]
+
+
+def _results(answer: Response, member: str, count: int) -> list[dict[str, Any]]:
+    """Return the store's results, one for each item; raise Unavailable for anything else."""
+    results = _checked(answer).get("results")
+    if type(results) is list and len(results) == count:
+        kind = bool if member == "valid" else str
+        if all(
+            type(row) is dict and (type(row.get("error")) is str or type(row.get(member)) is kind) for row in results
+        ):
+            return results
+    raise Unavailable(NO_ANSWER)
 
 
 def _refusal_or(prepare: Callable[[batch.Item], Prepared], item: batch.Item) -> Prepared | BadRequest:

@@ -44,26 +44,32 @@ def test_nothing_is_asked_for_what_is_refused_here(managed: Any, asked: list[Fet
     assert asked == []
 
 
-@pytest.mark.parametrize("answer", [silence("away"), respond(500, {"error": "broken"}), respond(200, None)])
+MALFORMED: list[Any] = [
+    *({"results": []}, {"results": [5]}, {"results": [{}]}, {"results": [{"output": 5, "valid": "yes"}]}, {}, None)
+]
+ANSWERS = [silence("away"), respond(500, {"error": "broken"}), *[respond(200, body) for body in MALFORMED]]
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [
         ("encrypt/aes", {"plaintext": "aGk=", "nonce": NONCE}),
         ("sign/ec", {"input": "aGk="}),
+        ("verify/ec", {"input": "aGk=", "signature": "vault:v1:AAAA"}),
         ("keys/new", {"type": "managed_key", "managed_key_name": "aes"}),
         ("keys/aes/rotate", {"managed_key_name": "aes"}),
     ],
 )
-def test_a_store_that_does_not_answer_is_503_and_changes_nothing(
-    managed: Any, answer: Response, path: str, body: Any
-) -> None:
-    managed.keystore.answer = lambda fetch: answer
+def test_a_store_that_does_not_answer_is_503_and_changes_nothing(managed: Any, path: str, body: Any) -> None:
     stored = managed.core.storage.state()["items"]
+    for answer in ANSWERS:
+        managed.keystore.answer = lambda fetch, answer=answer: answer
 
-    refused = managed.post(f"transit/{path}", body)
+        refused = managed.post(f"transit/{path}", body)
 
-    assert refused.status == 503
-    assert "the key store did not answer" in refused.errors[0]
+        another = path.startswith("keys") and answer.status == 200 and answer.body is not None
+        said = "is for None" if another else "the key store did not answer"
+        assert (refused.status, said in refused.errors[0]) == (400 if another else 503, True), answer
     assert managed.core.storage.state()["items"] == stored
 
 
@@ -108,3 +114,19 @@ def test_a_managed_key_that_is_gone_or_may_not_is_named(managed: Any) -> None:
     refused = managed.post("transit/encrypt/aes", {"plaintext": "aGk=", "nonce": NONCE})
     assert refused.status == 400
     assert refused.errors[0].startswith("no managed key with id ")
+
+
+@pytest.mark.parametrize("label", ["a b?c=d#e", "100%", "a//b/", "é\n", "../k", "x" * 256])
+def test_a_label_may_have_any_characters(managed: Any, label: str) -> None:
+    sent = {"key_label": label, "mechanism": "CKM_AES_GCM", "allow_generate_key": True}
+    managed.post("sys/managed-keys/pkcs11/odd", sent).raise_for_status()
+
+    made = managed.post("transit/keys/odd", {"type": "managed_key", "managed_key_name": "odd"})
+
+    if label.isprintable() and len(label.strip("/")) == len(label) and "//" not in label:
+        assert made.ok
+        assert label in managed.keystore.labels
+        assert managed.post("transit/encrypt/odd", {"plaintext": "aGk=", "nonce": NONCE}).ok
+    else:
+        assert made.status in (200, 400)
+    assert managed.post("sys/managed-keys/pkcs11/odd", {**sent, "key_label": "x" * 257}).status == 400
