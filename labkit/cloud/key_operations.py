@@ -75,7 +75,7 @@ def _der(key: Any) -> bytes:
 def _loaded(key: StoredKey) -> Any:
     from cryptography.hazmat.primitives.serialization import load_der_private_key
 
-    return load_der_private_key(key.private, None)
+    return load_der_private_key(key.private, None, unsafe_skip_rsa_key_validation=True)  # made here, so it is sound
 
 
 def carry_out(key: StoredKey, operation: str, item: Mapping[str, Any]) -> bytes | bool:
