@@ -43,7 +43,7 @@ Handler = Callable[[ControlRequest], Awaitable[dict[str, Any]]]
 
 
 class Control:
-    """Requests below ``/control/`` and ``/page/``; ``acts`` by method and path, one that ends in ``/`` takes a name."""
+    """Requests below ``/control/`` and ``/page/``; ``acts`` by method and path, some of which end in ``/<name>``."""
 
     __slots__ = ("_acts", "_opened", "guard")
 
@@ -70,7 +70,7 @@ class Control:
         if path == SESSION:
             return self._session(method, body or {})
         folder, _, name = path.rpartition("/")
-        act = self._acts.get((method, path)) or self._acts.get((method, f"{folder}/"))
+        act = self._acts.get((method, path)) or self._acts.get((method, f"{folder}/<name>"))
         if act is None:
             return self._missing(method, path, folder)
         try:
@@ -88,7 +88,7 @@ class Control:
         return answered(200, {"key": key})
 
     def _missing(self, method: str, path: str, folder: str) -> Answer:
-        methods = sorted({known for known, place in self._acts if place in (path, f"{folder}/")})
+        methods = sorted({known for known, place in self._acts if place in (path, f"{folder}/<name>")})
         if methods:
             return answered(405, {"errors": [f"expected {' or '.join(methods)}, got {readable(method)[:20]}"]})
         return answered(404, {"errors": [f"there is nothing at this path; there are: {', '.join(self._places)}"]})

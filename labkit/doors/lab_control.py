@@ -41,7 +41,7 @@ class LabControl:
             ("POST", "/control/clock/step"): self._step,
             ("POST", "/control/clock/speed"): self._speed,
             ("GET", "/control/verbs"): self._verbs,
-            ("POST", "/control/verbs/"): self._verb,
+            ("POST", "/control/verbs/<name>"): self._verb,
             ("GET", "/control/calls"): self._calls,
             ("DELETE", "/control/calls"): self._forget_calls,
             ("POST", "/control/fail-next"): self._fail_next,

@@ -19,7 +19,8 @@ async def shown(asking: ControlRequest) -> dict[str, Any]:
 
 @pytest.fixture
 def control() -> Control:
-    return Control({("GET", "/control/x"): shown, ("POST", "/control/x"): shown, ("POST", "/control/named/"): shown})
+    places = (("GET", "/control/x"), ("POST", "/control/x"), ("POST", "/control/named/<name>"), ("GET", "/page/"))
+    return Control(dict.fromkeys(places, shown))
 
 
 def ask(control: Control, method: str, path: str, content: Any = b"", **headers: str) -> tuple[int, Any]:
@@ -56,8 +57,9 @@ def test_an_act_gets_name_members_and_query(control: Control) -> None:
         ("PUT", "/control/x", b"", 405, "expected GET or POST, got PUT"),
         ("OPTIONS", "/control/x", b"", 405, "expected GET or POST"),
         ("GET", "/control/named/it", b"", 405, "expected POST"),
-        ("GET", "/control/", b"", 404, "there is nothing at this path; there are: /control/named/, /control/x"),
+        ("GET", "/control/", b"", 404, "there is nothing at this path; there are: /control/named/<name>, /control/x"),
         ("GET", "/control/x/y/z", b"", 404, "there is nothing"),
+        ("GET", "/page/other", b"", 404, "there is nothing"),
         ("GET", "/control/../v1/sys/health", b"", 404, "there is nothing"),
         ("GET", "/page/session", b"", 405, "expected POST"),
     ],
