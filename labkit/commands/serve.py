@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from labkit.doors.real_files import RealFiles
     from labkit.doors.server import ServedDoor
     from labkit.doors.server_thread import TlsFiles
+    from labkit.service.message import Response
     from labkit.vault.vault import Vault
 
 __all__ = ["add_arguments", "serve"]
@@ -72,7 +73,11 @@ def _serve_vault(given: argparse.Namespace, tls: TlsFiles | None) -> int:
     if files is not None:
         vault.use_files(files)
     settings = serving.settings_of(given, tls, lambda: None)
-    door, cloud = ServedDoor(vault, given.port, settings), CloudDoor(vault, given.cloud_port or 0, settings)
+
+    def ask_cloud(*asked: Any, **named: Any) -> Response:
+        return vault.cloud.request(*asked, **named)  # of a vault that was reset another one
+
+    door, cloud = ServedDoor(vault, given.port, settings), CloudDoor(ask_cloud, settings.cloud_port, settings)
     with serving.until_stopped(files.reopen if files is not None else None) as stop:
         try:
             door.open()

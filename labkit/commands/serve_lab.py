@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.commands import serving
 from labkit.commands.exit_codes import AS_EXPECTED, refuse, report_bug
+from labkit.commands.own_name import own_name
 
 if TYPE_CHECKING:
     from labkit.doors.served_lab import ServedLab
@@ -24,6 +25,10 @@ PREDICTABLE = """\
 It is a simulation with seed {seed}: its tokens and keys are the same in every run, so anybody can know them.
 Do not store real secrets in it. {time}
 """
+MACHINE_TOKEN = """\
+
+a token of a machine of its cloud:
+    {name} token --vm web-1 --url {url}"""
 
 
 def serve_lab(given: argparse.Namespace, tls: TlsFiles | None) -> int:
@@ -42,6 +47,8 @@ def serve_lab(given: argparse.Namespace, tls: TlsFiles | None) -> int:
         door = door_to(settings)
     except (ScenarioError, ValueError, OSError) as error:
         return refuse(str(error))
+    if given.cloud_port is not None and not door.lab.parts.clouds:
+        return refuse(f"--cloud-port goes with a lab that has a cloud, which {given.lab} has not")
     door.again = lambda: door_to(settings)
     with serving.until_stopped() as stop:
         door.driver.failed = stop.set
@@ -66,13 +73,16 @@ def announce(door: ServedLab, given: argparse.Namespace, tls: TlsFiles | None) -
     first = next(iter(clusters.values()))
     control = {"url": f"{first['url']}/control/", "key": door.control.guard.key} if given.control else None
     if given.json:
-        said: dict[str, Any] = {**first, "ca_file": tls.authority if tls else None}
+        beside = {"ca_file": tls.authority if tls else None, "cloud_url": door.cloud_url or None}
+        said: dict[str, Any] = {**first, **beside}
         print(json.dumps({**said, "clusters": clusters, "page": door.page, "control": control}), flush=True)
         return
     title = door.lab.scenario.scenario.title if door.lab.scenario is not None else given.lab
     print(BANNER.format(title=title))
     for name, row in clusters.items():
         print(f"    {name}: {row['url']} with root token {row['root_token']}")
+    if door.cloud_url:
+        print(MACHINE_TOKEN.format(name=own_name(), url=door.cloud_url))
     if tls:
         print(f"\n    export VAULT_CACERT={tls.authority}")
     speed = door.driver.speed

@@ -64,7 +64,7 @@ def read_config(given: argparse.Namespace) -> argparse.Namespace:
 def judge_together(given: argparse.Namespace) -> None:
     """Raise ValueError for options that do not go together."""
     if given.lab is not None:
-        for option in ("data", "edition", "service_version", "fips", "audit_dir", "cloud_port"):
+        for option in ("data", "edition", "service_version", "fips", "audit_dir"):
             if getattr(given, option):
                 raise ValueError(
                     f"--{option.replace('_', '-')} goes without --lab: the file says what its clusters are"

@@ -26,7 +26,8 @@ def settings_of(given: argparse.Namespace, tls: TlsFiles | None, opened: Callabl
     from labkit.service.limits import MAX_REQUEST_BYTES
 
     host = "0.0.0.0" if given.allow_remote else LOOPBACK  # asked for by name
-    return DoorSettings(host, tls, log, given.max_request_size or MAX_REQUEST_BYTES, given.control, opened)
+    size_bytes = given.max_request_size or MAX_REQUEST_BYTES
+    return DoorSettings(host, tls, log, size_bytes, given.control, opened, given.cloud_port or 0)
 
 
 def tls_files(folder: Path) -> TlsFiles:

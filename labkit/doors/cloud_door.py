@@ -1,4 +1,4 @@
-"""The cloud's door: the simulated cloud behind a port, for clients of other programs.
+"""The cloud's door: the simulated cloud of a vault or a lab behind a port, for clients of other programs.
 
 1. ``URL/machines/NAME`` is the endpoint as that machine sees it; ``URL/login.cloud.test/...`` is another part.
 2. Only this machine's names and the cloud's own are served: a foreign ``Host`` that leads here is refused, for a page
@@ -8,14 +8,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 
 from labkit.doors.asgi import HttpApp, Message, target_of
 from labkit.doors.http_exchange import Answer, written
 from labkit.doors.server_thread import LOOPBACK, DoorSettings, ServerThread
 from labkit.service.cloud_environments import is_of_cloud
-from labkit.service.message import Unreadable, respond
-from labkit.vault.vault import Vault
+from labkit.service.message import Response, Unreadable, respond
+
+AskCloud = Callable[..., Response]
+"""What ``Cloud.request`` takes and returns, of the cloud that stands there now."""
 
 NAMES = ("127.0.0.1", "localhost", "[::1]", "")
 
@@ -31,13 +34,13 @@ FOREIGN = written(respond(403, {"errors": ["expected a Host of this machine or o
 
 
 class CloudApp(HttpApp):
-    """An ASGI application behind which the cloud beside a vault stands: another one after the vault was reset."""
+    """An ASGI application behind which a cloud stands: the one that ``ask`` reaches at the time."""
 
-    __slots__ = ("_vault",)
+    __slots__ = ("_ask",)
 
-    def __init__(self, vault: Vault, settings: DoorSettings) -> None:
+    def __init__(self, ask: AskCloud, settings: DoorSettings) -> None:
         super().__init__(settings.max_request_bytes, settings.log)
-        self._vault = vault
+        self._ask = ask
 
     async def _answer(self, scope: Message, headers: list[tuple[str, str]], content: bytes | Unreadable) -> Answer:
         path, target = target_of(scope)
@@ -50,15 +53,15 @@ class CloudApp(HttpApp):
         if isinstance(asked.body, Unreadable):
             return written(respond(asked.body.status, {"errors": [asked.body.why]}))
         client = (scope.get("client") or ("127.0.0.1",))[0]
-        return written(self._vault.cloud.request(*asked, remote_address=client))
+        return written(self._ask(*asked, remote_address=client))
 
 
 class CloudDoor:
-    """The door of a vault's cloud on a socket: ``url`` once it is open."""
+    """The door of a cloud on a socket: ``url`` once it is open."""
 
-    def __init__(self, vault: Vault, port: int = 0, settings: DoorSettings | None = None) -> None:
+    def __init__(self, ask: AskCloud, port: int = 0, settings: DoorSettings | None = None) -> None:
         settings = (settings or DoorSettings())._replace(host=LOOPBACK)
-        self._port, self._thread = port, ServerThread(CloudApp(vault, settings), settings)
+        self._port, self._thread = port, ServerThread(CloudApp(ask, settings), settings)
         self.url = ""
 
     def __repr__(self) -> str:

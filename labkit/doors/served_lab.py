@@ -5,14 +5,17 @@
 
 1. While it is served the lab's verbs can be called by any thread (``labkit.lab.turns``); a watched rule is checked in
    the thread that lets time pass.
-2. ``page`` is the address of a page that shows the lab, for whoever has it; its controls are there only when asked for.
+2. The cloud that the lab has, if it has one, stands on a port of its own: ``cloud_url``.
+3. ``page`` is the address of a page that shows the lab, for whoever has it; its controls are there only when asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
+from typing import Any
 
+from labkit.doors.cloud_door import CloudDoor
 from labkit.doors.control import Control
 from labkit.doors.lab_app import LabApp
 from labkit.doors.lab_control import LabControl, judged_speed
@@ -22,6 +25,7 @@ from labkit.doors.server_thread import DoorSettings, NoServer, ServerThread
 from labkit.lab.lab import Lab
 from labkit.lab.time_passage import TimePassage
 from labkit.service.arguments import whole_number
+from labkit.service.message import Response
 
 MAX_PORT = 65_535
 
@@ -46,6 +50,7 @@ class ServedLab:
         self.app = LabApp(lab, self.driver, settings.max_request_bytes, settings.log)
         self._port = judged_port(port, len(lab.clusters))
         self._thread = ServerThread(self.app, settings, lifespan=True)
+        self._cloud = CloudDoor(self._ask_cloud, settings.cloud_port, settings)
         self.again: Callable[[], ServedLab] | None = None
         self._page = LabPage(self.app, settings.control)
         acts = self._page.acts
@@ -72,14 +77,22 @@ class ServedLab:
         ports = [self._port and self._port + number for number in range(len(clusters))]
         turns.shared = True
         try:
+            if self.lab.parts.clouds:
+                self._cloud.open()
             opened = self._thread.open(ports)
         except BaseException:
+            self._cloud.close()
             turns.shared = False
             raise
         self.app.ports = {port: cluster for (port, _), cluster in zip(opened, clusters, strict=True)}
         self.urls = {cluster: url for (_, url), cluster in zip(opened, clusters, strict=True)}
         self._page.urls = self.urls
         return self.urls
+
+    @property
+    def cloud_url(self) -> str:
+        """The address of the lab's cloud, empty where it has none."""
+        return self._cloud.url
 
     @property
     def page(self) -> str:
@@ -106,7 +119,13 @@ class ServedLab:
             self.urls = {}
             self.driver.finish()
             self._thread.close()
+            self._cloud.close()
             self.lab.parts.turns.shared = False
+
+    def _ask_cloud(self, *asked: Any, **named: Any) -> Response:
+        lab = self.lab
+        with lab.parts.turns:
+            return lab.cloud.request(*asked, **named)
 
     def _begin_again(self) -> None:
         if self.again is None:

@@ -32,7 +32,8 @@ class TlsFiles(NamedTuple):
 class DoorSettings(NamedTuple):
     """How a door is reached: its address, its TLS files, and ``log``, which gets a line for each answer.
 
-    ``control``: whether the control interface is there; ``opened`` is called when a page's address was opened.
+    ``control``: whether the control interface is there; ``opened`` is called when a page's address was opened;
+    ``cloud_port``: where the door of the cloud beside it stands, 0 for a free port.
     """
 
     host: str = LOOPBACK
@@ -41,6 +42,7 @@ class DoorSettings(NamedTuple):
     max_request_bytes: int = MAX_REQUEST_BYTES
     control: bool = False
     opened: Callable[[], None] = lambda: None
+    cloud_port: int = 0
 
 
 class NoServer(RuntimeError):

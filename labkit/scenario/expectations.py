@@ -42,6 +42,7 @@ OBSERVABLE = (
     ),
     *("message refused", "stepped down", "stored value damaged", "token revoked", "operation token issued"),
     "primary_announced",
+    *("login refused", "cloud call failed"),
 )
 """What nodes observe and a file may count."""
 

@@ -33,7 +33,7 @@ timeline:
 @pytest.mark.parametrize("json_line", [True, False])
 def test_every_cluster_is_served_and_the_lab_is_controlled(checkout: Path, tmp_path: Path, json_line: bool) -> None:
     path = tmp_path / "two.lab.yaml"
-    path.write_text(SCENARIO)
+    path.write_text(SCENARIO.replace("timeline:", "  cloud: {site: there}\ntimeline:"))
     command = ["serve", "--lab", str(path), "--port", "0", "--speed", "0", "--control", "--seed", "8"]
     process = subprocess.Popen(
         [sys.executable, "-m", "labkit", *command, *(["--json"] if json_line else [])],
@@ -77,6 +77,7 @@ def talk(said: dict[str, object]) -> None:
         assert page.startswith(f"{said['url']}/#key=")
         opened = session.post(f"{said['url']}/page/session", json={"key": page.partition("=")[2]}, timeout=30)
         assert opened.json() == {"key": control["key"]}
+        assert main(["token", "--vm", "web-1", "--url", str(said["cloud_url"])]) == 0
         assert session.post(f"{control['url']}reset", timeout=30).json()["now"] == "0s"
 
 
@@ -86,6 +87,8 @@ def read_words(out: Iterable[str]) -> None:
     assert text.startswith('labkit serves the clusters of "Two clusters":\n\n    one: http://127.0.0.1:')
     assert "It is a simulation with seed 8: its tokens and keys are the same in every run" in text
     assert "Its time passes for requests only." in text
+    assert "\na token of a machine of its cloud:\n" in text
+    assert " token --vm web-1 --url http://127.0.0.1:" in text
     assert "a page that shows it and has its verbs, for this machine only, opened once:\n    http://" in text
 
 
@@ -96,6 +99,7 @@ def read_words(out: Iterable[str]) -> None:
         (["--lab", "FILE", "--port", "65535"], "port: expected the first of 2 ports"),
         (["--lab", "FILE", "--data", "x"], "--data goes without --lab"),
         (["--lab", "FILE", "--speed", "fast"], "expected a number from 0 to 1000000"),
+        (["--lab", "FILE", "--cloud-port", "0"], "--cloud-port goes with a lab that has a cloud"),
         (["--config", "none.toml"], "none.toml: No such file"),
         (["--audit-dir", "none"], "none: expected a folder for audit files"),
     ],

@@ -24,8 +24,8 @@ def cloud(vault: Vault) -> Cloud:
 
 
 @pytest.fixture(scope="module")
-def url(vault: Vault) -> Iterator[str]:
-    with CloudDoor(vault) as address:
+def url(cloud: Cloud) -> Iterator[str]:
+    with CloudDoor(cloud.request) as address:
         yield address
 
 

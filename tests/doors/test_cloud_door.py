@@ -26,7 +26,7 @@ def cloud(vault: Vault) -> Cloud:
 
 @pytest.fixture(scope="module")
 def url(vault: Vault) -> Iterator[str]:
-    with CloudDoor(vault) as address:
+    with CloudDoor(lambda *asked, **named: vault.cloud.request(*asked, **named)) as address:
         yield address
 
 
@@ -85,8 +85,8 @@ def test_it_leads_to_the_cloud_that_a_reset_vault_has(vault: Vault, cloud: Cloud
     assert got(url, TOKEN, Metadata="true").json()["access_token"] == vault.cloud.vm("web-1").token("api://x")
 
 
-def test_it_says_where_it_is(vault: Vault) -> None:
-    door = CloudDoor(vault)
+def test_it_says_where_it_is(cloud: Cloud) -> None:
+    door = CloudDoor(cloud.request)
     assert repr(door) == "CloudDoor(closed)"
     door.open()
     assert repr(door) == f"CloudDoor({door.url})"

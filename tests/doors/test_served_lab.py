@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -15,8 +16,8 @@ import requests
 
 from labkit import Lab
 from labkit.doors.served_lab import ServedLab
-from labkit.doors.server_thread import NoServer
-from labkit.lab.blueprint import pair
+from labkit.doors.server_thread import DoorSettings, NoServer
+from labkit.lab.blueprint import CloudPlan, pair
 from labkit.lab.snapshot import Snapshot
 
 SECOND_NS = 1_000_000_000
@@ -198,3 +199,45 @@ def test_another_lab_stands_behind_a_door_that_leads_to_it(
         opened.lead_to(small.serve())
     with lab.serve() as again:
         assert read(lab, again, "paris", "secret/data/app").status_code == 200
+
+
+def test_the_cloud_of_a_lab_has_a_port_and_its_machines_log_in_over_it() -> None:
+    plan = pair()
+    small = replace(plan, clusters=plan.clusters[:1])
+    lab, bare = Lab(replace(small, cloud=CloudPlan(site="tokyo")), seed=5), Lab(small, seed=5)
+    vm, seen = lab.cloud.vm("web-1"), []
+    paris, door = lab["paris"], lab.serve()
+    for path, body in (
+        ("sys/auth/cloud", {"type": "cloud"}),
+        ("auth/cloud/config", lab.cloud.config),
+        ("auth/cloud/role/web", {"bound_service_principal_ids": vm.principal_id}),
+    ):
+        assert paris.post(path, body).status == 204
+    assert door.cloud_url == ""
+    with door as urls:
+        for _ in range(2):
+            address = f"{door.cloud_url}/machines/web-1/metadata/identity/oauth2/token"
+            query = {"api-version": "2018-02-01", "resource": vm.resource}
+            asked = requests.get(address, query, headers={"Metadata": "true"}, timeout=10)
+            login = {"role": "web", "jwt": asked.json()["access_token"], "vm_name": "web-1"}
+            login |= {"subscription_id": vm.subscription_id, "resource_group_name": vm.resource_group}
+            seen.append(requests.post(f"{urls['paris']}/v1/auth/cloud/login", json=login, timeout=30).status_code)
+            lab.roll_keys()
+    with bare.serve() as urls:
+        assert list(urls) == ["paris"]
+
+    assert (seen, door.cloud_url) == ([200, 200], "")
+    assert (bare.serve().cloud_url, bare.parts.clouds) == ("", {})
+
+
+def test_a_lab_whose_clouds_port_is_taken_is_not_served() -> None:
+    plan = pair()
+    lab = Lab(replace(plan, clusters=plan.clusters[:1], cloud=CloudPlan(site="tokyo")), seed=5)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        door = lab.serve(settings=DoorSettings(cloud_port=taken.getsockname()[1]))
+        with pytest.raises(NoServer, match="cannot listen on"):
+            door.open()
+
+    assert (door.urls, lab.parts.turns.shared) == ({}, False)
+    with door as urls:
+        assert urls

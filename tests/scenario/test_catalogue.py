@@ -1,4 +1,4 @@
-"""The catalogue of failures: each file stands on its point, so without that point what it expects is not met."""
+"""The catalogues of failures: each file stands on its point, so without that point what it expects is not met."""
 
 from __future__ import annotations
 
@@ -133,13 +133,34 @@ ALTERED = {
     "wrong-one-time-password": Altered("otp: $(first)", "otp: $(second)", "step 10: ask tokyo POST"),
 }
 
+OF_CLOUD = {
+    "keys-roll": Altered(*without("{do: roll-keys, at: 3m}"), "step 9: ask paris POST auth/cloud/login"),
+    "outage-during-a-failover": Altered(
+        "{do: cloud-outage, endpoint: discovery, at: 5s}\n  - {do: cloud-outage, endpoint: keys}",
+        "{do: note, text: the cloud answers, at: 5s}\n  - {do: note, text: and goes on to}",
+        "step 13: ask tokyo POST auth/cloud/login",
+    ),
+}
+
 
 @pytest.mark.parametrize(
     "name", [name if name in EVERYDAY else pytest.param(name, marks=pytest.mark.slow) for name in ALTERED]
 )
 def test_without_its_point_a_scenario_is_not_as_expected(name: str, checkout: Path, tmp_path: Path) -> None:
-    written = (checkout / f"scenarios/dr/{name}.lab.yaml").read_text()
-    altered, file = ALTERED[name], tmp_path / f"{name}.lab.yaml"
+    play_altered(checkout / f"scenarios/dr/{name}.lab.yaml", ALTERED[name], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OF_CLOUD)
+def test_without_its_point_a_scenario_of_the_cloud_is_not_as_expected(
+    name: str, checkout: Path, tmp_path: Path
+) -> None:
+    play_altered(checkout / f"scenarios/cloud/{name}.lab.yaml", OF_CLOUD[name], tmp_path)
+
+
+def play_altered(path: Path, altered: Altered, folder: Path) -> None:
+    """Play a file in which one text is replaced; its verdict fails in the row that is named."""
+    written, file = path.read_text(), folder / path.name
     assert altered.text in written
     file.write_text(written.replace(altered.text, altered.instead))
     lab = Lab.load(file).run()
@@ -150,5 +171,6 @@ def test_without_its_point_a_scenario_is_not_as_expected(name: str, checkout: Pa
     assert [row.what for row in verdict.failures() if row.what.startswith(altered.row)], verdict
 
 
-def test_every_scenario_of_the_catalogue_is_altered(checkout: Path) -> None:
+def test_every_scenario_of_the_catalogues_is_altered(checkout: Path) -> None:
+    assert {path.name.removesuffix(".lab.yaml") for path in (checkout / "scenarios/cloud").iterdir()} == set(OF_CLOUD)
     assert {path.name.removesuffix(".lab.yaml") for path in (checkout / "scenarios/dr").iterdir()} == set(ALTERED)
