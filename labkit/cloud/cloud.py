@@ -85,9 +85,9 @@ class Cloud(FaultControls):
         """Make a cloud with machines web-1, web-2 and db-1, which is of another group and subscription, and scale set
         fleet.
 
-        ``clock`` gives nanoseconds since the epoch; without it the cloud takes that of the vault that it is given to,
-        the wall clock before that.  With a ``seed`` ids, secrets and keys
-        are the same every time, for lessons and tests.
+        ``clock`` gives nanoseconds since the epoch; without it the cloud takes that of the vault that it is given to
+        (``Vault.dev(cloud=…)``); before that it goes by the wall clock, or stands in 2030 where it has a seed.  With a
+        ``seed`` ids, secrets and keys are the same every time, for lessons and tests.
         """
         one_of("environment", "a cloud environment", environment, ENVIRONMENTS)
         if clock is not None and not callable(clock):
@@ -188,9 +188,15 @@ class Cloud(FaultControls):
         return answer if answer.status else api_error(503, "NoAnswer", "this part of the cloud does not answer")
 
     def follow(self, now: Callable[[], int]) -> None:
-        """Take a vault's clock, unless this cloud was made with one of its own or follows another already."""
-        if self._takes_clock:
-            self.clock, self._takes_clock = now, False
+        """Take a vault's clock, unless this cloud was made with one of its own or follows another already.
+
+        Secrets stay as old as they were, and machines' endpoints get other tokens than they had.
+        """
+        if not self._takes_clock:
+            return
+        self.inventory.move_secrets(now() - self.clock())
+        self.parts.kept_tokens.clear()
+        self.clock, self._takes_clock = now, False
 
     def vm(self, name: str, resource_group: str = "") -> CloudMachine:
         """Return the handle of a machine; ``resource_group`` tells those of one name apart."""

@@ -76,7 +76,7 @@ class CloudFailures:
         limit = self.limits.get(endpoint)
         if limit is None:
             return None
-        left = min(limit.burst * SECOND_NS, limit.left + (now_ns - limit.at_ns) * limit.per_second)
+        left = min(limit.burst * SECOND_NS, limit.left + max(0, now_ns - limit.at_ns) * limit.per_second)
         if left < SECOND_NS:
             self.limits[endpoint] = limit._replace(left=left, at_ns=now_ns)
             wait_s = -(-(SECOND_NS - left) // (limit.per_second * SECOND_NS))

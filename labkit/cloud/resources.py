@@ -115,6 +115,11 @@ class ClientSecret(NamedTuple):
     def __repr__(self) -> str:
         return f"ClientSecret({self.key_id})"
 
+    def moved(self, by_ns: int) -> ClientSecret:
+        """Return it with all its times moved."""
+        start_ns, end_ns, usable_ns = self.start_ns + by_ns, self.end_ns + by_ns, self.usable_ns + by_ns
+        return self._replace(start_ns=start_ns, end_ns=end_ns, usable_ns=usable_ns)
+
 
 class Application(NamedTuple):
     """An application of the directory, its secrets, and what its principal may do."""

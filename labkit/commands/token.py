@@ -48,6 +48,8 @@ def token(given: argparse.Namespace) -> int:
     if status == 200 and isinstance(text, str):
         print(text)
         return AS_EXPECTED
+    if status in (200, 404) and "error" not in body:
+        return refuse(f"{given.url} is not the cloud's address, which labkit serve prints (cloud_url): {status} came")
     print(f"the cloud answered {status}: {_why(body)}", file=sys.stderr)
     return NOT_AS_EXPECTED
 

@@ -138,6 +138,8 @@ class LabControl:
         return clock_of(self.app)
 
     def _cluster(self, name: Any) -> str:
+        if name is None:
+            raise ValueError(f"cluster: expected a cluster, got none; there are: {', '.join(self.app.lab.clusters)}")
         return one_of("cluster", "a cluster", name, self.app.lab.clusters)
 
 

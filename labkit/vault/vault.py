@@ -162,8 +162,9 @@ class Vault(ShortForms):
     ) -> Vault:
         """Make a vault of one node in memory, initialised and unsealed: secret/ (KV v2), transit/, auth/cloud/.
 
-        ``clock`` gives nanoseconds since the epoch (by default the wall clock); ``settings`` are those of
-        ``Settings``.  ``root_token`` and ``unseal_keys`` (five shares, three open it) are attributes of the result.
+        ``clock`` gives nanoseconds since the epoch (by default the wall clock); ``settings`` are, among others,
+        ``edition``, ``version``, ``fips`` and ``environ`` (all in ``Settings``).  ``root_token`` and ``unseal_keys``
+        (five shares, three open it) are attributes of the result.
         With a ``seed`` the same requests get the same answers every time, for lessons and tests, never for secrets:
         entropy comes from the seed, and the clock begins in 2030 and moves by ``advance`` only.  ``cloud`` is that in
         which machines log in, ``keystore`` that of managed keys, each one of its own unless given.
@@ -234,7 +235,7 @@ class Vault(ShortForms):
 
     @property
     def cloud(self) -> Cloud:
-        """The simulated cloud whose machines log in here; ``auth/cloud/`` is configured for it."""
+        """The simulated cloud whose machines log in here; asking for it configures ``auth/cloud/`` for it."""
         with self._lock:
             link = self._cloud_link
             if link is None:
@@ -283,7 +284,10 @@ class Vault(ShortForms):
         unseal(self.core, *map(bytes.fromhex, shares))
 
     def reset(self) -> None:
-        """Go back to how ``dev`` made it: contents, keys, files, clock and calls; a seed begins again."""
+        """Go back to how ``dev`` made it: contents, keys, files, clock and calls; a seed begins again.
+
+        Its own cloud is made again too: ask ``cloud`` for its machines again.  One that it was given stays as it is.
+        """
         born = self._born
         if born is None:
             raise ValueError("only what Vault.dev() made can be reset; this vault's contents are a file's or a lab's")

@@ -145,6 +145,17 @@ def test_a_cloud_without_a_clock_takes_that_of_the_first_vault(clock: MovedClock
     assert vault.cloud.parts.now() == vault.now()
 
 
+@pytest.mark.parametrize(("its_seed", "seed"), [(3, None), (None, 7)])
+def test_machines_log_in_though_their_cloud_was_made_at_another_time(its_seed: int | None, seed: int | None) -> None:
+    cloud = Cloud.dev(seed=its_seed)
+    before = cloud.vm("web-1").token()
+    vault = Vault.dev(seed=seed, cloud=cloud)
+    vault.post("auth/cloud/role/web", {"bound_resource_groups": "web"})
+
+    assert cloud.vm("web-1").token() != before
+    assert cloud.vm("web-1").login(vault, role="web").status == 200
+
+
 def test_a_clock_that_is_ahead_is_later(cloud: Cloud, clock: MovedClock) -> None:
     cloud.set_clock_ahead("1m")
 

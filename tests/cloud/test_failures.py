@@ -50,6 +50,16 @@ def test_who_comes_half_way_waits_for_the_rest() -> None:
     assert failures.answer("compute", SECOND_NS) is None
 
 
+def test_a_clock_that_is_put_back_costs_no_more_than_the_pause() -> None:
+    failures = CloudFailures()
+    failures.limit("keys", per_second=1, burst=1, now_ns=9 * SECOND_NS)
+
+    assert failures.answer("keys", 0) is None
+    refused = failures.answer("keys", 0)
+    assert refused is not None
+    assert (refused.status, refused.headers["Retry-After"]) == (429, "1")
+
+
 def test_state_goes_on_the_same() -> None:
     failures = CloudFailures()
     failures.plan("token", PlannedFailure(503), 3)

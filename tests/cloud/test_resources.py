@@ -21,5 +21,9 @@ def test_a_resource_says_its_path() -> None:
     assert group.resource_id == "/subscriptions/s-1/resourceGroups/web"
 
 
+def test_a_secret_is_moved_with_all_its_times() -> None:
+    assert ClientSecret("id", "name", "text", 1, 3, 2).moved(10) == ClientSecret("id", "name", "text", 11, 13, 12)
+
+
 def test_a_secret_does_not_show_its_text() -> None:
     assert repr(ClientSecret("k", "name", "canary", 0, 1, 0)) == "ClientSecret(k)"

@@ -62,3 +62,10 @@ def test_whatever_else_comes_is_a_sentence(
 
     assert main(["token", *given]) == code
     assert said in capsys.readouterr().err
+
+
+def test_the_address_of_the_vault_is_not_the_clouds(vault: Vault, capsys: pytest.CaptureFixture[str]) -> None:
+    with vault.serve() as address:
+        assert main(["token", "--vm", "web-1", "--url", address]) == 2
+    said = f"{address} is not the cloud's address, which labkit serve prints (cloud_url): 404 came\n"
+    assert capsys.readouterr().err.endswith(said)

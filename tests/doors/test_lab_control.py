@@ -141,6 +141,8 @@ def test_calls_and_failures_are_each_cluster_s_own(lab: Lab, served: ServedLab, 
     assert send("GET", "/control/calls?cluster=paris")[1]["calls"] == []
     for path in ("/control/calls", "/control/calls?cluster=osaka", "/control/calls?cluster=paris&x=1"):
         assert send("GET", path)[0] == 400
+    unnamed = send("GET", "/control/calls")[1]["errors"][0]
+    assert unnamed == "cluster: expected a cluster, got none; there are: paris, tokyo"
     for wrong in ({"status": 503}, {"cluster": "osaka", "status": 503}, {"cluster": "paris", "status": 99}):
         assert send("POST", "/control/fail-next", wrong)[0] == 400
 

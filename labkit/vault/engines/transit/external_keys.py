@@ -67,9 +67,12 @@ def ensure_stored(key: ManagedKey) -> Asking:
     answer = yield _fetch("GET", path, None)
     if answer.status == 404:
         if not (key.may_generate and key.mechanism.generates):
+            other = (
+                ", or set allow_generate_key" if key.mechanism.generates else f": {key.mechanism_name} never generates"
+            )
             raise BadRequest(
                 f"the key store has no key {key.label}, and may not generate it for the managed key {key.name}: "
-                "make it there, or set allow_generate_key"
+                f"make it there{other}"
             )
         answer = yield _fetch("POST", path, {"mechanism": key.mechanism_name, "size_bits": key.size_bits})
         if answer.status == 409:  # somebody else was first

@@ -94,7 +94,8 @@ def import_key(ctx: EngineContext, asked: ImportRequest) -> None:
 def _importable_type(named: str, *, fips: bool) -> KeyType:
     name = named.lower()
     if not name:
-        raise BadRequest("missing type: say what kind of key is imported, one of " + ", ".join(sorted(KEY_TYPES)))
+        importable = sorted(each.name for each in KEY_TYPES.values() if not each.external)
+        raise BadRequest("missing type: say what kind of key is imported, one of " + ", ".join(importable))
     if name not in KEY_TYPES:
         raise BadRequest(f"unknown key type: {named}")
     return type_for_new_key(name, fips=fips)

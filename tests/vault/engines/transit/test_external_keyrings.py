@@ -41,6 +41,7 @@ def test_a_key_that_may_not_be_generated_must_be_there(service: Any) -> None:
     refused = service.post("transit/keys/k", ASKED)
     assert (refused.status, service.get("transit/keys/k").status) == (400, 404)
     assert "the key store has no key label-hsm, and may not generate it" in refused.errors[0]
+    assert refused.errors[0].endswith("make it there, or set allow_generate_key")
 
     service.keystore.generate("label-hsm")
     assert service.post("transit/keys/k", ASKED).ok
@@ -49,7 +50,9 @@ def test_a_key_that_may_not_be_generated_must_be_there(service: Any) -> None:
 def test_some_mechanisms_never_generate(service: Any) -> None:
     register(service, mechanism="CKM_AES_CBC_PAD")
 
-    assert service.post("transit/keys/k", ASKED).status == 400
+    refused = service.post("transit/keys/k", ASKED)
+    assert refused.status == 400
+    assert refused.errors[0].endswith("make it there: CKM_AES_CBC_PAD never generates")
     service.keystore.generate("label-hsm", "CKM_AES_CBC_PAD")
     assert service.post("transit/keys/k", ASKED).ok
 

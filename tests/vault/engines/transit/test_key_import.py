@@ -174,6 +174,7 @@ def test_each_refusal_of_an_import_in_its_order(service: Any, wrapped: Wrap) -> 
         assert refused(service.post(f"transit/keys/{name}/import", body), text)
     missing = service.post("transit/keys/new/import", {"ciphertext": good})
     assert missing.errors[0].startswith("missing type: say what kind of key is imported, one of ")
+    assert "managed_key" not in missing.errors[0]
     assert service.get("transit/keys/new").status == 404
     assert service.get("transit/keys/there").data["imported_key"] is False
 
