@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from labkit.cloud.machine_endpoint import HOST, TOKEN_PATH, TOKEN_VERSION
 from labkit.cloud.resources import ManagedIdentity, SystemIdentity, VirtualMachine
+from labkit.service.arguments import wrong
 from labkit.service.message import Request, Response
 
 
@@ -101,6 +102,8 @@ class CloudMachine:
 
     def login(self, vault: LoginTarget, role: str, *, mount: str = "auth/cloud", **fields: Any) -> Response:
         """Log in to a vault or a cluster with a token of this machine; ``fields`` take the place of what is sent."""
+        if not hasattr(vault, "post"):
+            raise wrong("vault", "a vault, or a cluster of a lab such as lab['paris']", vault)
         body: dict[str, Any] = {
             "role": role,
             "subscription_id": self.subscription_id,

@@ -146,5 +146,6 @@ class LabControl:
 def judged_speed(speed: Any) -> float:
     """Return a speed that can be had; raise ValueError for another."""
     if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0 <= speed <= MAX_SPEED:
-        raise wrong("speed", f"simulated seconds in a second, a number from 0 to {MAX_SPEED}", speed)
+        what = f"simulated seconds in a second, a number from 0 to {MAX_SPEED}"
+        raise ValueError(f"speed: expected {what}, got none") if speed is None else wrong("speed", what, speed)
     return speed

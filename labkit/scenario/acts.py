@@ -104,7 +104,9 @@ def _said(verb: Verb, row: Any) -> str:
     key, value = str(row["loc"][0]) if row["loc"] else "do", row["input"]
     parameter = next((parameter for parameter in verb.parameters if parameter.name == key), None)
     if parameter is None:
-        return expected("an argument", key, [parameter.name for parameter in verb.parameters])
+        return expected(
+            "an argument" if verb.parameters else "no argument", key, [parameter.name for parameter in verb.parameters]
+        )
     if row["type"] == "missing":
         return f"{key}: expected {parameter.expected}, got none"
     if row["type"] == "value_error":

@@ -32,6 +32,11 @@ def test_a_handle_says_what_a_login_needs(cloud: Cloud) -> None:
     assert repr(vm) == "CloudMachine(db-1, data, northeurope)"
 
 
+def test_a_login_is_sent_to_a_vault_or_a_cluster_only(cloud: Cloud) -> None:
+    with pytest.raises(ValueError, match=r"^vault: expected a vault, or a cluster of a lab such as .*, got 'paris'$"):
+        cloud.vm("web-1").login("paris", role="web")  # type: ignore[arg-type]  # what is tested
+
+
 def test_a_login_sends_what_the_machine_is(cloud: Cloud) -> None:
     vault = Recorder()
     vm, instance = cloud.vm("web-1"), cloud.vm("fleet_0")

@@ -57,6 +57,7 @@ def test_the_clock_stands_is_moved_and_goes(lab: Lab, served: ServedLab, send: S
     for each in ({}, {"duration": "31d"}, {"duration": "-1s"}, {"duration": "x"}, {"by": "1s"}, {"duration": None}):
         assert send("POST", "/control/clock/advance", each)[0] == 400, each
     refused: tuple[dict[str, Any], ...]
+    assert send("POST", "/control/clock/speed", {})[1]["errors"][0].endswith("1000000, got none")
     refused = ({}, {"speed": -1}, {"speed": "1"}, {"speed": 1e9}, {"speed": None}, {"speed": True}, {"x": 1})
     for wrong in refused:
         assert send("POST", "/control/clock/speed", wrong)[0] == 400, wrong

@@ -38,6 +38,7 @@ def test_an_act_has_the_arguments_that_a_step_has(tmp_path):
         ("crash", {"target": 3}, "target: expected a cluster or one of its nodes, got 3"),
         ("crash", {"target": None}, "target: expected a cluster or one of its nodes, got nothing"),
         ("crash", {"target": "paris", "force": 1}, "expected an argument, got 'force'; there are: target"),
+        ("roll-keys", {"force": 1}, "expected no argument, got 'force'"),
         ("crash", {"target": "paris", "late": "ok"}, "late: expected only what the verb itself takes"),
         ("crash", {"do": "seal", "target": "paris"}, "do: expected only what the verb itself takes"),
         ("slow", {"between": ["paris", "tokyo"]}, "do: expected latency or factor, got neither"),
