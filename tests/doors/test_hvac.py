@@ -1,9 +1,10 @@
-"""The door for hvac: its client works unchanged on a vault and on a cluster, without a socket."""
+"""hvac: its client works unchanged on a vault and on a cluster without a socket, and on a served vault."""
 
 from __future__ import annotations
 
 import base64
 import socket
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import hvac
@@ -14,22 +15,57 @@ from hvac import exceptions
 from labkit import Lab, Vault
 from labkit.doors.hvac import Adapter
 
+Connect = Callable[[str], Any]
+
 
 @pytest.fixture(autouse=True)
-def no_socket(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refuse every connection."""
+def no_socket(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse every connection, but to a door that is served."""
 
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("a socket was opened")
 
+    if "door" in request.fixturenames and request.getfixturevalue("door") == "served":
+        return
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
 
 
+@pytest.fixture(params=["vault", "cluster", "served"])
+def door(request: pytest.FixtureRequest) -> str:
+    """What clients talk to: a vault or a cluster in process, or a vault behind a port."""
+    kind: str = request.param
+    return kind
+
+
 @pytest.fixture
-def client(service: Any) -> Any:
+def service(door: str, request: pytest.FixtureRequest) -> Any:
+    """What a door leads to."""
+    return request.getfixturevalue("lab")["paris"] if door == "cluster" else Vault.dev(seed=7)
+
+
+@pytest.fixture
+def connect(door: str, service: Any) -> Iterator[Connect]:
+    """Makes a client with a token; empty for none."""
+    if door != "served":
+        yield lambda token: hvac.Client(token=token, adapter=Adapter(service))
+        return
+    with service.serve() as url:
+        made: list[Any] = []
+
+        def client_of(token: str) -> Any:
+            made.append(hvac.Client(url=url, token=token))
+            return made[-1]
+
+        yield client_of
+        for client in made:
+            client.adapter.close()
+
+
+@pytest.fixture
+def client(connect: Connect, service: Any) -> Any:
     """A client with the root token."""
-    return hvac.Client(token=service.root_token, adapter=Adapter(service))
+    return connect(service.root_token)
 
 
 @pytest.mark.filterwarnings("ignore:The raise_on_deleted_version parameter")  # its patch reads without it
@@ -69,13 +105,22 @@ def test_transit(client: Any) -> None:
     assert transit.decrypt_data("orders", ciphertext=again)["data"]["plaintext"] == text
     assert transit.list_keys()["data"] == {"keys": ["orders"]}
     assert transit.read_key("orders")["data"]["latest_version"] == 2
+    transit.create_key("documents", key_type="ecdsa-p256", exportable=True, allow_plaintext_backup=True)
+    signature = transit.sign_data("documents", hash_input=text)["data"]["signature"]
+    assert transit.verify_signed_data("documents", hash_input=text, signature=signature)["data"] == {"valid": True}
+    backup = transit.backup_key("documents")["data"]["backup"]
+    transit.restore_key(backup, name="again")
+    assert transit.verify_signed_data("again", hash_input=text, signature=signature)["data"] == {"valid": True}
+    data_key = transit.generate_data_key("orders", "plaintext")["data"]
+    opened = transit.decrypt_data("orders", ciphertext=data_key["ciphertext"])["data"]["plaintext"]
+    assert opened == data_key["plaintext"]
 
 
-def test_tokens_policies_and_wrapping(client: Any, service: Any) -> None:
+def test_tokens_policies_and_wrapping(client: Any, connect: Connect) -> None:
     client.sys.create_or_update_policy("reader", 'path "secret/data/*" { capabilities = ["read"] }')
     assert "reader" in client.sys.list_policies()["data"]["policies"]
     token = client.auth.token.create(policies=["reader"], ttl="1h")["auth"]["client_token"]
-    reader = hvac.Client(token=token, adapter=Adapter(service))
+    reader = connect(token)
     assert reader.is_authenticated()
     assert reader.auth.token.lookup_self()["data"]["policies"] == ["default", "reader"]
     with pytest.raises(exceptions.Forbidden, match="permission denied"):
@@ -101,13 +146,13 @@ def test_mounts_seal_and_health(client: Any) -> None:
     assert client.sys.read_leader_status()["is_self"] in (True, False)
 
 
-def test_a_vault_is_sealed_and_unsealed(vault: Vault) -> None:
-    client = hvac.Client(token=vault.root_token, adapter=Adapter(vault))
+@pytest.mark.parametrize("door", ["vault", "served"], indirect=True)
+def test_a_vault_is_sealed_and_unsealed(client: Any, service: Vault) -> None:
     client.sys.seal()
     assert client.sys.is_sealed()
     with pytest.raises(exceptions.VaultDown, match="sealed"):
         client.secrets.kv.v2.list_secrets("")
-    client.sys.submit_unseal_keys(vault.unseal_keys[:3])
+    client.sys.submit_unseal_keys(service.unseal_keys[:3])
     assert not client.sys.is_sealed()
 
 
@@ -168,21 +213,17 @@ def test_a_silent_cluster_is_a_timeout_of_simulated_time(lab: Lab, timeout: Any)
     assert lab.now - before == 2_000_000_000
 
 
-def test_a_machine_of_every_kind_logs_in_with_the_clients_own_call() -> None:
-    service = Vault.dev()
-    administrator = hvac.Client(token=service.root_token, adapter=Adapter(service))
+@pytest.mark.parametrize("door", ["vault", "served"], indirect=True)
+def test_a_machine_of_every_kind_logs_in_by_the_clients_own_call(client: Any, connect: Connect, service: Vault) -> None:
     groups = sorted({service.cloud.vm(name).resource_group for name in ("web-1", "db-1")})
-    azure = administrator.auth.azure
-    azure.create_role("machines", policies=["app"], bound_resource_groups=groups, mount_point="cloud")
+    client.auth.azure.create_role("machines", policies=["app"], bound_resource_groups=groups, mount_point="cloud")
     for name in ("web-1", "db-1", "fleet_0"):
         machine = service.cloud.vm(name)
-        client: Any = hvac.Client(adapter=Adapter(service))
+        login = connect("").auth.azure.login
         named = {"vmss_name": machine.scale_set} if machine.scale_set else {"vm_name": name}
         where = {"subscription_id": machine.subscription_id, "resource_group_name": machine.resource_group, **named}
-        client.auth.azure.login("machines", machine.token(), mount_point="cloud", **where)
+        token = login("machines", machine.token(), mount_point="cloud", **where)["auth"]["client_token"]
 
-        assert client.lookup_token()["data"]["meta"]["role"] == "machines"
+        assert connect(token).lookup_token()["data"]["meta"]["role"] == "machines"
         with pytest.raises(exceptions.Forbidden, match="permission denied"):
-            client.auth.azure.login(
-                "machines", service.cloud.mint(name, claims={"aud": "x"}), mount_point="cloud", **where
-            )
+            login("machines", service.cloud.mint(name, claims={"aud": "x"}), mount_point="cloud", **where)
