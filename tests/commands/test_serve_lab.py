@@ -79,6 +79,7 @@ def talk(said: dict[str, object]) -> None:
         assert opened.json() == {"key": control["key"]}
         assert main(["token", "--vm", "web-1", "--url", str(said["cloud_url"])]) == 0
         assert session.post(f"{control['url']}reset", timeout=30).json()["now"] == "0s"
+        assert main(["token", "--vm", "web-1", "--url", str(said["cloud_url"])]) == 0
 
 
 def read_words(out: Iterable[str]) -> None:

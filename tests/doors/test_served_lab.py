@@ -204,7 +204,8 @@ def test_another_lab_stands_behind_a_door_that_leads_to_it(
 def test_the_cloud_of_a_lab_has_a_port_and_its_machines_log_in_over_it() -> None:
     plan = pair()
     small = replace(plan, clusters=plan.clusters[:1])
-    lab, bare = Lab(replace(small, cloud=CloudPlan(site="tokyo")), seed=5), Lab(small, seed=5)
+    lab, other = [Lab(replace(small, cloud=CloudPlan(site="tokyo")), seed=seed) for seed in (5, 6)]
+    bare = Lab(small, seed=5)
     vm, seen = lab.cloud.vm("web-1"), []
     paris, door = lab["paris"], lab.serve()
     for path, body in (
@@ -223,21 +224,26 @@ def test_the_cloud_of_a_lab_has_a_port_and_its_machines_log_in_over_it() -> None
             login |= {"subscription_id": vm.subscription_id, "resource_group_name": vm.resource_group}
             seen.append(requests.post(f"{urls['paris']}/v1/auth/cloud/login", json=login, timeout=30).status_code)
             lab.roll_keys()
-    with bare.serve() as urls:
-        assert list(urls) == ["paris"]
+        door.lead_to(other.serve())
+        published = requests.get(f"{door.cloud_url}/login.cloud.test/common/discovery/keys", timeout=10).json()
+    without = bare.serve()
+    with without:
+        assert without.cloud_url == ""
 
     assert (seen, door.cloud_url) == ([200, 200], "")
-    assert (bare.serve().cloud_url, bare.parts.clouds) == ("", {})
+    assert published == other.cloud.jwks() != lab.cloud.jwks()
+    assert bare.parts.clouds == {}
 
 
-def test_a_lab_whose_clouds_port_is_taken_is_not_served() -> None:
+def test_a_lab_with_a_port_that_is_taken_is_not_served() -> None:
     plan = pair()
     lab = Lab(replace(plan, clusters=plan.clusters[:1], cloud=CloudPlan(site="tokyo")), seed=5)
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        door = lab.serve(settings=DoorSettings(cloud_port=taken.getsockname()[1]))
-        with pytest.raises(NoServer, match="cannot listen on"):
-            door.open()
+        number = taken.getsockname()[1]
+        for door in (lab.serve(number), lab.serve(settings=DoorSettings(cloud_port=number))):
+            with pytest.raises(NoServer, match="cannot listen on"):
+                door.open()
+            assert (door.urls, door.cloud_url, lab.parts.turns.shared) == ({}, "", False)
 
-    assert (door.urls, lab.parts.turns.shared) == ({}, False)
     with door as urls:
         assert urls

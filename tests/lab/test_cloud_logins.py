@@ -1,4 +1,4 @@
-"""Logins over the network of a lab: one fetch for all who need the same, and every cut of them goes on the same."""
+"""Logins over the network of a lab: one fetch for all who need the same, cuts go on alike, nothing is left behind."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ import pytest
 from labkit import Lab
 from labkit.lab.blueprint import CloudPlan, pair
 from labkit.lab.runbook_effects import Ask
+from labkit.vault.storage.storage_view import MAX_CACHED_RECORDS
+
+A_TOKEN = {
+    "stores.paris.items": 2,
+    "stores.paris.folders.token/id/": 1,
+    "stores.paris.folders.token/accessor/": 1,
+    "nodes.paris-1.vault.due_times": 1,
+}
+"""Where a service token is in a lab's state: its record and its accessor, both names, and when it expires."""
 
 
 def made(seed: int = 5) -> Lab:
@@ -129,3 +138,57 @@ def test_a_node_that_ends_while_it_waits_leaves_an_attempt_that_the_next_one_tak
     assert answers(lab, second) == {200: 1}
     assert asked["openid-configuration"] <= 1
     assert asked["keys"] == 1
+
+
+@pytest.mark.slow
+def test_ten_thousand_logins_leave_their_tokens_and_nothing_once_those_have_expired() -> None:
+    lab = made()
+    role = {"bound_resource_groups": "web", "token_ttl": "3m"}
+    for kind in ("service", "batch"):
+        assert lab["paris"].post(f"auth/cloud/role/{kind}", {**role, "token_type": kind}).status == 204
+    log_in_often(lab, "service", 200)
+    lab.run("5m")
+    before, others = held(lab), cached(lab)
+
+    assert lab["paris"].post("auth/cloud/config", lab.cloud.config).status == 204  # all is fetched again, once for many
+    log_in_often(lab, "batch", 2_000)
+    assert held(lab) == before
+    log_in_often(lab, "service", 8_000)
+    assert held(lab) - before == {name: 8_000 * number for name, number in A_TOKEN.items()}
+    lab.run("5m")
+    assert held(lab) == before
+    assert cached(lab) == others
+    assert len(lab.parts.nodes["paris-1"].vault.core.caches.records) <= MAX_CACHED_RECORDS
+
+
+def log_in_often(lab: Lab, role: str, times: int) -> None:
+    """Let a machine log in so often, 200 at once, and take the answers."""
+    for _ in range(times // 200):
+        numbers = [ask(lab, role) for _ in range(200)]
+        lab.run("1500ms")
+        assert answers(lab, numbers) == {200: 200}
+        for number in numbers:
+            del lab.parts.console.answers[number]
+
+
+def held(lab: Lab) -> Counter[str]:
+    """How many entries each part of a lab's state has: not what it records of the past, nor timers, which all end."""
+    found: Counter[str] = Counter()
+
+    def count(value: Any, name: str, depth: int) -> None:
+        if isinstance(value, dict | list | tuple):
+            found[name] += len(value)
+            rows = value.items() if isinstance(value, dict) else [("", each) for each in value]
+            for key, inner in rows:
+                count(inner, f"{name}.{key}" if depth and key else name, depth - bool(key))
+
+    for part, state in lab.snapshot().state.items():
+        if part not in ("trace", "ledger", "clock"):
+            count(state, part, 3)
+    return +found
+
+
+def cached(lab: Lab) -> dict[str, int]:
+    """How many entries the caches of the active node have, beside decoded records, whose number is limited."""
+    caches = lab.parts.nodes["paris-1"].vault.core.caches
+    return {name: len(getattr(caches, name)) for name in caches.__slots__ if name not in ("records", "leases")}
