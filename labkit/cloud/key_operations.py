@@ -1,7 +1,8 @@
 """Key operations: what the key store does with one key: make it, sign, verify, encrypt, decrypt.
 
 1. Bytes come as base64.  What a key cannot do, or was not given right, is refused with the reason.
-2. ECDSA is deterministic; the outputs of PSS and OAEP cannot be seeded, and are never stored here (R8).
+2. A signature of ECDSA is DER, or with ``joined`` r and s, one after the other (RFC 7518, 3.4).
+3. ECDSA is deterministic; the outputs of PSS and OAEP cannot be seeded, and are never stored here (R8).
 """
 
 from __future__ import annotations
@@ -155,17 +156,38 @@ def _sign(key: StoredKey, row: Mechanism, data: bytes, item: Mapping[str, Any]) 
         signature: bytes = _loaded(key).sign(data, *arguments)
     except ValueError:
         raise KeyRefused("the input does not fit the key, the hash or the salt length") from None
-    return signature
+    return _joined(signature, key.size_bits) if row.family == "ec" and item.get("joined") else signature
 
 
 def _verify(key: StoredKey, row: Mechanism, data: bytes, item: Mapping[str, Any]) -> bool:
     signature = _bytes(item, "signature")
+    if row.family == "ec" and item.get("joined"):
+        signature = _split(signature, key.size_bits)
     arguments = _scheme(key, row, data, item, signing=False)
     try:
         _loaded(key).public_key().verify(signature, data, *arguments)
     except (InvalidSignature, ValueError):
         return False
     return True
+
+
+def _joined(signature: bytes, size_bits: int) -> bytes:
+    """Return a DER signature as r and s."""
+    from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+
+    size_bytes = (size_bits + 7) // 8
+    return b"".join([number.to_bytes(size_bytes, "big") for number in decode_dss_signature(signature)])
+
+
+def _split(signature: bytes, size_bits: int) -> bytes:
+    """Return r and s as a DER signature; what has another length is none, and nothing is left of it."""
+    from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+
+    size_bytes = (size_bits + 7) // 8
+    if len(signature) != 2 * size_bytes:
+        return b""
+    halves = (signature[:size_bytes], signature[size_bytes:])
+    return encode_dss_signature(*[int.from_bytes(half, "big") for half in halves])
 
 
 def _scheme(key: StoredKey, row: Mechanism, data: bytes, item: Mapping[str, Any], *, signing: bool) -> tuple[Any, ...]:

@@ -42,6 +42,24 @@ def test_what_one_operation_makes_the_other_takes(name: str) -> None:
         carry_out(key, "sign" if first == "encrypt" else "encrypt", item(key))
 
 
+def test_signatures_of_curves_are_r_and_s_where_that_is_wanted() -> None:
+    for size_bits, size_bytes in ((256, 64), (384, 96), (521, 132)):
+        key = made("CKM_ECDSA", size_bits)
+        joined, der = (carry_out(key, "sign", item(key, joined=each)) for each in (True, False))
+        assert isinstance(joined, bytes)
+        assert isinstance(der, bytes)
+        assert len(joined) == size_bytes
+        assert carry_out(key, "verify", item(key, signature=joined, joined=True)) is True
+        for other, is_joined in (
+            (joined, False),
+            (der, True),
+            (joined + b"\0", True),
+            (b"\0" + joined, True),
+            (b"", True),
+        ):
+            assert carry_out(key, "verify", item(key, signature=other, joined=is_joined)) is False
+
+
 @pytest.mark.parametrize(
     ("name", "size_bits"),
     [(name, size) for name in ("CKM_ECDSA", "CKM_AES_GCM") for size in MECHANISMS[name].sizes_bits],

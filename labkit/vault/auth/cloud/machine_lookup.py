@@ -18,7 +18,7 @@ from labkit.vault.auth.cloud import upstream
 from labkit.vault.auth.cloud.checks import Presented
 from labkit.vault.auth.cloud.machine import ResourceId, principals_in, query
 from labkit.vault.auth.cloud.refusals import LoginRefused
-from labkit.vault.auth.cloud.settings import CloudSettings
+from labkit.vault.auth.cloud.settings import CloudSettings, is_current
 from labkit.vault.storage.records import decode_record
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 EARLY_NS = 300 * SECOND_NS
 MAX_LOOKED_UP = 16
+CHANGED = "the configuration was changed while the cloud was asked; try again"
 NO_CLIENT = "not configured: client_id and client_secret are needed for roles that bind machines"
 
 
@@ -85,6 +86,8 @@ def access_token(ctx: Context, settings: CloudSettings, audience: str) -> Genera
     kept = _kept(ctx, name)
     if kept:
         return kept
+    if not is_current(ctx, settings):  # what is fetched is kept for all, whose client is another one now
+        raise BadRequest(CHANGED)
     attempt = yield from upstream.fetch_for_all(
         ctx, name, settings.retries, token_request(settings, audience), lambda answer: _take(ctx, name, answer)
     )

@@ -26,6 +26,7 @@ from labkit.vault.auth.cloud.settings import (
     CloudSettings,
     RetryPolicy,
     find_config,
+    is_current,
     settings_of,
     store_config,
 )
@@ -70,16 +71,16 @@ def rotate_root(ctx: Context) -> Generator[Fetch, Response, None]:
         pending = Rotation(begun.began_ns, added["secretText"], added["keyId"], begun.left)
         _keep(ctx, pending)
         yield from _probe(ctx, settings, pending)
-        if _stored_secret(ctx) != old_secret:
-            _keep(ctx, pending._replace(began_ns=0, left=(*pending.left, pending.key_id)))
+        if find_config(ctx.storage) is None or not is_current(ctx, settings):
+            _keep(ctx, Rotation(left=(*pending.left, pending.key_id)))
             raise BadRequest("the configuration was changed while the secret was rotated; the change holds")
         _promote(ctx, pending.secret)
         pending = pending._replace(left=tuple(dict.fromkeys((*pending.left, *old_ids))))
         _keep(ctx, pending)
-        yield from _remove_left(ctx, settings, pending, path)
+        yield from _remove_left(ctx, settings._replace(client_secret=pending.secret), pending, path)
     except ServiceError as error:
-        if error.code == upstream.CLOUD_UNAVAILABLE:  # any other is of a node that may not write now
-            _end(ctx)
+        if error.code == upstream.CLOUD_UNAVAILABLE or isinstance(error, BadRequest):
+            _end(ctx)  # any other is of a node that may not write now
         raise
 
 
@@ -97,10 +98,11 @@ def _add(
     wanted = quote(f"appId eq '{settings.client_id}'", safe="")
     answer = yield from _directory(ctx, settings, "GET", f"/v1.0/applications?$filter={wanted}", settings.retries)
     found = answer.body.get("value") if answer.ok and type(answer.body) is dict else None
-    if not isinstance(found, list) or len(found) != 1 or not GUID.fullmatch(str(found[0].get("id"))):
-        what = f"has {len(found)} applications of that client_id" if isinstance(found, list) else _what(answer)
+    rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    if len(rows) != 1 or not GUID.fullmatch(str(rows[0].get("id"))):
+        what = f"has {len(rows)} applications of that client_id" if isinstance(found, list) else _what(answer)
         raise upstream.unavailable(ctx, f"its directory {what}")
-    path = f"/v1.0/applications/{found[0]['id']}"
+    path = f"/v1.0/applications/{rows[0]['id']}"
     credential = {"passwordCredential": {"displayName": NAME}}
     answer = yield from _directory(ctx, settings, "POST", f"{path}/addPassword", NO_RETRY, credential)
     added = answer.body if answer.ok and type(answer.body) is dict else {}
@@ -108,7 +110,7 @@ def _add(
         raise upstream.unavailable(ctx, f"its directory {_what(answer)} when a secret was to be added")
     if kept.secret == old_secret and kept.key_id:
         return added, (kept.key_id,), path
-    return added, _hinted(found[0].get("passwordCredentials"), old_secret), path
+    return added, _hinted(rows[0].get("passwordCredentials"), old_secret), path
 
 
 def _what(answer: Response) -> str:
@@ -168,6 +170,8 @@ def _remove_left(ctx: Context, settings: CloudSettings, done: Rotation, path: st
         ctx.warn(f"{len(left)} secrets that were replaced could not be removed; the next rotation tries again")
     elif not done.left:
         ctx.warn("which secret was replaced is not known to the directory for sure: remove it there")
+    if not is_current(ctx, settings):  # another client's, or none: whose secret this is does not matter any more
+        done = done._replace(secret="", key_id="")
     ctx.storage.put(ROTATION, encode_record(list(done._replace(began_ns=0, left=tuple(left)))))
 
 
@@ -179,8 +183,9 @@ def _keep(ctx: Context, rotation: Rotation) -> None:
 
 def _end(ctx: Context) -> None:
     """Let the next rotation begin, after one that failed."""
-    kept = ctx.storage.decoded(ROTATION, _decode) or Rotation()
-    _keep(ctx, kept._replace(began_ns=0))
+    kept = ctx.storage.decoded(ROTATION, _decode)
+    if kept is not None:  # nothing is left of it where the configuration was deleted
+        _keep(ctx, kept._replace(began_ns=0))
 
 
 def _decode(stored: bytes) -> Rotation:

@@ -78,6 +78,11 @@ class CloudSettings(NamedTuple):
     def __repr__(self) -> str:
         return f"CloudSettings({self.tenant_id}, {self.environment.name})"
 
+    @property
+    def client(self) -> tuple[str, ...]:
+        """As whom the cloud is asked, and which."""
+        return self.environment.name, self.tenant_id, self.client_id, self.client_secret
+
 
 def find_config(storage: StorageView) -> CloudConfig | None:
     """Return what is stored of a mount's configuration, or None."""
@@ -96,6 +101,14 @@ def _decode(stored: bytes) -> CloudConfig:
 def settings_of(ctx: Context) -> CloudSettings:
     """Return what holds for the request's mount; raise BadRequest when something needed is missing."""
     return effective(ctx, find_config(ctx.storage) or CloudConfig())
+
+
+def is_current(ctx: Context, settings: CloudSettings) -> bool:
+    """Whether the mount still has the client that a request began with: another one may have come meanwhile."""
+    try:
+        return settings_of(ctx).client == settings.client
+    except BadRequest:  # it has none at all
+        return False
 
 
 def effective(ctx: Context, config: CloudConfig) -> CloudSettings:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from labkit.service.message import respond
+from labkit.service.message import Fetch, Response, respond
 from tests.vault.auth.conftest import SECOND_NS
 
 MINUTE_NS = 60 * SECOND_NS
@@ -27,6 +27,24 @@ def test_it_is_fetched_again_once_when_the_cloud_refuses_it(stand) -> None:
 
     assert stand.login(role="web").ok
     assert stand.asked == ["web-1", "token", "web-1"]
+
+
+def test_a_login_of_before_keeps_no_token_of_another_client_than_the_mounts(stand) -> None:
+    """It was asked for as the configuration was changed, and its own token had been refused."""
+    other = {"client_id": "99999999-0000-4000-8000-000000000001"}
+
+    def change(fetch: Fetch) -> Response | None:
+        if "/subscriptions/" not in fetch.request.path or len(stand.instead) > 1:
+            return None
+        stand.instead.append(lambda fetch: None)
+        stand.vault.post("auth/cloud/config", other)
+        return respond(401, {})
+
+    stand.instead[:] = [change]
+    assert stand.login(role="web").status == 400
+    assert stand.asked.count("token") == 1
+    assert stand.login(role="web").status == 503  # the cloud does not know the other client
+    assert stand.fetched[-1].request.body["client_id"] == other["client_id"]
 
 
 BODIES: list[Any] = [

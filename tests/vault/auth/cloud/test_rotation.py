@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from labkit.service.message import Fetch, Response, Suspended, respond, silence
+from labkit.vault.auth.cloud import rotation
 from labkit.vault.auth.cloud.rotation import PATIENCE_NS, Rotation
+from labkit.vault.storage.records import encode_record
 
 PATH = "auth/cloud/rotate-root"
 
@@ -90,7 +92,9 @@ def test_without_a_client_there_is_nothing_to_rotate(stand, change) -> None:
     assert stand.fetched == []
 
 
-@pytest.mark.parametrize("answer", [silence("x"), respond(503), respond(403), respond(200, {}), respond(200, None)])
+@pytest.mark.parametrize(
+    "answer", [silence("x"), respond(503), respond(403), respond(200, {}), respond(200, {"value": ["x"]})]
+)
 @pytest.mark.parametrize("word", ["/applications?", "addPassword"])
 def test_a_directory_that_fails_changes_nothing(stand, word, answer) -> None:
     old, ids = secret_of(stand), key_ids(stand)
@@ -198,6 +202,36 @@ def test_a_configuration_that_is_changed_meanwhile_holds(stand) -> None:
     stand.vault.post("auth/cloud/config", {"client_secret": stand.cloud.config["client_secret"]})
     assert stand.vault.post(PATH).ok
     assert added not in key_ids(stand)
+
+
+@pytest.mark.parametrize("word", ["/applications?", "addPassword", "removePassword"])
+@pytest.mark.parametrize("deleted", [True, False])
+def test_another_client_or_none_meanwhile_gets_no_secret_of_the_old_one(stand, monkeypatch, word, deleted) -> None:
+    kept, stored = stand.cloud.config, []
+    monkeypatch.setattr(rotation, "encode_record", lambda row: stored.append(row) or encode_record(row))
+    other = {"client_id": "99999999-0000-4000-8000-000000000001", "client_secret": kept["client_secret"]}
+
+    def change(fetch: Fetch) -> None:
+        if word in fetch.request.path and len(stand.instead) == 1:
+            stand.instead.append(lambda fetch: None)
+            if deleted:
+                stand.vault.delete("auth/cloud/config")
+            else:
+                stand.vault.post("auth/cloud/config", other)
+
+    stand.instead[:] = [change]
+    answer = stand.vault.post(PATH)
+    stand.instead.clear()
+
+    assert answer.status == (204 if word == "removePassword" else 400), answer
+    assert stored[-1][1] == ""  # no secret either
+    if deleted:
+        assert stand.vault.get("auth/cloud/config").status == 404
+    else:
+        assert secret_of(stand) == kept["client_secret"]
+    secrets = stand.cloud.inventory.applications[kept["client_id"]].secrets
+    stand.vault.post("auth/cloud/config", {**kept, "client_secret": secrets[-1].text})
+    assert stand.vault.post(PATH).ok  # nothing is under way any more
 
 
 def test_a_node_that_stops_at_any_question_leaves_a_secret_that_works(stand) -> None:

@@ -41,6 +41,19 @@ def test_what_was_signed_is_valid_and_nothing_else(managed: Any, name: str, extr
         assert managed.post(f"transit/verify/{name}", {**sent, "signature": cut}).data == {"valid": False}
 
 
+def test_a_key_of_another_size_than_its_record_says_signs_for_jws_too(managed: Any) -> None:
+    """The size is for a key that is made; one that the store has already has its own."""
+    managed.keystore.generate("larger", "CKM_ECDSA", 521)
+    managed.post("sys/managed-keys/pkcs11/larger", {"key_label": "larger", "mechanism": "CKM_ECDSA"})
+    managed.post("transit/keys/larger", {"type": "managed_key", "managed_key_name": "larger"})
+    sent = {"input": "aGk=", "marshaling_algorithm": "jws"}
+
+    made = managed.post("transit/sign/larger", sent)
+
+    assert (made.status, len(made.data["signature"])) == (200, len("vault:v1:") + 132 * 8 // 6)
+    assert managed.post("transit/verify/larger", {**sent, **made.data}).data == {"valid": True}
+
+
 REFUSED: list[Any] = [
     ("sign/ec", {}, "missing input"),
     ("sign/ec", {"input": "?"}, "unable to decode input as base64"),
