@@ -122,6 +122,27 @@ def test_a_cloud_that_is_cut_off_fails_only_who_needs_it() -> None:
     assert answers(lab, last) == {200: 1}
 
 
+@pytest.mark.parametrize("tried", [6, pytest.param(1_000, marks=pytest.mark.slow)])
+def test_a_cluster_that_becomes_a_secondary_at_any_moment_writes_nothing_more(tried: int) -> None:
+    """What waits for the cloud is refused, whether it is a login or a rotation, and how far this came stays."""
+    lab = made()
+    lab.replicate("paris", "tokyo")
+    numbers = [ask(lab), ask(lab, "sp"), lab.parts.console.ask(Ask("paris", "POST", "auth/cloud/rotate-root", {}))]
+    cuts = [lab.snapshot()]
+    while sum(answers(lab, numbers).values()) < 3:
+        lab.step()
+        if lab.parts.nodes["paris-1"].suspended:
+            cuts.append(lab.snapshot())
+    assert answers(lab, numbers) == {200: 2, 204: 1}
+
+    for cut in cuts[:: -max(len(cuts) // tried, 1)]:
+        again = Lab.restore(cut)
+        assert again["paris"].post("sys/replication/dr/primary/demote").ok
+        again.run("3m")
+        assert set(answers(again, numbers)) <= {200, 204, 400}
+        assert again.invariants.broken == {}
+
+
 def test_a_node_that_ends_while_it_waits_leaves_an_attempt_that_the_next_one_takes_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -87,7 +87,7 @@ def access_token(ctx: Context, settings: CloudSettings, audience: str) -> Genera
     if kept:
         return kept
     if not is_current(ctx, settings):  # what is fetched is kept for all, whose client is another one now
-        raise BadRequest(CHANGED)
+        raise BadRequest(CHANGED, code=upstream.CONFIG_CHANGED)
     attempt = yield from upstream.fetch_for_all(
         ctx, name, settings.retries, token_request(settings, audience), lambda answer: _take(ctx, name, answer)
     )

@@ -41,6 +41,9 @@ NO_RETRY = RetryPolicy(0, 0, 0)
 HINT_CHARACTERS = 3
 NAME = "labkit"
 
+CHANGED = "the configuration was changed while the secret was rotated; the change holds"
+ITS_OWN = (upstream.CLOUD_UNAVAILABLE, upstream.CONFIG_CHANGED)  # any other refusal is of a node that may not write now
+
 Asking = Generator[Fetch, Response, Response]
 
 
@@ -73,14 +76,14 @@ def rotate_root(ctx: Context) -> Generator[Fetch, Response, None]:
         yield from _probe(ctx, settings, pending)
         if find_config(ctx.storage) is None or not is_current(ctx, settings):
             _keep(ctx, Rotation(left=(*pending.left, pending.key_id)))
-            raise BadRequest("the configuration was changed while the secret was rotated; the change holds")
+            raise BadRequest(CHANGED, code=upstream.CONFIG_CHANGED)
         _promote(ctx, pending.secret)
         pending = pending._replace(left=tuple(dict.fromkeys((*pending.left, *old_ids))))
         _keep(ctx, pending)
         yield from _remove_left(ctx, settings._replace(client_secret=pending.secret), pending, path)
     except ServiceError as error:
-        if error.code == upstream.CLOUD_UNAVAILABLE or isinstance(error, BadRequest):
-            _end(ctx)  # any other is of a node that may not write now
+        if error.code in ITS_OWN:
+            _end(ctx)
         raise
 
 
@@ -162,7 +165,9 @@ def _remove_left(ctx: Context, settings: CloudSettings, done: Rotation, path: st
                 ctx, settings, "POST", f"{path}/removePassword", settings.retries, {"keyId": key_id}
             )
             removed = answer.ok or answer.status == 404
-        except ServiceError:
+        except ServiceError as error:
+            if error.code not in ITS_OWN:
+                raise
             removed = False
         if not removed:
             left.append(key_id)

@@ -26,7 +26,7 @@ from labkit.vault.storage.storage_view import StorageView
 if TYPE_CHECKING:
     from labkit.vault.context import Context
 
-CLOUD_UNAVAILABLE = "cloud_unavailable"
+CLOUD_UNAVAILABLE, CONFIG_CHANGED = "cloud_unavailable", "config_changed"
 MAY_PASS = (0, 408, 429, 500, 502, 503, 504)
 UNDER_WAY, FETCHED = "", "fetched"
 

@@ -207,8 +207,14 @@ def test_a_configuration_that_is_changed_meanwhile_holds(stand) -> None:
 @pytest.mark.parametrize("word", ["/applications?", "addPassword", "removePassword"])
 @pytest.mark.parametrize("deleted", [True, False])
 def test_another_client_or_none_meanwhile_gets_no_secret_of_the_old_one(stand, monkeypatch, word, deleted) -> None:
-    kept, stored = stand.cloud.config, []
-    monkeypatch.setattr(rotation, "encode_record", lambda row: stored.append(row) or encode_record(row))
+    kept = stand.cloud.config
+    stored: list[Any] = []
+
+    def encode(row: list[Any]) -> bytes:
+        stored.append(row)
+        return encode_record(row)
+
+    monkeypatch.setattr(rotation, "encode_record", encode)
     other = {"client_id": "99999999-0000-4000-8000-000000000001", "client_secret": kept["client_secret"]}
 
     def change(fetch: Fetch) -> None:
@@ -232,6 +238,24 @@ def test_another_client_or_none_meanwhile_gets_no_secret_of_the_old_one(stand, m
     secrets = stand.cloud.inventory.applications[kept["client_id"]].secrets
     stand.vault.post("auth/cloud/config", {**kept, "client_secret": secrets[-1].text})
     assert stand.vault.post(PATH).ok  # nothing is under way any more
+
+
+@pytest.mark.parametrize("word", ["/applications?", "addPassword", "removePassword"])
+def test_a_token_that_is_revoked_meanwhile_rotates_no_further(stand, word) -> None:
+    token = stand.vault.post("auth/token/create", {"policies": ["root"]}).auth["client_token"]
+
+    def revoke(fetch: Fetch) -> None:
+        if word in fetch.request.path:
+            stand.vault.post("auth/token/revoke", {"token": token})
+
+    stand.instead[:] = [revoke]
+    refused = stand.vault.post(PATH, token=token)
+    stand.instead.clear()
+
+    assert refused.status == 403
+    assert stand.vault.post(PATH).status == 400  # how far the other one came is as its last step left it
+    stand.clock.now_ns += PATIENCE_NS
+    assert stand.vault.post(PATH).ok
 
 
 def test_a_node_that_stops_at_any_question_leaves_a_secret_that_works(stand) -> None:
