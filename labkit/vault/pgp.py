@@ -38,7 +38,7 @@ def _certificate(key: str) -> Cert:
     try:
         from pysequoia import Cert
     except ImportError:
-        raise _refusal("this needs the package pysequoia: pip install 'labkit-secrets[pgp]'") from None
+        raise _refusal("this needs the package pysequoia: pip install '.[pgp]'") from None
     try:
         sent = from_base64(key)
     except ValueError:

@@ -82,5 +82,5 @@ def test_any_bytes_and_any_cut_of_a_key_are_read_or_refused(noise, cut):
 
 def test_without_the_library_the_refusal_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pysequoia", None)
-    with pytest.raises(BadRequest, match=r"pip install 'labkit-secrets\[pgp\]'"):
+    with pytest.raises(BadRequest, match=r"pip install '\.\[pgp\]'"):
         pgp.fingerprint(KEYS["rsa"]["public"])
