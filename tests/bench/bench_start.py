@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from statistics import median
 
@@ -67,8 +68,28 @@ def answered(line: str) -> str:
     return f"{START}{line}\nif answer.status != 200: raise SystemExit(str(answer.errors))\n"
 
 
+def import_times(program: str) -> list[str]:
+    """Return what the modules take that a program loads: each package's own time, the longest first (-X importtime)."""
+    traced = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", program],
+        cwd=CHECKOUT,
+        env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    own_us: Counter[str] = Counter()
+    for line in traced.stderr.splitlines():
+        own, _, name = line.removeprefix("import time:").split("|")
+        if own.strip().isdigit():
+            package = name.strip().split(".")[0]
+            own_us[package if package in ("labkit", "cryptography") else "everything else"] += int(own)
+    return [f"            {took_us / 1e3:6.1f} ms to load {package}" for package, took_us in own_us.most_common()]
+
+
 def main(rounds: int = 15) -> None:
-    """Measure, and print a line each: ratio or figure, and its goal."""
+    """Measure, and print a line each: ratio or figure, and its goal; of a missed ratio also what loading takes."""
     programs = {what: answered(line) for what, line in ANSWERS.items()}
     floors: list[float] = []
     ratios: dict[str, list[float]] = {what: [] for what in programs}
@@ -84,6 +105,8 @@ def main(rounds: int = 15) -> None:
                 ratios[what].append(seconds / floor)
     for what, found in ratios.items():
         print(told(what, median(found), "×", GOAL))
+        if median(found) > GOAL:
+            print(*import_times(programs[what]), sep="\n")
     print(told("second Vault.dev() of a process", median(again_ms), "ms", GOAL_AGAIN_MS))
     if Path("/proc/self/status").exists():
         bare = int(run(PEAK)[1])

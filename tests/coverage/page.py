@@ -171,6 +171,19 @@ answered so, and the same requests are replayed here), *spec* (the API's specifi
 is published about servers of this API; where nothing is, labkit's own choice, see README, "Unlike real servers").
 Mounts stand at their usual places: `secret/` is KV version 2, `kv/` version 1. PUT is accepted wherever POST is.
 
+## Clients tried
+
+Unmodified, over `labkit serve`; of those in Python the project has tests of its own.
+
+    hvac 2.4.0              all that is here: KV 1 and 2, transit, tokens, policies, mounts, wrapping, seal, health,
+                            audit, leases, cloud login; also in process, as requests 2.34 and httpx 0.28 are
+    bao 2.6.1, 2.7.2        the command line: KV, tokens, policies, transit, wrapping, audit, namespaces, seal, rekey,
+                            DR; `operator generate-root`, `path-help`, `version-history` and `monitor` ask for what
+                            is not here, and `namespace delete` deletes, then reports that it got no body
+    node-vault 0.12.0       KV, tokens, mounts (node 20.20)
+    hashi-vault-js 0.5.1    the same
+    node-vault-client 1.0.2 the same
+
 ## Every endpoint
 
 {common}"""
