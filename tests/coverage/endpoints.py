@@ -131,8 +131,11 @@ list sys/quotas/lease-count
 read sys/quotas/lease-count/<name>
 write sys/quotas/lease-count/<name>
 delete sys/quotas/lease-count/<name>
-list sys/managed-keys/<type>
-read sys/managed-keys/<type>/<name>
-write sys/managed-keys/<type>/<name>
-delete sys/managed-keys/<type>/<name>
+list sys/managed-keys/<kind>
+read sys/managed-keys/<kind>/<name>
+write sys/managed-keys/<kind>/<name>
+delete sys/managed-keys/<kind>/<name>
 """
+
+ALIASES = {"write cloud/rotate-root": "write auth/cloud/rotate-root"}
+"""Other paths of endpoints (decision A7)."""

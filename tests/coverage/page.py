@@ -21,8 +21,8 @@ from labkit.service.message import Request
 from labkit.service.openapi import endpoints
 from labkit.vault.context import Context
 from labkit.vault.mounts import read_table, routes_of
-from tests.conformance.test_replay import LEFT_OUT
-from tests.coverage.endpoints import DOCUMENTED, SPECIFIED
+from tests.conformance.test_replay import OTHERWISE_IN_A_LAB
+from tests.coverage.endpoints import ALIASES, DOCUMENTED, SPECIFIED
 from tests.coverage.harvest import PLAIN, PREFIXES, Outcomes
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -130,7 +130,9 @@ def fewer(outcomes: list[Outcome]) -> list[Outcome]:
 
 def source(status: int, words: str, test: str, specified: bool) -> str:
     """Return where it is known from that an endpoint answers so."""
-    if test.startswith("tests/conformance/test_replay") and not any(f"-{case}]" in test for case in LEFT_OUT):
+    if test.startswith("tests/conformance/test_replay") and not any(
+        f"[lab-{case}]" in test for case in OTHERWISE_IN_A_LAB
+    ):
         return RECORDED
     if status < 300:
         return SPEC if specified else DOCUMENTATION
@@ -139,13 +141,15 @@ def source(status: int, words: str, test: str, specified: bool) -> str:
 
 def text(rows: dict[str, list[Outcome]], there: set[str]) -> str:
     """Write the page."""
-    named = {line for line in (SPECIFIED + DOCUMENTED).split("\n") if line}
+    missing = {line for line in (SPECIFIED + DOCUMENTED).split("\n") if line} - there - ALIASES.keys()
     lines = [HEAD.format(built=len(there), common="\n".join(f"    {row}" for row in COMMON if row[0].isdigit()))]
     for endpoint in sorted(there, key=place):
-        lines += ["", f"## {spelled(endpoint)}", ""]
+        names = [endpoint, *(alias for alias, known in ALIASES.items() if known == endpoint)]
+        lines += ["", f"## {', '.join(map(spelled, names))}", ""]
         lines += [f"    {row.status}  {row.source:<13}  {row.words}".rstrip() for row in rows.get(endpoint, ())]
-    lines += ["", f"## Not built yet: {len(named - there)} endpoints", ""]
-    lines += [f"    {spelled(endpoint)}" for endpoint in sorted(named - there, key=place)]
+    if missing:
+        lines += ["", f"## Not built yet: {len(missing)} endpoints", ""]
+        lines += [f"    {spelled(endpoint)}" for endpoint in sorted(missing, key=place)]
     return "\n".join(lines) + "\n"
 
 
