@@ -172,6 +172,17 @@ def test_a_narrow_dark_window_shows_all(browser: Browser, pair: Lab) -> None:
         browser.look(1280, 900)
 
 
+LATE = """
+const late = [], usual = window.fetch;
+window.fetch = async (...asked) => {
+  const answer = await usual(...asked);
+  if (!late.length && String(asked[0]).endsWith("/control/clock")) await new Promise((done) => late.push(done));
+  return answer;
+};
+"""
+"""From now on the first answer that says what time it is is held back, until ``late`` is called."""
+
+
 @pytest.mark.slow
 @in_a_browser
 def test_a_vault_that_is_controlled_shows_its_requests(browser: Browser, vault: Vault) -> None:
@@ -187,10 +198,14 @@ def test_a_vault_that_is_controlled_shows_its_requests(browser: Browser, vault: 
         browser.wait_for(f"{STATUS} === 'fail the next: done'")
         assert [vault.get("sys/health").status for _ in range(2)] == [503, 200]
         walk_to(browser, "BUTTON Run 1m")
+        browser.evaluate(LATE)
         before_ns = vault.now()
+        browser.wait_for("late.length")
         browser.press("Enter")
         browser.wait_for(f"{STATUS} === 'run 1m: done'")
         assert vault.now() - before_ns == 60_000_000_000
+        assert browser.evaluate("document.querySelector('#now').textContent").startswith("2030-01-01T00:01:00")
+        browser.evaluate("late.forEach((answer) => answer()); new Promise((done) => setTimeout(done, 100))")
         assert browser.evaluate("document.querySelector('#now').textContent").startswith("2030-01-01T00:01:00")
         assert browser.complaints() == []
 

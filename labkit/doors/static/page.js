@@ -13,7 +13,7 @@ const make = (tag, attributes = {}, ...children) => {
   return made;
 };
 
-let about = {}, shownAt = null, shownSpan = null, busy = false;
+let about = {}, shownAt = null, shownSpan = null, busy = false, looks = 0, shownLook = 0;
 
 async function ask(method, path, body) {
   const headers = { "X-Labkit-Key": sessionStorage.getItem(KEY) || "" };
@@ -93,19 +93,22 @@ function draw(place, html) {
 
 // ---- what is done ----
 
+// What was done is said once the page shows it.
 async function act(line, work) {
   if (busy) return say("the one before is still under way", true);
   busy = true;
   say(`${line} …`);
+  let words, refused = false;
   try {
     const result = await work();
-    say(`${result.did || line}: ${result.text || "done"}`, result.ok === false);
+    words = `${result.did || line}: ${result.text || "done"}`;
+    refused = result.ok === false;
   } catch (error) {
-    say(`${line}: ${error.message}`, true);
-  } finally {
-    busy = false;
+    [words, refused] = [`${line}: ${error.message}`, true];
   }
-  await refresh();
+  await refresh().catch((error) => { words += ` (not up to date: ${error.message})`; });
+  busy = false;
+  say(words, refused);
 }
 
 const button = (text, line, work) => make("button", { type: "button", textContent: text, onclick: () => act(line, work) });
@@ -206,7 +209,10 @@ async function readState() {
 }
 
 async function refresh() {
+  const number = ++looks;
   const state = await readState();
+  if (number < shownLook) return; // a later look was answered first
+  shownLook = number;
   showState(state);
   await showPictures(state);
 }
