@@ -20,8 +20,9 @@ from labkit.service.key_mechanisms import (
 )
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
+from labkit.vault import managed_keys
 from labkit.vault.identifiers import uuid_text
-from labkit.vault.managed_keys import ManagedKey, read_managed_keys, write_managed_keys
+from labkit.vault.managed_keys import ManagedKey
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -77,8 +78,7 @@ SHOWN = (
 def write_managed_key(ctx: Context, asked: ManagedKeyRequest) -> None:
     """Write a managed key; whether the store has it is looked at by who uses it."""
     kind = _kind(asked.kind)
-    keys = {key.name: key for key in read_managed_keys(ctx.full_storage)}
-    known = keys.get(asked.name)
+    known = managed_keys.find(ctx.full_storage, asked.name, "")
     if known is not None and known.kind != kind.name:
         raise BadRequest(f"a managed key named {asked.name} exists already, of type {known.kind}")
     label = next((value for value in (getattr(asked, name) for name in kind.labels) if value), "")
@@ -89,7 +89,7 @@ def write_managed_key(ctx: Context, asked: ManagedKeyRequest) -> None:
             f"the key's label in the store has at most {MAX_LABEL_CHARACTERS} characters, not {len(label)}"
         )
     mechanism = _mechanism(kind, asked)
-    keys[asked.name] = ManagedKey(
+    key = ManagedKey(
         asked.name,
         kind.name,
         known.id if known else uuid_text(ctx.entropy),
@@ -100,7 +100,7 @@ def write_managed_key(ctx: Context, asked: ManagedKeyRequest) -> None:
         asked.allow_generate_key,
         tuple((name, getattr(asked, name)) for name in SHOWN if getattr(asked, name) is not None),
     )
-    write_managed_keys(ctx.full_storage, tuple(keys.values()))
+    managed_keys.write(ctx.full_storage, key)
 
 
 def _kind(text: str) -> StoreKind:
@@ -140,26 +140,25 @@ def _usages(mechanism: Mechanism, wanted: list[str] | None) -> tuple[str, ...]:
 def read_managed_key(ctx: Context, kind: str, name: str) -> dict[str, Any]:
     """Return where a managed key is and what it is for."""
     store = _kind(kind)
-    for key in read_managed_keys(ctx.full_storage):
-        if (key.kind, key.name) == (store.name, name):
-            return {
-                "UUID": key.id,
-                "name": key.name,
-                "type": key.kind,
-                store.labels[0]: key.label,
-                "mechanism": key.mechanism_name,
-                "key_bits": key.size_bits,
-                "usages": list(key.usages),
-                "allow_generate_key": key.may_generate,
-                **dict(key.shown),
-            }
-    raise NotFound
+    key = managed_keys.read(ctx.full_storage, store.name, name)
+    if key is None:
+        raise NotFound
+    return {
+        "UUID": key.id,
+        "name": key.name,
+        "type": key.kind,
+        store.labels[0]: key.label,
+        "mechanism": key.mechanism_name,
+        "key_bits": key.size_bits,
+        "usages": list(key.usages),
+        "allow_generate_key": key.may_generate,
+        **dict(key.shown),
+    }
 
 
 def list_managed_keys(ctx: Context, kind: str) -> dict[str, Any]:
     """Return the names of the managed keys of one type, sorted."""
-    store = _kind(kind)
-    names = [key.name for key in read_managed_keys(ctx.full_storage) if key.kind == store.name]
+    names = managed_keys.names(ctx.full_storage, _kind(kind).name)
     if not names:
         raise NotFound
     return {"keys": names}
@@ -167,11 +166,7 @@ def list_managed_keys(ctx: Context, kind: str) -> dict[str, Any]:
 
 def delete_managed_key(ctx: Context, kind: str, name: str) -> None:
     """Forget a managed key; the store keeps its key, and whoever uses it here is refused from now on."""
-    store = _kind(kind)
-    keys = read_managed_keys(ctx.full_storage)
-    kept = tuple([key for key in keys if (key.kind, key.name) != (store.name, name)])
-    if len(kept) != len(keys):
-        write_managed_keys(ctx.full_storage, kept)
+    managed_keys.delete(ctx.full_storage, _kind(kind).name, name)
 
 
 KIND = fields.segment("kind", f"kind of the store: {', '.join(STORE_KINDS)}")

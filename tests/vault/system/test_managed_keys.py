@@ -73,7 +73,9 @@ def test_what_opens_the_store_is_kept_nowhere(service: Any) -> None:
     answer = service.post("sys/managed-keys/pkcs11/hsm", {**HSM, **secrets})
 
     core = service.core
-    stored = core.keys.decrypt("core/managed-keys", core.storage.get("core/managed-keys"))
+    place = "core/managed-keys/pkcs11/hsm"
+    stored = core.keys.decrypt(place, core.storage.get(place))
+    assert b"orders" in stored
     assert b"canary" not in stored
     assert "canary" not in str((answer, service.get("sys/managed-keys/pkcs11/hsm").data))
 
