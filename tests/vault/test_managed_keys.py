@@ -49,7 +49,7 @@ def stored_together(vault: Any, *keys: ManagedKey) -> Any:
 
 def places(vault: Any) -> list[str]:
     """Where something of managed keys is stored."""
-    return [key for key in vault.core.storage.keys() if key.startswith((MANAGED_KEYS, IDS))]
+    return [key for key in sorted(vault.core.storage.values) if key.startswith((MANAGED_KEYS, IDS))]
 
 
 def test_they_are_found_by_name_or_id(service: Any) -> None:

@@ -31,6 +31,7 @@ MAY_PASS = (0, 408, 429, 500, 502, 503, 504)
 UNDER_WAY, FETCHED = "", "fetched"
 
 DRAWN_BYTES = 2
+ID_BYTES = 8
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _HTTP_DATE = re.compile(r"\w{3}, (\d\d) (\w{3}) (\d{4}) (\d\d:\d\d:\d\d) GMT", re.ASCII)
 
@@ -38,9 +39,13 @@ Asking = Generator[Fetch, Response, Response]
 
 
 class FetchAttempt(NamedTuple):
-    """An attempt at a fetch for all: when it began, which retry is due when, how it ended (a text, empty before)."""
+    """An attempt at a fetch for all: when it began, which retry is due when, how it ended (a text, empty before).
 
-    number: int
+    Notes are dropped with the configuration, and a clock may stand: neither a count nor the time says that an attempt
+    is not one of before, ``drawn_id`` does.
+    """
+
+    drawn_id: str
     began_ns: int
     retry: int = 0
     not_before_ns: int = 0
@@ -94,11 +99,11 @@ def fetch_for_all(
     """
     attempt = find_attempt(ctx, name)
     if attempt is None or attempt.ended:
-        attempt = _note(ctx, name, FetchAttempt(attempt.number + 1 if attempt else 1, ctx.now))
+        attempt = _note(ctx, name, FetchAttempt(ctx.entropy(ID_BYTES).hex(), ctx.now))
     while True:
         answer = yield fetch._replace(not_before_ns=attempt.not_before_ns, shared=True)
         noted = find_attempt(ctx, name)
-        if noted is None or noted[:2] != attempt[:2]:
+        if noted is None or noted.drawn_id != attempt.drawn_id:
             return attempt._replace(ended="the configuration was changed meanwhile")
         if noted.ended:
             return noted

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from labkit.service.message import Fetch, Response, Suspended, respond, silence
+from labkit.service.message import Fetch, Request, Response, Suspended, respond, silence
 from labkit.vault.auth.cloud import rotation
 from labkit.vault.auth.cloud.rotation import PATIENCE_NS, Rotation
-from labkit.vault.storage.records import encode_record
+from labkit.vault.context import Context
 
 PATH = "auth/cloud/rotate-root"
 
@@ -24,6 +24,13 @@ def key_ids(stand) -> list[str]:
     """The ids of the secrets that the directory knows."""
     application = stand.cloud.inventory.applications[stand.cloud.config["client_id"]]
     return [secret.key_id for secret in application.secrets]
+
+
+def stored_rotation(stand) -> Any:
+    """What is stored of the last rotation."""
+    storage = Context(stand.vault.core, Request("GET", ""), 0).full_storage
+    prefix = f"logical/{stand.vault.get('sys/auth').data['cloud/']['uuid']}/"
+    return storage.decoded(prefix + "rotation", rotation._decode)
 
 
 def failing(word: str, answer: Response) -> Any:
@@ -206,15 +213,8 @@ def test_a_configuration_that_is_changed_meanwhile_holds(stand) -> None:
 
 @pytest.mark.parametrize("word", ["/applications?", "addPassword", "removePassword"])
 @pytest.mark.parametrize("deleted", [True, False])
-def test_another_client_or_none_meanwhile_gets_no_secret_of_the_old_one(stand, monkeypatch, word, deleted) -> None:
+def test_another_client_or_none_meanwhile_gets_no_secret_of_the_old_one(stand, word, deleted) -> None:
     kept = stand.cloud.config
-    stored: list[Any] = []
-
-    def encode(row: list[Any]) -> bytes:
-        stored.append(row)
-        return encode_record(row)
-
-    monkeypatch.setattr(rotation, "encode_record", encode)
     other = {"client_id": "99999999-0000-4000-8000-000000000001", "client_secret": kept["client_secret"]}
 
     def change(fetch: Fetch) -> None:
@@ -230,10 +230,13 @@ def test_another_client_or_none_meanwhile_gets_no_secret_of_the_old_one(stand, m
     stand.instead.clear()
 
     assert answer.status == (204 if word == "removePassword" else 400), answer
-    assert stored[-1][1] == ""  # no secret either
+    assert not answer.errors or "the configuration was" in answer.errors[0]
     if deleted:
+        assert stored_rotation(stand) is None
         assert stand.vault.get("auth/cloud/config").status == 404
     else:
+        stored = stored_rotation(stand)
+        assert (stored.began_ns, stored.secret, stored.key_id) == (0, "", "")
         assert secret_of(stand) == kept["client_secret"]
     secrets = stand.cloud.inventory.applications[kept["client_id"]].secrets
     stand.vault.post("auth/cloud/config", {**kept, "client_secret": secrets[-1].text})
@@ -260,8 +263,6 @@ def test_a_token_that_is_revoked_meanwhile_rotates_no_further(stand, word) -> No
 
 def test_a_node_that_stops_at_any_question_leaves_a_secret_that_works(stand) -> None:
     """A stopped node answers nothing more; the store is as its last step left it."""
-    from labkit.service.message import Request
-
     headers = {"X-Vault-Token": stand.vault.root_token}
     for stop_after in range(6):
         outcome = stand.vault.handle(Request("POST", f"/v1/{PATH}", headers, {}))
@@ -274,6 +275,100 @@ def test_a_node_that_stops_at_any_question_leaves_a_secret_that_works(stand) -> 
         assert stand.vault.post(PATH).ok, stop_after
         assert secret_of(stand) != "", stop_after
     assert len(key_ids(stand)) <= 2  # one may be left of a node that stopped before it knew what it had added
+
+
+def questions(stand, outcome: Any, count: int) -> Any:
+    """Answer so many of a rotation's questions; return how it stands then, or how it ended."""
+    for _ in range(count):
+        if not isinstance(outcome, Suspended):
+            break
+        outcome = stand.vault.resume(outcome, stand.cloud.answer(outcome.fetch))
+    return outcome
+
+
+def written_again(stand) -> None:
+    """The configuration is deleted, and written as it was."""
+    kept = stand.vault.get("auth/cloud/config").data
+    stand.vault.delete("auth/cloud/config")
+    stand.vault.post("auth/cloud/config", kept).raise_for_status()
+
+
+def long_after(stand) -> None:
+    """The first rotation takes longer than another one waits."""
+    stand.clock.now_ns += PATIENCE_NS
+
+
+@pytest.mark.parametrize("between", [written_again, long_after])
+def test_of_two_rotations_the_first_keeps_and_replaces_nothing_of_the_second(stand, between) -> None:
+    """The first is begun and waits, the second begins; the first's answers come at every point of the second."""
+    asked = Request("POST", f"/v1/{PATH}", {"X-Vault-Token": stand.vault.root_token}, {})
+    for first_answers in range(6):
+        for second_answers in range(7):
+            case = (first_answers, second_answers)
+            first = questions(stand, stand.vault.handle(asked), first_answers)
+            between(stand)
+            second = questions(stand, stand.vault.handle(asked), second_answers)
+            path = first.fetch.request.path if isinstance(first, Suspended) else ""
+            before, asked_before = stored_rotation(stand), len(stand.asked)
+            first = questions(stand, first, 9)
+            now = stored_rotation(stand)
+            assert (now.id, now.began_ns) == (before.id, before.began_ns), case
+            assert stand.asked[asked_before:].count("addPassword") == path.endswith("addPassword"), case
+            second = questions(stand, second, 9)
+            secrets = [
+                each.text for each in stand.cloud.inventory.applications[stand.cloud.config["client_id"]].secrets
+            ]
+            assert second.ok, case
+            assert first.ok or first.code in ("config_changed", "cloud_unavailable"), case
+            assert secret_of(stand) in secrets, case
+            assert stand.vault.post(PATH).ok, case
+            assert key_ids(stand) == [stored_rotation(stand).key_id], case
+
+
+def test_what_the_first_of_two_cannot_remove_the_second_does(stand) -> None:
+    stand.vault.post("auth/cloud/config", {"max_retries": 0})
+    asked = Request("POST", f"/v1/{PATH}", {"X-Vault-Token": stand.vault.root_token}, {})
+    first = questions(stand, stand.vault.handle(asked), 4)
+    assert first.fetch.request.path.endswith("removePassword")
+    written_again(stand)
+    second = questions(stand, stand.vault.handle(asked), 3)
+    assert stand.vault.resume(first, respond(500)).ok
+    assert len(key_ids(stand)) == 3
+
+    assert questions(stand, second, 9).ok
+    assert key_ids(stand) == [stored_rotation(stand).key_id]
+
+
+def test_a_secret_that_is_in_place_again_is_not_removed_as_the_old_one(stand) -> None:
+    """It was put back while another one was removed; a token with which the first could go on is there again."""
+    old = secret_of(stand)
+    stand.instead[:] = [failing("removePassword", respond(500))]
+    assert stand.vault.post(PATH).ok
+    stand.instead.clear()
+    between = secret_of(stand)
+    asked = Request("POST", f"/v1/{PATH}", {"X-Vault-Token": stand.vault.root_token}, {})
+    first = questions(stand, stand.vault.handle(asked), 3)
+    assert first.fetch.request.path.endswith("removePassword")
+    stand.vault.delete("auth/cloud/config")
+    stand.vault.post("auth/cloud/config", {**stand.cloud.config, "client_secret": between})
+    questions(stand, stand.vault.handle(asked), 1)
+
+    assert questions(stand, first, 9).ok
+    texts = [each.text for each in stand.cloud.inventory.applications[stand.cloud.config["client_id"]].secrets]
+    assert (old in texts, between in texts) == (False, True)
+
+
+def test_a_secret_that_goes_with_another_client_is_named_to_be_removed(stand) -> None:
+    other = {"client_id": "99999999-0000-4000-8000-000000000001"}
+    stand.instead[:] = [
+        lambda fetch: (
+            stand.vault.post("auth/cloud/config", other) and None if "addPassw" in fetch.request.path else None
+        )
+    ]
+    refused = stand.vault.post(PATH)
+
+    assert (refused.status, f"id {key_ids(stand)[1]} is of no use, remove it" in refused.errors[0]) == (400, True)
+    assert stored_rotation(stand).left == ()
 
 
 def test_no_representation_shows_a_secret() -> None:

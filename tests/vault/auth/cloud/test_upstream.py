@@ -145,8 +145,38 @@ def test_a_configuration_that_is_changed_meanwhile_ends_the_attempt(stand) -> No
     assert stand.login().ok
 
 
+def test_an_attempt_of_before_keeps_nothing_for_one_that_began_at_the_same_time(stand) -> None:
+    """The clock stands: the old tenant's documents come while those of the new one are asked for."""
+    vm = stand.cloud.vm("web-1")
+    body = {
+        "role": "sp",
+        "jwt": vm.token(),
+        "subscription_id": vm.subscription_id,
+        "resource_group_name": vm.resource_group,
+        "vm_name": vm.name,
+    }
+    asked = Request("POST", "/v1/auth/cloud/login", {}, body)
+    for answers in range(2):
+        old = stand.vault.handle(asked)
+        for _ in range(answers):
+            old = stand.vault.resume(old, stand.cloud.answer(old.fetch))
+        other = f"99999999-0000-4000-8000-00000000000{answers}"
+        stand.vault.post("auth/cloud/config", {"tenant_id": other}).raise_for_status()
+        new = stand.vault.handle(asked)
+        assert new.fetch.request.path.startswith(f"/{other}/")
+
+        ended = stand.vault.resume(old, stand.cloud.answer(old.fetch))
+        assert "the configuration was changed meanwhile" in ended.errors[0], answers
+        uuid = stand.vault.get("sys/auth").data["cloud/"]["uuid"]
+        assert stand.vault.core.storage.list(f"node/mount/{uuid}/") == ["attempt/"], answers
+        assert "answered 400" in stand.vault.resume(new, stand.cloud.answer(new.fetch)).errors[0], answers
+        stand.vault.post("auth/cloud/config", stand.cloud.config).raise_for_status()
+        assert stand.login().ok
+        stand.vault.post("auth/cloud/config", stand.cloud.config).raise_for_status()
+
+
 def test_an_attempt_knows_whether_it_succeeded() -> None:
-    assert [upstream.FetchAttempt(1, 0, ended=ended).succeeded for ended in ("", "fetched", "x")] == [
+    assert [upstream.FetchAttempt("", 0, ended=ended).succeeded for ended in ("", "fetched", "x")] == [
         False,
         True,
         False,
