@@ -188,7 +188,7 @@ class Context:
         self.request_id = ""
         self.new_route: tuple[Any, bytes | None] | None = None
         self.is_create = False
-        self.audited: dict[str, Any] = {}  # what both its audit records say, hidden for each device
+        self.audited: Any = None  # what its audit records say, once it has one
         self.devices: tuple[Any, ...] | None = None  # audit devices of the request, once it has a record
         self.after_commit: Callable[[], None] | None = None  # what acts once the step is committed
         self.use_spent = False

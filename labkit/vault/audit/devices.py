@@ -6,14 +6,17 @@
 2. The devices are one stored record; local ones have a record of their own, in the local tree.  The first is stored
    while there is a device of either kind.
 3. ``discard`` as a file's path writes nothing, and cannot fail.
+4. A device has its salt ready as a key, and keeps what its records show of callers.  Both are gone with its decoded
+   record (R22): when a device is enabled or disabled, and when the node is sealed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.hmac import HMAC
 
 from labkit.service import fields
 from labkit.service.durations import parse_duration
@@ -44,14 +47,19 @@ _MODE = re.compile(r"(?:0o?)?[0-7]{3,4}|0", re.ASCII)
 
 
 class Device(NamedTuple):
-    """An enabled device: ``path`` ends in ``/``, ``sink`` is what it writes to; the rest is what its options mean."""
+    """An enabled device: ``path`` ends in ``/``, ``sink`` is what it writes to; the rest is what its options mean.
+
+    ``keyed`` is the salt as a key; ``callers`` has what is shown of a caller by the hash of its token (``records``).
+    """
 
     path: str
     kind: str
     description: str
     options: tuple[tuple[str, str], ...]
     salt: str
-    local: bool = False
+    local: bool
+    keyed: HMAC
+    callers: dict[str, Any]
     sink: str = ""
     log_raw: bool = False
     hmac_accessor: bool = True
@@ -83,6 +91,8 @@ def make_device(row: list[Any]) -> Device:
         tuple(sorted(options.items())),
         salt,
         local,
+        HMAC(bytes.fromhex(salt), SHA256()),
+        {},
         _sink(kind, options),
         _switch(options, "log_raw"),
         _switch(options, "hmac_accessor", "true"),
@@ -160,11 +170,6 @@ def write_devices(ctx: Context, devices: tuple[Device, ...]) -> None:
 
 def digest(device: Device, text: str) -> str:
     """Return the keyed digest that stands for a text in the device's records."""
-    return "hmac-sha256:" + _keyed_digest()(bytes.fromhex(device.salt), text.encode(), "sha256").hex()
-
-
-@cache
-def _keyed_digest() -> Callable[[bytes, bytes, str], bytes]:
-    import hmac  # it loads OpenSSL again, and most vaults have no device
-
-    return hmac.digest
+    keyed = device.keyed.copy()
+    keyed.update(text.encode())
+    return "hmac-sha256:" + keyed.finalize().hex()

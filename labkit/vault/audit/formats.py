@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.vault.audit.devices import Device
-from labkit.vault.storage.records import encode_record
+from labkit.vault.storage.records import decode_record
 
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;", "\n": "&#xA;", "\r": "&#xD;"}
 _ESCAPES |= {"\t": "&#x9;"}
 
 
-def to_line(device: Device, record: dict[str, Any]) -> bytes:
-    """Return a record as the line that a device writes, behind the device's prefix."""
-    line = encode_record(record) if device.format == "json" else to_jsonx(record).encode()
+def to_line(device: Device, record: str) -> bytes:
+    """Return a record, which is JSON, as the line that a device writes, behind the device's prefix."""
+    line = record.encode()
+    if device.format == "jsonx":
+        line = to_jsonx(decode_record(line)).encode()
     return device.prefix.encode() + line if device.prefix else line
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.vault.audit.devices import Device, digest
+from labkit.vault.storage.records import encode_text, to_json
 
 MIN_HIDDEN_CHARACTERS = 4  # shorter values are parts of any sentence
 MAX_ECHO_CHARACTERS = 200  # errors cut longer values off
@@ -21,24 +22,25 @@ MAX_ERROR_CHARACTERS = 4_096
 TOKENS, ACCESSORS = ("client_token", "token"), ("accessor", "wrapped_accessor")
 
 
-def hide(device: Device, value: Any) -> Any:
-    """Return a value with digests for its texts (rule 1)."""
+def hide(device: Device, value: Any, exempt: tuple[str, ...] = ()) -> str:
+    """Return a value as JSON, with digests for its texts, but in those of its members that are exempt (rule 1)."""
     if device.log_raw:
-        return value
+        return to_json(value)
+    if exempt and isinstance(value, dict):
+        shown = [(name, to_json(member) if name in exempt else _hide(device, member)) for name, member in value.items()]
+        return f"{{{','.join([f'{encode_text(name)}:{member}' for name, member in shown])}}}"
+    return _hide(device, value)
+
+
+def _hide(device: Device, value: Any) -> str:
     if isinstance(value, str):
-        return digest(device, value)
+        return f'"{digest(device, value)}"'
     if isinstance(value, dict):
-        return {key: hide(device, member) for key, member in value.items()}
+        shown = [f"{encode_text(name)}:{_hide(device, member)}" for name, member in value.items()]
+        return f"{{{','.join(shown)}}}"
     if isinstance(value, (list, tuple)):
-        return [hide(device, item) for item in value]
-    return value
-
-
-def hide_members(device: Device, data: Any, exempt: tuple[str, ...]) -> Any:
-    """Return the data of a request or response with digests for its texts, but in the members that are exempt."""
-    if not exempt or not isinstance(data, dict):
-        return hide(device, data)
-    return {key: member if key in exempt else hide(device, member) for key, member in data.items()}
+        return f"[{','.join([_hide(device, item) for item in value])}]"
+    return to_json(value)
 
 
 def hide_token(device: Device, text: str) -> str:

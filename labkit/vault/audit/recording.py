@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from labkit.service.errors import Internal, one_error
 from labkit.service.request_path import readable
-from labkit.vault.audit import DEVICES, UNRECORDED, filters
+from labkit.vault.audit import UNRECORDED, filters
 from labkit.vault.audit.devices import DISCARD, Device, read_devices
 from labkit.vault.audit.formats import to_line
 from labkit.vault.audit.records import Facts, lay_out
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 def record_request(ctx: Context) -> None:
     """Write the request's record to every device; raise Internal when none of them can."""
     if _find_devices(ctx):
-        _write(ctx, Facts(ctx, "request", None))
+        _write(ctx, "request", None)
 
 
 def record_response(ctx: Context, response: Response) -> None:
     """Write the response's record to the devices that have the request's; raise Internal when none of them can."""
     if ctx.devices:
-        _write(ctx, Facts(ctx, "response", response))
+        _write(ctx, "response", response)
 
 
 def record_refusal(ctx: Context, response: Response) -> None:
@@ -44,25 +44,26 @@ def record_refusal(ctx: Context, response: Response) -> None:
         if ctx.resolved is None and not ctx.keys.sealed:
             ctx.path, ctx.operation = readable(ctx.request.path), "unknown"
         if _find_devices(ctx):
-            _write(ctx, Facts(ctx, "request", response))
+            _write(ctx, "request", response)
     record_response(ctx, response)
 
 
 def _find_devices(ctx: Context) -> bool:
     """Settle which devices have this request's records; return whether there are any."""
-    unrecorded = ctx.keys.sealed or ctx.path in UNRECORDED or ctx.source.read(DEVICES) is None
-    ctx.devices = () if unrecorded else read_devices(ctx)
+    ctx.devices = () if ctx.keys.sealed or ctx.path in UNRECORDED else read_devices(ctx)
     return bool(ctx.devices)
 
 
-def _write(ctx: Context, facts: Facts) -> None:
-    devices = _chosen(ctx.devices or (), facts)
+def _write(ctx: Context, kind: str, response: Response | None) -> None:
+    facts = ctx.audited = ctx.audited or Facts(ctx)
+    facts.begin(ctx, kind, response)
+    devices = _chosen(ctx, facts, ctx.devices or ())
     failed: list[str] = []
     for device in devices:
         if device.sink == DISCARD:
             continue
         try:
-            ctx.source.append_line(device.sink, to_line(device, lay_out(facts, device)))
+            ctx.source.append_line(device.sink, to_line(device, lay_out(ctx, facts, device)))
         except OSError as error:
             failed.append(f"audit device {device.path} failed: {error}")
             ctx.observe("audit device failed", device=device.path)
@@ -70,11 +71,11 @@ def _write(ctx: Context, facts: Facts) -> None:
         raise Internal(one_error(f"internal error: {'; '.join(failed)}"))
 
 
-def _chosen(devices: tuple[Device, ...], facts: Facts) -> tuple[Device, ...]:
+def _chosen(ctx: Context, facts: Facts, devices: tuple[Device, ...]) -> tuple[Device, ...]:
     """Return the devices that have a record: those whose filter it passes, else the one that is the fallback."""
-    if not any(device.filter is not None or device.fallback for device in devices):
+    if not [device for device in devices if device.filter is not None or device.fallback]:
         return devices
-    properties = facts.properties()
+    properties = facts.properties(ctx)
     chosen = [
         device
         for device in devices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from json import JSONDecoder, encoder
 from typing import Any
 
@@ -15,6 +16,15 @@ _encode: Any = encoder.c_make_encoder(  # type: ignore[attr-defined]  # the C ha
     None, _refuse, encoder.encode_basestring, None, ":", ",", False, False, False
 )
 _decode = JSONDecoder().raw_decode  # decodes one value, without the search for white space around it
+
+
+encode_text: Callable[[str], str] = encoder.encode_basestring
+"""Write a text as JSON does, in its quotes."""
+
+
+def to_json(value: Any) -> str:
+    """Write plain values as JSON, in the form that they are stored in."""
+    return "".join(_encode(value, 0))
 
 
 def encode_record(value: Any) -> bytes:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 from xml.etree import ElementTree
 
-from labkit.vault.audit.devices import Device
+from labkit.vault.audit.devices import make_device
 from labkit.vault.audit.formats import to_jsonx, to_line
 
-DEVICE = Device("file/", "file", "", (), "00" * 32)
+DEVICE = make_device(["file/", "file", "", [["file_path", "/log"]], "00" * 32, False])
 RECORD = {"type": "request", "b": [1, 2.5, "x", None, True], "a": {"c": False, "none": None}}
 
 
 def test_a_line_is_json_behind_the_device_s_prefix() -> None:
-    assert json.loads(to_line(DEVICE, RECORD)) == RECORD
-    assert to_line(DEVICE._replace(prefix="@cee: "), {"a": 1}) == b'@cee: {"a":1}'
+    assert json.loads(to_line(DEVICE, json.dumps(RECORD))) == RECORD
+    assert to_line(DEVICE._replace(prefix="@cee: "), '{"a":"ä"}') == '@cee: {"a":"ä"}'.encode()
 
 
 def test_jsonx_has_an_element_for_each_value_sorted_by_name() -> None:
-    assert to_line(DEVICE._replace(format="jsonx"), RECORD).decode() == (
+    assert to_line(DEVICE._replace(format="jsonx", prefix="p"), json.dumps(RECORD)).decode() == (
+        "p"
         '<json:object name="a"><json:boolean name="c">false</json:boolean><json:null name="none" /></json:object>'
         '<json:array name="b"><json:number>1</json:number><json:number>2.5</json:number><json:string>x</json:string>'
         '<json:null /><json:boolean>true</json:boolean></json:array><json:string name="type">request</json:string>'

@@ -117,6 +117,13 @@ def test_a_filter_chooses_records_and_the_fallback_has_the_rest(service) -> None
     assert [record["request"]["path"] for record in records(service, "kv")[1:]] == ["secret/data/a"] * 2
     rest = [(record["request"]["operation"], record["request"]["path"]) for record in records(service, "rest")[1:]]
     assert rest == [("read", "secret/data/a")] * 2 + [("read", "sys/mounts")] * 2
+    enable(service, "all")
+    before = len(records(service, "rest"))
+    service.get("sys/mounts")
+    assert len(records(service, "rest")) == before
+    service.delete("sys/audit/kv")
+    service.get("sys/mounts")
+    assert (len(records(service, "rest")), len(records(service, "all"))) == (before, 7)
 
 
 def test_what_no_filter_lets_through_has_not_failed(service) -> None:

@@ -6,7 +6,11 @@ import json
 
 import pytest
 
-from labkit.vault.audit import devices, hiding
+from labkit.service.message import respond
+from labkit.vault.audit.devices import read_devices
+from labkit.vault.audit.records import Facts, lay_out
+from labkit.vault.context import own_work
+from labkit.vault.storage.records import encode_record
 from tests.vault.test_damage import spoil
 
 
@@ -204,23 +208,33 @@ def test_a_policy_that_does_not_open_any_more_ends_no_request(audited) -> None:
     assert [policy["name"] for policy in granting] == ["one"]
 
 
-def test_what_both_records_say_is_hidden_once_for_each_device(service, monkeypatch):
-    hidden = []
+def test_a_record_is_written_as_stored_records_are(audited) -> None:
+    odd = {'q"\\': ["ä\n\x1f😀", 10**40, 2.5, None, True, {}], "": ""}
+    audited.post("secret/data/ä%20b", {"data": odd}, headers={"X-Vault-Wrap-TTL": "60s"}, remote_address="::1")
+    audited.post("secret/data/a", {"data": 5})
+    audited.get("nowhere")
+    for path in ("/raw", "/log"):
+        lines = audited.files.lines[path][-6:]
+        assert [encode_record(json.loads(line)) for line in lines] == lines
+        wrote, answered = map(json.loads, lines[:2])
+        shared = ["time", "type", "auth", "request"]
+        assert ([*wrote], [*answered]) == (shared, [*shared, "response"])
+        refused = [[*json.loads(line)] for line in lines[2:]]
+        assert (
+            refused
+            == [["time", "type", "error", "auth", "request"], [*shared[:2], "error", *shared[2:], "response"]] * 2
+        )
+    assert last(audited, "/raw", "request")["request"]["path"] == "nowhere"
 
-    def count(device, text):
-        hidden.append(text)
-        return devices.digest(device, text)
 
-    for path in ("one", "two"):
-        service.put(f"sys/audit/{path}", {"type": "file", "options": {"file_path": f"/{path}.log"}})
-    service.post("transit/keys/k")
-    monkeypatch.setattr(hiding, "digest", count)
-
-    service.post("transit/encrypt/k", {"plaintext": "aGk="}).raise_for_status()
-
-    assert len(hidden) == 2 * 4, "token, accessor, plaintext and ciphertext"
-    for path in ("one", "two"):
-        lines = (service.files.read(f"/{path}.log") or b"").splitlines()
-        first, second = [json.loads(line) for line in lines[-2:]]
-        assert (first["type"], second["type"]) == ("request", "response")
-        assert (first["request"], first["auth"]) == (second["request"], second["auth"])
+def test_the_record_of_an_answer_has_its_own_time_and_says_of_the_request_what_it_said(service, clock) -> None:
+    service.put("sys/audit/file", {"type": "file", "options": {"file_path": "/log"}})
+    device = read_devices(own_work(service.core))[0]
+    ctx = own_work(service.core)
+    facts = Facts(ctx)
+    for kind, response, now in (("request", None, "00:00:00Z"), ("response", respond(204), "00:00:01.5Z")):
+        facts.begin(ctx, kind, response)
+        record = json.loads(lay_out(ctx, facts, device))
+        assert (record["type"], record["time"]) == (kind, f"2030-01-01T{now}")
+        assert record["request"]["path"] == ""
+        ctx.now, ctx.path = ctx.now + 1_500_000_000, "other"
