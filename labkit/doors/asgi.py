@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Protocol
 
-from labkit.doors.http_exchange import BODY_METHODS, Answer, Headers, HttpExchange, RequestReader, Service, written
+from labkit.doors.http_exchange import BODY_METHODS, Answer, HttpExchange, RequestReader, Service, written
 from labkit.doors.page import page_file
 from labkit.service.limits import MAX_REQUEST_BYTES
 from labkit.service.message import Unreadable, respond
@@ -141,22 +141,20 @@ class App(HttpApp):
         if page is not None:
             return page
         client = (scope.get("client") or ("127.0.0.1",))[0]
-        return self._exchanged(scope["method"], target, headers, content, client)
+        try:
+            return self.exchange.answer(scope["method"], target, headers, content, remote_address=client)
+        except TimeoutError:
+            return SILENT
 
-    def answer(self, method: str, target: str, headers: Headers, content: bytes, client: str) -> Answer:
-        """Answer a request that a server has read whole, and write its line of the log."""
-        answer = self._exchanged(method, target, headers, content, client)
+    def answer(self, method: str, target: str, named: dict[str, str], content: bytes, client: str) -> Answer:
+        """Answer a request to the API that a server has read whole, and log it; ``named``: its headers by name."""
+        try:
+            answer = self.exchange.answer_read(method, target, named, content, remote_address=client)
+        except TimeoutError:
+            answer = SILENT
         if self.log is not None:
             self.log(f"{client} {method} {readable(target.partition('?')[0])} {answer.status}")
         return answer
-
-    def _exchanged(
-        self, method: str, target: str, headers: Headers, content: bytes | Unreadable, client: str
-    ) -> Answer:
-        try:
-            return self.exchange.answer(method, target, headers, content, remote_address=client)
-        except TimeoutError:
-            return SILENT
 
 
 def _encoded(answer: Answer) -> list[tuple[bytes, bytes]]:

@@ -18,7 +18,8 @@ from json import encoder
 from typing import Any, NamedTuple, Protocol
 
 from labkit.service.limits import MAX_REQUEST_BYTES
-from labkit.service.message import JSON_TYPE, Response, Unreadable
+from labkit.service.message import JSON_TYPE, Body, Response, Unreadable
+from labkit.service.record import new
 
 BODY_METHODS = frozenset(("POST", "PUT", "PATCH"))
 FORM_TYPE = "application/x-www-form-urlencoded"
@@ -78,14 +79,17 @@ class RequestReader:
     def read(self, method: str, target: str, headers: Headers, content: bytes | Unreadable) -> Asked:
         """Return what a request asks, as ``request`` of a service takes it."""
         named = first_of_each(headers)
-        return Asked(method, target, self._body(method, named.get("content-type", ""), content), named)
+        return Asked(method, target, self.read_body(method, named, content), named)
 
-    def _body(self, method: str, content_type: str, content: bytes | Unreadable) -> Any:
+    def read_body(self, method: str, named: dict[str, str], content: bytes | Unreadable) -> Any:
+        """Return a request's body, as ``request`` of a service takes it."""
         if method not in BODY_METHODS or not content:
             return None
         if isinstance(content, Unreadable):
             return content
-        return self.too_large if len(content) > self.max_request_bytes else read_body(method, content_type, content)
+        if len(content) > self.max_request_bytes:
+            return self.too_large
+        return read_body(method, named.get("content-type", ""), content)
 
 
 class HttpExchange:
@@ -118,11 +122,26 @@ class HttpExchange:
         """
         if not target.startswith(API):
             return written(NO_API)
-        asked = self.reader.read(method, target, headers, content)
+        return self.answer_read(
+            method, target, first_of_each(headers), content, timeout_s, remote_address=remote_address
+        )
+
+    def answer_read(
+        self,
+        method: str,
+        target: str,
+        named: dict[str, str],
+        content: bytes | Unreadable,
+        timeout_s: float | None = None,
+        *,
+        remote_address: str = "",
+    ) -> Answer:
+        """Answer one request to the API, as ``answer`` does; ``named``: its headers, through ``first_of_each``."""
+        body = self.reader.read_body(method, named, content)
         how = {"timeout": timeout_text(timeout_s)} if self._timed and timeout_s else {}
         if self._named and remote_address:
             how["remote_address"] = remote_address
-        return written(self._service.request(*asked, **how))
+        return written(self._service.request(method, target, body, named, **how))
 
 
 def moves_clock(service: Service) -> bool:
@@ -191,10 +210,13 @@ _MARKUP = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028
 
 
 def written(response: Response) -> Answer:
-    """Return an answer in bytes."""
-    if response.body is None:
-        return Answer(response.status, dict(response.headers), b"")
-    text = "".join(_encode(response.body, 0))
+    """Return an answer in bytes; its headers are the response's own."""
+    body = response.body
+    return new(Answer, (response.status, response.headers, b"" if body is None else _written_body(body)))
+
+
+def _written_body(body: Body) -> bytes:
+    text = "".join(_encode(body, 0))
     if not text.isascii() or "<" in text or ">" in text or "&" in text:
         text = text.translate(_MARKUP)
-    return Answer(response.status, dict(response.headers), text.encode() + b"\n")
+    return text.encode() + b"\n"

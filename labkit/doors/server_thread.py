@@ -10,6 +10,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from labkit.doors.asgi import MAX_HEADER_BYTES, Log
@@ -61,14 +62,14 @@ class ServerThread:
         try:
             import uvicorn
 
-            from labkit.doors.plain_requests import PlainRequests
+            from labkit.doors.plain_connection import PlainConnection, receive_buffer
         except ImportError:
             raise NoServer("a server needs uvicorn and h11: pip install '.[serve]'") from None
         listeners = self._listen(ports)
         tls = self._tls
         config = uvicorn.Config(
             self._app,
-            http=PlainRequests,
+            http=partial(PlainConnection, receive_buffer()),  # type: ignore[arg-type]  # it only makes protocols with it
             timeout_keep_alive=KEEP_ALIVE_S,
             proxy_headers=False,  # who asks is the other end of the connection, whatever a header says
             ws="none",

@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.doors.requests": frozenset({"requests", "urllib3"}),
     "labkit.doors.httpx": frozenset({"httpx"}),
     "labkit.doors.hvac": frozenset({"hvac", "requests"}),
-    "labkit.doors.plain_requests": frozenset({"uvicorn", "h11"}),
+    "labkit.doors.plain_connection": frozenset({"uvicorn", "h11"}),
     "labkit.doors.server_thread": frozenset({"uvicorn"}),
     "labkit.commands": frozenset({"tqdm"}),
 }

@@ -91,7 +91,7 @@ def test_no_write_of_many_threads_is_lost(url: str, vault: Vault) -> None:
 
 
 def test_idle_connections_hold_up_nobody(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("labkit.doors.plain_requests.HEAD_S", 3_600)
+    monkeypatch.setattr("labkit.doors.plain_connection.HEAD_S", 3_600)
     hold_idle_connections(url)
 
 

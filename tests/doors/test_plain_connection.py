@@ -1,0 +1,293 @@
+"""Plain connections: over a socket plain requests and h11's are answered alike, in order, however their bytes come."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import pairwise
+from typing import Any
+from urllib.parse import urlsplit
+
+import hvac
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from labkit import Lab, Vault
+from labkit.doors import plain_requests
+from labkit.doors.asgi import App
+from labkit.doors.plain_connection import HEAD_S, RECEIVED_BYTES
+from tests.doors.echoed_connection import ASKED, TURNS, Timers, answers_to, asking, connection, echoed
+from tests.examples import examples
+
+
+@pytest.fixture
+def url(vault: Vault) -> Iterator[str]:
+    """A vault behind a port."""
+    with vault.serve() as address:
+        yield address
+
+
+def test_a_client_library_is_answered_plainly(vault: Vault, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered: list[str] = []
+    usual = App.answer
+
+    def count(self: App, *asked: Any) -> Any:
+        answered.append(asked[0])
+        return usual(self, *asked)
+
+    monkeypatch.setattr(App, "answer", count)
+    client = hvac.Client(url=url, token=vault.root_token)
+    client.secrets.kv.v2.create_or_update_secret("app", {"user": "ada" * 1_000})
+    assert client.secrets.kv.v2.read_secret_version("app", raise_on_deleted_version=True)["data"]["data"] == {
+        "user": "ada" * 1_000
+    }
+    client.adapter.close()
+    assert answered == ["POST", "GET"]
+
+
+def test_a_connection_goes_from_one_to_the_other_and_back(vault: Vault, url: str) -> None:
+    host = urlsplit(url)
+    token = b"X-Vault-Token: " + vault.root_token.encode() + b"\r\n"
+    body = b'{"data": {"n": 1}}'
+    head = b"POST /v1/secret/data/app HTTP/1.1\r\nHost: a\r\n" + token
+    plain = head + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    chunked = head + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+    with socket.create_connection((host.hostname, host.port), timeout=10) as line:
+        for number in range(1, 7):
+            if number % 3 == 0:  # one that comes in pieces
+                for place in range(0, len(plain), 40):
+                    line.sendall(plain[place : place + 40])
+            else:
+                line.sendall(plain if number % 3 == 1 else chunked)
+            answer = b""
+            while b'"version":%d' % number not in answer:
+                piece = line.recv(65_536)
+                assert piece, answer
+                answer += piece
+            assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+            assert answer.count(b"HTTP/1.1") == 1
+        line.sendall(b"DELETE /v1/secret/data/app HTTP/1.1\r\nHost: a\r\n" + token + b"\r\n")
+        gone = line.recv(65_536)
+    assert gone.startswith(b"HTTP/1.1 204 No Content\r\n")
+    assert b"content-length" not in gone
+    assert gone.endswith(b"\r\n\r\n")
+
+
+def test_both_ways_answer_with_the_same_headers(vault: Vault, url: str) -> None:
+    host, answers = urlsplit(url), []
+    for extra in (b"", b"TE: trailers\r\n"):  # the second is h11's
+        with socket.create_connection((host.hostname, host.port), timeout=10) as line:
+            line.sendall(b"GET /v1/sys/health HTTP/1.1\r\nHost: a\r\n" + extra + b"\r\n")
+            head = line.recv(65_536).partition(b"\r\n\r\n")[0].split(b"\r\n")
+        answers.append([text for text in head if not text.startswith(b"date: ")])
+        assert len(answers[-1]) == len(head) - 1
+    assert answers[0] == answers[1]
+
+
+def test_header_lines_that_do_not_come_whole_end_the_connection(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("labkit.doors.plain_connection.HEAD_S", 0.15)
+    with vault.serve() as url:
+        host = urlsplit(url)
+        for begun in (b"", b"GET /v1/sys/health HTTP/1.1\r\nHost: a\r\nX-A: "):
+            with socket.create_connection((host.hostname, host.port), timeout=10) as line:
+                line.sendall(begun)
+                with suppress(ConnectionResetError):
+                    assert line.recv(100) == b""
+        with socket.create_connection((host.hostname, host.port), timeout=10) as line:
+            for _ in range(2):  # one that was in time goes on for longer
+                line.sendall(b"GET /v1/sys/health HTTP/1.1\r\nHost: a\r\n\r\n")
+                assert line.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\n")
+                line.settimeout(0.3)
+                with suppress(TimeoutError):
+                    assert line.recv(1) != b""
+                line.settimeout(10)
+
+
+def test_no_header_says_who_asks(vault: Vault, url: str) -> None:
+    """An address that a caller claims would get around the addresses that its token is bound to."""
+    host = urlsplit(url)
+    vault.post("sys/audit/file", {"type": "file", "options": {"file_path": "audit.log"}})
+    for extra in (b"", b"Expect: x\r\n"):  # the second is h11's
+        with socket.create_connection((host.hostname, host.port), timeout=10) as line:
+            line.sendall(b"GET /v1/sys/mounts HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.9\r\n" + extra + b"\r\n")
+            assert line.recv(65_536).startswith(b"HTTP/1.1 403 ")
+    assert b"192.0.2.9" not in (vault.files.read("audit.log") or b"")
+
+
+def test_a_cluster_of_a_lab_is_asked_plainly_too(lab: Lab) -> None:
+    from labkit.doors.server import ServedDoor
+
+    with ServedDoor(lab["paris"]) as url:
+        host = urlsplit(url)
+        with socket.create_connection((host.hostname, host.port), timeout=10) as line:
+            line.sendall(b"GET /v1/sys/health HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert line.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+@settings(max_examples=examples(200))
+@given(st.lists(st.sampled_from(ASKED), min_size=1, max_size=5), st.lists(st.integers(0, 700), max_size=6))
+@example([ASKED[0], ASKED[1], ASKED[0]], [len(ASKED[0][0]), 2 * len(ASKED[0][0])])
+@example([ASKED[5], ASKED[0], ASKED[6]], [90, len(ASKED[5][0]), len(ASKED[5][0]) + len(ASKED[0][0])])
+@example([ASKED[5], ASKED[0]], [len(ASKED[5][0]) - 4])
+def test_requests_are_answered_in_order_however_their_bytes_come(
+    asked: list[tuple[bytes, list[Any]]], cuts: list[int]
+) -> None:
+    data = b"".join(request for request, _ in asked)
+    places = [0, *sorted(place for place in cuts if place < len(data)), len(data)]
+    pieces = [data[begin:end] for begin, end in pairwise(places) if begin < end]
+
+    assert asyncio.run(answers_to(pieces, len(asked))) == [answer for _, answer in asked]
+
+
+def test_a_request_that_is_cut_anywhere_is_answered_as_a_whole_one() -> None:
+    async def cut_everywhere() -> None:
+        for request, answer in (ASKED[0], ASKED[5], ASKED[7]):
+            for place in range(1, len(request)):
+                found = await answers_to([ASKED[1][0], request[:place], request[place:], ASKED[6][0]], 3)
+                assert found == [ASKED[1][1], answer, ASKED[6][1]], place
+
+    asyncio.run(cut_everywhere())
+
+
+def test_what_belongs_to_another_request_is_not_taken_for_one() -> None:
+    """What a client sends apart may look like a request of its own."""
+    inner = asking("/v1/inner", "u")
+    chunk = b"%x\r\n" % len(inner)
+    head = asking("/v1/outer", "t", b"", chunked=True).partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+    for pieces in (
+        [b"GET /v1/outer HTTP/1.1\r\nX-Vault-Token: t\r\nX-A: ", inner],
+        [head, chunk, inner, b"\r\n0\r\n\r\n"],
+        [asking("/v1/outer", "t", inner, extra=b"TE: trailers\r\n")[: -len(inner)], inner],
+        [asking("/v1/outer", "t", inner)[: -len(inner)], inner],
+    ):
+        found = asyncio.run(answers_to(pieces, 1))
+        assert (found[0][1], found[0][3]) == ("/v1/outer", "t")
+
+
+def test_of_two_keepers_of_time_one_is_at_work() -> None:
+    """A connection goes on after its last answer, whoever wrote those before."""
+
+    async def from_one_to_the_other() -> list[bool]:
+        protocol, _ = connection(asyncio.get_running_loop())
+        kept = []
+        for request, _ in (ASKED[4], ASKED[0], ASKED[4]):
+            protocol.data_received(request)
+            for _ in range(TURNS):
+                await asyncio.sleep(0)
+            kept.append(protocol.timeout_keep_alive_task is not None)
+        protocol.connection_lost(None)
+        return kept
+
+    assert asyncio.run(from_one_to_the_other()) == [True, False, True]
+
+
+def test_a_head_is_read_once_while_it_stays_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[bytes] = []
+    usual = plain_requests.read_head
+
+    def count(lines: bytes) -> Any:
+        read.append(lines)
+        return usual(lines)
+
+    monkeypatch.setattr(plain_requests, "read_head", count)
+    protocol, wire = connection(Timers())
+    long = asking("/v1/a", "t", extra=b"X-A: " + b"x" * 3_000 + b"\r\n")
+    many = asking("/v1/a", "t", extra=b"".join(b"x%d:\r\n" % number for number in range(100)))
+    for request, _ in [ASKED[0], ASKED[2], ASKED[5], ASKED[0], ASKED[5]]:
+        protocol.data_received(request)
+    assert len(read) == 2, "one without a body and one with"
+    for request in [long, long, many, many]:
+        protocol.data_received(request)
+    assert len(read) == 6, "a long head is not kept"
+    protocol.data_received(ASKED[1][0])
+    protocol.data_received(ASKED[5][0])
+    assert len(read) == 7, "another token is another head"
+    protocol.data_received(ASKED[0][0])
+    assert len(read) == 8, "the newest two are kept"
+    assert len(echoed(wire.written)) == 12
+
+
+def test_no_request_makes_a_timer() -> None:
+    timers = Timers()
+    protocol, wire = connection(timers)
+    for request, _ in (*ASKED[:4], *ASKED[5:7]) * 10:
+        protocol.data_received(request)
+    for request, _ in ASKED[5:7] * 10:
+        protocol.data_received(request[:-8])
+        protocol.data_received(request[-8:])
+    assert timers.made == 1
+    assert len(echoed(wire.written)) == 80
+    protocol.connection_lost(None)
+    assert not timers.waiting
+
+
+def test_a_connection_ends_when_its_time_has_come() -> None:
+    get, body = ASKED[0][0], ASKED[5][0]
+    for what, pieces, ends_s in [
+        ("nothing comes", [], HEAD_S),
+        ("an answer was the last", [(3.5, get)], 303.5),
+        ("several were", [(3.0, get), (250.0, get)], 550.0),
+        ("a body does not come whole", [(2.0, body[:-7])], 12.0),
+        ("it comes by the byte", [(2.0, body[:-7]), (5.0, body[-7:-6]), (11.0, body[-6:-5])], 12.0),
+        ("after an answer too", [(2.0, get), (200.0, body[:-7]), (209.0, body[-7:-6])], 210.0),
+        ("lines do not come whole", [(2.0, get), (20.0, get[:40]), (29.0, get[40:41])], 30.0),
+        ("the first lines do not", [(4.0, get[:40]), (9.0, get[40:41])], 10.0),
+    ]:
+        timers = Timers()
+        protocol, wire = connection(timers)
+        for at_s, piece in pieces:
+            timers.pass_until(1_000.0 + at_s)
+            protocol.data_received(piece)
+        timers.pass_until(1_000.0 + ends_s - 0.01)
+        assert not wire.closed, what
+        timers.pass_until(1_000.0 + ends_s + 0.01)
+        assert wire.closed, what
+        wire.written = b""
+        protocol.data_received(get)
+        assert wire.written == b"", "what comes after the end is not answered"
+
+
+def test_the_date_of_an_answer_is_the_servers_at_that_time() -> None:
+    protocol, wire = connection(Timers())
+    for date in (b"Mon", b"Tue"):
+        protocol.server_state.default_headers = [(b"date", date)]
+        protocol.data_received(ASKED[0][0])
+    assert wire.written.count(b"date: Mon\r\n") == wire.written.count(b"date: Tue\r\n") == 1
+
+
+def test_who_does_not_read_gets_no_more_answers_meanwhile() -> None:
+    async def held_up() -> None:
+        protocol, wire = connection(asyncio.get_running_loop())
+        protocol.pause_writing()
+        protocol.data_received(ASKED[0][0])
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert wire.written == b""
+        protocol.resume_writing()
+        while protocol.tasks:
+            await asyncio.sleep(0)
+        assert echoed(wire.written) == [ASKED[0][1]]
+        protocol.connection_lost(None)
+
+    asyncio.run(held_up())
+
+
+def test_what_comes_in_many_pieces_is_not_mixed_up_with_what_others_send(vault: Vault, url: str) -> None:
+    """All connections are received into the same memory."""
+    host, size = urlsplit(url), 3 * RECEIVED_BYTES
+    body = b'{"data": {"a": "%b"}}' % (b"a" * size)
+    head = f"POST /v1/secret/data/app HTTP/1.1\r\nHost: a\r\nX-Vault-Token: {vault.root_token}\r\n"
+    content = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    with (
+        socket.create_connection((host.hostname, host.port), timeout=10) as long,
+        socket.create_connection((host.hostname, host.port), timeout=10) as other,
+    ):
+        for place in range(0, len(content), 200_000):
+            long.sendall(content[place : place + 200_000])
+            other.sendall(b"GET /v1/sys/health HTTP/1.1\r\nHost: b\r\nX-B: %b\r\n\r\n" % (b"b" * 9_000))
+            assert other.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\n")
+        assert long.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\n")
+    assert vault.get("secret/data/app").data["data"] == {"a": "a" * size}
