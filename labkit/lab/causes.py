@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from labkit.lab import message_causes, outcome_causes, replication_causes
+from labkit.lab import cloud_causes, message_causes, outcome_causes, replication_causes
 from labkit.lab.event_choice import effect_of
 from labkit.lab.explanation import NOT_RECORDED, Cause, CauseStep, Effect, Explanation
 from labkit.lab.invariants import Invariants
@@ -19,6 +19,7 @@ from labkit.lab.recorded_run import RecordedRun
 RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {
     **message_causes.RULES,
     **replication_causes.RULES,
+    **cloud_causes.RULES,
     **outcome_causes.RULES,
 }
 MAX_STEPS = 40

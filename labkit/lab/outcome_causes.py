@@ -12,11 +12,12 @@ from textwrap import shorten
 from typing import Any
 
 from labkit.lab.addresses import CLOUD_HOST
+from labkit.lab.cloud_causes import LOGIN_REFUSED
 from labkit.lab.explanation import BEGINNING, NOT_RECORDED, OPERATOR, WORK, Cause, CauseStep, Effect
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY, ONLY_LEADER, ROOTS, WITHIN_LAG
 from labkit.lab.ledger import FailedAsk, Write
 from labkit.lab.loss_and_outage import Promotion
-from labkit.lab.message_causes import seconds, who
+from labkit.lab.message_causes import CLOUD_CALL_FAILED, seconds, who
 from labkit.lab.messages import HEADER_BYTES
 from labkit.lab.recorded_run import RecordedRun
 from labkit.lab.replication_causes import by_trigger
@@ -25,18 +26,9 @@ from labkit.service.durations import SECOND_NS
 
 READ = "get-secret"
 MAX_REASON = 160
-CLOUD_CALL_FAILED = "cloud call failed"
-SAYS_WHY = ("upstream_refused", "connection_refused", "login refused", CLOUD_CALL_FAILED)
+SAYS_WHY = ("upstream_refused", "connection_refused", LOGIN_REFUSED, CLOUD_CALL_FAILED)
 """What a node observes when it refuses a request for that reason."""
 
-STATUS_OF = {"cloud outage": 0, "cloud slow": 0, "cloud throttled": 429}
-CLOUD_IS_BACK = {
-    "cloud recovered": "cloud outage",
-    "cloud restored": "cloud slow",
-    "cloud unthrottled": "cloud throttled",
-}
-ENDPOINTS_OF = {"login": ("discovery", "keys", "token"), "management": ("compute",), "graph": ("directory",)}
-"""How calls end that a fault of the cloud ends, what ends that fault, and which endpoints the cloud's hosts have."""
 BEHIND, SECONDARY = 412, (400, 472)
 NOT_SERVED = (307, 429, 473, 503)
 
@@ -141,10 +133,9 @@ def _why_refused(run: RecordedRun, asked: FailedAsk, answer: int) -> tuple[Effec
         return ("observed", given_up), ""
     said = run.last("observed", answer, node=asked.node, what=SAYS_WHY)
     said = said if said is not None and run.at_ns(said) == sent_ns else None
-    if said is not None and run.rows[said][3] == CLOUD_CALL_FAILED:
-        return _why_no_cloud(run, asked, said), ""
     if said is not None:
-        return ("observed", said), ""
+        what = run.rows[said][3]
+        return (what if what in (LOGIN_REFUSED, CLOUD_CALL_FAILED) else "observed", said), ""
     lost = _lost_fetch(run, asked, answer)
     if lost is not None:
         return ("lost", lost), ""
@@ -153,35 +144,10 @@ def _why_refused(run: RecordedRun, asked: FailedAsk, answer: int) -> tuple[Effec
     return ("request", answer), ""
 
 
-def _why_no_cloud(run: RecordedRun, asked: FailedAsk, said: int) -> Effect:
-    """Return what led to a call of the cloud that failed."""
-    fault, lost = _fault_of_cloud(run, said), _lost_fetch(run, asked, said)
-    if fault is None and lost is not None:
-        return "lost", lost
-    return "observed", said if fault is None else fault
-
-
 def _lost_fetch(run: RecordedRun, asked: FailedAsk, answer: int) -> int | None:
     """Return the last call that a node made for a request, and that did not arrive; None where none was lost."""
     lost = [row for row in run.messages(range(answer), source=asked.node, fate="lost") if _is_fetch(run, row)]
     return lost[-1] if lost and run.rows[lost[-1]][1] >= _begun_ns(run, asked, answer) else None
-
-
-def _fault_of_cloud(run: RecordedRun, said: int) -> int | None:
-    """Return what was done to the part of the cloud that a failed call was for, and stands; None where nothing was."""
-    failed = dict(run.rows[said][4])
-    endpoints = ENDPOINTS_OF.get(failed["host"].partition(".")[0], ())
-    stands: dict[tuple[str, str], int] = {}
-    for number, row in enumerate(run.rows[:said]):
-        if row[0] != "observed" or row[2] != CLOUD_HOST:
-            continue
-        what, done = row[3], dict(row[4])
-        status = done.get("status", STATUS_OF.get(what))
-        if what in CLOUD_IS_BACK:
-            stands.pop((CLOUD_IS_BACK[what], done["endpoint"]), None)
-        elif status == failed["status"] and done["endpoint"] in endpoints:
-            stands[what, done["endpoint"]] = number
-    return min(stands.values(), default=None)
 
 
 def _is_fetch(run: RecordedRun, row: int) -> bool:

@@ -14,8 +14,10 @@ from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
+from labkit.cloud.failures import ENDPOINTS
+from labkit.lab.addresses import CLOUD_HOST
 from labkit.lab.measures.state_spans import Span, rows_of, spans_of
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import SECOND_NS, format_duration
 from labkit.trace import FaultEvent, Trace
 from labkit.views.time_axis import round_slice_ns
 
@@ -32,6 +34,24 @@ SILENT_NS = 7 * SECOND_NS // 2  # an upstream sends a heartbeat a second
 BEHIND_S = 1.0
 
 UNDOING = ("heal", "restart", "restore", "resume", "correct", "steady", "expose")
+CLOUD_VERBS = {
+    "cloud outage": ("fault", "cloud-outage"),
+    "cloud recovered": ("undoing", "cloud-recover"),
+    "cloud slow": ("fault", "cloud-slow by {}"),
+    "cloud restored": ("undoing", "cloud-restore"),
+    "cloud fails": ("fault", "cloud set to fail"),
+    "cloud throttled": ("fault", "cloud throttled"),
+    "cloud unthrottled": ("undoing", "cloud unthrottled"),
+    "keys rolled": ("fault", "roll-keys"),
+    "key unpublished": ("fault", "cloud signs with an unpublished key"),
+    "key published": ("undoing", "cloud publishes its key"),
+    "key revoked": ("fault", "cloud takes its key back"),
+    "key set held": ("fault", "cloud holds its key set"),
+    "key set released": ("undoing", "cloud releases its key set"),
+    "cloud clock": ("fault", "cloud's clock off by {}"),
+}
+"""{what the cloud's host observes: the kind of its mark, and its words, as those of the scenario's verb}."""
+
 MODES = {"primary": "promoted", "secondary": "demoted", "disabled": "disabled"}
 STOPPED = ("down", "sealed", "paused")
 
@@ -187,7 +207,7 @@ def _columns(records: Records, window: Window, slice_ns: int) -> tuple[Column, .
 
 def marks_of(records: Records) -> Iterable[TimelineMark]:
     """Return a mark for everything that happened, kind by kind."""
-    faults = list(_fault_marks(records))
+    faults = [*_fault_marks(records), *_cloud_marks(records)]
     yield from faults
     seen = {(mark.at_ns, mark.words) for mark in faults}
     for step in records.trace.select("step", status=BEGUN):
@@ -221,6 +241,21 @@ def _fault_marks(records: Records) -> Iterable[TimelineMark]:
         joined = " and ".join(", ".join(targets).rsplit(", ", 1))
         layers = ": " + ", ".join(dict.fromkeys(event.detail for event in events)) if verb == "corrupt" else ""
         yield TimelineMark(at_ns, what, f"{verb} {joined}{layers}".rstrip())
+
+
+def _cloud_marks(records: Records) -> Iterable[TimelineMark]:
+    """Return a mark for each fault of the cloud, by endpoint; one of all endpoints names none."""
+    groups: dict[tuple[int, str, str], list[str]] = {}
+    for event in records.trace.select("observed", node=CLOUD_HOST):
+        if event.what in CLOUD_VERBS:
+            fields = dict(event.fields)
+            length_ns = fields.get("delay_ns", fields.get("ahead_ns", 0))
+            shown = f"-{format_duration(-length_ns)}" if length_ns < 0 else format_duration(length_ns)
+            groups.setdefault((event.at_ns, event.what, shown), []).append(fields.get("endpoint", ""))
+    for (at_ns, what, shown), endpoints in groups.items():
+        kind, words = CLOUD_VERBS[what]
+        for endpoint in [""] if set(ENDPOINTS) <= set(endpoints) else dict.fromkeys(endpoints):
+            yield TimelineMark(at_ns, kind, words.format(shown) + (f" at {endpoint}" if endpoint else ""))
 
 
 # ---- in words

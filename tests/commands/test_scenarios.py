@@ -32,7 +32,7 @@ def test_scenarios_are_listed_by_title(checkout: Path, capsys: pytest.CaptureFix
     assert f"{'first/failover':<{width}}  Losing a region" in lines
     groups = "\n".join(lines).split("\n\n")[:-1]
     folders = [{line.split("/")[0] for line in group.split("\n")} for group in groups]
-    assert folders == [{"cloud"}, {"dr"}, {"faults"}, {"first"}]
+    assert folders == [{"cloud"}, {"dr"}, {"faults"}, {"first"}, {"keys"}]
     name = own_name()
     assert lines[count + len(groups) - 1 :] == [
         "",

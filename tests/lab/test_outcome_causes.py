@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import CloudPlan, pair
 
 
 def test_an_answered_operation_ends_at_the_client(lab):
@@ -114,42 +110,3 @@ def test_a_hasty_promotion_names_the_operator():
 
     assert "what holds it is sent at" in found.steps[1].sentence
     assert found.origin == "operator"
-
-
-def refused_login(act: Any, **claims: Any) -> str:
-    """Do something to a lab whose cloud is at tokyo, and return why a login at paris was refused then."""
-    lab = Lab(replace(pair(), cloud=CloudPlan(site="tokyo")), seed=5)
-    paris, vm = lab["paris"], lab.cloud.vm("web-1")
-    for path, body in (
-        ("sys/auth/cloud", {"type": "cloud"}),
-        ("auth/cloud/config", {**lab.cloud.config, "max_retries": 0}),
-        ("auth/cloud/role/web", {"bound_service_principal_ids": vm.principal_id}),
-    ):
-        assert paris.post(path, body).status == 204
-    act(lab)
-    place = {"subscription_id": vm.subscription_id, "resource_group_name": vm.resource_group, "vm_name": "web-1"}
-    body = {"role": "web", "jwt": lab.cloud.mint("web-1", claims=claims), **place}
-    assert not paris.post("auth/cloud/login", body, token="").ok
-    return str(lab.why("refused"))
-
-
-def test_a_refused_login_names_its_reason_or_what_was_done_to_the_cloud():
-    def out_and_back(lab):
-        lab.cloud_slow("1s", "keys")
-        lab.cloud_outage("discovery")
-        lab.cloud_recover("discovery")
-        lab.cloud_outage("compute")
-        lab.cloud_outage("keys")
-        lab.cloud_restore("keys")
-
-    assert "login refused (mount auth/cloud/, reason expired" in refused_login(lambda lab: None, exp=1)
-    assert "cloud outage (endpoint discovery)" in refused_login(lambda lab: lab.cloud_outage())
-    assert "cloud outage (endpoint keys)" in refused_login(out_and_back)
-    assert "cloud fails (endpoint keys, " in refused_login(lambda lab: lab.cloud.fail_next("keys", 503))
-
-    def cut_off(lab):
-        lab.cloud.fail_next("keys", 503)
-        lab.partition("paris", "tokyo")
-
-    cut = refused_login(cut_off)
-    assert "the line paris <> tokyo is cut both ways, by hand" in cut

@@ -209,3 +209,108 @@ def test_about_what_the_reader_is_invited_to_try(played):
     lab.partition("paris", "tokyo")
     lab["tokyo"].promote()
     assert "rule broken: one primary" in lab.dashboard().page
+
+
+# ---- what the lesson on machines claims
+
+
+def test_about_what_a_machine_may_do(played):
+    names, shown = played["01_machines"]
+
+    assert names["claims"]["xms_mirid"].endswith("/virtualMachines/web-1")
+    assert ("web-1", 3600, {"user": "ada"}, 403) in shown
+
+
+def test_about_who_should_not_get_in_and_where_the_reason_is(played):
+    names, shown = played["01_machines"]
+
+    assert {(answer.status, *answer.errors) for answer in names["tries"]} == {
+        (403, "1 error occurred:\n\t* permission denied\n\n")
+    }
+    assert ["resource_group", "machine_claim", "expired", "audience", "algorithm"] in shown
+
+
+def test_about_rolling_keys_and_a_cloud_that_is_down(played):
+    names, _ = played["01_machines"]
+
+    assert names["statuses"] == [200, 403, 200]
+    assert (names["after_hours"], names["after_a_day"].status) == (200, 503)
+
+
+def test_about_the_last_password(played):
+    names, shown = played["01_machines"]
+
+    assert (204, False, 200) in shown
+    assert names["before"] != names["after"]
+
+
+def test_about_a_failover_without_the_cloud(played):
+    names, shown = played["01_machines"]
+    (why,) = [value for value in shown if hasattr(value, "origin")]
+
+    assert [names[name] for name in ("at_paris", "with_token", "at_tokyo")] == [200, 200, 503]
+    assert 20 < (names["lab"].now - names["begun"]) / 1e9 < 30
+    assert why.origin == "fault"
+    assert why.root.sentence.startswith("the cloud's endpoint discovery answers nothing")
+    assert "cloud-outage at discovery" in names["lab"].timeline().description
+    assert shown[-1] == 200
+
+
+def test_about_what_the_reader_of_the_lesson_on_machines_is_invited_to_try(played):
+    """A key that was taken back lets machines in for an hour; a slow cloud is noticed where no keys are kept."""
+    from labkit import Vault
+
+    vault = Vault.dev(seed=5)
+    web1 = vault.cloud.vm("web-1")
+    vault.post("auth/cloud/role/web", {"bound_resource_groups": "web"})
+    body = {"jwt": vault.cloud.mint("web-1")}
+    assert web1.login(vault, role="web", **body).ok
+    vault.cloud.revoke_key()
+    vault.advance("59m")
+    assert web1.login(vault, role="web", **body).ok
+    vault.advance("2m")
+    assert web1.login(vault, role="web", **body).status == 403
+
+
+# ---- what the lesson on keys claims
+
+
+def test_about_versions_of_a_key(played):
+    names, shown = played["02_keys"]
+
+    assert names["old"] != names["again"]
+    assert ("vault:v2:", [200, 200]) in shown
+    assert (400, 200, 200) in shown
+    assert (400, 400, ["min decryption version should not be less then min available version"]) in shown
+
+
+def test_about_getting_a_key_out_and_back(played):
+    _, shown = played["02_keys"]
+
+    assert (400, ["private key material is not exportable"]) in shown
+    assert (True, 400, 200) in shown
+
+
+def test_about_searching_and_keys_of_somebody_else(played):
+    names, shown = played["02_keys"]
+
+    assert [3, 1, 3, 1, 3] in shown
+    assert names["signed"].ok
+    assert names["after"].errors == ["the key store has no key of label orders"]
+
+
+def test_about_a_ciphertext_that_outlives_its_key(played):
+    names, shown = played["02_keys"]
+    (why,) = [value for value in shown if hasattr(value, "origin")]
+
+    assert [(200, []), (400, ["invalid ciphertext: version is too new"])] in shown
+    assert (1, 400, ["cipher: message authentication failed"]) in shown
+    assert "transit/keys/letters/rotate" in why.steps[0].sentence
+    assert shown[-1] == 200
+    lab = names["Lab"].restore(names["before"])
+    lab["paris"].post("transit/keys/letters/rotate")
+    second = lab["paris"].post("transit/encrypt/letters", names["note"]).data["ciphertext"]
+    asked = {**names["note"], "key_version": 1}
+    assert lab["paris"].post("transit/encrypt/letters", asked).data["ciphertext"].startswith("vault:v1:")
+    lab.failover("paris", "tokyo")
+    assert lab["tokyo"].post("transit/decrypt/letters", {"ciphertext": second}).ok, "planned: nothing is lost"

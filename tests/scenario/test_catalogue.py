@@ -141,6 +141,15 @@ OF_CLOUD = {
         "step 13: ask tokyo POST auth/cloud/login",
     ),
 }
+OF_KEYS = {
+    "rotated-too-late": Altered(
+        "{do: crash, target: paris}", "{do: crash, target: paris, at: 6s}", "step 10: ask tokyo POST transit/decrypt"
+    ),
+}
+OTHERS = {
+    **{f"cloud/{name}": row for name, row in OF_CLOUD.items()},
+    **{f"keys/{name}": row for name, row in OF_KEYS.items()},
+}
 
 
 @pytest.mark.parametrize(
@@ -151,11 +160,11 @@ def test_without_its_point_a_scenario_is_not_as_expected(name: str, checkout: Pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OF_CLOUD)
-def test_without_its_point_a_scenario_of_the_cloud_is_not_as_expected(
+@pytest.mark.parametrize("name", OTHERS)
+def test_without_its_point_a_scenario_of_the_cloud_or_keys_is_not_as_expected(
     name: str, checkout: Path, tmp_path: Path
 ) -> None:
-    play_altered(checkout / f"scenarios/cloud/{name}.lab.yaml", OF_CLOUD[name], tmp_path)
+    play_altered(checkout / f"scenarios/{name}.lab.yaml", OTHERS[name], tmp_path)
 
 
 def play_altered(path: Path, altered: Altered, folder: Path) -> None:
@@ -172,5 +181,6 @@ def play_altered(path: Path, altered: Altered, folder: Path) -> None:
 
 
 def test_every_scenario_of_the_catalogues_is_altered(checkout: Path) -> None:
-    assert {path.name.removesuffix(".lab.yaml") for path in (checkout / "scenarios/cloud").iterdir()} == set(OF_CLOUD)
-    assert {path.name.removesuffix(".lab.yaml") for path in (checkout / "scenarios/dr").iterdir()} == set(ALTERED)
+    for folder, altered in (("cloud", OF_CLOUD), ("dr", ALTERED), ("keys", OF_KEYS)):
+        names = {path.name.removesuffix(".lab.yaml") for path in (checkout / "scenarios" / folder).iterdir()}
+        assert names == set(altered), folder

@@ -453,6 +453,26 @@ def test_the_end_of_a_reindex_is_marked(lab):
     assert [words for words in marks(of(lab), "undoing") if words.startswith("reindex")] == ["reindexed tokyo"]
 
 
+def test_faults_of_the_cloud_are_marked_with_the_words_of_their_verbs(lab):
+    lab.cloud_outage()
+    lab.run("1s").cloud_recover()
+    lab.run("1s").cloud_slow("2s", "keys")
+    lab.run("1s").cloud.outage("token", "compute")
+    lab.run("1s").cloud.set_clock_ahead("-90s")
+    lab.roll_keys()
+
+    marks = [(mark.what, mark.words) for mark in of(lab).marks if mark.at_ns >= 5 * SECOND_NS]
+    assert marks == [
+        ("fault", "cloud-outage"),
+        ("undoing", "cloud-recover"),
+        ("fault", "cloud-slow by 2s at keys"),
+        ("fault", "cloud-outage at compute"),
+        ("fault", "cloud-outage at token"),
+        ("fault", "cloud's clock off by -1m30s"),
+        ("fault", "roll-keys"),
+    ]
+
+
 def test_corruption_is_marked_with_its_layer(lab):
     lab.corrupt("tokyo", layer="page")
 
