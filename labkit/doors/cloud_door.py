@@ -9,11 +9,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
 
 from labkit.doors.asgi import HttpApp, Message, target_of
+from labkit.doors.door import Door
 from labkit.doors.http_exchange import Answer, written
-from labkit.doors.server_thread import LOOPBACK, DoorSettings, ServerThread
+from labkit.doors.server_thread import LOOPBACK, DoorSettings
 from labkit.service.cloud_environments import is_of_cloud
 from labkit.service.message import Response, Unreadable, respond
 
@@ -56,32 +56,12 @@ class CloudApp(HttpApp):
         return written(self._ask(*asked, remote_address=client))
 
 
-class CloudDoor:
-    """The door of a cloud on a socket: ``url`` once it is open."""
+class CloudDoor(Door):
+    """The door of a cloud."""
 
     def __init__(self, ask: AskCloud, port: int = 0, settings: DoorSettings | None = None) -> None:
         settings = (settings or DoorSettings())._replace(host=LOOPBACK)
-        self._port, self._thread = port, ServerThread(CloudApp(ask, settings), settings)
-        self.url = ""
-
-    def __repr__(self) -> str:
-        return f"CloudDoor({self.url or 'closed'})"
-
-    def __enter__(self) -> str:
-        return self.open()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
-    def open(self) -> str:
-        """Listen, and return the URL once requests are answered; raise NoServer."""
-        ((_, self.url),) = self._thread.open([self._port])
-        return self.url
-
-    def close(self) -> None:
-        """Stop; requests under way are answered first."""
-        self.url = ""
-        self._thread.close()
+        super().__init__(CloudApp(ask, settings), port, settings)
 
 
 def _without_port(host: str) -> str:

@@ -1,0 +1,41 @@
+"""A door: one application behind one port, opened and closed.
+
+with Door(app) as url:
+    …
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from labkit.doors.asgi import HttpApp
+from labkit.doors.server_thread import DoorSettings, NoServer, ServerThread
+
+
+class Door:
+    """A door on a socket: ``url`` once it is entered or opened."""
+
+    def __init__(self, app: HttpApp, port: int = 0, settings: DoorSettings | None = None) -> None:
+        self._port, self._thread = port, ServerThread(app, settings or DoorSettings())
+        self.url = ""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url or 'closed'})"
+
+    def __enter__(self) -> str:
+        return self.open()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def open(self) -> str:
+        """Listen, and return the URL once requests are answered; raise NoServer."""
+        if self.url:
+            raise NoServer(f"this door is open already, at {self.url}; close it first, or make another one")
+        ((_, self.url),) = self._thread.open([self._port])
+        return self.url
+
+    def close(self) -> None:
+        """Stop; requests under way are answered first."""
+        self.url = ""
+        self._thread.close()
