@@ -8,7 +8,12 @@
 
 from __future__ import annotations
 
-import httpx
+from labkit.doors.missing_client import missing_client
+
+try:
+    import httpx
+except ModuleNotFoundError as error:
+    raise missing_client("httpx", error) from None
 
 from labkit.doors.http_exchange import HttpExchange, Service
 from labkit.service.limits import MAX_REQUEST_BYTES

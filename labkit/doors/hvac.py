@@ -12,10 +12,15 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from hvac.adapters import JSONAdapter
-from requests import Response, Session
-from requests.exceptions import ReadTimeout
-from requests.structures import CaseInsensitiveDict
+from labkit.doors.missing_client import missing_client
+
+try:
+    from hvac.adapters import JSONAdapter
+    from requests import Response, Session
+    from requests.exceptions import ReadTimeout
+    from requests.structures import CaseInsensitiveDict
+except ModuleNotFoundError as error:
+    raise missing_client("hvac", error) from None
 
 from labkit.doors import requests as requests_door
 from labkit.doors.http_exchange import API, BODY_METHODS, Service, moves_clock, timeout_text, written

@@ -12,11 +12,16 @@ from http.client import responses
 from io import BytesIO
 from typing import Any
 
-from requests import PreparedRequest, Response
-from requests.adapters import BaseAdapter
-from requests.exceptions import ReadTimeout
-from requests.structures import CaseInsensitiveDict
-from urllib3 import HTTPResponse
+from labkit.doors.missing_client import missing_client
+
+try:
+    from requests import PreparedRequest, Response
+    from requests.adapters import BaseAdapter
+    from requests.exceptions import ReadTimeout
+    from requests.structures import CaseInsensitiveDict
+    from urllib3 import HTTPResponse
+except ModuleNotFoundError as error:
+    raise missing_client("requests", error) from None
 
 from labkit.doors.http_exchange import Answer, HttpExchange, Service
 from labkit.service.limits import MAX_REQUEST_BYTES
