@@ -54,11 +54,14 @@ def patch(ctx: Context, name: str, custom_metadata: dict[str, Any] | None) -> di
     return _changed(ctx, found._replace(metadata=custom.merge(found.metadata, custom_metadata)))
 
 
-def delete(ctx: Context, name: str) -> None:
-    """Delete a child and all that is in it; one that does not exist is not an error."""
+def delete(ctx: Context, name: str) -> dict[str, Any] | None:
+    """Delete a child and all that is in it; one that does not exist is not an error, but the answer warns."""
     found = _find(ctx, name)
-    if found is not None:
-        namespaces.delete(ctx, found)
+    if found is None:
+        ctx.warn("requested namespace does not exist")
+        return None
+    namespaces.delete(ctx, found)
+    return {"status": DELETED}
 
 
 def describe(namespace: Namespace) -> dict[str, Any]:
@@ -74,6 +77,8 @@ def _changed(ctx: Context, namespace: Namespace) -> dict[str, Any]:
 def _find(ctx: Context, name: str) -> Namespace | None:
     return read_table(ctx.namespace_storage).child(namespaces.name_of(name))
 
+
+DELETED = "deleted"  # clients read a status there; others name one under way here
 
 NAME = fields.path("name", "name of the namespace: one segment")._replace(pattern=r".*[^/]/?")
 METADATA = fields.mapping("custom_metadata", "names and texts to keep with the namespace")
