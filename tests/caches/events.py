@@ -88,10 +88,12 @@ def wait(twins: Twins, dice: Random) -> None:
 
 
 def wait_for_an_end(twins: Twins, dice: Random) -> None:
-    """Move the clock to the instant at which a token ends, just before it, or just after it."""
-    due = sorted(at_ns for at_ns in twins.facts["deadlines"].values() if at_ns > twins.clock.now_ns)
-    if due:
-        twins.clock.now_ns = due[0] + dice.choice((-1, 0, 1))
+    """Ask just before the next token ends, when it does, and just after it, as a node that did not delete it yet."""
+    due = sorted((at_ns, name) for name, at_ns in twins.facts["deadlines"].items() if at_ns > twins.clock.now_ns)
+    for at_ns, name in due[:1]:
+        for by_ns in (-1, 0, 1):
+            twins.clock.now_ns = at_ns + by_ns
+            twins.send("GET", "secret/data/app", None, name, ticks=False)
 
 
 def set_clock_back(twins: Twins, dice: Random) -> None:
@@ -434,7 +436,7 @@ def act_on_the_other_node(twins: Twins, dice: Random) -> None:
         twins, dice
     )
     twins.asked = 0
-    look_again(twins)
+    twins.both(Cluster.look_again)
 
 
 def step_down(twins: Twins, dice: Random) -> None:
@@ -476,19 +478,9 @@ def changed(twins: Twins, key: str, alter: Callable[[bytes], bytes | None], name
         stored = cluster.store.get(key)
         if stored is not None:
             cluster.store.apply({key: alter(stored)}, ANY_TERM)
+        cluster.look_again()
 
     twins.both(change, f"{named} {key}")
-    look_again(twins)
-
-
-def look_again(twins: Twins) -> None:
-    """Let both nodes find again what falls due and which leases there are: of these they follow their own writes."""
-
-    def look(cluster: Cluster) -> None:
-        for node in cluster.nodes:
-            node.core.apply_mode()
-
-    twins.both(look, "look again")
 
 
 def damage(twins: Twins, dice: Random) -> None:
@@ -549,10 +541,10 @@ def roll_back(twins: Twins, dice: Random) -> None:
     def put_back(cluster: Cluster) -> None:
         extra = {key: None for key in cluster.store.keys() if key not in kept}  # noqa: SIM118  # a store is no dict
         cluster.store.apply({**extra, **kept}, ANY_TERM)
+        cluster.look_again()
 
     if kept:
         twins.both(put_back)
-        look_again(twins)
 
 
 EVENTS: tuple[Callable[[Twins, Random], None], ...] = (

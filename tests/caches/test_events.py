@@ -324,6 +324,16 @@ CASES: dict[str, dict[str, Case]] = {
             200,
             404,
         ),
+        "of a namespace, disabled": Case(delete("team/sys/mounts/secret"), IN_TEAM, 200, 404),
+        "of a namespace, moved": Case(
+            post("sys/remount", {"from": "team/secret", "to": "team/moved"}), IN_TEAM._replace(token="root"), 200, 404
+        ),
+        "of a namespace, moved within it, by its header": Case(
+            post("sys/remount", {"from": "secret", "to": "moved"}, headers=TEAM),
+            READ._replace(token="team child", headers=TEAM),
+            200,
+            404,
+        ),
         "disabled on another node": Case(on_other_node(delete("sys/mounts/secret")), READ, 200, 404),
         "an auth method": Case(
             post("sys/auth/cloud2", {"type": "cloud"}), Asked("LIST", "auth/cloud2/role", None, "root"), 404, 404

@@ -98,6 +98,11 @@ class Cluster:
         for node, state in zip(others, self._born[1:], strict=True):
             self.rebuild(node, state, Files())
 
+    def look_again(self) -> None:
+        """Let nodes find again what falls due and which leases there are: of these they follow their own writes."""
+        for node in self.nodes:
+            node.core.apply_mode()
+
     def reopen(self) -> None:
         """Close the store's file and open it again; each node goes on with what it was."""
         if isinstance(self.store, SqliteStorage):
@@ -270,7 +275,8 @@ class Twins:
         """Compare what both kept of their requests, and close their stores."""
         self.compare_calls()
         for cluster in self.pair:
-            cluster.nodes[0].close()
+            if isinstance(cluster.store, SqliteStorage):
+                cluster.store.close()
 
     def _next(self, number: int, cluster: Cluster) -> Vault:
         """Return the node that is asked, after the forgetful twin's nodes forgot."""
