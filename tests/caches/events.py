@@ -280,6 +280,8 @@ def change_managed_key(twins: Twins, dice: Random) -> None:
     """Write or delete a managed key, and a transit key that is kept there."""
     body: Body = {"key_label": "l", "mechanism": "CKM_AES_GCM", "allow_generate_key": True}
     twins.send(dice.choice(("POST", "POST", "DELETE")), "sys/managed-keys/pkcs11/aes", body)
+    twins.send("POST", "transit/keys/ext/config", {"deletion_allowed": True})
+    twins.send("DELETE", "transit/keys/ext")
     twins.send("POST", "transit/keys/ext", {"type": "managed_key", "managed_key_name": "aes"})
 
 

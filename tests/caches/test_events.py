@@ -44,18 +44,24 @@ class Asked(NamedTuple):
 
 
 class Case(NamedTuple):
-    """An event, the request, its status before, and after; ``data``: what a secret says afterwards."""
+    """An event, the request, its status before, and after.
+
+    ``data`` is what a secret says afterwards, ``other`` the request that is sent afterwards, where it is another one.
+    """
 
     event: Act
     asked: Asked
     before: int
     after: int
     data: int | None = None
+    other: Asked | None = None
 
 
 READ = Asked("GET", "secret/data/app")
 WRITE = Asked("POST", "secret/data/app", {"data": {"n": 1}})
 ENCRYPT = Asked("POST", "transit/encrypt/k", {"plaintext": "aGk="})
+EXTERNAL = Asked("POST", "transit/keys/outside", {"type": "managed_key", "managed_key_name": "aes"})
+BOUND = READ._replace(token="bound")
 IN_TEAM = Asked("GET", "team/secret/data/app", None, "team child")
 BY_ROOT = READ._replace(token="root")
 
@@ -187,6 +193,10 @@ def swap_mounts(twins: Twins) -> None:
         post("sys/remount", {"from": source, "to": target})(twins)
 
 
+nothing: Act = lambda twins: None  # noqa: E731  # as the others
+managed_key = post(
+    "sys/managed-keys/pkcs11/aes", {"key_label": "l", "mechanism": "CKM_AES_GCM", "allow_generate_key": True}
+)
 unseal = by_dice(events.unseal)
 rate = post("sys/quotas/rate-limit/r", {"path": "secret", "rate": 1, "interval": "1h"})
 audit = post("sys/audit/file", {"type": "file", "options": {"file_path": LINE}})
@@ -393,8 +403,55 @@ CASES: dict[str, dict[str, Case]] = {
             200,
             200,
         ),
-        "a token bound to addresses, from another": Case(
-            lambda twins: None, READ._replace(token="bound", address="10.0.0.7"), 403, 403
+        "a managed key": Case(managed_key, EXTERNAL, 400, 200),
+        "a managed key, asked for twice": Case(then(managed_key, times(2, EXTERNAL)), EXTERNAL, 400, 200),
+        "a managed key, deleted": Case(
+            then(managed_key, times(1, EXTERNAL), delete("sys/managed-keys/pkcs11/aes")),
+            EXTERNAL,
+            400,
+            400,
+            other=EXTERNAL._replace(path="transit/keys/further"),
+        ),
+    },
+    "what else is sent": {
+        "another address": Case(nothing, BOUND, 200, 403, other=BOUND._replace(address="10.0.0.7")),
+        "an address again": Case(
+            times(1, BOUND._replace(address="10.0.0.7")), BOUND, 200, 200, other=BOUND._replace(address="127.1.2.3")
+        ),
+        "a namespace": Case(nothing, BY_ROOT, 200, 200, data=0, other=BY_ROOT._replace(headers=TEAM)),
+        "a namespace that is not there": Case(
+            nothing, READ, 200, 404, other=READ._replace(headers={"X-Vault-Namespace": "none"})
+        ),
+        "no namespace": Case(nothing, BY_ROOT._replace(headers=TEAM), 200, 200, data=1, other=BY_ROOT),
+        "a namespace's path, by a token of the root namespace": Case(
+            policy(POLICIES[10]), WRITE._replace(path="team/secret/data/app"), 200, 200
+        ),
+        "a namespace's path, asked for twice": Case(
+            then(policy(POLICIES[10]), times(2, WRITE._replace(path="team/secret/data/app"))), WRITE, 200, 403
+        ),
+        "an index that is none": Case(primary, READ, 200, 400, other=READ._replace(headers={"X-Vault-Index": "x"})),
+        "an origin": Case(
+            post("sys/config/cors", {"allowed_origins": "https://a.example"}),
+            READ,
+            200,
+            403,
+            other=READ._replace(headers={"Origin": "https://b.example"}),
+        ),
+        "a token that is none": Case(nothing, READ, 200, 403, other=READ._replace(token="hvs.none")),
+        "no token": Case(nothing, READ, 200, 403, other=READ._replace(token="")),
+        "another method": Case(policy(POLICIES[2]), READ, 200, 403, other=READ._replace(method="DELETE")),
+        "a list": Case(
+            nothing, Asked("GET", "secret/metadata?list=true"), 200, 200, other=Asked("LIST", "secret/metadata")
+        ),
+        "a wrap TTL": Case(
+            policy(POLICIES[8]), READ, 200, 200, other=READ._replace(headers={"X-Vault-Wrap-TTL": "15s"})
+        ),
+        "a body that is refused": Case(
+            policy(POLICIES[6]),
+            ENCRYPT,
+            200,
+            403,
+            other=ENCRYPT._replace(body={"plaintext": "aGk=", "context": "eA=="}),
         ),
     },
     "seal and keys": {
@@ -466,7 +523,7 @@ def check(twins: Twins, case: Case, ticks: bool) -> str:
         if before != [case.before] * 2:
             return f"before: {before}"
         case.event(twins)
-        answer = case.asked.send(twins, ticks)
+        answer = (case.other or case.asked).send(twins, ticks)
     except AssertionError as error:
         return str(error)
     if answer.status != case.after:

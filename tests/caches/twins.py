@@ -262,8 +262,7 @@ class Twins:
             two.seen.clear()
         for first, second in zip(one.nodes, two.nodes, strict=True):
             self._compare("state", state_of(first), state_of(second))
-            if first.files.lines or second.files.lines:
-                self._compare("files", first.files.state(), second.files.state())
+            self._compare("files", first.files.lines, second.files.lines)
         self._compare("stored values", stored(one.store), stored(two.store))
 
     def compare_calls(self) -> None:

@@ -74,6 +74,13 @@ HOT: tuple[tuple[str, str, Body | None], ...] = (
 )
 """Method, path and body of what is sent again and again."""
 
+DATA = 17
+"""How many of them, the first ones, work with the engines' data."""
+
+CLIENTS = ("root", "reader", "both", "child", "orphan", "team child", "bound")
+HABITS = 5
+"""How many requests are sent most often at a time, and the names of the tokens by which."""
+
 TOKENS: dict[str, Body] = {
     "reader": {"policies": ["reader"], "ttl": "1h"},
     "both": {"policies": ["reader", "other"], "period": "30m"},
@@ -91,8 +98,13 @@ CHILDREN = ("child", "batch child", "team child")
 
 def hot(twins: Twins, dice: Random) -> Response:
     """Send one of the usual requests, by one of the tokens, perhaps with other headers."""
-    method, path, body = dice.choice(HOT[:16] if dice.random() < 0.6 else HOT)
-    name = dice.choice([*twins.tokens, "root", "reader"])
+    habits = twins.facts.get("habits", [])
+    if not habits or dice.random() < 0.05:
+        habits = twins.facts["habits"] = [(dice.choice(HOT[:DATA]), dice.choice(CLIENTS)) for _ in range(HABITS)]
+    if dice.random() < 0.6:
+        (method, path, body), name = dice.choice(habits)
+    else:
+        (method, path, body), name = dice.choice(HOT), dice.choice([*twins.tokens, "root", "reader"])
     text = twins.tokens.get(name, "hvs.none") if dice.random() < 0.97 else dice.choice(("", "hvs.none"))
     headers = {"X-Vault-Token": text}
     if dice.random() < 0.15:
