@@ -35,7 +35,8 @@ def _element(value: Any, name: str | None = None) -> str:
     if isinstance(value, str):
         return f"<json:string{named}>{_escape(value)}</json:string>"
     if isinstance(value, dict):
-        return f"<json:object{named}>{to_jsonx(value)}</json:object>"
+        members = [_element(value[name], name) for name in sorted(value)]  # to_jsonx would be a frame more per level
+        return f"<json:object{named}>{''.join(members)}</json:object>"
     return f"<json:array{named}>{''.join([_element(item) for item in value])}</json:array>"
 
 

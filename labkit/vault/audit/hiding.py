@@ -26,20 +26,16 @@ def hide(device: Device, value: Any, exempt: tuple[str, ...] = ()) -> str:
     """Return a value as JSON, with digests for its texts, but in those of its members that are exempt (rule 1)."""
     if device.log_raw:
         return to_json(value)
-    if exempt and isinstance(value, dict):
-        shown = [(name, to_json(member) if name in exempt else _hide(device, member)) for name, member in value.items()]
-        return f"{{{','.join([f'{encode_text(name)}:{member}' for name, member in shown])}}}"
-    return _hide(device, value)
-
-
-def _hide(device: Device, value: Any) -> str:
     if isinstance(value, str):
         return f'"{digest(device, value)}"'
     if isinstance(value, dict):
-        shown = [f"{encode_text(name)}:{_hide(device, member)}" for name, member in value.items()]
-        return f"{{{','.join(shown)}}}"
+        members = [
+            f"{encode_text(name)}:{to_json(member) if name in exempt else hide(device, member)}"
+            for name, member in value.items()
+        ]
+        return f"{{{','.join(members)}}}"
     if isinstance(value, (list, tuple)):
-        return f"[{','.join([_hide(device, item) for item in value])}]"
+        return f"[{','.join([hide(device, item) for item in value])}]"
     return to_json(value)
 
 

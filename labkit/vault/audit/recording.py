@@ -4,7 +4,7 @@
    have none.  One that is refused before its route is known is recorded without its data, which may be neither JSON nor
    text (decision C13); one refused before its handler is called has the reason in both.
 2. The devices of a request's first record have its second one too, also where the request disables one, seals the
-   node or joins a replication set.
+   node or joins a replication set; what filters look at is the same in both.
 3. A request is refused when every device that was to have a record fails to write it; while one device works, it goes
    on (decision C10).  What a filter leaves out has not failed.
 4. A device that is the ``fallback`` has what no other one's filter let through.
@@ -50,15 +50,28 @@ def record_refusal(ctx: Context, response: Response) -> None:
 
 def _find_devices(ctx: Context) -> bool:
     """Settle which devices have this request's records; return whether there are any."""
-    ctx.devices = () if ctx.keys.sealed or ctx.path in UNRECORDED else read_devices(ctx)
+    devices = () if ctx.keys.sealed or ctx.path in UNRECORDED else read_devices(ctx)
+    ctx.audited = Facts(ctx) if devices else None
+    ctx.devices = _chosen(ctx, devices)
     return bool(ctx.devices)
 
 
+def _chosen(ctx: Context, devices: tuple[Device, ...]) -> tuple[Device, ...]:
+    """Return the devices that have the records: those whose filter lets them through, else the fallback (rule 4)."""
+    if not [device for device in devices if device.filter is not None or device.fallback]:
+        return devices
+    properties = ctx.audited.properties(ctx)
+    chosen = [
+        device
+        for device in devices
+        if not device.fallback and (device.filter is None or filters.passes(device.filter, properties))
+    ]
+    return tuple(chosen or [device for device in devices if device.fallback])
+
+
 def _write(ctx: Context, kind: str, response: Response | None) -> None:
-    facts = ctx.audited = ctx.audited or Facts(ctx)
+    facts, devices, failed = ctx.audited, ctx.devices or (), []
     facts.begin(ctx, kind, response)
-    devices = _chosen(ctx, facts, ctx.devices or ())
-    failed: list[str] = []
     for device in devices:
         if device.sink == DISCARD:
             continue
@@ -69,16 +82,3 @@ def _write(ctx: Context, kind: str, response: Response | None) -> None:
             ctx.observe("audit device failed", device=device.path)
     if failed and len(failed) == len(devices):
         raise Internal(one_error(f"internal error: {'; '.join(failed)}"))
-
-
-def _chosen(ctx: Context, facts: Facts, devices: tuple[Device, ...]) -> tuple[Device, ...]:
-    """Return the devices that have a record: those whose filter it passes, else the one that is the fallback."""
-    if not [device for device in devices if device.filter is not None or device.fallback]:
-        return devices
-    properties = facts.properties(ctx)
-    chosen = [
-        device
-        for device in devices
-        if not device.fallback and (device.filter is None or filters.passes(device.filter, properties))
-    ]
-    return tuple(chosen or [device for device in devices if device.fallback])
