@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 CAPABILITIES = {"read": READ, "list": LIST, "patch": PATCH, "delete": DELETE, "create": CREATE}
 
-MAX_KEPT_CALLERS = 1_024
+MAX_KEPT_CALLERS, MAX_KEPT_CHARACTERS = 1_024, 4_096
 
 
 class ShownCaller(NamedTuple):
@@ -54,11 +54,14 @@ def shown_caller(ctx: Context, mount: Mount | None, device: Device) -> ShownCall
     if caller is None or mount is None or device.log_raw or _may_be_spelt_otherwise(ctx):
         return _show_caller(ctx, mount, device)
     kept: ShownCaller | None = device.callers.get(caller.digest)
-    if kept is None or kept.token != caller.token:
-        if len(device.callers) >= MAX_KEPT_CALLERS:
-            device.callers.clear()
-        kept = device.callers[caller.digest] = _show_caller(ctx, mount, device)
-    return kept
+    if kept is not None and kept.token == caller.token:
+        return kept
+    shown = _show_caller(ctx, mount, device)
+    if len(device.callers) >= MAX_KEPT_CALLERS:
+        device.callers.clear()
+    if len(shown.auth) <= MAX_KEPT_CHARACTERS:
+        device.callers[caller.digest] = shown
+    return shown
 
 
 def _may_be_spelt_otherwise(ctx: Context) -> bool:

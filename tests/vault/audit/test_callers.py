@@ -75,6 +75,12 @@ def test_what_is_kept_of_callers_is_bounded_and_has_no_token(audited, monkeypatc
         audited.get("auth/token/lookup-self", token=token)
         assert 0 < len(kept(audited, "file")) <= 3
     assert kept(audited, "raw") == {}
+    large = {"policies": ["default"], "meta": {"k": "x" * callers.MAX_KEPT_CHARACTERS}}
+    token = audited.post("auth/token/create", large).auth["client_token"]
+    before = [*kept(audited, "file")]
+    audited.get("auth/token/lookup-self", token=token)
+    assert [*kept(audited, "file")] == before
+    assert last(audited)["auth"]["metadata"] == large["meta"]
     shown = list(kept(audited, "file").values())[-1]
     assert made[-1] not in str(tuple(shown))
     assert (repr(shown), "hmac-sha256" in shown.auth) == ("ShownCaller()", True)
