@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from labkit.lab import replication_causes
 from labkit.lab.addresses import CLOUD_HOST
 from labkit.lab.explanation import FAULT, NOT_RECORDED, Cause, CauseStep, Effect
 from labkit.lab.message_causes import CLOUD_CALL_FAILED, who
 from labkit.lab.recorded_run import MAX_FETCH_NS, RecordedRun
-from labkit.lab.replication_causes import observed
 from labkit.service.durations import SECOND_NS, format_duration
-
-LOGIN_REFUSED = "login refused"
 
 DONE_WORDS = {
     "cloud outage": "the cloud's endpoint {endpoint} answers nothing any more",
@@ -27,7 +25,13 @@ DONE_WORDS = {
     "key unpublished": "the cloud signs with a key that it does not publish",
     "key revoked": "the cloud takes the key back that it signed with",
     "key set held": "the cloud's published keys stay as they are",
-    "cloud clock": "the cloud's clock becomes wrong ({ahead})",
+    "cloud clock": "the cloud's clock is set to be ahead by {ahead}",
+    "secrets spread": "new secrets of the cloud spread after {delay}",
+    "cloud recovered": "the cloud's endpoint {endpoint} answers again",
+    "cloud restored": "the cloud's endpoint {endpoint} answers at once again",
+    "cloud unthrottled": "the cloud's endpoint {endpoint} lets every request pass again",
+    "key published": "the cloud publishes the key that it signs with",
+    "key set released": "the cloud publishes the keys that it has",
 }
 STATUS_OF = {"cloud outage": 0, "cloud slow": 0, "cloud throttled": 429}
 """How calls end that a fault of the cloud ends."""
@@ -42,16 +46,26 @@ UNDONE = {
     "key published": ("key unpublished",),
     "key set released": ("key set held",),
 }
-UNKNOWN_KEY, BY_CLOCK = "unknown_key", ("expired", "early", "issued_later")
+LOGIN_REFUSED, UNKNOWN_KEY, BY_CLOCK = "login refused", "unknown_key", ("expired", "early", "issued_later")
 KEYS_CHANGED = ("key unpublished", "key set held", "key revoked", "keys rolled")
 COOLDOWN_NS = 300 * SECOND_NS  # by then an unknown key has made a node fetch the keys again
+
+
+def observed(run: RecordedRun, number: int) -> Cause:
+    """What a node or the cloud's host observed."""
+    _, _, host, what, _ = run.rows[number]
+    if host == CLOUD_HOST and what in DONE_WORDS:
+        return done_to_cloud(run, number)
+    return {LOGIN_REFUSED: login_refused, CLOUD_CALL_FAILED: call_failed}.get(what, replication_causes.observed)(
+        run, number
+    )
 
 
 def done_to_cloud(run: RecordedRun, number: int) -> Cause:
     """What was done to the cloud: a root."""
     _, at_ns, _, what, fields = run.rows[number]
     said = {name.removesuffix("_ns"): _shown(name, value) for name, value in fields}
-    words = DONE_WORDS.get(what, what).format(**said)
+    words = DONE_WORDS[what].format(**said)
     return Cause(CauseStep(at_ns, f"{words}{who(run, number)}", number), None, FAULT)
 
 
@@ -63,9 +77,8 @@ def _shown(name: str, value: Any) -> str:
 
 def login_refused(run: RecordedRun, number: int) -> Cause:
     """Why a node refused a login: the reason that it recorded, and what made an honest token look so."""
-    step = observed(run, number).step
-    found = _reason_for(run, number)
-    return Cause(step, found) if found is not None else observed(run, number)
+    said, found = replication_causes.observed(run, number), _reason_for(run, number)
+    return said if found is None else Cause(said.step, found)
 
 
 def _reason_for(run: RecordedRun, number: int) -> Effect | None:
@@ -73,12 +86,12 @@ def _reason_for(run: RecordedRun, number: int) -> Effect | None:
     reason, stands = dict(fields)["reason"], _standing(run, number)
     if reason == UNKNOWN_KEY:
         changed = [row for row in stands if run.rows[row][3] in KEYS_CHANGED and _may_be_unknown(run, row, at_ns)]
-        return ("cloud", changed[-1]) if changed else None
+        return ("observed", changed[-1]) if changed else None
     if reason in BY_CLOCK:
         wrong = [row for row in stands if run.rows[row][3] == "cloud clock"]
         skewed = run.faults.on_node("skew", node, number)
         if wrong and dict(run.rows[wrong[-1]][4])["ahead_ns"]:
-            return "cloud", wrong[-1]
+            return "observed", wrong[-1]
         if skewed is not None:
             return "fault", skewed
     return None
@@ -97,7 +110,7 @@ def call_failed(run: RecordedRun, number: int) -> Cause:
     step = CauseStep(at_ns, f"{node} asked {failed['host']}, which {came}", number)
     done = _done_to(run, number, failed["host"], failed["status"])
     if done is not None:
-        return Cause(step, ("cloud", done))
+        return Cause(step, ("observed", done))
     rows = range(run.between(at_ns - MAX_FETCH_NS, at_ns).start, len(run.rows))
     sent = [row for row in run.messages(rows, source=node, target=CLOUD_HOST) if run.rows[row][1] < at_ns]
     if failed["status"]:
@@ -141,8 +154,6 @@ def _done_before(run: RecordedRun, before: int) -> Iterator[int]:
             yield number
 
 
-RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {
-    "cloud": done_to_cloud,
-    CLOUD_CALL_FAILED: call_failed,
-    LOGIN_REFUSED: login_refused,
-}
+OF_NODES = {LOGIN_REFUSED: login_refused, CLOUD_CALL_FAILED: call_failed}
+
+RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {"observed": observed}

@@ -41,7 +41,7 @@ FAULT_WORDS = {
 FLAPPED = ("partition", "heal")
 FETCHES = ("request", "bootstrap_request")
 CLOUD_CALL_FAILED = "cloud call failed"
-"""What a node observes of a call of the cloud, and the effect that this is."""
+"""What a node observes of a call of the cloud."""
 
 
 def seconds(at_ns: int) -> str:
@@ -172,7 +172,7 @@ def silence(run: RecordedRun, asked: tuple[int, int]) -> Cause:
     sentence = f"{node} has the request of {source}, and has not answered it by {seconds(end_ns)}"
     failed = run.last("observed", until, node=node, what=CLOUD_CALL_FAILED)
     if failed is not None and failed > number:
-        return Cause(CauseStep(end_ns, sentence, number), (CLOUD_CALL_FAILED, failed))
+        return Cause(CauseStep(end_ns, sentence, number), ("observed", failed))
     return Cause(CauseStep(at_ns, sentence, number), None, NOT_RECORDED)
 
 

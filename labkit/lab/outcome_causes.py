@@ -134,8 +134,7 @@ def _why_refused(run: RecordedRun, asked: FailedAsk, answer: int) -> tuple[Effec
     said = run.last("observed", answer, node=asked.node, what=SAYS_WHY)
     said = said if said is not None and run.at_ns(said) == sent_ns else None
     if said is not None:
-        what = run.rows[said][3]
-        return (what if what in (LOGIN_REFUSED, CLOUD_CALL_FAILED) else "observed", said), ""
+        return ("observed", said), ""
     lost = _lost_fetch(run, asked, answer)
     if lost is not None:
         return ("lost", lost), ""

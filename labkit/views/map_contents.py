@@ -11,11 +11,13 @@ from collections.abc import Iterable
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
+from labkit.cloud.failures import ENDPOINTS
 from labkit.lab.queries import STREAMING
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 from labkit.sim.topology import NoRouteError, Pair, Path, Topology, lost_either
 
 if TYPE_CHECKING:
+    from labkit.lab.cloud_host import CloudHost
     from labkit.lab.parts import Parts
     from labkit.lab.queries import Queries
     from labkit.sim.network import Network
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 ROLES = {"disabled": "not replicating", "unknown": "no active node"}
 BOTH_WAYS = "both ways"
 PERCENT_PPM = 10_000
+MAX_NAMED = 2
+"""Of the cloud's endpoints in one state: a box is as wide as its words."""
 
 
 class NodeMark(NamedTuple):
@@ -43,13 +47,14 @@ class ClusterMark(NamedTuple):
 
 
 class SiteMark(NamedTuple):
-    """One site: its name, its clusters, how many clients it has, what a fault does inside it, and its balancers."""
+    """One site: its name, clusters, how many clients it has, what a fault does inside it, balancers and cloud."""
 
     name: str
     clusters: tuple[ClusterMark, ...]
     clients: int
     inside: str = ""
     balancers: tuple[str, ...] = ()
+    cloud: str = ""
 
 
 class LineMark(NamedTuple):
@@ -110,7 +115,18 @@ def _site(queries: Queries, name: str) -> SiteMark:
     local = Path((name,), (topology.local,))
     inside = _conditions(queries.parts.network, (name, name), (local, local))
     balancers = tuple(_balancer(queries.parts, plan.name) for plan in blueprint.balancers if plan.site == name)
-    return SiteMark(name, clusters, clients, "" if inside == _latency_of(local) else inside, balancers)
+    cloud = "".join(_cloud(host) for host in queries.parts.clouds.values() if host.site == name)  # one at most
+    return SiteMark(name, clusters, clients, "" if inside == _latency_of(local) else inside, balancers, cloud)
+
+
+def _cloud(host: CloudHost) -> str:
+    """Say which endpoints of the cloud answer nothing, or slowly."""
+    words, failures = [], host.cloud.failures
+    for how, endpoints in (("down", failures.down), ("slow", failures.delays_ns)):
+        named = " and ".join(sorted(endpoints)) if len(endpoints) <= MAX_NAMED else f"{len(endpoints)} endpoints"
+        if endpoints:
+            words.append(how if len(endpoints) == len(ENDPOINTS) else f"{named} {how}")
+    return f"{host.name}: {', '.join(words)}" if words else host.name
 
 
 def _balancer(parts: Parts, name: str) -> str:
@@ -252,9 +268,11 @@ def describe(contents: MapContents) -> str:
         parts += [_describe_cluster(site, cluster) for cluster in site.clusters]
         if site.clients:
             parts.append(f"{site.name} has {clients_in_words(site.clients)}")
-        elif not site.clusters and not site.balancers:
+        elif not site.clusters and not site.balancers and not site.cloud:
             parts.append(f"{site.name} has nobody")
         parts += [f"load balancer {words} at {site.name}" for words in site.balancers]
+        if site.cloud:
+            parts.append(f"{site.name} has the {site.cloud}")
         if site.inside:
             parts.append(f"inside {site.name}: {site.inside}")
     for mark in contents.follows:

@@ -124,6 +124,7 @@ def role_of(cluster: ClusterMark, site: SiteMark) -> str:
 def people_of(site: SiteMark) -> str:
     """Return who lives at a site beside its clusters."""
     words = [clients_in_words(site.clients)] if site.clients else []
+    words += [site.cloud] if site.cloud else []
     return " · ".join((*words, *site.balancers)) or ("" if site.clusters else "nobody")
 
 

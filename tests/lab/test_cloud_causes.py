@@ -101,7 +101,7 @@ FAULTS = (
         "the cloud signs with a key that it does not publish, by hand",
     ),
     (lambda lab: lab.skew("paris", "-1h"), "the wall clock of paris-1 becomes wrong (-1h0m0s), by hand"),
-    (lambda lab: lab.cloud.set_clock_ahead("1h"), "the cloud's clock becomes wrong (1h0m0s), by hand"),
+    (lambda lab: lab.cloud.set_clock_ahead("1h"), "the cloud's clock is set to be ahead by 1h0m0s, by hand"),
 )
 
 
@@ -178,6 +178,37 @@ def test_a_call_that_failed_is_a_step_also_where_nobody_waited_for_the_end(stand
     ]
     assert found.origin == "fault"
     assert [step.at_ns for step in found.steps] == sorted([step.at_ns for step in found.steps], reverse=True)
+
+
+def test_what_was_done_to_the_cloud_is_explained_by_its_row(stand: Any) -> None:
+    """Every verb has words, those that put something right too."""
+    lab = Lab.restore(stand)
+    cloud = lab.cloud
+    for verb, *arguments in (
+        ("outage",),
+        ("recover",),
+        ("slow", "2s"),
+        ("restore",),
+        ("throttle", "keys", 5, 9),
+        ("unthrottle",),
+        ("fail_next", "keys"),
+        ("hold_key_set",),
+        ("release_key_set",),
+        ("roll_keys",),
+        ("use_unpublished_key",),
+        ("publish_key",),
+        ("revoke_key",),
+        ("spread_secrets", "1s"),
+        ("set_clock_ahead", "-90s"),
+    ):
+        before = len(list(lab.trace))
+        getattr(cloud, verb)(*arguments)
+        rows = range(before, len(list(lab.trace)))
+        assert rows, verb
+        found = [lab.why(row) for row in rows]
+        assert {each.origin for each in found} == {"fault"}, verb
+        assert {"the cloud" in each.root.sentence and "{" not in each.root.sentence for each in found} == {True}, verb
+    assert lab.why(len(list(lab.trace)) - 1).root.sentence == "the cloud's clock is set to be ahead by -1m30s, by hand"
 
 
 def test_the_step_of_a_scenario_is_named(checkout: Any) -> None:

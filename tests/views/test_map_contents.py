@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import ClientPlan, ClusterPlan, LinkPlan, pair
+from labkit.lab.blueprint import ClientPlan, CloudPlan, ClusterPlan, LinkPlan, pair
 from labkit.sim.lane import Impairment
 from labkit.views.map_contents import (
     BOTH_WAYS,
@@ -282,3 +282,30 @@ def test_clusters_of_one_site_follow_each_other_too():
 
 def test_numbers_of_clients():
     assert (clients_in_words(1), clients_in_words(2)) == ("1 client", "2 clients")
+
+
+def test_the_cloud_is_at_its_site_with_what_fails_of_it():
+    lab = Lab(replace(pair(), cloud=CloudPlan(site="lisbon")), seed=7)
+
+    def cloud() -> list[str]:
+        return [site.cloud for site in of(lab).sites if site.cloud]
+
+    assert cloud() == ["cloud"]
+    assert "lisbon has the cloud; " in describe(of(lab))
+    assert "nobody" not in describe(of(lab))
+    lab.cloud_outage("keys")
+    lab.cloud_slow("1s", "discovery")
+    lab.cloud_slow("1s", "compute")
+    assert cloud() == ["cloud: keys down, compute and discovery slow"]
+    lab.cloud_restore()
+    for endpoint in ("token", "compute"):
+        lab.cloud_outage(endpoint)
+    assert cloud() == ["cloud: 3 endpoints down"]
+    lab.cloud_outage()
+    assert cloud() == ["cloud: down"]
+    lab.cloud_recover()
+    assert cloud() == ["cloud"]
+
+
+def test_a_lab_that_nobody_asked_for_a_cloud_shows_none(lab):
+    assert [site.cloud for site in of(lab).sites] == ["", "", ""]

@@ -161,6 +161,8 @@ def test_who_lives_at_a_site():
     assert people_of(site("a", clusters=0)) == "nobody"
     assert people_of(site("a", clusters=0, clients=1)) == "1 client"
     assert people_of(site("a", clients=3)) == "3 clients"
+    assert people_of(site("a", clusters=0)._replace(cloud="cloud: down")) == "cloud: down"
+    assert people_of(site("a", clients=3)._replace(cloud="cloud")) == "3 clients · cloud"
 
 
 def test_the_legend_is_always_there():
