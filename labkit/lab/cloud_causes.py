@@ -33,7 +33,7 @@ DONE_WORDS = {
     "key published": "the cloud publishes the key that it signs with",
     "key set released": "the cloud publishes the keys that it has",
 }
-STATUS_OF = {"cloud outage": 0, "cloud slow": 0, "cloud throttled": 429}
+STATUS_OF = {"cloud outage": 0, "cloud slow": 0, "cloud throttled": 429, "secrets spread": 401}
 """How calls end that a fault of the cloud ends."""
 
 ENDPOINTS_OF = {"login": ("discovery", "keys", "token"), "management": ("compute",), "graph": ("directory",)}
@@ -126,7 +126,8 @@ def _done_to(run: RecordedRun, before: int, host: str, status: int) -> int | Non
     endpoints = ENDPOINTS_OF.get(host.partition(".")[0], ())
     for number in _standing(run, before):
         what, done = run.rows[number][3], dict(run.rows[number][4])
-        if done.get("endpoint") in endpoints and done.get("status", STATUS_OF.get(what)) == status:
+        endpoint = "token" if what == "secrets spread" and done["delay_ns"] else done.get("endpoint")
+        if endpoint in endpoints and done.get("status", STATUS_OF.get(what)) == status:
             return number
     return None
 

@@ -72,7 +72,8 @@ def not_serving(run: RecordedRun, asked: tuple[str, int]) -> Cause:
             return Cause(CauseStep(at_ns, f"{cluster} is still catching up", None), ("mode", changed))
         if led is not None and holder != node:
             return Cause(CauseStep(at_ns, f"{node} is a standby: {holder} leads", None), ("leader", led))
-        return Cause(CauseStep(at_ns, f"{node} does not serve", None), None, NOT_RECORDED)
+        words = f"{node} does not serve" if led is None else f"{node} leads {cluster}, and recorded no reason"
+        return Cause(CauseStep(at_ns, words, None), None, NOT_RECORDED)
     step = CauseStep(at_ns, f"no node of {cluster} leads: {holder}, which led last, {why}", None)
     return Cause(step, (run.rows[found][0], found))
 

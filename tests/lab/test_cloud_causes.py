@@ -20,6 +20,7 @@ def stand() -> Any:
         ("sys/auth/cloud", {"type": "cloud"}),
         ("auth/cloud/config", {**lab.cloud.config, "max_retries": 0}),
         ("auth/cloud/role/web", {"bound_service_principal_ids": lab.cloud.vm("web-1").principal_id}),
+        ("auth/cloud/role/group", {"bound_resource_groups": "web"}),
     ):
         assert lab["paris"].post(path, body).status == 204
     return lab.snapshot()
@@ -108,6 +109,31 @@ FAULTS = (
 def test_a_fault_of_the_cloud_or_a_clock_is_the_root(stand: Any) -> None:
     for act, words in FAULTS:
         assert refused(stand, act) == (words, "fault")
+
+
+def test_so_it_is_of_machines_that_are_looked_up_and_of_the_root_credential(stand: Any) -> None:
+    def throttled(lab: Lab) -> None:
+        lab.cloud.throttle("compute", 1, 1)
+        assert lab.cloud.vm("web-1").login(lab["paris"], role="group").ok
+
+    def root(lab: Lab) -> int:
+        return lab["paris"].post("auth/cloud/rotate-root", timeout="10m").status
+
+    def group(lab: Lab) -> int:
+        return lab.cloud.vm("web-1").login(lab["paris"], role="group").status
+
+    for act, ask, words in (
+        (lambda lab: lab.cloud_outage("compute"), group, OUTAGE.format("compute")),
+        (throttled, group, "the cloud's endpoint compute lets 1 requests a second pass, 1 at once, by hand"),
+        (lambda lab: lab.cloud_outage("token"), group, OUTAGE.format("token")),
+        (lambda lab: lab.cloud_outage("directory"), root, OUTAGE.format("directory")),
+        (lambda lab: lab.cloud.spread_secrets("1h"), root, "new secrets of the cloud spread after 1h0m0s, by hand"),
+    ):
+        lab = Lab.restore(stand)
+        act(lab)
+        assert ask(lab) == 503
+        found = lab.why("refused")
+        assert (found.root.sentence, found.origin) == (words, "fault")
 
 
 def test_what_was_not_played_is_not_named(stand: Any) -> None:

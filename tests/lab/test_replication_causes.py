@@ -200,3 +200,11 @@ def test_a_secondary_that_cannot_be_promoted_yet_names_why_it_compares(short_rin
 
     assert "tokyo is still catching up" in str(found)
     assert found.root.sentence == "the line paris <> tokyo is cut both ways, by hand"
+
+
+def test_a_leader_that_recorded_nothing_is_not_said_to_serve_no_requests():
+    lab = Lab.pair(seed=5)  # without a cloud: the key store is nowhere
+    lab["paris"].post("sys/managed-keys/pkcs11/k", {"key_label": "k", "mechanism": "CKM_AES_GCM"}).raise_for_status()
+    assert lab["paris"].post("transit/keys/k", {"type": "managed_key", "managed_key_name": "k"}).status == 503
+
+    assert lab.why("refused").root.sentence == "paris-1 leads paris, and recorded no reason"

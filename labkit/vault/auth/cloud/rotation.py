@@ -163,7 +163,9 @@ def _probe(ctx: Context, settings: CloudSettings, pending: Rotation) -> Generato
         if answer.ok:
             return
         drawn = int.from_bytes(ctx.entropy(upstream.DRAWN_BYTES), "big")
-        fetch = fetch._replace(not_before_ns=ctx.now + upstream.delay_ns(PROBES, retry, drawn))
+        wait_ns = upstream.delay_ns(PROBES, retry, drawn)
+        upstream.report(ctx, fetch, answer, wait_ns if retry <= PROBES.max_retries else None)
+        fetch = fetch._replace(not_before_ns=ctx.now + wait_ns)
     pending = _own(ctx, settings, pending, pending.key_id)
     _keep(ctx, pending._replace(left=_united(pending.left, (pending.key_id,))))
     raise upstream.unavailable(ctx, f"it does not take the new secret, {upstream.what_came(answer)}; the old one holds")

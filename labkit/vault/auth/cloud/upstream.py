@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from labkit.vault.context import Context
 
 CLOUD_UNAVAILABLE, CONFIG_CHANGED = "cloud_unavailable", "config_changed"
+NOT_THERE = 404
 MAY_PASS = (0, 408, 429, 500, 502, 503, 504)
 UNDER_WAY, FETCHED = "", "fetched"
 
@@ -85,8 +86,10 @@ def ask(ctx: Context, retries: RetryPolicy, fetch: Fetch) -> Asking:
         wait_ns = _wait_ns(ctx, retries, answer, retry)
         if wait_ns is None:
             break
-        _report(ctx, fetch, answer, wait_ns)
+        report(ctx, fetch, answer, wait_ns)
         answer = yield fetch._replace(not_before_ns=ctx.now + wait_ns)
+    if not answer.ok and answer.status != NOT_THERE:
+        report(ctx, fetch, answer, None)
     return answer
 
 
@@ -131,12 +134,12 @@ def _after(
     if attempt.retry < retries.max_retries:
         wait_ns = _wait_ns(ctx, retries, answer, attempt.retry + 1)
         if wait_ns is not None:
-            _report(ctx, fetch, answer, wait_ns)
+            report(ctx, fetch, answer, wait_ns)
             return attempt._replace(retry=attempt.retry + 1, not_before_ns=ctx.now + wait_ns)
     why = take(answer) if answer.ok else what_came(answer)
     if not why:
         return attempt._replace(ended=FETCHED)
-    _report(ctx, fetch, answer, None)
+    report(ctx, fetch, answer, None)
     return attempt._replace(ended=f"{host_of(fetch.address)} {why}", retry_after_s=retry_after_s(ctx, answer))
 
 
@@ -152,7 +155,8 @@ def unavailable(ctx: Context, why: str, after_s: int = 0) -> ServiceError:
     return Unavailable(f"the cloud could not be asked: {why}; try again later", code=CLOUD_UNAVAILABLE)
 
 
-def _report(ctx: Context, fetch: Fetch, answer: Response, wait_ns: int | None) -> None:
+def report(ctx: Context, fetch: Fetch, answer: Response, wait_ns: int | None) -> None:
+    """Observe that a call failed, and after which time it is made again, if it is."""
     ctx.observe("cloud call failed", host=host_of(fetch.address), status=answer.status, retried_in_ns=wait_ns)
 
 

@@ -69,14 +69,16 @@ def test_what_may_pass_is_asked_again_until_the_last_retry(status) -> None:
     answer, due = asking.ask(POLICY, failed, failed, failed, failed)
 
     assert (answer, [round(each / SECOND_NS, 1) for each in due]) == (failed, [0, 3.2, 9.6, 22.4])
-    assert asking.seen == due[1:]
+    assert asking.seen == [*due[1:], None]
 
 
 @pytest.mark.parametrize("status", [200, 307, 400, 401, 403, 404, 409, 501])
 def test_what_will_not_pass_is_not_asked_again(status) -> None:
-    answer, due = Asking().ask(POLICY, Response(status, {}))
+    asking = Asking()
+    answer, due = asking.ask(POLICY, Response(status, {}))
 
     assert (answer.status, due) == (status, [0])
+    assert asking.seen == ([] if status in (200, 404) else [None]), "what is not there is not a failed call"
 
 
 def test_no_retries_are_none() -> None:
