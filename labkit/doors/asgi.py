@@ -37,6 +37,7 @@ def _refusal(status: int, text: str) -> Answer:
 
 
 TOO_LONG = _refusal(431, f"request headers of more than {MAX_HEADER_BYTES} bytes")
+FAILED = Answer(500, {"Content-Type": "text/plain; charset=utf-8", "Connection": "close"}, b"Internal Server Error")
 SILENT = _refusal(504, "the cluster did not answer in time")
 
 
@@ -85,11 +86,16 @@ class HttpApp(ABC):
         await send({"type": "http.response.start", "status": answer.status, "headers": _encoded(answer)})
         await send({"type": "http.response.body", "body": answer.content})
         if self.log is not None:
-            client = (scope.get("client") or ("-",))[0]
-            path = readable(scope["raw_path"].decode("latin-1")) or "/"
-            self.log(f"{self._door_of(scope)}{client} {scope['method']} {path} {answer.status}")
+            server, client = scope.get("server"), scope.get("client")
+            path = scope["raw_path"].decode("latin-1")
+            self._note(server[1] if server else 0, client[0] if client else "-", scope["method"], path, answer.status)
 
-    def _door_of(self, scope: Message) -> str:
+    def _note(self, port: int, client: str, method: str, path: str, status: int) -> None:
+        """Write a request's line of the log."""
+        if self.log is not None:
+            self.log(f"{self._door_of(port)}{client} {method} {readable(path) or '/'} {status}")
+
+    def _door_of(self, port: int) -> str:
         """Say in a line of the log where a request came in, when there is a choice."""
         return ""
 
@@ -153,8 +159,20 @@ class App(HttpApp):
         except TimeoutError:
             answer = SILENT
         if self.log is not None:
-            self.log(f"{client} {method} {readable(target.partition('?')[0])} {answer.status}")
+            self._note(0, client, method, target.partition("?")[0], answer.status)
         return answer
+
+
+class LaterApp(HttpApp):
+    """An ASGI application that lets time pass before it answers."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    async def answer(
+        self, method: str, target: str, named: dict[str, str], content: bytes, client: str, port: int
+    ) -> Answer:
+        """Answer a request to the API that a server has read whole on one of its ports, as ``App.answer`` does."""
 
 
 def _encoded(answer: Answer) -> list[tuple[bytes, bytes]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from labkit.doors.asgi import SILENT, HttpApp, Log, Message, Receive, Send, target_of
-from labkit.doors.http_exchange import API, NO_API, Answer, written
+from labkit.doors.asgi import SILENT, LaterApp, Log, Message, Receive, Send, target_of
+from labkit.doors.http_exchange import API, NO_API, Answer, Asked, written
 from labkit.doors.lab_driver import LabDriver
 from labkit.doors.page import page_file
 from labkit.lab.lab import Lab
@@ -15,7 +15,7 @@ NODE_PATHS = tuple(f"{API}sys/{name}" for name in ("health", "init", "leader", "
 ASKED_FOR = "a failure that was asked for"
 
 
-class LabApp(HttpApp):
+class LabApp(LaterApp):
     """An ASGI application; ``ports`` says which cluster is asked on which port.
 
     ``calls`` holds the newest requests to each cluster, ``failures`` the statuses of those that are to fail.
@@ -55,7 +55,19 @@ class LabApp(HttpApp):
         if not path.startswith(API):
             return written(NO_API)
         asked = self.reader.read(scope["method"], target, headers, content)
-        cluster, calls = self.ports[scope["server"][1]], self.calls
+        return await self._answered(scope["server"][1], path, asked)
+
+    async def answer(
+        self, method: str, target: str, named: dict[str, str], content: bytes, client: str, port: int
+    ) -> Answer:
+        """Answer a request to the API that a server has read whole, and log it."""
+        path, body = target.partition("?")[0], self.reader.read_body(method, named, content)
+        answer = await self._answered(port, path, Asked(method, target, body, dict(named)))
+        self._note(port, client, method, path, answer.status)
+        return answer
+
+    async def _answered(self, port: int, path: str, asked: Asked) -> Answer:
+        cluster, calls = self.ports[port], self.calls
         if self.failures[cluster]:
             answer = respond(self.failures[cluster].pop(0), {"errors": [ASKED_FOR]})
         else:
@@ -64,8 +76,8 @@ class LabApp(HttpApp):
         calls[cluster].add(asked.method, asked.target, asked.body, None, answer)
         return written(answer) if answer.status else SILENT
 
-    def _door_of(self, scope: Message) -> str:
-        return f"{self.ports[scope['server'][1]]}: "
+    def _door_of(self, port: int) -> str:
+        return f"{self.ports[port]}: "
 
     def _node(self, cluster: str, path: str) -> str:
         """Return the node that is asked: a cluster without an active one says of itself that it is sealed."""

@@ -2,7 +2,8 @@
 
 1. A plain request is read only between two requests of a connection: nothing that was read before waits, and nothing is
    being answered.
-2. Only an application that answers at once takes part; one that lets time pass goes through h11.
+2. While an application lets time pass before it answers nothing more is read; one that goes away changes nothing, and
+   a server that stops waits for the answer.  An application that is neither ``App`` nor ``LaterApp`` has h11 only.
 3. Header lines, or a plain request, that have not come whole within ``HEAD_S`` seconds end their connection, and so
    does a long silence after an answer.  One timer for each connection looks at that, at least every ``HEAD_S`` seconds:
    no request makes one of its own.
@@ -20,7 +21,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from labkit.doors.asgi import App
+from labkit.doors.asgi import FAILED, App, LaterApp
 from labkit.doors.http_exchange import Answer
 from labkit.doors.plain_requests import PlainHead, PlainRequest, read_plain
 from labkit.service.message import respond
@@ -44,14 +45,29 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
     """One connection of a door; ``received`` is the server's receive buffer."""
 
     __slots__ = (  # beside the dictionary of uvicorn's own, which is read faster while it is small
-        *("_app", "_begun", "_client", "_date", "_dated", "_ends_s", "_heads", "_held", "_is_mixed", "_needed_bytes"),
-        *("_received", "_usual_begin", "_watch"),
+        *(
+            "_app",
+            "_begun",
+            "_client",
+            "_closes",
+            "_date",
+            "_dated",
+            "_ends_s",
+            "_heads",
+            "_held",
+            "_is_mixed",
+            "_is_usual",
+        ),
+        *("_is_waiting", "_later", "_needed_bytes", "_received", "_usual_begin", "_watch"),
     )
 
     def __init__(self, received: memoryview, **given: Any) -> None:
         super().__init__(**given)
         self._received = received
-        self._app = self.app if isinstance(self.app, App) else None  # rule 2
+        self._app = self.app if isinstance(self.app, App) else None
+        self._later = self.app if isinstance(self.app, LaterApp) else None
+        self._is_usual = self._app is not None or self._later is not None  # rule 2
+        self._is_waiting = self._closes = False  # for an answer that takes time, after which the connection may end
         self._client = LOOPBACK
         self._heads: tuple[PlainHead, ...] = ()
         self._begun: PlainRequest | None = None  # the rest of its body is to come: clients send lines and body apart
@@ -96,19 +112,19 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Answer a plain request at once, and let h11 read anything else."""
-        app = self._app
         if self.transport.is_closing():
             return  # TLS may still hand on what came before its end
-        if app is None:
-            self._let_h11_read(data)
+        if self._is_waiting:
+            self._held += data
+            self.flow.pause_reading()
         elif self._begun is not None:
-            self._go_on(app, data)
-        elif self._is_between_requests() and (asked := read_plain(data, self._heads)) is not None:
-            self._take(app, asked, data)
+            self._go_on(self._begun, data)
+        elif self._is_usual and self._is_between_requests() and (asked := read_plain(data, self._heads)) is not None:
+            self._take(asked, data)
         else:
             self._let_h11_read(data)
 
-    def _take(self, app: App, asked: PlainRequest, data: bytes) -> None:
+    def _take(self, asked: PlainRequest, data: bytes) -> None:
         """Answer a plain request, or hold what has come of it."""
         head = asked.head
         if head not in self._heads:
@@ -118,18 +134,17 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
             self._begun, self._held, self._needed_bytes = asked, bytearray(data), len(data) + missing
             self._ends_s = self.loop.time() + HEAD_S
         else:
-            self._answer(app, asked, asked.content)
+            self._answer(asked, asked.content)
 
-    def _go_on(self, app: App, data: bytes) -> None:
+    def _go_on(self, begun: PlainRequest, data: bytes) -> None:
         """Take more of a plain request's body; when more than that has come, all of it is h11's."""
-        begun, held = self._begun, self._held
-        assert begun is not None
+        held = self._held
         held += data
         if len(held) < self._needed_bytes:
             return
         self._begun, self._held = None, bytearray()
         if len(held) == self._needed_bytes:
-            self._answer(app, begun, bytes(held[-begun.head.length :]))
+            self._answer(begun, bytes(held[-begun.head.length :]))
         else:
             self._let_h11_read(bytes(held))
 
@@ -155,10 +170,46 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
         if len(head.lines) <= MAX_KEPT_HEAD_BYTES and len(head.named) <= MAX_KEPT_HEADERS:
             self._heads = (head, *self._heads)[:MAX_KEPT_HEADS]
 
-    def _answer(self, app: App, asked: PlainRequest, content: bytes) -> None:
-        answer = app.answer(asked.method, asked.target, asked.head.named, content, self._client)
+    def _answer(self, asked: PlainRequest, content: bytes) -> None:
+        if self._app is None:
+            self._ends_s, self._is_waiting = inf, True
+            task = self.loop.create_task(self._answer_later(asked, content))
+            self.tasks.add(task)
+            task.add_done_callback(self.tasks.discard)
+            return
+        answer = self._app.answer(asked.method, asked.target, asked.head.named, content, self._client)
         self.transport.write(self._written(answer))
         self._ends_s = self.loop.time() + self.timeout_keep_alive
+
+    async def _answer_later(self, asked: PlainRequest, content: bytes) -> None:
+        """Answer when the application does, then go on with what has come meanwhile."""
+        assert self._later is not None
+        assert self.server is not None
+        port = self.server[1] or 0
+        try:
+            answer = await self._later.answer(asked.method, asked.target, asked.head.named, content, self._client, port)
+        except (Exception, asyncio.CancelledError) as bug:  # the second when the server waits no longer
+            self.logger.error("Exception in ASGI application\n", exc_info=bug)
+            answer, self._closes = FAILED, True
+        self._is_waiting = False
+        if self.transport.is_closing():
+            return
+        self.transport.write(self._written(answer))
+        self._ends_s = self.loop.time() + self.timeout_keep_alive
+        if self._closes:
+            self.transport.close()
+            return
+        data, self._held = bytes(self._held), bytearray()
+        self.flow.resume_reading()
+        if data:
+            self.data_received(data)
+
+    def shutdown(self) -> None:
+        """Let the server stop: at once, or after the answer that is waited for."""
+        if self._is_waiting:
+            self._closes = True
+        else:
+            super().shutdown()
 
     def _written(self, answer: Answer) -> bytes:
         status, headers, content = answer

@@ -10,7 +10,8 @@ from typing import Any
 import uvicorn
 from uvicorn.server import ServerState
 
-from labkit.doors.asgi import App
+from labkit.doors.asgi import App, HttpApp, LaterApp, target_of
+from labkit.doors.http_exchange import Answer, HttpExchange, first_of_each
 from labkit.doors.plain_connection import PlainConnection, receive_buffer
 from labkit.doors.server_thread import KEEP_ALIVE_S
 from labkit.service.message import Response, respond
@@ -26,6 +27,30 @@ class Echo:
     ) -> Response:
         """Answer method, path, body and token."""
         return respond(200, {"asked": [method, path, body, headers.get("x-vault-token")]})
+
+
+class LaterEcho(LaterApp):
+    """An application that answers like the echo, some turns of the loop later."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turns, self.asked = 7, 0
+        self.fails = False
+
+    async def answer(
+        self, method: str, target: str, named: dict[str, str], content: bytes, client: str, port: int
+    ) -> Answer:
+        """Answer what a server has read."""
+        self.asked += 1
+        for _ in range(self.turns):
+            await asyncio.sleep(0)
+        if self.fails:
+            raise ValueError("a bug")
+        return HttpExchange(Echo()).answer_read(method, target, named, content)
+
+    async def _answer(self, scope: Any, headers: list[tuple[str, str]], content: Any) -> Answer:
+        target = target_of(scope)[1]
+        return await self.answer(scope["method"], target, first_of_each(headers), content, "", 0)
 
 
 class Wire(asyncio.Transport):
@@ -88,10 +113,10 @@ class Timers:
         self.now_s = end_s
 
 
-def connection(loop: Any = None) -> tuple[PlainConnection, Wire]:
-    """A new connection to the echo."""
+def connection(loop: Any = None, app: HttpApp | None = None) -> tuple[PlainConnection, Wire]:
+    """A new connection to the echo, or to an application."""
     given: dict[str, Any] = {"proxy_headers": False, "access_log": False, "ws": "none", "lifespan": "off"}
-    config = uvicorn.Config(App(Echo()), timeout_keep_alive=KEEP_ALIVE_S, **given)
+    config = uvicorn.Config(app or App(Echo()), timeout_keep_alive=KEEP_ALIVE_S, **given)
     config.load()
     protocol, wire = (
         PlainConnection(receive_buffer(), config=config, server_state=ServerState(), app_state={}, _loop=loop),
@@ -113,13 +138,15 @@ def echoed(written: bytes) -> list[Any]:
     return found
 
 
-async def answers_to(pieces: Sequence[bytes], count: int) -> list[Any]:
-    """Send pieces on one connection, each after what follows from the one before; return what the echo was asked."""
-    protocol, wire = connection(asyncio.get_running_loop())
+async def answers_to(pieces: Sequence[bytes], count: int, app: HttpApp | None = None, turns: int = TURNS) -> list[Any]:
+    """Send pieces on one connection, each so many turns after the one before; return what the echo was asked."""
+    protocol, wire = connection(asyncio.get_running_loop(), app)
     for piece in pieces:
         protocol.data_received(piece)
-        for _ in range(TURNS):
+        for _ in range(turns):
             await asyncio.sleep(0)
+    while protocol.tasks:
+        await asyncio.sleep(0)
     assert not wire.closed
     protocol.connection_lost(None)
     found = echoed(wire.written)

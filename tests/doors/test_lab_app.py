@@ -77,3 +77,34 @@ def test_a_node_speaks_for_a_cluster_without_an_active_one(lab: Lab) -> None:
     assert secret == (504, b'{"errors":["the cluster did not answer in time"]}\n')
     lab.crash("paris")
     assert asked(lab, ("GET", "/v1/sys/seal-status", b""))[0][0] == 504
+
+
+def test_a_plain_request_is_answered_recorded_and_logged_as_any_other(lab: Lab) -> None:
+    log: list[str] = []
+    driver = LabDriver(lab.parts, lab._passage)
+    app = LabApp(lab, driver, 1_000, log.append)
+    app.ports = {8200: "paris"}
+    named = {"x-vault-token": lab["paris"].root_token}
+
+    async def ask() -> list[int]:
+        driver.start()
+        written = [
+            await app.answer(method, target, named, content, "192.0.2.7", 8200)
+            for method, target, content in [
+                ("POST", "/v1/secret/data/app?x=secret", b'{"data": {"a": 1}}'),
+                ("GET", "/v1/secret/data/app", b""),
+                ("POST", "/v1/secret/data/app", b"x" * 1_001),
+            ]
+        ]
+        app.failures["paris"].append(503)
+        written.append(await app.answer("GET", "/v1/sys/health", named, b"", "192.0.2.7", 8200))
+        lab.crash("paris")
+        written.append(await app.answer("GET", "/v1/secret/data/app", named, b"", "192.0.2.7", 8200))
+        await driver.stop()
+        return [answer.status for answer in written]
+
+    statuses = asyncio.run(ask())
+    assert statuses == [200, 200, 413, 503, 504]
+    assert [line.rpartition(" ")[2] for line in log] == [str(status) for status in statuses]
+    assert log[0] == "paris: 192.0.2.7 POST secret/data/app 200"
+    assert [call.status for call in app.calls["paris"]] == [200, 200, 413, 503, 0]

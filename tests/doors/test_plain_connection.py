@@ -6,7 +6,7 @@ import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,7 +19,7 @@ from labkit import Lab, Vault
 from labkit.doors import plain_requests
 from labkit.doors.asgi import App
 from labkit.doors.plain_connection import HEAD_S, RECEIVED_BYTES
-from tests.doors.echoed_connection import ASKED, TURNS, Timers, answers_to, asking, connection, echoed
+from tests.doors.echoed_connection import ASKED, TURNS, LaterEcho, Timers, answers_to, asking, connection, echoed
 from tests.examples import examples
 
 
@@ -128,25 +128,32 @@ def test_a_cluster_of_a_lab_is_asked_plainly_too(lab: Lab) -> None:
 
 
 @settings(max_examples=examples(200))
-@given(st.lists(st.sampled_from(ASKED), min_size=1, max_size=5), st.lists(st.integers(0, 700), max_size=6))
-@example([ASKED[0], ASKED[1], ASKED[0]], [len(ASKED[0][0]), 2 * len(ASKED[0][0])])
-@example([ASKED[5], ASKED[0], ASKED[6]], [90, len(ASKED[5][0]), len(ASKED[5][0]) + len(ASKED[0][0])])
-@example([ASKED[5], ASKED[0]], [len(ASKED[5][0]) - 4])
+@given(
+    st.lists(st.sampled_from(ASKED), min_size=1, max_size=5),
+    st.lists(st.integers(0, 700), max_size=6),
+    st.booleans(),
+    st.sampled_from([0, 3, TURNS]),
+)
+@example([ASKED[0], ASKED[1], ASKED[0]], [len(ASKED[0][0]), 2 * len(ASKED[0][0])], False, TURNS)
+@example([ASKED[0], ASKED[4], ASKED[5]], [len(ASKED[0][0]), 2 * len(ASKED[0][0])], True, 0)
+@example([ASKED[5], ASKED[0], ASKED[6]], [90, len(ASKED[5][0]), len(ASKED[5][0]) + len(ASKED[0][0])], False, TURNS)
+@example([ASKED[5], ASKED[0]], [len(ASKED[5][0]) - 4], False, TURNS)
 def test_requests_are_answered_in_order_however_their_bytes_come(
-    asked: list[tuple[bytes, list[Any]]], cuts: list[int]
+    asked: list[tuple[bytes, list[Any]]], cuts: list[int], later: bool, turns: int
 ) -> None:
     data = b"".join(request for request, _ in asked)
     places = [0, *sorted(place for place in cuts if place < len(data)), len(data)]
     pieces = [data[begin:end] for begin, end in pairwise(places) if begin < end]
 
-    assert asyncio.run(answers_to(pieces, len(asked))) == [answer for _, answer in asked]
+    app = LaterEcho() if later else None
+    assert asyncio.run(answers_to(pieces, len(asked), app, turns)) == [answer for _, answer in asked]
 
 
 def test_a_request_that_is_cut_anywhere_is_answered_as_a_whole_one() -> None:
     async def cut_everywhere() -> None:
-        for request, answer in (ASKED[0], ASKED[5], ASKED[7]):
+        for app, (request, answer) in product((None, LaterEcho()), (ASKED[0], ASKED[5], ASKED[7])):
             for place in range(1, len(request)):
-                found = await answers_to([ASKED[1][0], request[:place], request[place:], ASKED[6][0]], 3)
+                found = await answers_to([ASKED[1][0], request[:place], request[place:], ASKED[6][0]], 3, app)
                 assert found == [ASKED[1][1], answer, ASKED[6][1]], place
 
     asyncio.run(cut_everywhere())
@@ -273,6 +280,91 @@ def test_who_does_not_read_gets_no_more_answers_meanwhile() -> None:
         protocol.connection_lost(None)
 
     asyncio.run(held_up())
+
+
+async def turn(count: int = TURNS) -> None:
+    """Let some turns of the loop pass."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+def test_while_an_answer_takes_its_time_nothing_more_is_read() -> None:
+    async def one_after_the_other() -> None:
+        app = LaterEcho()
+        protocol, wire = connection(asyncio.get_running_loop(), app)
+        for first, *others in ([0, 1], [2, 0], [0, 1, 2]):
+            wire.written, asked = b"", app.asked
+            protocol.data_received(ASKED[first][0])
+            for number in others:
+                await turn(1)
+                protocol.data_received(ASKED[number][0])
+            assert (app.asked, wire.written, protocol.flow.read_paused) == (asked + 1, b"", True)
+            await turn(3 * TURNS)
+            assert echoed(wire.written) == [ASKED[number][1] for number in (first, *others)]
+            assert not protocol.flow.read_paused
+        protocol.connection_lost(None)
+
+    asyncio.run(one_after_the_other())
+
+
+def test_an_answer_may_take_longer_than_header_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def slowly() -> None:
+        protocol, wire = connection(asyncio.get_running_loop(), LaterEcho())
+        protocol.data_received(ASKED[0][0])
+        await turn()
+        assert (echoed(wire.written), wire.closed) == ([ASKED[0][1]], False)
+        protocol.connection_lost(None)
+
+    monkeypatch.setattr("labkit.doors.plain_connection.HEAD_S", 0)
+    asyncio.run(slowly())
+
+
+def test_who_goes_away_changes_nothing_of_what_was_asked() -> None:
+    async def gone() -> None:
+        app = LaterEcho()
+        protocol, wire = connection(asyncio.get_running_loop(), app)
+        protocol.data_received(ASKED[0][0])
+        await turn(2)
+        wire.close()
+        protocol.connection_lost(ConnectionResetError())
+        await turn()
+        assert (app.asked, wire.written, len(protocol.tasks)) == (1, b"", 0)
+
+    asyncio.run(gone())
+
+
+def test_a_server_that_stops_waits_for_an_answer() -> None:
+    async def stopped() -> None:
+        for begins_to_wait in (True, False):
+            protocol, wire = connection(asyncio.get_running_loop(), LaterEcho())
+            protocol.data_received(ASKED[0][0])
+            await turn(2 if begins_to_wait else TURNS)
+            protocol.shutdown()
+            assert wire.closed == (not begins_to_wait)
+            await turn()
+            assert wire.closed
+            assert echoed(wire.written) == [ASKED[0][1]]
+            protocol.connection_lost(None)
+
+    asyncio.run(stopped())
+
+
+def test_a_bug_of_the_application_is_answered_and_ends_the_connection() -> None:
+    async def failing() -> None:
+        for cancelled in (False, True):
+            app = LaterEcho()
+            app.fails = True
+            protocol, wire = connection(asyncio.get_running_loop(), app)
+            protocol.data_received(ASKED[0][0])
+            await turn(1)
+            for task in [*protocol.tasks] if cancelled else []:
+                task.cancel()
+            await turn()
+            assert wire.written.startswith(b"HTTP/1.1 500 Internal Server Error\r\n")
+            assert wire.closed
+            protocol.connection_lost(None)
+
+    asyncio.run(failing())
 
 
 def test_what_comes_in_many_pieces_is_not_mixed_up_with_what_others_send(vault: Vault, url: str) -> None:

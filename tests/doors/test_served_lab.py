@@ -15,6 +15,7 @@ import pytest
 import requests
 
 from labkit import Lab
+from labkit.doors.lab_app import LabApp
 from labkit.doors.served_lab import ServedLab
 from labkit.doors.server_thread import DoorSettings, NoServer
 from labkit.lab.blueprint import CloudPlan, pair
@@ -247,3 +248,21 @@ def test_a_lab_with_a_port_that_is_taken_is_not_served() -> None:
 
     with door as urls:
         assert urls
+
+
+def test_clients_of_a_lab_are_answered_plainly(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    usual = LabApp.answer
+
+    async def count(self: LabApp, *given: Any) -> Any:
+        asked.append(given[0])
+        return await usual(self, *given)
+
+    monkeypatch.setattr(LabApp, "answer", count)
+    with lab.serve() as urls, requests.Session() as session:
+        session.headers["X-Vault-Token"] = lab["paris"].root_token
+        for number in range(1, 4):
+            answer = session.post(f"{urls['paris']}/v1/secret/data/app", json={"data": {"n": number}}, timeout=30)
+            assert answer.json()["data"]["version"] == number
+        assert session.get(f"{urls['paris']}/v1/secret/data/app", timeout=30).json()["data"]["data"] == {"n": 3}
+    assert asked == ["POST"] * 3 + ["GET"]
