@@ -24,11 +24,14 @@ from labkit.vault.storage.records import encode_text, to_json
 
 if TYPE_CHECKING:
     from labkit.vault.context import Caller, Context
-    from labkit.vault.mounts import Mount, Namespace
+    from labkit.vault.mounts import Namespace
     from labkit.vault.policies import Acl
     from labkit.vault.token_record import Token
 
 CAPABILITIES = {"read": READ, "list": LIST, "patch": PATCH, "delete": DELETE, "create": CREATE}
+
+OTHER_FORMS = "invalid_token_is_400"
+"""The flag of routes to which a token may be sent in another form than the one that its hash stands for."""
 
 MAX_KEPT_CALLERS, MAX_KEPT_CHARACTERS = 1_024, 4_096
 
@@ -36,6 +39,7 @@ MAX_KEPT_CALLERS, MAX_KEPT_CHARACTERS = 1_024, 4_096
 class ShownCaller(NamedTuple):
     """What a device shows of who asks: members of ``auth`` and of ``request``; ``token`` is what they were made of.
 
+    Each member has a comma in front (``records``, rule 3).
     ``allowed`` is what it says of whatever is allowed to a caller with one policy: that this one allows it.
     """
 
@@ -48,15 +52,15 @@ class ShownCaller(NamedTuple):
         return "ShownCaller()"
 
 
-def shown_caller(ctx: Context, mount: Mount | None, device: Device) -> ShownCaller:
+def shown_caller(ctx: Context, device: Device) -> ShownCaller:
     """Return what a device shows of who asks, as kept where it can be (rule 2)."""
-    caller = ctx.caller
-    if caller is None or mount is None or device.log_raw or _may_be_spelt_otherwise(ctx):
-        return _show_caller(ctx, mount, device)
+    caller, resolved = ctx.caller, ctx.resolved
+    if caller is None or resolved is None or resolved.mount is None or device.log_raw or OTHER_FORMS in resolved.flags:
+        return _show_caller(ctx, device)
     kept: ShownCaller | None = device.callers.get(caller.digest)
     if kept is not None and kept.token == caller.token:
         return kept
-    shown = _show_caller(ctx, mount, device)
+    shown = _show_caller(ctx, device)
     if len(device.callers) >= MAX_KEPT_CALLERS:
         device.callers.clear()
     if len(shown.auth) <= MAX_KEPT_CHARACTERS:
@@ -64,17 +68,12 @@ def shown_caller(ctx: Context, mount: Mount | None, device: Device) -> ShownCall
     return shown
 
 
-def _may_be_spelt_otherwise(ctx: Context) -> bool:
-    """Whether a caller may have sent another form of the token, which the hash does not stand for."""
-    return ctx.resolved is not None and "invalid_token_is_400" in ctx.resolved.flags
-
-
-def _show_caller(ctx: Context, mount: Mount | None, device: Device) -> ShownCaller:
-    """Hide the token that was sent and its accessor; a batch token has no accessor."""
+def _show_caller(ctx: Context, device: Device) -> ShownCaller:
+    """Hide the token that was sent, where a mount was found, and its accessor; a batch token has no accessor."""
     sent, caller = tokens.sent_token(ctx), ctx.caller
     auth: dict[str, Any] = {}
     request: dict[str, Any] = {}
-    if sent and mount is not None:
+    if sent and ctx.resolved is not None and ctx.resolved.mount is not None:
         auth["client_token"] = request["client_token"] = hide_token(device, sent)
     if caller is None:
         return ShownCaller(None, "", _members(request), "")
@@ -102,8 +101,9 @@ def _token(token: Token) -> dict[str, Any]:
 
 def policy_results(ctx: Context, caller: Caller, operation: str, shown: ShownCaller) -> str:
     """Return whether the caller's policies allow the request, and which of them do so by themselves."""
-    if tokens.prefix_of(ctx, caller.token) is None or not _allows(ctx, caller.acl, operation):
-        return '"policy_results":{"allowed":false}'
+    is_elsewhere = caller.token.namespace and tokens.prefix_of(ctx, caller.token) is None
+    if is_elsewhere or not _allows(ctx, caller.acl, operation):
+        return ',"policy_results":{"allowed":false}'
     if shown.allowed:
         return shown.allowed
     granting = []
@@ -116,7 +116,7 @@ def policy_results(ctx: Context, caller: Caller, operation: str, shown: ShownCal
 def _allowed(granting: Iterable[str], home: Namespace) -> str:
     rows = [f'{{"name":{encode_text(name)},"namespace_id":{encode_text(home.id)},"type":"acl"}}' for name in granting]
     policies = f',"granting_policies":[{",".join(rows)}]' if rows else ""
-    return f'"policy_results":{{"allowed":true{policies}}}'
+    return f',"policy_results":{{"allowed":true{policies}}}'
 
 
 def _allows(ctx: Context, acl: Acl, operation: str) -> bool:
@@ -133,5 +133,5 @@ def _allows(ctx: Context, acl: Acl, operation: str) -> bool:
 
 
 def _members(members: dict[str, Any]) -> str:
-    """Write the members of an object, without its braces."""
-    return to_json(members)[1:-1]
+    """Write the members of an object without its braces, with a comma in front."""
+    return f",{to_json(members)[1:-1]}" if members else ""

@@ -26,14 +26,19 @@ def hide(device: Device, value: Any, exempt: tuple[str, ...] = ()) -> str:
     """Return a value as JSON, with digests for its texts, but in those of its members that are exempt (rule 1)."""
     if device.log_raw:
         return to_json(value)
+    if isinstance(value, dict):
+        members = []
+        for name, member in value.items():
+            if name in exempt:
+                shown = to_json(member)
+            elif type(member) is str:  # as most are: a frame less for each
+                shown = f'"{digest(device, member)}"'
+            else:
+                shown = hide(device, member)
+            members.append(f"{encode_text(name)}:{shown}")
+        return f"{{{','.join(members)}}}"
     if isinstance(value, str):
         return f'"{digest(device, value)}"'
-    if isinstance(value, dict):
-        members = [
-            f"{encode_text(name)}:{to_json(member) if name in exempt else hide(device, member)}"
-            for name, member in value.items()
-        ]
-        return f"{{{','.join(members)}}}"
     if isinstance(value, (list, tuple)):
         return f"[{','.join([hide(device, item) for item in value])}]"
     return to_json(value)

@@ -57,9 +57,15 @@ def _find_devices(ctx: Context) -> bool:
 
 
 def _chosen(ctx: Context, devices: tuple[Device, ...]) -> tuple[Device, ...]:
-    """Return the devices that have the records: those whose filter lets them through, else the fallback (rule 4)."""
-    if not [device for device in devices if device.filter is not None or device.fallback]:
-        return devices
+    """Return the devices that have the records: all, where no filter lets only some through (rule 4)."""
+    for device in devices:
+        if device.filter is not None or device.fallback:
+            return _let_through(ctx, devices)
+    return devices
+
+
+def _let_through(ctx: Context, devices: tuple[Device, ...]) -> tuple[Device, ...]:
+    """Return the devices whose filter lets the records through, else the fallback."""
     properties = ctx.audited.properties(ctx)
     chosen = [
         device

@@ -4,6 +4,7 @@
    it, which hides values under its own salt.  Members that are empty are left out.
 2. A record is JSON, put together of the texts of its parts.  What a request's two records say alike (who asks for what)
    is made for the first, and the second repeats it.
+3. Members are written with a comma in front; the one of an object's first member is cut off.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import SECOND_NS, format_instant
-from labkit.vault.audit.callers import policy_results, shown_caller
+from labkit.vault.audit.callers import ShownCaller, policy_results, shown_caller
 from labkit.vault.audit.devices import Device
 from labkit.vault.audit.headers import HEADERS, read_headers
 from labkit.vault.audit.hiding import hide, hide_credentials, hide_echoes, hide_token
@@ -35,7 +36,7 @@ class Facts:
         self.mount = None if ctx.resolved is None else ctx.resolved.mount
         self.place = "" if self.mount is None else _place(namespace, self.mount)
         self.asked = (
-            f'"id":"{ctx.request_id}","operation":"{self.operation}","namespace":{_namespace(namespace)},'
+            f',"id":"{ctx.request_id}","operation":"{self.operation}","namespace":{_namespace(namespace)},'
             f'"path":{encode_text(ctx.path)},"remote_address":{to_json(ctx.request.remote_address)}'
         )
         self.both: dict[str, str] = {}  # by a device's path: what its record of the request and of the response say
@@ -71,8 +72,10 @@ def lay_out(ctx: Context, facts: Facts, device: Device) -> str:
     if both is None:
         both = facts.both[device.path] = _both(ctx, facts, device)
     error = f',"error":{encode_text(hide_echoes(device, facts.error, ctx.body))}' if facts.error else ""
-    response = "" if facts.response is None else f',"response":{_response(facts, facts.response, device)}'
-    return f'{{"time":"{facts.time}","type":"{facts.kind}"{error},{both}{response}}}'
+    response = ""
+    if facts.response is not None:
+        response = f',"response":{{{_response(facts, facts.response, device)[1:]}}}'
+    return f'{{"time":"{facts.time}","type":"{facts.kind}"{error}{both}{response}}}'
 
 
 def test_record(ctx: Context, path: str) -> str:
@@ -85,25 +88,24 @@ def test_record(ctx: Context, path: str) -> str:
 
 def _both(ctx: Context, facts: Facts, device: Device) -> str:
     """Return what both records of a request say: who asks, and for what."""
-    caller, shown = ctx.caller, shown_caller(ctx, facts.mount, device)
-    request = _request(ctx, facts, device, shown.request)
+    caller, shown = ctx.caller, shown_caller(ctx, device)
+    request = f',"request":{{{_request(ctx, facts, device, shown)[1:]}}}'
     if caller is None:
-        return f'"request":{request}'
-    return f'"auth":{{{shown.auth},{policy_results(ctx, caller, facts.operation, shown)}}},"request":{request}'
+        return request
+    auth = shown.auth + policy_results(ctx, caller, facts.operation, shown)
+    return f',"auth":{{{auth[1:]}}}{request}'
 
 
-def _request(ctx: Context, facts: Facts, device: Device, credentials: str) -> str:
+def _request(ctx: Context, facts: Facts, device: Device, shown: ShownCaller) -> str:
     mount = facts.mount
-    members = [part for part in (facts.asked, facts.place, credentials) if part]
-    if ctx.wrap_ttl_ns:
-        members.append(f'"wrap_ttl":{ctx.wrap_ttl_ns // SECOND_NS}')
+    wrap_ttl = f',"wrap_ttl":{ctx.wrap_ttl_ns // SECOND_NS}' if ctx.wrap_ttl_ns else ""
+    data = headers = ""
     if ctx.body:
-        members.append(f'"data":{hide(device, ctx.body, mount.audit_non_hmac_request_keys if mount else ())}')
+        data = f',"data":{hide(device, ctx.body, mount.audit_non_hmac_request_keys if mount else ())}'
     if ctx.source.read(HEADERS) is not None:
-        shown = _headers(ctx, device)
-        if shown:
-            members.append(f'"headers":{to_json(shown)}')
-    return f"{{{','.join(members)}}}"
+        named = _headers(ctx, device)
+        headers = f',"headers":{to_json(named)}' if named else ""
+    return f"{facts.asked}{facts.place}{shown.request}{wrap_ttl}{data}{headers}"
 
 
 def _headers(ctx: Context, device: Device) -> dict[str, list[str]]:
@@ -122,27 +124,25 @@ def _namespace(namespace: Namespace) -> str:
 
 def _place(namespace: Namespace, mount: Mount) -> str:
     return (
-        f'"mount_point":{encode_text(namespace.path + mount.path)},"mount_type":{encode_text(mount.kind)},'
+        f',"mount_point":{encode_text(namespace.path + mount.path)},"mount_type":{encode_text(mount.kind)},'
         f'"mount_accessor":{encode_text(mount.accessor)},'
         f'"mount_class":"{"auth" if mount.path.startswith("auth/") else "secret"}"'
     )
 
 
 def _response(facts: Facts, response: Response, device: Device) -> str:
-    members = [facts.place] if facts.place else []
-    body = response.body or {}
+    body, members = response.body or {}, facts.place
     for name in ("auth", "wrap_info"):
         if body.get(name):
-            members.append(f'"{name}":{to_json(hide_credentials(device, body[name]))}')
+            members += f',"{name}":{to_json(hide_credentials(device, body[name]))}'
     data = body.get("data")
     if data:
         if device.elides_lists and facts.operation == "list":
             data = _elided(data)
-        exempt = facts.mount.audit_non_hmac_response_keys if facts.mount else ()
-        members.append(f'"data":{hide(device, data, exempt)}')
+        members += f',"data":{hide(device, data, facts.mount.audit_non_hmac_response_keys if facts.mount else ())}'
     if body.get("warnings"):
-        members.append(f'"warnings":{hide(device, body["warnings"])}')
-    return f"{{{','.join(members)}}}"
+        members += f',"warnings":{hide(device, body["warnings"])}'
+    return members
 
 
 def _elided(data: dict[str, Any]) -> dict[str, Any]:
