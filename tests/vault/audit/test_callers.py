@@ -101,6 +101,16 @@ def test_a_device_enabled_again_hides_callers_under_its_own_salt(audited) -> Non
     assert after["auth"]["client_token"] == digest(audited, audited.root_token)
 
 
+def test_where_no_mount_is_found_the_token_is_not_shown(audited) -> None:
+    for _ in range(2):
+        audited.get("sys/mounts")
+        assert {"client_token", "accessor"} <= last(audited)["auth"].keys()
+        audited.get("nowhere")
+        record = last(audited)
+        assert ("client_token" in record["auth"], "client_token" in record["request"]) == (False, False)
+        assert record["auth"]["accessor"] == record["request"]["client_token_accessor"]
+
+
 def test_a_token_in_another_form_is_shown_as_it_was_sent(audited, monkeypatch) -> None:
     form = {"X-Vault-Wrap-TTL": "60s", "X-Vault-Wrap-Format": "jwt"}
     sent = audited.post("sys/wrapping/wrap", {"k": "v"}, headers=form).wrap_info["token"]

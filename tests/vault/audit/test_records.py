@@ -127,6 +127,9 @@ def test_the_names_of_a_list_are_counted_where_the_device_elides_them(service) -
         service.post(f"secret/data/{name}", {"data": {"keys": ["x"]}})
     service.list("secret/metadata/")
     assert last(service)["response"]["data"] == {"keys": 3}
+    service.put("sys/audit/usual", {"type": "file", "options": {"file_path": "/usual", "log_raw": "true"}})
+    service.list("secret/metadata/")
+    assert last(service, "/usual")["response"]["data"] == {"keys": ["a", "b", "c"]}
     service.get("secret/data/a")
     assert len(last(service)["response"]["data"]["data"]["keys"]) == 1
 
