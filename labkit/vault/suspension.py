@@ -254,11 +254,14 @@ def _commit(ctx: Context) -> Response | None:
 
 
 def _replay(core: Core, suspended: Suspended) -> tuple[Context, Walk]:
-    """Replay a request to where it waits, from its tape and the answers it had."""
-    ctx = _context(core, suspended)
+    """Replay a request to where it waits, from tape and answers; what it encrypts again was counted."""
+    ctx, barrier = _context(core, suspended), core.keys.barrier
+    assert barrier is not None, "a request that waits in a node that was sealed is refused"
+    counted = barrier.encryptions
     generator = walk_on(ctx)
     next(generator)
     for answer in suspended.answers:
         _begin(ctx, 0)
         generator.send(answer)
+    barrier.encryptions = counted
     return ctx, generator

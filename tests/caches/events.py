@@ -12,7 +12,7 @@ from typing import Any
 
 from labkit import Vault
 from labkit.lab.operation_tokens import _decoded
-from labkit.service.message import Body
+from labkit.service.message import Body, Request
 from labkit.vault.audit import DEVICES
 from labkit.vault.core import Leadership
 from labkit.vault.mounts import MANAGED_KEYS, MOUNTS
@@ -22,7 +22,7 @@ from labkit.vault.replication import MODE_KEY
 from labkit.vault.storage.barrier import KEYRING
 from labkit.vault.token_record import IDS, digest_of
 from tests.caches.twins import ANY_TERM, Cluster, Twins
-from tests.caches.usual_requests import DR, POLICIES, SECOND_NS, TEAM, hot, make_token, others
+from tests.caches.usual_requests import CLIENTS, DR, POLICIES, SECOND_NS, TEAM, hot, make_token, others
 
 UNNOTICED = (TEXTS, MOUNTS, "config/cache")
 """What is not altered behind a node's back: what it made of them is used until the next change by a request.
@@ -32,6 +32,12 @@ Access lists are known by the index of policies, callers by their own record, an
 
 
 # ---- tokens
+
+
+def make_tokens(twins: Twins, dice: Random) -> None:
+    """Make those tokens again by which most is asked."""
+    for name in CLIENTS[1:]:
+        make_token(twins, dice, name)
 
 
 def revoke(twins: Twins, dice: Random) -> None:
@@ -108,7 +114,9 @@ def write_policy(twins: Twins, dice: Random) -> None:
     """Write a policy that tokens have, or will have."""
     name = dice.choice(("reader", "reader", "other", "later"))
     headers = TEAM if dice.random() < 0.2 else {}
-    twins.send("POST", f"sys/policies/acl/{name}", {"policy": dice.choice(POLICIES)}, headers=headers)
+    twins.send(
+        "POST", f"sys/policies/acl/{name}", {"policy": dice.choice((*POLICIES[:1] * 6, *POLICIES))}, headers=headers
+    )
 
 
 def allow_all(twins: Twins, dice: Random) -> None:
@@ -276,13 +284,42 @@ def change_key(twins: Twins, dice: Random) -> None:
     twins.send(method, path, body)
 
 
-def change_managed_key(twins: Twins, dice: Random) -> None:
-    """Write or delete a managed key, and a transit key that is kept there."""
+def keep_key_outside(twins: Twins, dice: Random) -> None:
+    """Write a managed key, and a transit key that is kept there."""
     body: Body = {"key_label": "l", "mechanism": "CKM_AES_GCM", "allow_generate_key": True}
-    twins.send(dice.choice(("POST", "POST", "DELETE")), "sys/managed-keys/pkcs11/aes", body)
+    twins.send("POST", "sys/managed-keys/pkcs11/aes", body)
     twins.send("POST", "transit/keys/ext/config", {"deletion_allowed": True})
     twins.send("DELETE", "transit/keys/ext")
     twins.send("POST", "transit/keys/ext", {"type": "managed_key", "managed_key_name": "aes"})
+
+
+def delete_managed_key(twins: Twins, dice: Random) -> None:
+    """Delete the managed key."""
+    twins.send("DELETE", "sys/managed-keys/pkcs11/aes")
+
+
+# ---- requests that wait
+
+
+def begin_request(twins: Twins, dice: Random) -> None:
+    """Begin a request that waits for an answer from outside, if it gets that far."""
+    if dice.random() < 0.5:
+        keep_key_outside(twins, dice)
+    name = "root" if dice.random() < 0.5 else dice.choice((*CLIENTS, "counted"))
+    path, body = dice.choice(
+        (
+            ("transit/encrypt/ext", {"plaintext": "aGk="}),
+            ("transit/encrypt/ext", {"plaintext": "aGk="}),
+            ("transit/keys/ext/rotate", {"managed_key_name": "aes"}),
+            (DR + "secondary/enable", {"token": "x", "primary_api_addr": "http://a:8200"}),
+        )
+    )
+    twins.begin_request(Request("POST", path, {"X-Vault-Token": twins.tokens.get(name, "")}, body, "127.0.0.1"))
+
+
+def go_on(twins: Twins, dice: Random) -> None:
+    """Let the requests that wait go on, to their ends."""
+    twins.go_on()
 
 
 # ---- seal, keys
@@ -447,7 +484,8 @@ def step_down(twins: Twins, dice: Random) -> None:
 
 
 def crash(twins: Twins, dice: Random) -> None:
-    """Start the node again: it comes up sealed; a store in a file is opened again, for both nodes."""
+    """Start the node again: it comes up sealed, and nothing waits; a store in a file is opened again."""
+    twins.held.clear()
 
     def start_again(cluster: Cluster) -> None:
         cluster.reopen()
@@ -461,6 +499,7 @@ def reset(twins: Twins, dice: Random) -> None:
     """Go back to where the cluster began, with other tokens or the same."""
     if twins.pair[0].store.kind != "inmem":
         return
+    twins.held.clear()
     twins.both(Cluster.reset)
     twins.tokens["root"] = twins.node.root_token
     twins.facts.pop("shares", None)
@@ -556,23 +595,26 @@ EVENTS: tuple[Callable[[Twins, Random], None], ...] = (
     *(enable_mount, disable_mount, move_mount, tune_mount, change_auth_method),
     *(change_namespace, lock_namespace, unlock_namespace),
     *(set_rate_limit, remove_rate_limit, set_lease_count, configure_quotas),
-    *(change_audit, change_audited_headers, change_cors, reload_plugin, change_key, change_managed_key),
+    *(change_audit, change_audited_headers, change_cors, reload_plugin, change_key),
+    *(keep_key_outside, delete_managed_key, begin_request, begin_request, begin_request, go_on),
     *(seal, unseal, give_one_share, rotate, rekey),
     *(enable_primary, demote, promote),
     *(hand_over, lead, overtake, lose_the_leader, lead_both, act_on_the_other_node, step_down, crash, reset),
     *(damage, repair, remove, swap, keep_contents, roll_back),
 )
 
-MENDING = (repair, unseal, lead, promote, unlock_namespace, remove_rate_limit, allow_all, make_token)
+MENDING = (repair, unseal, lead, promote, unlock_namespace, remove_rate_limit, allow_all, make_tokens, go_on)
 """What brings a cluster back that answers nothing but refusals, in this order."""
 
-MANY_REFUSALS = 8
+MANY_REFUSALS = 6
 
 
 def play(twins: Twins, dice: Random, steps: int) -> None:
     """Send usual requests, and let something happen now and then; bring back what answers refusals only."""
     refused = 0
     for _ in range(steps):
+        if twins.facts.get("two lead"):
+            twins.both(Cluster.look_again)
         if dice.random() < 0.2:
             dice.choice(EVENTS)(twins, dice)
             continue

@@ -555,7 +555,7 @@ STATES: dict[str, Act] = {
     "audited": then(audit, post("sys/audit/second", {"type": "file", "options": {"file_path": "/second.log"}})),
     "limited": then(post("sys/quotas/rate-limit/r", {"rate": 9, "interval": "1m"})),
     "with narrow policies": then(policy(POLICIES[3]), policy(POLICIES[8], "other")),
-    "with managed keys": by_dice(events.change_managed_key),
+    "with managed keys": by_dice(events.keep_key_outside),
     "a primary": primary,
     "a secondary": demote,
     "sealed": seal,

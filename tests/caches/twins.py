@@ -172,6 +172,7 @@ class Twins:
         self.facts: dict[str, Any] = {}  # what the test knows of them: tokens by name, and whatever else it keeps
         self.requests = 0
         self.asked = 0  # the node that is asked
+        self.held: list[tuple[int, Suspended]] = []  # requests that wait, and the nodes in which they do
         self.recent: deque[str] = deque(maxlen=RECENT)
 
     def begin(self) -> Twins:
@@ -232,11 +233,29 @@ class Twins:
         answers: list[Response] = []
         for number, cluster in enumerate(self.pair):
             node = self._next(number, cluster)
-            own = request._replace(headers=dict(request.headers), body=copied(request.body))
-            answers.append(answered(node, own, ticks))
+            answers.append(answered(node, fresh(request), ticks))
         self._compare("answers", *answers)
         self.compare()
         return answers[0]
+
+    def begin_request(self, request: Request) -> None:
+        """Send a request to both; where it waits for an answer from outside, it is held until ``go_on``."""
+        outcome = self.each(lambda node: node.handle(fresh(request)), f"begin {request.method} {request.path}")
+        if isinstance(outcome, Suspended):
+            self.held.append((self.asked, outcome))
+
+    def go_on(self) -> None:
+        """Give the requests that are held their answers from outside, until all have ended."""
+        while self.held:
+            asked, outcome = self.held.pop(0)
+            while isinstance(outcome, Suspended):
+                waiting = outcome
+
+                def resume(cluster: Cluster, waiting: Suspended = waiting, asked: int = asked) -> Any:
+                    node = cluster.nodes[asked]
+                    return node.resume(waiting, node._fetch(waiting.fetch))
+
+                outcome = self.both(resume, f"go on with {waiting.request.method} {waiting.request.path}")
 
     def both(self, act: Callable[[Cluster], Any], named: str = "") -> Any:
         """Do something to both; what it returns must be equal, and is returned."""
@@ -294,6 +313,11 @@ class Twins:
                 + "\n  ".join(self.recent)
                 + f"\nwith memory:    {different(one, two)}\nwithout memory: {different(two, one)}"
             )
+
+
+def fresh(request: Request) -> Request:
+    """The same request, of which nothing is shared."""
+    return request._replace(headers=dict(request.headers), body=copied(request.body))
 
 
 def answered(node: Vault, request: Request, ticks: bool) -> Response:

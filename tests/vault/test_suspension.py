@@ -121,8 +121,9 @@ class World:
         return outcome
 
     def all_that_is(self):
-        """Return stored bytes, audit files, observations and how far entropy was drawn."""
-        return self.store.state(), self.files.state(), self.reported, self.entropy.counter
+        """Return stored bytes, audit files, observations, the node's state and how far entropy was drawn."""
+        state = self.vault.state()
+        return self.store.state(), self.files.state(), self.reported, state, self.entropy.counter
 
 
 def play(world, outcome, answers, cuts=(), between=None):
