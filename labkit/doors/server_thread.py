@@ -11,10 +11,13 @@ import socket
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.doors.asgi import MAX_HEADER_BYTES, Log
 from labkit.service.limits import MAX_REQUEST_BYTES
+
+if TYPE_CHECKING:
+    import uvicorn
 
 LOOPBACK = "127.0.0.1"
 BACKLOG = 2_048
@@ -47,7 +50,7 @@ class DoorSettings(NamedTuple):
 
 
 class NoServer(RuntimeError):
-    """The server cannot be had: its libraries are missing, or the address is taken."""
+    """The server cannot be had: its libraries or TLS files are missing, or the address is taken."""
 
 
 class ServerThread:
@@ -56,6 +59,7 @@ class ServerThread:
     def __init__(self, app: Any, settings: DoorSettings, *, lifespan: bool = False) -> None:
         self._app, self._host, self._tls, self._lifespan = app, settings.host, settings.tls, lifespan
         self._server: Any = None
+        self._thread: threading.Thread | None = None
 
     def open(self, ports: Sequence[int]) -> list[tuple[int, str]]:
         """Listen, and return the port and the URL of each once requests are answered; raise NoServer."""
@@ -65,11 +69,26 @@ class ServerThread:
             from labkit.doors.plain_connection import PlainConnection, receive_buffer
         except ImportError:
             raise NoServer("a server needs uvicorn and h11: pip install '.[serve]'") from None
+        self._server = uvicorn.Server(self._config(partial(PlainConnection, receive_buffer())))
         listeners = self._listen(ports)
+        run = self._server.run
+        self._thread = threading.Thread(target=run, args=(listeners,), name="labkit door", daemon=True)
+        self._thread.start()
+        while not self._server.started:
+            if not self._thread.is_alive():
+                _close_all(listeners)
+                raise NoServer("the server ended before it answered")
+            self._thread.join(0.002)
+        return [self._named(*listener.getsockname()[:2]) for listener in listeners]
+
+    def _config(self, connections: Any) -> uvicorn.Config:
+        """Return uvicorn's settings, read already: what is wrong with them is known before anything is opened."""
+        import uvicorn
+
         tls = self._tls
         config = uvicorn.Config(
             self._app,
-            http=partial(PlainConnection, receive_buffer()),  # type: ignore[arg-type]  # it only makes protocols with it
+            http=connections,
             timeout_keep_alive=KEEP_ALIVE_S,
             proxy_headers=False,  # who asks is the other end of the connection, whatever a header says
             ws="none",
@@ -82,15 +101,12 @@ class ServerThread:
             ssl_certfile=tls.certificate if tls else None,
             ssl_keyfile=tls.key if tls else None,
         )
-        self._server = uvicorn.Server(config)
-        run = self._server.run
-        self._thread = threading.Thread(target=run, args=(listeners,), name="labkit door", daemon=True)
-        self._thread.start()
-        while not self._server.started:
-            if not self._thread.is_alive():
-                raise NoServer("the server ended before it answered")
-            self._thread.join(0.002)
-        return [self._named(*listener.getsockname()[:2]) for listener in listeners]
+        try:
+            config.load()
+        except OSError as error:
+            files = f"{tls.certificate} and {tls.key}" if tls else "none"
+            raise NoServer(f"expected a certificate and its key in PEM, got {files}: {error.strerror}") from None
+        return config
 
     def _named(self, address: str, port: int) -> tuple[int, str]:
         return port, f"https://localhost:{port}" if self._tls else f"http://{address}:{port}"
@@ -105,8 +121,7 @@ class ServerThread:
                 listener.bind((self._host, port))
                 listener.listen(BACKLOG)
             except OSError as error:
-                for opened in listeners:
-                    opened.close()
+                _close_all(listeners)
                 raise NoServer(f"cannot listen on {self._host}:{port}: {error.strerror}") from None
         return listeners
 
@@ -114,5 +129,11 @@ class ServerThread:
         """Stop; requests under way are answered first."""
         if self._server is not None:
             self._server.should_exit = True
-            self._thread.join()
-            self._server = None
+            if self._thread is not None:
+                self._thread.join()
+            self._server = self._thread = None
+
+
+def _close_all(listeners: list[socket.socket]) -> None:
+    for listener in listeners:
+        listener.close()

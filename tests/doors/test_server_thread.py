@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -10,7 +11,7 @@ import requests
 
 from labkit import Vault
 from labkit.doors.asgi import App
-from labkit.doors.server_thread import DoorSettings, NoServer, ServerThread
+from labkit.doors.server_thread import DoorSettings, NoServer, ServerThread, TlsFiles
 
 
 def test_one_application_answers_on_several_ports(vault: Vault) -> None:
@@ -39,3 +40,36 @@ def test_when_one_port_is_taken_none_is_opened(vault: Vault) -> None:
             ServerThread(App(vault), DoorSettings()).open([port, taken])
     with socket.socket() as again:
         again.bind(("127.0.0.1", port))
+
+
+def test_tls_files_that_cannot_be_used_are_named_and_leave_the_port_free(vault: Vault, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.pem"
+    broken.write_text("no certificate")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    for path in (tmp_path / "missing.pem", broken):
+        thread = ServerThread(App(vault), DoorSettings(tls=TlsFiles(str(path), str(path), "")))
+        with pytest.raises(NoServer, match=rf"expected a certificate and its key in PEM, got {path} and {path}: \S+"):
+            thread.open([port])
+        thread.close()
+        with socket.socket() as again:
+            again.bind(("127.0.0.1", port))
+
+
+async def refusing(scope: object, receive: object, send: object) -> None:
+    """An application that does not start."""
+    raise ValueError("not today")
+
+
+@pytest.mark.filterwarnings("ignore:Exception in thread labkit door")  # uvicorn ends its thread with SystemExit
+def test_a_server_that_does_not_start_leaves_its_port_free() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    thread = ServerThread(refusing, DoorSettings(), lifespan=True)
+    with pytest.raises(NoServer, match="the server ended before it answered"):
+        thread.open([port])
+    with socket.socket() as again:
+        again.bind(("127.0.0.1", port))
+    thread.close()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import resource
 import socket
+import struct
 import sys
 import threading
 from collections import defaultdict
@@ -114,6 +115,32 @@ def hold_idle_connections(url: str) -> None:
     assert {first_status(line) for line in idle[::2]} == {200}
     for line in idle:
         line.close()
+
+
+def test_clients_that_go_away_leave_nothing_behind(url: str, vault: Vault) -> None:
+    vault.post("secret/data/long", {"data": {"text": "x" * 200_000}})
+    asking = f"GET /v1/secret/data/long HTTP/1.1\r\nHost: a\r\nX-Vault-Token: {vault.root_token}\r\n\r\n".encode()
+    before = open_files()
+    for number in range(300):
+        with connect(url) as line:
+            line.sendall(asking * (1 + number % 2))  # the second is not plain, as two come together
+            if number % 3 == 0:
+                line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # reset, not closed
+            elif number % 3 == 1:
+                line.recv(100)
+    for _ in range(1_000):
+        with connect(url) as line:
+            line.sendall(HEALTH)
+            assert first_status(line) == 200
+        if open_files() <= before:
+            break
+    assert open_files() <= before
+
+
+def open_files() -> int:
+    """How many files and sockets this process has open."""
+    folder = Path("/proc/self/fd")
+    return len([*folder.iterdir()]) if folder.exists() else 0
 
 
 def mutilated(draw: Random, token: str) -> bytes:
