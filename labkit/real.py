@@ -2,17 +2,28 @@
 
 1. Code that needs time or entropy is passed a function for it; it never reads the system's clock or entropy itself.
 2. A simulated world is passed functions of its own, so that the same seed gives the same bytes.
+3. Nonces and ids of requests are drawn many at once, as one call of the system costs as much as an encryption.  Each is
+   handed out once, and a forked process has none of its parent's.  Keys are drawn alone.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
+from struct import Struct
+from typing import Any, TypeVar
 
+POOLED_BYTES = (12, 48)  # a nonce, the nonces of a step's writes
+DRAWS = 64  # that are made at once
 
-def now() -> int:
-    """Return the wall clock: integer nanoseconds since 1970-01-01T00:00:00Z."""
-    return time.time_ns()
+T = TypeVar("T")
+
+_pools: list[list[Any]] = []
+_nonces: dict[int, tuple[Struct, list[bytes]]] = {}
+
+now = time.time_ns
+"""Returns the wall clock: integer nanoseconds since 1970-01-01T00:00:00Z."""
 
 
 def steady() -> int:
@@ -22,4 +33,45 @@ def steady() -> int:
 
 def entropy(size_bytes: int) -> bytes:
     """Return random bytes from the operating system's cryptographic source."""
-    return os.urandom(size_bytes)
+    pooled = _nonces.get(size_bytes)
+    if pooled is None:
+        return os.urandom(size_bytes)
+    form, pool = pooled
+    try:
+        return pool.pop()
+    except IndexError:
+        drawn: bytes
+        drawn, *others = form.unpack(os.urandom(form.size))
+        pool += others
+        return drawn
+
+
+def many_at_once(make: Callable[[bytes], list[T]], size_bytes: int) -> Callable[[], T]:
+    """Return what gives the things that ``make`` makes of so many random bytes, one at each call (rule 3)."""
+    pool: list[T] = _new_pool()
+
+    def draw() -> T:
+        try:
+            return pool.pop()
+        except IndexError:
+            first, *others = make(os.urandom(size_bytes))
+            pool.extend(others)
+            return first
+
+    return draw
+
+
+def _new_pool() -> list[Any]:
+    pool: list[Any] = []
+    _pools.append(pool)
+    return pool
+
+
+def _forget_pools() -> None:
+    for pool in _pools:
+        pool.clear()
+
+
+_nonces.update({size_bytes: (Struct(f"{size_bytes}s" * DRAWS), _new_pool()) for size_bytes in POOLED_BYTES})
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pools)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -26,8 +29,53 @@ def test_entropy_has_the_asked_size(size_bytes: int) -> None:
     assert len(drawn) == size_bytes
 
 
-def test_entropy_never_repeats() -> None:
-    assert len({real.entropy(16) for _ in range(1000)}) == 1000
+@pytest.mark.parametrize("size_bytes", [12, 16, 48])
+def test_entropy_never_repeats(size_bytes: int) -> None:
+    assert len({real.entropy(size_bytes) for _ in range(1000)}) == 1000
+
+
+def test_what_is_made_of_many_draws_is_given_once_each() -> None:
+    draws: list[bytes] = []
+
+    def make(drawn: bytes) -> list[int]:
+        draws.append(drawn)
+        return [100 * len(draws) + number for number in range(3)]
+
+    draw = real.many_at_once(make, 48)
+    given = [draw() for _ in range(7)]
+
+    assert len(set(given)) == 7
+    assert [len(drawn) for drawn in draws] == [48] * 3
+
+
+FORKED = """
+import os
+from labkit import Vault, real
+
+vault = Vault.dev()
+numbers = real.many_at_once(lambda drawn: [drawn[place : place + 8] for place in range(0, 64, 8)], 64)
+
+def drawn():
+    ids = [vault.get("sys/health").body and vault.get("secret/config").body["request_id"] for _ in range(9)]
+    return [*ids, *[real.entropy(size).hex() for size in real.POOLED_BYTES for _ in range(99)], numbers().hex()]
+
+before = drawn()
+read, write = os.pipe()
+if os.fork() == 0:
+    os.write(write, " ".join(drawn()).encode())
+    os._exit(0)
+os.close(write)
+here, there = drawn(), os.fdopen(read).read().split()
+assert len(here) == len(there) == len(before)
+print(len({*before, *here, *there}) - 3 * len(before))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork processes")
+def test_a_forked_process_draws_nothing_that_its_parent_draws() -> None:
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=False, timeout=60)
+
+    assert (done.stdout.strip(), done.stderr) == ("0", "")
 
 
 def test_a_negative_size_is_refused() -> None:

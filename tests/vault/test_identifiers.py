@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.vault import identifiers
-from labkit.vault.identifiers import BASE62, base62, long_sha256, sha256, uuid_text
+from labkit.vault.identifiers import BASE62, UUID_BYTES, base62, long_sha256, sha256, uuid_text, uuid_texts
 
 
 def entropy(label: str) -> Callable[[int], bytes]:
@@ -39,6 +39,11 @@ def test_the_published_uuid() -> None:
 @given(st.binary(min_size=16, max_size=16))
 def test_a_uuid_is_what_the_standard_library_makes_of_the_bytes(drawn: bytes) -> None:
     assert uuid_text(lambda _: drawn) == str(uuid.UUID(bytes=drawn, version=4))
+
+
+@given(st.lists(st.binary(min_size=UUID_BYTES, max_size=UUID_BYTES), max_size=9))
+def test_many_uuids_are_made_as_each_is(drawn: list[bytes]) -> None:
+    assert uuid_texts(b"".join(drawn)) == [uuid_text(lambda _, one=one: one) for one in drawn]  # type: ignore[misc]
 
 
 @given(st.integers(0, 200), st.text(max_size=9))
