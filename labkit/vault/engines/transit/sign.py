@@ -9,6 +9,7 @@ from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.context import EngineContext
 from labkit.vault.engines.transit import batch, external_keys, external_signatures, signatures
+from labkit.vault.engines.transit.hash_algorithms import NO_HASH
 from labkit.vault.engines.transit.keyring import read_keyring
 from labkit.vault.engines.transit.parameters import (
     BATCH_INPUT,
@@ -50,25 +51,18 @@ def sign(ctx: EngineContext, asked: SignRequest) -> Any:
         raise BadRequest("signing key not found")
     if ctx.may_fetch:
         return external_signatures.sign(ctx, keyring, scheme, asked)
-    if not keyring.key_type.signs:
+    if not (keyring.signers or keyring.key_type.signs):
         raise BadRequest(f"key type {keyring.type} does not support signing")
-    signatures.check_unhashed(scheme)
+    if scheme.hash_name == NO_HASH:
+        signatures.check_unhashed(scheme)
     if asked.batch_input is None:
-        made = signatures.sign(keyring, scheme, {"input": asked.input, "context": asked.context}, asked.key_version)
-        return _shown(made, "public_key")
+        return signatures.sign(keyring, scheme, asked.input, asked.context, asked.key_version, "public_key")
     items = batch.read_texts(asked.batch_input, batch.SIGN_MEMBERS)
 
     def one(item: batch.Item, position: int) -> batch.Result:
-        return _shown(signatures.sign(keyring, scheme, item, asked.key_version), "publickey")
+        return signatures.sign(keyring, scheme, item.get("input"), item.get("context"), asked.key_version, "publickey")
 
     return batch.answer(ctx, *batch.work(items, one, {"key_version": 0}))
-
-
-def _shown(made: signatures.Signed, public_member: str) -> batch.Result:
-    shown: batch.Result = {"signature": made.signature, "key_version": made.key_version}
-    if made.public_text is not None:
-        shown[public_member] = made.public_text
-    return shown
 
 
 FIELDS = (NAME, KEY_VERSION, INPUT, CONTEXT, REFERENCE, BATCH_INPUT, *signatures.FIELDS)

@@ -8,7 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from labkit.service.encoding import to_base64, to_base64url
@@ -28,41 +29,51 @@ MISSING_INPUT = "missing input"
 _NAMED_SALTS = {"auto": AUTO_SALT, "hash": HASH_SALT}
 _MAX_DIGITS = 18
 
+MAX_SCHEMES = 64
+"""How many ways of signing are kept as they were read: requests name few."""
 
-class Loaded(NamedTuple):
-    """A version prepared for use: its envelope's beginning, its facts, and its half that is wanted, loaded.
+_schemes: tuple[dict[tuple[Any, ...], Scheme], ...] = ({}, {})  # of the usual mode, and of FIPS mode
 
-    The half of a derived keyring's version is not loaded: each context has a pair of its own.
+HOW_MEMBERS = 7
+"""The last fields of a request to sign or verify: those of ``FIELDS``, and the algorithm in the path."""
+
+
+class Signer(NamedTuple):
+    """A version prepared to sign: its envelope's beginning, its facts, and what signs a message under a scheme.
+
+    Nothing signs for a derived keyring's version: each context has a pair of its own.
     """
 
     head: str
     version: int
     entry: KeyVersion
-    half: Any
+    sign: Callable[[bytes, Scheme], bytes] | None
 
     def __repr__(self) -> str:
-        return f"Loaded({self.head})"  # never the entry's keys
-
-
-class Signed(NamedTuple):
-    """A signature, the version that made it and, of a derived keyring, the public half of the context's pair."""
-
-    signature: str
-    key_version: int
-    public_text: str | None = None
+        return f"Signer({self.head})"  # never the entry's keys
 
 
 def read_scheme(asked: Any, *, fips: bool) -> Scheme:
     """Read how a request signs, or wants verified, from its fields; raise BadRequest in the API's order."""
-    hash_name = asked.urlalgorithm or asked.hash_algorithm or asked.algorithm or DEFAULT_HASH
+    how = asked[-HOW_MEMBERS:]
+    scheme = _schemes[fips].get(how)
+    if scheme is None:
+        scheme = _scheme(how, fips)
+        if len(_schemes[fips]) >= MAX_SCHEMES:
+            _schemes[fips].clear()
+        _schemes[fips][how] = scheme
+    return scheme
+
+
+def _scheme(how: tuple[Any, ...], fips: bool) -> Scheme:
+    hash_algorithm, algorithm, prehashed, rsa_scheme, marshaling, salt_length, urlalgorithm = how
+    hash_name = urlalgorithm or hash_algorithm or algorithm or DEFAULT_HASH
     if hash_name not in KEYED_ALGORITHMS and hash_name != NO_HASH:
         raise BadRequest(f'invalid hash algorithm "{hash_name}"')
     check_certified(hash_name, fips=fips)
-    marshaling = asked.marshaling_algorithm
     if marshaling not in ("asn1", "jws"):
         raise BadRequest(f'invalid marshaling type "{marshaling}"')
-    salt_length = _salt_length(asked.salt_length)
-    return Scheme(hash_name, asked.prehashed, asked.signature_algorithm, salt_length, marshaling == "jws")
+    return Scheme(hash_name, prehashed, rsa_scheme, _salt_length(salt_length), marshaling == "jws")
 
 
 def _salt_length(text: str) -> int:
@@ -84,21 +95,33 @@ def check_unhashed(scheme: Scheme) -> None:
         raise BadRequest("hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15")
 
 
-def sign(keyring: Keyring, scheme: Scheme, item: Item, wanted: int) -> Signed:
-    """Sign an item's input with a wanted version (0: the latest); raise BadRequest."""
-    message, context = message_of(item), _context_of(item)
-    loaded = keyring.signers.get(wanted) or _signer(keyring, wanted)
-    pair, half, shown = _pair(keyring), loaded.half, None
-    if half is None:
-        private, public = _derived(keyring, loaded, context)
-        half, shown = pair.private_key(private), pair.public_text(public)
-    coded = (to_base64url if scheme.jws else to_base64)(pair.sign(half, message, scheme))
-    return Signed(loaded.head + coded, loaded.version, shown)
+def sign(
+    keyring: Keyring, scheme: Scheme, sent: str | None, context_sent: str | None, wanted: int, public_member: str = ""
+) -> dict[str, Any]:
+    """Sign an input with a wanted version (0: the latest), under a context; return what is shown; raise BadRequest.
+
+    Of a derived keyring that is also the public half of the context's pair, as ``public_member``.
+    """
+    message = _message(sent)
+    context = _context(context_sent) if context_sent else b""
+    signer = keyring.signers.get(wanted) or _signer(keyring, wanted)
+    make, shown = signer.sign, None
+    if make is None:
+        pair = _pair(keyring)
+        private, public = _derived(keyring, signer.entry, context)
+        make, shown = partial(pair.sign, pair.private_key(private)), pair.public_text(public)
+    made = make(message, scheme)
+    coded = to_base64url(made) if scheme.jws else to_base64(made)
+    signed = {"signature": signer.head + coded, "key_version": signer.version}
+    return signed if shown is None else {**signed, public_member: shown}
 
 
 def message_of(item: Item) -> bytes:
     """Return what an item's input says; raise BadRequest."""
-    text = item.get("input")
+    return _message(item.get("input"))
+
+
+def _message(text: str | None) -> bytes:
     if text is None:
         raise BadRequest(MISSING_INPUT)
     try:
@@ -107,10 +130,7 @@ def message_of(item: Item) -> bytes:
         raise BadRequest(f"unable to decode input as base64: {error.errors[0]}") from None
 
 
-def _context_of(item: Item) -> bytes:
-    text = item.get("context")
-    if not text:
-        return b""
+def _context(text: str) -> bytes:
     try:
         return from_base64(text)
     except BadRequest:
@@ -123,7 +143,7 @@ def _pair(keyring: Keyring) -> PairType:
     return pair
 
 
-def _signer(keyring: Keyring, wanted: int) -> Loaded:
+def _signer(keyring: Keyring, wanted: int) -> Signer:
     """Judge which version signs, load its private half, and keep it with the keyring."""
     try:
         version = keyring.version_to_sign(wanted)
@@ -132,17 +152,17 @@ def _signer(keyring: Keyring, wanted: int) -> Loaded:
         raise ListedRefusal(error.errors[0]) from None
     if not entry.key:
         raise ListedRefusal("requested version for signing does not contain a private part")
-    half = None if keyring.derived else _pair(keyring).private_key(entry.key)
-    loaded = Loaded(f"{ENVELOPE}{version}:", version, entry, half)
-    keyring.signers[wanted] = loaded
-    return loaded
+    pair = _pair(keyring)
+    make = None if keyring.derived else partial(pair.sign, pair.private_key(entry.key))
+    signer = keyring.signers[wanted] = Signer(f"{ENVELOPE}{version}:", version, entry, make)
+    return signer
 
 
-def _derived(keyring: Keyring, loaded: Loaded, context: bytes) -> tuple[bytes, bytes]:
+def _derived(keyring: Keyring, entry: KeyVersion, context: bytes) -> tuple[bytes, bytes]:
     derive = _pair(keyring).derive
     assert derive is not None, "only keyrings of types that derive are derived"
     try:
-        return derive(keyring.kdf, loaded.entry.key, context)
+        return derive(keyring.kdf, entry.key, context)
     except BadRequest as error:
         raise ListedRefusal(f"error deriving key: {error.errors[0]}") from None
 
@@ -150,26 +170,24 @@ def _derived(keyring: Keyring, loaded: Loaded, context: bytes) -> tuple[bytes, b
 def verify(keyring: Keyring, scheme: Scheme, item: Item) -> bool:
     """Whether an item's signature was made over its input with one of the keyring's live versions; raise BadRequest."""
     message = message_of(item)
-    context = _context_of(item)
+    context = _context(item["context"]) if item.get("context") else b""
     version, coded = split_signed(item["signature"])
     keyring.check_verification(version)
     try:
         signature = (from_base64url if scheme.jws else from_base64)(coded)
     except BadRequest:
         raise BadRequest("invalid base64 signature value") from None
-    loaded = keyring.verifiers.get(version) or _verifier(keyring, version)
-    pair, half = _pair(keyring), loaded.half
-    if half is None:
-        half = pair.public_key(_derived(keyring, loaded, context)[1])
-    return pair.verify(half, signature, message, scheme)
+    pair = _pair(keyring)
+    half = pair.public_key(_derived(keyring, keyring.live(version), context)[1]) if keyring.derived else None
+    return pair.verify(
+        half or keyring.verifiers.get(version) or _verifier(keyring, version), signature, message, scheme
+    )
 
 
-def _verifier(keyring: Keyring, version: int) -> Loaded:
-    entry = keyring.live(version)
-    half = None if keyring.derived else _pair(keyring).public_key(entry.public)
-    loaded = Loaded(f"{ENVELOPE}{version}:", version, entry, half)
-    keyring.verifiers[version] = loaded
-    return loaded
+def _verifier(keyring: Keyring, version: int) -> Any:
+    """Load a version's public half, and keep it with the keyring."""
+    half = keyring.verifiers[version] = _pair(keyring).public_key(keyring.live(version).public)
+    return half
 
 
 # How a signature is made, the same for sign and verify.

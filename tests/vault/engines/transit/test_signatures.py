@@ -61,16 +61,16 @@ def test_a_derived_key_signs_with_the_pair_of_the_context_and_shows_its_public_h
 
 def test_a_prepared_half_is_kept_with_the_keyring_and_not_with_its_successor(entropy: Any) -> None:
     keyring = known_keyring()
-    made = signatures.sign(keyring, Scheme(), {"input": INPUT}, 0)
-    again = signatures.sign(keyring, Scheme(), {"input": INPUT}, 0)
+    made = signatures.sign(keyring, Scheme(), INPUT, None, 0)
+    again = signatures.sign(keyring, Scheme(), INPUT, None, 0)
     rotated = rotate(keyring, entropy, 5)
 
     assert made == again
-    assert signatures.verify(keyring, Scheme(), {"input": INPUT, "signature": made.signature})
+    assert signatures.verify(keyring, Scheme(), {"input": INPUT, "signature": made["signature"]})
     assert (len(keyring.signers), len(keyring.verifiers)) == (1, 1)
     assert {*rotated.signers, *rotated.verifiers} == set()
-    assert signatures.sign(rotated, Scheme(), {"input": INPUT}, 0).key_version == 2
-    assert signatures.sign(rotated, Scheme(), {"input": INPUT}, 1) == made
+    assert signatures.sign(rotated, Scheme(), INPUT, None, 0)["key_version"] == 2
+    assert signatures.sign(rotated, Scheme(), INPUT, None, 1) == made
 
 
 # In the API's order: each request has this mistake and all that are judged later.
