@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -71,7 +70,6 @@ print(len({*before, *here, *there}) - 3 * len(before))
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork processes")
 def test_a_forked_process_draws_nothing_that_its_parent_draws() -> None:
     done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=False, timeout=60)
 

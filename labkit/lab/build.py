@@ -27,10 +27,10 @@ from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Link, Topology
 from labkit.trace import Trace
 from labkit.vault.files import Files
+from labkit.vault.initialise import set_up
 from labkit.vault.replication.api_certificate import files_of
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.storage.unfenced import UnfencedStorage
-from labkit.vault.vault import set_up
 
 STAGGER_NS = 100_000_000
 MILLION = 1_000_000

@@ -27,13 +27,24 @@ _INFINITY = float("inf")
 _SCALAR_BYTES = 8
 _TEXT_BYTES = 3  # beside its characters
 _NAME_BYTES = 4  # beside its characters
+_MEMBER_BYTES = _NAME_BYTES + _TEXT_BYTES
 _CONTAINER_BYTES = 2
+FEW_MEMBERS = 64
 _CONTAINERS = (dict, list, tuple)
 _NOT_JSON = "failed to decode JSON input: "
 
 
 def check_body(value: Any, limit_bytes: int = 0) -> None:
     """Raise BadRequest for a body that is not JSON, too deep or too wide, TooLarge for one over the limit (0: none)."""
+    if type(value) is dict and len(value) <= FEW_MEMBERS:  # most are few texts of ASCII
+        size = _CONTAINER_BYTES
+        for name, member in value.items():
+            if type(name) is not str or type(member) is not str or not (name.isascii() and member.isascii()):
+                break
+            size += len(name) + len(member) + _MEMBER_BYTES
+        else:
+            if size <= limit_bytes or not limit_bytes:
+                return
     level, depth, size, values = [value], 1, 0, 0
     while level:
         deeper: list[Any] = []

@@ -16,6 +16,9 @@ Body = dict[str, Any]
 
 JSON_TYPE = "application/json"
 
+USUAL_HEADERS = {"Content-Type": JSON_TYPE, "Cache-Control": "no-store"}
+"""What every answer has."""
+
 
 class Unreadable(NamedTuple):
     """What a door puts in the place of a body that it could not read: the service refuses it with these words."""
@@ -105,7 +108,7 @@ class Response(NamedTuple):
 
 def respond(status: int, body: Body | None = None, code: str = "") -> Response:
     """Build a Response with the headers that every answer has."""
-    return new(Response, (status, {"Content-Type": JSON_TYPE, "Cache-Control": "no-store"}, body, code))
+    return new(Response, (status, USUAL_HEADERS.copy(), body, code))
 
 
 def silence(why: str, code: str = "") -> Response:

@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any
 
 from labkit.service.errors import BadRequest, NotFound, Unsupported, one_error
-from labkit.service.fields import Field
+from labkit.service.fields import Field, to_text
 from labkit.service.record import NamedTuple
 
 OPERATIONS = ("read", "write", "patch", "delete", "list")
@@ -70,6 +70,7 @@ class Route:
         "operation",
         "pattern",
         "record",
+        "rest",
     )
 
     def __init__(
@@ -84,11 +85,14 @@ class Route:
         assert operation in OPERATIONS, operation
         assert set(flags) <= set(FLAGS), f"{pattern}: no such flags: {sorted(set(flags) - set(FLAGS))}"
         self.record: Any = None
+        self.rest: dict[str, Any] = {}  # the defaults of the record's fields that are none of this route
         if isinstance(fields, Form):
             self.record, fields = fields
         names = [field.name for field in fields]
         declared = _parameters(handler) if self.record is None else _members(handler, self.record, len(names))
         assert declared == names, f"{pattern}: the handler takes {declared}, the fields are {names}"
+        if self.record is not None:
+            self.rest = {name: self.record._field_defaults[name] for name in self.record._fields[len(fields) :]}
         self.operation, self.pattern, self.handler, self.fields = operation, pattern, handler, fields
         self.flags, self.exists = frozenset(flags), exists
         self.fetches_if: Handler | None = None
@@ -136,7 +140,7 @@ def _pattern_to_regex(pattern: str, fields: Mapping[str, Field]) -> str:
 
 
 class Match(NamedTuple):
-    """A route that a path matched, with defaults and captures laid out as the handler's arguments."""
+    """A route that a path matched, with defaults and captures laid out as the handler's arguments, or its record's."""
 
     route: Route
     arguments: dict[str, Any]
@@ -166,7 +170,7 @@ class Table:
                 continue
             captured = {name: route.by_name[name].convert(text) for name, text in found.groupdict().items()}
             defaults = {field.name: field.default for field in route.fields}
-            return Match(route, {**defaults, **captured}, captured)
+            return Match(route, {**defaults, **captured, **route.rest}, captured)
         if known:
             raise Unsupported
         raise NotFound(one_error("unsupported path"))
@@ -216,22 +220,30 @@ def _routes(modules: Iterable[str]) -> list[Route]:
 
 def parse_fields(match: Match, body: Mapping[str, Any], warn: Callable[[str], None]) -> dict[str, Any]:
     """Convert a body's members into the handler's arguments; raise BadRequest that names the field."""
-    values = dict(match.arguments)
-    unknown: list[str] = []
-    replaced: list[str] = []
-    fields = match.route.by_name
+    route, prepared, captured = match
+    values, fields = prepared.copy(), route.by_name
+    ignored = False
     for name, value in body.items():
         field = fields.get(name)
-        if field is None:
-            unknown.append(name)
-        elif name in match.captured:
-            replaced.append(name)
+        if field is None or name in captured:
+            ignored = True
+        elif type(value) is str and field.convert is to_text:
+            values[name] = value
         elif value is not None or field.kind != "duration":  # a null duration counts as not sent
             try:
                 values[name] = field.convert(value)
             except ValueError as error:
-                prefix = "" if match.route.exists is not None else "Field validation failed: "
+                prefix = "" if route.exists is not None else "Field validation failed: "
                 raise BadRequest(f'{prefix}error converting input for field "{name}": {error}') from None
+    if ignored:
+        _warn_of_ignored(match, body, warn)
+    return values
+
+
+def _warn_of_ignored(match: Match, body: Mapping[str, Any], warn: Callable[[str], None]) -> None:
+    """Warn of members that no field names, and of those that the path has."""
+    unknown = [name for name in body if name not in match.route.by_name]
+    replaced = [name for name in body if name in match.captured]
     if unknown:
         warn(f"Endpoint ignored these unrecognized parameters: [{' '.join(sorted(unknown))}]")
     if replaced:
@@ -239,4 +251,3 @@ def parse_fields(match: Match, body: Mapping[str, Any], warn: Callable[[str], No
             "Endpoint replaced the value of these parameters with the values captured from the endpoint's path: "
             f"[{' '.join(sorted(replaced))}]"
         )
-    return values

@@ -25,8 +25,7 @@ MAX_LONG_BYTES = 4_194_304
 MAX_NAMES = 64
 MAX_NAME_CHARACTERS = 64
 MAX_SHORT_CHARACTERS = 128  # of the path of a short call, and of its names
-
-_VERSIONED = frozenset(("kv", "transit"))
+MAX_REMEMBERED = 256
 
 _CALL_BYTES, _NAME_BYTES = 300, 50  # beside their characters
 
@@ -48,11 +47,12 @@ class Call(NamedTuple):
 class Calls:
     """The newest calls, the oldest first: it has a length, can be indexed, sliced and gone through."""
 
-    __slots__ = ("_long_bytes", "_rows")
+    __slots__ = ("_long_bytes", "_rows", "_short_names")
 
     def __init__(self) -> None:
         self._rows: deque[_Row] = deque()
         self._long_bytes = 0
+        self._short_names: set[tuple[str, ...]] = set()  # names that were sent together, and were found short
 
     def __repr__(self) -> str:
         return f"Calls({len(self)})"
@@ -78,23 +78,32 @@ class Calls:
     def add(self, method: Any, path: Any, body: Any, resolved: ResolvedRoute | None, response: Response) -> None:
         """Add a request that was answered; ``resolved`` is None where it had no route."""
         names: tuple[str, ...] = ()
-        long_bytes, version = 0, None
+        long_bytes = 0
         if resolved is None or resolved.query or len(path) > MAX_SHORT_CHARACTERS:
             method, path, names = _shortened(method, path, body, resolved)
             long_bytes = _size_bytes(path, names)
         elif body:
             names = tuple(body)
-            if len("".join(names)) > MAX_SHORT_CHARACTERS or "options" in names:
+            if names not in self._short_names and not self._are_short(names):
                 names = sent_names(body)
                 long_bytes = _size_bytes(path, names)
-        if resolved is not None and resolved.mount is not None and resolved.mount.kind in _VERSIONED:
-            version = named_version(response.body)
+        answered = response.body
+        version = named_version(answered) if answered else None
         rows = self._rows
         rows.append((method, resolved or path, response.status, version, names, long_bytes))
         if long_bytes or len(rows) > MAX_CALLS:
             self._long_bytes += long_bytes
             while len(rows) > MAX_CALLS or self._long_bytes > MAX_LONG_BYTES:
                 self._long_bytes -= rows.popleft()[-1]
+
+    def _are_short(self, names: tuple[str, ...]) -> bool:
+        """Whether names are kept as they were sent; the usual ones are remembered."""
+        if len("".join(names)) > MAX_SHORT_CHARACTERS or "options" in names:
+            return False
+        if len(self._short_names) >= MAX_REMEMBERED:
+            self._short_names.clear()
+        self._short_names.add(names)
+        return True
 
 
 def _size_bytes(path: str, names: tuple[str, ...]) -> int:
@@ -127,10 +136,13 @@ def named_version(answered: Body | None) -> int | None:
     data = answered.get("data") if answered else None
     if type(data) is not dict:
         return None
+    version = data.get("key_version")
+    if version and type(version) is int:
+        return version
     facts = data.get("metadata", data)  # of a secret's reading, else of its writing, of what a key did, of a key
     if type(facts) is not dict:
         return None
-    version = facts.get("version") or data.get("key_version") or data.get("latest_version")
+    version = facts.get("version") or data.get("latest_version")
     return version if type(version) is int else None
 
 

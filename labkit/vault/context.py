@@ -11,7 +11,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from labkit.service.errors import NODE_SEALED, Unavailable
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from labkit.vault.token_record import Token
 
 NONCES_PER_DRAW = 4
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class ContextSource(Protocol):
@@ -152,7 +155,9 @@ class Context:
         "devices",
         "headers",
         "is_create",
+        "is_quiet",
         "keys",
+        "may_fetch",
         "new_route",
         "now",
         "operation",
@@ -173,10 +178,11 @@ class Context:
     def __init__(self, core: Core, request: Request, now: int, source: ContextSource | None = None) -> None:
         self.core, self.request, self.now = core, request, now
         self.source: ContextSource = source or core
+        self.may_fetch = self.source is not core  # whether the handler may be a generator that yields Fetches
         self.keys: SealKeys = core.keys
         self.records = core.caches.records
         self.writes: dict[str, bytes | None] = {}
-        self.refused_writes: dict[str, bytes | None] = {}
+        self.refused_writes: Mapping[str, bytes | None] = NOTHING
         self.warnings: list[str] = []
         self.body: Body = {}
         self.headers: dict[str, str] = {}
@@ -188,6 +194,7 @@ class Context:
         self.request_id = ""
         self.new_route: tuple[Any, bytes | None] | None = None
         self.is_create = False
+        self.is_quiet = False  # whether it is known that no audit device and no managed key are there (clearances)
         self.audited: Any = None  # what its audit records say, once it has one
         self.devices: tuple[Any, ...] | None = None  # audit devices of the request, once it has a record
         self.after_commit: Callable[[], None] | None = None  # what acts once the step is committed
@@ -210,11 +217,11 @@ class Context:
         """The mount's own part of the store."""
         if self._storage is None:
             core, mount = self.core, self.mount
-            if self.source is core:
-                found = core.caches.by_mount.get(mount.uuid) or mount_caches.storage_of(core, mount)
-                self._storage = StorageView(self, *found)
-            else:
+            if self.may_fetch:
                 self._storage = StorageView(self, mount.prefix)  # the tape holds values, not which cache they came from
+            else:
+                prefix, records = core.caches.by_mount.get(mount.uuid) or mount_caches.storage_of(core, mount)
+                self._storage = StorageView(self, prefix, records)
         return self._storage
 
     @property
@@ -283,12 +290,7 @@ class Context:
     @property
     def is_taped(self) -> bool:
         """Whether this context reads from a tape: then every read is made, and no memo replaces one."""
-        return self.source is not self.core
-
-    @property
-    def may_fetch(self) -> bool:
-        """Whether the handler may be a generator that yields Fetches: what it reads is taped then."""
-        return self.source is not self.core
+        return self.may_fetch
 
     def managed_key(self, name: str, key_id: str) -> ManagedKey | None:
         """Return the managed key of a name or, without one, of an id."""
@@ -299,8 +301,12 @@ class Context:
     def begin(self, now: int) -> None:
         """Begin the next step of a request that fetched, with empty buffers."""
         self.now = now
-        self.writes, self.refused_writes = {}, {}
+        self.writes, self.refused_writes = {}, NOTHING
         self._nonces = b""  # what an earlier step drew would be the same in two branches (R7)
+
+    def end(self) -> None:
+        """Let go of the view of the mount's storage, which leads back here: no cycle is left to the collector."""
+        self._storage = None
 
     def read(self, key: str) -> bytes | None:
         """Return the stored bytes of a key as this step sees them."""
@@ -317,7 +323,7 @@ class Context:
 
     def write_even_if_refused(self, key: str, stored: bytes | None) -> None:
         """Put stored bytes that stay even when the request is refused."""
-        self.refused_writes[key] = stored
+        self.refused_writes = {**self.refused_writes, key: stored}
         self.writes[key] = stored
 
     def list(self, prefix: str) -> Names:

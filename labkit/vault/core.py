@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import NODE_SEALED, Unavailable
@@ -18,14 +19,14 @@ from labkit.service.limits import MAX_REQUEST_BYTES
 from labkit.service.masked import NamesOnly
 from labkit.service.message import Fetch, Response
 from labkit.service.record import NamedTuple
+from labkit.vault.caches import Caches
 from labkit.vault.due_times import DueTimes
 from labkit.vault.files import Files
-from labkit.vault.identifiers import sha256
+from labkit.vault.identifiers import sha256, uuid_text
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.storage import Storage
 from labkit.vault.storage.barrier import FIRST_LOOK, KEYRING, Barrier, BarrierError, KeyringTerm
 from labkit.vault.storage.nonce_counts import NonceCounts
-from labkit.vault.storage.storage_view import CachedRecords
 
 if TYPE_CHECKING:
     from labkit.vault.replication.journal import Journal
@@ -65,12 +66,13 @@ class Settings(NamedTuple):
 
 
 class Environment(NamedTuple):
-    """Where a node's time, entropy, observer and answers from outside come from."""
+    """Where a node's time, entropy, observer, answers from outside and ids of requests come from."""
 
     now: Callable[[], int]
     entropy: Entropy
     observe: Observe
     fetch: Callable[[Fetch], Response]
+    request_id: Callable[[], str] | None = None  # draws the id of a request; None: from ``entropy``
 
 
 class Leadership(NamedTuple):
@@ -167,27 +169,6 @@ class SealKeys:
             keyring, encryptions, look_at = counted
             keys.barrier = Barrier(tuple(KeyringTerm(*row) for row in keyring), encryptions, look_at)
         return keys
-
-
-class Caches:
-    """Records and decisions, valid while the stored bytes they came from are the same objects; live generators."""
-
-    __slots__ = ("access_lists", "by_mount", "callers", "generators", "leases", "records", "routes")
-
-    def __init__(self) -> None:
-        self.records = CachedRecords()
-        self.by_mount: dict[str, tuple[str, CachedRecords]] = {}  # {uuid: prefix, where its records are (mount_caches)}
-        self.routes: dict[Any, Any] = {}
-        self.access_lists: dict[tuple[str, ...], Any] = {}
-        self.callers: dict[str, tuple[bytes, bytes | None, str, Any]] = {}
-        self.generators: dict[int, Any] = {}
-        self.leases: Any = None  # the index of leases, once something asked for it
-
-    def clear(self) -> None:
-        """Drop every decoded record, memo and live generator, and the index of leases."""
-        self.leases = None
-        for cache in (self.records, self.by_mount, self.routes, self.access_lists, self.callers, self.generators):
-            cache.clear()
 
 
 class Replica:
@@ -303,6 +284,7 @@ class Core:
         "read",
         "read_file",
         "replica",
+        "request_id",
         "settings",
         "storage",
         "waiting",
@@ -319,6 +301,7 @@ class Core:
         self.storage, self.settings = storage, settings
         self.read, self.names = storage.get, storage.list
         self.now, self.entropy, self.observe = environment.now, environment.entropy, environment.observe
+        self.request_id: Callable[[], str] = environment.request_id or partial(uuid_text, self.entropy)
         # Whether entropy comes from a seed, so that whatever is stored must be a function of it (R6)
         self.is_seeded: bool = getattr(self.entropy, "is_seeded", False)
         self.draw_once: Callable[[str, int], int | None] = getattr(self.entropy, "draw_once", lambda kind, count: None)

@@ -17,7 +17,7 @@ from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import MOUNTS, ROOT, MountTable, encode_table, new_mount, read_table, write_table
 from labkit.vault.namespaces import own_mounts
 from labkit.vault.policies import store as policy_store
-from labkit.vault.seal import SEAL_CONFIG, SealConfig, check_event, encode_config
+from labkit.vault.seal import SEAL_CONFIG, SealConfig, check_event, encode_config, unseal
 from labkit.vault.shamir import split
 from labkit.vault.storage.barrier import KEY_BYTES, KEYRING, BarrierError, encrypt_keyring, new_keyring
 from labkit.vault.storage.storage_view import StorageView
@@ -26,8 +26,12 @@ CLUSTER = "core/cluster"
 
 ROOT_TOKEN = token_record.Token("", ("root",), "auth/token/root", "root", orphan=True)
 
-# path, kind and options of an engine to mount
+# path, kind and options of an engine or auth method to mount
 Wanted = tuple[str, str, tuple[tuple[str, str], ...]]
+
+ENGINES: tuple[Wanted, ...] = (("secret/", "kv", (("version", "2"),)), ("transit/", "transit", ()))
+DEV_MOUNTS: tuple[Wanted, ...] = (*ENGINES, ("auth/cloud/", "cloud", ()))
+"""What is mounted in development mode."""
 
 
 class Initialised(NamedTuple):
@@ -61,6 +65,15 @@ def prepare(
     ctx.write(KEYRING, encrypt_keyring(keyring, root_key, entropy))
     ctx.write(SEAL_CONFIG, encode_config(SealConfig(shares, threshold)))
     return Initialised(tuple(split(root_key, shares, threshold, entropy)), root_token), ctx.writes
+
+
+def set_up(
+    core: Core, shares: int = 5, threshold: int = 3, mounts: Iterable[Wanted] = ENGINES
+) -> tuple[str, tuple[str, ...]]:
+    """Initialise and unseal a new vault with engines and auth methods mounted; return root token and key shares."""
+    initialised = initialise(core, shares, threshold, mounts)
+    unseal(core, *initialised.keys[:threshold])
+    return initialised.root_token, tuple(share.hex() for share in initialised.keys)
 
 
 def complete(core: Core) -> None:

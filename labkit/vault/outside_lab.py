@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.masked import NamesOnly
 from labkit.service.message import Fetch, Response, silence
 from labkit.vault.core import Core, Environment, Settings
+from labkit.vault.identifiers import UUID_BYTES, uuid_texts
 from labkit.vault.storage import Storage
 
 if TYPE_CHECKING:
@@ -63,7 +65,15 @@ def outside_lab(clock: Callable[[], int] | None, seed: int | None = None) -> Env
         return Environment(ShiftedClock(clock or seeded.start), entropy, _unwatched, no_outside)
     from labkit import real
 
-    return Environment(ShiftedClock(clock or real.now), real.entropy, _unwatched, no_outside)
+    return Environment(ShiftedClock(clock or real.now), real.entropy, _unwatched, no_outside, _request_ids())
+
+
+@cache
+def _request_ids() -> Callable[[], str]:
+    """Return what draws the ids of requests of all vaults in real time: many at once."""
+    from labkit import real
+
+    return real.many_at_once(uuid_texts, real.DRAWS * UUID_BYTES)
 
 
 def cloud_link(core: Core, *, seed: int | None = None, given: Cloud | None = None, replaces: bool = False) -> CloudLink:

@@ -135,7 +135,7 @@ def keep_route(ctx: Context) -> None:
 def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:
     """Split a path into mount and route; a missing or unusable route is returned as the refusal to raise later."""
     method = ctx.request.method
-    operation = METHODS.get(method, "") if type(method) is str else ""
+    operation = METHODS.get(method, "") if isinstance(method, str) else ""
     if not operation:
         raise UnknownMethod
     path, query = split_path(ctx.request.path)

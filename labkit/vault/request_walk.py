@@ -25,15 +25,15 @@ from labkit.service.errors import (
     to_response,
 )
 from labkit.service.limits import check_body, is_text
-from labkit.service.message import Reply, Response, Unreadable, respond
+from labkit.service.message import Response, Unreadable
+from labkit.service.record import new
 from labkit.service.routing import Match, parse_fields
-from labkit.vault import audit, quotas, request_route, token_record, tokens
+from labkit.vault import audit, quotas, request_answer, request_route, token_record, tokens
 from labkit.vault.context import Caller, Context
 from labkit.vault.core import SEALED, Core
-from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import MANAGED_KEYS, ROOT
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
-from labkit.vault.policies.store import INDEX, acl_for
+from labkit.vault.policies.store import acl_for
 from labkit.vault.seal import SEAL_CONFIG
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.barrier import BarrierError
@@ -44,8 +44,8 @@ CAPABILITIES = {"read": READ, "list": LIST, "patch": PATCH, "delete": DELETE}
 MERGE_PATCH = "application/merge-patch+json"
 MAX_CACHED_CALLERS = 8_192
 
-PLAIN = Reply()
-"""The rest of an answer that is only data."""
+READ_CLOSELY = frozenset(("x-vault-token", "x-vault-wrap-ttl"))
+"""Headers that need more than to be there."""
 
 DENIED = "permission denied"
 PATH_DISABLED = "path disabled in replication DR secondary mode"
@@ -54,13 +54,17 @@ PATH_DISABLED = "path disabled in replication DR secondary mode"
 def check_request(ctx: Context) -> Response | None:
     """Draw the request's id, and judge body and headers (decisions C9, C13); return the answer to a preflight."""
     request = ctx.request
-    ctx.request_id = uuid_text(ctx.core.entropy)
-    body = request.body
+    ctx.request_id = ctx.core.request_id()
+    body, headers = request.body, request.headers
     if body is not None and type(body) is not dict:
         raise _unreadable(body)
     if body:
         check_body(body, ctx.core.settings.max_request_bytes)
-    read_headers(ctx)
+    token = headers.get("X-Vault-Token") if type(headers) is dict and len(headers) == 1 else None
+    if type(token) is str and token.isascii():  # nothing but a token, as many requests
+        ctx.headers["x-vault-token"] = token
+    else:
+        read_headers(ctx)
     if request.method == "PATCH":
         _check_merge_patch(ctx)
     if "origin" in ctx.headers:
@@ -85,10 +89,14 @@ def read_headers(ctx: Context) -> None:
         kind = type(ctx.request.headers).__name__
         raise BadRequest(f"headers are an object of names and texts, not {kind}") from None
     for name, value in headers:
-        if name == "X-Vault-Token" and type(value) is str and value.isascii():
-            ctx.headers["x-vault-token"] = value
-        else:
-            _read_header(ctx, name, value)
+        if type(name) is str and type(value) is str and name.isascii() and value.isascii():
+            if name == "X-Vault-Token":
+                ctx.headers["x-vault-token"] = value
+                continue
+            if name.islower() and name not in READ_CLOSELY:  # as doors send them
+                ctx.headers[name] = value
+                continue
+        _read_header(ctx, name, value)
 
 
 def _read_header(ctx: Context, name: Any, value: Any) -> None:
@@ -180,51 +188,47 @@ def authenticate(ctx: Context) -> None:
 
 
 def _caller(ctx: Context, text: str) -> Caller | None:
-    """Return the caller of a token, through a memo valid for the same stored token and policy index (R21)."""
-    callers, source, digest = ctx.core.caches.callers, ctx.source, token_record.digest_of(text)
-    stored = source.read(token_record.IDS + digest)
-    if source is ctx.core:
-        cached = callers.get(digest)
-        if cached is not None and cached[0] is stored and cached[1] is source.read(cached[2]):
-            ends_ns = cached[3].token.expires_ns
-            return None if ends_ns and ctx.now >= ends_ns else cached[3]
+    """Return the caller of a token, through a memo valid until the store counts a deciding write (R21)."""
+    callers, digest = ctx.core.caches.callers, token_record.digest_of(text)
+    if not ctx.is_taped:
+        as_of, cached = callers.get(digest, (-1, None))
+        if cached is not None and as_of == ctx.core.storage.deciding_writes:
+            ends_ns = cached.token.expires_ns
+            return None if ends_ns and ctx.now >= ends_ns else cached
     known = tokens.find(ctx, text)
     namespace = None if known is None else tokens.namespace_of(ctx, known[0])
     if known is None or namespace is None:
         return None
     caller = Caller(*known, acl_for(ctx, known[0].policies, namespace), namespace)
-    if stored is not None and source is ctx.core:
+    if caller.token.kind != "batch" and not ctx.is_taped:
         if len(callers) >= MAX_CACHED_CALLERS:
             callers.clear()
-        key = namespace.prefix + INDEX
-        callers[digest] = (stored, source.read(key), key, caller)
+        callers[digest] = (ctx.core.storage.deciding_writes, caller)
     return caller
 
 
 def authorise(ctx: Context) -> dict[str, Any]:
     """Judge the caller's policies, then return the handler's arguments; raise Forbidden, or the route's own refusal."""
-    resolved = ctx.resolved
+    resolved, caller = ctx.resolved, ctx.caller
     assert resolved is not None
     match = resolved.match
     arguments: dict[str, Any] | None = None
-    capability = CAPABILITIES.get(ctx.operation, UPDATE)
-    if isinstance(match, Match) and match.route.exists is not None:
-        arguments = parse_fields(match, ctx.body, ctx.warn)
-        if not match.route.exists(ctx, **match.captured):
-            ctx.is_create, capability = True, CREATE
-    if ctx.caller is not None:
-        _check_policies(ctx, ctx.caller, capability, resolved.flags)
-    if isinstance(match, Exception):
-        raise match.with_traceback(None)  # the memo holds it: frames must not pile up on it
+    if isinstance(match, Match):
+        exists = match.route.exists
+        if exists is not None:
+            arguments = parse_fields(match, ctx.body, ctx.warn)
+            ctx.is_create = not exists(ctx, **match.captured)
+    if caller is not None and not caller.acl.root:
+        _check_policies(ctx, caller, resolved.flags)
     if arguments is not None:
         return arguments
-    return parse_fields(match, ctx.body, ctx.warn) if ctx.body else dict(match.arguments)
+    if not isinstance(match, Match):
+        raise match.with_traceback(None)  # the memo holds it: frames must not pile up on it
+    return parse_fields(match, ctx.body, ctx.warn) if ctx.body else match.arguments.copy()
 
 
-def _check_policies(ctx: Context, caller: Caller, capability: int, flags: frozenset[str]) -> None:
-    acl = caller.acl
-    if acl.root:
-        return
+def _check_policies(ctx: Context, caller: Caller, flags: frozenset[str]) -> None:
+    acl, capability = caller.acl, CREATE if ctx.is_create else CAPABILITIES.get(ctx.operation, UPDATE)
     listing = capability == LIST
     judged = ctx.body if ctx.operation in ("read", "write", "patch") else None
     path = ctx.policy_prefix + ctx.path
@@ -282,63 +286,11 @@ def call(ctx: Context, arguments: dict[str, Any]) -> Any:
     assert ctx.resolved is not None
     assert isinstance(ctx.resolved.match, Match)
     route, warned = ctx.resolved.match.route, len(ctx.warnings)
-    answer = route.handler(ctx, **arguments) if route.record is None else route.handler(ctx, route.record(**arguments))
+    record = route.record
+    answer = route.handler(ctx, **arguments) if record is None else route.handler(ctx, new(record, arguments.values()))
     if answer is None:
-        drop_field_warnings(ctx, warned)
+        request_answer.drop_field_warnings(ctx, warned)
     return answer
-
-
-def drop_field_warnings(ctx: Context, warned: int) -> None:
-    """Drop the fields' warnings when the handler answers nothing: they do not turn a 204 into an answer."""
-    if len(ctx.warnings) == warned:
-        ctx.warnings.clear()
-
-
-def respond_with(ctx: Context, answer: Any) -> Response:
-    """Make the Response of a handler's answer (a dict, a Reply, a Response, or nothing); a last use ends its token."""
-    response = _response(ctx, answer)
-    if ctx.answer_headers is not None:
-        response.headers.update(ctx.answer_headers)
-    if ctx.use_spent:
-        tokens.end_last_use(ctx)
-    return response
-
-
-def _response(ctx: Context, answer: Any) -> Response:
-    assert ctx.resolved is not None
-    if isinstance(answer, Response):
-        return answer
-    flags = ctx.resolved.flags
-    if answer is None and not ctx.warnings:
-        return respond(204)
-    if "no_envelope" in flags:
-        return respond(200, answer)
-    reply, data = (answer, answer.data) if isinstance(answer, Reply) else (PLAIN, answer)
-    if ctx.wrap_ttl_ns and reply.status == 200 and (data is not None or reply.auth is not None):
-        from labkit.vault import wrapping
-
-        reply, data = wrapping.wrap_reply(ctx, reply._replace(data=data)), None
-    return respond(reply.status, envelope(ctx, data, reply, "top_level_data" in flags))
-
-
-def envelope(ctx: Context, data: Any, reply: Reply, flat: bool) -> dict[str, Any]:
-    """Return the API's envelope around data and the rest of a reply; ``flat`` copies the data to the top level too."""
-    assert ctx.resolved is not None
-    mount = ctx.resolved.mount
-    body = {
-        "request_id": "" if reply.wrap_info else ctx.request_id,
-        "lease_id": "",
-        "renewable": False,
-        "lease_duration": reply.lease_duration_s,
-        "data": data,
-        "wrap_info": reply.wrap_info,
-        "warnings": ctx.warnings or None,
-        "auth": reply.auth,
-        "mount_type": mount.kind if mount is not None else "",
-    }
-    if flat and data:
-        body.update(data)
-    return body
 
 
 def refuse(ctx: Context, error: ServiceError) -> Response:

@@ -213,6 +213,7 @@ def reload_keyring(core: Core) -> None:
         return
     cached = core.caches.records.get(KEYRING)
     if cached is not None and cached[0] is stored:
+        core.caches.keyring_as_of = core.storage.deciding_writes
         return
     assert keys.root_key is not None
     replicated, held = decrypted(stored, keys.root_key), keys.barrier.keyring

@@ -23,7 +23,7 @@ from labkit.service.errors import (
     Unavailable,
 )
 from labkit.service.message import Fetch, Request, Response, Suspended
-from labkit.vault import request_route, request_walk, tokens
+from labkit.vault import request_answer, request_route, request_walk, tokens
 from labkit.vault.context import Context
 from labkit.vault.core import SEALED, Core
 from labkit.vault.storage import Names
@@ -160,8 +160,8 @@ def walk_on(ctx: Context) -> Generator[Fetch, Response, Response]:
     if isinstance(answer, Generator):
         answer = yield from answer
     if answer is None:
-        request_walk.drop_field_warnings(ctx, warned)
-    response = request_walk.respond_with(ctx, answer)
+        request_answer.drop_field_warnings(ctx, warned)
+    response = request_answer.respond_with(ctx, answer)
     request_walk.audit_response(ctx, response)
     return response
 

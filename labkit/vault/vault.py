@@ -11,15 +11,16 @@
 from __future__ import annotations
 
 from _thread import RLock  # threading itself is not loaded (R24)
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.errors import ServiceError
 from labkit.service.key_store_address import KEY_STORE_ADDRESS
 from labkit.service.message import Body, Fetch, Request, Response, Suspended, copied, respond
+from labkit.service.record import new
 from labkit.service.short_forms import ShortForms
-from labkit.vault import request_route, request_walk, scheduled_work
+from labkit.vault import clearances, request_answer, request_route, request_walk, scheduled_work
 from labkit.vault.calls import Calls
 from labkit.vault.context import Context
 from labkit.vault.core import Core, Environment, Leadership, SealKeys, Settings
@@ -38,13 +39,7 @@ if TYPE_CHECKING:
     from labkit.cloud.key_store import KeyStore
     from labkit.doors.server import ServedDoor
     from labkit.vault.cloud_link import CloudLink
-    from labkit.vault.initialise import Wanted
     from labkit.vault.mount_caches import CacheCounts
-
-
-# path, kind and options of what is mounted in development mode
-ENGINES = (("secret/", "kv", (("version", "2"),)), ("transit/", "transit", ()))
-DEV_MOUNTS = (*ENGINES, ("auth/cloud/", "cloud", ()))
 
 
 class Vault(ShortForms):
@@ -105,35 +100,49 @@ class Vault(ShortForms):
         core = self.core
         ctx = Context(core, request, core.now())
         try:
-            reload_keyring(core)
+            if core.storage.deciding_writes != core.caches.keyring_as_of:
+                reload_keyring(core)
             preflight = request_walk.check_request(ctx)
             if preflight is not None:
                 return preflight
-            request_route.find_route(ctx)
-            self._resolved = ctx.resolved
-            request_walk.check_node(ctx)
-            if request_walk.fetches(ctx):
+            if clearances.take(ctx):
+                self._resolved = ctx.resolved
+            elif not self._is_judged(ctx):
                 return self._start(ctx)
-            request_walk.authenticate(ctx)
-            if ctx.new_route is not None:
-                request_route.keep_route(ctx)
             arguments = request_walk.authorise(ctx)
-            if request_walk.fetches_now(ctx, arguments):
-                return self._start(ctx)
-            request_walk.audit_request(ctx)
+            if not ctx.is_quiet:
+                if request_walk.fetches_now(ctx, arguments):
+                    return self._start(ctx)
+                request_walk.audit_request(ctx)
             answer = request_walk.call(ctx, arguments)
-            response = request_walk.respond_with(ctx, answer)
-            request_walk.audit_response(ctx, response)
-            entry_number = core.commit(ctx.writes)
-            if entry_number:
-                request_walk.name_entry(ctx, response, entry_number)
+            response = request_answer.respond_with(ctx, answer)
+            if ctx.devices:
+                request_walk.audit_response(ctx, response)
+            if ctx.writes:
+                entry_number = core.commit(ctx.writes)
+                if entry_number:
+                    request_walk.name_entry(ctx, response, entry_number)
             if ctx.after_commit is not None:
                 ctx.after_commit()
         except ServiceError as error:
             return request_walk.refuse(ctx, error)
         except StaleTerm:
             return request_walk.step_down(ctx)
+        ctx.end()
         return response
+
+    def _is_judged(self, ctx: Context) -> bool:
+        """Judge route, node and caller of a request that was not cleared; False: its handler fetches, and judges it."""
+        request_route.find_route(ctx)
+        self._resolved = ctx.resolved
+        request_walk.check_node(ctx)
+        if request_walk.fetches(ctx):
+            return False
+        request_walk.authenticate(ctx)
+        if ctx.new_route is not None:
+            request_route.keep_route(ctx)
+        clearances.give(ctx)
+        return True
 
     def is_for_active_node(self, request: Request) -> bool:
         """Whether this node is an unsealed standby that forwards such a request (decision C16)."""
@@ -169,6 +178,7 @@ class Vault(ShortForms):
         entropy comes from the seed, and the clock begins in 2030 and moves by ``advance`` only.  ``cloud`` is that in
         which machines log in, ``keystore`` that of managed keys, each one of its own unless given.
         """
+        from labkit.vault.initialise import DEV_MOUNTS, set_up
         from labkit.vault.storage.memory import MemoryStorage
 
         if settings or any(given is not None for given in (clock, seed, cloud, keystore)):
@@ -193,6 +203,7 @@ class Vault(ShortForms):
         file, says why one cannot be opened: in use, damaged, not to be written, no space left, another program's.
         """
         from labkit.vault.credentials import unseal_stored
+        from labkit.vault.initialise import DEV_MOUNTS
         from labkit.vault.storage.sqlite import SqliteStorage
         from labkit.vault.vault_arguments import judge_path, judge_settings
 
@@ -226,7 +237,7 @@ class Vault(ShortForms):
             if self._failures:
                 response = respond(self._failures.pop(0), {"errors": ["failure asked for with fail_next"]})
             else:
-                outcome = self.handle(Request(method, path, headers or {}, json, remote_address))
+                outcome = self.handle(new(Request, (method, path, headers or {}, json, remote_address)))
                 while isinstance(outcome, Suspended):
                     outcome = self.resume(outcome, self._fetch(outcome.fetch))
                 response = outcome
@@ -385,15 +396,3 @@ class Vault(ShortForms):
 def _copied_counts(counted: Mapping[str, Any]) -> dict[str, Any]:
     """Copy what rate limits counted."""
     return {name: (rule, dict(clients)) for name, (rule, clients) in counted.items()}
-
-
-def set_up(
-    core: Core, shares: int = 5, threshold: int = 3, mounts: Iterable[Wanted] = ENGINES
-) -> tuple[str, tuple[str, ...]]:
-    """Initialise and unseal a new vault with engines and auth methods mounted; return root token and key shares."""
-    from labkit.vault.initialise import initialise
-    from labkit.vault.seal import unseal
-
-    initialised = initialise(core, shares, threshold, mounts)
-    unseal(core, *initialised.keys[:threshold])
-    return initialised.root_token, tuple(share.hex() for share in initialised.keys)

@@ -23,10 +23,10 @@ from labkit.seeded import SeededEntropy
 from labkit.service.message import Body, Request, Response, Suspended, copied
 from labkit.vault.core import Environment, Leadership, Settings
 from labkit.vault.files import Files
+from labkit.vault.initialise import DEV_MOUNTS, set_up
 from labkit.vault.outside_lab import ResetPoint, ShiftedClock, no_outside
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.storage.sqlite import SqliteStorage
-from labkit.vault.vault import DEV_MOUNTS, set_up
 
 START_NS = 1_893_456_000 * 1_000_000_000
 CACHES, STATE = "caches", "state"

@@ -28,8 +28,8 @@ from labkit.lab.runbook_effects import Ask
 from labkit.service.errors import FORWARDING_LOST, NO_ACTIVE_NODE, NOT_ACTIVE
 from labkit.service.message import Request, respond
 from labkit.vault.files import Files
+from labkit.vault.initialise import set_up
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.vault import set_up
 
 DR = "sys/replication/dr/"
 ATTEMPT = DR + "secondary/generate-operation-token/"

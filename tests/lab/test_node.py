@@ -34,9 +34,9 @@ from labkit.lab.runbook_effects import Ask
 from labkit.seeded import START_NS
 from labkit.service.message import Request, Response
 from labkit.vault.files import Files
+from labkit.vault.initialise import set_up
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.token_record import IDS
-from labkit.vault.vault import set_up
 
 SECOND_NS = 1_000_000_000
 

@@ -39,6 +39,19 @@ def test_the_weight_is_what_the_judgement_counts(value):
             check_body(value, size - 1)
 
 
+@pytest.mark.parametrize("body", [{"plaintext": "abc"}, {"a": "b", "c": "d"}, {"plaintext": "äbc"}, {"n": 1, "a": "b"}])
+def test_a_short_body_is_judged_as_any_other(body):
+    limit = wire_size(body)
+    check_body(body, limit)
+    check_body(body)
+    for wrong, limit_bytes in ((body, limit - 1), ({**body, "x": "y"}, limit)):
+        with pytest.raises(TooLarge):
+            check_body(wrong, limit_bytes)
+    for wrong in ({**body, 1: "a"}, {**body, "x": "\ud800"}, {**body, "\ud800": "x"}, {**body, "x": {1}}):
+        with pytest.raises(BadRequest):
+            check_body(wrong, 1_000)
+
+
 @pytest.mark.parametrize(
     ("value", "size"),
     [

@@ -6,13 +6,14 @@ from typing import Any
 
 from labkit import real
 from labkit.vault.core import Environment, Leadership
+from labkit.vault.initialise import set_up
 from labkit.vault.keyring_rotation import MAX_OPERATIONS
 from labkit.vault.outside_lab import no_outside
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.barrier import KEYRING, ROTATION, decrypt_keyring, encrypt_keyring
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.stored_keys import OWN_KEYRING, kept_beside
-from labkit.vault.vault import Vault, set_up
+from labkit.vault.vault import Vault
 
 DAY_NS = 86_400 * 10**9
 

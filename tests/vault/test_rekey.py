@@ -13,6 +13,7 @@ from labkit import Vault as FrontDoor
 from labkit import real
 from labkit.vault.context import own_work
 from labkit.vault.core import Environment, Leadership
+from labkit.vault.initialise import set_up
 from labkit.vault.outside_lab import no_outside
 from labkit.vault.rekey import BACKUP, RECORD, REFUSALS, REKEY, Backup, Rekey, RekeyPlan, decode_rekey, read
 from labkit.vault.replication.leaves import classify
@@ -21,7 +22,7 @@ from labkit.vault.storage import StoreError
 from labkit.vault.storage.barrier import KEYRING
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.stored_keys import ROOT_KEY
-from labkit.vault.vault import Vault, set_up
+from labkit.vault.vault import Vault
 
 
 def rekey(service, shares=4, threshold=2, *, required=3, **sent):

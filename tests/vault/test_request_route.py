@@ -251,8 +251,8 @@ def test_what_is_read_on_a_tape_does_not_depend_on_the_memo(service):
     service.post("sys/namespaces/team")
     read = []
     for number in range(2):
-        ctx = Context(service.core, Request("GET", "team/sys/mounts"), 0)
-        ctx.source = tape = Tape(service.core)
+        tape = Tape(service.core)
+        ctx = Context(service.core, Request("GET", "team/sys/mounts"), 0, tape)
         request_route.find_route(ctx)
         read.append([kind for kind, _ in tape.entries])
         service.get("team/sys/mounts")

@@ -10,6 +10,7 @@ from labkit import Vault
 from labkit.real import entropy
 from labkit.service.errors import BadRequest
 from labkit.vault.core import Environment
+from labkit.vault.initialise import set_up
 from labkit.vault.mounts import MOUNTS
 from labkit.vault.outside_lab import no_outside
 from labkit.vault.seal import (
@@ -26,7 +27,6 @@ from labkit.vault.seal import (
 from labkit.vault.storage.barrier import KEYRING, BarrierError, encrypt_keyring, new_keyring
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.stored_keys import OWN_KEYRING, ROOT_KEY
-from labkit.vault.vault import set_up
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -10,11 +11,23 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from labkit.lab.election import KEY as LEASE
 from labkit.service.errors import ServiceError
-from labkit.vault.storage import Storage, StoreError
+from labkit.vault.audit import DEVICES
+from labkit.vault.cors import CONFIG
+from labkit.vault.mounts import MANAGED_KEYS, MOUNTS, new_mount
+from labkit.vault.policies.store import TEXTS
+from labkit.vault.quotas import QUOTAS
+from labkit.vault.replication import MODE_KEY
+from labkit.vault.replication.journal import WAL_KEY
+from labkit.vault.replication.kept_index import MARK, TAIL
+from labkit.vault.seal import SEAL_CONFIG
+from labkit.vault.storage import UNDECIDING, Storage, StoreError
+from labkit.vault.storage.barrier import KEYRING
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.storage.sqlite import SqliteStorage
+from labkit.vault.token_record import IDS
 from tests.examples import examples
 
 PARTS = st.sampled_from(["a", "b", "ab", "a b", "é", "0", "zz", "a-b", "\U0001f512"])
@@ -195,3 +208,43 @@ def test_listing_hands_out_no_inner_list(new_storage):
     storage.apply({"f/a": b"1"}, 0)
     storage.list("f/").append("b")
     assert storage.list("f/") == ["a"]
+
+
+@pytest.mark.parametrize("end", [".x", "/x"])
+def test_a_store_counts_the_writes_that_may_decide_about_requests(new_storage, end):
+    store = new_storage()
+    counted = [store.deciding_writes]
+    for writes in (
+        {"core/mounts": b"1", "token/id/a": b"2"},
+        {"token/id/a": None},
+        {f"{begin}{end}": b"3" for begin in UNDECIDING},
+        {"logical" + end[0]: b"4", "node/mode": b"5", "local/uuid/a": b"6", "namespace/a/core/mounts": b"7"},
+        {},
+    ):
+        store.apply(writes, 0)
+        counted.append(store.deciding_writes)
+    steps = [after - before for before, after in pairwise(counted)]
+
+    assert steps[:3] == [2, 1, 0]
+    assert (steps[3] >= 3, steps[4]) == (True, 0)
+
+
+def test_what_decides_about_no_request_is_the_mounts_data_and_what_journal_and_election_keep():
+    mount = new_mount("kv/", "kv", lambda count: b"1" * count)
+
+    assert {WAL_KEY, LEASE, "node/index/", "logical/"} == {*UNDECIDING}
+    assert all(key.startswith(UNDECIDING) for key in (mount.prefix, MARK, TAIL))
+    for key in (
+        MOUNTS,
+        QUOTAS,
+        DEVICES,
+        KEYRING,
+        MODE_KEY,
+        MANAGED_KEYS,
+        TEXTS,
+        IDS,
+        CONFIG,
+        SEAL_CONFIG,
+        mount.own_prefix,
+    ):
+        assert not key.startswith(UNDECIDING), key

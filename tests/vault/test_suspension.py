@@ -23,12 +23,13 @@ from labkit.service.message import Fetch, Reply, Request, Suspended, respond, si
 from labkit.service.routing import Route, Table
 from labkit.vault.core import Environment, Leadership, Settings
 from labkit.vault.files import Files
+from labkit.vault.initialise import set_up
 from labkit.vault.mounts import CATALOGUE, EngineKind
 from labkit.vault.replication import MODE_KEY, api_certificate, connection
 from labkit.vault.replication.mode import Mode, advance
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.vault import Vault, set_up
+from labkit.vault.vault import Vault
 from tests.examples import examples
 
 SECOND_NS = 1_000_000_000

@@ -16,6 +16,7 @@ from labkit import Vault
 from labkit.seeded import START_NS, SeededEntropy
 from labkit.service.message import Fetch, Request, Response, Suspended
 from labkit.vault.core import Environment, Leadership, Settings
+from labkit.vault.initialise import set_up
 from labkit.vault.mounts import MOUNTS
 from labkit.vault.outside_lab import no_outside
 from labkit.vault.replication import connection
@@ -25,7 +26,6 @@ from labkit.vault.storage import StoreError
 from labkit.vault.storage.barrier import KEYRING, encrypt_keyring, new_keyring
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.token_record import digest_of
-from labkit.vault.vault import set_up
 
 DR = "sys/replication/dr/"
 TOKEN, NAMESPACE, WRAP = "X-Vault-Token", "X-Vault-Namespace", "X-Vault-Wrap-TTL"

@@ -1,11 +1,12 @@
 """Stored policies of each namespace: their texts, the index that changes with any of them, and compiled access lists.
 
-A policy's text is stored by name; ``policy/index`` maps each name to a digest of its text.  The index is rewritten with
-every change of a policy, so a compiled access list is valid while the stored index is the same object (R21).
+A policy's text is stored by name; ``policy/index`` maps each name to a digest of its text.  A compiled access list is
+valid while the stored texts are the same objects, which are looked at once the store counted a deciding write (R21).
 """
 
 from __future__ import annotations
 
+from operator import is_
 from typing import TYPE_CHECKING
 
 from labkit.service.errors import BadRequest
@@ -29,18 +30,26 @@ INTERNAL = {"response-wrapping": WRAPPING_POLICY}
 
 def acl_for(ctx: Context, names: tuple[str, ...], namespace: Namespace = ROOT) -> Acl:
     """Return what a token with these policies of a namespace may do, compiled once for as long as none changes."""
-    cached_lists = ctx.core.caches.access_lists
-    stored = ctx.read(namespace.prefix + INDEX)
-    key = (namespace.id, *names)
+    storage = StorageView(ctx, namespace.prefix)
+    if ctx.is_taped:
+        return _compiled(storage, names)
+    cached_lists, key = ctx.core.caches.access_lists, (namespace.id, *names)
+    as_of = -1 if ctx.writes else ctx.core.storage.deciding_writes
     cached = cached_lists.get(key)
-    if cached is not None and cached[0] is stored and not ctx.is_taped:
-        acl: Acl = cached[1]
-        return acl
-    acl = Acl((), root=True) if names == ("root",) else Acl(_rules(StorageView(ctx, namespace.prefix), names))
-    if len(cached_lists) >= MAX_CACHED_ACLS:
+    if cached is not None and cached[0] == as_of:
+        known: Acl = cached[2]
+        return known
+    texts = tuple([ctx.read(f"{namespace.prefix}{TEXTS}{name}") for name in names])
+    same = cached is not None and all(map(is_, texts, cached[1]))
+    acl: Acl = cached[2] if cached is not None and same else _compiled(storage, names)
+    if len(cached_lists) >= MAX_CACHED_ACLS and key not in cached_lists:
         cached_lists.clear()
-    cached_lists[key] = (stored, acl)
+    cached_lists[key] = (as_of, texts, acl)
     return acl
+
+
+def _compiled(storage: StorageView, names: tuple[str, ...]) -> Acl:
+    return Acl((), root=True) if names == ("root",) else Acl(_rules(storage, names))
 
 
 def _rules(storage: StorageView, names: tuple[str, ...]) -> list[tuple[Rule, ...]]:

@@ -7,6 +7,8 @@
    depend on that identity, so neither replication nor rollback needs an invalidation.
 5. Beside the values it keeps leaf digests as they are passed (D19): it computes none, and a value that is written or
    deleted leaves that of its key as it was.
+6. It counts the writes that may decide about requests: those of all keys but ``UNDECIDING``.  Who remembers a decision
+   looks at that count alone (``clearances``).
 """
 
 from __future__ import annotations
@@ -20,6 +22,9 @@ Writes = Mapping[str, bytes | None]
 Leaves = Mapping[str, bytes | None]
 Names = list[str]
 
+UNDECIDING = ("logical/", "node/wal", "node/index/", "node/lease")
+"""How the keys begin that decide about no request: the mounts' data, and what journal and election keep."""
+
 
 class StoreError(Internal):
     """The store cannot be opened, read or written (C10, C12); the text names its file and says what to do."""
@@ -30,6 +35,9 @@ class Storage(Protocol):
 
     flush_entries: int
     """After how many journal entries the index of its contents is stored."""
+
+    deciding_writes: int
+    """How often this store wrote or deleted a key that may decide about requests (rule 6)."""
 
     def get(self, key: str) -> bytes | None:
         """Return the value of a key, or None."""

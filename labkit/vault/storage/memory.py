@@ -12,7 +12,7 @@ from bisect import bisect_left, insort
 from collections.abc import Mapping
 from typing import Any
 
-from labkit.vault.storage import Leaves, Names, Writes
+from labkit.vault.storage import UNDECIDING, Leaves, Names, Writes
 from labkit.vault.storage.fencing import check_term
 from labkit.vault.storage.interruption import CommitInterruptedError, CommitInterruption
 
@@ -20,7 +20,17 @@ from labkit.vault.storage.interruption import CommitInterruptedError, CommitInte
 class MemoryStorage:
     """Keys and ciphertexts in a dict; lost when the process ends."""
 
-    __slots__ = ("_folders", "_interruption", "_items", "_leaves", "_own", "_shared", "_shared_leaves", "_term")
+    __slots__ = (
+        "_folders",
+        "_interruption",
+        "_items",
+        "_leaves",
+        "_own",
+        "_shared",
+        "_shared_leaves",
+        "_term",
+        "deciding_writes",
+    )
 
     kind = "inmem"
     flush_entries = 1_024
@@ -32,6 +42,7 @@ class MemoryStorage:
         self._shared = self._shared_leaves = False  # whether a saved state shares the two dicts above, and the third
         self._own: set[str] | None = None  # folders whose list no saved state shares; None: all of them
         self._term = term
+        self.deciding_writes = 0
         self._interruption: CommitInterruption | None = None
         if items:
             self.apply(items, term)
@@ -87,6 +98,8 @@ class MemoryStorage:
             self._shared, self._own = False, set()
         items = self._items
         for key, value in writes.items():
+            if not key.startswith(UNDECIDING):
+                self.deciding_writes += 1
             if value is None:
                 if items.pop(key, None) is not None:
                     self._leave_folder(key)

@@ -16,7 +16,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from labkit.vault.storage import Leaves, Names, StoreError, Writes
+from labkit.vault.storage import UNDECIDING, Leaves, Names, StoreError, Writes
 from labkit.vault.storage.fencing import check_term
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class SqliteStorage:
         "_process",
         "_real_path",
         "_term",
+        "deciding_writes",
     )
 
     kind = "sqlite"
@@ -79,6 +80,7 @@ class SqliteStorage:
         self._cached: dict[str, bytes] = {}
         self._absent: set[str] = set()  # keys that have no value: a write of a new key asks for it several times
         self._cached_leaves: dict[str, bytes | None] = {}
+        self.deciding_writes = 0
         self._real_path = self._path if self._path == IN_MEMORY else os.path.realpath(self._path)
         self._process = os.getpid()
         self._connection = _connect(self._path)
@@ -262,6 +264,8 @@ class SqliteStorage:
         if leaves:
             self._cached_leaves.clear()
         for key, value in writes.items():
+            if not key.startswith(UNDECIDING):
+                self.deciding_writes += 1
             if value is None:
                 self._cached.pop(key, None)
             else:

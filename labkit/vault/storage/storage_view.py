@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from labkit.vault.storage import Names
@@ -25,12 +25,27 @@ class CachedRecords(dict[str, tuple[bytes, Any]]):
         self[key] = (stored, record)
 
 
+class Reader(Protocol):
+    """What reads stored values."""
+
+    def read(self, key: str, /) -> bytes | None:
+        """Return the stored bytes of a key."""
+
+
 class StepSource(Protocol):
     """What a view needs of the step that it belongs to; keys are full storage keys."""
 
     @property
     def records(self) -> CachedRecords:
         """The node's decoded records."""
+
+    @property
+    def writes(self) -> Mapping[str, bytes | None]:
+        """What the step will write."""
+
+    @property
+    def source(self) -> Reader:
+        """What is stored, without what the step will write."""
 
     @property
     def nonce_counts(self) -> NonceCounts:
@@ -80,7 +95,7 @@ class StorageView:
         """
         full = self.prefix + key
         step = self._step
-        stored = step.read(full)
+        stored = step.read(full) if step.writes else step.source.read(full)
         if stored is None:
             return None
         cached = self._records.get(full)

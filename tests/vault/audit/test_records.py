@@ -197,7 +197,7 @@ def test_a_record_names_the_namespace_and_the_path_within_it(service) -> None:
     assert root["namespace"] == {"id": "root", "path": ""}
 
 
-def test_a_policy_that_does_not_open_any_more_ends_no_request(audited) -> None:
+def test_a_policy_that_does_not_open_any_more_lets_no_caller_in_and_that_is_recorded(audited) -> None:
     for name in ("one", "two"):
         audited.put(f"sys/policies/acl/{name}", {"policy": f'path "secret/data/{name}" {{ capabilities = ["read"] }}'})
     token = audited.post("auth/token/create", {"policies": ["one", "two"]}).auth["client_token"]
@@ -205,10 +205,10 @@ def test_a_policy_that_does_not_open_any_more_ends_no_request(audited) -> None:
     audited.delete("sys/audit/file")
     assert audited.get("secret/data/one", token=token).status == 404
     audited.put("sys/audit/file", {"type": "file", "options": {"file_path": "/log"}})
-    spoil(audited, "policy/text/two")
     assert audited.get("secret/data/one", token=token).status == 404
-    granting = last(audited)["auth"]["policy_results"]["granting_policies"]
-    assert [policy["name"] for policy in granting] == ["one"]
+    spoil(audited, "policy/text/two")
+    assert audited.get("secret/data/one", token=token).status == 500
+    assert "policy/text/two does not open" in last(audited)["error"]
 
 
 def test_a_record_is_written_as_stored_records_are(audited) -> None:

@@ -53,6 +53,24 @@ def test_an_access_list_is_kept_until_a_policy_changes(service, step) -> None:
     assert not policy_store.acl_for(step(), ("a",)).allows(READ, "x")
 
 
+def test_a_step_sees_what_it_writes_itself_and_leaves_no_other_with_it(service, step) -> None:
+    assert not policy_store.acl_for(step(), ("a",)).allows(READ, "x")
+    ctx = step()
+    policy_store.write_text(ctx, "a", READ_X)
+    assert policy_store.acl_for(ctx, ("a",)).allows(READ, "x")
+    assert not policy_store.acl_for(step(), ("a",)).allows(READ, "x")  # it was never committed
+
+    service.post("sys/mounts/other", {"type": "kv"})
+    assert policy_store.acl_for(step(), ("a",)) is policy_store.acl_for(step(), ("a",))
+
+
+def test_an_access_list_outlives_what_decides_about_others(service, step) -> None:
+    kept = policy_store.acl_for(step(), ("default",))
+    service.post("sys/mounts/other", {"type": "kv"})
+
+    assert policy_store.acl_for(step(), ("default",)) is kept
+
+
 def test_as_many_access_lists_are_kept_as_the_limit_says(service, step, monkeypatch) -> None:
     monkeypatch.setattr(policy_store, "MAX_CACHED_ACLS", 2)
     service.core.caches.access_lists.clear()

@@ -12,6 +12,7 @@ import pytest
 from labkit.real import entropy
 from labkit.vault.context import own_work
 from labkit.vault.core import Environment
+from labkit.vault.initialise import set_up
 from labkit.vault.outside_lab import no_outside
 from labkit.vault.replication import root_key_transfer
 from labkit.vault.replication.leaves import classify
@@ -23,7 +24,7 @@ from labkit.vault.storage.barrier import KEYRING, KeyringTerm, decrypt_keyring, 
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.stored_keys import OWN_KEYRING, ROOT_KEY, kept_beside
-from labkit.vault.vault import Vault, set_up
+from labkit.vault.vault import Vault
 
 THEIRS = b"t" * 32
 LATER = KeyringTerm(2, b"2" * 32, 5)

@@ -1,0 +1,67 @@
+"""Caches: what a node keeps in memory of what it read and decided; any of it may be dropped at any time (R3).
+
+1. A decoded record is valid while the stored bytes that it came from are the same object (R22).
+2. Access lists, callers and clearances are valid while the store counts no write that may decide about requests;
+   access lists also after one, and routes, while the stored bytes that they came from are the same objects (R21).
+3. Sealing drops everything.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labkit.vault.storage.storage_view import CachedRecords
+
+Clearance = tuple[Any, Any, int, str, bool]
+"""What a request is given: its route, its caller, when the token expires (0: never), what policies put in front of the
+path, and whether there is neither an audit device nor a managed key."""
+
+
+class Clearances(dict[tuple[str, str, str], Clearance]):
+    """A node's clearances, by method, path and token, and what they were given under."""
+
+    __slots__ = ("deciding_writes", "keyring", "leadership")
+
+    def __init__(self) -> None:
+        self.deciding_writes = -1
+        self.leadership: Any = None
+        self.keyring: Any = None
+
+    def __repr__(self) -> str:
+        return f"Clearances({len(self)})"  # never the tokens
+
+
+class Caches:
+    """Records and decisions, valid while what they came from is the same; live generators."""
+
+    __slots__ = (
+        "access_lists",
+        "by_mount",
+        "callers",
+        "clearances",
+        "generators",
+        "keyring_as_of",
+        "leases",
+        "records",
+        "routes",
+    )
+
+    def __init__(self) -> None:
+        self.records = CachedRecords()
+        self.by_mount: dict[str, tuple[str, CachedRecords]] = {}  # {uuid: prefix, where its records are (mount_caches)}
+        self.routes: dict[Any, Any] = {}
+        self.access_lists: dict[tuple[str, ...], Any] = {}
+        self.callers: dict[
+            str, tuple[int, Any]
+        ] = {}  # by the hash of a token, with the store's count of deciding writes
+        self.clearances = Clearances()
+        self.generators: dict[int, Any] = {}
+        self.leases: Any = None  # the index of leases, once something asked for it
+        self.keyring_as_of = -1  # the store's count of deciding writes at which the keyring in use was the stored one
+
+    def clear(self) -> None:
+        """Drop every decoded record, memo and live generator, and the index of leases."""
+        self.leases, self.keyring_as_of = None, -1
+        for cache in (self.records, self.by_mount, self.routes, self.access_lists, self.callers, self.clearances):
+            cache.clear()
+        self.generators.clear()
