@@ -26,7 +26,7 @@ from tests.caches import events
 from tests.caches.twins import CACHES, STATE, Twins
 from tests.caches.usual_requests import prepare
 
-EVERYDAY, MORE = 4, 16
+EVERYDAY, MORE = 4, 13
 STEPS, MORE_STEPS = 100, 400
 
 
