@@ -286,6 +286,7 @@ CASES: dict[str, dict[str, Case]] = {
         "of a namespace": Case(policy(ROOT_ONLY, headers=TEAM), IN_TEAM, 200, 403),
         "of the root namespace, for a namespace's token": Case(policy(ROOT_ONLY), IN_TEAM, 200, 200),
         "changed on another node": Case(on_other_node(policy(ROOT_ONLY)), READ, 200, 403),
+        "whose text is damaged": Case(stored_otherwise(lambda twins: "policy/text/reader", flipped), READ, 200, 500),
         "whose index is damaged": Case(stored_otherwise(lambda twins: "policy/index", flipped), READ, 200, 200),
     },
     "mounts": {
@@ -494,6 +495,10 @@ CASES: dict[str, dict[str, Case]] = {
         ),
         "two leaders, and the mount is moved on the other": Case(
             then(by_dice(events.lead_both), lambda twins: on_second(twins, swap_mounts)), READ, 200, 200, 7
+        ),
+        "the mount table, damaged": Case(stored_otherwise(lambda twins: MOUNTS, flipped), READ, 200, 500),
+        "the mount table, damaged, by a token of a namespace": Case(
+            stored_otherwise(lambda twins: MOUNTS, flipped), READ._replace(token="team child", headers=TEAM), 200, 500
         ),
         "the mount table, copied": Case(
             stored_otherwise(lambda twins: MOUNTS, lambda value: bytes(bytearray(value))), READ, 200, 200
