@@ -2,8 +2,8 @@
 
 1. Code that needs time or entropy is passed a function for it; it never reads the system's clock or entropy itself.
 2. A simulated world is passed functions of its own, so that the same seed gives the same bytes.
-3. Nonces and ids of requests are drawn many at once, as one call of the system costs as much as an encryption.  Each is
-   handed out once, and a forked process has none of its parent's.  Keys are drawn alone.
+3. Draws of the sizes of nonces, and ids of requests, are made many at once, as one call of the system costs as much as
+   an encryption.  Each is handed out once, and a forked process has none of its parent's.
 """
 
 from __future__ import annotations

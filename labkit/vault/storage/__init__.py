@@ -22,8 +22,8 @@ Writes = Mapping[str, bytes | None]
 Leaves = Mapping[str, bytes | None]
 Names = list[str]
 
-UNDECIDING = ("logical/", "node/wal", "node/index/", "node/lease")
-"""How the keys begin that decide about no request: the mounts' data, and what journal and election keep."""
+UNDECIDING = ("logical/", "cubbyhole/", "node/wal", "node/index/", "node/lease")
+"""How the keys begin that decide about no request: the mounts' and cubbyholes' data, what journal and election keep."""
 
 
 class StoreError(Internal):
