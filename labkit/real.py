@@ -22,8 +22,10 @@ T = TypeVar("T")
 _pools: list[list[Any]] = []
 _nonces: dict[int, tuple[Struct, list[bytes]]] = {}
 
-now = time.time_ns
-"""Returns the wall clock: integer nanoseconds since 1970-01-01T00:00:00Z."""
+
+def now() -> int:
+    """Return the wall clock: integer nanoseconds since 1970-01-01T00:00:00Z."""
+    return time.time_ns()
 
 
 def steady() -> int:

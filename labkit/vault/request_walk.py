@@ -295,6 +295,7 @@ def call(ctx: Context, arguments: dict[str, Any]) -> Any:
 
 def refuse(ctx: Context, error: ServiceError) -> Response:
     """Turn a refusal into its Response; of its writes only those in ``refused_writes`` are committed (R4)."""
+    ctx.end()
     ctx.writes = dict(ctx.refused_writes)
     ctx.keys = ctx.core.keys
     if ctx.use_spent and _may_write(ctx.core):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -518,3 +519,29 @@ def test_a_changed_keyring_is_taken_up_and_one_of_another_set_seals(service):
     service.reload_keyring()
 
     assert service.sealed
+
+
+def test_a_request_leaves_nothing_to_the_collector() -> None:
+    vault = Vault.dev(seed=1)
+    vault.post("transit/keys/a", {})
+    asked: list[tuple[str, str, Any]] = [
+        ("POST", "transit/encrypt/a", {"plaintext": "YQ=="}),
+        ("POST", "transit/encrypt/a", {"plaintext": "?"}),
+        ("POST", "secret/data/a", {"data": {"a": 1}}),
+        ("GET", "secret/data/a", None),
+        ("GET", "secret/data/none", None),
+        ("GET", "nowhere/a", None),
+    ]
+    for sent in asked * 2:
+        vault.request(*sent, {"X-Vault-Token": vault.root_token})
+    gc.collect()
+    gc.disable()
+    try:
+        left = []
+        for sent in asked:
+            vault.request(*sent, {"X-Vault-Token": vault.root_token})
+            left.append(gc.collect())
+    finally:
+        gc.enable()
+
+    assert left == [0] * len(asked)
