@@ -51,9 +51,7 @@ class Caches:
         self.by_mount: dict[str, tuple[str, CachedRecords]] = {}  # {uuid: prefix, where its records are (mount_caches)}
         self.routes: dict[Any, Any] = {}
         self.access_lists: dict[tuple[str, ...], Any] = {}
-        self.callers: dict[
-            str, tuple[int, Any]
-        ] = {}  # by the hash of a token, with the store's count of deciding writes
+        self.callers: dict[str, tuple[int, Any]] = {}  # {hash of a token: count of deciding writes, caller}
         self.clearances = Clearances()
         self.generators: dict[int, Any] = {}
         self.leases: Any = None  # the index of leases, once something asked for it

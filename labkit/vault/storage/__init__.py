@@ -7,8 +7,8 @@
    depend on that identity, so neither replication nor rollback needs an invalidation.
 5. Beside the values it keeps leaf digests as they are passed (D19): it computes none, and a value that is written or
    deleted leaves that of its key as it was.
-6. It counts the writes that may decide about requests: those of all keys but ``UNDECIDING``.  Who remembers a decision
-   looks at that count alone (``clearances``).
+6. It counts the writes that may decide about requests: those of all keys but ``UNDECIDING`` ones, and a token's first
+   where it is seen to be that.  Who remembers a decision looks at that count alone (``clearances``).
 """
 
 from __future__ import annotations
@@ -22,8 +22,15 @@ Writes = Mapping[str, bytes | None]
 Leaves = Mapping[str, bytes | None]
 Names = list[str]
 
-UNDECIDING = ("logical/", "cubbyhole/", "node/wal", "node/index/", "node/lease")
-"""How the keys begin that decide about no request: the mounts' and cubbyholes' data, what journal and election keep."""
+UNDECIDING = (
+    *("logical/", "cubbyhole/", "token/accessor/", "token/child/"),
+    *("node/wal", "node/index/", "node/lease"),
+)
+"""How the keys begin that decide about no request: the mounts' and cubbyholes' data, by what else tokens are found, and
+what journal and election keep."""
+
+TOKENS = "token/id/"
+"""How the keys of tokens begin.  One that is new decides about no request either: none is remembered as missing."""
 
 
 class StoreError(Internal):

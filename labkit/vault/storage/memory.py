@@ -12,7 +12,7 @@ from bisect import bisect_left, insort
 from collections.abc import Mapping
 from typing import Any
 
-from labkit.vault.storage import UNDECIDING, Leaves, Names, Writes
+from labkit.vault.storage import TOKENS, UNDECIDING, Leaves, Names, Writes
 from labkit.vault.storage.fencing import check_term
 from labkit.vault.storage.interruption import CommitInterruptedError, CommitInterruption
 
@@ -98,13 +98,15 @@ class MemoryStorage:
             self._shared, self._own = False, set()
         items = self._items
         for key, value in writes.items():
-            if not key.startswith(UNDECIDING):
+            is_new = key not in items
+            if not (key.startswith(UNDECIDING) or (is_new and key.startswith(TOKENS))):
                 self.deciding_writes += 1
             if value is None:
-                if items.pop(key, None) is not None:
+                if not is_new:
+                    del items[key]
                     self._leave_folder(key)
             else:
-                if key not in items:
+                if is_new:
                     self._enter_folder(key)
                 items[key] = value
         if leaves:
