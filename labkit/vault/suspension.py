@@ -118,9 +118,7 @@ class Tape:
 
 def start(core: Core, plain: Context, number: int) -> Response | Suspended:
     """Begin a request whose handler fetches, once the node admits it."""
-    waiting = Suspended(
-        number, plain.request, NOT_FETCHED_YET, request_id=plain.request_id, keys=core.keys.fingerprint()
-    )
+    waiting = Suspended(number, plain.request, NOT_FETCHED_YET, request_id=plain.request_id, keys=_keys_of(core))
     ctx = _context(core, waiting, plain)
     return _advance(ctx, walk_on(ctx), waiting)
 
@@ -195,7 +193,17 @@ def _take_live(core: Core, suspended: Suspended) -> tuple[Context, Walk] | None:
 def _why_refused(core: Core, suspended: Suspended) -> ServiceError | None:
     if core.keys.sealed:
         return Unavailable(SEALED, code=NODE_SEALED)
-    return None if core.keys.fingerprint() == suspended.keys else Unavailable(KEYS_REPLACED)
+    (root, term), (root_then, term_then) = (keys.split(" ") for keys in (_keys_of(core), suspended.keys))
+    return None if root == root_then and int(term) >= int(term_then) else Unavailable(KEYS_REPLACED)
+
+
+def _keys_of(core: Core) -> str:
+    """Return what stands for a node's keys: that of its root key, and the newest term of its keyring.
+
+    A later keyring opens what an earlier one wrote; an earlier one, of a vault that was reset, does not.
+    """
+    barrier = core.keys.barrier
+    return f"{core.keys.fingerprint()} {0 if barrier is None else barrier.keyring[-1].term}"
 
 
 def _context(core: Core, suspended: Suspended, found: Context | None = None) -> Context:

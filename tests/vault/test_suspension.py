@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from labkit.seeded import SeededEntropy
 from labkit.service import fields
 from labkit.service.errors import BadRequest
-from labkit.service.message import Fetch, Reply, Request, Suspended, respond, silence
+from labkit.service.message import Fetch, Reply, Request, Response, Suspended, respond, silence
 from labkit.service.routing import Route, Table
 from labkit.vault.core import Environment, Leadership, Settings
 from labkit.vault.files import Files
@@ -29,6 +29,7 @@ from labkit.vault.replication import MODE_KEY, api_certificate, connection
 from labkit.vault.replication.mode import Mode, advance
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.memory import MemoryStorage
+from labkit.vault.suspension import KEYS_REPLACED
 from labkit.vault.vault import Vault
 from tests.examples import examples
 
@@ -757,3 +758,21 @@ def test_a_route_that_fetches_for_some_keys_is_the_same_cut_and_uncut(cuts):
 
     assert cut == live
     assert [(status, fetched) for status, _, fetched in live[0]] == [(204, 0), (200, 2), (200, 1), (200, 0)]
+
+
+def test_a_tape_of_a_newer_keyring_is_a_refusal() -> None:
+    """A vault that was reset from a seed has the root key again, and not the keyring that it had by then."""
+    vault = Vault.dev(seed=1)
+    key = {"key_label": "l", "mechanism": "CKM_AES_GCM", "allow_generate_key": True}
+    vault.put("sys/rotate").raise_for_status()
+    vault.put("sys/managed-keys/pkcs11/aes", key).raise_for_status()
+    vault.post("transit/keys/ext", {"type": "managed_key", "managed_key_name": "aes"}).raise_for_status()
+    sent = {"plaintext": "YQ==", "nonce": "AAAAAAAAAAAAAAAA"}
+    waiting = vault.handle(Request("POST", "transit/encrypt/ext", {"X-Vault-Token": vault.root_token}, sent))
+    assert isinstance(waiting, Suspended)
+    vault.reset()
+
+    refused = vault.resume(waiting, vault._fetch(waiting.fetch))
+
+    assert isinstance(refused, Response)
+    assert (refused.status, refused.errors) == (503, [KEYS_REPLACED])
