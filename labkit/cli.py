@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     seed = argparse.ArgumentParser(add_help=False)
     seed.add_argument("--seed", type=_seed, help="run with this seed instead of the file's")
     files = argparse.ArgumentParser(add_help=False)
-    about_files = "a scenario file, *.lab.yaml, or a folder with such files in it or below"
+    about_files = "a file, *.lab.yaml, a folder with such files in it or below, or a shipped one such as first/failover"
     files.add_argument("files", nargs="+", metavar="FILE", help=about_files)
     copy = argparse.ArgumentParser(add_help=False)
     copy.add_argument("--copy", metavar="FOLDER", help="copy all of them to a folder, which is made if need be")

@@ -22,9 +22,23 @@ def scenarios() -> Path:
     return shipped("scenarios", _PACKAGE)
 
 
+def shipped_scenario(name: str) -> Path | None:
+    """The file of a shipped scenario by the name that a list of them shows, such as first/failover."""
+    try:
+        folder = scenarios()
+    except FileNotFoundError:
+        return None
+    listed = {path.relative_to(folder).as_posix().removesuffix(SCENARIO_SUFFIXES[0]): path for path in _files(folder)}
+    return listed.get(name)
+
+
 def is_scenario(name: str) -> bool:
     """Whether a file of this name is a scenario."""
     return name.endswith(SCENARIO_SUFFIXES)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.rglob(f"*{SCENARIO_SUFFIXES[0]}"))
 
 
 def shipped(name: str, package: Path) -> Path:

@@ -1,4 +1,7 @@
-"""Scenario files: which files are meant by the arguments of a command, each a file or a folder of them."""
+"""Scenario files: which files are meant by the arguments of a command.
+
+An argument is a file, a folder of them, or the name of a shipped scenario where no file has that name.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from labkit.places import SCENARIO_SUFFIXES, is_scenario
+from labkit.places import SCENARIO_SUFFIXES, is_scenario, shipped_scenario
 
 
 class ScenarioFiles(NamedTuple):
@@ -21,10 +24,16 @@ def scenario_files(arguments: Iterable[str]) -> ScenarioFiles:
     found: dict[str, str] = {}
     refused: list[str] = []
     for argument in arguments:
-        paths = _below(argument, refused) if os.path.isdir(argument) else [argument]
+        paths = _below(argument, refused) if os.path.isdir(argument) else [scenario_file(argument)]
         for path in paths:
             found.setdefault(os.path.realpath(path), path)
     return ScenarioFiles(tuple(found.values()), tuple(refused))
+
+
+def scenario_file(argument: str) -> str:
+    """Return the file that an argument names: itself, or the shipped scenario of that name."""
+    shipped = None if os.path.lexists(argument) else shipped_scenario(argument)
+    return argument if shipped is None else str(shipped)
 
 
 def _below(folder: str, refused: list[str]) -> list[str]:

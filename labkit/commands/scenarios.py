@@ -36,7 +36,7 @@ def scenarios(given: argparse.Namespace) -> int:
         if number and path.parent != paths[number - 1].parent:
             print()
         print(f"{names[path]:<{width}}  {load(path).title}")
-    example = quote(str(paths[0])) if paths else "FILE"
+    example = quote(names[paths[0]]) if paths else "FILE"
     name = own_name()
     print(f"\nto run one: {name} run {example}\nto have copies of your own: {name} scenarios --copy FOLDER")
     return AS_EXPECTED

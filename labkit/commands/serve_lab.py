@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.commands import serving
 from labkit.commands.exit_codes import AS_EXPECTED, refuse, report_bug
 from labkit.commands.own_name import own_name
+from labkit.commands.scenario_files import scenario_file
 
 if TYPE_CHECKING:
     from labkit.doors.served_lab import ServedLab
@@ -40,7 +41,7 @@ def serve_lab(given: argparse.Namespace, tls: TlsFiles | None) -> int:
     speed: float = 1 if given.speed is None else given.speed
 
     def door_to(settings: DoorSettings) -> ServedLab:
-        return Lab.load(given.lab, given.seed).serve(given.port, speed=speed, settings=settings)
+        return Lab.load(scenario_file(given.lab), given.seed).serve(given.port, speed=speed, settings=settings)
 
     settings = serving.settings_of(given, tls, lambda: serving.log(f"the page's next address: {door.page}"))
     try:

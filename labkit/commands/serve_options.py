@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--config", metavar="FILE", help="read options from a TOML file, such as port = 8300; the command line wins")
     add("--data", metavar="FILE", help="keep everything in this file; without it, all ends with the process")
-    about_lab = "serve every cluster of a scenario, each on a port of its own; its timeline is played"
+    about_lab = "serve every cluster of a scenario, a file or the name of a shipped one, each on its port; it is played"
     add("--lab", metavar="FILE", help=about_lab)
     about_speed = "with --lab: simulated seconds in a second, 1 unless given; with 0 time passes for requests only"
     add("--speed", type=_speed, metavar="N", help=about_speed)

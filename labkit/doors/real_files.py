@@ -1,7 +1,8 @@
 """Real files: where the audit devices of a served vault write when a folder was given for it.
 
-1. A file is below that folder, whatever its path says, and no link leads out of it.  It is made with mode 0600 and
-   only appended to; ``reopen`` lets a moved one stay as it is and begins another.
+1. A file is below that folder, whatever its path says, and no link leads out of it.  It is made with mode 0600,
+   missing folders on the way to it with 0700, and only appended to; ``reopen`` lets a moved one stay as it is and
+   begins another.
 2. ``tcp://``, ``udp://`` and ``unix://`` are real sockets, kept open, and ``syslog://`` is this machine's.  What cannot
    be written in time is an OSError: that device has failed (decision C10).
 3. Everything else that the vault keeps as files stays in memory.
@@ -92,6 +93,7 @@ class RealFiles(Files):
         parent = Path(os.path.realpath(place.parent))
         if not (parent == self._folder or parent.is_relative_to(self._folder)):
             raise PermissionError(f"{path}: expected a file below {self._folder}")
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(parent / place.name, FLAGS, MODE)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from labkit import places
 from labkit.commands.scenario_files import scenario_files
 
 
@@ -92,3 +93,22 @@ def test_a_folder_that_may_not_be_read_is_refused(monkeypatch: pytest.MonkeyPatc
 
 def test_what_does_not_exist_is_left_to_its_reader() -> None:
     assert scenario_files(["no.lab.yaml"]).paths == ("no.lab.yaml",)
+
+
+def test_a_shipped_scenario_is_meant_where_no_file_has_its_name(checkout: Path) -> None:
+    shipped = str(checkout / "scenarios/first/failover.lab.yaml")
+    beside = ["first", "first/failover.lab.yaml", "../scenarios/first/failover", "first/none", "", str(checkout)]
+
+    assert scenario_files(["first/failover"]).paths == (shipped,)
+    assert [places.shipped_scenario(name) for name in beside] == [None] * len(beside)
+    make("first/failover")
+    assert scenario_files(["first/failover"]).paths == ("first/failover",)
+
+
+def test_a_copy_without_scenarios_leaves_names_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> Path:
+        raise FileNotFoundError("no folder of them")
+
+    monkeypatch.setattr(places, "scenarios", missing)
+
+    assert scenario_files(["first/failover"]).paths == ("first/failover",)

@@ -36,7 +36,7 @@ def test_scenarios_are_listed_by_title(checkout: Path, capsys: pytest.CaptureFix
     name = own_name()
     assert lines[count + len(groups) - 1 :] == [
         "",
-        f"to run one: {name} run {files[0]}",
+        f"to run one: {name} run {files[0].relative_to(checkout / 'scenarios').as_posix().removesuffix('.lab.yaml')}",
         f"to have copies of your own: {name} scenarios --copy FOLDER",
     ]
 

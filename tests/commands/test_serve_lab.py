@@ -101,6 +101,7 @@ def read_words(out: Iterable[str]) -> None:
         (["--lab", "FILE", "--data", "x"], "--data goes without --lab"),
         (["--lab", "FILE", "--speed", "fast"], "expected a number from 0 to 1000000"),
         (["--lab", "FILE", "--cloud-port", "0"], "--cloud-port goes with a lab that has a cloud"),
+        (["--lab", "first/failover", "--cloud-port", "0"], "a lab that has a cloud, which first/failover has not"),
         (["--config", "none.toml"], "none.toml: No such file"),
         (["--audit-dir", "none"], "none: expected a folder for audit files"),
     ],

@@ -68,7 +68,7 @@ def test_nothing_is_written_elsewhere(files: RealFiles, folder: Path) -> None:
     (folder / "link").symlink_to(outside)
     (folder / "file").symlink_to(outside / "file")
     os.mkfifo(folder / "pipe")
-    wrong = ["../x", "/etc/x", str(outside / "x"), "link/x", "file", "none/x", "sub", "sub/..", ".", "", "pipe"]
+    wrong = ["../x", "/etc/x", str(outside / "x"), "link/x", "file", "file/x", "sub", "sub/..", ".", "", "pipe"]
     wrong += ["a\0b", "x" * 300, "sub/../../outside/x", "tcp://127.0.0.1:99999", "tcp://nowhere", "udp://127.0.0.1:x"]
     wrong += ["unix://" + "x" * 300, "unix:///none", "ftp://127.0.0.1:1", "syslog://NDELAY/x", "tcp://127.0.0.1:1"]
     written = []
@@ -80,6 +80,18 @@ def test_nothing_is_written_elsewhere(files: RealFiles, folder: Path) -> None:
     assert written == []
     assert list(outside.iterdir()) == []
     assert sorted(path.name for path in folder.parent.iterdir()) == ["audit", "outside"]
+
+
+def test_folders_on_the_way_are_made_below_the_folder_only(files: RealFiles, folder: Path) -> None:
+    (folder / "link").symlink_to(folder.parent / "elsewhere")
+    files.append("one/two/new.log", b"line")
+    for path in ("link/one/x", "../beside/x", "one/two/new.log/x"):
+        with pytest.raises(OSError, match=r"expected a file below|exists|Not a directory"):
+            files.append(path, b"line")
+
+    assert (folder / "one/two/new.log").read_text() == "line\n"
+    assert stat.S_IMODE((folder / "one/two").stat().st_mode) == 0o700
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["audit"]
 
 
 def test_a_moved_file_stays_as_it_is_once_files_are_reopened(files: RealFiles, folder: Path) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+
+from labkit.places import shipped_scenario
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -90,6 +93,15 @@ def test_cells_are_short_and_a_reader_is_told_what_they_are_about(path):
 
     assert (long, empty) == ([], [])
     assert kinds.count("markdown") >= 0.75 * kinds.count("code")
+
+
+@EACH
+def test_a_drill_that_it_names_runs_in_any_folder(path):
+    text = "\n".join(cells_of(path, "markdown"))
+    named = re.findall(r"`labkit run ([^`]+)`", text)
+
+    assert [name for name in named if shipped_scenario(name) is None] == []
+    assert bool(named) is ("drill" in text)
 
 
 @EACH
