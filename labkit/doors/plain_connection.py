@@ -9,6 +9,7 @@
    no request makes one of its own.
 4. A client mostly sends the same header lines again: the newest ``MAX_KEPT_HEADS`` short heads are kept.
 5. What comes is received into one piece of memory, which all connections of a server share.
+6. A client that ends its own side only gets the answers to what has come whole; then the connection ends.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
             "_ends_s",
             "_heads",
             "_held",
+            "_is_ended",
             "_is_mixed",
             "_is_usual",
         ),
@@ -68,6 +70,7 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
         self._later = self.app if isinstance(self.app, LaterApp) else None
         self._is_usual = self._app is not None or self._later is not None  # rule 2
         self._is_waiting = self._closes = False  # for an answer that takes time, after which the connection may end
+        self._is_ended = False  # by the client, which may still read
         self._client = LOOPBACK
         self._heads: tuple[PlainHead, ...] = ()
         self._begun: PlainRequest | None = None  # the rest of its body is to come: clients send lines and body apart
@@ -85,6 +88,26 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
             self._client = self.client[0]
         self._ends_s = self.loop.time() + HEAD_S
         self._watch = self.loop.call_at(self._ends_s, self._look)
+
+    def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's own ends the connection at once
+        """Say whether something is left to answer (rule 6); with TLS both sides end at the same time."""
+        self._is_ended = True
+        return self.scheme == "http" and self._is_under_way()
+
+    def _is_under_way(self) -> bool:
+        """Whether a request that has come whole is being answered."""
+        cycle = self.cycle
+        return self._is_waiting or (cycle is not None and not cycle.response_complete and not cycle.more_body)
+
+    def _end_if_answered(self) -> None:
+        """End the connection of a client that ended its side, once all that came whole was answered."""
+        if self._is_ended and not self._is_under_way():
+            self.transport.close()
+
+    def on_response_complete(self) -> None:
+        """Go on after one of h11's answers, or end the connection."""
+        super().on_response_complete()
+        self._end_if_answered()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End a connection."""
@@ -203,6 +226,7 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
         self.flow.resume_reading()
         if data:
             self.data_received(data)
+        self._end_if_answered()
 
     def shutdown(self) -> None:
         """Let the server stop: at once, or after the answer that is waited for."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from labkit.vault.context import Context
 
 MAX_CLEARANCES = 4_096
-MAX_PATH_CHARACTERS = 512
+MAX_PATH_CHARACTERS = MAX_TOKEN_CHARACTERS = 512
 
 TOKEN = "x-vault-token"
 
@@ -67,10 +67,12 @@ def give(ctx: Context) -> None:
     request, resolved, caller = ctx.request, ctx.resolved, ctx.caller
     if resolved is None or caller is None or not isinstance(resolved.match, Match):
         return
-    token, stored = caller.token, ctx.core.storage.get
+    token, text, stored = caller.token, ctx.headers.get(TOKEN, ""), ctx.core.storage.get
     if token.uses or token.bound_cidrs or token.kind == "batch" or not DECIDING_FLAGS.isdisjoint(resolved.flags):
         return
-    if not DECIDING_HEADERS.isdisjoint(ctx.headers) or len(request.path) > MAX_PATH_CHARACTERS:
+    if not DECIDING_HEADERS.isdisjoint(ctx.headers):
+        return
+    if len(request.path) > MAX_PATH_CHARACTERS or len(text) > MAX_TOKEN_CHARACTERS:
         return
     if stored(quotas.QUOTAS) is not None:
         return
@@ -78,5 +80,4 @@ def give(ctx: Context) -> None:
     if len(clearances) >= MAX_CLEARANCES:
         clearances.clear()
     is_quiet = stored(audit.DEVICES) is None and stored(MANAGED_KEYS) is None
-    text = ctx.headers[TOKEN]
     clearances[request.method, request.path, text] = resolved, caller, token.expires_ns, ctx.policy_prefix, is_quiet

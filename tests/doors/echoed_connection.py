@@ -61,8 +61,9 @@ class Wire(asyncio.Transport):
         self.written, self.closed = b"", False
 
     def write(self, data: Any) -> None:
-        """Keep what goes out."""
-        self.written += data
+        """Keep what goes out; after the end nothing does."""
+        if not self.closed:
+            self.written += data
 
     def close(self) -> None:
         """Remember the end."""

@@ -341,6 +341,37 @@ def test_a_server_that_stops_waits_for_an_answer() -> None:
     asyncio.run(stopped())
 
 
+def test_who_ends_its_own_side_only_gets_the_answers_to_what_came_whole() -> None:
+    get, chunked, cut = ASKED[0], ASKED[7], ASKED[5][0][:-7]
+
+    async def half_closed() -> None:
+        for app, whole, rest in product(
+            (None, LaterEcho()), ([get], [chunked], [get, get], [chunked, get]), (b"", cut)
+        ):
+            protocol, wire = connection(asyncio.get_running_loop(), app)
+            protocol.data_received(b"".join(request for request, _ in whole) + rest)
+            is_kept = protocol.eof_received()  # the transport ends the connection otherwise, after what was written
+            assert is_kept or wire.written
+            await turn(3 * TURNS)
+            assert echoed(wire.written) == [answer for _, answer in whole], (whole, rest)
+            assert wire.closed == is_kept
+            protocol.connection_lost(None)
+
+        for data in (get[0][:-9], cut, chunked[0][:-9]):
+            assert not _is_kept(data)
+        assert not _is_kept(chunked[0], scheme="https"), "both sides of TLS end together"
+
+    def _is_kept(data: bytes, scheme: str = "http") -> bool:
+        protocol, _ = connection(asyncio.get_running_loop())
+        protocol.scheme = scheme  # type: ignore[assignment]  # one of two
+        protocol.data_received(data)
+        is_kept = protocol.eof_received()
+        protocol.connection_lost(None)
+        return is_kept
+
+    asyncio.run(half_closed())
+
+
 def test_a_bug_of_the_application_is_answered_and_ends_the_connection() -> None:
     async def failing() -> None:
         for cancelled in (False, True):

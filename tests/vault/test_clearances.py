@@ -138,6 +138,15 @@ def test_they_are_bounded(service: Any, token: str, monkeypatch: Any) -> None:
     assert max(counts) == 3
 
 
+@pytest.mark.parametrize("size", [clearances.MAX_TOKEN_CHARACTERS, clearances.MAX_TOKEN_CHARACTERS + 1])
+def test_long_tokens_are_not_kept(service: Any, size: int) -> None:
+    chosen = "t" * size
+    assert service.post("auth/token/create", {"id": chosen, "policies": ["default"]}).ok
+
+    assert ask(service, chosen).ok
+    assert (("GET", SELF, chosen) in kept(service)) == (size <= clearances.MAX_TOKEN_CHARACTERS), [*kept(service)]
+
+
 def test_all_end_with_the_next_write_that_decides() -> None:
     vault = Vault.dev(seed=1)
     for _ in range(2):
