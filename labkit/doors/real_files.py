@@ -21,6 +21,7 @@ from labkit.vault.files import Files
 
 PATIENCE_S = 2
 MODE = 0o600
+FOLDER_MODE = 0o700
 FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 SYSLOG_SOCKET = "/dev/log"
 INFORMATION = 6  # the severity of every line
@@ -93,7 +94,8 @@ class RealFiles(Files):
         parent = Path(os.path.realpath(place.parent))
         if not (parent == self._folder or parent.is_relative_to(self._folder)):
             raise PermissionError(f"{path}: expected a file below {self._folder}")
-        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for missing in reversed([folder for folder in (parent, *parent.parents) if not folder.exists()]):
+            missing.mkdir(FOLDER_MODE, exist_ok=True)
         descriptor = os.open(parent / place.name, FLAGS, MODE)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
