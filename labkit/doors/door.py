@@ -10,13 +10,17 @@ from types import TracebackType
 
 from labkit.doors.asgi import HttpApp
 from labkit.doors.server_thread import DoorSettings, NoServer, ServerThread
+from labkit.service.arguments import whole_number
+
+MAX_PORT = 65_535
 
 
 class Door:
     """A door on a socket: ``url`` once it is entered or opened."""
 
     def __init__(self, app: HttpApp, port: int = 0, settings: DoorSettings | None = None) -> None:
-        self._port, self._thread = port, ServerThread(app, settings or DoorSettings())
+        self._port = whole_number("port", f"a port up to {MAX_PORT}, or 0 for a free one", port, 0, MAX_PORT)
+        self._thread = ServerThread(app, settings or DoorSettings())
         self.url = ""
 
     def __repr__(self) -> str:

@@ -98,6 +98,9 @@ class HttpExchange:
     __slots__ = ("_named", "_service", "_timed", "reader")
 
     def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES) -> None:
+        if not callable(getattr(service, "request", None)):
+            one = 'a vault, or a cluster of a lab such as lab["paris"]'
+            raise ValueError(f"service: expected {one}, got {type(service).__name__}")
         self._service, self.reader = service, RequestReader(max_request_bytes)
         self._timed = moves_clock(service)
         self._named = "remote_address" in signature(service.request).parameters

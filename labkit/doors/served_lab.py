@@ -17,6 +17,7 @@ from typing import Any
 
 from labkit.doors.cloud_door import CloudDoor
 from labkit.doors.control import Control
+from labkit.doors.door import MAX_PORT
 from labkit.doors.lab_app import LabApp
 from labkit.doors.lab_control import LabControl, judged_speed
 from labkit.doors.lab_driver import LabDriver
@@ -26,8 +27,6 @@ from labkit.lab.lab import Lab
 from labkit.lab.time_passage import TimePassage
 from labkit.service.arguments import whole_number
 from labkit.service.message import Response
-
-MAX_PORT = 65_535
 
 
 class ServedLab:

@@ -36,3 +36,9 @@ def test_an_open_door_is_not_opened_twice() -> None:
     assert requests.get(f"{url}/v1/a", timeout=10).status_code == 200
     door.close()
     assert threading.active_count() == threads
+
+
+@pytest.mark.parametrize("port", [-1, 65_536, "8200", None, True])
+def test_what_is_no_port_is_refused_before_anything_is_opened(port: object) -> None:
+    with pytest.raises(ValueError, match="port: expected a port up to 65535, or 0 for a free one, got "):
+        Door(App(Echo()), port)  # type: ignore[arg-type]  # what a caller may hand in

@@ -178,3 +178,9 @@ def test_whatever_bytes_come_are_an_object_nothing_or_unreadable(content: bytes,
     found = read_body("POST", content_type, content)
 
     assert found is None or type(found) in (dict, Unreadable)
+
+
+def test_a_whole_lab_is_refused_for_it_is_a_cluster_that_answers(lab: Lab) -> None:
+    for wrong in (lab, None, "http://127.0.0.1:8200"):
+        with pytest.raises(ValueError, match=rf'such as lab\["paris"\], got {type(wrong).__name__}$'):
+            HttpExchange(wrong)  # type: ignore[arg-type]  # what a caller may hand in
