@@ -25,6 +25,7 @@ MAX_LONG_BYTES = 4_194_304
 MAX_NAMES = 64
 MAX_NAME_CHARACTERS = 64
 MAX_SHORT_CHARACTERS = 128  # of the path of a short call, and of its names
+MAX_SHORT_NAMES = 16
 MAX_REMEMBERED = 256
 
 _CALL_BYTES, _NAME_BYTES = 300, 50  # beside their characters
@@ -79,9 +80,9 @@ class Calls:
         """Add a request that was answered; ``resolved`` is None where it had no route."""
         names: tuple[str, ...] = ()
         long_bytes = 0
-        if resolved is None or resolved.query or len(path) > MAX_SHORT_CHARACTERS:
+        if resolved is None or resolved.query or len(path) + len(resolved.namespace.path) > MAX_SHORT_CHARACTERS:
             method, path, names = _shortened(method, path, body, resolved)
-            long_bytes = _size_bytes(path, names)
+            long_bytes = _size_bytes(path if resolved is None else resolved.namespace.path + path, names)
         elif body:
             names = tuple(body)
             if names not in self._short_names and not self._are_short(names):
@@ -98,7 +99,7 @@ class Calls:
 
     def _are_short(self, names: tuple[str, ...]) -> bool:
         """Whether names are kept as they were sent; the usual ones are remembered."""
-        if len("".join(names)) > MAX_SHORT_CHARACTERS or "options" in names:
+        if len(names) > MAX_SHORT_NAMES or len("".join(names)) > MAX_SHORT_CHARACTERS or "options" in names:
             return False
         if len(self._short_names) >= MAX_REMEMBERED:
             self._short_names.clear()

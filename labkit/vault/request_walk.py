@@ -201,9 +201,11 @@ def _caller(ctx: Context, text: str) -> Caller | None:
         return None
     caller = Caller(*known, acl_for(ctx, known[0].policies, namespace), namespace)
     if caller.token.kind != "batch" and not ctx.is_taped:
-        if len(callers) >= MAX_CACHED_CALLERS:
-            callers.clear()
-        callers[digest] = (ctx.core.storage.deciding_writes, caller)
+        written = ctx.core.storage.deciding_writes
+        newest = next(reversed(callers.values()), None)
+        if newest is not None and (newest[0] != written or len(callers) >= MAX_CACHED_CALLERS):
+            callers.clear()  # what was kept before the last deciding write holds no more
+        callers[digest] = (written, caller)
     return caller
 
 

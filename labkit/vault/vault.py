@@ -5,7 +5,7 @@
    that R4 names are committed.
 3. ``state`` returns what has to be saved beside storage and files.  Caches, ``calls`` and requested failures are lost;
    the sync is saved by the lab, as no vault outside a lab replicates.
-4. Threads may share a vault: ``request``, ``advance`` and ``close`` let in one at a time.
+4. Threads may share a vault: one is let in at a time.  ``handle`` and ``resume`` are for a lab, which has one thread.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from labkit.vault.due_times import DueTimes
 from labkit.vault.files import Files
 from labkit.vault.mounts import ResolvedRoute
 from labkit.vault.outside_lab import ResetPoint, ShiftedClock, cloud_link, key_store, outside_lab, settings_of
+from labkit.vault.quotas import copied_counts
 from labkit.vault.replication.journal import Journal
 from labkit.vault.seal import reload_keyring
 from labkit.vault.storage import Storage
@@ -80,7 +81,7 @@ class Vault(ShortForms):
             self.serial = state["serial"]
             self.core.waiting, self.core.damaged = dict(state["waiting"]), dict.fromkeys(state["damaged"])
             self.core.nonce_counts = NonceCounts(state["nonce_counts"])
-            self.core.rate_counts = _copied_counts(state["rate_counts"])
+            self.core.rate_counts = copied_counts(state["rate_counts"])
             self.core.due_times = None if state["due_times"] is None else DueTimes(state["due_times"])
 
     def __repr__(self) -> str:
@@ -292,7 +293,8 @@ class Vault(ShortForms):
         """Give key shares (hex) to this node."""
         from labkit.vault.seal import unseal
 
-        unseal(self.core, *map(bytes.fromhex, shares))
+        with self._lock:
+            unseal(self.core, *map(bytes.fromhex, shares))
 
     def reset(self) -> None:
         """Go back to how ``dev`` made it: contents, keys, files, clock and calls; a seed begins again.
@@ -329,11 +331,13 @@ class Vault(ShortForms):
 
     def next_due(self) -> int | None:
         """Return when something falls due, in nanoseconds since the epoch; None for never (R5)."""
-        return scheduled_work.next_due(self.core)
+        with self._lock:
+            return scheduled_work.next_due(self.core)
 
     def tick(self) -> int:
         """Do what is due, each item a step of its own; return how many items that were."""
-        return scheduled_work.tick(self.core)
+        with self._lock:
+            return scheduled_work.tick(self.core)
 
     @property
     def cache_counts(self) -> tuple[CacheCounts, ...]:
@@ -348,7 +352,8 @@ class Vault(ShortForms):
 
     def reload_keyring(self) -> None:
         """Install a changed keyring; seal when this node's root key does not decrypt it."""
-        reload_keyring(self.core)
+        with self._lock:
+            reload_keyring(self.core)
 
     def state(self) -> dict[str, Any]:
         """Return what is not in storage as plain values (R3)."""
@@ -361,7 +366,7 @@ class Vault(ShortForms):
             "waiting": dict(core.waiting),
             "damaged": tuple(core.damaged),
             "nonce_counts": core.nonce_counts.state(),
-            "rate_counts": _copied_counts(core.rate_counts),
+            "rate_counts": copied_counts(core.rate_counts),
             "due_times": None if core.due_times is None else core.due_times.state(),
         }
 
@@ -391,8 +396,3 @@ class Vault(ShortForms):
         request = ctx.request
         ctx.request = request._replace(headers=dict(request.headers), body=copied(request.body))  # nobody else's (R3)
         return suspension.start(self.core, ctx, self.serial)
-
-
-def _copied_counts(counted: Mapping[str, Any]) -> dict[str, Any]:
-    """Copy what rate limits counted."""
-    return {name: (rule, dict(clients)) for name, (rule, clients) in counted.items()}

@@ -77,6 +77,17 @@ def test_long_calls_are_bounded_in_bytes(service, monkeypatch):
     assert service.calls._long_bytes == 0
 
 
+def test_many_short_names_and_long_namespaces_are_long_calls_too(service, monkeypatch):
+    monkeypatch.setattr(calls, "MAX_LONG_BYTES", 100_000)
+    for number in range(100):
+        service.post("transit/encrypt/none", {chr(0x4E00 + place): 1 for place in range(number, number + 100)})
+        assert len(last(service).names) == calls.MAX_NAMES
+        service.get("secret/data/a", headers={"X-Vault-Namespace": f"{number}" + "n" * 3_000}, token="")
+        assert service.calls._long_bytes <= 100_000
+
+    assert 3 < len(service.calls) < 60
+
+
 def test_no_secret_is_taken_for_a_version(service):
     service.post("sys/mounts/kv1", {"type": "kv"})
     service.post("kv1/a", {"version": 4711})

@@ -535,3 +535,14 @@ def test_a_token_that_is_not_valid_is_a_bad_request_where_it_is_what_is_asked_ab
     for path in ("sys/wrapping/unwrap", "sys/mounts"):
         refused = service.post(path, token="")
         assert (refused.status, refused.errors) == (403, ["permission denied"])
+
+
+def test_no_caller_is_kept_beyond_the_next_write_that_decides(service):
+    for number in range(5):
+        service.put("sys/policies/acl/p", {"policy": f'path "a{number}" {{ capabilities = ["read"] }}'})
+        token = service.post("auth/token/create", {"policies": ["p"]}).auth["client_token"]
+        service.get("auth/token/lookup-self", token=token)
+
+    callers = service.core.caches.callers.values()
+    assert {as_of for as_of, _ in callers} == {service.core.storage.deciding_writes}
+    assert len(callers) == 2

@@ -545,3 +545,29 @@ def test_a_request_leaves_nothing_to_the_collector() -> None:
         gc.enable()
 
     assert left == [0] * len(asked)
+
+
+def test_whatever_changes_a_vault_is_let_in_alone(service) -> None:
+    """Threads may share a vault (rule 4): each of these waits for the one that is in."""
+    entered = 0
+
+    class Lock:
+        def __enter__(self) -> None:
+            nonlocal entered
+            entered += 1
+
+        def __exit__(self, *raised: object) -> None:
+            pass
+
+    service._lock = Lock()
+    for number, work in enumerate(
+        (
+            service.tick,
+            service.next_due,
+            service.reload_keyring,
+            lambda: service.unseal_with(()),
+            lambda: service.request("GET", "sys/health"),
+        )
+    ):
+        work()
+        assert entered >= number + 1, work

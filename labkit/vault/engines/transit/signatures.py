@@ -29,8 +29,8 @@ MISSING_INPUT = "missing input"
 _NAMED_SALTS = {"auto": AUTO_SALT, "hash": HASH_SALT}
 _MAX_DIGITS = 18
 
-MAX_SCHEMES = 64
-"""How many ways of signing are kept as they were read: requests name few."""
+MAX_SCHEMES, MAX_SCHEME_CHARACTERS = 64, 64
+"""How many ways of signing are kept as they were read, and how long their texts are: requests name few short ones."""
 
 _schemes: tuple[dict[tuple[Any, ...], Scheme], ...] = ({}, {})  # of the usual mode, and of FIPS mode
 
@@ -59,6 +59,8 @@ def read_scheme(asked: Any, *, fips: bool) -> Scheme:
     scheme = _schemes[fips].get(how)
     if scheme is None:
         scheme = _scheme(how, fips)
+        if len(f"{how[0]}{how[1]}") > MAX_SCHEME_CHARACTERS:  # where both are there one is not read
+            return scheme
         if len(_schemes[fips]) >= MAX_SCHEMES:
             _schemes[fips].clear()
         _schemes[fips][how] = scheme

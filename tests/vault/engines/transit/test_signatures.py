@@ -73,6 +73,15 @@ def test_a_prepared_half_is_kept_with_the_keyring_and_not_with_its_successor(ent
     assert signatures.sign(rotated, Scheme(), INPUT, None, 1) == made
 
 
+@pytest.mark.parametrize("unread", ["algorithm", "hash_algorithm"])
+def test_long_texts_that_are_not_read_are_not_kept(known: Any, unread: str) -> None:
+    path = "k/sha2-256" if unread == "hash_algorithm" else "k"
+    sent = {"hash_algorithm": "sha2-256", "input": INPUT, unread: "x" * 1_000}
+    assert known.post(f"transit/sign/{path}", sent).data["signature"] == ASN1
+
+    assert max(len(str(member)) for how in signatures._schemes[False] for member in how) < 100
+
+
 # In the API's order: each request has this mistake and all that are judged later.
 BAD_SCHEMES = [
     ({"hash_algorithm": "x", "marshaling_algorithm": "x"}, 'invalid hash algorithm "x"'),
