@@ -3,7 +3,7 @@
 1. A memo of a route is valid while the stored mount tables that it was found in are the same objects: the root
    namespace's, and below it those on the way to the request's namespace.
 2. It is filled only once the caller is known, and only for short paths (decision C14): who has no token leaves nothing
-   behind.
+   behind but the routes of paths without names, such as that of a login.
 3. A missing or unusable route is kept as the refusal that it leads to; a request without a token has another one.
 4. The namespace is the header's, then that of the longest prefix of the path.  One that does not exist has the system's
    own routes only, some of which answer in any namespace.
@@ -120,8 +120,8 @@ def is_for_active_node(core: Core, request: Request) -> bool:
 
 
 def keep_route(ctx: Context) -> None:
-    """Put a route that was not in the memo into it, once the caller is known (decision C14)."""
-    if ctx.caller is None or ctx.new_route is None:
+    """Put a route that was not in the memo into it, once the caller is known, or if no other path has it (C14)."""
+    if ctx.new_route is None or (ctx.caller is None and not _has_one_path(ctx)):
         return
     key, table = ctx.new_route
     if (len(key) if type(key) is str else len(key[0]) + len(key[1])) > MAX_CACHED_ROUTE_CHARACTERS:
@@ -130,6 +130,14 @@ def keep_route(ctx: Context) -> None:
     if len(routes) >= MAX_CACHED_ROUTES:
         routes.clear()
     routes[key] = (table, ctx.resolved)
+
+
+def _has_one_path(ctx: Context) -> bool:
+    """Whether a request names a route of a path without names, as it is usually written: there are few of those."""
+    resolved = ctx.resolved
+    if resolved is None or not isinstance(resolved.match, Match) or resolved.match.captured or resolved.query:
+        return False
+    return ctx.headers.get(NAMESPACE) is None and ctx.request.path in (f"/v1/{resolved.path}", resolved.path)
 
 
 def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:

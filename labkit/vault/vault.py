@@ -137,11 +137,13 @@ class Vault(ShortForms):
         request_route.find_route(ctx)
         self._resolved = ctx.resolved
         request_walk.check_node(ctx)
-        if request_walk.fetches(ctx):
-            return False
-        request_walk.authenticate(ctx)
+        fetches = request_walk.fetches(ctx)
+        if not fetches:
+            request_walk.authenticate(ctx)
         if ctx.new_route is not None:
             request_route.keep_route(ctx)
+        if fetches:
+            return False
         clearances.give(ctx)
         return True
 

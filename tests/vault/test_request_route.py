@@ -72,6 +72,21 @@ def test_the_memo_holds_few_characters_and_few_routes(service, monkeypatch):
     assert all(len(key) <= 512 for key in service.core.caches.routes)
 
 
+def test_without_a_token_only_the_routes_of_paths_without_names_are_kept(service):
+    kept = service.core.caches.routes
+    kept.clear()
+    for path in ("/v1/sys/health", "sys/health", "/v1//sys/health", "sys/health?a=1", "sys//health", "sys/health/x"):
+        service.handle(Request("GET", path))
+    for path in ("secret/data/a", "sys/nothing", "auth/none/login", "sys/internal/ui/mounts/secret", "%73ys/health"):
+        service.handle(Request("GET", path))
+    service.handle(Request("GET", "sys/seal-status", {"X-Vault-Namespace": "root"}))
+    assert sorted(kept) == ["GET /v1/sys/health", "GET sys/health"]
+
+    for number in range(3):
+        service.handle(Request("POST", "auth/cloud/login", {}, {"role": f"{number}"}))
+    assert len(kept) == 3
+
+
 def test_a_memo_is_worth_nothing_with_another_mount_table(service):
     assert service.get("more/a").status == 404
     service.post("sys/mounts/more", {"type": "kv"})
