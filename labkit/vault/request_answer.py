@@ -59,7 +59,7 @@ def _response(ctx: Context, answer: Any) -> Response:
     if ctx.wrap_ttl_ns and reply.status == 200 and (reply.data is not None or reply.auth is not None):
         from labkit.vault import wrapping
 
-        reply = wrapping.wrap_reply(ctx, reply)._replace(data=None)
+        reply = Reply(wrap_info=wrapping.wrap_answer(ctx, {**envelope(ctx, reply.data), "auth": reply.auth}))
     body = envelope(ctx, reply.data)
     body["auth"], body["lease_duration"] = reply.auth, reply.lease_duration_s
     if reply.wrap_info:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import SECOND_NS, format_instant, parse_duration
 from labkit.service.errors import BadRequest
-from labkit.service.message import Reply
 from labkit.service.record import NamedTuple
 from labkit.vault import token_record, tokens
 from labkit.vault.storage.records import decode_record, encode_record
@@ -57,22 +56,19 @@ def parse_wrap_ttl(text: str) -> int:
     return ttl
 
 
-def wrap_reply(ctx: Context, reply: Reply) -> Reply:
-    """Wrap a reply for the TTL in the request's header; return the reply that names the token.
+def wrap_answer(ctx: Context, body: dict[str, Any]) -> dict[str, Any]:
+    """Wrap an answer's envelope for the TTL in the request's header; return the block that names the token.
 
     Raises BadRequest on a secondary, which stores nothing but what its primary sends.
     """
     if ctx.mode.mode == "secondary":
         raise BadRequest(CANNOT_WRAP)
-    body = {"request_id": ctx.request_id, "lease_id": "", "renewable": False, "lease_duration": 0}
-    body |= {"data": reply.data, "wrap_info": None, "warnings": ctx.warnings or None, "auth": reply.auth}
-    body["mount_type"] = ctx.mount.kind
-    accessor = reply.auth["accessor"] if reply.auth else ""
+    accessor = body["auth"]["accessor"] if body["auth"] else ""
     text, info = wrap(ctx, body, -(-ctx.wrap_ttl_ns // SECOND_NS))  # rounded up: 0 would mean no expiry
     ctx.warnings = []
     if accessor:
         info["wrapped_accessor"] = accessor
-    return Reply(None, wrap_info={"token": in_asked_form(ctx, text, info), **info})
+    return {"token": in_asked_form(ctx, text, info), **info}
 
 
 def in_asked_form(ctx: Context, text: str, info: dict[str, Any]) -> str:

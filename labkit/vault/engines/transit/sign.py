@@ -9,7 +9,6 @@ from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.context import EngineContext
 from labkit.vault.engines.transit import batch, external_keys, external_signatures, signatures
-from labkit.vault.engines.transit.hash_algorithms import NO_HASH
 from labkit.vault.engines.transit.keyring import read_keyring
 from labkit.vault.engines.transit.parameters import (
     BATCH_INPUT,
@@ -53,8 +52,7 @@ def sign(ctx: EngineContext, asked: SignRequest) -> Any:
         return external_signatures.sign(ctx, keyring, scheme, asked)
     if not (keyring.signers or keyring.key_type.signs):
         raise BadRequest(f"key type {keyring.type} does not support signing")
-    if scheme.hash_name == NO_HASH:
-        signatures.check_unhashed(scheme)
+    signatures.check_unhashed(scheme)
     if asked.batch_input is None:
         return signatures.sign(keyring, scheme, asked.input, asked.context, asked.key_version, "public_key")
     items = batch.read_texts(asked.batch_input, batch.SIGN_MEMBERS)
