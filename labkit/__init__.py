@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labkit.cloud.cloud import Cloud
-    from labkit.lab.lab import Lab
+    from labkit.lab.bench import Lab
     from labkit.service.message import Request, Response
-    from labkit.vault.vault import Vault
+    from labkit.vault.vault_node import Vault
 
 __all__ = ["Cloud", "Lab", "Request", "Response", "Vault"]
 __version__ = "0.1.0"
 
 _MODULES = {
     "Cloud": "labkit.cloud.cloud",
-    "Lab": "labkit.lab.lab",
+    "Lab": "labkit.lab.bench",
     "Request": "labkit.service.message",
     "Response": "labkit.service.message",
-    "Vault": "labkit.vault.vault",
+    "Vault": "labkit.vault.vault_node",
 }
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from labkit.doors.server import ServedDoor
     from labkit.doors.server_thread import TlsFiles
     from labkit.service.message import Response
-    from labkit.vault.vault import Vault
+    from labkit.vault.vault_node import Vault
 
 __all__ = ["add_arguments", "serve"]
 
@@ -104,7 +104,7 @@ def _audit_files(folder: str | None) -> RealFiles | None:
 
 
 def _vault(given: argparse.Namespace) -> Vault:
-    from labkit.vault.vault import Vault
+    from labkit.vault.vault_node import Vault
 
     chosen: dict[str, Any] = {"fips": given.fips, "environ": _cloud_variables()}
     if given.edition:

@@ -35,7 +35,7 @@ a token of a machine of its cloud:
 def serve_lab(given: argparse.Namespace, tls: TlsFiles | None) -> int:
     """Serve a lab until the process is asked to stop."""
     from labkit.doors.server_thread import NoServer
-    from labkit.lab.lab import Lab
+    from labkit.lab.bench import Lab
     from labkit.scenario.problems import ScenarioError
 
     speed: float = 1 if given.speed is None else given.speed

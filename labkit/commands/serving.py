@@ -34,7 +34,7 @@ def tls_files(folder: Path) -> TlsFiles:
     """Write a certificate for localhost, its key and its authority to a folder."""
     from labkit import real
     from labkit.doors.server_thread import TlsFiles
-    from labkit.vault.replication.api_certificate import AUTHORITY_FILE, CERTIFICATE_FILE, KEY_FILE, files_of
+    from labkit.vault.replication.trust.api_certificate import AUTHORITY_FILE, CERTIFICATE_FILE, KEY_FILE, files_of
 
     made = files_of("labkit", ("localhost",), real.entropy, real.now())
     paths = {name: folder / Path(name).name for name in (AUTHORITY_FILE, CERTIFICATE_FILE, KEY_FILE)}

@@ -6,8 +6,8 @@ from labkit.doors.asgi import SILENT, LaterApp, Log, Message, Receive, Send, tar
 from labkit.doors.http_exchange import API, NO_API, Answer, Asked, written
 from labkit.doors.lab_driver import LabDriver
 from labkit.doors.page import page_file
-from labkit.lab.lab import Lab
-from labkit.lab.runbook_effects import Ask
+from labkit.lab.bench import Lab
+from labkit.lab.operations.runbook_effects import Ask
 from labkit.service.message import Unreadable, respond
 from labkit.vault.calls import Calls
 

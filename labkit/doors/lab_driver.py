@@ -16,9 +16,9 @@ from contextlib import suppress
 from typing import Any
 
 from labkit import real
-from labkit.lab.operator_console import Finished
+from labkit.lab.operations.operator_console import Finished
+from labkit.lab.operations.runbook_effects import Ask
 from labkit.lab.parts import Parts
-from labkit.lab.runbook_effects import Ask
 from labkit.lab.time_passage import TimePassage
 from labkit.service.durations import SECOND_NS
 from labkit.service.message import Response, silence

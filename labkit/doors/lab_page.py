@@ -7,7 +7,7 @@ from typing import Any
 from labkit.doors.control import ControlRequest, Handler
 from labkit.doors.lab_app import LabApp
 from labkit.service.durations import format_duration
-from labkit.views import map_contents
+from labkit.views.contents import map_contents
 from labkit.views.trace_lines import last_lines
 
 LINES = 12

@@ -3,8 +3,8 @@
     with lab.serve() as urls:
         urls["paris"], urls["tokyo"]
 
-1. While it is served the lab's verbs can be called by any thread (``labkit.lab.turns``); a watched rule is checked in
-   the thread that lets time pass.
+1. While it is served the lab's verbs can be called by any thread (``labkit.lab.wire.turns``); a watched rule is
+   checked in the thread that lets time pass.
 2. The cloud that the lab has, if it has one, stands on a port of its own: ``cloud_url``.
 3. ``page`` is the address of a page that shows the lab, for whoever has it; its controls are there only when asked for.
 """
@@ -23,7 +23,7 @@ from labkit.doors.lab_control import LabControl, judged_speed
 from labkit.doors.lab_driver import LabDriver
 from labkit.doors.lab_page import LabPage
 from labkit.doors.server_thread import DoorSettings, NoServer, ServerThread
-from labkit.lab.lab import Lab
+from labkit.lab.bench import Lab
 from labkit.lab.time_passage import TimePassage
 from labkit.service.arguments import whole_number
 from labkit.service.message import Response

@@ -12,15 +12,15 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
-from labkit.lab import reports
-from labkit.lab.histories import Continued
 from labkit.lab.invariants import Arrears, Invariants
-from labkit.lab.lag import Progress
-from labkit.lab.ledger import CommittedWrite
-from labkit.lab.loss_and_outage import Promotion, RecoveryLedger
 from labkit.lab.queries import Queries
-from labkit.lab.seen_versions import SeenVersion
-from labkit.lab.surviving_tokens import TokenSurvival
+from labkit.lab.records.histories import Continued
+from labkit.lab.records.lag import Progress
+from labkit.lab.records.ledger import CommittedWrite
+from labkit.lab.records.loss_and_outage import Promotion, RecoveryLedger
+from labkit.lab.records.surviving_tokens import TokenSurvival
+from labkit.lab.wire import reports
+from labkit.lab.wire.seen_versions import SeenVersion
 from labkit.trace import Trace
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from labkit.lab.balancer import BalancerHost
-from labkit.lab.blueprint import Blueprint, ClusterPlan, LinkPlan
-from labkit.lab.client_host import ClientHost
-from labkit.lab.host_services import HostServices
-from labkit.lab.loss_and_outage import RecoveryLedger
-from labkit.lab.messages import ApiAnswer, malformed_answer
-from labkit.lab.node import NodeHost
-from labkit.lab.node_directory import NodeDirectory
-from labkit.lab.operator_console import OperatorConsole
+from labkit.lab.hosts.balancer import BalancerHost
+from labkit.lab.hosts.client_host import ClientHost
+from labkit.lab.hosts.passage import Passage
+from labkit.lab.nodes.node_directory import NodeDirectory
+from labkit.lab.nodes.node_host import NodeHost
+from labkit.lab.nodes.process import Process
+from labkit.lab.operations.operator_console import OperatorConsole
+from labkit.lab.operations.runbook_effects import Credentials
 from labkit.lab.parts import Flapping, Parts
-from labkit.lab.passage import Passage
-from labkit.lab.process import Process
-from labkit.lab.runbook_effects import Credentials
+from labkit.lab.plan.blueprint import Blueprint, ClusterPlan, LinkPlan
+from labkit.lab.records.loss_and_outage import RecoveryLedger
+from labkit.lab.wire.host_services import HostServices
+from labkit.lab.wire.messages import ApiAnswer, malformed_answer
 from labkit.seeded import DrawnOnce, SeededEntropy
 from labkit.sim.clock import Clock
 from labkit.sim.faults import Faults
@@ -27,8 +27,8 @@ from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Link, Topology
 from labkit.trace import Trace
 from labkit.vault.files import Files
-from labkit.vault.initialise import set_up
-from labkit.vault.replication.api_certificate import files_of
+from labkit.vault.replication.trust.api_certificate import files_of
+from labkit.vault.sealing.initialise import set_up
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.storage.unfenced import UnfencedStorage
 

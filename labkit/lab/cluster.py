@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.cloud.cloud import Cloud
-from labkit.lab.blueprint import ClusterPlan
-from labkit.lab.operation_tokens import DR, generate_token
+from labkit.lab.operations.operation_tokens import DR, generate_token
+from labkit.lab.operations.runbook_effects import Ask, Credentials
+from labkit.lab.plan.blueprint import ClusterPlan
 from labkit.lab.queries import Queries
-from labkit.lab.runbook_effects import Ask, Credentials
-from labkit.lab.turns import Turns, each_in_turn
+from labkit.lab.wire.turns import Turns, each_in_turn
 from labkit.service.arguments import one_of, text, whole_number, wrong
 from labkit.service.message import Body, Response
 from labkit.service.short_forms import ShortForms
 from labkit.vault.files import Files
-from labkit.vault.shamir import MAX_SHARES
+from labkit.vault.sealing.shamir import MAX_SHARES
 
 if TYPE_CHECKING:
     from labkit.vault.mount_caches import CacheCounts

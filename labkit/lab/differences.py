@@ -13,7 +13,7 @@ from typing import NamedTuple
 from labkit.lab.queries import Queries
 from labkit.vault.context import own_work
 from labkit.vault.mounts import all_mounts
-from labkit.vault.replication.merkle import leaf_digest
+from labkit.vault.replication.tree.merkle import leaf_digest
 from labkit.vault.storage.barrier import BarrierError
 
 SHOWN = 5

@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 
 from labkit.cloud.cloud import Cloud
 from labkit.cloud.failures import ENDPOINTS
-from labkit.lab.addresses import CLOUD_HOST
-from labkit.lab.messages import FlapTimer
-from labkit.lab.node import NodeHost
+from labkit.lab.nodes.node_host import NodeHost
 from labkit.lab.parts import Flapping, Parts
 from labkit.lab.queries import Queries
-from labkit.lab.reports import Corrupted, NodeTreated, ReachChanged
-from labkit.lab.turns import each_in_turn
+from labkit.lab.wire.addresses import CLOUD_HOST
+from labkit.lab.wire.messages import FlapTimer
+from labkit.lab.wire.reports import Corrupted, NodeTreated, ReachChanged
+from labkit.lab.wire.turns import each_in_turn
 from labkit.service.arguments import drift_ppm, duration_ns, flag, offset_ns, one_of, whole_number, wrong
 from labkit.service.arguments import percent as checked_percent
 from labkit.service.durations import format_duration
@@ -21,7 +21,7 @@ from labkit.sim.latency import Latency
 from labkit.vault.context import own_work
 from labkit.vault.mounts import all_mounts
 from labkit.vault.replication.applied_position import POSITION
-from labkit.vault.replication.journal import WAL_KEY, read_number
+from labkit.vault.replication.tree.journal import WAL_KEY, read_number
 from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.interruption import BETWEEN, MOMENTS, CommitInterruptedError, CommitInterruption

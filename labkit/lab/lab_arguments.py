@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.lab import build
-from labkit.lab.blueprint import Blueprint
-from labkit.lab.blueprint_rules import judge
 from labkit.lab.checkpoints import Checkpoints
-from labkit.lab.client import BUILDERS
+from labkit.lab.hosts.client import BUILDERS
+from labkit.lab.plan.blueprint import Blueprint
+from labkit.lab.plan.blueprint_rules import judge
 from labkit.lab.snapshot import Snapshot
 from labkit.service.arguments import duration_ns, flag, seed, shown, whole_number, wrong
 from labkit.service.durations import format_duration

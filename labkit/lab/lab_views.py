@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from labkit.lab.queries import Queries
-from labkit.lab.turns import each_in_turn
+from labkit.lab.wire.turns import each_in_turn
 
 if TYPE_CHECKING:
-    from labkit.views.measures import Measures
+    from labkit.views.charts.measures import Measures
     from labkit.views.picture import Picture
 
 
@@ -21,7 +21,7 @@ class LabViews:
     @property
     def measures(self) -> Measures:
         """Bytes on the wire, lag, stale reads, surviving tokens, time in states: as data frames and pictures."""
-        from labkit.views.measures import Measures
+        from labkit.views.charts.measures import Measures
 
         return Measures(self.queries)
 

@@ -6,20 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from labkit.lab.addresses import CLOUD_HOST
-from labkit.lab.balancer import BalancerHost
-from labkit.lab.blueprint import Blueprint
-from labkit.lab.client_host import ClientHost
-from labkit.lab.cloud_host import CloudHost
-from labkit.lab.host_services import HostServices
-from labkit.lab.impostor import Impostor, name_of
-from labkit.lab.loss_and_outage import RecoveryLedger
-from labkit.lab.node import NodeHost
-from labkit.lab.node_directory import NodeDirectory
-from labkit.lab.operator_console import OperatorConsole
-from labkit.lab.passage import Passage
-from labkit.lab.process import Process
-from labkit.lab.turns import Turns
+from labkit.lab.hosts.balancer import BalancerHost
+from labkit.lab.hosts.client_host import ClientHost
+from labkit.lab.hosts.cloud_host import CloudHost
+from labkit.lab.hosts.impostor import Impostor, name_of
+from labkit.lab.hosts.passage import Passage
+from labkit.lab.nodes.node_directory import NodeDirectory
+from labkit.lab.nodes.node_host import NodeHost
+from labkit.lab.nodes.process import Process
+from labkit.lab.operations.operator_console import OperatorConsole
+from labkit.lab.plan.blueprint import Blueprint
+from labkit.lab.records.loss_and_outage import RecoveryLedger
+from labkit.lab.wire.addresses import CLOUD_HOST
+from labkit.lab.wire.host_services import HostServices
+from labkit.lab.wire.turns import Turns
 from labkit.seeded import DrawnOnce
 from labkit.sim.clock import Clock
 from labkit.sim.faults import Faults

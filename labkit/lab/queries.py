@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import NamedTuple
 
-from labkit.lab.addresses import host_of
-from labkit.lab.blueprint import Blueprint
-from labkit.lab.lag import Lag, Progress
-from labkit.lab.messages import Correlation
-from labkit.lab.outages import CUT, DOWN, FENCED, Cause
 from labkit.lab.parts import Parts
-from labkit.lab.surviving_tokens import Counts, survival, valid_tokens
+from labkit.lab.plan.blueprint import Blueprint
+from labkit.lab.records.lag import Lag, Progress
+from labkit.lab.records.outages import CUT, DOWN, FENCED, Cause
+from labkit.lab.records.surviving_tokens import Counts, survival, valid_tokens
+from labkit.lab.wire.addresses import host_of
+from labkit.lab.wire.messages import Correlation
 from labkit.vault.mount_caches import CacheCounts
-from labkit.vault.replication.journal import WAL_KEY, read_number
-from labkit.vault.replication.merkle import classify, leaf_digest
 from labkit.vault.replication.state import State
+from labkit.vault.replication.tree.journal import WAL_KEY, read_number
+from labkit.vault.replication.tree.merkle import classify, leaf_digest
 
 STREAMING = "stream-wals"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from labkit.lab import build
-from labkit.lab.blueprint import Blueprint
 from labkit.lab.parts import Parts
+from labkit.lab.plan.blueprint import Blueprint
 
 
 @dataclass(frozen=True, kw_only=True)

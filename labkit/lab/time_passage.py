@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from labkit.lab.bodies import own_answer
 from labkit.lab.checkpoints import Checkpoint, Checkpoints
 from labkit.lab.cluster import Silence
 from labkit.lab.invariants import Invariants
+from labkit.lab.operations.runbook_effects import Ask, RunbookError
 from labkit.lab.parts import Parts
-from labkit.lab.runbook_effects import Ask, RunbookError
+from labkit.lab.wire.bodies import own_answer
 from labkit.service.arguments import duration_ns
 from labkit.service.durations import parse_duration
 from labkit.service.message import Response

@@ -20,11 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from labkit.lab.addresses import api_address
-from labkit.lab.blueprint import ClientPlan, ClusterPlan, NodePlan, WorkloadPlan
-from labkit.lab.client import Client, Outcome, SendRequest
-from labkit.lab.messages import AttemptTimeout, Correlation, RetryTimer, WorkTimer
-from labkit.lab.reports import ANSWERED, REFUSED
+from labkit.lab.hosts.client import Client, Outcome, SendRequest
+from labkit.lab.plan.blueprint import ClientPlan, ClusterPlan, NodePlan, WorkloadPlan
+from labkit.lab.wire.addresses import api_address
+from labkit.lab.wire.messages import AttemptTimeout, Correlation, RetryTimer, WorkTimer
+from labkit.lab.wire.reports import ANSWERED, REFUSED
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import DR_SECONDARY, FORWARDING_LOST
 from labkit.service.message import Response

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from labkit.lab.election import KEY, LEASE_NS, TAKEN, Lease, read_lease, resign, stand
+from labkit.lab.nodes.election import KEY, LEASE_NS, TAKEN, Lease, read_lease, resign, stand
 from labkit.service.durations import SECOND_NS
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage

@@ -15,10 +15,10 @@ from labkit.proof.bounds import Bounds
 from labkit.proof.primary import Answers
 from labkit.vault.replication import serving
 from labkit.vault.replication.events import Event, Pushed, Replace, ReplyArrived
-from labkit.vault.replication.journal import Journal
 from labkit.vault.replication.serving import QUESTIONS
 from labkit.vault.replication.state import State, Step
 from labkit.vault.replication.sync import on
+from labkit.vault.replication.tree.journal import Journal
 
 
 class PlantedBug(NamedTuple):

@@ -24,8 +24,8 @@ from labkit.proof.parcels import (
     parcel,
     renamed_serial,
 )
-from labkit.vault.replication.journal import WAL_KEY, Journal
 from labkit.vault.replication.serving import QUESTIONS, Here, SecondaryStream, echo, opened, push, shipment
+from labkit.vault.replication.tree.journal import WAL_KEY, Journal
 from labkit.vault.storage.memory import MemoryStorage
 
 NODES = ("a", "b")

@@ -51,9 +51,9 @@ from labkit.vault.replication.events import (
     StartTimer,
     TimerFired,
 )
-from labkit.vault.replication.merkle import MerkleTree
 from labkit.vault.replication.state import DEAD_NS, Heartbeat, State, Step
 from labkit.vault.replication.sync import ask, heard, on
+from labkit.vault.replication.tree.merkle import MerkleTree
 
 AT = Moment(0, 0)
 TOO_LATE = Moment(DEAD_NS, 0)

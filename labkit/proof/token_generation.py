@@ -26,13 +26,13 @@ from typing import Any, NamedTuple
 from labkit.seeded import SeededEntropy, start
 from labkit.service.message import Request, Response, Suspended
 from labkit.vault.core import Environment, Settings
-from labkit.vault.initialise import set_up
 from labkit.vault.outside_lab import no_outside
-from labkit.vault.replication.operation_token import OPERATION, TOKEN
-from labkit.vault.replication.otp import decode
+from labkit.vault.replication.trust.operation_token import OPERATION, TOKEN
+from labkit.vault.sealing.initialise import set_up
+from labkit.vault.sealing.otp import decode
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.token_record import digest_of
-from labkit.vault.vault import Vault
+from labkit.vault.vault_node import Vault
 
 DR = "/v1/sys/replication/dr/"
 GENERATION = f"{DR}secondary/generate-operation-token/"

@@ -163,7 +163,7 @@ def _default(parameter: Parameter) -> str:
 
 
 def _regions() -> Iterator[str]:
-    from labkit.lab.measured_latencies import PLACES, ROUND_TRIPS_US
+    from labkit.lab.plan.measured_latencies import PLACES, ROUND_TRIPS_US
 
     yield "# Measured latencies\n"
     yield "A link of a scenario file has `measured: [eu-west-3, ap-east-1]` in place of a latency, in Python"

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 from pydantic import BeforeValidator, ValidationError
 
-from labkit.lab.blueprint import Blueprint
+from labkit.lab.plan.blueprint import Blueprint
 from labkit.scenario.problems import expected
 from labkit.scenario.value_types import (
     ClusterName,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labkit.lab.blueprint import (
+from labkit.lab.plan.blueprint import (
     BalancerPlan,
     Blueprint,
     ClientPlan,

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from labkit.lab.addresses import CLOUD_HOST
-from labkit.lab.cloud_host import OF_CLOUD
-from labkit.lab.kept_values import mistaken, references
+from labkit.lab.hosts.cloud_host import OF_CLOUD
+from labkit.lab.operations.kept_values import mistaken, references
+from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.scenario.blueprints import blueprint_of
 from labkit.scenario.expectations import WORDS, Expectations, ExpectPart
 from labkit.scenario.model import ClientsPart, FilePart, LabPart, fields_of, part_at

@@ -11,15 +11,15 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from labkit.lab.differences import differences
-from labkit.lab.lag import furthest_behind
+from labkit.lab.records.lag import furthest_behind
 from labkit.scenario.expectations import NOT_READY, ExpectedRange, range_text
 from labkit.scenario.value_types import write_duration
 from labkit.service.durations import SECOND_NS
 
 if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants
-    from labkit.lab.loss_and_outage import RecoveryLedger
     from labkit.lab.queries import Queries
+    from labkit.lab.records.loss_and_outage import RecoveryLedger
     from labkit.scenario.expectations import Expectations
 
 OK, BROKEN, UNKNOWN, NOT_JUDGED = "ok", "broken", "unknown", ""

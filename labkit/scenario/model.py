@@ -10,8 +10,8 @@ from typing import Annotated, Any, NamedTuple, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from labkit.lab.client import BUILDERS
-from labkit.lab.measured_latencies import latency_ns
+from labkit.lab.hosts.client import BUILDERS
+from labkit.lab.plan.measured_latencies import latency_ns
 from labkit.scenario.expectations import COUNTS, TIMES, CountRange, ExpectPart, Part, TimeRange, one_of
 from labkit.scenario.problems import FieldError
 from labkit.scenario.value_types import (

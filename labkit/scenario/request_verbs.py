@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from labkit.lab.operator_requests import OPTIONS
-from labkit.lab.runbooks import METHODS
+from labkit.lab.operations.operator_requests import OPTIONS
+from labkit.lab.operations.runbooks import METHODS
 from labkit.scenario.value_types import Name, NodeName
 from labkit.scenario.verb import RUNBOOK, Parameter, Text, Verb, cluster_parameter, known_as
 

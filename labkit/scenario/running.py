@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from labkit.lab.lag import furthest_behind
+from labkit.lab.records.lag import furthest_behind
 from labkit.scenario.expectations import Expectations
 from labkit.scenario.measures import OK, Seen, VerdictRow, checked
 from labkit.scenario.scenario import Scenario, Step
@@ -25,7 +25,7 @@ from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 if TYPE_CHECKING:
     from labkit.lab.faults import LabFaults
     from labkit.lab.invariants import Invariants
-    from labkit.lab.operator_console import Finished
+    from labkit.lab.operations.operator_console import Finished
     from labkit.lab.parts import Parts
 
 # The state of a step: it waits for its instant, is being started, is in progress; or the timeline is over.

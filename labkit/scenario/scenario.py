@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from labkit.lab.blueprint import Blueprint
+from labkit.lab.plan.blueprint import Blueprint
 from labkit.scenario.expectations import Expectations
 from labkit.scenario.problems import FilePosition
 from labkit.service.durations import SECOND_NS

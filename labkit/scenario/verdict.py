@@ -18,8 +18,8 @@ from labkit.scenario.value_types import write_duration
 
 if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants
-    from labkit.lab.loss_and_outage import RecoveryLedger
     from labkit.lab.queries import Queries
+    from labkit.lab.records.loss_and_outage import RecoveryLedger
     from labkit.scenario.scenario import Scenario
     from labkit.trace import Trace
 

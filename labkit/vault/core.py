@@ -29,8 +29,8 @@ from labkit.vault.storage.barrier import FIRST_LOOK, KEYRING, Barrier, BarrierEr
 from labkit.vault.storage.nonce_counts import NonceCounts
 
 if TYPE_CHECKING:
-    from labkit.vault.replication.journal import Journal
     from labkit.vault.replication.mode import Mode
+    from labkit.vault.replication.tree.journal import Journal
 
 SEALED = "Vault is sealed"
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from labkit.service.errors import ServiceError
 from labkit.service.record import NamedTuple
 from labkit.vault.identifiers import sha256
-from labkit.vault.initialise import Wanted, complete, prepare
-from labkit.vault.seal import OWN_SHARES, read_config, unseal
+from labkit.vault.sealing.initialise import Wanted, complete, prepare
+from labkit.vault.sealing.seal import OWN_SHARES, read_config, unseal
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.records import decode_record, encode_record
 

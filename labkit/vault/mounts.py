@@ -81,7 +81,7 @@ _ROWS = (
         "transit",
         "",
         "labkit.vault.engines.transit.table:TABLE",
-        "labkit.vault.engines.transit.rotation",
+        "labkit.vault.engines.transit.keys.rotation",
         "key/",
         "config/cache",
     ),

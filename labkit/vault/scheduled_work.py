@@ -18,10 +18,10 @@ from labkit.service.record import NamedTuple
 from labkit.vault.context import Context, own_work
 from labkit.vault.due_times import RETRY_NS, DueTimes
 from labkit.vault.mounts import CATALOGUE, MOUNTS, ROOT, read_table
+from labkit.vault.sealing.stored_keys import OWN_KEYRING
 from labkit.vault.storage.barrier import ROTATION, BarrierError
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.storage_view import StorageView
-from labkit.vault.stored_keys import OWN_KEYRING
 from labkit.vault.token_record import IDS
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ TOKENS = DueFolder("", IDS, "labkit.vault.tokens")
 RECORDS_OF_ROTATION = (ROTATION, OWN_KEYRING)
 """Without either a keyring falls due only by the number of values that it encrypted."""
 
-KEYRING = DueFolder("", "core/", "labkit.vault.keyring_rotation")
+KEYRING = DueFolder("", "core/", "labkit.vault.sealing.keyring_rotation")
 REINDEX = DueFolder("", "node/reindex/", "labkit.vault.replication.reindex")
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from labkit.service.durations import SECOND_NS
 from labkit.views.boxes import Segment
-from labkit.views.map_contents import BOTH_WAYS, ClusterMark, contents_of, describe
-from labkit.views.map_layout import (
+from labkit.views.contents.map_contents import BOTH_WAYS, ClusterMark, contents_of, describe
+from labkit.views.layout.map_layout import (
     CARD_ROOM,
     NODE_ROWS,
     NODE_STEP,

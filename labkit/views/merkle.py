@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.service.durations import SECOND_NS
 from labkit.views.boxes import Box
-from labkit.views.merkle_contents import Cell, MerkleContents, contents_of, describe, rows_of
-from labkit.views.merkle_layout import CELL, ROW, SIDE, MerkleLayout, PlacedBox, PlacedGrid, layout
+from labkit.views.contents.merkle_contents import Cell, MerkleContents, contents_of, describe, rows_of
+from labkit.views.layout.merkle_layout import CELL, ROW, SIDE, MerkleLayout, PlacedBox, PlacedGrid, layout
 from labkit.views.picture import LARGE, SMALL, Picture, circle, cross, hatch, rectangle, strokes, text
 
 if TYPE_CHECKING:

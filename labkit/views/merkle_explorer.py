@@ -16,7 +16,7 @@ import traitlets
 
 from labkit.service.durations import SECOND_NS
 from labkit.views import colours
-from labkit.views.merkle_contents import Cell, ChosenPage, MerkleContents, describe
+from labkit.views.contents.merkle_contents import Cell, ChosenPage, MerkleContents, describe
 
 Look = Callable[[tuple[str, int]], MerkleContents]
 STATIC = Path(__file__).with_name("static")

@@ -9,9 +9,8 @@ from labkit.service.arguments import duration_ns
 from labkit.service.durations import SECOND_NS
 from labkit.views.boxes import Box, width_of
 from labkit.views.colours import STATES
-from labkit.views.picture import NORMAL, SMALL, Picture, hatch, line, rectangle, text
-from labkit.views.timeline_contents import Column, Records, Window, contents_of, describe
-from labkit.views.timeline_layout import (
+from labkit.views.contents.timeline_contents import Column, Records, Window, contents_of, describe
+from labkit.views.layout.timeline_layout import (
     BAR,
     NODE,
     OPERATIONS,
@@ -23,6 +22,7 @@ from labkit.views.timeline_layout import (
     label_of,
     layout,
 )
+from labkit.views.picture import NORMAL, SMALL, Picture, hatch, line, rectangle, text
 
 STROKES = {
     "fault": ("down", "", 1),

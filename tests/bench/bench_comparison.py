@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from labkit.lab.messages import HEADER_BYTES
+from labkit.lab.wire.messages import HEADER_BYTES
 from labkit.vault.replication import serving, sync
 from labkit.vault.replication.events import Moment
-from labkit.vault.replication.journal import Journal
 from labkit.vault.replication.state import State
+from labkit.vault.replication.tree.journal import Journal
 from labkit.vault.storage.memory import MemoryStorage
 from tests.bench.bench_merkle import stored_items
 

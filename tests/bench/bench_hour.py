@@ -17,7 +17,7 @@ from time import process_time
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
-from labkit.lab.blueprint import ClientPlan, WorkloadPlan, triangle
+from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, triangle
 from tests.bench.bench_slow_links import IDLE_GOAL_S, idle_s
 from tests.counting import calls_made
 

@@ -15,7 +15,7 @@ from time import perf_counter, process_time
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
-from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
+from labkit.lab.plan.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
 
 GOAL_S, SITES, NODES = 60, 10, 4
 MILLISECOND_NS, SECOND_NS = 1_000_000, 1_000_000_000

@@ -19,10 +19,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Vault
-from labkit.vault.replication.generation import Entry
-from labkit.vault.replication.journal import WAL_KEY, Journal
-from labkit.vault.replication.merkle import UNSETTLED, MerkleTree, classify
-from labkit.vault.replication.rebuild import COMMIT, Rebuild, ReindexOptions
+from labkit.vault.replication.tree.generation import Entry
+from labkit.vault.replication.tree.journal import WAL_KEY, Journal
+from labkit.vault.replication.tree.merkle import UNSETTLED, MerkleTree, classify
+from labkit.vault.replication.tree.rebuild import COMMIT, Rebuild, ReindexOptions
 from labkit.vault.storage import Storage, Writes
 from labkit.vault.storage.memory import MemoryStorage
 

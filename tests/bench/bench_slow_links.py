@@ -18,7 +18,7 @@ from time import process_time
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
-from labkit.lab.blueprint import pair
+from labkit.lab.plan.blueprint import pair
 
 KBIT, MBIT, MB = 1_000, 1_000_000, 1_000_000
 SECOND_NS = 1_000_000_000

@@ -19,7 +19,7 @@ from time import perf_counter
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
-from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
+from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.service.message import Request
 
 GOALS_MS = {10_000: 10, 100_000: 100}

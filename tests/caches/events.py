@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from labkit import Vault
-from labkit.lab.operation_tokens import _decoded
+from labkit.lab.operations.operation_tokens import _decoded
 from labkit.service.message import Body, Request
 from labkit.vault.audit import DEVICES
 from labkit.vault.core import Leadership

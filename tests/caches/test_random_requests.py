@@ -21,7 +21,7 @@ from labkit.service.message import Request, Response
 from labkit.vault.core import Settings
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.storage.sqlite import SqliteStorage
-from labkit.vault.vault import Vault
+from labkit.vault.vault_node import Vault
 from tests.caches import events
 from tests.caches.twins import CACHES, STATE, Twins
 from tests.caches.usual_requests import prepare

@@ -19,7 +19,7 @@ from labkit.doors import httpx as httpx_door
 from labkit.doors import hvac as hvac_door
 from labkit.doors import requests as requests_door
 from labkit.doors.server import ServedDoor
-from labkit.lab.blueprint import pair
+from labkit.lab.plan.blueprint import pair
 from labkit.lab.snapshot import Snapshot
 
 FILES = ("core", "kv2", "transit")

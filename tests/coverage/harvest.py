@@ -19,7 +19,7 @@ from hypothesis import currently_in_test_context
 
 from labkit.service.message import Response, Suspended
 from labkit.vault.mounts import ResolvedRoute
-from labkit.vault.vault import Vault
+from labkit.vault.vault_node import Vault
 
 Outcomes = dict[str, dict[str, str]]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab, Vault
-from labkit.lab.blueprint import pair
+from labkit.lab.plan.blueprint import pair
 
 
 @pytest.fixture

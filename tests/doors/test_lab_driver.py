@@ -11,7 +11,7 @@ import pytest
 from labkit import Lab, real
 from labkit.doors import lab_driver
 from labkit.doors.lab_driver import LabDriver
-from labkit.lab.runbook_effects import Ask
+from labkit.lab.operations.runbook_effects import Ask
 
 SECOND_NS = 1_000_000_000
 HEALTH = Ask("paris", "GET", "/v1/sys/health")

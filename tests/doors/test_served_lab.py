@@ -18,7 +18,7 @@ from labkit import Lab
 from labkit.doors.lab_app import LabApp
 from labkit.doors.served_lab import ServedLab
 from labkit.doors.server_thread import DoorSettings, NoServer
-from labkit.lab.blueprint import CloudPlan, pair
+from labkit.lab.plan.blueprint import CloudPlan, pair
 from labkit.lab.snapshot import Snapshot
 
 SECOND_NS = 1_000_000_000

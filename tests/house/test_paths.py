@@ -31,7 +31,7 @@ def test_every_file_that_is_named_exists(checkout: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("see `labkit/vault/vault.py`, `vault/seal.py` and `labkit/lab/`", 3),
+        ("see `labkit/vault/vault_node.py`, `vault/sealing/seal.py` and `labkit/lab/`", 3),
         ("[how](.github/CONTRIBUTING.md)", 1),
         ("`parameters.py` or `table.py` of the engine; `secret/data/app`; `labkit help rules`", 0),
     ],

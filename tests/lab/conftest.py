@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import Blueprint, ClientPlan, WorkloadPlan, pair
-from labkit.lab.host_services import HostServices, ResolvedNode
+from labkit.lab.plan.blueprint import Blueprint, ClientPlan, WorkloadPlan, pair
+from labkit.lab.wire.host_services import HostServices, ResolvedNode
 from labkit.seeded import SeededEntropy
 
 SECOND_NS = 1_000_000_000

@@ -16,12 +16,12 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.faults import LabFaults
-from labkit.lab.node import NodeHost
-from labkit.lab.reports import AskEnded, OperationEnded
-from labkit.vault.replication.activation import CREDENTIALS, SECONDARIES
-from labkit.vault.replication.journal import Journal
-from labkit.vault.replication.merkle import classify
+from labkit.lab.nodes.node_host import NodeHost
+from labkit.lab.wire.reports import AskEnded, OperationEnded
 from labkit.vault.replication.mode import MODE_KEY
+from labkit.vault.replication.tree.journal import Journal
+from labkit.vault.replication.tree.merkle import classify
+from labkit.vault.replication.trust.activation import CREDENTIALS, SECONDARIES
 from labkit.vault.storage.memory import MemoryStorage
 
 SECOND_NS = 1_000_000_000

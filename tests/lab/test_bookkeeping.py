@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from labkit.lab import reports
 from labkit.lab.bookkeeping import Bookkeeping
-from labkit.lab.loss_and_outage import RecoveryLedger
-from labkit.lab.messages import Correlation
 from labkit.lab.queries import Reach
+from labkit.lab.records.loss_and_outage import RecoveryLedger
+from labkit.lab.wire import reports
+from labkit.lab.wire.messages import Correlation
 from labkit.trace import Trace
 
 ASKED = Correlation("shop-1", 1, 1)

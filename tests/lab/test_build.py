@@ -9,7 +9,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab import build
-from labkit.lab.blueprint import Blueprint, ClusterPlan, LinkPlan, pair
+from labkit.lab.plan.blueprint import Blueprint, ClusterPlan, LinkPlan, pair
 from tests.counting import calls_made
 
 MILLISECOND_NS = 1_000_000

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import Blueprint, ClientPlan, WorkloadPlan, pair
 from labkit.lab.causes import MAX_STEPS, explain
-from labkit.lab.event_choice import EXPLAINED
-from labkit.lab.explanation import BEGINNING, FAULT, OPERATOR, WORK
-from labkit.lab.recorded_run import RecordedRun
+from labkit.lab.causes.event_choice import EXPLAINED
+from labkit.lab.causes.explanation import BEGINNING, FAULT, OPERATOR, WORK
+from labkit.lab.causes.recorded_run import RecordedRun
+from labkit.lab.plan.blueprint import Blueprint, ClientPlan, WorkloadPlan, pair
 from labkit.scenario.running import Run
 from tests.counting import calls_made
 from tests.torture.test_random_labs import run as random_lab

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import CloudPlan, pair
-from labkit.lab.runbook_effects import Ask
+from labkit.lab.operations.runbook_effects import Ask
+from labkit.lab.plan.blueprint import CloudPlan, pair
 from labkit.vault.storage.storage_view import MAX_CACHED_RECORDS
 
 A_TOKEN = {

@@ -16,8 +16,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from labkit import Lab
-from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
-from labkit.lab.runbook_effects import Ask
+from labkit.lab.operations.runbook_effects import Ask
+from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
 from tests.examples import examples
 
 DR = "sys/replication/dr/"

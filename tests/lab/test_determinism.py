@@ -17,7 +17,7 @@ SECOND_NS = 1_000_000_000
 DRILL = """
 import hashlib, json
 from labkit import Lab
-from labkit.lab.blueprint import ClientPlan, WorkloadPlan, triangle
+from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, triangle
 
 every_ns = 100_000_000
 work = tuple(

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import pair
-from labkit.lab.runbook_effects import Ask
-from labkit.vault.replication.merkle import is_corrupted
+from labkit.lab.operations.runbook_effects import Ask
+from labkit.lab.plan.blueprint import pair
+from labkit.vault.replication.tree.merkle import is_corrupted
 
 SECOND_NS = 1_000_000_000
 

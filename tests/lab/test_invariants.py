@@ -15,7 +15,7 @@ from labkit.lab.invariants import (
     Arrears,
     Invariants,
 )
-from labkit.lab.loss_and_outage import Promotion
+from labkit.lab.records.loss_and_outage import Promotion
 from labkit.vault import tokens
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.vault.replication import otp
+from labkit.vault.sealing import otp
 from labkit.vault.storage.barrier import KEYRING
 from tests.rekeying import hand_over, rekey
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lab.blueprint import pair
 from labkit.lab.lab_arguments import cannot_repeat, judge_checkpoints, judge_instant, judge_lab
+from labkit.lab.plan.blueprint import pair
 
 
 def test_what_is_right_is_taken():

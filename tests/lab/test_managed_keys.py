@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import CloudPlan, pair
+from labkit.lab.plan.blueprint import CloudPlan, pair
 
 HSM = {"key_label": "orders", "mechanism": "CKM_AES_GCM", "allow_generate_key": True}
 SENT = {"plaintext": "aGk=", "nonce": "AAAAAAAAAAAAAAAA"}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from labkit import Lab
-from labkit.lab.messages import Correlation
-from labkit.lab.outages import CUT, DOWN
-from labkit.lab.runbook_effects import Ask
-from labkit.vault.replication.merkle import classify
+from labkit.lab.operations.runbook_effects import Ask
+from labkit.lab.records.outages import CUT, DOWN
+from labkit.lab.wire.messages import Correlation
+from labkit.vault.replication.tree.merkle import classify
 
 
 def test_looking_changes_nothing(lab):

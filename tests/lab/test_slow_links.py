@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import pair
+from labkit.lab.plan.blueprint import pair
 
 SECOND_NS = 1_000_000_000
 MB = 1_000_000

@@ -7,7 +7,7 @@ import pytest
 from labkit import Lab
 from labkit.lab import time_passage
 from labkit.lab.cluster import Silence
-from labkit.lab.runbook_effects import Ask, RunbookError
+from labkit.lab.operations.runbook_effects import Ask, RunbookError
 from labkit.lab.time_passage import TimePassage
 
 SECOND_NS = 1_000_000_000

@@ -13,8 +13,8 @@ from typing import Any, cast
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import pair
 from labkit.lab.cluster import Cluster
+from labkit.lab.plan.blueprint import pair
 
 NAN, INFINITE = float("nan"), float("inf")
 

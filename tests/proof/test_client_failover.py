@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from labkit.lab.client import Client
+from labkit.lab.hosts.client import Client
 from labkit.proof.client_failover import ClientBounds, ClientFailover, Doing, described
 from labkit.proof.search import search, stuck
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from labkit.lab import election as shipped
+from labkit.lab.nodes import election as shipped
 from labkit.proof.election import Candidates, Election, ElectionBounds, Happening, described
 from labkit.proof.search import search, stuck
 

@@ -20,8 +20,8 @@ from labkit.proof.token_generation import (
     described,
 )
 from labkit.service.errors import BadRequest
-from labkit.vault import key_shares, token_generation
-from labkit.vault.replication import operation_token
+from labkit.vault.replication.trust import operation_token
+from labkit.vault.sealing import key_shares, token_generation
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lab.blueprint import pair
+from labkit.lab.plan.blueprint import pair
 from labkit.scenario.acts import ACTS, choices_of, names_of, read_act, shape_of
 from labkit.scenario.loading import load
 from labkit.scenario.verb import FAULT, RUNBOOK

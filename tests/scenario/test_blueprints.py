@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lab.blueprint import BalancerPlan, NodeSettings
+from labkit.lab.plan.blueprint import BalancerPlan, NodeSettings
 from labkit.scenario.loading import loads
 from labkit.scenario.problems import ScenarioError
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labkit.lab.blueprint import ClusterPlan, LinkPlan, WorkloadPlan
+from labkit.lab.plan.blueprint import ClusterPlan, LinkPlan, WorkloadPlan
 from labkit.scenario.expectations import Expectations, ExpectedRange
 from labkit.scenario.loading import load, loads
 from labkit.scenario.problems import ScenarioError

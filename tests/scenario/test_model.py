@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from labkit.lab.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
-from labkit.lab.client import BUILDERS
+from labkit.lab.hosts.client import BUILDERS
+from labkit.lab.plan.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
 from labkit.scenario.expectations import CountRange, ExpectPart, TimeRange
 from labkit.scenario.model import (
     DISTRIBUTIONS,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from labkit.lab.bench import Lab
 from labkit.lab.invariants import Violation
-from labkit.lab.lab import Lab
 from labkit.scenario.measures import VerdictRow
 from labkit.scenario.report import report
 from labkit.scenario.scenario import Scenario

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from labkit.lab.lab import Lab
-from labkit.lab.operator_console import Finished
+from labkit.lab.bench import Lab
+from labkit.lab.operations.operator_console import Finished
 from labkit.scenario.running import Run, StepResult
 from labkit.scenario.scenario import Scenario, Step
 

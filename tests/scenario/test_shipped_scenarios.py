@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.kept_values import MIN_MASKED_CHARACTERS
+from labkit.lab.operations.kept_values import MIN_MASKED_CHARACTERS
 from labkit.scenario.event_log import event_log
 from labkit.scenario.verdict import Verdict, judge
 

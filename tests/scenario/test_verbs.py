@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from labkit.lab.bench import Lab
 from labkit.lab.cluster import Cluster
 from labkit.lab.faults import LAYERS, MAX_FACTOR, LabFaults
-from labkit.lab.lab import Lab
-from labkit.lab.runbooks import RUNBOOKS
+from labkit.lab.operations.runbooks import RUNBOOKS
 from labkit.scenario.value_types import DeclaredNames
 from labkit.scenario.verb import FAULT, RUNBOOK, STORY
 from labkit.scenario.verbs import VERBS, cross_field_errors, model_of
 from labkit.sim.faults import Faults
-from labkit.vault.replication import merkle
+from labkit.vault.replication.tree import merkle
 
 NAMES = DeclaredNames(
     ("paris", "tokyo"),

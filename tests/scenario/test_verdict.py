@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from labkit.lab.bench import Lab
 from labkit.lab.invariants import STANDING, Violation
-from labkit.lab.lab import Lab
-from labkit.lab.lag import Lag
-from labkit.lab.ledger import CommittedWrite, Write
-from labkit.lab.loss_and_outage import Promotion, RecoveryLedger
+from labkit.lab.records.lag import Lag
+from labkit.lab.records.ledger import CommittedWrite, Write
+from labkit.lab.records.loss_and_outage import Promotion, RecoveryLedger
 from labkit.scenario.measures import VerdictRow
 from labkit.scenario.running import OVER, WAITING, WORKING, StepResult
 from labkit.scenario.scenario import Scenario

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from labkit.lab.client import BUILDERS
+from labkit.lab.hosts.client import BUILDERS
 from labkit.lab.invariants import STANDING
 from labkit.scenario.expectations import ExpectPart
 from labkit.scenario.model import ClientsPart, ClusterPart, FilePart, LinkPart, WorkPart, fields_of

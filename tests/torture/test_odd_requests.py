@@ -34,8 +34,8 @@ from labkit.service.routing import Route
 from labkit.vault.audit import UNRECORDED
 from labkit.vault.core import Environment, Leadership, Settings
 from labkit.vault.files import Files
-from labkit.vault.initialise import DEV_MOUNTS, set_up
 from labkit.vault.mounts import CATALOGUE, read_table, routes_of
+from labkit.vault.sealing.initialise import DEV_MOUNTS, set_up
 from labkit.vault.storage.memory import MemoryStorage
 
 EVERYDAY = 20_000

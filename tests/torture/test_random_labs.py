@@ -26,14 +26,14 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
-from labkit.lab.blueprint import BalancerPlan, Blueprint, ClientPlan, WorkloadPlan, pair, triangle
 from labkit.lab.bookkeeping import Bookkeeping
 from labkit.lab.cluster import Silence
 from labkit.lab.faults import LAYERS
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY
-from labkit.lab.outages import CUT, DOWN, FENCED
-from labkit.lab.runbook_effects import RunbookError
-from labkit.lab.runbooks import RUNBOOKS
+from labkit.lab.operations.runbook_effects import RunbookError
+from labkit.lab.operations.runbooks import RUNBOOKS
+from labkit.lab.plan.blueprint import BalancerPlan, Blueprint, ClientPlan, WorkloadPlan, pair, triangle
+from labkit.lab.records.outages import CUT, DOWN, FENCED
 from labkit.vault.replication import MODE_KEY
 
 EVERYDAY, MORE = 5, 16
@@ -349,7 +349,7 @@ def was_refused(lab: Lab, secondary: Any) -> bool:
 
 def is_known(primary: Any, secondary_id: str) -> bool:
     """Whether a primary has an activation of an id that was not revoked, and is what the id's mode says."""
-    from labkit.vault.replication.activation import is_known as known
+    from labkit.vault.replication.trust.activation import is_known as known
 
     return primary.store.get(MODE_KEY) is not None and known(primary.core, secondary_id)
 

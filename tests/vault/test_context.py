@@ -15,8 +15,8 @@ from labkit.vault.mounts import Mount, ResolvedRoute
 from labkit.vault.policies import Acl
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.mode import Mode, advance
-from labkit.vault.suspension import Tape
 from labkit.vault.token_record import Token
+from labkit.vault.walk.suspension import Tape
 
 REQUEST = Request("GET", "")
 

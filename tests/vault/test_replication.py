@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from labkit.vault.replication import MODE_KEY
-from labkit.vault.replication.merkle import NO_TREE, classify
 from labkit.vault.replication.mode import Mode
+from labkit.vault.replication.tree.merkle import NO_TREE, classify
 
 
 def test_the_mode_is_the_clusters_own() -> None:

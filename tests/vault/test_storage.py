@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from labkit.lab.election import KEY as LEASE
+from labkit.lab.nodes.election import KEY as LEASE
 from labkit.service.errors import ServiceError
 from labkit.vault.audit import DEVICES
 from labkit.vault.cors import CONFIG
@@ -19,9 +19,9 @@ from labkit.vault.mounts import MANAGED_KEYS, MOUNTS, new_mount
 from labkit.vault.policies.store import TEXTS
 from labkit.vault.quotas import QUOTAS
 from labkit.vault.replication import MODE_KEY
-from labkit.vault.replication.journal import WAL_KEY
-from labkit.vault.replication.kept_index import MARK, TAIL
-from labkit.vault.seal import SEAL_CONFIG
+from labkit.vault.replication.tree.journal import WAL_KEY
+from labkit.vault.replication.tree.kept_index import MARK, TAIL
+from labkit.vault.sealing.seal import SEAL_CONFIG
 from labkit.vault.storage import TOKENS, UNDECIDING, Storage, StoreError
 from labkit.vault.storage.barrier import KEYRING
 from labkit.vault.storage.fencing import StaleTerm

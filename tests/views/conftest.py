@@ -13,10 +13,18 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.measures.state_spans import Span
-from labkit.views.map_contents import BOTH_WAYS, ClusterMark, FollowMark, LineMark, MapContents, NodeMark, SiteMark
-from labkit.views.timeline_contents import Column, TimelineContents, TimelineMark, Window
+from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
+from labkit.views.contents.map_contents import (
+    BOTH_WAYS,
+    ClusterMark,
+    FollowMark,
+    LineMark,
+    MapContents,
+    NodeMark,
+    SiteMark,
+)
+from labkit.views.contents.timeline_contents import Column, TimelineContents, TimelineMark, Window
 
 SECOND_NS = 1_000_000_000
 KEPT = Path(__file__).with_name("kept")

@@ -11,7 +11,7 @@ import ipywidgets
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import ClientPlan, pair
+from labkit.lab.plan.blueprint import ClientPlan, pair
 from labkit.service.message import Response
 from labkit.trace import Trace
 from labkit.views import dashboard as module

@@ -7,9 +7,8 @@ from xml.etree import ElementTree
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import ClientPlan, pair
-from labkit.views.map import LETTERS, draw
-from labkit.views.map_contents import (
+from labkit.lab.plan.blueprint import ClientPlan, pair
+from labkit.views.contents.map_contents import (
     BOTH_WAYS,
     ClusterMark,
     FollowMark,
@@ -20,7 +19,8 @@ from labkit.views.map_contents import (
     contents_of,
     describe,
 )
-from labkit.views.map_layout import LEGEND, layout
+from labkit.views.layout.map_layout import LEGEND, layout
+from labkit.views.map import LETTERS, draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import pytest
 
 from labkit import Lab
+from labkit.views.layout.merkle_layout import layout
 from labkit.views.merkle import MAX_ROWS, MerkleView, draw
-from labkit.views.merkle_layout import layout
-from tests.views.test_merkle_layout import index
+from tests.views.layout.test_merkle_layout import index
 
 
 def elements(svg: str, name: str) -> list[ElementTree.Element]:

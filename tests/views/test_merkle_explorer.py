@@ -11,11 +11,11 @@ import pytest
 
 from labkit import Lab
 from labkit.views import colours
+from labkit.views.contents.merkle_contents import contents_of
+from labkit.views.layout.merkle_layout import layout
 from labkit.views.merkle import MerkleView, draw
-from labkit.views.merkle_contents import contents_of
 from labkit.views.merkle_explorer import STATIC, STYLE, MerkleExplorer, index_of, page_of
-from labkit.views.merkle_layout import layout
-from tests.views.test_merkle_layout import index as some_index
+from tests.views.layout.test_merkle_layout import index as some_index
 
 MAX_LINES = 300
 

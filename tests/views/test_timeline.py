@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
-from labkit.lab.loss_and_outage import RecoveryLedger
-from labkit.lab.messages import Correlation
+from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
+from labkit.lab.records.loss_and_outage import RecoveryLedger
+from labkit.lab.wire.messages import Correlation
 from labkit.trace import Trace
+from labkit.views.contents.timeline_contents import Window
+from labkit.views.layout.timeline_layout import LEGEND, layout
 from labkit.views.timeline import draw, of, window_of
-from labkit.views.timeline_contents import Window
-from labkit.views.timeline_layout import LEGEND, layout
 
 SECOND_NS = 1_000_000_000
 SVG = "{http://www.w3.org/2000/svg}"

@@ -36,8 +36,8 @@ from labkit.lab.invariants.rules import (
 from labkit.lab.invariants.scene import Scene, StandingRule
 from labkit.lab.invariants.surviving_tokens import SurvivingTokens
 from labkit.lab.invariants.whole_commits import WholeCommits
-from labkit.lab.loss_and_outage import Promotion
 from labkit.lab.queries import Queries
+from labkit.lab.records.loss_and_outage import Promotion
 from labkit.trace import Trace
 
 __all__ = [

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from labkit.lab.invariants.rules import CATCHING_UP
 from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
-from labkit.lab.node import NodeHost
+from labkit.lab.nodes.node_host import NodeHost
 from labkit.lab.queries import STREAMING
-from labkit.lab.reports import (
+from labkit.lab.wire.reports import (
     Corrupted,
     ModeChanged,
     NodeTreated,
@@ -30,7 +30,7 @@ from labkit.lab.reports import (
 )
 from labkit.service.durations import SECOND_NS
 from labkit.sim.topology import NoRouteError, Path
-from labkit.vault.replication.activation import AUTHORITY, held_bundle, issued, version_numbers
+from labkit.vault.replication.trust.activation import AUTHORITY, held_bundle, issued, version_numbers
 from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.records import decode_record
 

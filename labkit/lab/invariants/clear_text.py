@@ -18,8 +18,8 @@ from typing import Any
 
 from labkit.lab.invariants.rules import CLEAR_TEXT
 from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
-from labkit.lab.node import OF_REPLICATION
-from labkit.lab.reports import CallAnswered, NodeTreated, Noted, Observed
+from labkit.lab.nodes.node_host import OF_REPLICATION
+from labkit.lab.wire.reports import CallAnswered, NodeTreated, Noted, Observed
 from labkit.service.request_path import readable
 
 MARKS = ("x" * 16, b64encode(b"x" * 12).decode())

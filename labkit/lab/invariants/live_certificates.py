@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from labkit.lab.invariants.rules import LIVE_CERTIFICATES
 from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
-from labkit.lab.reports import REVOKED, ModeChanged, Observed, SecondaryServed, UpstreamFollowed, UpstreamHeard
-from labkit.vault.replication.activation import known_key
+from labkit.lab.wire.reports import REVOKED, ModeChanged, Observed, SecondaryServed, UpstreamFollowed, UpstreamHeard
+from labkit.vault.replication.trust.activation import known_key
 
 ANY = ""
 """Stands for an upstream that was followed at an address that names no node."""

@@ -13,14 +13,14 @@ from typing import Any
 
 from labkit.lab.invariants.rules import OPERATION_TOKEN
 from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
-from labkit.lab.reports import CallAnswered, ModeChanged, Wiped
+from labkit.lab.wire.reports import CallAnswered, ModeChanged, Wiped
 from labkit.service.request_path import split_path
 from labkit.vault import tokens
 from labkit.vault.context import own_work
 from labkit.vault.core import Core
 from labkit.vault.policies import UPDATE
 from labkit.vault.policies.store import acl_for
-from labkit.vault.replication.operation_token import TOKEN
+from labkit.vault.replication.trust.operation_token import TOKEN
 from labkit.vault.token_record import digest_of
 
 PREFIX = "sys/replication/dr/secondary/"

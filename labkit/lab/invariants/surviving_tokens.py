@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from labkit.lab.invariants.rules import SURVIVING_TOKENS
 from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
-from labkit.lab.reports import CallAnswered, Committed, Corrupted, ModeChanged, UpstreamLeft, Wiped
+from labkit.lab.wire.reports import CallAnswered, Committed, Corrupted, ModeChanged, UpstreamLeft, Wiped
 from labkit.service.limits import is_text
 from labkit.service.message import Request
 from labkit.vault.storage.barrier import BarrierError

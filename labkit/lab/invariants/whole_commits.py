@@ -15,8 +15,8 @@ from typing import Any
 
 from labkit.lab.invariants.rules import WHOLE_COMMITS
 from labkit.lab.invariants.scene import Judgements, Scene, StandingRule
-from labkit.lab.reports import Committed, Corrupted, OvertakenWrote, Progressed, Wiped
-from labkit.vault.replication.merkle import leaf_digest
+from labkit.lab.wire.reports import Committed, Corrupted, OvertakenWrote, Progressed, Wiped
+from labkit.vault.replication.tree.merkle import leaf_digest
 
 Changes = tuple[tuple[str, bytes | None], ...]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from math import inf
 from typing import NamedTuple
 
-from labkit.lab.lag import Lag, Progress, furthest_behind
+from labkit.lab.records.lag import Lag, Progress, furthest_behind
 
 
 class LagPoint(NamedTuple):

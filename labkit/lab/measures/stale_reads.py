@@ -15,9 +15,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
-from labkit.lab.histories import History
-from labkit.lab.loss_and_outage import RecoveryLedger
-from labkit.lab.read_log import AnsweredRead
+from labkit.lab.records.histories import History
+from labkit.lab.records.loss_and_outage import RecoveryLedger
+from labkit.lab.records.read_log import AnsweredRead
 
 Name = tuple[str, int, str]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from labkit.lab.blueprint import Blueprint
-from labkit.lab.impostor import name_of
+from labkit.lab.hosts.impostor import name_of
+from labkit.lab.plan.blueprint import Blueprint
 from labkit.trace import Trace
 
 CLIENTS, OPERATORS, BETWEEN = "client requests", "operator requests", "requests between clusters"

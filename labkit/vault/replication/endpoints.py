@@ -14,21 +14,13 @@ from labkit.service import fields
 from labkit.service.errors import BadRequest, Unavailable
 from labkit.service.message import Fetch, Reply, Response
 from labkit.service.routing import Route
-from labkit.vault import rekey, token_generation
-from labkit.vault.replication import (
-    activation,
-    applied_position,
-    index_state,
-    joining,
-    operation_token,
-    reindex,
-    reports,
-    root_key_transfer,
-)
+from labkit.vault.replication import applied_position, index_state, reindex, reports
 from labkit.vault.replication.mode import MODE_KEY, Mode, WrongMode, advance, by_addresses, forgetting, require
 from labkit.vault.replication.shapes import MAX_ADDRESSES, MAX_ID_CHARACTERS, is_id
 from labkit.vault.replication.state import State, ready_to_promote
-from labkit.vault.seal import awaits_root_key
+from labkit.vault.replication.trust import activation, joining, operation_token, root_key_transfer
+from labkit.vault.sealing import rekey, token_generation
+from labkit.vault.sealing.seal import awaits_root_key
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context

@@ -17,7 +17,8 @@ from hashlib import sha256
 from labkit.service.errors import BadRequest, NotThatFar
 from labkit.vault.context import Context
 from labkit.vault.core import Core
-from labkit.vault.replication import activation, applied_position
+from labkit.vault.replication import applied_position
+from labkit.vault.replication.trust import activation
 from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.records import decode_record, encode_record
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.service import fields
 from labkit.service.errors import BadRequest
 from labkit.service.routing import Route
-from labkit.vault.replication import operation_token, reindex, reports
+from labkit.vault.replication import reindex, reports
 from labkit.vault.replication.endpoints import (
     DR,
     PRIMARY,
@@ -20,7 +20,8 @@ from labkit.vault.replication.endpoints import (
     store_mode,
     with_position,
 )
-from labkit.vault.replication.rebuild import ReindexOptions
+from labkit.vault.replication.tree.rebuild import ReindexOptions
+from labkit.vault.replication.trust import operation_token
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context

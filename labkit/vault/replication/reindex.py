@@ -18,13 +18,13 @@ from labkit.service.errors import BadRequest, ServiceError
 from labkit.vault.due_times import RETRY_NS
 from labkit.vault.replication.events import LEAVES, NODES, NOTHING
 from labkit.vault.replication.mode import ReindexProgress
-from labkit.vault.replication.rebuild import BATCH_NS, COMMIT, FLUSH, FLUSH_NS, Rebuild, ReindexOptions
+from labkit.vault.replication.tree.rebuild import BATCH_NS, COMMIT, FLUSH, FLUSH_NS, Rebuild, ReindexOptions
 from labkit.vault.storage.barrier import decode_numbers
 from labkit.vault.storage.records import encode_record
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
-    from labkit.vault.replication.journal import Journal
+    from labkit.vault.replication.tree.journal import Journal
     from labkit.vault.storage import Writes
     from labkit.vault.storage.storage_view import StorageView
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS, format_instant
 from labkit.service.errors import BadRequest
 from labkit.vault.core import API_PORT, CLUSTER_PORT
-from labkit.vault.replication import activation, reindex
-from labkit.vault.replication.merkle import is_corrupted
+from labkit.vault.replication import reindex
 from labkit.vault.replication.mode import (
     Mode,
     PeerStatus,
@@ -19,6 +18,8 @@ from labkit.vault.replication.mode import (
     status_secondary,
 )
 from labkit.vault.replication.state import State, canary_age_ms
+from labkit.vault.replication.tree.merkle import is_corrupted
+from labkit.vault.replication.trust import activation
 from labkit.vault.storage.barrier import decode_numbers
 from labkit.vault.storage.records import encode_record
 

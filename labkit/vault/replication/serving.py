@@ -29,8 +29,8 @@ from typing import Any, NamedTuple
 
 from labkit.service.record import new
 from labkit.vault.replication.events import Changes
-from labkit.vault.replication.journal import Journal
-from labkit.vault.replication.merkle import COMPARED_PAGE_BYTES, FAN_OUT, TREES, compared, differing_parts
+from labkit.vault.replication.tree.journal import Journal
+from labkit.vault.replication.tree.merkle import COMPARED_PAGE_BYTES, FAN_OUT, TREES, compared, differing_parts
 
 Message = dict[str, Any]
 

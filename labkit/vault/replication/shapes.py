@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from labkit.service.limits import is_text, is_whole_number
-from labkit.vault.replication.merkle import COMPARED_PAGE_BYTES, DIGEST_BYTES, FAN_OUT, OUTSIDE, TREES
+from labkit.vault.replication.tree.merkle import COMPARED_PAGE_BYTES, DIGEST_BYTES, FAN_OUT, OUTSIDE, TREES
 from labkit.vault.storage.barrier import KEY_BYTES
 
 Check = Callable[[Any], bool]

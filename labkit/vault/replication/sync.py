@@ -39,7 +39,6 @@ from labkit.vault.replication.events import (
     Stop,
     TimerFired,
 )
-from labkit.vault.replication.merkle import PAGE_BYTES, TREES, MerkleTree, compared
 from labkit.vault.replication.shapes import MAX_KEYS
 from labkit.vault.replication.state import (
     BACKOFF_SPREAD_PPM,
@@ -63,6 +62,7 @@ from labkit.vault.replication.state import (
     without_failures,
 )
 from labkit.vault.replication.stream import beat, echoed, pushed, reindexed
+from labkit.vault.replication.tree.merkle import PAGE_BYTES, TREES, MerkleTree, compared
 
 __all__ = [
     "TRANSITIONS",

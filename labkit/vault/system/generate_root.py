@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
 from labkit.service.routing import Route
-from labkit.vault import token_generation, tokens
-from labkit.vault.initialise import ROOT_TOKEN
-from labkit.vault.token_generation import TokenKind
+from labkit.vault import tokens
+from labkit.vault.sealing import token_generation
+from labkit.vault.sealing.initialise import ROOT_TOKEN
+from labkit.vault.sealing.token_generation import TokenKind
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context

@@ -11,8 +11,8 @@ from labkit.service.message import Response, respond
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.core import SEALED
-from labkit.vault.initialise import read_cluster
-from labkit.vault.seal import seal_state
+from labkit.vault.sealing.initialise import read_cluster
+from labkit.vault.sealing.seal import seal_state
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context

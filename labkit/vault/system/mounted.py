@@ -11,8 +11,8 @@ from labkit.service import fields
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.vault.mounts import Mount, MountTable, read_table
-from labkit.vault.request_route import barred
 from labkit.vault.storage.storage_view import StorageView
+from labkit.vault.walk.request_route import barred
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context

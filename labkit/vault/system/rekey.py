@@ -12,8 +12,8 @@ from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault import rekey as rekeys
-from labkit.vault.rekey import RekeyPlan
+from labkit.vault.sealing import rekey as rekeys
+from labkit.vault.sealing.rekey import RekeyPlan
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context

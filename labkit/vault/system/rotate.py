@@ -8,8 +8,8 @@ from labkit.service import fields
 from labkit.service.durations import SECOND_NS, format_duration, format_instant
 from labkit.service.errors import BadRequest
 from labkit.service.routing import Route
-from labkit.vault import keyring_rotation
-from labkit.vault.keyring_rotation import MAX_OPERATIONS, MIN_INTERVAL_S, MIN_OPERATIONS
+from labkit.vault.sealing import keyring_rotation
+from labkit.vault.sealing.keyring_rotation import MAX_OPERATIONS, MIN_INTERVAL_S, MIN_OPERATIONS
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context

@@ -12,9 +12,9 @@ from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault import pgp
-from labkit.vault import seal as seals
-from labkit.vault.initialise import prepare, read_cluster
+from labkit.vault.sealing import pgp
+from labkit.vault.sealing import seal as seals
+from labkit.vault.sealing.initialise import prepare, read_cluster
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service.routing import Route
 from labkit.vault.mounts import ROOT, read_table, routes_of
-from labkit.vault.request_route import is_root_only
 from labkit.vault.system import interface
 from labkit.vault.system.mounted import AUTH, SINGLETONS
+from labkit.vault.walk.request_route import is_root_only
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labkit.service.routing import Route
-from labkit.vault.engines.transit import hashing, random_bytes
+from labkit.vault.engines.transit.data import hashing, random_bytes
 
 
 def _below_tools(route: Route) -> Route:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import LinkPlan, NodeSettings, pair
 from labkit.lab.invariants.rules import CATCHING_UP
-from labkit.lab.reports import OvertakenWrote
+from labkit.lab.plan.blueprint import LinkPlan, NodeSettings, pair
+from labkit.lab.wire.reports import OvertakenWrote
 from labkit.vault.replication import sync
 from labkit.vault.replication.events import Pushed, TimerFired
 

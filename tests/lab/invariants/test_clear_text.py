@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import WorkloadPlan, pair
-from labkit.lab.client import build_request
+from labkit.lab.hosts.client import build_request
 from labkit.lab.invariants.clear_text import FORM, MARKS
 from labkit.lab.invariants.rules import CLEAR_TEXT
+from labkit.lab.plan.blueprint import WorkloadPlan, pair
 from labkit.vault.replication import reports
 
 STATUS = "sys/replication/dr/status"
@@ -62,7 +62,7 @@ def test_an_observation_or_a_note_that_shows_a_secret_is_found(calm):
 
 
 def noted(text: str):
-    from labkit.lab.reports import Noted
+    from labkit.lab.wire.reports import Noted
 
     return Noted(0, text)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
-from labkit.lab import admission, senders
 from labkit.lab.invariants.rules import LIVE_CERTIFICATES
-from labkit.lab.reports import SecondaryServed, UpstreamHeard
-from labkit.lab.secondaries import Secondaries
-from labkit.vault.replication import activation
+from labkit.lab.nodes import admission, senders
+from labkit.lab.nodes.secondaries import Secondaries
+from labkit.lab.wire.reports import SecondaryServed, UpstreamHeard
+from labkit.vault.replication.trust import activation
 
 DR = "sys/replication/dr/"
 
@@ -68,7 +68,7 @@ def test_an_id_that_is_served_after_its_primarys_reign_is_found(calm, monkeypatc
 def test_a_host_in_the_middle_that_is_answered_or_believed_is_found(calm, monkeypatch):
     let_all_in(monkeypatch)
     monkeypatch.setattr(senders, "JUDGES", {})
-    monkeypatch.setattr("labkit.lab.node.foreign", lambda node, source, message: "")
+    monkeypatch.setattr("labkit.lab.nodes.node_host.foreign", lambda node, source, message: "")
     calm.impersonate("paris")
     calm.run("5s")
 

@@ -6,7 +6,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.invariants.rules import OPERATION_TOKEN
-from labkit.vault.replication import operation_token
+from labkit.vault.replication.trust import operation_token
 
 DR = "sys/replication/dr/secondary/"
 POLICY = 'path "sys/replication/dr/secondary/merkle-check" { capabilities = ["update"] }'

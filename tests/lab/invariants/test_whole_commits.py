@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.invariants.rules import WHOLE_COMMITS
-from labkit.lab.reports import OvertakenWrote
+from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
+from labkit.lab.wire.reports import OvertakenWrote
 from labkit.vault.replication import applied_position, serving
 
 

@@ -7,9 +7,9 @@ from math import inf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labkit.lab.lag import Progress
 from labkit.lab.measures.lag_over_time import LagPoint, lag_over_time, largest
-from labkit.lab.reports import Progressed
+from labkit.lab.records.lag import Progress
+from labkit.lab.wire.reports import Progressed
 from tests.examples import examples
 
 REPORT = st.tuples(

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.measures.stale_reads import Acknowledged, StaleRead, stale_reads
+from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
 
 SECOND_NS = 1_000_000_000
 

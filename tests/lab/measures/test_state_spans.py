@@ -10,7 +10,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.measures.state_spans import Span, rows_of, spans_of
-from labkit.lab.runbook_effects import Ask
+from labkit.lab.operations.runbook_effects import Ask
 from labkit.trace import Trace
 from tests.lab.measures.conftest import Seen, watch_to_the_end
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
-from labkit.lab.blueprint import pair
 from labkit.lab.measures.traffic import BETWEEN, CLIENTS, ORDER, Flow, Slice, flows, slices
+from labkit.lab.plan.blueprint import pair
 from labkit.trace import Trace
 
 SECOND_NS = 1_000_000_000

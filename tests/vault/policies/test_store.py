@@ -9,7 +9,7 @@ from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.policies import READ, UPDATE, reader
 from labkit.vault.policies import store as policy_store
-from labkit.vault.suspension import Tape
+from labkit.vault.walk.suspension import Tape
 
 READ_X = 'path "x" { capabilities = ["read"] }'
 

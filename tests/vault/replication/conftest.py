@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from labkit import Lab, Response
-from labkit.vault.replication import merkle, otp, serving, sync
+from labkit.vault.replication import serving, sync
 from labkit.vault.replication.events import Changes
-from labkit.vault.replication.journal import Journal
 from labkit.vault.replication.sync import Moment, State
+from labkit.vault.replication.tree import merkle
+from labkit.vault.replication.tree.journal import Journal
+from labkit.vault.sealing import otp
 from labkit.vault.storage.memory import MemoryStorage
 
 SECOND_NS = 1_000_000_000

@@ -15,9 +15,10 @@ import pytest
 
 from labkit import Lab, Vault
 from labkit.service.message import Request, Response, Suspended, silence
-from labkit.vault.replication import endpoints, maintenance, otp
+from labkit.vault.replication import endpoints, maintenance
 from labkit.vault.replication.endpoints import ATTEMPT, DR
-from labkit.vault.replication.journal import WAL_KEY
+from labkit.vault.replication.tree.journal import WAL_KEY
+from labkit.vault.sealing import otp
 from labkit.vault.token_record import digest_of
 
 NAN = float("nan")

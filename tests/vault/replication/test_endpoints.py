@@ -7,8 +7,9 @@ from base64 import b64decode, b64encode
 import pytest
 
 from labkit import Lab, Vault
-from labkit.vault.replication import MODE_KEY, otp
+from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.mode import Mode, advance
+from labkit.vault.sealing import otp
 
 DR = "sys/replication/dr/"
 ATTEMPT = "secondary/generate-operation-token/"

@@ -8,7 +8,8 @@ import pytest
 
 from labkit import Lab
 from labkit.service.message import Response
-from labkit.vault.replication import activation, index_state
+from labkit.vault.replication import index_state
+from labkit.vault.replication.trust import activation
 from labkit.vault.storage.barrier import BarrierError
 
 HEADER = index_state.HEADER

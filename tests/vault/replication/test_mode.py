@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labkit.vault.replication import merkle, mode
+from labkit.vault.replication import mode
 from labkit.vault.replication.mode import (
     MODE_KEY,
     TRANSITIONS,
@@ -19,6 +19,7 @@ from labkit.vault.replication.mode import (
     UpstreamStatus,
     WrongMode,
 )
+from labkit.vault.replication.tree import merkle
 from tests.examples import examples
 
 ROOT = "d4c2ef6d9f0b2ae0b6ad1f8f3b8e3e0a5f5c9a11"

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from labkit import Lab, Vault
-from labkit.lab.runbook_effects import Ask
+from labkit.lab.operations.runbook_effects import Ask
 from labkit.service.durations import SECOND_NS
 from labkit.vault.replication import reindex
 from labkit.vault.replication.reports import CHECK

@@ -7,7 +7,7 @@ from base64 import b64decode
 import pytest
 
 from labkit.service.durations import SECOND_NS, parse_instant
-from labkit.vault.replication.activation import SecondaryHeartbeat
+from labkit.vault.replication.trust.activation import SecondaryHeartbeat
 
 DEAD_NS = 15 * SECOND_NS
 

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.vault.replication import merkle, serving
-from labkit.vault.replication.journal import Journal
-from labkit.vault.replication.merkle import FAN_OUT, LOCAL, REPLICATED, MerkleTree
+from labkit.vault.replication import serving
 from labkit.vault.replication.serving import Here, SecondaryStream
+from labkit.vault.replication.tree import merkle
+from labkit.vault.replication.tree.journal import Journal
+from labkit.vault.replication.tree.merkle import FAN_OUT, LOCAL, REPLICATED, MerkleTree
 from labkit.vault.storage.memory import MemoryStorage
 
 EMPTY = MerkleTree()

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.messages import ReplicationAnswer, ReplicationQuestion, StreamPush
-from labkit.vault.replication.merkle import COMPARED_PAGE_BYTES, DIGEST_BYTES
+from labkit.lab.wire.messages import ReplicationAnswer, ReplicationQuestion, StreamPush
 from labkit.vault.replication.shapes import (
     ANSWER_SHAPES,
     QUESTION_SHAPES,
@@ -17,6 +16,7 @@ from labkit.vault.replication.shapes import (
     malformed_push,
     malformed_question,
 )
+from labkit.vault.replication.tree.merkle import COMPARED_PAGE_BYTES, DIGEST_BYTES
 from tests.rekeying import rekey
 
 DIGEST, PAGE = bytes(DIGEST_BYTES), bytes(COMPARED_PAGE_BYTES)

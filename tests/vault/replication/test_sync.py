@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.vault.replication import serving, sync
-from labkit.vault.replication.merkle import DIGEST_BYTES, FAN_OUT
 from labkit.vault.replication.state import TRANSITIONS
 from labkit.vault.replication.sync import (
     AskUpstream,
@@ -26,6 +25,7 @@ from labkit.vault.replication.sync import (
     State,
     Stop,
 )
+from labkit.vault.replication.tree.merkle import DIGEST_BYTES, FAN_OUT
 from tests.bench.bench_comparison import COMPARING, compare, journal
 from tests.bench.bench_merkle import stored_items
 from tests.examples import examples

@@ -530,8 +530,8 @@ def test_a_kill_at_any_statement_of_a_write_leaves_all_of_it_or_nothing(path):
 KILL_IN_A_FLUSH = """
 import os, signal
 from labkit import Vault
-from labkit.vault.replication.journal import Journal
-from labkit.vault.replication.merkle import MerkleTree, classify, is_corrupted
+from labkit.vault.replication.tree.journal import Journal
+from labkit.vault.replication.tree.merkle import MerkleTree, classify, is_corrupted
 from labkit.vault.storage.sqlite import SqliteStorage
 
 def work_until(path, statement):

@@ -12,7 +12,7 @@ from pysequoia import Tsk, decrypt
 from labkit.service.errors import Internal
 from labkit.vault.core import Leadership
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.vault import Vault
+from labkit.vault.vault_node import Vault
 
 SEALED = ["Vault is sealed"]
 KEYS = {row["name"]: row for row in json.loads((Path(__file__).parents[2] / "vectors/pgp.json").read_text())["vectors"]}
@@ -300,7 +300,7 @@ class TestKeysChangeAfterTheCommit:
 
 
 class TestStepDown:
-    """PUT sys/step-down; with other nodes beside it: tests/lab/test_node.py."""
+    """PUT sys/step-down; with other nodes beside it: tests/lab/nodes/test_node_host.py."""
 
     @pytest.mark.parametrize("method", ["PUT", "POST"])
     def test_a_vault_without_other_nodes_stays_the_active_one(self, service, method: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labkit.vault.engines.transit import hashing, random_bytes
+from labkit.vault.engines.transit.data import hashing, random_bytes
 from labkit.vault.system.tools import ROUTES
 
 

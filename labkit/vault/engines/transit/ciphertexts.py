@@ -66,7 +66,7 @@ def encrypt(keyring: Keyring, message: bytes, item: Item, random_nonce: bytes, p
         encrypted = cipher.encrypt(random_nonce, message, associated_bytes)
         return keyed.head + to_base64(random_nonce + encrypted), keyed.version
     if keyed.half is not None:
-        from labkit.vault.engines.transit import rsa  # few keys need it (R24)
+        from labkit.vault.engines.transit.pairs import rsa  # few keys need it (R24)
 
         return keyed.head + to_base64(rsa.encrypt(keyed.half, message)), keyed.version
     cipher, nonce_key = _derived(keyring, keyed, context_bytes)
@@ -153,7 +153,7 @@ def decrypt(keyring: Keyring, item: Item, position: int = 0) -> bytes:
         raise BadRequest("invalid convergent nonce supplied")
     payload = _payload(coded)
     if keyed.half is not None:
-        from labkit.vault.engines.transit import rsa
+        from labkit.vault.engines.transit.pairs import rsa
 
         return rsa.decrypt(keyed.half, payload)
     cipher = keyed.cipher or _derived(keyring, keyed, context_bytes)[0]

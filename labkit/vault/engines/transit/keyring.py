@@ -26,7 +26,7 @@ from labkit.vault.engines.transit.derivation import (
     KDF_NAMES,
     convergent_version_made_by,
 )
-from labkit.vault.engines.transit.key_pairs import KeySource, chain_text
+from labkit.vault.engines.transit.pairs.key_pairs import KeySource, chain_text
 from labkit.vault.storage.nonce_counts import NonceCount
 from labkit.vault.storage.records import decode_record, encode_record
 from labkit.vault.storage.storage_view import StorageView

@@ -18,8 +18,8 @@ from labkit.service.fields import flag, text
 from labkit.service.record import NamedTuple
 from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, from_base64url, split_signed
 from labkit.vault.engines.transit.hash_algorithms import KEYED_ALGORITHMS, NO_HASH, check_certified
-from labkit.vault.engines.transit.key_pairs import AUTO_SALT, DEFAULT_HASH, HASH_SALT, PairType, Scheme
 from labkit.vault.engines.transit.keyring import Keyring, KeyVersion
+from labkit.vault.engines.transit.pairs.key_pairs import AUTO_SALT, DEFAULT_HASH, HASH_SALT, PairType, Scheme
 from labkit.vault.engines.transit.refusals import ListedRefusal
 
 Item = Mapping[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labkit.vault.auth.identity.aliases import entity_of, folder_of
 from labkit.vault.context import Context
-from labkit.vault.request_route import find_route
+from labkit.vault.walk.request_route import find_route
 
 
 def at(service, mount: str) -> Context:

@@ -23,7 +23,7 @@ from labkit.cloud.key_store import KeyStore
 from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.engines.transit.keyring import Keyring, KeyVersion, write_keyring
-from labkit.vault.engines.transit.wrapping_key import write_wrapping_key
+from labkit.vault.engines.transit.keys.wrapping_key import write_wrapping_key
 from labkit.vault.mounts import MOUNTS, decode_table
 from labkit.vault.storage.storage_view import StorageView
 

@@ -14,7 +14,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.core import Core
-from labkit.vault.engines.transit import ciphertexts, key_config
+from labkit.vault.engines.transit import ciphertexts
 from labkit.vault.engines.transit.keyring import (
     Keyring,
     KeyVersion,
@@ -29,6 +29,7 @@ from labkit.vault.engines.transit.keyring import (
     trim,
     write_keyring,
 )
+from labkit.vault.engines.transit.keys import key_config
 from labkit.vault.storage.storage_view import StorageView
 from tests.examples import examples
 

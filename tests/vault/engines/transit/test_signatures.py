@@ -9,9 +9,9 @@ import pytest
 
 from labkit.service.encoding import to_base64
 from labkit.vault.engines.transit import signatures
-from labkit.vault.engines.transit.ed25519 import pair_of
-from labkit.vault.engines.transit.key_pairs import Scheme
 from labkit.vault.engines.transit.keyring import Keyring, KeyVersion, rotate
+from labkit.vault.engines.transit.pairs.ed25519 import pair_of
+from labkit.vault.engines.transit.pairs.key_pairs import Scheme
 
 INPUT = to_base64(b"the quick brown fox")
 ASN1 = "vault:v1:OZORekOQiAkX+r0lQwgpVDF+nm4IFKGAnX15wMqffzhClKn67u/NbsuGqOqrCgYylUgQZYM2rgXPBuGAea7mDA=="

@@ -1,0 +1,392 @@
+"""Lab: clusters, clients and operators on a simulated network; build, run, step, ask, and the fault verbs.
+
+1. Everything that happens is an item of the clock, dispatched by name to a host (R1); the clock moves only while
+   somebody runs the lab or waits for an answer.
+2. A lab is its blueprint, its seed and its state: ``snapshot`` is that, ``restore`` goes on from it, ``branch`` goes on
+   with other keys and nonces but the same draws on the network (R7).
+3. Every verb is a short form of requests, or of a fault of the network, never a back door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from labkit.lab import build, causes
+from labkit.lab.bookkeeping import Bookkeeping
+from labkit.lab.causes.explanation import Explanation
+from labkit.lab.checkpoints import MAX_CHECKPOINTS, Checkpoint
+from labkit.lab.cluster import Cluster, ClusterDriver
+from labkit.lab.differences import Differences, differences
+from labkit.lab.fault_verbs import FaultVerbs
+from labkit.lab.faults import LabFaults
+from labkit.lab.hosts.client_host import ClientHost
+from labkit.lab.invariants import Invariants
+from labkit.lab.lab_arguments import cannot_repeat, judge_checkpoints, judge_instant, judge_lab
+from labkit.lab.lab_views import LabViews
+from labkit.lab.operations.operator_console import Finished
+from labkit.lab.operations.runbook_effects import Ask
+from labkit.lab.plan.blueprint import Blueprint, pair, triangle
+from labkit.lab.queries import Queries
+from labkit.lab.records.lag import Lag
+from labkit.lab.records.loss_and_outage import RecoveryLedger
+from labkit.lab.snapshot import Snapshot, branch_of, restore_parts, state_of
+from labkit.lab.time_passage import TimePassage
+from labkit.lab.wire.reports import Report, RunbookEnded
+from labkit.lab.wire.turns import each_in_turn
+from labkit.service.arguments import duration_ns, one_of, text, wrong
+from labkit.service.durations import format_duration
+from labkit.service.message import Response
+from labkit.sim.clock import Item
+from labkit.sim.network import Network
+from labkit.trace import Trace
+from labkit.vault.storage.interruption import CommitInterruptedError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from labkit.doors.served_lab import ServedLab
+    from labkit.doors.server_thread import DoorSettings
+    from labkit.scenario.running import Run
+    from labkit.views.comparison import Comparison
+    from labkit.views.dashboard import Dashboard
+
+
+@each_in_turn(lambda lab: lab.parts.turns, but="run work_through replicate failover seal unseal dashboard serve")
+class Lab(FaultVerbs, LabViews):
+    """A bench of clusters under simulated time.
+
+    It has parts, queries and faults, and beside them invariants and cluster handles.  With ``snapshot`` it goes on from
+    that instant.
+    """
+
+    def __init__(
+        self, blueprint: Blueprint, seed: int = 7, *, trace: bool = True, snapshot: Snapshot | None = None
+    ) -> None:
+        judge_lab(blueprint, seed, trace, snapshot)
+        connections = build.Connections(self._dispatch, self._take)
+        if snapshot is None:
+            self.parts = build.make_parts(blueprint, seed, connections, trace=trace)
+        else:
+            self.parts = restore_parts(snapshot, connections)
+        kept = snapshot.state if snapshot is not None else {}
+        self._bookkeeping = Bookkeeping(self.parts.ledger, self.parts.trace, kept.get("bookkeeping"))
+        self.queries = Queries(self.parts, self._bookkeeping.upstreams, self._bookkeeping.progress)
+        self.invariants = Invariants(self.queries, self.parts.trace, kept.get("invariants"))
+        self._bookkeeping.connect(self.invariants, self.queries)
+        self._faults = LabFaults(self.parts, self.queries, self._take)
+        self._passage = TimePassage(self.parts, self.invariants)
+        self._watched: dict[str, Callable[[Any], Any]] = {}
+        self._goes_on = snapshot is not None
+        credentials = self.parts.console.credentials
+        shared = (self.queries, credentials, self.parts.files, self.parts.turns)
+        driver = ClusterDriver(self._ask, self.work_through, lambda: self.cloud, *shared)
+        self.clusters = {plan.name: Cluster(driver, plan) for plan in blueprint.clusters}
+        self.scenario: Run | None = None
+        if snapshot is None:
+            build.start(self.parts)
+        elif kept["scenario"] is not None:
+            from labkit.scenario.running import Run
+
+            self.scenario = Run.from_state(self.parts, self._faults, self.invariants, kept["scenario"])
+
+    def __repr__(self) -> str:
+        return f"Lab({', '.join(self.clusters)}; {self.now / 1e9:.3f} s)"
+
+    def __getitem__(self, name: str) -> Cluster:
+        """Return the handle of a cluster."""
+        return self.clusters[self.blueprint.cluster(name).name]
+
+    @classmethod
+    def pair(cls, seed: int = 7) -> Lab:
+        """Build clusters paris and tokyo, not yet replicating."""
+        return cls(pair(), seed)
+
+    @classmethod
+    def triangle(cls, seed: int = 7) -> Lab:
+        """Build clusters paris, tokyo and lima, not yet replicating."""
+        return cls(triangle(), seed)
+
+    @classmethod
+    def load(cls, path: str | Path, seed: int | None = None) -> Lab:
+        """Build the lab of a scenario file; ``run()`` then plays it to its end."""
+        if not isinstance(path, str) and not hasattr(path, "__fspath__"):
+            raise wrong("path", "the path of a scenario file", path)
+        from labkit.scenario.loading import load
+        from labkit.scenario.running import Run
+
+        scenario = load(path)
+        lab = cls(scenario.blueprint, scenario.seed if seed is None else seed)
+        lab.scenario = Run(lab.parts, lab.faults, lab.invariants, scenario)
+        return lab
+
+    @property
+    def blueprint(self) -> Blueprint:
+        """What the lab was built from."""
+        return self.parts.blueprint
+
+    @property
+    def seed(self) -> int:
+        """The seed of every draw."""
+        return self.parts.seed
+
+    @property
+    def now(self) -> int:
+        """Simulated time since the lab was built, in nanoseconds."""
+        return self.parts.clock.now
+
+    @property
+    def trace(self) -> Trace:
+        """Everything that happened."""
+        return self.parts.trace
+
+    @property
+    def ledger(self) -> RecoveryLedger:
+        """What clients were answered, and what promotions lost."""
+        return self.parts.ledger
+
+    @property
+    def network(self) -> Network:
+        """Hosts at sites, and what passes between them."""
+        return self.parts.network
+
+    @property
+    def clients(self) -> dict[str, ClientHost]:
+        """The clients, by name."""
+        return self.parts.clients
+
+    def step(self) -> bool:
+        """Let the next thing happen; False when nothing is pending."""
+        self._refuse_in_check()
+        return self._passage.step()
+
+    def run(self, duration: str | int | None = None, *, until: str | int | Callable[[Lab], Any] | None = None) -> Lab:
+        """Let time pass: for a duration, until an instant, or until a condition on the lab holds.
+
+        Durations are text such as ``30s`` or a number of seconds.  With neither, a loaded scenario runs to its end.
+        A condition that does not hold within an hour of simulated time raises TimeoutError.
+        """
+        if duration is not None and until is not None:
+            raise ValueError("run: expected a duration or until=, got both")
+        self._refuse_in_check()
+        if callable(until):
+            self._passage.run_until(lambda: until(self))
+        elif until is not None:
+            until_ns = duration_ns("until", until, seconds=True)
+            if until_ns < self.now:
+                raise wrong("until", f"an instant from now on, that is from {format_duration(self.now)} on", until)
+            self._passage.run(until_ns)
+        elif duration is not None:
+            self._passage.run(self.now + duration_ns("duration", duration, seconds=True))
+        elif self.scenario is not None:
+            scenario = self.scenario
+            self._passage.run(stop=lambda: scenario.ended)
+        else:
+            raise ValueError("run() alone plays a loaded scenario; give a duration such as lab.run('30s')")
+        with self.parts.turns:
+            self.invariants.check_at_rest()
+        return self
+
+    def work_through(self, runbook: str, **arguments: Any) -> str:
+        """Work through a runbook; the clock moves until its end; raise RunbookError when it cannot go on.
+
+        ValueError names the runbooks, or the arguments of one, that are known, when it has another name.
+        """
+        return self._passage.work_through(runbook, **arguments)
+
+    def replicate(self, primary: str, secondary: str) -> str:
+        """Make one cluster the primary of the other, by the API's calls, until it streams and its standbys are open."""
+        return self.work_through("replicate", primary=primary, secondary=secondary)
+
+    def failover(self, old: str, new: str) -> str:
+        """Move the primary as planned: demote the old, wait until the new is level, promote it, re-point the others."""
+        return self.work_through("failover", old=old, new=new)
+
+    def lag(self, primary: str, secondary: str) -> Lag:
+        """Return how far a secondary is behind: ``.entries`` not applied, ``.seconds`` that the oldest has waited.
+
+        0 and 0.0 when level; both infinite of a cluster that does not follow the other, or has not yet reached any
+        complete state of it.  Known as well while a cluster is cut off, sealed or down.
+        """
+        names = [plan.name for plan in self.blueprint.clusters]
+        one_of("primary", "a cluster", primary, names)
+        return self.queries.lag(primary, one_of("secondary", "a cluster", secondary, names))
+
+    def diff(self, first: str, second: str) -> Differences:
+        """Return what two clusters hold that is not the same: a row for each name, with its mount and leaf digests.
+
+        The stores are compared as they are, so a cluster may be cut off, sealed or down.
+        """
+        names = [plan.name for plan in self.blueprint.clusters]
+        one_of("first", "a cluster", first, names)
+        if first == one_of("second", "a cluster", second, names):
+            raise ValueError(f"diff: expected two different clusters, got {first} twice")
+        return differences(self.queries, first, second)
+
+    def compare(self, other: Lab) -> Comparison:
+        """Return the first event in which this run and another differ, such as a branch's, and what they had before."""
+        if not isinstance(other, Lab):
+            raise wrong("other", "another lab, such as a branch of this one", other)
+        from labkit.views import comparison
+
+        return comparison.compare(self.trace, other.trace)
+
+    def why(self, event: Any) -> Explanation:
+        """Return what led to an event, link by link, back to its root: a fault, or what somebody asked for.
+
+        ``event`` is a row number or an event of ``trace``, a Violation, a lost write, a promotion, ``rpo()`` or
+        ``rto()`` of ``ledger``, or text that picks the last: a broken rule's name; ``unknown``, ``refused``, ``lost``,
+        ``promotion``, ``recovery``; or a cluster, node or client with what became of it: ``tokyo: merkle-diff``.
+        """
+        return causes.why(self.queries, self.invariants, event)
+
+    def snapshot(self) -> Snapshot:
+        """Return everything that the lab is made of at this instant."""
+        self._refuse_in_check()
+        state = {
+            **state_of(self.parts),
+            "bookkeeping": self._bookkeeping.state(),
+            "invariants": self.invariants.state(),
+            "scenario": self.scenario.state() if self.scenario is not None else None,
+        }
+        return Snapshot(blueprint=self.blueprint, seed=self.seed, at_ns=self.now, state=state)
+
+    @classmethod
+    def restore(cls, snapshot: Snapshot) -> Lab:
+        """Build a lab that goes on exactly where a snapshot was taken."""
+        if not isinstance(snapshot, Snapshot):
+            raise wrong("snapshot", "what lab.snapshot() gave", snapshot)
+        return cls(snapshot.blueprint, snapshot.seed, snapshot=snapshot)
+
+    def branch(self, name: str) -> Lab:
+        """Build a lab that goes on from here with other keys and nonces; branches share none, whatever their names."""
+        text("name", "a name for the branch", name)
+        return self.restore(branch_of(self.parts, self.snapshot(), name))
+
+    def keep_checkpoints(self, every: str | int = "1s", limit: int = MAX_CHECKPOINTS) -> None:
+        """Keep a snapshot now, each interval while time passes, and after what is done by hand, so that ``at`` works.
+
+        At most ``limit`` are kept: of the older ones every other, then the oldest go.
+        """
+        self._refuse_in_check()
+        self._passage.keep_checkpoints(self._checkpoint, *judge_checkpoints(every, limit))
+
+    def at(self, instant: str | int) -> Lab:
+        """Return the lab as it was at an instant such as ``12.5s``, after all that happened then; this one stays.
+
+        It is restored from the last checkpoint before, and run on; one that was only run is run again from its
+        beginning.  It goes on as this one did, with the same draws, unless something else is done in it.
+        """
+        self._refuse_in_check()
+        at_ns, kept = judge_instant(instant, self.now), self._passage.checkpoints
+        found = kept.before(at_ns) if kept is not None else None
+        if at_ns == self.now:
+            found = self._checkpoint(False)
+        lab = self._again(instant) if found is None else self.restore(found.snapshot)
+        for name, check in self._watched.items() if found is None else found.watched:
+            lab.watch(name, check)
+        lab._passage.run(at_ns)
+        if not self.trace.is_the_same_until(at_ns, lab.trace):
+            raise ValueError(cannot_repeat(instant, kept))
+        if kept is not None:
+            lab._passage.keep_checkpoints(lab._checkpoint, kept.every_ns, kept.limit, kept.kept)
+        return lab
+
+    def seal(self, cluster: str) -> str:
+        """Seal the active node of a cluster."""
+        return self.work_through("seal", cluster=cluster)
+
+    def unseal(self, cluster: str, node: str = "") -> str:
+        """Give the sealed nodes of a cluster, or the one that is named, their key shares."""
+        return self.work_through("unseal", cluster=cluster, node=node)
+
+    def serve(
+        self, port: int = 0, *, speed: float = 0, control: bool = False, settings: DoorSettings | None = None
+    ) -> ServedLab:
+        """Return a door for a ``with`` that gives the URL of each cluster by its name: real servers on loopback ports.
+
+        They stand on ``port`` and the ports after it, or on free ones.  Each request lets the time pass that its answer
+        takes; with a ``speed`` time passes by itself, so many simulated seconds in a second.  With ``control`` there is
+        the control interface too, for whoever has its key.  ``settings`` say how the ports are reached otherwise.
+        """
+        from labkit.doors.served_lab import ServedLab
+        from labkit.doors.server_thread import DoorSettings
+
+        settings = settings or DoorSettings(control=control)
+        return ServedLab(self, self._passage, port, speed=speed, settings=settings)
+
+    def dashboard(self) -> Dashboard:
+        """Show buttons for time and faults, and beside them map, timeline and the last of the trace."""
+        from labkit.views import dashboard
+
+        controls = dashboard.Controls(
+            sites=self.blueprint.sites,
+            clusters={plan.name: plan.node_names for plan in self.blueprint.clusters},
+            cluster=self.__getitem__,
+            step=self.step,
+            run=self.run,
+            work_through=self.work_through,
+            faults=self.faults,
+            broken=lambda: self.invariants.broken.values(),
+            now_ns=lambda: self.now,
+            trace=self.trace,
+            pictures=lambda: (self.map(), self.timeline()),
+        )
+        return dashboard.dashboard(controls)
+
+    def watch(self, name: str, check: Callable[[Lab], Any]) -> None:
+        """Add an invariant of one's own: ``check(lab)`` returns something false, or text, when it is broken."""
+        text("name", "a name for the rule", name)
+        if not callable(check):
+            raise wrong("check", "a function of the lab", check)
+        self._refuse_in_check()
+        self._watched[name] = check
+        self.invariants.watch(name, lambda: check(self))
+
+    def _refuse_in_check(self) -> None:
+        """Raise RuntimeError while a watched rule is checked: that may be in the middle of what happens."""
+        self._passage.refuse_in_check()
+
+    def _ask(self, ask: Ask, timeout: str | int = "30s", headers: dict[str, str] | None = None) -> Response:
+        """Ask a cluster from its operator's host; the clock moves until the answer; raise Silence without one."""
+        return self._passage.ask(ask, timeout, headers)
+
+    def _checkpoint(self, after_act: bool) -> Checkpoint:
+        return Checkpoint(self.snapshot(), tuple(self._watched.items()), after_act)
+
+    def _again(self, instant: str | int) -> Lab:
+        """Build the lab that this one was at its beginning."""
+        if self._goes_on or not self.trace.enabled:
+            raise ValueError(cannot_repeat(instant, self._passage.checkpoints))
+        lab = type(self)(self.blueprint, self.seed)
+        if self.scenario is not None:
+            from labkit.scenario.running import Run
+
+            lab.scenario = Run(lab.parts, lab._faults, lab.invariants, self.scenario.scenario)
+        return lab
+
+    def _dispatch(self, item: Item) -> None:
+        """Hand an item of the clock that fell due to whom it is for."""
+        verb, host, payload = item
+        try:
+            if verb == build.DELIVER:
+                if self.parts.network.arrive(payload):
+                    self.parts.hosts[host].receive(payload.source, payload.payload)
+            elif verb == build.TIMER:
+                self.parts.hosts[host].on_timer(payload)
+            elif verb == build.CONSOLE:
+                self.parts.console.on_timer(payload)
+            elif verb == build.FAULT:
+                self._faults.on_timer(payload)
+            else:
+                assert self.scenario is not None
+                self.scenario.on_timer(payload)
+        except CommitInterruptedError as killed:
+            self._faults.end_inside_commit(killed)
+
+    def _take(self, report: Report) -> None:
+        """Take what a host or a fault reports; a scenario may wait for the end of a runbook."""
+        if type(report) is not RunbookEnded:
+            self._bookkeeping.take(report)
+        elif self.scenario is not None:
+            self.scenario.on_runbook(report.number, Finished(report.ok, report.text))

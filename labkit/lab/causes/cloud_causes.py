@@ -1,0 +1,160 @@
+"""Cloud causes: which fault of the cloud, or of a clock, a refused login or a failed call of the cloud came of.
+
+1. What was done to the cloud is recorded by its host, and is a root like any other fault.
+2. A fault is named only while it stands, and only where it ends calls, or tokens, as this one ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from labkit.lab.causes import replication_causes
+from labkit.lab.causes.explanation import FAULT, NOT_RECORDED, Cause, CauseStep, Effect
+from labkit.lab.causes.message_causes import CLOUD_CALL_FAILED, who
+from labkit.lab.causes.recorded_run import MAX_FETCH_NS, RecordedRun
+from labkit.lab.wire.addresses import CLOUD_HOST
+from labkit.service.durations import SECOND_NS, format_duration
+
+DONE_WORDS = {
+    "cloud outage": "the cloud's endpoint {endpoint} answers nothing any more",
+    "cloud slow": "the cloud's endpoint {endpoint} becomes slower ({delay})",
+    "cloud throttled": "the cloud's endpoint {endpoint} lets {per_second} requests a second pass, {burst} at once",
+    "cloud fails": "the cloud's endpoint {endpoint} is set to fail with {status} ({times} times)",
+    "keys rolled": "the cloud signs with its next key",
+    "key unpublished": "the cloud signs with a key that it does not publish",
+    "key revoked": "the cloud takes the key back that it signed with",
+    "key set held": "the cloud's published keys stay as they are",
+    "cloud clock": "the cloud's clock is set to be ahead by {ahead}",
+    "secrets spread": "new secrets of the cloud spread after {delay}",
+    "cloud recovered": "the cloud's endpoint {endpoint} answers again",
+    "cloud restored": "the cloud's endpoint {endpoint} answers at once again",
+    "cloud unthrottled": "the cloud's endpoint {endpoint} lets every request pass again",
+    "key published": "the cloud publishes the key that it signs with",
+    "key set released": "the cloud publishes the keys that it has",
+}
+STATUS_OF = {"cloud outage": 0, "cloud slow": 0, "cloud throttled": 429, "secrets spread": 401}
+"""How calls end that a fault of the cloud ends."""
+
+ENDPOINTS_OF = {"login": ("discovery", "keys", "token"), "management": ("compute",), "graph": ("directory",)}
+"""Which endpoints the cloud's hosts have."""
+
+UNDONE = {
+    "cloud recovered": ("cloud outage", "cloud fails"),
+    "cloud restored": ("cloud slow",),
+    "cloud unthrottled": ("cloud throttled",),
+    "key published": ("key unpublished",),
+    "key set released": ("key set held",),
+}
+LOGIN_REFUSED, UNKNOWN_KEY, BY_CLOCK = "login refused", "unknown_key", ("expired", "early", "issued_later")
+KEYS_CHANGED = ("key unpublished", "key set held", "key revoked", "keys rolled")
+COOLDOWN_NS = 300 * SECOND_NS  # by then an unknown key has made a node fetch the keys again
+
+
+def observed(run: RecordedRun, number: int) -> Cause:
+    """What a node or the cloud's host observed."""
+    _, _, host, what, _ = run.rows[number]
+    if host == CLOUD_HOST and what in DONE_WORDS:
+        return done_to_cloud(run, number)
+    return {LOGIN_REFUSED: login_refused, CLOUD_CALL_FAILED: call_failed}.get(what, replication_causes.observed)(
+        run, number
+    )
+
+
+def done_to_cloud(run: RecordedRun, number: int) -> Cause:
+    """What was done to the cloud: a root."""
+    _, at_ns, _, what, fields = run.rows[number]
+    said = {name.removesuffix("_ns"): _shown(name, value) for name, value in fields}
+    words = DONE_WORDS[what].format(**said)
+    return Cause(CauseStep(at_ns, f"{words}{who(run, number)}", number), None, FAULT)
+
+
+def _shown(name: str, value: Any) -> str:
+    if not name.endswith("_ns"):
+        return str(value)
+    return f"-{format_duration(-value)}" if value < 0 else format_duration(value)
+
+
+def login_refused(run: RecordedRun, number: int) -> Cause:
+    """Why a node refused a login: the reason that it recorded, and what made an honest token look so."""
+    said, found = replication_causes.observed(run, number), _reason_for(run, number)
+    return said if found is None else Cause(said.step, found)
+
+
+def _reason_for(run: RecordedRun, number: int) -> Effect | None:
+    _, at_ns, node, _, fields = run.rows[number]
+    reason, stands = dict(fields)["reason"], _standing(run, number)
+    if reason == UNKNOWN_KEY:
+        changed = [row for row in stands if run.rows[row][3] in KEYS_CHANGED and _may_be_unknown(run, row, at_ns)]
+        return ("observed", changed[-1]) if changed else None
+    if reason in BY_CLOCK:
+        wrong = [row for row in stands if run.rows[row][3] == "cloud clock"]
+        skewed = run.faults.on_node("skew", node, number)
+        if wrong and dict(run.rows[wrong[-1]][4])["ahead_ns"]:
+            return "observed", wrong[-1]
+        if skewed is not None:
+            return "fault", skewed
+    return None
+
+
+def _may_be_unknown(run: RecordedRun, row: int, at_ns: int) -> bool:
+    """Whether a node may not know the key that signs since then: one that was published before is fetched in time."""
+    return run.rows[row][3] != "keys rolled" or at_ns - run.at_ns(row) <= COOLDOWN_NS
+
+
+def call_failed(run: RecordedRun, number: int) -> Cause:
+    """Why a node's call of the cloud failed: what was done to the cloud, or what became of the message."""
+    _, at_ns, node, _, fields = run.rows[number]
+    failed = dict(fields)
+    came = f"answered {failed['status']}" if failed["status"] else "did not answer"
+    step = CauseStep(at_ns, f"{node} asked {failed['host']}, which {came}", number)
+    done = _done_to(run, number, failed["host"], failed["status"])
+    if done is not None:
+        return Cause(step, ("observed", done))
+    rows = range(run.between(at_ns - MAX_FETCH_NS, at_ns).start, len(run.rows))
+    sent = [row for row in run.messages(rows, source=node, target=CLOUD_HOST) if run.rows[row][1] < at_ns]
+    if failed["status"]:
+        return Cause(step, None, NOT_RECORDED)
+    if sent:
+        return Cause(step, ("silence", (max(sent, key=lambda row: run.rows[row][1]), at_ns)))
+    slow = run.faults.on_line("slow", (run.site_of(node), run.site_of(CLOUD_HOST)), number)  # it is still on its way
+    return Cause(step, None, NOT_RECORDED) if slow is None else Cause(step, ("fault", slow))
+
+
+def _done_to(run: RecordedRun, before: int, host: str, status: int) -> int | None:
+    """Return what was done to this part of the cloud, ends calls so, and stands; None where nothing was."""
+    endpoints = ENDPOINTS_OF.get(host.partition(".")[0], ())
+    for number in _standing(run, before):
+        what, done = run.rows[number][3], dict(run.rows[number][4])
+        endpoint = "token" if what == "secrets spread" and done["delay_ns"] else done.get("endpoint")
+        if endpoint in endpoints and done.get("status", STATUS_OF.get(what)) == status:
+            return number
+    return None
+
+
+def _standing(run: RecordedRun, before: int) -> list[int]:
+    """Return what was done to the cloud before a row and was not undone, in order."""
+    stands: dict[tuple[Any, ...], int] = {}
+    for number in _done_before(run, before):
+        what, fields = run.rows[number][3], dict(run.rows[number][4])
+        endpoint = fields.get("endpoint")
+        for undone in UNDONE.get(what, ()):
+            stands = {key: row for key, row in stands.items() if key[:2] != (undone, endpoint)}
+        if endpoint is None:
+            stands[what, endpoint] = number  # the last of them holds
+        elif what not in UNDONE:
+            stands.setdefault((what, endpoint, fields.get("status")), number)
+    return sorted(stands.values())
+
+
+def _done_before(run: RecordedRun, before: int) -> Iterator[int]:
+    for number in run.facts:
+        if number >= before:
+            return
+        if run.rows[number][0] == "observed" and run.rows[number][2] == CLOUD_HOST:
+            yield number
+
+
+OF_NODES = {LOGIN_REFUSED: login_refused, CLOUD_CALL_FAILED: call_failed}
+
+RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {"observed": observed}

@@ -1,0 +1,194 @@
+"""Message causes: why a message was lost or late, why a request stayed without an answer, and who asked for what.
+
+1. What is lost at once met a cut or a host that was down; what is lost later was on its way when one came.
+2. An answer is sent when its request arrives, or after the answer to what was forwarded.
+3. A root is a fault with the step of the scenario that it was, or a request of an operator or a client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from labkit.lab.causes.explanation import BEGINNING, FAULT, NOT_RECORDED, OPERATOR, WORK, Cause, CauseStep
+from labkit.lab.causes.recorded_run import RecordedRun
+from labkit.service.durations import SECOND_NS
+from labkit.sim.network import Message
+
+FAULT_WORDS = {
+    "partition": "the line {target} is cut both ways",
+    "cut": "the way {target} is cut",
+    "isolate": "{target} is cut off from every other site",
+    "heal": "cuts end ({target})",
+    "slow": "the line {target} becomes slower ({detail})",
+    "lose": "the line {target} loses messages ({detail})",
+    "duplicate": "the line {target} delivers datagrams twice ({detail})",
+    "restore": "lines are as they were ({target})",
+    "flap": "the line {target} begins to flap ({detail})",
+    "steady": "the line {target} flaps no more",
+    "crash": "{target} goes down",
+    "crash in commit": "{target} is set to go down inside its next commit, {detail}",
+    "restart": "{target} is started again",
+    "pause": "the process of {target} stands still",
+    "resume": "the process of {target} goes on",
+    "skew": "the wall clock of {target} becomes wrong ({detail})",
+    "correct": "the wall clock of {target} is right again",
+    "impersonate": "an impostor takes the place of {target}",
+    "expose": "the impostor of {target} is gone",
+    "corrupt": "{target} is damaged on purpose ({detail})",
+    "stray write": "{target} stores something that nobody asked for ({detail})",
+}
+FLAPPED = ("partition", "heal")
+FETCHES = ("request", "bootstrap_request")
+CLOUD_CALL_FAILED = "cloud call failed"
+"""What a node observes of a call of the cloud."""
+
+
+def seconds(at_ns: int) -> str:
+    """Return an instant in words."""
+    return f"{at_ns / SECOND_NS:.3f} s"
+
+
+def fault(run: RecordedRun, number: int) -> Cause:
+    """A fault: a root, unless a flapping line or a commit that was to be cut short brought it about."""
+    _, at_ns, verb, target, detail = run.rows[number]
+    words = FAULT_WORDS.get(verb, f"{verb} {{target}}").format(target=target, detail=detail)
+    earlier = None
+    if verb in FLAPPED:
+        earlier = run.last("fault", number, verb=("flap", "steady"), target=target)
+    elif verb == "crash":
+        earlier = run.last("fault", number, verb=("crash", "crash in commit"), target=target)
+    by_step = run.rows[number - 1][0] == "step" if number else False
+    if earlier is not None and run.rows[earlier][2] in ("flap", "crash in commit") and not by_step:
+        return Cause(CauseStep(at_ns, words, number), ("fault", earlier))
+    return Cause(CauseStep(at_ns, f"{words}{who(run, number)}", number), None, FAULT)
+
+
+def who(run: RecordedRun, number: int) -> str:
+    """Say which step of a scenario was in progress at a row, or that it was done by hand."""
+    step = run.step_at(number)
+    return ", by hand" if step is None else f", step {run.rows[step][2]}: {run.rows[step][3]}"
+
+
+def request(run: RecordedRun, number: int) -> Cause:
+    """Who asked for what a message led to: it is followed back, answer by answer, to an operator or a client."""
+    at_ns = run.at_ns(number)
+    while True:
+        _, sent_ns, _, source, target, what, *_ = run.rows[number]
+        if source in run.operators:
+            sentence = f"an operator asks {target} for it{who(run, number)}"
+            return Cause(CauseStep(sent_ns, sentence, number), None, OPERATOR)
+        if source in run.clients:
+            return Cause(CauseStep(sent_ns, f"{source} sends {target} a request", number), None, WORK)
+        before = run.sent_for(number)
+        if before is None and what in FETCHES:
+            before = run.earlier_try(number)
+        if before is None:
+            sentence = f"{source} sends {target} a message ({what}) by a timer of its own"
+            return Cause(CauseStep(min(at_ns, sent_ns), sentence, number), None, NOT_RECORDED)
+        number = before
+
+
+def lost(run: RecordedRun, number: int) -> Cause:
+    """A lost message: the crash or the cut that took it, or the line that loses some."""
+    _, sent_ns, at_ns, source, target, what, *_ = run.rows[number]
+    ends = (run.site_of(source), run.site_of(target))
+    name = f"the message ({what}) from {source} to {target}"
+    down = [run.faults.on_node("crash", host, number) for host in (source, target)]
+    cut = run.faults.on_line("cut", ends, number)
+    if sent_ns == at_ns and (down[0] is not None or down[1] is not None):
+        host, found = (target, down[1]) if down[1] is not None else (source, down[0])
+        return _lost(at_ns, f"{name} is lost: {host} is down", number, found)
+    if sent_ns == at_ns and cut is not None:
+        return _lost(at_ns, f"{name} is lost: the line is cut", number, cut)
+    hit = run.faults.hit((source, target), ends, range(run.between(sent_ns, sent_ns).start, number))
+    if hit is not None:
+        why = f"{run.rows[hit][3]} goes down" if run.rows[hit][2] == "crash" else "the line is cut"
+        return _lost(at_ns, f"{name}, sent at {seconds(sent_ns)}, is lost on its way: {why}", number, hit)
+    losing = run.faults.on_line("lose", ends, number)
+    if losing is not None:
+        return _lost(at_ns, f"{name} is lost: the line loses some", number, losing)
+    sentence = f"{name} is lost: between {ends[0]} and {ends[1]} some are, as the lab was built"
+    return Cause(CauseStep(at_ns, sentence, number), None, BEGINNING)
+
+
+def _lost(at_ns: int, sentence: str, number: int, by: int | None) -> Cause:
+    return Cause(CauseStep(at_ns, sentence, number), ("fault", by))
+
+
+def late(run: RecordedRun, number: int) -> Cause:
+    """A message that came too late: the line was made slower, or is so long."""
+    _, sent_ns, at_ns, source, target, what, *_ = run.rows[number]
+    ends = (run.site_of(source), run.site_of(target))
+    sentence = f"the message ({what}) from {source} to {target} is sent, and arrives at {seconds(at_ns)} only"
+    for kind in ("slow", "lose"):
+        found = run.faults.on_line(kind, ends, number)
+        if found is not None:
+            return Cause(CauseStep(sent_ns, sentence, number), ("fault", found))
+    return Cause(CauseStep(sent_ns, f"{sentence}: the line is so long", number), None, BEGINNING)
+
+
+def under_way(run: RecordedRun, message: Message) -> Cause:
+    """A message that has not arrived up to now, whose answer somebody gave up."""
+    source, target = message.source, message.target
+    sentence = f"the message ({message.what}) from {source} to {target} is sent, and has not arrived up to now"
+    step, ends = CauseStep(message.sent_ns, sentence, None), (run.site_of(source), run.site_of(target))
+    for kind in ("slow", "lose", "cut"):
+        found = run.faults.on_line(kind, ends, len(run.rows))
+        if found is not None:
+            return Cause(step, ("fault", found))
+    return Cause(step, None, BEGINNING)
+
+
+def silence(run: RecordedRun, asked: tuple[int, int]) -> Cause:
+    """Why the request of a row was not answered until an instant."""
+    number, end_ns = asked
+    _, _, at_ns, source, node, _, _, fate = run.rows[number]
+    if fate == "lost":
+        return lost(run, number)
+    if at_ns > end_ns:
+        return late(run, number)
+    answer = _answer(run, number)
+    if answer is not None:
+        return lost(run, answer) if run.rows[answer][7] == "lost" else late(run, answer)
+    still = run.faults.on_node("pause", node, number)
+    if still is not None:
+        sentence = f"the request of {source} waits at {node}, whose process stands still"
+        return Cause(CauseStep(at_ns, sentence, number), ("fault", still))
+    flying = run.under_way(node, "response", at_ns)
+    if flying is not None and flying.target == source:
+        return under_way(run, flying)
+    until = run.between(0, end_ns).stop
+    kind = "forwarded_request" if node in run.nodes else "request"  # any other is a balancer
+    onward = next(run.messages(range(number, len(run.rows)), source=node, what=kind, sent_ns=at_ns), None)
+    stopped = run.faults.last(("crash", "pause"), (node,), until)
+    if stopped is not None and stopped > number:
+        verb = "goes down" if run.rows[stopped][2] == "crash" else "stands still"
+        sentence = f"{node} has the request of {source}, and {verb} before it answers"
+        return Cause(CauseStep(run.at_ns(stopped), sentence, number), ("fault", stopped))
+    if onward is not None:
+        sentence = f"{node} has sent the request of {source} on to {run.rows[onward][4]}, and waits"
+        return Cause(CauseStep(end_ns, sentence, number), ("silence", (onward, end_ns)))
+    sentence = f"{node} has the request of {source}, and has not answered it by {seconds(end_ns)}"
+    failed = run.last("observed", until, node=node, what=CLOUD_CALL_FAILED)
+    if failed is not None and failed > number:
+        return Cause(CauseStep(end_ns, sentence, number), ("observed", failed))
+    return Cause(CauseStep(at_ns, sentence, number), None, NOT_RECORDED)
+
+
+def _answer(run: RecordedRun, number: int) -> int | None:
+    """The answer that was sent when a request arrived; None when it was sent later, or never."""
+    _, _, at_ns, source, node, what, *_ = run.rows[number]
+    kind = "forwarded_answer" if what == "forwarded_request" else "response"
+    rows = range(number, len(run.rows))
+    return next(run.messages(rows, source=node, target=source, what=kind, sent_ns=at_ns), None)
+
+
+RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {
+    "fault": fault,
+    "request": request,
+    "lost": lost,
+    "late": late,
+    "under way": under_way,
+    "silence": silence,
+}

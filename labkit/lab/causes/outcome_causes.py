@@ -1,0 +1,323 @@
+"""Outcome causes: why an operation was refused or stayed unknown, a write is lost, a promotion came, a rule broke.
+
+1. An attempt that ends by its time was sent exactly that long before; one that ends by an answer ends with it.
+2. A lost write was committed when its answer was sent, and pushed at that instant: what became of that push is why.
+3. The fault of a promotion is the ledger's (decision D14).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from textwrap import shorten
+from typing import Any
+
+from labkit.lab.causes.cloud_causes import LOGIN_REFUSED
+from labkit.lab.causes.explanation import BEGINNING, NOT_RECORDED, OPERATOR, WORK, Cause, CauseStep, Effect
+from labkit.lab.causes.message_causes import CLOUD_CALL_FAILED, seconds, who
+from labkit.lab.causes.recorded_run import RecordedRun
+from labkit.lab.causes.replication_causes import by_trigger
+from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY, ONLY_LEADER, ROOTS, WITHIN_LAG
+from labkit.lab.records.ledger import FailedAsk, Write
+from labkit.lab.records.loss_and_outage import Promotion
+from labkit.lab.wire.addresses import CLOUD_HOST
+from labkit.lab.wire.messages import HEADER_BYTES
+from labkit.lab.wire.reports import UNKNOWN
+from labkit.service.durations import SECOND_NS
+
+READ = "get-secret"
+MAX_REASON = 160
+SAYS_WHY = ("upstream_refused", "connection_refused", LOGIN_REFUSED, CLOUD_CALL_FAILED)
+"""What a node observes when it refuses a request for that reason."""
+
+BEHIND, SECONDARY = 412, (400, 472)
+NOT_SERVED = (307, 429, 473, 503)
+
+
+def outcome(run: RecordedRun, number: int) -> Cause:
+    """How a client's operation ended."""
+    event = run.event(number)
+    work = f"{event.client}: {event.operation} {event.path}, begun at {seconds(event.started_ns)},"
+    answer = run.trigger(number, (event.client,))
+    if event.outcome == "answered":
+        step = CauseStep(event.at_ns, f"{work} is answered by {event.cluster}", number)
+        return Cause(step, None if answer is None else ("request", answer), WORK)
+    if event.outcome != UNKNOWN:
+        step = CauseStep(event.at_ns, f"{work} is refused with {event.status}", number)
+        asked = (event.client, event.status, answer)
+        return Cause(step, None, NOT_RECORDED) if answer is None else Cause(step, ("refusal", asked))
+    tries = "" if event.attempts == 1 else f", {event.attempts} attempts"
+    step = CauseStep(event.at_ns, f"{work} is unknown: it may have happened or not{tries}", number)
+    return Cause(step, *_silent_attempt(run, number, answer))
+
+
+def _silent_attempt(run: RecordedRun, number: int, answer: int | None) -> tuple[Effect | None, str]:
+    """Return what to explain of an operation that an attempt without an answer left unknown."""
+    event, timeout_ns = run.event(number), run.clients[run.rows[number][3]].timeout_ns
+    sent_ns = event.started_ns if answer is not None else event.at_ns - timeout_ns
+    if answer is not None and event.attempts == 1:
+        node = run.rows[answer][3]
+        lost = run.last("observed", number, node=node, what="forwarding lost")
+        return (None, NOT_RECORDED) if lost is None else (("observed", lost), "")
+    asked = _request_of(run, event, sent_ns)
+    if asked is not None:
+        return ("silence", (asked, sent_ns + timeout_ns)), ""
+    flying = run.under_way(event.client, "request", sent_ns)
+    return (None, NOT_RECORDED) if flying is None else (("under way", flying), "")
+
+
+def _request_of(run: RecordedRun, event: Any, sent_ns: int) -> int | None:
+    """Return the request that a client's operation sent at an instant; None while it is on its way."""
+    rows = range(run.between(sent_ns, sent_ns).start, len(run.rows))
+    for row in run.messages(rows, source=event.client, what="request", sent_ns=sent_ns):
+        if event.operation == READ or run.rows[row][6] > HEADER_BYTES:  # a check of health has no body
+            return row
+    return None
+
+
+def refusal(run: RecordedRun, asked: tuple[str, int, int]) -> Cause:
+    """Why a node refused somebody with a status, in the answer of a row."""
+    asker, status, answer = asked
+    _, sent_ns, _, node, *_ = run.rows[answer]
+    cluster = run.nodes.get(node, "")
+    step = CauseStep(sent_ns, f"{node} answers {asker} with {status}", answer)
+    changed = run.last("mode", answer, cluster=cluster)
+    if status == BEHIND:
+        return Cause(step, ("behind", (asker, cluster, answer)))
+    if status in SECONDARY and changed is not None and run.rows[changed][3] == "secondary":
+        return Cause(step, ("mode", changed))
+    if status in NOT_SERVED:
+        return Cause(step, ("not serving", (node, answer)))
+    return Cause(step, None, WORK if asker in run.clients else OPERATOR)
+
+
+def behind(run: RecordedRun, asked: tuple[str, str, int]) -> Cause:
+    """Why a cluster has not reached the index that somebody has seen: what it was promoted without."""
+    asker, cluster, answer = asked
+    at_ns: int = run.rows[answer][1]
+    promoted = [found for found in run.ledger.promotions if found.survivor == cluster and found.at_ns <= at_ns]
+    sentence = f"{asker} has seen a later state than {cluster} is in"
+    if not promoted:
+        return Cause(CauseStep(at_ns, sentence, None), None, NOT_RECORDED)
+    lost = [write for write in run.ledger.lost(promoted[-1]) if write.client == asker and write.at_ns <= at_ns]
+    if not lost:
+        return Cause(CauseStep(at_ns, sentence, None), ("promotion", promoted[-1]))
+    return Cause(
+        CauseStep(at_ns, f"{sentence}: its own write, which {cluster} never got", None), ("lost write", lost[-1])
+    )
+
+
+def failed_ask(run: RecordedRun, asked: FailedAsk) -> Cause:
+    """Why an operator's request was refused, or stayed without an answer."""
+    at_ns, asker, path, how, status, reason, node = asked
+    cluster, reason = run.operators[asker], shorten(reason.split("; ")[0], MAX_REASON, placeholder=" …")
+    name = f"an operator's request for {path} at {cluster}"
+    if status:
+        rows = run.between(at_ns, at_ns)
+        answer = next(run.messages(rows, source=node, target=asker), None)
+        step = CauseStep(at_ns, f"{name} is refused with {status}: {reason}", answer)
+        if answer is None:
+            return Cause(step, None, OPERATOR)
+        return Cause(step, *_why_refused(run, asked, answer))
+    step = CauseStep(at_ns, f"{name} is {how}: {reason}", None)
+    sent = [row for row in run.messages(range(len(run.rows)), source=asker, target=node) if run.rows[row][1] <= at_ns]
+    if node and sent:
+        return Cause(step, ("silence", (sent[-1], at_ns)))
+    return Cause(step, ("not serving", (run.nodes_of(cluster)[0], run.between(at_ns, at_ns).stop - 1)))
+
+
+def _why_refused(run: RecordedRun, asked: FailedAsk, answer: int) -> tuple[Effect | None, str]:
+    """Return what led to a refusal: what the node observed then, its state, or a call of its own that failed."""
+    sent_ns = run.rows[answer][1]
+    given_up = run.last("observed", answer, node=asked.node, what="forwarding lost")
+    if asked.outcome == UNKNOWN and given_up is not None:
+        return ("observed", given_up), ""
+    said = run.last("observed", answer, node=asked.node, what=SAYS_WHY)
+    said = said if said is not None and run.at_ns(said) == sent_ns else None
+    if said is not None:
+        return ("observed", said), ""
+    lost = _lost_fetch(run, asked, answer)
+    if lost is not None:
+        return ("lost", lost), ""
+    if asked.status in (BEHIND, *NOT_SERVED, *SECONDARY):
+        return ("refusal", (asked.asker, asked.status, answer)), ""
+    return ("request", answer), ""
+
+
+def _lost_fetch(run: RecordedRun, asked: FailedAsk, answer: int) -> int | None:
+    """Return the last call that a node made for a request, and that did not arrive; None where none was lost."""
+    lost = [row for row in run.messages(range(answer), source=asked.node, fate="lost") if _is_fetch(run, row)]
+    return lost[-1] if lost and run.rows[lost[-1]][1] >= _begun_ns(run, asked, answer) else None
+
+
+def _is_fetch(run: RecordedRun, row: int) -> bool:
+    """Whether a message is a request of a node to another cluster or the cloud, made for a request of its own."""
+    return run.rows[row][5] in ("request", "bootstrap_request") and run.rows[row][4] in (*run.nodes, CLOUD_HOST)
+
+
+def _begun_ns(run: RecordedRun, asked: FailedAsk, answer: int) -> int:
+    """When the request that was refused arrived at the node."""
+    came = list(run.messages(range(answer), source=asked.asker, target=asked.node, fate="delivered"))
+    return run.at_ns(came[-1]) if came else run.at_ns(answer)
+
+
+def promotion(run: RecordedRun, taken: Promotion) -> Cause:
+    """A secondary was promoted: what ended the service of the primary before it."""
+    rows = run.between(taken.at_ns, taken.at_ns)
+    row = next((row for row in rows if run.rows[row][:4] == ("mode", taken.at_ns, taken.survivor, "primary")), None)
+    by = run.trigger(row, run.nodes_of(taken.survivor)) if row is not None else None
+    how = "" if by is None else who(run, by)
+    step = CauseStep(taken.at_ns, f"{taken.survivor} is promoted, as an operator asked{how}", row)
+    if taken.fault_ns == taken.at_ns:
+        return Cause(step, None if by is None else ("request", by), OPERATOR)
+    return Cause(step, ("outage", taken))
+
+
+def outage(run: RecordedRun, taken: Promotion) -> Cause:
+    """What ended an old primary's service, or its shipping to the survivor."""
+    old = taken.old_primary or taken.survivor
+    names = {old, *run.nodes_of(old), run.queries.site_of(old)}
+    sentence = f"{old} serves no more, or ships nothing to {taken.survivor} any more"
+    for kind in ("fault", "mode", "observed"):
+        for row in run.between(taken.fault_ns, taken.fault_ns):
+            target = str(run.rows[row][3 if kind == "fault" else 2])
+            if run.rows[row][0] == kind and names & set(target.replace("<> ", "").replace("> ", "").split(" ")):
+                return Cause(CauseStep(taken.fault_ns, sentence, None), (kind, row))
+    return Cause(CauseStep(taken.fault_ns, sentence, None), None, NOT_RECORDED)
+
+
+def recovery(run: RecordedRun, taken: Promotion) -> Cause:
+    """How long it took from the fault to the first write that the survivor acknowledged."""
+    later = (write for write in run.ledger.writes if write.committed.cluster == taken.survivor)
+    first = next((write for write in later if write.committed.commit >= taken.next_commit), None)
+    until = (taken.at_ns - taken.fault_ns) / SECOND_NS
+    if first is None:
+        after = f"{until:.3f} s after the fault" if until else "which followed no fault"
+        sentence = f"{taken.survivor} has acknowledged no write since its promotion, {after}"
+        return Cause(CauseStep(taken.at_ns, sentence, None), ("promotion", taken))
+    whole, rest = (first.at_ns - taken.fault_ns) / SECOND_NS, (first.at_ns - taken.at_ns) / SECOND_NS
+    sentence = (
+        f"the first write after the promotion, of {first.client}, is acknowledged: {whole:.3f} s after the fault,"
+        f" of which {until:.3f} s until {taken.survivor} was promoted and {rest:.3f} s from then on"
+    )
+    rows = run.between(first.at_ns, first.at_ns)
+    row = next((row for row in rows if run.rows[row][0] == "outcome"), None)
+    return Cause(CauseStep(first.at_ns, sentence, row), ("promotion", taken))
+
+
+def lost_write(run: RecordedRun, write: Write) -> Cause:
+    """Why an acknowledged write is lost: what became of the entry that held it."""
+    taken = next(found for found in run.ledger.promotions if found.lost(write))
+    old, survivor, at = write.committed.cluster, taken.survivor, seconds(write.at_ns)
+    answers = run.messages(run.between(write.at_ns, write.at_ns), target=write.client, fate="delivered")
+    answer = next((row for row in answers if run.nodes.get(run.rows[row][3]) == old), None)
+    name = f"the write of {write.client} to {write.path}, acknowledged by {old} at {at}"
+    if write.committed.commit >= taken.next_commit:
+        sentence = f"{name}, is lost: {survivor} was promoted before that"
+        return Cause(CauseStep(max(write.at_ns, taken.at_ns), sentence, answer), ("promotion", taken))
+    pushed = _push_of(run, answer, survivor)
+    sentence = f"{survivor} is promoted without {name}, which is lost"
+    if pushed is not None and run.rows[pushed][7] == "lost":
+        return Cause(CauseStep(taken.at_ns, sentence, answer), ("lost", pushed))
+    if pushed is not None:
+        _, sent_ns, arrived_ns, *_ = run.rows[pushed]
+        sentence += f": what holds it is sent at {seconds(sent_ns)} and arrives at {seconds(arrived_ns)}"
+        return Cause(CauseStep(taken.at_ns, sentence, pushed), ("promotion", taken))
+    gone = run.last("observed", len(run.rows), node=run.nodes_of(survivor), what="replication_disconnected")
+    step = CauseStep(taken.at_ns, sentence, answer)
+    return Cause(step, ("promotion", taken) if gone is None or run.at_ns(gone) > taken.at_ns else ("observed", gone))
+
+
+def _push_of(run: RecordedRun, answer: int | None, survivor: str) -> int | None:
+    """Return the push of what a request committed whose answer this is."""
+    if answer is None:
+        return None
+    _, sent_ns, _, node, *_ = run.rows[answer]
+    rows = range(run.between(sent_ns, sent_ns).start, len(run.rows))
+    sent = run.messages(rows, source=node, what="stream", sent_ns=sent_ns)
+    return next((row for row in sent if run.nodes.get(run.rows[row][4]) == survivor), None)
+
+
+def violation(run: RecordedRun, number: int) -> Cause:
+    """A rule was broken."""
+    _, at_ns, name, _, detail = run.rows[number]
+    step = CauseStep(at_ns, f"the rule {name!r} is broken: {detail}", number)
+    return BROKEN.get(name, _any_rule)(run, number, step)
+
+
+def _any_rule(run: RecordedRun, number: int, step: CauseStep) -> Cause:
+    hosts = (*run.nodes, *run.clients, *run.operators)
+    if run.trigger(number, hosts) is not None:
+        return by_trigger(run, number, step, hosts)
+    found = next((row for row in run.facts_before(number) if run.rows[row][0] in ("fault", "leader", "mode")), None)
+    return Cause(step, None, BEGINNING) if found is None else Cause(step, (run.rows[found][0], found))
+
+
+def _two_primaries(run: RecordedRun, number: int, step: CauseStep) -> Cause:
+    """Two clusters accept writes: the later one was promoted beside the other, or the other came back."""
+    names = tuple(step.sentence.split(": ", 1)[1].split(" accept ")[0].split(" and "))
+    at_ns = run.at_ns(number)
+    rows = range(run.between(at_ns, at_ns).stop)
+    modes = [row for row in rows if run.rows[row][0] == "mode" and run.rows[row][2] in names]
+    later = max((row for row in modes if run.rows[row][3] == "primary"), default=None)
+    if later is None:
+        return _any_rule(run, number, step)
+    if run.at_ns(later) == at_ns:
+        others = [name for name in names if name != run.rows[later][2]]
+        sentence = f"{step.sentence}: {run.rows[later][2]} becomes primary while {' and '.join(others)} serves as one"
+        return Cause(step._replace(sentence=sentence), ("mode", later))
+    return Cause(step, ("came back", (number, later)))
+
+
+def came_back(run: RecordedRun, asked: tuple[int, int]) -> Cause:
+    """A primary that was out of service when another was promoted serves again."""
+    number, later = asked
+    cluster = run.rows[later][2]
+    found = next((row for row in run.facts_before(number) if run.rows[row][0] in ("fault", "leader", "observed")), None)
+    words = "the other one is in service again"
+    at_ns = run.at_ns(number) if found is None else run.at_ns(found)
+    step = CauseStep(at_ns, f"{words}, still a primary: {cluster} was promoted while it was out of service", found)
+    return Cause(step, ("mode", later))
+
+
+def _planned(run: RecordedRun, number: int, step: CauseStep) -> Cause:
+    taken = next((found for found in run.ledger.promotions if found.at_ns == step.at_ns), None)
+    lost = [] if taken is None else run.ledger.lost(taken)
+    if taken is None:
+        return Cause(step, None, NOT_RECORDED)
+    return Cause(step, ("lost write", lost[-1]) if lost else ("promotion", taken))
+
+
+def _overtaken(run: RecordedRun, number: int, step: CauseStep) -> Cause:
+    cluster = step.sentence.split(" in ")[-1].split(" under ")[0]
+    led = run.last("leader", number, cluster=cluster)
+    return Cause(step, None, NOT_RECORDED) if led is None else Cause(step, ("leader", led))
+
+
+def _damage(run: RecordedRun, number: int, step: CauseStep) -> Cause:
+    found = run.last("fault", number, verb="corrupt")
+    overtaken = run.last("invariant", number, name=ONLY_LEADER)
+    if found is None and overtaken is not None:  # what it wrote is in one store, and in no journal
+        return Cause(step, ("invariant", overtaken))
+    return _any_rule(run, number, step) if found is None else Cause(step, ("fault", found))
+
+
+BROKEN: dict[str, Callable[[RecordedRun, int, CauseStep], Cause]] = {
+    ONE_PRIMARY: _two_primaries,
+    NO_LOSS: _planned,
+    WITHIN_LAG: _planned,
+    ONLY_LEADER: _overtaken,
+    ROOTS: _damage,
+}
+
+RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {
+    "outcome": outcome,
+    "refusal": refusal,
+    "behind": behind,
+    "failed ask": failed_ask,
+    "promotion": promotion,
+    "outage": outage,
+    "recovery": recovery,
+    "lost write": lost_write,
+    "invariant": violation,
+    "came back": came_back,
+}

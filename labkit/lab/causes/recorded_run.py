@@ -1,0 +1,152 @@
+"""Recorded run: a lab's trace by row number, with what a search for causes looks up in it; it changes nothing.
+
+1. The clock handles one item at a time: what a row follows at its own instant, back to a message that arrived or a
+   fault, belongs to that item.  What follows neither is the work of a timer.
+2. Rows stand in the order of their instants, so an instant is found by halving.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from labkit.lab.causes.fault_history import FaultHistory
+from labkit.lab.queries import Queries
+from labkit.lab.records.loss_and_outage import RecoveryLedger
+from labkit.sim.network import Message
+from labkit.trace import EVENTS, SECOND_NS, VIEWS, Trace
+
+MAX_FETCH_NS = 15 * SECOND_NS  # longer than any fetch waits
+AT = {kind: fields.index("at_ns") + 1 for kind, fields in EVENTS.items()}
+
+
+class RecordedRun:
+    """What a lab's trace and ledger say, by row number."""
+
+    def __init__(self, trace: Trace, ledger: RecoveryLedger, queries: Queries) -> None:
+        self.rows: list[tuple[Any, ...]] = list(chain.from_iterable(trace.state()[1]))
+        self.ledger, self.queries = ledger, queries
+        blueprint = queries.blueprint
+        self.facts = [number for number, row in enumerate(self.rows) if row[0] != "message"]
+        faults = [(number, self.rows[number]) for number in self.facts if self.rows[number][0] == "fault"]
+        self.faults = FaultHistory(faults, queries.parts.network.topology)
+        self.operators = {plan.operator_host: plan.name for plan in blueprint.clusters}
+        self.nodes = {node: plan.name for plan in blueprint.clusters for node in plan.node_names}
+        self.clients = {name: group for group in blueprint.clients for name in group.names}
+
+    def at_ns(self, number: int) -> int:
+        """The instant of a row."""
+        return _instant(self.rows[number])
+
+    def event(self, number: int) -> Any:
+        """A row as the trace gives it."""
+        row = self.rows[number]
+        return VIEWS[row[0]]._make(row)
+
+    def between(self, start_ns: int, end_ns: int) -> range:
+        """The rows from one instant to another, both included."""
+        first = bisect_left(self.rows, start_ns, key=_instant)
+        return range(first, bisect_right(self.rows, end_ns, first, key=_instant))
+
+    def site_of(self, host: str) -> str:
+        """The site of a host, an operator's too."""
+        return self.queries.parts.network.site_of(host)
+
+    def cluster_of(self, host: str) -> str:
+        """The cluster of a node or of an operator's host; empty for any other."""
+        return self.nodes.get(host) or self.operators.get(host, "")
+
+    def nodes_of(self, cluster: str) -> tuple[str, ...]:
+        """The names of a cluster's nodes."""
+        return self.queries.blueprint.cluster(cluster).node_names
+
+    def facts_before(self, number: int) -> Iterator[int]:
+        """The rows before one that are not messages, the last first."""
+        for place in range(bisect_left(self.facts, number) - 1, -1, -1):
+            yield self.facts[place]
+
+    def last(self, kind: str, before: int, **fields: Any) -> int | None:
+        """The last row of a kind before another, each named field equal to a value or among those of a tuple."""
+        names = EVENTS[kind]
+        tests = [(names.index(name) + 1, value) for name, value in fields.items()]
+        for number in self.facts_before(before):
+            row = self.rows[number]
+            if row[0] == kind and all(
+                row[place] in value if isinstance(value, tuple) else row[place] == value for place, value in tests
+            ):
+                return number
+        return None
+
+    def trigger(self, number: int, hosts: tuple[str, ...]) -> int | None:
+        """The message to one of the hosts, or the fault, that a row belongs to; None when that was a timer."""
+        at_ns = self.at_ns(number)
+        for before in range(number - 1, -1, -1):
+            row = self.rows[before]
+            if self.at_ns(before) != at_ns:
+                return None
+            if row[0] == "fault":
+                return before
+            if row[0] == "message" and not (
+                row[1] == at_ns and row[7] == "lost"
+            ):  # lost at once: not an item of its own
+                return before if row[7] == "delivered" and row[4] in hosts else None
+        return None
+
+    def sent_for(self, number: int) -> int | None:
+        """The message whose arrival made its receiver send the message of this row; None when that was a timer."""
+        _, sent_ns, _, source, *_ = self.rows[number]
+        rows = [
+            before
+            for before in self.between(sent_ns, sent_ns)
+            if before < number
+            and self.rows[before][0] == "message"
+            and (self.rows[before][4], self.rows[before][7]) == (source, "delivered")
+        ]
+        return rows[-1] if rows else None
+
+    def earlier_try(self, number: int) -> int | None:
+        """The fetch that a node made, without an answer, before it tried the next address; None without one."""
+        _, sent_ns, _, source, _, what, *_ = self.rows[number]
+        rows = self.between(sent_ns - MAX_FETCH_NS, sent_ns)
+        tries = [row for row in self.messages(rows, source=source, what=what) if self.rows[row][1] < sent_ns]
+        return max(tries, key=lambda row: self.rows[row][1], default=None)
+
+    def messages(self, rows: range, **fields: Any) -> Iterator[int]:
+        """The messages among rows with these fields."""
+        names = EVENTS["message"]
+        tests = [(names.index(name) + 1, value) for name, value in fields.items()]
+        for number in rows:
+            row = self.rows[number]
+            if row[0] == "message" and all(row[place] == value for place, value in tests):
+                yield number
+
+    def under_way(self, source: str, what: str, sent_ns: int) -> Message | None:
+        """The message that a host sent at an instant and that has not arrived up to now; None without one."""
+        try:
+            pending = self.queries.parts.clock.pending()
+        except RuntimeError:  # a bug closed the clock; the trace can be read all the same
+            return None
+        for _, (verb, _, message) in pending:
+            if verb == "deliver" and (message.source, message.what, message.sent_ns) == (source, what, sent_ns):
+                found: Message = message
+                return found
+        return None
+
+    def step_at(self, number: int) -> int | None:
+        """The step of a scenario that was in progress at a row: where it began; None without one."""
+        ended: set[int] = set()
+        for before in self.facts_before(number):
+            row = self.rows[before]
+            if row[0] == "step" and row[4] == "begins":
+                if row[2] not in ended:
+                    return before
+            elif row[0] == "step":
+                ended.add(row[2])
+        return None
+
+
+def _instant(row: tuple[Any, ...]) -> int:
+    at_ns: int = row[AT[row[0]]]
+    return at_ns

@@ -1,0 +1,1 @@
+"""Hosts: what stands beside the nodes: clients, load balancers, the cloud, an impostor."""

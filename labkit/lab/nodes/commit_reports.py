@@ -1,0 +1,88 @@
+"""Commit reports: what a node's steps committed, kept until the end of the step and then reported in one piece.
+
+1. A commit is reported before its answer is sent.
+2. What a read costs its token is not a write of whoever asked.
+3. What a step writes that changes the mode belongs to the mode before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from labkit.lab.plan.blueprint import NodePlan
+from labkit.lab.wire import reports
+from labkit.lab.wire.host_services import HostServices
+from labkit.lab.wire.messages import Correlation
+from labkit.lab.wire.seen_versions import made_version
+from labkit.service.message import Request, Response, Suspended
+from labkit.vault.calls import named_version, sent_names
+from labkit.vault.core import Core
+from labkit.vault.replication.tree.merkle import OUTSIDE, leaf_digest
+from labkit.vault.storage import Storage
+from labkit.vault.storage.unfenced import UnfencedStorage
+
+READS = ("GET", "HEAD", "LIST")
+
+Changes = tuple[tuple[str, bytes | None], ...]
+
+
+class ReportedMode(Protocol):
+    """A replication link, as far as it is asked here: the mode and state that it reported last."""
+
+    reported: tuple[str, str]
+
+
+class CommitReports:
+    """The commits of one node that are not reported yet; ``link`` is set before the first commit."""
+
+    __slots__ = ("_cluster", "_core", "_name", "_services", "_unfenced", "link", "made")
+
+    link: ReportedMode
+
+    def __init__(self, plan: NodePlan, services: HostServices, core: Core, store: Storage) -> None:
+        self._name, self._cluster = plan.name, plan.cluster.name
+        self._services, self._core = services, core
+        self._unfenced = store if isinstance(store, UnfencedStorage) else None
+        self.made: list[tuple[int, Changes]] = []
+
+    def note(self, number: int | None, writes: Mapping[str, bytes | None], wiped: bool) -> None:
+        """Keep what a commit left, for the report at the end of its step; a wipe is reported instead."""
+        if wiped:
+            self.made.clear()
+            self._services.emit(reports.Wiped(self._cluster))
+            return
+        changes = [
+            (key, None if stored is None else leaf_digest(key, stored))
+            for key, stored in writes.items()
+            if not key.startswith(OUTSIDE)
+        ]
+        if changes:
+            self.made.append((number or 0, tuple(changes)))
+            if self.link.reported[0] == "secondary":  # before this step; the upstream's entries do not come this way
+                self._services.emit(reports.OwnEntryMade(self._cluster, number or 0, tuple(key for key, _ in changes)))
+            if self._unfenced is not None and self._unfenced.is_overtaken(self._core.leadership.term):
+                term = self._core.leadership.term
+                self._services.emit(reports.OvertakenWrote(self._cluster, self._name, term, changes[0][0]))
+
+    def report(
+        self,
+        correlation: Correlation | None = None,
+        request: Request | None = None,
+        outcome: Response | Suspended | None = None,
+    ) -> None:
+        """Report what a step committed, and whose request it was."""
+        commits = tuple(self.made)
+        self.made.clear()
+        if correlation is None or request is None or request.method in READS:
+            self._services.emit(reports.Committed(self._cluster, commits))
+        else:
+            version = named_version(outcome.body) if isinstance(outcome, Response) else None
+            made = made_version(request, outcome) if isinstance(outcome, Response) else None
+            named = (request.method, version or 0, _options_of(request), made)
+            self._services.emit(reports.Committed(self._cluster, commits, correlation, *named))
+
+
+def _options_of(request: Request) -> tuple[str, ...]:
+    """Return the names of the fields that a request sends, with those inside ``options``; never a value."""
+    return tuple(sorted(sent_names(request.body))) if isinstance(request.body, dict) else ()

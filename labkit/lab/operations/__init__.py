@@ -1,0 +1,1 @@
+"""Operations: what an operator does, from a host beside a cluster: requests, runbooks, operation tokens."""

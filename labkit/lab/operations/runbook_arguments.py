@@ -1,0 +1,85 @@
+"""Runbook arguments, judged before a runbook begins: which it takes, and what each of them may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import Parameter, signature
+from typing import Any
+
+from labkit.lab.operations.operator_requests import ANSWER_KEYS, OPTIONS
+from labkit.lab.operations.runbooks import METHODS, RUNBOOKS
+from labkit.lab.plan.blueprint import Blueprint
+from labkit.service.arguments import flag, one_of, text, wrong
+
+PAIRS = (("primary", "secondary"), ("cluster", "primary"), ("cluster", "to"), ("old", "new"))
+
+
+def judge(blueprint: Blueprint, runbook: str, arguments: Mapping[str, Any]) -> None:
+    """Return if a runbook of this name can begin with these arguments; ValueError says what is wrong."""
+    one_of("runbook", "a runbook", runbook, RUNBOOKS)
+    parameters = signature(RUNBOOKS[runbook]).parameters
+    known = [*parameters]
+    for name in arguments:
+        if name not in parameters:
+            raise wrong(runbook, "its own arguments", name, known)
+    missing = [name for name, given in parameters.items() if given.default is Parameter.empty and name not in arguments]
+    if missing:
+        raise ValueError(f"{runbook}: expected {' and '.join(missing)} too; its arguments are: {', '.join(known)}")
+    for name, value in arguments.items():
+        JUDGES[name](blueprint, name, value, arguments)
+    for first, second in PAIRS:
+        if first in arguments and arguments[first] == arguments.get(second):
+            raise ValueError(
+                f"{runbook}: expected two different clusters, got {arguments[first]} as {first} and {second}"
+            )
+
+
+def _cluster(blueprint: Blueprint, name: str, value: Any, arguments: Mapping[str, Any]) -> None:
+    one_of(name, "a cluster", value, [plan.name for plan in blueprint.clusters])
+
+
+def _node(blueprint: Blueprint, name: str, value: Any, arguments: Mapping[str, Any]) -> None:
+    if value != "":
+        cluster = blueprint.cluster(arguments["cluster"])
+        one_of(name, f"a node of {cluster.name}", value, cluster.node_names)
+
+
+def _body(blueprint: Blueprint, name: str, value: Any, arguments: Mapping[str, Any]) -> None:
+    if value is not None and not isinstance(value, dict):
+        raise wrong(name, "a dict, sent as JSON, or None", value)
+
+
+def _options(blueprint: Blueprint, name: str, value: Any, arguments: Mapping[str, Any]) -> None:
+    if value is None:
+        return
+    if not isinstance(value, dict):
+        raise wrong(name, "a dict of options, or None", value, OPTIONS)
+    for option, given in value.items():
+        one_of(name, "an option", option, OPTIONS)
+        if option != "token" and not isinstance(given, dict | None):
+            raise wrong(option, "a dict, or None", given)
+    text(
+        "token", "a token, a reference such as $(name), none, or nothing for the root token", value.get("token") or "-"
+    )
+    for key in value.get("answer") or {}:
+        one_of("answer", "what may be expected of an answer", key, ANSWER_KEYS)
+
+
+def _reference(blueprint: Blueprint, name: str, value: Any, arguments: Mapping[str, Any]) -> None:
+    if value != "":
+        text(name, "a text or a reference such as $(name)", value)
+
+
+Judge = Callable[[Blueprint, str, Any, Mapping[str, Any]], Any]
+
+JUDGES: dict[str, Judge] = {
+    **dict.fromkeys(("cluster", "primary", "secondary", "to", "old", "new"), _cluster),
+    "node": _node,
+    **dict.fromkeys(("force", "diff", "skip_flush"), lambda blueprint, name, value, arguments: flag(name, value)),
+    "method": lambda blueprint, name, value, arguments: one_of(name, "a method", value, METHODS),
+    "path": lambda blueprint, name, value, arguments: text(name, "a path such as secret/data/app", value),
+    "body": _body,
+    "options": _options,
+    "keep": lambda blueprint, name, value, arguments: text(name, "a name such as drop", value),
+    **dict.fromkeys(("token", "address", "value", "otp"), _reference),
+}

@@ -1,0 +1,195 @@
+"""Histories: what each commit left under each key, and which commits the contents of a cluster come from (D14).
+
+1. A commit is kept as the keys that it changed, each with the 20-byte digest of what it left there, None for nothing.
+   Keys outside both trees are left out.  Commits are numbered over the whole lab.
+2. A cluster writes one history until it is wiped or enabled again after a disable; a promotion continues the history
+   that was followed, and a secondary that is disabled continues it alone: both under a number of their own.  What a
+   history contains is its own commits and those that its cluster held when it began.
+3. Contents hold a commit when, for each key that it changed, they have what it left there or what a later commit of
+   the same history left.  Contents are compared when a history is continued, and at no other time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from labkit.lab.records.chunks import Chunks
+
+Digest = bytes | None
+Changes = tuple[tuple[str, Digest], ...]
+Held = Callable[[str], Digest]
+"""What a cluster has under a key now, as a digest."""
+
+
+class Commit(NamedTuple):
+    """What one step wrote: in which history, as which journal entry (0: the journal was off)."""
+
+    history: int
+    entry_number: int
+    changes: Changes
+
+
+class Inherited(NamedTuple):
+    """Commits of an earlier history that a later one contains: those below a number, without some."""
+
+    history: int
+    before: int
+    missing: frozenset[int]
+
+
+class History(NamedTuple):
+    """Whose commits these are, and what it contains of earlier histories."""
+
+    cluster: str
+    inherited: tuple[Inherited, ...] = ()
+
+
+class Continued(NamedTuple):
+    """What came of a comparison: the history followed, the number of the next commit, and which were not held."""
+
+    history: int
+    next_commit: int
+    missing: frozenset[int]
+
+
+class Histories:
+    """The commits of a lab, and the history that each cluster writes or follows."""
+
+    __slots__ = ("commits", "current", "followed", "histories")
+
+    def __init__(self, state: dict[str, Any] | None = None) -> None:
+        state = state or {}
+        self.commits: Chunks[Commit] = Chunks(state.get("commits", ()), Commit._make)
+        self.histories: list[History] = list(state.get("histories", ()))
+        self.current: dict[str, int] = dict(state.get("current", {}))
+        self.followed: dict[str, tuple[int, ...]] = dict(state.get("followed", {}))
+
+    def __repr__(self) -> str:
+        return f"Histories({len(self.commits)} commits of {len(self.histories)} histories)"
+
+    def state(self) -> dict[str, Any]:
+        """Return commits and histories as plain values."""
+        return {
+            "commits": self.commits.state(),
+            "histories": tuple(self.histories),
+            "current": dict(self.current),
+            "followed": dict(self.followed),
+        }
+
+    def history_of(self, cluster: str) -> int:
+        """Return the history that a cluster writes."""
+        if cluster not in self.current:
+            self._begin(History(cluster))
+        return self.current[cluster]
+
+    def add(self, cluster: str, entry_number: int, changes: Changes) -> int:
+        """Note what a commit left; return its number."""
+        number = len(self.commits)
+        self.commits.append((self.history_of(cluster), entry_number, changes))
+        return number
+
+    def wipe(self, cluster: str) -> None:
+        """A cluster lost its contents: it begins a history of its own, and follows none."""
+        self.followed.pop(cluster, None)
+        self._begin(History(cluster))
+
+    def enable_again(self, cluster: str) -> None:
+        """A cluster is enabled after a disable: it begins another history, which contains the one it wrote."""
+        before = self.history_of(cluster)
+        whole = Inherited(before, len(self.commits), frozenset())
+        self._begin(History(cluster, (*self.histories[before].inherited, whole)))
+
+    def follow(self, cluster: str, upstream: str) -> None:
+        """A secondary follows a cluster from now on, with the history that this one writes now."""
+        followed = self.history_of(upstream)
+        earlier = tuple(number for number in self.followed.get(cluster, ()) if number != followed)
+        self.followed[cluster] = (*earlier, followed)
+
+    def own(self, cluster: str) -> None:
+        """A primary was demoted: it follows none and has its own contents."""
+        self.followed.pop(cluster, None)
+
+    def continue_alone(self, cluster: str, held: Held) -> Continued | None:
+        """Compare a secondary's contents with what it followed; it continues that history under a number of its own.
+
+        None when it follows no history: it goes on with its own.
+        """
+        sources = self.followed.pop(cluster, ())
+        if not sources:
+            return None
+        kept: set[int] = set()
+        missing: set[int] = set()
+        remembered: dict[str, Digest] = {}
+
+        def remember(key: str) -> Digest:
+            if key not in remembered:
+                remembered[key] = held(key)
+            return remembered[key]
+
+        for source in dict.fromkeys((self.history_of(cluster), *sources)):
+            found, missing = self._compare(source, remember)
+            kept |= found
+        followed, next_commit = sources[-1], len(self.commits)
+        self._begin(History(cluster, self._inherited(kept)))
+        return Continued(followed, next_commit, frozenset(missing - kept))
+
+    def behind(self, continued: Continued, applied: int) -> int:
+        """Return how many commits of a followed history came after an entry of its cluster (0: after none)."""
+        contains, cluster = self._contains(continued.history), self.histories[continued.history].cluster
+        count = 0
+        numbers = range(len(self.commits) - 1, -1, -1)
+        for number, commit in zip(numbers, reversed(self.commits), strict=True):
+            if number >= continued.next_commit or not contains(number, commit.history):
+                continue
+            if 0 < commit.entry_number <= applied and self.histories[commit.history].cluster == cluster:
+                break
+            count += 1
+        return count
+
+    def _begin(self, history: History) -> None:
+        self.current[history.cluster] = len(self.histories)
+        self.histories.append(history)
+
+    def _contains(self, source: int) -> Callable[[int, int], bool]:
+        """Return what tells whether a history contains a commit, by the commit's number and history."""
+        rows = {row.history: row for row in self.histories[source].inherited}
+
+        def contains(number: int, history: int) -> bool:
+            row = rows.get(history)
+            return history == source or (row is not None and number < row.before and number not in row.missing)
+
+        return contains
+
+    def _compare(self, source: int, held: Held) -> tuple[set[int], set[int]]:
+        """Return the numbers of a history's commits that contents hold, and of those that they do not (rule 3)."""
+        contains = self._contains(source)
+        kept: set[int] = set()
+        missing: set[int] = set()
+        reached: set[str] = set()
+        numbers = range(len(self.commits) - 1, -1, -1)
+        for number, commit in zip(numbers, reversed(self.commits), strict=True):
+            if not contains(number, commit.history):
+                continue
+            whole = True
+            for key, digest in commit.changes:
+                if key in reached:
+                    continue
+                if held(key) == digest:
+                    reached.add(key)
+                else:
+                    whole = False
+            (kept if whole else missing).add(number)
+        return kept, missing
+
+    def _inherited(self, kept: set[int]) -> tuple[Inherited, ...]:
+        """Return the rows of a new history that contains these commits."""
+        missing: dict[int, list[int]] = {}
+        has_any: dict[int, bool] = {}
+        for number, commit in enumerate(self.commits):
+            if number in kept:
+                has_any[commit.history] = True
+            else:
+                missing.setdefault(commit.history, []).append(number)
+        before = len(self.commits)
+        return tuple(Inherited(history, before, frozenset(missing.get(history, ()))) for history in sorted(has_any))

@@ -1,0 +1,130 @@
+"""Ledger: what clients were answered: every acknowledged write, and how every operation ended.
+
+1. An operation is a request of a client or of an operator, with all its attempts.  Whatever counts operations reads
+   them here.
+2. A write is an answered operation that committed something; ``sys/`` calls and deliberate wipes are not counted.  It
+   stands for the commit of the attempt that was answered, else for that of the last attempt before.
+3. What an attempt committed is remembered while somebody waits for the answer, and no longer.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from labkit.lab.records.chunks import Chunks
+from labkit.lab.wire.messages import Correlation
+from labkit.lab.wire.reports import ANSWERED, REFUSED, UNKNOWN
+
+OUTCOMES = (ANSWERED, REFUSED, UNKNOWN)
+
+
+class CommittedWrite(NamedTuple):
+    """What an attempt committed, where and in which history, and what a check of it needs; never a value.
+
+    ``commit`` is its number among the lab's commits.  ``version`` is the one that the answer named (0: none), of a
+    secret or a key; ``options`` are the names of the fields that were sent, with those inside ``options``.
+    """
+
+    cluster: str
+    history: int
+    commit: int
+    method: str = ""
+    version: int = 0
+    options: tuple[str, ...] = ()
+
+
+class Write(NamedTuple):
+    """One acknowledged write: when, by whom, which path, and what it had committed."""
+
+    at_ns: int
+    client: str
+    path: str
+    committed: CommittedWrite
+
+
+class EndedOperation(NamedTuple):
+    """When an operation ended, and how: answered, refused (certainly no effect) or unknown (it may have happened)."""
+
+    at_ns: int
+    outcome: str
+
+
+class FailedAsk(NamedTuple):
+    """A request of an operator that was refused or stayed without an answer: of which node, and why."""
+
+    at_ns: int
+    asker: str
+    path: str
+    outcome: str
+    status: int
+    reason: str
+    node: str
+
+
+class Ledger:
+    """What clients were answered, kept apart from what servers stored."""
+
+    __slots__ = ("_counts", "_waiting", "failed_asks", "operations", "writes")
+
+    def __init__(self, state: dict[str, Any] | None = None) -> None:
+        state = state or {}
+        self.writes: Chunks[Write] = Chunks(state.get("writes", ()), _as_write)
+        self.operations: Chunks[EndedOperation] = Chunks(state.get("operations", ()), EndedOperation._make)
+        self.failed_asks: Chunks[FailedAsk] = Chunks(state.get("failed_asks", ()), FailedAsk._make)
+        self._counts: dict[str, int] = dict(state.get("counts", dict.fromkeys(OUTCOMES, 0)))
+        self._waiting: dict[tuple[str, int], dict[int, CommittedWrite]] = {
+            asked: dict(attempts) for asked, attempts in state.get("waiting", {}).items()
+        }
+
+    def __repr__(self) -> str:
+        return f"Ledger({len(self.writes)} writes acknowledged, {self.unknown} unknown)"
+
+    @property
+    def answered(self) -> int:
+        """How many operations were answered with success."""
+        return self._counts[ANSWERED]
+
+    @property
+    def refused(self) -> int:
+        """How many operations were refused."""
+        return self._counts[REFUSED]
+
+    @property
+    def unknown(self) -> int:
+        """How many operations stayed without an answer."""
+        return self._counts[UNKNOWN]
+
+    @property
+    def waiting(self) -> int:
+        """How many operations committed something and wait for their answer."""
+        return len(self._waiting)
+
+    def commit(self, correlation: Correlation, committed: CommittedWrite) -> None:
+        """Note that an attempt, for whose answer somebody waits, committed something; its answer is not sent yet."""
+        self._waiting.setdefault(correlation[:2], {})[correlation.attempt] = committed
+
+    def end(self, at_ns: int, client: str, path: str, outcome: str, correlation: Correlation) -> bool:
+        """Note how an operation ended; return whether that was an acknowledged write."""
+        self.operations.append((at_ns, outcome))
+        self._counts[outcome] += 1
+        attempts = self._waiting.pop(correlation[:2], None)
+        if attempts is None or outcome != ANSWERED or path.startswith("sys/"):
+            return False
+        committed = attempts.get(correlation.attempt) or attempts[max(attempts)]
+        self.writes.append((at_ns, client, path, tuple(committed)))
+        return True
+
+    def state(self) -> dict[str, Any]:
+        """Return the ledger as plain values; sealed chunks are shared (R3)."""
+        return {
+            "writes": self.writes.state(),
+            "operations": self.operations.state(),
+            "failed_asks": self.failed_asks.state(),
+            "counts": dict(self._counts),
+            "waiting": {asked: dict(attempts) for asked, attempts in self._waiting.items()},
+        }
+
+
+def _as_write(row: tuple[Any, ...]) -> Write:
+    at_ns, client, path, committed = row
+    return Write(at_ns, client, path, CommittedWrite._make(committed))

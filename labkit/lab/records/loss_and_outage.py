@@ -1,0 +1,119 @@
+"""Loss and outage: what a promotion lost (RPO) and how long it took (RTO), by what clients were answered (D14).
+
+1. Lost is judged by contents, once, at the promotion: an acknowledged write of the history that the survivor followed,
+   of which it held, under some key, neither what the write left nor what a later one left (``histories``).  Writes
+   committed to that history afterwards, by an old primary that goes on, are lost too.
+2. The fault is the earliest event that ended the old primary's service or its shipping and was not undone before the
+   promotion (``outages``); without any, the promotion itself.
+3. RPO: the number of lost writes, and the seconds from the acknowledgement of the oldest of them to the fault.
+   RTO: the seconds from the fault to the first acknowledged write that the survivor committed after its promotion: a
+   late answer to what it committed before an own demotion does not count.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from labkit.lab.records.histories import Histories
+from labkit.lab.records.ledger import Ledger, Write
+from labkit.lab.records.outages import Outages
+from labkit.lab.records.read_log import ReadLog
+from labkit.lab.records.surviving_tokens import TokenSurvival
+from labkit.service.durations import SECOND_NS
+
+
+class Promotion(NamedTuple):
+    """A survivor took over: when, which history it had followed, and what it did not hold of it.
+
+    ``missing`` are the numbers of commits; ``next_commit`` is the first that came after the promotion.  A cluster that
+    followed none, and is promoted with its own contents, has no old primary and ``old_history`` -1.
+    """
+
+    at_ns: int
+    survivor: str
+    old_primary: str
+    old_history: int
+    next_commit: int
+    missing: frozenset[int]
+    fault_ns: int
+    planned: bool
+
+    def lost(self, write: Write) -> bool:
+        """Whether an acknowledged write is lost by this promotion."""
+        committed = write.committed
+        late = committed.history == self.old_history and committed.commit >= self.next_commit
+        return late or committed.commit in self.missing
+
+
+class RecoveryPoint(NamedTuple):
+    """Measured loss: how many acknowledged writes, how far back the oldest reaches, and how many came after the fault.
+
+    A split brain loses what the old primary goes on to acknowledge: those writes are ``after_fault``.
+    """
+
+    writes: int
+    seconds: float
+    after_fault: int = 0
+
+
+class RecoveryTime(NamedTuple):
+    """Measured outage: from the fault to the first write that the survivor acknowledged; None when there was none."""
+
+    seconds: float | None
+
+
+class RecoveryLedger(Ledger):
+    """A lab's ledger, with the histories, outages and promotions by which its losses are measured.
+
+    It also keeps what readings showed, and what became of tokens at promotions.
+    """
+
+    __slots__ = ("histories", "outages", "promotions", "read_log", "tokens")
+
+    def __init__(self, state: dict[str, Any] | None = None) -> None:
+        super().__init__(state)
+        state = state or {}
+        self.promotions: list[Promotion] = list(state.get("promotions", ()))
+        self.histories = Histories(state.get("histories"))
+        self.outages = Outages(state.get("outages"))
+        self.read_log = ReadLog(state.get("read_log"))
+        self.tokens: list[TokenSurvival] = list(state.get("tokens", ()))
+
+    def __repr__(self) -> str:
+        return f"Ledger({len(self.writes)} writes acknowledged, {len(self.lost())} lost, {self.unknown} unknown)"
+
+    def lost(self, promotion: Promotion | None = None) -> list[Write]:
+        """Return the acknowledged writes that are lost, oldest first: of one promotion, or of all."""
+        chosen = self.promotions if promotion is None else [promotion]
+        return [write for write in self.writes if any(taken.lost(write) for taken in chosen)] if chosen else []
+
+    def rpo(self) -> RecoveryPoint:
+        """Measure the loss of the last promotion; zero when there was none."""
+        if not self.promotions:
+            return RecoveryPoint(0, 0.0)
+        last = self.promotions[-1]
+        lost = self.lost(last)
+        oldest_ns = min((write.at_ns for write in lost), default=last.fault_ns)
+        after_fault = sum(write.at_ns > last.fault_ns for write in lost)
+        return RecoveryPoint(len(lost), max(0, last.fault_ns - oldest_ns) / SECOND_NS, after_fault)
+
+    def rto(self) -> RecoveryTime:
+        """Measure the outage of the last promotion."""
+        if not self.promotions:
+            return RecoveryTime(None)
+        last = self.promotions[-1]
+        for write in self.writes:
+            if write.committed.cluster == last.survivor and write.committed.commit >= last.next_commit:
+                return RecoveryTime((write.at_ns - last.fault_ns) / SECOND_NS)
+        return RecoveryTime(None)
+
+    def state(self) -> dict[str, Any]:
+        """Return the ledger as plain values."""
+        return {
+            **super().state(),
+            "promotions": tuple(self.promotions),
+            "histories": self.histories.state(),
+            "outages": self.outages.state(),
+            "read_log": self.read_log.state(),
+            "tokens": tuple(self.tokens),
+        }

@@ -1,0 +1,64 @@
+"""Read log: every version of a secret that was committed, and what every reading of one was answered.
+
+1. Versions stand in the order of their commits, acknowledged or not; readings in the order of their answers.
+2. It holds paths, numbers and times, never a value.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from labkit.lab.records.chunks import Chunks
+from labkit.lab.wire.seen_versions import SeenVersion
+
+
+class VersionMade(NamedTuple):
+    """A version of a secret and the number of the commit that made it; version 0 is the end of all before it."""
+
+    commit: int
+    path: str
+    version: int
+    created: str
+
+
+class AnsweredRead(NamedTuple):
+    """What a reading was answered: when it was sent and answered, by whom, whose, and what it showed.
+
+    ``history`` is the one that the cluster wrote then (-1: not known), ``next_commit`` the number of the lab's next.
+    """
+
+    started_ns: int
+    at_ns: int
+    client: str
+    cluster: str
+    path: str
+    version: int
+    created: str
+    history: int
+    next_commit: int
+
+
+class ReadLog:
+    """The versions of secrets that a lab's clusters made, and the readings of them."""
+
+    __slots__ = ("reads", "versions")
+
+    def __init__(self, state: dict[str, Any] | None = None) -> None:
+        state = state or {}
+        self.versions: Chunks[VersionMade] = Chunks(state.get("versions", ()), VersionMade._make)
+        self.reads: Chunks[AnsweredRead] = Chunks(state.get("reads", ()), AnsweredRead._make)
+
+    def __repr__(self) -> str:
+        return f"ReadLog({len(self.reads)} reads of {len(self.versions)} versions)"
+
+    def make(self, commit: int, made: SeenVersion) -> None:
+        """Note a version that a commit made."""
+        self.versions.append((commit, *made))
+
+    def read(self, times: tuple[int, int], ends: tuple[str, str], seen: SeenVersion, place: tuple[int, int]) -> None:
+        """Note what a reading showed: sent and answered when, client and cluster, its history and the next commit."""
+        self.reads.append((*times, *ends, *seen, *place))
+
+    def state(self) -> dict[str, Any]:
+        """Return the log as plain values; sealed chunks are shared (R3)."""
+        return {"versions": self.versions.state(), "reads": self.reads.state()}

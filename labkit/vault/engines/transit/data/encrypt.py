@@ -1,0 +1,212 @@
+"""``encrypt/<name>``: encrypt plaintexts; a key that is missing is created where that is allowed.
+
+1. A missing key is created for callers with the create capability, unless upsert is switched off; type and convergence
+   come from the request's top level, else from the first item that names them (decision T6).
+2. The new key is stored with the first success: a request of which nothing succeeds changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from labkit.service.encoding import to_base64
+from labkit.service.errors import BadRequest
+from labkit.service.fields import text, to_flag
+from labkit.service.record import NamedTuple
+from labkit.service.routing import Form, Route
+from labkit.vault.context import EngineContext
+from labkit.vault.engines.transit import batch, ciphertexts, nonces
+from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES, type_for_new_key
+from labkit.vault.engines.transit.derivation import NONCE_BYTES
+from labkit.vault.engines.transit.encoding import from_base64
+from labkit.vault.engines.transit.external import external_ciphertexts, external_keys
+from labkit.vault.engines.transit.keyring import (
+    KEY_NOT_FOUND,
+    Keyring,
+    empty_keyring,
+    read_keyring,
+    rotate,
+    write_keyring,
+)
+from labkit.vault.engines.transit.parameters import (
+    ASSOCIATED_DATA,
+    BATCH_INPUT,
+    CONTEXT,
+    CONVERGENT,
+    KEY_VERSION,
+    NAME,
+    NONCE,
+    PARTIAL_FAILURE,
+    PLAINTEXT,
+    REFERENCE,
+)
+from labkit.vault.engines.transit.settings import upsert_disabled
+
+MISSING_PLAINTEXT = "missing plaintext to encrypt"
+
+SHARED_NONCE = (
+    "associated_data does not enter the nonce of convergent encryption: equal plaintexts with different "
+    "associated_data are encrypted under one key and nonce, which weakens their authentication"
+)
+
+_PLAIN_MEMBERS = frozenset(("plaintext", "reference"))
+
+
+class EncryptRequest(NamedTuple):
+    """The fields of an encrypt request: one plaintext or a batch."""
+
+    name: str
+    plaintext: str | None
+    associated_data: str | None
+    context: str | None
+    key_version: int
+    nonce: str | None
+    reference: str | None
+    batch_input: Any
+    partial_failure_response_code: int
+    type: str | None
+    convergent_encryption: bool
+
+    def __repr__(self) -> str:
+        return "EncryptRequest()"  # the plaintext is a secret
+
+
+def key_exists(ctx: EngineContext, name: str) -> bool:
+    """Whether the key of an encrypt request exists; without it the request would create one."""
+    return read_keyring(ctx.storage, name) is not None
+
+
+def encrypt(ctx: EngineContext, asked: EncryptRequest) -> Any:
+    """Encrypt one plaintext, or each item of a batch.  With an external key it fetches."""
+    if ctx.may_fetch:
+        return external_ciphertexts.encrypt(ctx, asked)
+    storage = ctx.storage
+    if asked.batch_input is not None:
+        items = batch.read_items(asked.batch_input, batch.ENCRYPT_MEMBERS)
+        batch.check_contexts(items)
+        keyring = read_keyring(storage, asked.name)
+        used = keyring or _new_keyring(ctx, items, asked.type, asked.convergent_encryption)
+        results, failures = _encrypt_items(ctx, used, items)
+        _warn_of_shared_nonces(ctx, used, items)
+        if keyring is None and failures < len(items):
+            write_keyring(storage, asked.name, used)
+        _count_nonces(ctx, asked.name, used, results)
+        return batch.answer(ctx, results, failures, asked.partial_failure_response_code)
+    if asked.plaintext is None:
+        raise BadRequest(MISSING_PLAINTEXT)
+    item = {
+        "context": asked.context,
+        "nonce": asked.nonce,
+        "associated_data": asked.associated_data,
+        "key_version": asked.key_version,
+    }
+    keyring = read_keyring(storage, asked.name)
+    used = keyring or _new_keyring(ctx, [item], asked.type, asked.convergent_encryption)
+    random_nonce = b"" if used.convergent_encryption else ctx.entropy(NONCE_BYTES)
+    ciphertext, version = ciphertexts.encrypt(used, from_base64(asked.plaintext), item, random_nonce)
+    if keyring is None:
+        write_keyring(storage, asked.name, used)
+    if not used.convergent_encryption:
+        nonces.count_used(ctx, asked.name, used, version)
+    else:
+        _warn_of_shared_nonces(ctx, used, [item])
+    return {"ciphertext": ciphertext, "key_version": version}
+
+
+def _count_nonces(ctx: EngineContext, name: str, keyring: Keyring, results: list[batch.Result]) -> None:
+    """Count the nonces of a batch, by the versions that its items were encrypted with."""
+    versions = Counter([result["key_version"] for result in results if "key_version" in result])
+    for version in sorted(versions):
+        nonces.count_used(ctx, name, keyring, version, versions[version])
+
+
+def _warn_of_shared_nonces(ctx: EngineContext, keyring: Keyring, items: list[batch.Item]) -> None:
+    """Warn where a convergent key is used with associated data, which its nonces do not depend on (decision T17)."""
+    if keyring.convergent_encryption and any(item.get("associated_data") for item in items):
+        ctx.warn(SHARED_NONCE)
+
+
+def _encrypt_items(ctx: EngineContext, keyring: Keyring, items: list[batch.Item]) -> tuple[list[batch.Result], int]:
+    # One draw for all: an item has the nonce of its own position, whether the others succeed or not.
+    drawn = nonces.draw(ctx, keyring, len(items))
+    keyed = ciphertexts.plain_encryptor(keyring)
+    if keyed is not None and _PLAIN_MEMBERS.issuperset(set().union(*items)):
+        try:
+            return _encrypt_plain_items(keyed, items, drawn), 0
+        except (BadRequest, KeyError):
+            pass  # some item is refused: below, item by item, and with the same nonces for the same messages
+
+    def one(item: batch.Item, position: int) -> batch.Result:
+        if "plaintext" not in item:
+            raise BadRequest(MISSING_PLAINTEXT)
+        start = NONCE_BYTES * position
+        random_nonce = drawn[start : start + NONCE_BYTES]
+        ciphertext, version = ciphertexts.encrypt(keyring, from_base64(item["plaintext"]), item, random_nonce, position)
+        return {"ciphertext": ciphertext, "key_version": version}
+
+    return batch.work(items, one, {})
+
+
+def _encrypt_plain_items(keyed: ciphertexts.Keyed, items: list[batch.Item], drawn: bytes) -> list[batch.Result]:
+    """Return the results of items that have a valid plaintext and no other member that matters, as most batches do."""
+    cipher, head, version = keyed.cipher, keyed.head, keyed.version
+    assert cipher is not None
+    encrypt_bytes = cipher.encrypt
+    results = []
+    start = 0
+    for item in items:
+        nonce = drawn[start : start + NONCE_BYTES]
+        start += NONCE_BYTES
+        ciphertext = head + to_base64(nonce + encrypt_bytes(nonce, from_base64(item["plaintext"]), None))
+        results.append({"ciphertext": ciphertext, "key_version": version, "reference": item.get("reference") or ""})
+    return results
+
+
+def _new_keyring(ctx: EngineContext, items: list[batch.Item], wanted: str | None, convergent: bool) -> Keyring:
+    """Return the keyring of a new key, not stored yet; raise BadRequest where the request may not create it."""
+    assert ctx.is_create, "the request's policies were checked for a key that exists"
+    with_context = bool(items[0].get("context"))
+    if convergent or any(to_flag(item.get("convergent_encryption")) for item in items):
+        convergent = True
+        if not with_context:
+            raise BadRequest("convergent encryption requires derivation to be enabled, so context is required")
+    chosen = wanted or next((item["type"] for item in items if item.get("type")), DEFAULT_TYPE)
+    key_type = type_for_new_key(chosen, fips=ctx.fips)
+    if key_type.family == "ecdsa":
+        raise BadRequest(f"key type {chosen} not supported for this operation")
+    if not key_type.symmetric:
+        raise BadRequest(f"unknown key type {chosen}")
+    if upsert_disabled(ctx.storage):
+        raise BadRequest(KEY_NOT_FOUND)
+    keyring = empty_keyring(chosen, derived=with_context, convergent=convergent, service_version=ctx.service_version)
+    return rotate(keyring, ctx, ctx.now)
+
+
+_TYPES = tuple(sorted(name for name, key_type in KEY_TYPES.items() if key_type.symmetric))
+TYPE = text("type", "type of the key, if this request creates it", choices=_TYPES)
+
+ROUTES = (
+    Route(
+        "write",
+        "encrypt/<name>",
+        encrypt,
+        Form(
+            EncryptRequest,
+            (
+                NAME,
+                PLAINTEXT,
+                ASSOCIATED_DATA,
+                CONTEXT,
+                KEY_VERSION,
+                NONCE,
+                REFERENCE,
+                BATCH_INPUT,
+                PARTIAL_FAILURE,
+                TYPE,
+                CONVERGENT,
+            ),
+        ),
+        exists=key_exists,
+    ).fetching_if(external_keys.fetches),
+)

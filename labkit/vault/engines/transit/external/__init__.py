@@ -1,0 +1,1 @@
+"""External: keys that stay in a key store outside, and what that store does with them."""

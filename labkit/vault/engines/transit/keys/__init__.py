@@ -1,0 +1,1 @@
+"""Keys: how named keys are made, configured, imported, exported and certified."""

@@ -1,0 +1,1 @@
+"""Tree: the journal of entries and the Merkle index over what is replicated."""

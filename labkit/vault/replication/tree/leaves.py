@@ -1,0 +1,88 @@
+"""Leaves: which of the two trees a key is in, where in it, and the digest that stands for it there.
+
+1. A key's prefix gives its class: replicated (tree 1), local (tree 2), or outside both trees.
+2. A leaf is SHA-256 over key, 0xFF, ciphertext, cut to 20 bytes.  UTF-8 never contains 0xFF or 0xFE, so no
+   two pairs of key and ciphertext frame to the same bytes, and none to a node's, which begin with 0xFE.
+3. A key's bucket is the low 16 bits of its CRC-32: the same on every machine, far cheaper than a hash, and
+   evenly spread.  The high byte is the page, the low byte the subpage.
+"""
+
+from __future__ import annotations
+
+from binascii import crc32
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Protocol
+
+from labkit.vault.identifiers import long_sha256
+from labkit.vault.replication.tree.tree_nodes import DIGEST_BYTES, LOCAL, REPLICATED
+
+NO_TREE = 0
+
+CLASSES = {
+    "node/": NO_TREE,  # only this cluster's: mode, authority, WAL position, lease, kept index, seal configuration
+    "token/": LOCAL,  # service tokens
+    "cubbyhole/": LOCAL,  # their private storage
+    "lease/": LOCAL,  # leases; like the two above, shipped for disaster recovery only
+    "local/": LOCAL,  # data of local mounts
+}
+"""Class of every key by its first folder; all others are replicated."""
+
+OUTSIDE = tuple([prefix for prefix, tree in CLASSES.items() if tree == NO_TREE])
+"""What the keys outside both trees begin with: cheaper than ``classify`` where no more is asked."""
+
+MAX_CACHED_LEAVES, MAX_CACHED_BYTES = 2_048, 1_024
+
+UNSETTLED = b""
+"""Stands for a leaf that is not computed yet."""
+
+
+class LeafStore(Protocol):
+    """What keeps values and leaves; a ``Storage`` does."""
+
+    def get(self, key: str) -> bytes | None:
+        """Return the value of a key, or None."""
+
+    def leaf(self, key: str) -> bytes | None:
+        """Return the kept leaf of a key, or None."""
+
+    def leaves(self) -> Mapping[str, bytes]:
+        """Return all kept leaves by key, in any order; the caller changes nothing of it."""
+
+
+class NothingKept:
+    """Keeps nothing: all leaves of a tree over it count as changed."""
+
+    def get(self, key: str) -> bytes | None:
+        """Return None."""
+
+    def leaf(self, key: str) -> bytes | None:
+        """Return None."""
+
+    def leaves(self) -> Mapping[str, bytes]:
+        """Return no leaves."""
+        return {}
+
+
+def classify(key: str) -> int:
+    """Return a key's class: 1 replicated, 2 local (DR secondaries get both), 0 outside both trees, never shipped."""
+    return CLASSES.get(key[: key.find("/") + 1], REPLICATED)
+
+
+def bucket(key: str) -> int:
+    """Return the number of a key's bucket in its tree: page * 256 + subpage."""
+    return crc32(key.encode()) & 0xFFFF
+
+
+def leaf_digest(key: str, stored: bytes) -> bytes:
+    """Return the 20 bytes that stand for a key and its stored ciphertext."""
+    return _small_leaf(key, stored) if len(stored) <= MAX_CACHED_BYTES else computed_leaf(key, stored)
+
+
+def computed_leaf(key: str, stored: bytes) -> bytes:
+    """Return what ``leaf_digest`` does, computed: for whoever asks for many that nobody asks for again."""
+    return long_sha256()(key.encode() + b"\xff" + stored).digest()[:DIGEST_BYTES]
+
+
+# Within a second the ledger, the primary's tree and that of each secondary ask for the digest of one ciphertext.
+_small_leaf = lru_cache(MAX_CACHED_LEAVES)(computed_leaf)

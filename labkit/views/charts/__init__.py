@@ -1,0 +1,1 @@
+"""Charts: what is counted of a lab, as tables and as charts of bars or over time."""

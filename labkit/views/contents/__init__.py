@@ -1,0 +1,1 @@
+"""Contents: what each picture says, as data and in words."""

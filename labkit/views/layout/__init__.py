@@ -1,0 +1,1 @@
+"""Layout: where everything in a picture stands; pure functions of its contents."""

@@ -1,0 +1,134 @@
+"""Merkle layout: where the boxes, grids and lists of a picture of an index stand.
+
+1. From above: the composite root, the two subtrees with their 256 pages as 16 x 16 cells, and of the chosen page its
+   256 subpages and its leaves.
+2. Cell n of a grid stands in row n // 16 and column n % 16.
+3. What does not fit is counted in the last row of a list.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from labkit.views.boxes import Box, flow
+from labkit.views.contents.merkle_contents import Cell, MerkleContents
+from labkit.views.picture import SMALL
+
+WIDTH, MARGIN, GAP = 668, 16, 24
+CELL, SIDE = 18, 16
+GRID = CELL * SIDE
+TITLE_ROOM, ROW = 40, 18
+GROUP, LINE_GROUPS = 4, 5
+MAX_ROWS = SIDE - 2
+MAX_CHARACTERS = 42
+LEGEND = ("square: has leaves", "hatched: differs", "cross: damaged", "dot: not folded yet")
+
+
+class PlacedBox(NamedTuple):
+    """A root: its words, the lines of its digest, where it stands, and what is to be said of it."""
+
+    words: str
+    digest: tuple[str, ...]
+    box: Box
+    differs: bool
+    damaged: bool
+
+
+class PlacedGrid(NamedTuple):
+    """256 cells and the words above them; ``note`` names what they are."""
+
+    words: str
+    note: str
+    box: Box
+    cells: tuple[Cell, ...]
+
+    def box_of(self, number: int) -> Box:
+        """Return where a cell stands."""
+        row, column = divmod(number, SIDE)
+        return Box(self.box.x + column * CELL, self.box.y + row * CELL, CELL, CELL)
+
+
+class PlacedWords(NamedTuple):
+    """A line of text, its place, and its colour."""
+
+    words: str
+    x: float
+    y: float
+    colour: str
+
+
+class MerkleLayout(NamedTuple):
+    """Everything that a picture of an index shows, and where."""
+
+    contents: MerkleContents
+    width: int
+    height: int
+    roots: tuple[PlacedBox, ...]
+    grids: tuple[PlacedGrid, ...]
+    words: tuple[PlacedWords, ...]
+
+
+def layout(contents: MerkleContents) -> MerkleLayout:
+    """Place everything that a picture of an index says."""
+    high = 3 * ROW + 10
+    root = Box((WIDTH - GRID) / 2, TITLE_ROOM, GRID, high)
+    roots = [PlacedBox("composite root", lines_of(contents.root), root, contents.differs, contents.damaged)]
+    grids: list[PlacedGrid] = []
+    top = root.bottom + GAP
+    for number, subtree in enumerate(contents.subtrees):
+        left = MARGIN if not number else WIDTH - MARGIN - GRID
+        box, words_of = Box(left, top, GRID, high), f"{subtree.name} tree"
+        roots.append(PlacedBox(words_of, lines_of(subtree.root), box, subtree.differs, subtree.damaged))
+        grid = Box(left, box.bottom + ROW + 6, GRID, GRID)
+        grids.append(PlacedGrid("pages", f"{subtree.name} page", grid, subtree.pages))
+    bottom = grids[-1].box.bottom
+    words: list[PlacedWords] = []
+    chosen = contents.chosen
+    if chosen is not None:
+        grid = Box(MARGIN, bottom + GAP + ROW, GRID, GRID)
+        name = f"{chosen.tree} page {chosen.number}"
+        grids.append(PlacedGrid(f"subpages of {name}", f"{name} subpage", grid, chosen.subpages))
+        words += _listed(contents, WIDTH - MARGIN - GRID, grid.y)
+        bottom = grid.bottom
+    words += _sent(contents, bottom + GAP)
+    bottom = max((line.y for line in words), default=bottom)
+    legend, end = flow(LEGEND, SMALL, WIDTH, max(bottom, grids[-1].box.bottom) + 12)
+    words += [PlacedWords(text, box.x, box.bottom - 5, "faint") for text, box in zip(LEGEND, legend, strict=True)]
+    return MerkleLayout(contents, WIDTH, int(end) + 8, tuple(roots), tuple(grids), tuple(words))
+
+
+def lines_of(digest: str) -> tuple[str, ...]:
+    """Return a digest in groups of four digits, five groups a line."""
+    groups = [digest[at : at + GROUP] for at in range(0, len(digest), GROUP)]
+    return tuple(" ".join(groups[at : at + LINE_GROUPS]) for at in range(0, len(groups), LINE_GROUPS))
+
+
+def shortened(name: str) -> str:
+    """Return a name that fits beside a grid: its end, which tells names of one folder apart."""
+    return name if len(name) <= MAX_CHARACTERS else "…" + name[1 - MAX_CHARACTERS :]
+
+
+def _listed(contents: MerkleContents, left: float, top: float) -> list[PlacedWords]:
+    """List the leaves of the chosen page, those that differ first."""
+    assert contents.chosen is not None
+    rows = contents.chosen.leaves
+    if contents.other:
+        rows = tuple(sorted(rows, key=lambda row: row.here == row.there))
+    lines = [PlacedWords(f"its leaves: {len(rows)}", left, top - 6, "ink")]
+    for number, row in enumerate(rows[:MAX_ROWS]):
+        apart = bool(contents.other) and row.here != row.there
+        lines.append(PlacedWords(shortened(row.name), left, top + ROW * (number + 1) - 5, "down" if apart else "faint"))
+    if len(rows) > MAX_ROWS:
+        more = f"and {len(rows) - MAX_ROWS} more"
+        lines.append(PlacedWords(more, left, top + ROW * (MAX_ROWS + 1) - 5, "faint"))
+    return lines
+
+
+def _sent(contents: MerkleContents, top: float) -> list[PlacedWords]:
+    if not contents.sent:
+        return []
+    lines = ["What the last comparison sent, both ways: messages, bytes"]
+    lines += [f"{row.question}: {row.messages}, {row.size_bytes:,}" for row in contents.sent]
+    return [
+        PlacedWords(line, MARGIN, top + ROW * number, "faint" if number else "ink") for number, line in enumerate(lines)
+    ]

@@ -1,0 +1,233 @@
+"""Timeline layout: where rows, labels and numbers of a timeline stand, so that every mark is kept and none overlap.
+
+1. The label of a mark stands above the rows, in the first line that is free there.  With none free the mark has a
+   number, and its label stands in the list below.  Marks too close for numbers of their own share one, such as 3-5.
+2. Lost writes are counted below the axis, those less than a label apart together.
+3. The label of a lag stands below the bar of its cluster, or in the list as well.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from labkit.lab.measures.state_spans import Span
+from labkit.service.durations import SECOND_NS
+from labkit.views.boxes import Box, flow, width_of
+from labkit.views.contents.timeline_contents import TimelineContents, TimelineMark
+from labkit.views.picture import NORMAL, SMALL
+from labkit.views.time_axis import ticks
+
+WIDTH, RIGHT = 668, 24
+LEAST_LEFT = 110
+LINE = SMALL + 6
+MAX_LINES = 8
+BAR, STRIPES, NODE, SPACE = 29, 9, 17, 10
+NUMBERS = 20
+OPERATIONS = 50
+AXIS = 34
+LOST_GAP = 72
+
+SIGNS = {"fault": "×", "undoing": "+", "step": ">", "role": "^", "rule": "!", "note": "*"}
+LEGEND = (
+    "× fault",
+    "+ its undoing",
+    "> step",
+    "^ new role",
+    "! broken rule",
+    "striped: behind, or hears nothing",
+    "node: thick serves, thin stands by, dotted sealed, none down",
+    "operations: full answered, striped refused, hollow unknown",
+    "† acknowledged write lost",
+)
+
+
+class Row(NamedTuple):
+    """One row: a cluster's bar or a node's line, and where it is."""
+
+    name: str
+    is_node: bool
+    y: float
+
+
+class PlacedMark(NamedTuple):
+    """A mark, where its line is, and its label, if there is room for it; else it has a number."""
+
+    mark: TimelineMark
+    x: float
+    label: Box | None
+
+
+class Words(NamedTuple):
+    """Words in a box: a label, a number or an entry of the list."""
+
+    words: str
+    box: Box
+    what: str = ""
+
+
+class Lost(NamedTuple):
+    """Acknowledged writes that were lost: the stretch in which they were acknowledged, and how many."""
+
+    x: float
+    to_x: float
+    writes: int
+
+
+class TimelineLayout(NamedTuple):
+    """Everything that a timeline shows, and where."""
+
+    contents: TimelineContents
+    left: float
+    height: int
+    top: float
+    rows: tuple[Row, ...]
+    marks: tuple[PlacedMark, ...]
+    numbers: tuple[Words, ...]
+    lag_labels: tuple[Words, ...]
+    operations_y: float
+    lost: tuple[Lost, ...]
+    ticks: tuple[tuple[float, str], ...]
+    listed: tuple[Words, ...]
+    legend: tuple[Words, ...]
+
+    def x(self, at_ns: int) -> float:
+        """Return where an instant is."""
+        return _x(self.contents, self.left, at_ns)
+
+
+def layout(contents: TimelineContents) -> TimelineLayout:
+    """Place everything that a timeline says."""
+    names = [name for cluster, nodes in contents.clusters for name in (cluster, *nodes)]
+    left = max([LEAST_LEFT, *(width_of(name, NORMAL) + 24 for name in names)])
+    marks, lines = _place_marks(contents, left)
+    numbers, listed = _number(marks, 8.0 + lines * LINE)
+    top = 8.0 + lines * LINE + (NUMBERS if numbers else 0) + 6
+    rows, bottom = _place_rows(contents, top)
+    labels, unplaced = _place_lags(contents, left, rows)
+    operations_y = bottom + OPERATIONS + 8
+    list_boxes, bottom = flow([*listed, *unplaced], SMALL, WIDTH, operations_y + AXIS + 8)
+    legend_boxes, bottom = flow(LEGEND, SMALL, WIDTH, bottom + 4)
+    return TimelineLayout(
+        contents,
+        left,
+        int(bottom) + 8,
+        top,
+        tuple(rows),
+        tuple(marks),
+        tuple(numbers),
+        tuple(labels),
+        operations_y,
+        tuple(_place_lost(contents, left)),
+        tuple(_ticks(contents, left)),
+        tuple(Words(words, box) for words, box in zip([*listed, *unplaced], list_boxes, strict=True)),
+        tuple(Words(words, box) for words, box in zip(LEGEND, legend_boxes, strict=True)),
+    )
+
+
+def _x(contents: TimelineContents, left: float, at_ns: int) -> float:
+    start_ns, end_ns = contents.window
+    return left + (WIDTH - RIGHT - left) * (at_ns - start_ns) / (end_ns - start_ns)
+
+
+def label_of(mark: TimelineMark) -> str:
+    """Return a mark's label: a sign for what it is, then its words."""
+    return f"{SIGNS[mark.what]} {mark.words}"
+
+
+def _place_marks(contents: TimelineContents, left: float) -> tuple[list[PlacedMark], int]:
+    """Find a free place for each label, right of its line or, at the edge, left of it; return the lines taken."""
+    free_from = [0.0] * MAX_LINES
+    placed = []
+    for mark in contents.marks:
+        x, width = _x(contents, left, mark.at_ns), width_of(label_of(mark), SMALL) + 8
+        start = x if x + width <= WIDTH else x - width
+        line = next((line for line, free in enumerate(free_from) if start >= free), None)
+        if line is None or start < 0:
+            placed.append(PlacedMark(mark, x, None))
+            continue
+        free_from[line] = start + width
+        placed.append(PlacedMark(mark, x, Box(start, 8 + line * LINE, width, LINE)))
+    return placed, sum(free > 0 for free in free_from)
+
+
+def _number(marks: list[PlacedMark], y: float) -> tuple[list[Words], list[str]]:
+    """Number the marks that have no label, and list them; those that are too close share a place."""
+    unlabelled = [placed for placed in marks if placed.label is None]
+    numbers: list[Words] = []
+    first = 1
+    for number, placed in enumerate(unlabelled, 1):
+        words = str(number)
+        box = Box(placed.x, y, width_of(words, SMALL) + 6, LINE)
+        if numbers and numbers[-1].box.right > min(box.x, WIDTH - box.width):
+            words = f"{first}-{number}"
+            x = min(numbers.pop().box.x, WIDTH - width_of(words, SMALL) - 6)
+            box = Box(x, y, width_of(words, SMALL) + 6, LINE)
+            if numbers and numbers[-1].box.right > box.x:
+                first = int(numbers.pop().words.partition("-")[0])
+                words = f"{first}-{number}"
+                box = Box(WIDTH - width_of(words, SMALL) - 6, y, width_of(words, SMALL) + 6, LINE)
+        else:
+            first = number
+            box = box._replace(x=min(box.x, WIDTH - box.width))
+        numbers.append(Words(words, box))
+    listed = [
+        f"{number} {placed.mark.at_ns / SECOND_NS:.3f} s {label_of(placed.mark)}"
+        for number, placed in enumerate(unlabelled, 1)
+    ]
+    return numbers, listed
+
+
+def _place_rows(contents: TimelineContents, top: float) -> tuple[list[Row], float]:
+    """Place a bar for each cluster, below it a line for its lag if it has any, and one for each node."""
+    rows, y = [], top
+    lagging = {span.row for span in contents.lags}
+    for cluster, nodes in contents.clusters:
+        rows.append(Row(cluster, False, y))
+        y += BAR + (LINE if cluster in lagging else 2)
+        for node in nodes:
+            rows.append(Row(node, True, y))
+            y += NODE
+        y += SPACE
+    return rows, y
+
+
+def _place_lags(contents: TimelineContents, left: float, rows: list[Row]) -> tuple[list[Words], list[str]]:
+    """Write each lag below its bar, as far left as needed to stay inside; return those with no room, for the list."""
+    below = {row.name: row.y + BAR for row in rows if not row.is_node}
+    free_from: dict[str, float] = {}
+    placed, listed = [], []
+    for span in sorted(contents.lags, key=lambda span: span.from_ns):
+        words = lag_words(span)
+        width = width_of(words, SMALL) + 8
+        x = min(_x(contents, left, span.from_ns), WIDTH - width)
+        if x < free_from.get(span.row, 0.0):
+            listed.append(f"{span.from_ns / SECOND_NS:.1f} s {span.row} {words}")
+            continue
+        free_from[span.row] = x + width
+        placed.append(Words(words, Box(x, below[span.row], width, LINE), span.what))
+    return placed, listed
+
+
+def _place_lost(contents: TimelineContents, left: float) -> list[Lost]:
+    """Gather the slices with lost writes that are too close for labels of their own."""
+    found: list[Lost] = []
+    for column in contents.columns:
+        if not column.lost:
+            continue
+        x = max(left, _x(contents, left, column.from_ns))
+        to_x = min(WIDTH - RIGHT, _x(contents, left, column.from_ns + contents.slice_ns))
+        if found and x - found[-1].to_x < LOST_GAP:
+            found[-1] = Lost(found[-1].x, to_x, found[-1].writes + column.lost)
+        else:
+            found.append(Lost(x, to_x, column.lost))
+    return found
+
+
+def lag_words(span: Span) -> str:
+    """Return the label of a lag."""
+    return span.detail if span.what == "silent" else f"behind {span.detail.removesuffix(' behind')}"
+
+
+def _ticks(contents: TimelineContents, left: float) -> list[tuple[float, str]]:
+    """Return where the axis has ticks, at round instants, and their labels."""
+    return [(_x(contents, left, at_ns), label) for at_ns, label in ticks(*contents.window)]

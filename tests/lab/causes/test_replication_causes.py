@@ -1,0 +1,210 @@
+"""Replication causes: who takes the lead and why, and what makes a secondary lose, ask, compare and go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.operations.runbook_effects import RunbookError
+
+
+def sealed(lab: Lab) -> None:
+    lab.seal("paris")
+
+
+def stepped_down(lab: Lab) -> None:
+    lab["paris"].put("sys/step-down")
+
+
+def restarted(lab: Lab) -> None:
+    lab.crash("paris-1")
+    lab.restart("paris-1")
+
+
+@pytest.mark.parametrize(
+    ("act", "says", "root"),
+    [
+        (sealed, "paris-1, which led until then, was sealed", "an operator asks paris-1 for it, by hand"),
+        (stepped_down, "paris-1, which led until then, was stepped down", "an operator asks paris-1 for it, by hand"),
+        (restarted, "paris-1, which led until then, went down and came up sealed", "paris-1 goes down, by hand"),
+        (
+            lambda lab: lab.crash("paris-1"),
+            "paris-1, which led until then, has gone down",
+            "paris-1 goes down, by hand",
+        ),
+        (
+            lambda lab: lab.pause("paris-1"),
+            "stands still and does not renew its lease",
+            "the process of paris-1 stands",
+        ),
+    ],
+)
+def test_a_node_takes_the_lead_of_one_that_ceased_to_serve(calm, act: Callable[[Lab], None], says, root):
+    act(calm)
+    calm.run("8s")
+
+    found = calm.why("paris: leads")
+
+    assert says in found.steps[0].sentence
+    assert root in found.root.sentence
+
+
+def test_a_secondary_that_follows_a_new_leader_names_what_happened_to_the_old_one(calm):
+    calm.crash("paris-1")
+    calm.run("6s")
+
+    found = calm.why("tokyo: connected")
+
+    assert [step.sentence.split()[0] for step in found.steps] == ["tokyo-1", "paris-2", "paris-2", "paris-1"]
+    assert "announces itself to tokyo-1" in found.steps[1].sentence
+
+
+def test_a_secondary_without_answers_names_the_primary_that_stands_still(calm):
+    for node in calm["paris"].nodes:
+        calm.pause(node)
+    calm.run("20s")
+
+    found = calm.why("tokyo: disconnected")
+
+    assert found.steps[0].sentence.endswith("no heartbeat was answered for 15 s")
+    assert found.root.sentence == "the process of paris-1 stands still, by hand"
+
+
+def test_a_secondary_that_is_refused_names_why_the_primary_did(calm):
+    calm.seal("paris")
+    calm.run("1500ms")
+
+    found = calm.why("tokyo: disconnected")
+
+    assert found.root.sentence == "an operator asks paris-1 for it, by hand"
+    assert "paris-1 is sealed" in str(found)
+
+
+def test_a_secondary_of_a_demoted_primary_names_the_demotion(calm):
+    calm["paris"].demote()
+    calm.run("2s")
+
+    found = calm.why("tokyo: disconnected")
+
+    assert found.steps[1].sentence == "paris is secondary, idle"
+    assert found.origin == "operator"
+
+
+def test_a_revoked_secondary_names_the_revocation(calm):
+    calm["paris"].post("sys/replication/dr/primary/revoke-secondary", {"id": "tokyo"})
+    calm.run("2s")
+
+    found = calm.why("tokyo: disconnected")
+
+    assert found.origin == "operator"
+    assert "paris-1" in found.root.sentence
+
+
+def test_a_secondary_that_is_back_names_what_brought_it_back(calm):
+    calm.isolate("tokyo")
+    calm.run("20s")
+    calm.heal()
+    calm.run("30s")
+
+    assert calm.why("tokyo: connected").root.sentence == "cuts end (all), by hand"
+    assert calm.why("tokyo: guard found").root.sentence == "tokyo is cut off from every other site, by hand"
+
+
+def test_rotten_contents_name_the_damage(calm):
+    calm["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+    calm.run("1s")
+    calm.corrupt("tokyo", layer="storage")
+    calm["tokyo"].reindex()
+    calm.run("3s")
+
+    assert calm.why("tokyo: merkle-diff").origin == "operator"  # of the reindex, without which nobody had noticed
+    assert calm.why("tokyo: corrupted").root.sentence == "tokyo is damaged on purpose (storage), by hand"
+
+
+def test_of_several_damages_it_says_how_many_stand(calm):
+    calm["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+    calm.run("1s")
+    calm.corrupt("tokyo", layer="root")
+    calm.corrupt("tokyo", layer="subtree")
+    calm.run("1s")
+
+    assert "after 2 damages, any of which would do" in calm.why("tokyo: roots differ").steps[0].sentence
+
+
+def test_a_refused_connection_names_the_impostor(calm):
+    calm.impersonate("paris")
+    calm.run("18s")
+
+    for event in ("tokyo: message refused", "tokyo: disconnected"):
+        assert calm.why(event).root.sentence.startswith("an impostor takes the place of paris-")
+
+
+def test_what_a_step_of_a_scenario_did_is_named_with_its_number():
+    lab = Lab.load("scenarios/faults/stalled-leader.lab.yaml").run()
+
+    assert lab.why("paris: leads").root.sentence == "the process of paris-1 stands still, step 2: pause paris-1"
+    assert lab.why("paris-1: stepped down").steps[1:] == lab.why("paris: leads").steps
+
+
+def test_a_cluster_that_cannot_be_asked_names_what_took_its_leader(calm):
+    calm.crash("paris")
+    with pytest.raises((TimeoutError, RunbookError)):
+        calm["paris"].get("secret/data/app", timeout="1s")
+
+    found = calm.why("unknown")
+
+    assert found.root.sentence == "paris-1 goes down, by hand"
+
+
+def test_a_cluster_that_joins_after_silent_tries_names_the_operator():
+    lab = Lab.pair()
+    lab["paris"].enable_primary()
+    token = lab["paris"].post("sys/replication/dr/primary/secondary-token", {"id": "tokyo"}).wrap_info["token"]
+    lab.crash("paris-1")
+    lab.run("4s")
+    lab["tokyo"].post("sys/replication/dr/secondary/enable", {"token": token})
+    lab.run("3s")
+
+    found = lab.why("tokyo: idle")
+
+    assert found.origin == "operator"
+    assert "an operator asks tokyo-1 for it" in found.root.sentence
+
+
+def test_an_activation_that_ended_with_its_primary_names_the_end(calm):
+    calm["paris"].disable()
+    calm["paris"].enable_primary()
+    calm.run("3s")
+
+    for event in ("paris: connection_refused", "tokyo: disconnected"):
+        assert calm.why(event).origin == "operator"
+
+
+def test_a_standby_that_says_so_names_who_leads(calm):
+    calm["paris"].request("GET", "sys/health", node="paris-2")
+
+    assert "paris-2 is a standby: paris-1 leads" in str(calm.why("refused"))
+
+
+def test_a_secondary_that_cannot_be_promoted_yet_names_why_it_compares(short_ring):
+    short_ring.partition("paris", "tokyo")
+    short_ring.run("9s")
+    short_ring.heal()
+    short_ring.run(until=lambda lab: lab.trace.select("mode", cluster="tokyo")[-1].state.startswith("merkle"))
+    token = short_ring["tokyo"].operation_token()
+    short_ring["tokyo"].post("sys/replication/dr/secondary/promote", {"dr_operation_token": token}, token="")
+
+    found = short_ring.why("refused")
+
+    assert "tokyo is still catching up" in str(found)
+    assert found.root.sentence == "the line paris <> tokyo is cut both ways, by hand"
+
+
+def test_a_leader_that_recorded_nothing_is_not_said_to_serve_no_requests():
+    lab = Lab.pair(seed=5)  # without a cloud: the key store is nowhere
+    lab["paris"].post("sys/managed-keys/pkcs11/k", {"key_label": "k", "mechanism": "CKM_AES_GCM"}).raise_for_status()
+    assert lab["paris"].post("transit/keys/k", {"type": "managed_key", "managed_key_name": "k"}).status == 503
+
+    assert lab.why("refused").root.sentence == "paris-1 leads paris, and recorded no reason"

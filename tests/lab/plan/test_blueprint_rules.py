@@ -1,0 +1,83 @@
+"""A blueprint made in Python is judged before a lab is built of it: one sentence, and no lab that never ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.build import SHAPES
+from labkit.lab.hosts.client import BUILDERS
+from labkit.lab.plan.blueprint import BalancerPlan, Blueprint, ClientPlan, NodeSettings, WorkloadPlan, pair, triangle
+from labkit.lab.plan.blueprint_rules import judge
+
+SECOND_NS = 1_000_000_000
+WORK = WorkloadPlan(operation="put-secret", every_ns=SECOND_NS)
+SHOP = ClientPlan(name="shop", site="lisbon", use=("paris",), workload=(WORK,))
+FRONT = BalancerPlan(name="front", site="lisbon", use=("paris",))
+
+
+def clients(**how: Any) -> Blueprint:
+    return pair().with_clients(replace(SHOP, **how))
+
+
+def works(**how: Any) -> Blueprint:
+    return clients(workload=(replace(WORK, **how),))
+
+
+def balanced(**how: Any) -> Blueprint:
+    return replace(pair(), balancers=(replace(FRONT, **how),))
+
+
+def paris(**how: Any) -> Blueprint:
+    first, second = pair().clusters
+    return replace(pair(), clusters=(replace(first, **how), second))
+
+
+def linked(**how: Any) -> Blueprint:
+    first, *others = pair().links
+    return replace(pair(), links=(replace(first, **how), *others))
+
+
+def test_what_there_is_can_be_built():
+    for blueprint in (pair(), triangle(), clients(), balanced(), clients(check_ns=1, jitter_ppm=5)):
+        judge(blueprint, BUILDERS, SHAPES)
+
+
+@pytest.mark.parametrize(
+    ("blueprint", "says"),
+    [
+        (works(operation="putt-secret"), "shop, operation: expected an operation, got 'putt-secret'; there are: put-s"),
+        (works(every_ns=0), "shop, every_ns: expected a whole number from 1 up, got 0"),
+        (works(from_ns=-1), "shop, from_ns: expected a whole number from 0 up, got -1"),
+        (clients(jitter_ppm=1_000_001), "shop, jitter_ppm: expected parts per million, from 0 to 1000000, got 1000001"),
+        (clients(check_ns=-5), "shop, check_ns: expected a whole number from 0 up, got -5"),
+        (clients(backoff_ns=0), "shop, backoff_ns: expected a whole number from 1 up, got 0"),
+        (clients(use=()), "shop, use: expected a tuple of clusters, got a tuple; there are: paris, tokyo"),
+        (clients(use=("oslo",)), "shop, use: expected a cluster, got 'oslo'; there are: paris, tokyo"),
+        (clients(through="front"), "shop, through: expected a load balancer, got 'front'"),
+        (clients(site="oslo"), "shop, site: expected a site, got 'oslo'"),
+        (clients(consistent="yes"), "shop, consistent: expected True or False, got 'yes'"),
+        (paris(service_ns=-1), "paris, service_ns: expected a whole number from 0 up, got -1"),
+        (paris(fencing=1), "paris, fencing: expected True or False, got 1"),
+        (
+            paris(each=(NodeSettings(name="oslo"),)),
+            "paris, each: expected a node of paris, got 'oslo'; there are: paris-1",
+        ),
+        (
+            paris(each=(NodeSettings(name="paris-1", drift_ppm=-100_001),)),
+            "paris-1, drift_ppm: expected a whole number from -100000 to 100000, got -100001",
+        ),
+        (balanced(check_ns=0), "front, check_ns: expected a whole number from 1 up, got 0"),
+        (balanced(use=()), "front, use: expected a tuple of clusters"),
+        (balanced(name="paris-1"), "blueprint: expected a name of its own for each host, got 'paris-1'"),
+        (linked(back_ns=-4), "link paris-tokyo, back_ns: expected a whole number from 0 up, got -4"),
+        (linked(distribution="odd"), "link paris-tokyo, distribution: expected a distribution, got 'odd'"),
+        (linked(between=("paris", "oslo")), "link paris-oslo: expected a site, got 'oslo'"),
+    ],
+)
+def test_what_cannot_be_built_is_one_sentence(blueprint, says):
+    with pytest.raises(ValueError, match="^" + says):
+        Lab(blueprint)

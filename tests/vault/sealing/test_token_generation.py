@@ -1,0 +1,63 @@
+"""Generating tokens from key shares: what root tokens and operation tokens have in common.
+
+Texts and bodies of each: ``system/test_generate_root.py`` and ``replication/test_operation_token.py``.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.service.errors import BadRequest
+from labkit.vault.context import own_work
+from labkit.vault.sealing import token_generation
+from labkit.vault.sealing.token_generation import ATTEMPT, REFUSALS, Attempt, TokenKind, decode_attempt
+
+ONE, OTHER = (
+    TokenKind("node/one", lambda ctx: "hvs." + "1" * 24),
+    TokenKind("node/two", lambda ctx: "hvs." + "2" * 24),
+)
+
+
+def commit(service, made):
+    """Carry out one step."""
+    ctx = own_work(service.core)
+    answer = made(ctx)
+    service.core.commit(ctx.writes)
+    return answer
+
+
+def test_the_table_is_closed():
+    assert {following for events in ATTEMPT.values() for following in events.values()} == set(ATTEMPT)
+    assert set(REFUSALS) == {"start", "share"}
+
+
+def test_two_kinds_go_on_beside_each_other(service):
+    first = commit(service, lambda ctx: token_generation.start(ctx, ONE, None, None))
+    second = commit(service, lambda ctx: token_generation.start(ctx, OTHER, None, None))
+    assert first["nonce"] != second["nonce"]
+    for share in service.unseal_keys[:3]:
+        done = commit(service, lambda ctx, share=share: token_generation.update(ctx, OTHER, share, second["nonce"]))
+
+    assert (done["complete"], done["encoded_root_token"]) == (True, "")
+    assert commit(service, lambda ctx: token_generation.status(ctx, ONE))["nonce"] == first["nonce"]
+    assert commit(service, lambda ctx: token_generation.status(ctx, OTHER))["started"] is False
+
+
+def test_a_malformed_share_is_refused_before_the_attempt_is_looked_for(service):
+    with pytest.raises(BadRequest, match="valid hex or base64"):
+        commit(service, lambda ctx: token_generation.update(ctx, ONE, "!", None))
+    with pytest.raises(BadRequest, match="no root generation in progress"):
+        commit(service, lambda ctx: token_generation.update(ctx, ONE, "00" * 33, None))
+
+
+def test_cancelling_is_idempotent(service):
+    for _ in range(2):
+        assert commit(service, lambda ctx: token_generation.cancel(ctx, ONE)) is None
+    commit(service, lambda ctx: token_generation.start(ctx, ONE, "o" * 28, None))
+    commit(service, lambda ctx: token_generation.cancel(ctx, ONE))
+    assert commit(service, lambda ctx: token_generation.read_attempt(ctx, ONE)) is None
+
+
+def test_an_attempt_shows_only_its_progress():
+    assert repr(Attempt("n", "otp", ("aa", "bb"))) == "Attempt(progress=2)"
+    assert decode_attempt(b'["n","o",["aa"]]') == Attempt("n", "o", ("aa",))
