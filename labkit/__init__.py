@@ -9,20 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labkit.cloud.cloud import Cloud
+    from labkit.front.cloud import Cloud
+    from labkit.front.vault import Vault
     from labkit.lab.bench import Lab
     from labkit.service.message import Request, Response
-    from labkit.vault.vault_node import Vault
 
 __all__ = ["Cloud", "Lab", "Request", "Response", "Vault"]
 __version__ = "0.1.0"
 
 _MODULES = {
-    "Cloud": "labkit.cloud.cloud",
+    "Cloud": "labkit.front.cloud",
     "Lab": "labkit.lab.bench",
     "Request": "labkit.service.message",
     "Response": "labkit.service.message",
-    "Vault": "labkit.vault.vault_node",
+    "Vault": "labkit.front.vault",
 }
 
 

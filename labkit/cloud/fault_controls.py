@@ -9,10 +9,9 @@ from typing import Any
 from labkit.cloud.failures import ENDPOINTS, CloudFailures, PlannedFailure
 from labkit.cloud.parts import CloudParts
 from labkit.cloud.signing_keys import SigningKeys
-from labkit.service.arguments import duration_ns, flag, offset_ns, one_of, whole_number, wrong
+from labkit.service.arguments import MAX_FAILURES, duration_ns, flag, offset_ns, one_of, whole_number, wrong
 from labkit.service.cloud_environments import DEFAULT_ENVIRONMENT, ENVIRONMENTS
 
-MAX_FAILURES = 1_000_000
 MAX_RATE = 1_000_000
 
 

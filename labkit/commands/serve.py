@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from labkit.doors.real_files import RealFiles
     from labkit.doors.server import ServedDoor
     from labkit.doors.server_thread import TlsFiles
+    from labkit.front.vault import Vault
     from labkit.service.message import Response
-    from labkit.vault.vault_node import Vault
 
 __all__ = ["add_arguments", "serve"]
 
@@ -104,7 +104,7 @@ def _audit_files(folder: str | None) -> RealFiles | None:
 
 
 def _vault(given: argparse.Namespace) -> Vault:
-    from labkit.vault.vault_node import Vault
+    from labkit.front.vault import Vault
 
     chosen: dict[str, Any] = {"fips": given.fips, "environ": _cloud_variables()}
     if given.edition:

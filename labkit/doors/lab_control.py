@@ -15,9 +15,8 @@ from labkit.doors.lab_page import clock_of
 from labkit.doors.vault_control import newest
 from labkit.scenario.acts import ACTS, choices_of, names_of, read_act, shape_of
 from labkit.scenario.verb import RUNBOOK, Parameter
-from labkit.service.arguments import duration_ns, one_of, wrong
+from labkit.service.arguments import duration_ns, judge_failures, one_of, wrong
 from labkit.service.durations import parse_duration
-from labkit.vault.vault_arguments import judge_failures
 
 MAX_ADVANCE = "30d"
 MAX_SPEED = 1_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from labkit.cloud.cloud import Cloud
+from labkit.cloud.cloud_service import CloudService
 from labkit.lab.operations.operation_tokens import DR, generate_token
 from labkit.lab.operations.runbook_effects import Ask, Credentials
 from labkit.lab.plan.blueprint import ClusterPlan
@@ -35,7 +35,7 @@ class ClusterDriver(NamedTuple):
 
     ask: Callable[..., Response]
     work_through: Callable[..., str]
-    cloud: Callable[[], Cloud]
+    cloud: Callable[[], CloudService]
     queries: Queries
     credentials: MutableMapping[str, Credentials]
     files: Mapping[str, Files]
@@ -89,7 +89,7 @@ class Cluster(ShortForms):
         return self._driver.files[self.name]
 
     @property
-    def cloud(self) -> Cloud:
+    def cloud(self) -> CloudService:
         """The lab's cloud; it comes to the site of the first cluster where no blueprint names one."""
         return self._driver.cloud()
 

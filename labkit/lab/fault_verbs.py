@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labkit.cloud.cloud import Cloud
+from labkit.cloud.cloud_service import CloudService
 from labkit.lab.faults import LabFaults
 from labkit.vault.storage.interruption import BETWEEN
 
@@ -22,7 +22,7 @@ class FaultVerbs:
         """Raise RuntimeError where nothing may be changed; a lab says when."""
 
     @property
-    def cloud(self) -> Cloud:
+    def cloud(self) -> CloudService:
         """The cloud, with its faults; it comes to the site of the first cluster where no blueprint names one."""
         return self.faults.cloud
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from labkit.cloud.cloud import Cloud
+from labkit.cloud.cloud_service import CloudService
 from labkit.cloud.failures import ENDPOINTS
 from labkit.lab.nodes.node_host import NodeHost
 from labkit.lab.parts import Flapping, Parts
@@ -48,7 +48,7 @@ class LabFaults:
         self._network_faults = parts.network_faults
 
     @property
-    def cloud(self) -> Cloud:
+    def cloud(self) -> CloudService:
         """The cloud, which comes to the site of the first cluster where no blueprint names one."""
         parts = self._parts
         host = parts.clouds.get(CLOUD_HOST) or parts.add_cloud(parts.blueprint.clusters[0].site)

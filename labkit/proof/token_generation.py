@@ -24,15 +24,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from labkit.seeded import SeededEntropy, start
-from labkit.service.message import Request, Response, Suspended
+from labkit.service.message import Request, Response, Suspended, silence
 from labkit.vault.core import Environment, Settings
-from labkit.vault.outside_lab import no_outside
 from labkit.vault.replication.trust.operation_token import OPERATION, TOKEN
 from labkit.vault.sealing.initialise import set_up
 from labkit.vault.sealing.otp import decode
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.token_record import digest_of
-from labkit.vault.vault_node import Vault
+from labkit.vault.vault_node import VaultNode
 
 DR = "/v1/sys/replication/dr/"
 GENERATION = f"{DR}secondary/generate-operation-token/"
@@ -85,10 +84,11 @@ class TokenGeneration:
 
     def __init__(self, bounds: TokenBounds) -> None:
         self.bounds = bounds
-        vault = Vault(MemoryStorage(), _environment("birth"), Settings())
+        vault = VaultNode(MemoryStorage(), _environment("birth"), Settings())
         root_token, shares = set_up(vault.core, SHARES, THRESHOLD)
         for mode in ("enable", "demote"):
-            answer = vault.request("POST", f"{DR}primary/{mode}", headers={"X-Vault-Token": root_token})
+            answer = vault.handle(Request("POST", f"{DR}primary/{mode}", {"X-Vault-Token": root_token}))
+            assert isinstance(answer, Response), "neither asks another cluster"
             assert answer.status == 200, "a demoted primary is a secondary that follows none"
         storage: Any = vault.core.storage
         self._stored, self._state = storage.state(), vault.state()
@@ -149,11 +149,11 @@ class TokenGeneration:
             return _issued(following, decode(answer.body["encoded_token"], state.attempts[-1][1]))
         return following
 
-    def _vault(self, state: Ceremony, call: Asking) -> Vault:
+    def _vault(self, state: Ceremony, call: Asking) -> VaultNode:
         """Return a node that finds in its store what the state says."""
         storage = MemoryStorage.from_state(self._stored)
         environment = _environment(f"{call.kind} {len(state.attempts)} {len(state.held)}")
-        vault = Vault(storage, environment, Settings(), self._state)
+        vault = VaultNode(storage, environment, Settings(), self._state)
         core = vault.core
         rows = zip((OPERATION.record, TOKEN), state.stored, strict=True)
         found = {key: core.keys.encrypt(key, value, core.entropy) for key, value in rows if value is not None}
@@ -244,13 +244,13 @@ def _issued(state: Ceremony, token: str) -> Ceremony:
     return state._replace(held=held, valid=len(held))
 
 
-def _read(vault: Vault, key: str) -> bytes | None:
+def _read(vault: VaultNode, key: str) -> bytes | None:
     stored = vault.core.storage.get(key)
     return None if stored is None else vault.core.keys.decrypt(key, stored)
 
 
 def _environment(label: str) -> Environment:
-    return Environment(start, SeededEntropy(0, "proof", label), _unwatched, no_outside)
+    return Environment(start, SeededEntropy(0, "proof", label), _unwatched, lambda fetch: silence(fetch.address))
 
 
 def _unwatched(kind: str, **fields: Any) -> None:

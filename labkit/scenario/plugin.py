@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from labkit.doors.server import ServedDoor
+    from labkit.front.vault import Vault
     from labkit.lab.bench import Lab
-    from labkit.vault.vault_node import Vault
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -44,7 +44,7 @@ def labkit_seed() -> int:
 @pytest.fixture
 def labkit_vault(labkit_seed: int) -> Vault:
     """A vault as ``Vault.dev`` makes it: the same tokens, keys and answers in every run."""
-    from labkit.vault.vault_node import Vault
+    from labkit.front.vault import Vault
 
     return Vault.dev(seed=labkit_seed)
 
@@ -60,7 +60,7 @@ def labkit_server(labkit_vault: Vault, _labkit_door: ServedDoor) -> str:
 def _labkit_door(labkit_seed: int) -> Iterator[ServedDoor]:
     """One port for all tests; each puts a vault of its own behind it."""
     from labkit.doors.server import ServedDoor
-    from labkit.vault.vault_node import Vault
+    from labkit.front.vault import Vault
 
     door = ServedDoor(Vault.dev(seed=labkit_seed))
     with door:

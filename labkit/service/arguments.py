@@ -16,6 +16,7 @@ MAX_SHOWN_NAMES = 24
 MAX_SEED = 2**64 - 1
 MAX_DRIFT = 10
 MAX_OFFSET_NS = 365 * 86_400 * SECOND_NS
+MAX_FAILURES = 1_000_000
 
 _UNIT_AT_ITS_END = re.compile(r"[a-zµμ]\Z")
 
@@ -128,3 +129,9 @@ def duration_ns(name: str, value: Any, *, seconds: bool = False) -> int:
     if time_ns < 0:
         raise wrong(name, what, value)
     return time_ns
+
+
+def judge_failures(status: Any, times: Any) -> None:
+    """Return if failures can be asked for; ValueError for a status or number that cannot be."""
+    whole_number("status", "a status from 400 to 599", status, 400, 599)
+    whole_number("times", f"a whole number from 1 to {MAX_FAILURES}", times, 1, MAX_FAILURES)

@@ -19,13 +19,13 @@ from labkit.service.errors import NODE_SEALED, Unavailable
 from labkit.service.message import Body, Request
 from labkit.service.record import NamedTuple
 from labkit.vault import mount_caches
-from labkit.vault.core import SEALED
 from labkit.vault.mounts import ROOT
 from labkit.vault.replication import MODE_KEY
+from labkit.vault.seal_keys import SEALED, SealKeys
 from labkit.vault.storage.storage_view import StorageView
 
 if TYPE_CHECKING:
-    from labkit.vault.core import Core, SealKeys
+    from labkit.vault.core import Core
     from labkit.vault.managed_keys import ManagedKey
     from labkit.vault.mounts import Mount, Namespace, ResolvedRoute
     from labkit.vault.policies import Acl

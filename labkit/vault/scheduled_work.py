@@ -48,7 +48,7 @@ def next_due(core: Core) -> int | None:
     """Return when something falls due on this node, in nanoseconds since the epoch; None for never."""
     if core.keys.barrier is None or not core.leadership.active:
         return None
-    rebuild = core.replica.journal.rebuild
+    rebuild = core.replica.rebuild
     if rebuild is not None and rebuild.keep_pace(core.now()):
         core.next_due_ns, core.due_times = None, None
     if core.next_due_ns is None:

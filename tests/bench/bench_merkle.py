@@ -139,7 +139,7 @@ def primary(journal: type[Journal]) -> Callable[[int, int], Callable[[], None]]:
     """Return a maker of work of a primary with such a journal: as many KV writes as a flush holds, to so many paths."""
     vault = Vault.dev()
     core, headers = vault.core, {"X-Vault-Token": vault.root_token}
-    core.replica.journal = journal(core.storage)
+    core.replica._journal = journal(core.storage)
     vault.post("sys/replication/dr/primary/enable", {})
 
     def writes(begin: int, paths: int) -> Callable[[], None]:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from labkit import Lab
+from labkit.front.vault import Vault
 from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
-from labkit.vault.vault_node import Vault
 from tests.torture import test_random_labs
 
 SECOND_NS = 1_000_000_000

@@ -17,11 +17,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from labkit.front.vault import Vault
 from labkit.service.message import Request, Response
 from labkit.vault.core import Settings
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.storage.sqlite import SqliteStorage
-from labkit.vault.vault_node import Vault
 from tests.caches import events
 from tests.caches.twins import CACHES, STATE, Twins
 from tests.caches.usual_requests import prepare

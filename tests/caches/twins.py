@@ -18,12 +18,12 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from labkit import Vault
-from labkit.cloud.key_store import KeyStore
+from labkit.front.keystore import KeyStore
+from labkit.front.outside_lab import ResetPoint, ShiftedClock, no_outside
 from labkit.seeded import SeededEntropy
 from labkit.service.message import Body, Request, Response, Suspended, copied
 from labkit.vault.core import Environment, Leadership, Settings
 from labkit.vault.files import Files
-from labkit.vault.outside_lab import ResetPoint, ShiftedClock, no_outside
 from labkit.vault.sealing.initialise import DEV_MOUNTS, set_up
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.storage.sqlite import SqliteStorage

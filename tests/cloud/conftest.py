@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from labkit.cloud.cloud import Cloud
+from labkit.front.cloud import Cloud
 from labkit.seeded import START_NS, SeededEntropy
 from labkit.service.message import Fetch, Request, Response
 

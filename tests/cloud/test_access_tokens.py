@@ -7,8 +7,8 @@ from typing import Any
 import jwt
 
 from labkit.cloud.access_tokens import MAX_GROUPS
-from labkit.cloud.cloud import Cloud
 from labkit.cloud.resources import FLEXIBLE
+from labkit.front.cloud import Cloud
 from tests.cloud.conftest import MovedClock
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from labkit.cloud.application_directory import MAX_SECRETS
-from labkit.cloud.cloud import Cloud
+from labkit.front.cloud import Cloud
 from labkit.service.durations import SECOND_NS
 from tests.cloud.conftest import Ask, MovedClock, credentials
 

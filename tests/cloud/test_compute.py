@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from labkit.cloud.cloud import Cloud
 from labkit.cloud.compute import PAGE_ROWS
 from labkit.cloud.resources import FLEXIBLE
+from labkit.front.cloud import Cloud
 from tests.cloud.conftest import Ask, MovedClock
 
 VERSION = "api-version=2024-07-01"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from labkit.cloud.cloud import Cloud
 from labkit.cloud.development import MACHINES
+from labkit.front.cloud import Cloud
 
 
 def test_the_machines_are_those_that_are_named(cloud: Cloud) -> None:

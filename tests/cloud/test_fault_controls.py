@@ -7,9 +7,9 @@ from typing import Any
 import jwt
 import pytest
 
-from labkit.cloud.cloud import Cloud
 from labkit.cloud.failures import ENDPOINTS
 from labkit.cloud.machine import NoToken
+from labkit.front.cloud import Cloud
 from labkit.service.message import Fetch, Request
 from tests.cloud.conftest import PUBLIC, Ask, MovedClock
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from labkit.cloud.application_directory import LIFETIME_NS
-from labkit.cloud.cloud import Cloud
+from labkit.front.cloud import Cloud
 from tests.cloud.conftest import Ask, MovedClock, credentials
 
 

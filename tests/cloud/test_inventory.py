@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from labkit.cloud.cloud import Cloud
 from labkit.cloud.inventory import MAX_MACHINES, Inventory, guid
 from labkit.cloud.resources import FLEXIBLE
+from labkit.front.cloud import Cloud
 from labkit.seeded import SeededEntropy
 
 GROUPS = (("a", ("p", "q")), ("b", ("q",)), ("c", ("p",)))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from labkit.cloud.cloud import Cloud
 from labkit.cloud.machine import NoToken
+from labkit.front.cloud import Cloud
 from labkit.service.message import Response, respond
 
 

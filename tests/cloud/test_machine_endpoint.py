@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from labkit.cloud.cloud import Cloud
 from labkit.cloud.machine_endpoint import HOST, MAX_KEPT_TOKENS
 from labkit.cloud.parts import KeptToken
+from labkit.front.cloud import Cloud
 from labkit.service.message import Request
 from tests.cloud.conftest import MovedClock
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from labkit.cloud.access_tokens import of_application
-from labkit.cloud.cloud import Cloud
 from labkit.cloud.parts import CloudRequest, KeptToken
+from labkit.front.cloud import Cloud
 from labkit.service.cloud_environments import DEFAULT_ENVIRONMENT
 
 

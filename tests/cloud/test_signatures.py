@@ -10,8 +10,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from labkit.cloud.cloud import Cloud
 from labkit.cloud.signatures import compact, header_of, public_pem, verify_rs256
+from labkit.front.cloud import Cloud
 from labkit.service.cloud_environments import DEFAULT_ENVIRONMENT
 
 CLAIMS = {"sub": "a"}

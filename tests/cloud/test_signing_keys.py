@@ -7,8 +7,8 @@ from typing import Any
 import jwt
 import pytest
 
-from labkit.cloud.cloud import Cloud
 from labkit.cloud.signing_keys import SigningKeys
+from labkit.front.cloud import Cloud
 from labkit.seeded import SeededEntropy
 from labkit.service.cloud_environments import DEFAULT_ENVIRONMENT
 

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from hypothesis import currently_in_test_context
 
+from labkit.front.vault import Vault
 from labkit.service.message import Response, Suspended
 from labkit.vault.mounts import ResolvedRoute
-from labkit.vault.vault_node import Vault
 
 Outcomes = dict[str, dict[str, str]]
 
@@ -84,9 +84,9 @@ def pytest_configure(config: pytest.Config) -> None:
     handle, resume = Vault.handle, Vault.resume
 
     def handled(vault: Vault, request: Any) -> Response | Suspended:
-        vault._resolved = None
+        vault.resolved = None
         outcome = handle(vault, request)
-        harvest.note(vault._resolved, outcome)
+        harvest.note(vault.resolved, outcome)
         return outcome
 
     def resumed(vault: Vault, suspended: Suspended, answer: Response) -> Response | Suspended:

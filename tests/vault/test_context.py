@@ -10,11 +10,12 @@ from labkit import Vault
 from labkit.service.errors import NODE_SEALED, NotFound, Unavailable
 from labkit.service.message import Request
 from labkit.vault.context import NONCES_PER_DRAW, Caller, Context, as_engines_see, own_work
-from labkit.vault.core import Core, SealKeys
+from labkit.vault.core import Core
 from labkit.vault.mounts import Mount, ResolvedRoute
 from labkit.vault.policies import Acl
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.mode import Mode, advance
+from labkit.vault.seal_keys import SealKeys
 from labkit.vault.token_record import Token
 from labkit.vault.walk.suspension import Tape
 

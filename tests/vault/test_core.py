@@ -1,17 +1,15 @@
-"""Core: one writer of the keys, the order of a commit, and caches that hold no state."""
+"""Core: the order of a commit, what falls due, and caches that hold no state."""
 
 from __future__ import annotations
-
-import ast
 
 import pytest
 
 from labkit.real import entropy
-from labkit.service.errors import Unavailable
-from labkit.vault.core import Leadership, SealKeys, Settings
+from labkit.vault.core import Leadership, Settings
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.mode import Mode, advance
-from labkit.vault.storage.barrier import BarrierError, new_keyring
+from labkit.vault.seal_keys import SealKeys
+from labkit.vault.storage.barrier import new_keyring
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.storage_view import CachedRecords
 
@@ -21,48 +19,6 @@ PRIMARY = advance(Mode(), "enable_primary", cluster_id="set")
 def other_keys():
     """The keys of another replication set, open."""
     return SealKeys.opened(entropy(32), new_keyring(entropy, 0))
-
-
-def test_only_the_keys_part_assigns_keyring_and_root_key(checkout):
-    parts = ("barrier", "root_key", "progress")
-    assigned = {
-        path.name
-        for path in (checkout / "labkit" / "vault").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr in parts
-    }
-
-    assert assigned == {"core.py"}
-
-
-def test_sealed_keys_neither_encrypt_nor_decrypt():
-    keys = other_keys()
-    stored = keys.encrypt("a", b"1", entropy)
-    keys.drop()
-
-    assert keys.sealed
-    assert keys.root_key is None
-    with pytest.raises(Unavailable):
-        keys.decrypt("a", stored)
-    with pytest.raises(Unavailable):
-        keys.encrypt("a", b"1", entropy)
-
-
-def test_keys_come_back_from_their_state():
-    keys = other_keys()
-    again = SealKeys.from_state(keys.state())
-
-    assert again.decrypt("a", keys.encrypt("a", b"1", entropy)) == b"1"
-    assert again.fingerprint() == keys.fingerprint() != other_keys().fingerprint()
-    assert SealKeys.from_state(SealKeys(None, (b"share",), "n").state()).progress == (b"share",)
-
-
-def test_no_representation_shows_a_key():
-    keys = other_keys()
-
-    assert keys.root_key.hex() not in repr(keys)
-    assert repr(keys.root_key) not in repr(keys)
-    assert repr(keys) == "SealKeys(unsealed, progress=0)"
 
 
 def test_a_node_shows_its_name_and_whether_it_is_sealed(service):
@@ -172,23 +128,6 @@ def test_clearing_the_caches_keeps_the_objects_that_steps_hold(service):
     assert not records
 
 
-def test_a_mode_that_does_not_open_is_none_for_the_journal_and_refused_for_requests(service):
-    service.post("sys/replication/dr/primary/enable")
-    core, stored = service.core, service.core.storage.get(MODE_KEY)
-    assert not core.replica.is_damaged
-    core.storage.apply({MODE_KEY: stored[:-1] + bytes([stored[-1] ^ 1])}, 0)
-
-    assert core.replica.is_damaged
-    assert core.replica.mode == Mode()
-    with pytest.raises(BarrierError, match="stored at node/mode does not open"):
-        _ = core.replica.is_secondary
-    core.set_leadership(Leadership())
-    assert (core.replica.journal.on, tuple(core.damaged)) == (False, (MODE_KEY,))
-    assert service.next_due() is None
-    assert service.put("sys/seal").status == 500, "whether this is a secondary is not known"
-    assert service.get("sys/health").ok
-
-
 def test_a_commit_returns_the_number_of_its_entry(service):
     service.post("sys/replication/dr/primary/enable")
     core = service.core
@@ -214,21 +153,6 @@ def test_a_commit_is_reported_with_its_entry_and_whether_it_joined_a_set(service
 
     assert seen == [(None, {"node/a": b"1"}, False), (number, {"kv/a": b"2"}, False), (None, {"node/b": b"3"}, True)]
     assert core.keys.root_key == joined.root_key
-
-
-def test_the_journal_is_on_while_an_active_node_replicates(service):
-    core = service.core
-    on = []
-    for change in (
-        lambda: service.post("sys/replication/dr/primary/enable"),
-        lambda: service.set_leadership(Leadership(active=False)),
-        lambda: service.set_leadership(Leadership()),
-        lambda: service.post("sys/replication/dr/primary/disable"),
-    ):
-        change()
-        on.append((core.replica.journal.on, core.replica.is_secondary))
-
-    assert on == [(True, False), (False, False), (True, False), (False, False)]
 
 
 def test_a_node_that_steps_down_says_why(service, observed):

@@ -11,9 +11,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from labkit.cloud.cloud import Cloud
+from labkit.cloud.cloud_service import CloudService
 from labkit.cloud.development import MACHINES
-from labkit.cloud.key_store import KeyStore
+from labkit.cloud.key_store_service import KeyStoreService
 from labkit.cloud.machine import NoToken
 from labkit.lab.wire.host_services import HostServices
 from labkit.lab.wire.messages import ApiAnswer, ApiRequest, CloudAnswerTimer, malformed, size_of
@@ -47,9 +47,10 @@ class CloudHost:
         def now() -> int:
             return start_wall_ns + services.now()
 
-        self.cloud = Cloud(now, self.entropy, state["cloud"]) if state else Cloud.filled(now, self.entropy)
+        drawn = self.entropy
+        self.cloud = CloudService(now, drawn, state["cloud"]) if state else CloudService.filled(now, drawn)
         self.cloud.observe = self._observe
-        self.keystore = KeyStore(self.entropy, state.get("keystore"))
+        self.keystore = KeyStoreService(self.entropy, state.get("keystore"))
 
     def __repr__(self) -> str:
         return f"CloudHost({self.name} at {self.site})"

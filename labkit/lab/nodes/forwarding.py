@@ -25,7 +25,7 @@ from labkit.lab.wire.messages import (
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import FORWARDING_LOST, NOT_ACTIVE, Unavailable, to_response
 from labkit.service.message import Response
-from labkit.vault.vault_node import Vault
+from labkit.vault.vault_node import VaultNode
 
 PATIENCE_NS = 60 * SECOND_NS
 
@@ -48,7 +48,7 @@ class Forwarding:
     __slots__ = ("_incarnation", "_plan", "_services", "_vault", "calls", "serial")
 
     def __init__(
-        self, plan: NodePlan, services: HostServices, vault: Vault, incarnation: int, state: dict[str, Any] | None
+        self, plan: NodePlan, services: HostServices, vault: VaultNode, incarnation: int, state: dict[str, Any] | None
     ) -> None:
         state = state or {}
         self._plan, self._services, self._vault, self._incarnation = plan, services, vault, incarnation

@@ -51,7 +51,7 @@ from labkit.vault.replication.mode import Mode
 from labkit.vault.replication.state import State
 from labkit.vault.replication.tree.journal import Journal
 from labkit.vault.storage import Storage
-from labkit.vault.vault_node import Vault
+from labkit.vault.vault_node import VaultNode
 
 OF_REPLICATION = "/replication/"
 """What is in the path of every call of replication, unless it is percent-encoded."""
@@ -218,7 +218,7 @@ class NodeHost:
         self.forwarding = Forwarding(*parts, state.get("forwarding"))
         self.commits.link = self.link
 
-    def _build(self, state: dict[str, Any] | None) -> Vault:
+    def _build(self, state: dict[str, Any] | None) -> VaultNode:
         environment = Environment(
             self.clock.now,
             self.entropy,
@@ -237,7 +237,7 @@ class NodeHost:
             high_availability=True,
             backlog_entries=self.plan.cluster.backlog_entries,
         )
-        vault = Vault(self.store, environment, settings, state, self.files)
+        vault = VaultNode(self.store, environment, settings, state, self.files)
         self.commits = CommitReports(self.plan, self.services, vault.core, self.store)
         vault.core.on_commit, vault.core.on_step_down = self.commits.note, self._step_down
         if state is None:
@@ -257,7 +257,7 @@ class NodeHost:
 
     def _on_request(self, source: str, message: ApiRequest) -> None:
         core = self.vault.core
-        if core.replica.journal.rebuild is not None and self._waits(source, message):
+        if core.replica.rebuild is not None and self._waits(source, message):
             return
         if core.leadership.active or not self.forwarding.forward(source, message):
             request = new(Request, (*message.request[:-1], source))

@@ -10,7 +10,7 @@ from labkit.lab.wire.messages import HEADER_BYTES
 from labkit.vault.core import Leadership
 from labkit.vault.replication.mode import Mode
 from labkit.vault.replication.tree.journal import Journal
-from labkit.vault.vault_node import Vault
+from labkit.vault.vault_node import VaultNode
 
 
 class NodeReplica:
@@ -18,7 +18,7 @@ class NodeReplica:
 
     __slots__ = ("_core", "_incarnation", "_plan", "_services", "_vault")
 
-    def __init__(self, plan: NodePlan, services: HostServices, vault: Vault, incarnation: int) -> None:
+    def __init__(self, plan: NodePlan, services: HostServices, vault: VaultNode, incarnation: int) -> None:
         self._plan, self._services, self._incarnation = plan, services, incarnation
         self._vault, self._core = vault, vault.core
 

@@ -71,7 +71,7 @@ from labkit.vault.replication.sync import ask, heard, on
 from labkit.vault.replication.trust import activation, announcement, root_key_transfer
 from labkit.vault.sealing.stored_keys import kept_beside
 from labkit.vault.storage.barrier import KEYRING
-from labkit.vault.vault_node import Vault
+from labkit.vault.vault_node import VaultNode
 
 
 class ReplicationLink(NodeReplica):
@@ -93,7 +93,7 @@ class ReplicationLink(NodeReplica):
     )
 
     def __init__(
-        self, plan: NodePlan, services: HostServices, vault: Vault, incarnation: int, state: dict[str, Any] | None
+        self, plan: NodePlan, services: HostServices, vault: VaultNode, incarnation: int, state: dict[str, Any] | None
     ) -> None:
         state = state or {}
         super().__init__(plan, services, vault, incarnation)

@@ -42,7 +42,7 @@ from labkit.vault.replication.serving import (
     size_bytes,
 )
 from labkit.vault.replication.trust import activation, announcement, connection, root_key_transfer
-from labkit.vault.vault_node import Vault
+from labkit.vault.vault_node import VaultNode
 
 REFUSAL_BYTES = 64
 ANNOUNCEMENTS, ANNOUNCE_NS = 15, SECOND_NS
@@ -54,7 +54,7 @@ class Secondaries(NodeReplica):
     __slots__ = ("_admission", "_judged", "connected", "streams")
 
     def __init__(
-        self, plan: NodePlan, services: HostServices, vault: Vault, incarnation: int, state: dict[str, Any]
+        self, plan: NodePlan, services: HostServices, vault: VaultNode, incarnation: int, state: dict[str, Any]
     ) -> None:
         super().__init__(plan, services, vault, incarnation)
         self._admission = Admission(vault.core, self._send)

@@ -49,7 +49,7 @@ def start(ctx: Context, options: ReindexOptions) -> None:
 
 def progress(ctx: Context) -> ReindexProgress | None:
     """Return how far the reindex under way is; None without one, also when its index is in use and not stored yet."""
-    rebuild = ctx.core.replica.journal.rebuild
+    rebuild = ctx.core.replica.rebuild
     if rebuild is None or rebuild.stage == FLUSH:
         return None
     return ReindexProgress(rebuild.stage, rebuild.done, rebuild.total)

@@ -12,11 +12,12 @@ from labkit.service.message import Request
 from labkit.service.record import NamedTuple
 from labkit.vault import token_record, tokens
 from labkit.vault.context import Context, own_work
-from labkit.vault.core import Core, SealKeys
+from labkit.vault.core import Core
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import MOUNTS, ROOT, MountTable, encode_table, new_mount, read_table, write_table
 from labkit.vault.namespaces import own_mounts
 from labkit.vault.policies import store as policy_store
+from labkit.vault.seal_keys import SealKeys
 from labkit.vault.sealing.seal import SEAL_CONFIG, SealConfig, check_event, encode_config, unseal
 from labkit.vault.sealing.shamir import split
 from labkit.vault.storage.barrier import KEY_BYTES, KEYRING, BarrierError, encrypt_keyring, new_keyring

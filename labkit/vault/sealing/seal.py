@@ -16,9 +16,10 @@ from typing import Any
 
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
-from labkit.vault.core import Core, SealKeys
+from labkit.vault.core import Core
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.mounts import MOUNTS
+from labkit.vault.seal_keys import SealKeys
 from labkit.vault.sealing.shamir import MAX_SHARES, combine
 from labkit.vault.sealing.stored_keys import OWN_KEYRING, decrypted, is_rekeyed, open_keyring, passed_on, together
 from labkit.vault.storage.barrier import KEYRING, BarrierError, damaged

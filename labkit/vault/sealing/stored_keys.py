@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 
 from labkit.service.durations import SECOND_NS
 from labkit.service.record import NamedTuple
-from labkit.vault.core import fingerprint_of
+from labkit.vault.seal_keys import fingerprint_of
 from labkit.vault.storage.barrier import KEYRING, Barrier, BarrierError, KeyringTerm, decrypt_keyring, encrypt_keyring
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
-    from labkit.vault.core import Core, Entropy
+    from labkit.vault.core import Core
+    from labkit.vault.seal_keys import Entropy
 
 OWN_KEYRING = "node/keyring"
 ROOT_KEY = "node/root-key"

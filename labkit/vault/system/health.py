@@ -10,7 +10,7 @@ from labkit.service.errors import NODE_SEALED, BadRequest, Unavailable
 from labkit.service.message import Response, respond
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.core import SEALED
+from labkit.vault.seal_keys import SEALED
 from labkit.vault.sealing.initialise import read_cluster
 from labkit.vault.sealing.seal import seal_state
 

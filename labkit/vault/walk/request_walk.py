@@ -30,10 +30,11 @@ from labkit.service.record import new
 from labkit.service.routing import Match, parse_fields
 from labkit.vault import audit, quotas, token_record, tokens
 from labkit.vault.context import Caller, Context
-from labkit.vault.core import SEALED, Core
+from labkit.vault.core import Core
 from labkit.vault.mounts import MANAGED_KEYS, ROOT
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE
 from labkit.vault.policies.store import acl_for
+from labkit.vault.seal_keys import SEALED
 from labkit.vault.sealing.seal import SEAL_CONFIG
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.barrier import BarrierError

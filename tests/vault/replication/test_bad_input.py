@@ -20,6 +20,7 @@ from labkit.vault.replication.endpoints import ATTEMPT, DR
 from labkit.vault.replication.tree.journal import WAL_KEY
 from labkit.vault.sealing import otp
 from labkit.vault.token_record import digest_of
+from labkit.vault.vault_node import VaultNode
 
 NAN = float("nan")
 EVERYTHING = 'path "*" { capabilities = ["create", "read", "update", "delete", "list", "sudo"] }'
@@ -216,7 +217,7 @@ ODD: tuple[Any, ...] = (
 class Seat:
     """A vault in some mode that is asked directly, and the tokens that its callers show."""
 
-    def __init__(self, vault: Vault, mode: str, tokens: dict[str, str], refuses: Outcome | None = None) -> None:
+    def __init__(self, vault: VaultNode, mode: str, tokens: dict[str, str], refuses: Outcome | None = None) -> None:
         self.vault, self.mode, self.tokens, self.refuses = vault, mode, tokens, refuses
 
     def ask(self, row: Row, body: Any, token: str) -> Response:

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
+from labkit.front.outside_lab import no_outside
+from labkit.front.vault import Vault
 from labkit.service.errors import BadRequest
 from labkit.vault.context import own_work
 from labkit.vault.core import Environment
-from labkit.vault.outside_lab import no_outside
 from labkit.vault.sealing.initialise import CLUSTER, initialise, prepare, read_cluster
 from labkit.vault.sealing.seal import seal, unseal, unseal_with_root_key
 from labkit.vault.sealing.shamir import combine
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.vault_node import Vault
 
 
 @pytest.fixture

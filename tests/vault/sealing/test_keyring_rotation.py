@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from labkit import real
+from labkit.front.outside_lab import no_outside
+from labkit.front.vault import Vault
 from labkit.vault.core import Environment, Leadership
-from labkit.vault.outside_lab import no_outside
 from labkit.vault.sealing.initialise import set_up
 from labkit.vault.sealing.keyring_rotation import MAX_OPERATIONS
 from labkit.vault.sealing.stored_keys import OWN_KEYRING, kept_beside
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.barrier import KEYRING, ROTATION, decrypt_keyring, encrypt_keyring
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.vault_node import Vault
 
 DAY_NS = 86_400 * 10**9
 

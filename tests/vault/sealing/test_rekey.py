@@ -11,10 +11,11 @@ import pytest
 
 from labkit import Vault as FrontDoor
 from labkit import real
+from labkit.front.outside_lab import no_outside
+from labkit.front.vault import Vault
 from labkit.vault.context import own_work
 from labkit.vault.core import Environment, Leadership
-from labkit.vault.outside_lab import no_outside
-from labkit.vault.replication.tree.leaves import classify
+from labkit.vault.replication.tree.key_classes import classify
 from labkit.vault.sealing.initialise import set_up
 from labkit.vault.sealing.rekey import BACKUP, RECORD, REFUSALS, REKEY, Backup, Rekey, RekeyPlan, decode_rekey, read
 from labkit.vault.sealing.seal import OWN_SHARES, REKEYED
@@ -22,7 +23,6 @@ from labkit.vault.sealing.stored_keys import ROOT_KEY
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.barrier import KEYRING
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.vault_node import Vault
 
 
 def rekey(service, shares=4, threshold=2, *, required=3, **sent):

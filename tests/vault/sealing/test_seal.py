@@ -7,11 +7,11 @@ import base64
 import pytest
 
 from labkit import Vault
+from labkit.front.outside_lab import no_outside
 from labkit.real import entropy
 from labkit.service.errors import BadRequest
 from labkit.vault.core import Environment
 from labkit.vault.mounts import MOUNTS
-from labkit.vault.outside_lab import no_outside
 from labkit.vault.sealing.initialise import set_up
 from labkit.vault.sealing.seal import (
     SEAL,

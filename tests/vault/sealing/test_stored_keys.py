@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labkit.real import entropy
-from labkit.vault.core import SealKeys, fingerprint_of
+from labkit.vault.seal_keys import SealKeys, fingerprint_of
 from labkit.vault.sealing.stored_keys import (
     OWN_KEYRING,
     ROOT_KEY,

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from pysequoia import Tsk, decrypt
 
+from labkit.front.vault import Vault
 from labkit.vault.core import Leadership
 from labkit.vault.sealing import otp
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.vault_node import Vault
 
 ATTEMPT, UPDATE = "sys/generate-root/attempt", "sys/generate-root/update"
 KEYS = {row["name"]: row for row in json.loads((Path(__file__).parents[2] / "vectors/pgp.json").read_text())["vectors"]}

@@ -11,9 +11,9 @@ import pytest
 from pysequoia import Tsk, decrypt
 
 from labkit import Vault as FrontDoor
+from labkit.front.vault import Vault
 from labkit.vault.core import Leadership
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.vault_node import Vault
 
 INIT, UPDATE, VERIFY, BACKUP = "sys/rekey/init", "sys/rekey/update", "sys/rekey/verify", "sys/rekey/backup"
 KEYS = {row["name"]: row for row in json.loads((Path(__file__).parents[2] / "vectors/pgp.json").read_text())["vectors"]}

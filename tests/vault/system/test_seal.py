@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from pysequoia import Tsk, decrypt
 
+from labkit.front.vault import Vault
 from labkit.service.errors import Internal
 from labkit.vault.core import Leadership
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.vault_node import Vault
 
 SEALED = ["Vault is sealed"]
 KEYS = {row["name"]: row for row in json.loads((Path(__file__).parents[2] / "vectors/pgp.json").read_text())["vectors"]}

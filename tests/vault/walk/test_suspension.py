@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labkit.front.vault import Vault
 from labkit.seeded import SeededEntropy
 from labkit.service import fields
 from labkit.service.errors import BadRequest
@@ -30,7 +31,6 @@ from labkit.vault.replication.trust import api_certificate, connection
 from labkit.vault.sealing.initialise import set_up
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.vault_node import Vault
 from labkit.vault.walk.suspension import KEYS_REPLACED
 from tests.examples import examples
 
@@ -736,7 +736,7 @@ MANAGED = {"type": "managed_key", "managed_key_name": "hsm"}
 @pytest.mark.parametrize("cuts", [(), (0,), (0, 1)])
 def test_a_route_that_fetches_for_some_keys_is_the_same_cut_and_uncut(cuts):
     """One whose handler is a generator for managed keys only: an ordinary key's request is answered at once."""
-    from labkit.cloud.key_store import KeyStore
+    from labkit.front.keystore import KeyStore
 
     def run(world, cut_at):
         store, answers = KeyStore.dev(seed=3), []

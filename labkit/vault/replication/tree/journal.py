@@ -25,7 +25,6 @@ from typing import Any
 from labkit.service.record import new
 from labkit.vault.replication.tree.generation import Change, Entry, Generation, earlier, to_number
 from labkit.vault.replication.tree.kept_index import (
-    MARK,
     NUMBER_BYTES,
     TAIL,
     KeptNodes,
@@ -35,9 +34,11 @@ from labkit.vault.replication.tree.kept_index import (
     stale_pages,
     tail_slot,
 )
-from labkit.vault.replication.tree.merkle import OUTSIDE, MerkleTree, leaf_digest
+from labkit.vault.replication.tree.key_classes import OUTSIDE
+from labkit.vault.replication.tree.merkle import MerkleTree, leaf_digest
 from labkit.vault.replication.tree.rebuild import Rebuild
 from labkit.vault.replication.tree.tree_nodes import TreeNode
+from labkit.vault.replication.tree.unindexed_writes import UnindexedWrites
 from labkit.vault.storage import Storage, StoreError, Writes
 from labkit.vault.storage.fencing import StaleTerm
 
@@ -65,7 +66,7 @@ class Journal:
         "_generations",
         "_guards",
         "_named",
-        "_unmarked",
+        "_unindexed",
         "flushed",
         "last",
         "limit_bytes",
@@ -85,7 +86,7 @@ class Journal:
         self.last = 0  # number of the newest entry ever made
         self.flushed: int | None = None  # number of the entry at which the stored nodes stand; None: there are none
         self._named = 0  # how many names of changed keys the tail holds
-        self._unmarked = False  # whether it is known, while the journal is off, that no mark is stored
+        self._unindexed = UnindexedWrites(storage)
         self._empty_backlog()
 
     @classmethod
@@ -143,7 +144,8 @@ class Journal:
 
     def switch_off(self) -> None:
         """Forget tree and backlog: replication is disabled, the node steps down, or it is sealed."""
-        self.tree, self.flushed, self._named, self._unmarked = None, None, 0, False
+        self.tree, self.flushed, self._named = None, None, 0
+        self._unindexed.begin_again()
         self.rebuild = None
         self._empty_backlog()
 
@@ -245,7 +247,7 @@ class Journal:
             return None
         tree, storage = self.tree, self.storage
         if tree is None:
-            self._write_unindexed(writes, term)
+            self._unindexed.apply(writes, term)
             return None
         if not names:
             storage.apply(writes, term)
@@ -268,16 +270,6 @@ class Journal:
         if self.flushed is None or number - self.flushed >= storage.flush_entries or self._named >= FLUSH_KEYS:
             self._try_flush(term)
         return number
-
-    def _write_unindexed(self, writes: Writes, term: int) -> None:
-        """Write while the journal is off: the first change of a key of a tree ends what the mark says."""
-        if not self._unmarked and not all(key.startswith(OUTSIDE) for key in writes):
-            if self.storage.get(MARK) is not None:
-                writes = {**writes, MARK: None}
-            self.storage.apply(writes, term)
-            self._unmarked = True
-        else:
-            self.storage.apply(writes, term)
 
     def _try_flush(self, term: int) -> None:
         try:

@@ -14,17 +14,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from labkit.service.record import NamedTuple
+from labkit.vault.replication.tree.key_classes import LOCAL, REPLICATED
 from labkit.vault.replication.tree.tree_nodes import (
     DIGEST_BYTES,
     FAN_OUT,
-    LOCAL,
     PAGE_BYTES,
-    REPLICATED,
     TREES,
     TreeNodes,
 )
+from labkit.vault.replication.tree.unindexed_writes import MARK
 
-MARK = "node/index/mark"
 PAGES = {REPLICATED: "node/index/replicated/", LOCAL: "node/index/local/"}
 TAIL = "node/index/tail/"
 

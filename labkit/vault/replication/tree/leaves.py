@@ -1,9 +1,8 @@
-"""Leaves: which of the two trees a key is in, where in it, and the digest that stands for it there.
+"""Leaves: where in its tree a key is, and the digest that stands for it there.
 
-1. A key's prefix gives its class: replicated (tree 1), local (tree 2), or outside both trees.
-2. A leaf is SHA-256 over key, 0xFF, ciphertext, cut to 20 bytes.  UTF-8 never contains 0xFF or 0xFE, so no
+1. A leaf is SHA-256 over key, 0xFF, ciphertext, cut to 20 bytes.  UTF-8 never contains 0xFF or 0xFE, so no
    two pairs of key and ciphertext frame to the same bytes, and none to a node's, which begin with 0xFE.
-3. A key's bucket is the low 16 bits of its CRC-32: the same on every machine, far cheaper than a hash, and
+2. A key's bucket is the low 16 bits of its CRC-32: the same on every machine, far cheaper than a hash, and
    evenly spread.  The high byte is the page, the low byte the subpage.
 """
 
@@ -15,21 +14,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from labkit.vault.identifiers import long_sha256
-from labkit.vault.replication.tree.tree_nodes import DIGEST_BYTES, LOCAL, REPLICATED
-
-NO_TREE = 0
-
-CLASSES = {
-    "node/": NO_TREE,  # only this cluster's: mode, authority, WAL position, lease, kept index, seal configuration
-    "token/": LOCAL,  # service tokens
-    "cubbyhole/": LOCAL,  # their private storage
-    "lease/": LOCAL,  # leases; like the two above, shipped for disaster recovery only
-    "local/": LOCAL,  # data of local mounts
-}
-"""Class of every key by its first folder; all others are replicated."""
-
-OUTSIDE = tuple([prefix for prefix, tree in CLASSES.items() if tree == NO_TREE])
-"""What the keys outside both trees begin with: cheaper than ``classify`` where no more is asked."""
+from labkit.vault.replication.tree.tree_nodes import DIGEST_BYTES
 
 MAX_CACHED_LEAVES, MAX_CACHED_BYTES = 2_048, 1_024
 
@@ -62,11 +47,6 @@ class NothingKept:
     def leaves(self) -> Mapping[str, bytes]:
         """Return no leaves."""
         return {}
-
-
-def classify(key: str) -> int:
-    """Return a key's class: 1 replicated, 2 local (DR secondaries get both), 0 outside both trees, never shipped."""
-    return CLASSES.get(key[: key.find("/") + 1], REPLICATED)
 
 
 def bucket(key: str) -> int:

@@ -16,15 +16,12 @@ from operator import xor
 from typing import Any
 
 from labkit.vault.identifiers import long_sha256
+from labkit.vault.replication.tree.key_classes import CLASSES, LOCAL, NO_TREE, OUTSIDE, REPLICATED, classify
 from labkit.vault.replication.tree.leaves import (
-    CLASSES,
-    NO_TREE,
-    OUTSIDE,
     UNSETTLED,
     LeafStore,
     NothingKept,
     bucket,
-    classify,
     leaf_digest,
 )
 from labkit.vault.replication.tree.tree_nodes import (
@@ -32,9 +29,7 @@ from labkit.vault.replication.tree.tree_nodes import (
     DIGEST_BYTES,
     FAN_OUT,
     LAYERS,
-    LOCAL,
     PAGE_BYTES,
-    REPLICATED,
     TREE_TYPES,
     TREES,
     TreeNode,

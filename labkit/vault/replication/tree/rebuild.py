@@ -18,7 +18,8 @@ from typing import Any
 
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 from labkit.service.record import NamedTuple
-from labkit.vault.replication.tree.leaves import classify, computed_leaf
+from labkit.vault.replication.tree.key_classes import classify
+from labkit.vault.replication.tree.leaves import computed_leaf
 from labkit.vault.replication.tree.merkle import MerkleTree, tree_of
 from labkit.vault.storage import Storage
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from labkit.service.durations import SECOND_NS, format_instant
 from labkit.service.errors import BadRequest, Forbidden, ServiceError, Unavailable
 from labkit.service.message import Fetch, Request, Response, respond
-from labkit.vault.core import SealKeys
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.replication import reindex
 from labkit.vault.replication.mode import Mode, WrongMode, advance, by_token
 from labkit.vault.replication.trust import activation, api_certificate, connection
 from labkit.vault.replication.trust.activation import Bundle
+from labkit.vault.seal_keys import SealKeys
 from labkit.vault.sealing.seal import SEAL_CONFIG, SealConfig
 from labkit.vault.storage.barrier import KEYRING, BarrierError, decrypt_keyring
 from labkit.vault.storage.records import decode_record

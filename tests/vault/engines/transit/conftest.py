@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.keywrap import aes_key_wrap_with_padding
 
 from labkit import Vault
-from labkit.cloud.key_store import KeyStore
+from labkit.front.keystore import KeyStore
 from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.engines.transit.keyring import Keyring, KeyVersion, write_keyring

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from labkit import Vault
-from labkit.cloud.key_store import KeyStore
+from labkit.front.keystore import KeyStore
 from labkit.service.message import Request, Suspended
 from labkit.vault.engines.transit.keyring import decode_keyring
 from labkit.vault.engines.transit.table import TABLE

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.vault.replication.tree import kept_index
-from labkit.vault.replication.tree.kept_index import MARK, KeptNodes, changed_nodes, read_nodes, read_tail, tail_slot
+from labkit.vault.replication.tree.kept_index import KeptNodes, changed_nodes, read_nodes, read_tail, tail_slot
 from labkit.vault.replication.tree.merkle import MerkleTree, classify
+from labkit.vault.replication.tree.unindexed_writes import MARK
 from labkit.vault.storage.memory import MemoryStorage
 
 SLOTS = 4

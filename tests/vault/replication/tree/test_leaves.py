@@ -1,36 +1,12 @@
-"""Leaves: class, bucket and digest of a key."""
+"""Leaves: bucket and digest of a key."""
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.vault.replication.tree import leaves
-from labkit.vault.replication.tree.leaves import NO_TREE, NothingKept
-from labkit.vault.replication.tree.tree_nodes import LOCAL, REPLICATED
-
-
-@pytest.mark.parametrize(
-    ("key", "tree"),
-    [
-        ("core/mounts", REPLICATED),
-        ("policy/default", REPLICATED),
-        ("logical/6f1c/versions/a/1", REPLICATED),
-        ("logical/6f1c/token/a", REPLICATED),
-        ("nodes/a", REPLICATED),
-        ("token", REPLICATED),
-        ("token/id/ab", LOCAL),
-        ("cubbyhole/ab/x", LOCAL),
-        ("lease/auth/x", LOCAL),
-        ("local/mounts", LOCAL),
-        ("node/mode", NO_TREE),
-        ("node/index/page", NO_TREE),
-    ],
-)
-def test_the_first_folder_tells_the_class(key: str, tree: int) -> None:
-    assert leaves.classify(key) == tree
-    assert key.startswith(leaves.OUTSIDE) == (tree == NO_TREE)
+from labkit.vault.replication.tree.leaves import NothingKept
 
 
 @given(

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from labkit.front.outside_lab import no_outside
+from labkit.front.vault import Vault
 from labkit.real import entropy
 from labkit.vault.context import own_work
 from labkit.vault.core import Environment
-from labkit.vault.outside_lab import no_outside
 from labkit.vault.replication.shapes import malformed_answer
-from labkit.vault.replication.tree.leaves import classify
+from labkit.vault.replication.tree.key_classes import classify
 from labkit.vault.replication.trust import root_key_transfer
 from labkit.vault.replication.trust.root_key_transfer import LEFT_BEHIND, given, take, warn_if_left_behind
 from labkit.vault.sealing.initialise import set_up
@@ -24,7 +25,6 @@ from labkit.vault.storage import StoreError
 from labkit.vault.storage.barrier import KEYRING, KeyringTerm, decrypt_keyring, encrypt_keyring
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.vault_node import Vault
 
 THEIRS = b"t" * 32
 LATER = KeyringTerm(2, b"2" * 32, 5)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from labkit.front.outside_lab import ResetPoint, ShiftedClock
 from labkit.seeded import SeededEntropy
 from labkit.vault.core import Environment
-from labkit.vault.outside_lab import ResetPoint, ShiftedClock
 from labkit.vault.storage.memory import MemoryStorage
 
 

@@ -1,4 +1,4 @@
-"""Cloud: the simulated cloud, a service of its own: a Request in, a Response out.
+"""Cloud service: the simulated cloud, a service of its own: a Request in, a Response out.
 
 1. The header ``Host`` says which part answers: an environment's authority, compute API or directory, or a machine's
    endpoint.  Where the host is another, as at a served door, the first segment of the path names it, and
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from _thread import RLock  # threading itself is not loaded (R24)
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from labkit.cloud import application_directory, compute, identity_provider, machine_endpoint
 from labkit.cloud.access_tokens import claims_for, management_audience, of_machine
@@ -24,8 +24,7 @@ from labkit.cloud.machine import CloudMachine
 from labkit.cloud.parts import CloudParts, CloudRequest, keys_of
 from labkit.cloud.refusals import api_error
 from labkit.cloud.signatures import compact
-from labkit.service.arguments import one_of, wrong
-from labkit.service.arguments import seed as checked_seed
+from labkit.service.arguments import wrong
 from labkit.service.cloud_environments import DEFAULT_ENVIRONMENT, ENVIRONMENTS, CloudEnvironment, host_of
 from labkit.service.errors import ServiceError
 from labkit.service.message import Fetch, Request, Response, silence
@@ -49,7 +48,7 @@ def _hosts() -> dict[str, tuple[Answerer, CloudEnvironment]]:
     }
 
 
-class Cloud(FaultControls):
+class CloudService(FaultControls):
     """One simulated cloud with its four environments."""
 
     def __init__(
@@ -57,7 +56,6 @@ class Cloud(FaultControls):
     ) -> None:
         kept: Mapping[str, Any] = state or {}
         self.clock = now
-        self._takes_clock = False
         self.observe = _unwatched
         self._lock = RLock()
         self._hosts = _hosts()
@@ -75,41 +73,9 @@ class Cloud(FaultControls):
         return f"Cloud({len(self.inventory.machines)} machines)"
 
     @classmethod
-    def dev(
-        cls,
-        *,
-        clock: Callable[[], int] | None = None,
-        seed: int | None = None,
-        environment: str = DEFAULT_ENVIRONMENT,
-    ) -> Cloud:
-        """Make a cloud with machines web-1, web-2 and db-1, which is of another group and subscription, and scale set
-        fleet.
-
-        ``clock`` gives nanoseconds since the epoch; without it the cloud takes that of the vault that it is given to
-        (``Vault.dev(cloud=…)``); before that it goes by the wall clock, or stands in 2030 where it has a seed.  With a
-        ``seed`` ids, secrets and keys are the same every time, for lessons and tests.
-        """
-        one_of("environment", "a cloud environment", environment, ENVIRONMENTS)
-        if clock is not None and not callable(clock):
-            raise wrong("clock", "a function that gives nanoseconds since the epoch, or None", clock)
-        entropy: Callable[[int], bytes]
-        if seed is not None:
-            from labkit import seeded
-
-            checked_seed("seed", seed)
-            now, entropy = seeded.start, seeded.SeededEntropy(seed, "cloud")
-        else:
-            from labkit import real
-
-            now, entropy = real.now, real.entropy
-        cloud = cls.filled(clock or now, entropy, environment)
-        cloud._takes_clock = clock is None
-        return cloud
-
-    @classmethod
     def filled(
         cls, now: Callable[[], int], entropy: Callable[[int], bytes], environment: str = DEFAULT_ENVIRONMENT
-    ) -> Cloud:
+    ) -> Self:
         """Make a cloud that holds what ``dev`` promises."""
         from labkit.cloud.development import fill
 
@@ -186,17 +152,6 @@ class Cloud(FaultControls):
         """Send one request in process, as a served door does; silence becomes 503 there."""
         answer = self.handle(Request(method, path, headers or {}, json, remote_address))
         return answer if answer.status else api_error(503, "NoAnswer", "this part of the cloud does not answer")
-
-    def follow(self, now: Callable[[], int]) -> None:
-        """Take a vault's clock, unless this cloud was made with one of its own or follows another already.
-
-        Secrets stay as old as they were, and machines' endpoints get other tokens than they had.
-        """
-        if not self._takes_clock:
-            return
-        self.inventory.move_secrets(now() - self.clock())
-        self.parts.kept_tokens.clear()
-        self.clock, self._takes_clock = now, False
 
     def vm(self, name: str, resource_group: str = "") -> CloudMachine:
         """Return the handle of a machine; ``resource_group`` tells those of one name apart."""

@@ -1,4 +1,4 @@
-"""Cloud: which part answers a request, tokens of any making, and a state from which it goes on the same."""
+"""Cloud service: which part answers a request, tokens of any making, and a state from which it goes on the same."""
 
 from __future__ import annotations
 
@@ -8,19 +8,12 @@ from typing import Any
 import jwt
 import pytest
 
-from labkit import Cloud as FrontDoorCloud
-from labkit import Vault
-from labkit.cloud.cloud import Cloud
+from labkit.front.cloud import Cloud
 from labkit.seeded import SeededEntropy
-from labkit.service.cloud_environments import ENVIRONMENTS
 from labkit.service.message import Fetch, Request
 from tests.cloud.conftest import MovedClock
 
 KEYS = "/common/discovery/keys"
-
-
-def test_the_front_door_has_it() -> None:
-    assert FrontDoorCloud is Cloud
 
 
 def test_a_part_is_named_by_the_host_or_by_the_first_segment(cloud: Cloud) -> None:
@@ -118,63 +111,7 @@ def test_a_cloud_goes_on_from_its_state(cloud: Cloud, clock: MovedClock) -> None
     assert "web-3" not in str(cloud.state())
 
 
-@pytest.mark.parametrize(
-    ("how", "said"),
-    [
-        ({"environment": "MoonCloud"}, "environment: expected a cloud environment"),
-        ({"clock": 7}, "clock: expected a function"),
-        ({"seed": -1}, "seed: expected a whole number"),
-    ],
-)
-def test_a_cloud_that_cannot_be_made_is_refused(how: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        Cloud.dev(**how)
-
-
-def test_a_cloud_without_a_clock_takes_that_of_the_first_vault(clock: MovedClock) -> None:
-    free, own = Cloud.dev(seed=3), Cloud.dev(seed=3, clock=clock)
-    first, second = (lambda: 10**18), (lambda: 2 * 10**18)
-    for each in (free, own):
-        each.follow(first)
-        each.follow(second)
-
-    assert free.parts.now() == 10**18
-    assert own.parts.now() == clock()
-    vault = Vault.dev(seed=7, cloud=Cloud.dev(seed=3))
-    vault.advance("2h")
-    assert vault.cloud.parts.now() == vault.now()
-
-
-@pytest.mark.parametrize(("its_seed", "seed"), [(3, None), (None, 7)])
-def test_machines_log_in_though_their_cloud_was_made_at_another_time(its_seed: int | None, seed: int | None) -> None:
-    cloud = Cloud.dev(seed=its_seed)
-    before = cloud.vm("web-1").token()
-    vault = Vault.dev(seed=seed, cloud=cloud)
-    vault.post("auth/cloud/role/web", {"bound_resource_groups": "web"})
-
-    assert cloud.vm("web-1").token() != before
-    assert cloud.vm("web-1").login(vault, role="web").status == 200
-
-
 def test_a_clock_that_is_ahead_is_later(cloud: Cloud, clock: MovedClock) -> None:
     cloud.set_clock_ahead("1m")
 
     assert cloud.parts.now() == clock() + 60 * 10**9
-
-
-def test_a_cloud_in_another_environment() -> None:
-    cloud = Cloud.dev(seed=3, environment="CloudGermanCloud")
-
-    assert cloud.config["resource"] == "https://management.german.cloud.test/"
-    assert cloud.config["environment"] == "CloudGermanCloud"
-    assert cloud.vm("web-1").resource == cloud.config["resource"]
-
-
-def test_a_seed_gives_the_same_ids_and_secrets() -> None:
-    first, second = (Cloud.dev(seed=4) for _ in range(2))
-
-    assert first.vm("web-1").token() == second.vm("web-1").token()
-    assert first.state() == second.state() != Cloud.dev(seed=5).state()
-    assert len({key["kid"] for name in ENVIRONMENTS for key in first.jwks(name)["keys"]}) == 2 * len(ENVIRONMENTS)
-    assert Cloud.dev().config["client_secret"] != Cloud.dev().config["client_secret"]
-    assert repr(first) == "Cloud(5 machines)"

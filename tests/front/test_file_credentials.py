@@ -8,8 +8,8 @@ from contextlib import closing
 import pytest
 
 from labkit import Vault
+from labkit.front.file_credentials import StoredCredentials
 from labkit.vault.context import own_work
-from labkit.vault.credentials import StoredCredentials
 from labkit.vault.mounts import namespace_at, new_mount, read_table, write_table
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.records import decode_record

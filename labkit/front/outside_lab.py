@@ -13,9 +13,9 @@ from labkit.vault.identifiers import UUID_BYTES, uuid_texts
 from labkit.vault.storage import Storage
 
 if TYPE_CHECKING:
-    from labkit.cloud.cloud import Cloud
-    from labkit.cloud.key_store import KeyStore
-    from labkit.vault.cloud_link import CloudLink
+    from labkit.cloud.cloud_service import CloudService
+    from labkit.cloud.key_store_service import KeyStoreService
+    from labkit.front.cloud_link import CloudLink
 
 
 class ShiftedClock:
@@ -76,33 +76,38 @@ def _request_ids() -> Callable[[], str]:
     return real.many_at_once(uuid_texts, real.DRAWS * UUID_BYTES)
 
 
-def cloud_link(core: Core, *, seed: int | None = None, given: Cloud | None = None, replaces: bool = False) -> CloudLink:
+def cloud_link(
+    core: Core, *, seed: int | None = None, given: CloudService | None = None, replaces: bool = False
+) -> CloudLink:
     """Return the link to a cloud: the given one, or one that has a vault's clock, and its seed if it has one.
 
     A vault that variables of its environment configure is left to them.
     """
-    from labkit.vault.cloud_link import CloudLink
+    from labkit.front.cloud_link import CloudLink
 
     now = core.now
 
-    def make() -> Cloud:
-        from labkit.cloud.cloud import Cloud
+    def make() -> CloudService:
+        from labkit.front.cloud import Cloud
 
         return Cloud.dev(clock=now, seed=seed)
 
     if given is not None:
-        given.follow(now)
+        from labkit.front.cloud import Cloud
+
+        if isinstance(given, Cloud):  # that of a lab goes by the lab's clock
+            given.follow(now)
     configures = not any(name.startswith("CLOUD_") for name in core.settings.environ)
     return CloudLink(make, given, replaces, configures)
 
 
-def key_store(seed: int | None = None, given: KeyStore | None = None) -> Callable[[], KeyStore]:
+def key_store(seed: int | None = None, given: KeyStoreService | None = None) -> Callable[[], KeyStoreService]:
     """Return what gives the store of external keys: the given one, or one that is made at the first call (R24)."""
     kept = [given] if given is not None else []
 
-    def store() -> KeyStore:
+    def store() -> KeyStoreService:
         if not kept:
-            from labkit.cloud.key_store import KeyStore
+            from labkit.front.keystore import KeyStore
 
             kept.append(KeyStore.dev(seed=seed))
         return kept[0]

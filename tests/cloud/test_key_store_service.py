@@ -1,4 +1,4 @@
-"""The key store: keys by label, made or read, worked with; and its state."""
+"""Key store service: keys by label, made or read, worked with; and its state."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from labkit.cloud.key_store import KeyStore
+from labkit.front.keystore import KeyStore
 from labkit.seeded import SeededEntropy
 from labkit.service.message import Request
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from labkit import Cloud, Vault
+from labkit.front.cloud_link import CONFIG, CloudLink
 from labkit.service.message import Fetch, Request, Response, respond, silence
-from labkit.vault.cloud_link import CONFIG, CloudLink
 from labkit.vault.storage.memory import MemoryStorage
 
 KEYS = Fetch("https://login.cloud.test", Request("GET", "/common/discovery/keys"))

@@ -1,4 +1,4 @@
-"""Key store: the simulated store of external keys, a service of its own: a Request in, a Response out.
+"""Key store service: the simulated store of external keys, a service of its own: a Request in, a Response out.
 
 1. Key bytes never leave it; what is done with a key is asked for: ``POST /v1/operations`` with the operation and items.
 2. ``state`` returns all that it holds as plain values, and a store that is built from it goes on the same (R3).
@@ -13,7 +13,6 @@ from typing import Any
 from labkit.cloud import key_operations
 from labkit.cloud.key_operations import KeyRefused, StoredKey
 from labkit.service.arguments import one_of, text, whole_number
-from labkit.service.arguments import seed as checked_seed
 from labkit.service.encoding import to_base64
 from labkit.service.errors import ServiceError
 from labkit.service.key_mechanisms import MAX_LABEL_CHARACTERS, MECHANISMS
@@ -21,7 +20,7 @@ from labkit.service.message import Fetch, Request, Response, respond
 from labkit.service.request_path import split_path
 
 
-class KeyStore:
+class KeyStoreService:
     """One simulated store of external keys, by label."""
 
     def __init__(self, entropy: Callable[[int], bytes], state: Mapping[str, Any] | None = None) -> None:
@@ -30,18 +29,6 @@ class KeyStore:
 
     def __repr__(self) -> str:
         return f"KeyStore({len(self._keys)} keys)"
-
-    @classmethod
-    def dev(cls, *, seed: int | None = None) -> KeyStore:
-        """Make an empty store; with a ``seed`` its keys are the same every time."""
-        if seed is None:
-            from labkit import real
-
-            return cls(real.entropy)
-        from labkit import seeded
-
-        checked_seed("seed", seed)
-        return cls(seeded.SeededEntropy(seed, "key store"))
 
     @property
     def labels(self) -> tuple[str, ...]:

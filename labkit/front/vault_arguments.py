@@ -11,7 +11,6 @@ from labkit.service.arguments import seed as checked_seed
 from labkit.vault.core import Settings
 
 EDITIONS = ("enterprise", "community")
-MAX_FAILURES = 1_000_000
 
 _VERSION = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}(\+ent)?", re.ASCII)
 _NUMBERS = ("max_request_bytes", "backlog_entries", "nonce_limit")
@@ -61,12 +60,6 @@ def judge_path(path: Any) -> None:
     named = path if isinstance(path, str) else str(path) if hasattr(path, "__fspath__") else ""
     if not named or "\0" in named:
         raise wrong("path", "the path of a file such as lab.db", path)
-
-
-def judge_failures(status: Any, times: Any) -> None:
-    """Return if failures can be asked for; ValueError for a status or number that cannot be."""
-    whole_number("status", "a status from 400 to 599", status, 400, 599)
-    whole_number("times", f"a whole number from 1 to {MAX_FAILURES}", times, 1, MAX_FAILURES)
 
 
 def advance_ns(duration: Any) -> int:

@@ -1,0 +1,1 @@
+"""Front: what users hold: ``Lab``, ``Vault``, ``Cloud``, the key store, and the pytest plugin."""

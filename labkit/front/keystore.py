@@ -1,0 +1,21 @@
+"""Key store: a simulated store of external keys to hold in the hand, for the managed keys of a vault."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from labkit import real, seeded
+from labkit.cloud.key_store_service import KeyStoreService
+from labkit.service.arguments import seed as checked_seed
+
+
+class KeyStore(KeyStoreService):
+    """One simulated store of external keys, outside a lab."""
+
+    @classmethod
+    def dev(cls, *, seed: int | None = None) -> Self:
+        """Make an empty store; with a ``seed`` its keys are the same every time."""
+        if seed is None:
+            return cls(real.entropy)
+        checked_seed("seed", seed)
+        return cls(seeded.SeededEntropy(seed, "key store"))

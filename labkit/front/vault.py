@@ -1,0 +1,255 @@
+"""Vault: a secrets service to hold in the hand: one node, ready to use, with a cloud and a key store beside it.
+
+1. Threads may share a vault: one is let in at a time.
+2. ``calls`` and requested failures are no state: they are lost when a vault is saved.
+3. What a request fetches is answered at once: by the cloud or the key store beside it.
+"""
+
+from __future__ import annotations
+
+from _thread import RLock  # threading itself is not loaded (R24)
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from labkit.front.outside_lab import ResetPoint, ShiftedClock, cloud_link, key_store, outside_lab, settings_of
+from labkit.service.errors import ServiceError
+from labkit.service.key_store_address import KEY_STORE_ADDRESS
+from labkit.service.message import Body, Fetch, Request, Response, Suspended, respond
+from labkit.service.record import new
+from labkit.service.short_forms import ShortForms
+from labkit.vault import scheduled_work
+from labkit.vault.calls import Calls
+from labkit.vault.core import Environment, Settings
+from labkit.vault.files import Files
+from labkit.vault.storage import Storage
+from labkit.vault.vault_node import VaultNode
+
+if TYPE_CHECKING:
+    from labkit.cloud.cloud_service import CloudService
+    from labkit.cloud.key_store_service import KeyStoreService
+    from labkit.doors.server import ServedDoor
+    from labkit.front.cloud import Cloud
+    from labkit.front.cloud_link import CloudLink
+
+
+class Vault(VaultNode, ShortForms):
+    """A secrets service of one node, which answers in process; ``serve`` opens a port for other programs."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        environment: Environment,
+        settings: Settings | None = None,
+        state: Mapping[str, Any] | None = None,
+        files: Files | None = None,
+    ) -> None:
+        super().__init__(storage, environment, settings, state, files)
+        self._born: ResetPoint | None = None  # as ``dev`` made it
+        self._link: CloudLink | None = None
+        self._make_link: Callable[[], CloudLink] | None = None  # to a cloud, where one is beside it
+        self._keystore: Callable[[], KeyStoreService] | None = None  # makes the one beside it at the first call
+        self._lock = RLock()
+        self._files_given = files
+        self.root_token = ""
+        self.unseal_keys: tuple[str, ...] = ()
+        self.calls = Calls()
+        self._failures: list[int] = []
+
+    @classmethod
+    def dev(
+        cls,
+        *,
+        clock: Callable[[], int] | None = None,
+        seed: int | None = None,
+        cloud: CloudService | None = None,
+        keystore: KeyStoreService | None = None,
+        **settings: Any,
+    ) -> Vault:
+        """Make a vault of one node in memory, initialised and unsealed: secret/ (KV v2), transit/, auth/cloud/.
+
+        ``clock`` gives nanoseconds since the epoch (by default the wall clock); ``settings`` are, among others,
+        ``edition``, ``version``, ``fips`` and ``environ`` (all in ``Settings``).  ``root_token`` and ``unseal_keys``
+        (five shares, three open it) are attributes of the result.
+        With a ``seed`` the same requests get the same answers every time, for lessons and tests, never for secrets:
+        entropy comes from the seed, and the clock begins in 2030 and moves by ``advance`` only.  ``cloud`` is that in
+        which machines log in, ``keystore`` that of managed keys, each one of its own unless given.
+        """
+        from labkit.vault.sealing.initialise import DEV_MOUNTS, set_up
+        from labkit.vault.storage.memory import MemoryStorage
+
+        if settings or any(given is not None for given in (clock, seed, cloud, keystore)):
+            from labkit.front.vault_arguments import judge_settings  # a start without settings is light (R24)
+
+            judge_settings(clock, settings, seed, cloud, keystore)
+        vault = cls(MemoryStorage(), outside_lab(clock, seed), settings_of(settings))
+        vault.root_token, vault.unseal_keys = set_up(vault.core, mounts=DEV_MOUNTS)
+        vault._make_link = lambda: cloud_link(vault.core, seed=seed, given=cloud)
+        vault._keystore = key_store(seed, keystore)
+        if cloud is not None:
+            assert vault.cloud
+        vault._born = ResetPoint(vault.core.storage, vault.environment, vault.state())
+        return vault
+
+    @classmethod
+    def open(cls, path: str, *, clock: Callable[[], int] | None = None, **settings: Any) -> Vault:
+        """Open a vault stored in an SQLite file, set up as ``dev`` does when the file is new.
+
+        The file holds the key shares and the root token beside the data, so that the vault unseals itself: it is for
+        practice only.  It is this vault's until ``close`` or the end of the process.  StoreError, which names the
+        file, says why one cannot be opened: in use, damaged, not to be written, no space left, another program's.
+        """
+        from labkit.front.file_credentials import unseal_stored
+        from labkit.front.vault_arguments import judge_path, judge_settings
+        from labkit.vault.sealing.initialise import DEV_MOUNTS
+        from labkit.vault.storage.sqlite import SqliteStorage
+
+        judge_path(path)
+        judge_settings(clock, settings)
+        storage = SqliteStorage(path)
+        try:
+            vault = cls(storage, outside_lab(clock), settings_of({"storage_type": "sqlite", **settings}))
+            vault.root_token, vault.unseal_keys = unseal_stored(vault.core, storage, DEV_MOUNTS)
+            vault._make_link = lambda: cloud_link(vault.core, replaces=True)
+            vault._keystore = key_store()
+        except BaseException:
+            storage.close()
+            raise
+        return vault
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        json: Body | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        remote_address: str = "127.0.0.1",
+    ) -> Response:
+        """Send one request in process; sends the given headers only."""
+        with self._lock:
+            if self.core.next_due_ns != 0:  # 0: nothing ever falls due
+                self.tick()
+            self.resolved = None
+            if self._failures:
+                response = respond(self._failures.pop(0), {"errors": ["failure asked for with fail_next"]})
+            else:
+                outcome = self.handle(new(Request, (method, path, headers or {}, json, remote_address)))
+                while isinstance(outcome, Suspended):
+                    outcome = self.resume(outcome, self._fetch(outcome.fetch))
+                response = outcome
+            self.calls.add(method, path, json, self.resolved, response)
+        return response
+
+    @property
+    def cloud(self) -> Cloud:
+        """The simulated cloud whose machines log in here; asking for it configures ``auth/cloud/`` for it."""
+        with self._lock:
+            link = self._cloud_link
+            if link is None:
+                raise ValueError("this vault has no cloud beside it: Vault.dev() and Vault.open() have, and a lab has")
+            cloud: Cloud = link.connect(self.handle, self.root_token)
+            return cloud
+
+    @property
+    def keystore(self) -> KeyStoreService:
+        """The simulated store of the external keys that managed keys name."""
+        if self._keystore is None:
+            raise ValueError("this vault has no key store beside it: Vault.dev() and Vault.open() have")
+        return self._keystore()
+
+    def serve(self, port: int = 0, *, control: bool = False) -> ServedDoor:
+        """Return a door on a loopback port, for a ``with`` that gives its URL: a real server, on a thread.
+
+        With ``control`` it has the control interface too, for whoever has its key.
+        """
+        from labkit.doors.server import ServedDoor
+        from labkit.doors.server_thread import DoorSettings
+
+        settings = DoorSettings(max_request_bytes=self.core.settings.max_request_bytes, control=control)
+        return ServedDoor(self, port, settings)
+
+    def close(self) -> None:
+        """Close the file of a vault that was opened from one; a vault in memory needs no closing."""
+        close = getattr(self.core.storage, "close", None)
+        if close is not None:
+            with self._lock:
+                if not self.sealed:
+                    with suppress(ServiceError):  # the counts are a little too low then, as after a crash
+                        scheduled_work.store_nonce_counts(self.core)
+                close()
+
+    def use_files(self, files: Files) -> None:
+        """Keep files there from now on, also after ``reset``."""
+        with self._lock:
+            self._files_given = files
+            super().use_files(files)
+
+    def unseal_with(self, shares: tuple[str, ...]) -> None:
+        """Give key shares (hex) to this node."""
+        with self._lock:
+            super().unseal_with(shares)
+
+    def reset(self) -> None:
+        """Go back to how ``dev`` made it: contents, keys, files, clock and calls; a seed begins again.
+
+        Its own cloud is made again too: ask ``cloud`` for its machines again.  One that it was given stays as it is.
+        """
+        born = self._born
+        if born is None:
+            raise ValueError("only what Vault.dev() made can be reset; this vault's contents are a file's or a lab's")
+        with self._lock:
+            self._build(born.storage(), self.core.settings, born.state, self._files_given or Files())
+            self.calls, self._failures, self._link = Calls(), [], None
+            born.rewind(self.environment)
+
+    def fail_next(self, status: int, times: int = 1) -> None:
+        """Let the next ``request`` calls fail with a status before they reach a handler."""
+        from labkit.service.arguments import judge_failures
+
+        judge_failures(status, times)
+        self._failures.extend([status] * times)
+
+    def advance(self, duration: str | int) -> None:
+        """Move this vault's clock forward by a duration such as ``2h``, and do what is due by then."""
+        from labkit.front.vault_arguments import advance_ns
+
+        clock = self.environment.now
+        if not isinstance(clock, ShiftedClock):
+            raise ValueError("this vault's clock is its lab's: let time pass with lab.run(duration)")
+        with self._lock:
+            clock.shift_ns += advance_ns(duration)
+            self.tick()
+
+    def next_due(self) -> int | None:
+        """Return when something falls due, in nanoseconds since the epoch; None for never (R5)."""
+        with self._lock:
+            return super().next_due()
+
+    def tick(self) -> int:
+        """Do what is due, each item a step of its own; return how many items that were."""
+        with self._lock:
+            return super().tick()
+
+    def reload_keyring(self) -> None:
+        """Install a changed keyring; seal when this node's root key does not decrypt it."""
+        with self._lock:
+            super().reload_keyring()
+
+    def _fetch(self, fetch: Fetch) -> Response:
+        """Answer what a request fetches: from the cloud beside this vault, or from wherever its environment leads.
+
+        Nothing sleeps until a fetch is due: the clock of a vault outside a lab is moved on.
+        """
+        clock, outside, link = self.environment.now, self.environment.fetch, self._cloud_link
+        if isinstance(clock, ShiftedClock):
+            clock.shift_ns += max(fetch.not_before_ns - clock(), 0)
+        if self._keystore is not None and fetch.address == KEY_STORE_ADDRESS:
+            return self.keystore.answer(fetch)
+        return outside(fetch) if link is None else link.fetch(fetch, outside)
+
+    @property
+    def _cloud_link(self) -> CloudLink | None:
+        if self._link is None and self._make_link is not None:
+            self._link = self._make_link()
+        return self._link

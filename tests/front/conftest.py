@@ -1,0 +1,20 @@
+"""Fixtures of the front: a vault in development mode."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit import Vault
+from tests.vault.conftest import ManualClock
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """A clock that stands at the start of 2030."""
+    return ManualClock()
+
+
+@pytest.fixture
+def service(clock: ManualClock) -> Vault:
+    """A vault in development mode on a manual clock: secret/ (KV v2) and transit/, root token sent by short forms."""
+    return Vault.dev(clock=clock)

@@ -1,0 +1,85 @@
+"""Cloud: one that is made by hand: its clock, its seed, its environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from labkit import Cloud as FrontDoorCloud
+from labkit import Lab, Vault
+from labkit.front.cloud import Cloud
+from labkit.service.cloud_environments import ENVIRONMENTS
+from tests.cloud.conftest import MovedClock
+
+
+def test_the_front_door_has_it() -> None:
+    assert FrontDoorCloud is Cloud
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"environment": "MoonCloud"}, "environment: expected a cloud environment"),
+        ({"clock": 7}, "clock: expected a function"),
+        ({"seed": -1}, "seed: expected a whole number"),
+    ],
+)
+def test_a_cloud_that_cannot_be_made_is_refused(how: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Cloud.dev(**how)
+
+
+def test_a_cloud_without_a_clock_takes_that_of_the_first_vault() -> None:
+    clock = MovedClock()
+    free, own = Cloud.dev(seed=3), Cloud.dev(seed=3, clock=clock)
+    first, second = (lambda: 10**18), (lambda: 2 * 10**18)
+    for each in (free, own):
+        each.follow(first)
+        each.follow(second)
+
+    assert free.parts.now() == 10**18
+    assert own.parts.now() == clock()
+    vault = Vault.dev(seed=7, cloud=Cloud.dev(seed=3))
+    vault.advance("2h")
+    assert vault.cloud.parts.now() == vault.now()
+
+
+@pytest.mark.parametrize(("its_seed", "seed"), [(3, None), (None, 7)])
+def test_machines_log_in_though_their_cloud_was_made_at_another_time(its_seed: int | None, seed: int | None) -> None:
+    cloud = Cloud.dev(seed=its_seed)
+    before = cloud.vm("web-1").token()
+    vault = Vault.dev(seed=seed, cloud=cloud)
+    vault.post("auth/cloud/role/web", {"bound_resource_groups": "web"})
+
+    assert cloud.vm("web-1").token() != before
+    assert cloud.vm("web-1").login(vault, role="web").status == 200
+
+
+def test_a_cloud_in_another_environment() -> None:
+    cloud = Cloud.dev(seed=3, environment="CloudGermanCloud")
+
+    assert cloud.config["resource"] == "https://management.german.cloud.test/"
+    assert cloud.config["environment"] == "CloudGermanCloud"
+    assert cloud.vm("web-1").resource == cloud.config["resource"]
+
+
+def test_a_seed_gives_the_same_ids_and_secrets() -> None:
+    first, second = (Cloud.dev(seed=4) for _ in range(2))
+
+    assert first.vm("web-1").token() == second.vm("web-1").token()
+    assert first.state() == second.state() != Cloud.dev(seed=5).state()
+    assert len({key["kid"] for name in ENVIRONMENTS for key in first.jwks(name)["keys"]}) == 2 * len(ENVIRONMENTS)
+    assert Cloud.dev().config["client_secret"] != Cloud.dev().config["client_secret"]
+    assert repr(first) == "Cloud(5 machines)"
+
+
+def test_a_vault_beside_a_lab_s_cloud_leaves_it_its_clock() -> None:
+    lab = Lab.pair(seed=7)
+    cloud = lab.cloud
+    before = cloud.parts.now()
+    vault = Vault.dev(seed=7, cloud=cloud)
+
+    vault.advance("2h")
+
+    assert cloud.parts.now() == before
