@@ -9,6 +9,7 @@
 #   make fix        what ruff can put right by itself
 #   make lessons    list the lessons, and how to open them
 #   make notebook   install JupyterLab into .venv and open the lessons in the browser
+#   make dist       the wheel and the source distribution, in dist/
 #   make bench      the speed measurements of tests/bench
 #   make prove      search replication, election, client and operation token to the end, within bounds that take minutes
 #   make torture    500,000 odd requests, 1,000 random labs, 1,000 recounts of losses; ARGS is requests and a seed;
@@ -29,7 +30,7 @@ COVERED = service vault cloud sim lab
 
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick coverage mutants lint fix lessons notebook bench prove torture
+.PHONY: demo test quick coverage mutants lint fix lessons notebook dist bench prove torture
 
 demo: $(VENV)/core
 	@$(VENV)/bin/labkit demo $(ARGS)
@@ -67,6 +68,9 @@ lessons: $(VENV)/core
 
 notebook: $(VENV)/notebook
 	@$(VENV)/bin/python -m jupyterlab notebooks $(ARGS)
+
+dist: $(VENV)/dev
+	@$(VENV)/bin/python -m hatchling build $(ARGS)
 
 bench: $(VENV)/dev
 	@set -e; for script in tests/bench/*.py; do \

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from labkit.service.message import Request, Response
 
 __all__ = ["Cloud", "Lab", "Request", "Response", "Vault"]
-__version__ = "0.1.0"
+__version__ = "0.9.0"
 
 _MODULES = {
     "Cloud": "labkit.front.cloud",

@@ -63,6 +63,7 @@ def test_a_named_python_is_taken(checkout: Path, tmp_path: Path) -> None:
         ("mutants", ["python -m tests.mutants"]),
         ("lint", ["ruff check .", "ruff format --check .", "mypy", "lint-imports"]),
         ("fix", ["ruff check --fix .", "ruff format ."]),
+        ("dist", ["python -m hatchling build"]),
         ("demo", ["labkit demo"]),
         ("lessons", ["labkit lessons"]),
         ("notebook", ["python -m jupyterlab notebooks"]),

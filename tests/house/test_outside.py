@@ -46,6 +46,7 @@ TOOLS = {
     "ipykernel": "nbclient starts it",
     "pytest-xdist": "make test runs on two processes",
     "pytest-cov": "make coverage measures with it",
+    "hatchling": "make dist builds with it",
     "ruff": "tests/house/test_tools.py runs it",
     "mypy": "tests/house/test_tools.py runs it",
     "import-linter": "tests/house/test_imports.py runs it",

@@ -1,10 +1,12 @@
-"""The wheel alone is enough: built, installed into an empty environment away from the sources, used."""
+"""Wheel and source distribution are enough: built, installed into an empty environment away from the sources, used."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import sysconfig
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -15,23 +17,25 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from the checkout."""
-    folder = tmp_path_factory.mktemp("wheel")
-    run(
-        Path(sys.executable),
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "-w",
-        str(folder),
-        str(checkout),
-        at=folder,
-    )
-    (built,) = folder.glob("*.whl")
-    return built
+def built(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of what `make dist` builds from the checkout."""
+    folder = tmp_path_factory.mktemp("dist")
+    run(Path(sys.executable), "-m", "hatchling", "build", "--directory", str(folder), at=checkout)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> Path:
+    """The wheel."""
+    (found,) = built.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def source(built: Path) -> Path:
+    """The source distribution."""
+    (found,) = built.glob("*.tar.gz")
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +49,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_wheel_carries_what_the_package_ships(wheel: Path, checkout: Path) -> None:
-    carried = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    carried = carried_by(wheel)
 
     wanted = {
         home + str(path.relative_to(checkout / folder))
@@ -61,6 +65,36 @@ def test_the_wheel_carries_what_the_package_ships(wheel: Path, checkout: Path) -
     assert {name.split("/")[0] for name in carried} == {"labkit"}
     assert any(name.startswith("labkit/_notebooks/") for name in carried)
     assert any(name.startswith("labkit/_scenarios/") for name in carried)
+
+
+def test_the_source_distribution_holds_the_project(source: Path, checkout: Path) -> None:
+    with tarfile.open(source) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+
+    wanted = {"README.md", "LICENSE", "Makefile", "pyproject.toml", ".github/CHANGELOG.md", "tests/house/test_wheel.py"}
+    assert sorted(wanted - held) == []
+    assert sorted(shipped(checkout) - held) == []
+
+
+@pytest.mark.parametrize("form", ["wheel", "source"])
+def test_either_is_installed_without_a_network_and_shows_its_pages(
+    form: str, wheel: Path, source: Path, checkout: Path, tmp_path: Path
+) -> None:
+    """Dependencies are those of this environment, by a path; the package is the one that was built."""
+    package = wheel
+    if form == "source":
+        options = ("--quiet", "--no-deps", "--no-index", "--no-build-isolation")
+        run(Path(sys.executable), "-m", "pip", "wheel", *options, "-w", str(tmp_path), str(source), at=tmp_path)
+        (package,) = tmp_path.glob("*.whl")
+        assert carried_by(package) == carried_by(wheel)
+    programs = empty_environment(tmp_path / "environment")
+    run(programs / "python", "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(package), at=tmp_path)
+
+    version = wheel.name.split("-")[1]
+    where = run(programs / "python", "-c", "import labkit; print(labkit.__file__, labkit.__version__)", at=tmp_path)
+    assert where == f"{package_folder(programs) / 'labkit' / '__init__.py'} {version}\n"
+    assert run(programs / "labkit", "--version", at=tmp_path).startswith(f"labkit {version}, Python ")
+    assert run(programs / "labkit", "help", "words", at=tmp_path).startswith("# Words\n")
 
 
 def test_the_installed_copy_finds_them(installed: Path, checkout: Path, tmp_path: Path) -> None:
@@ -103,6 +137,31 @@ def test_lessons_and_scenarios_are_copied_and_a_new_file_is_run(
 
 def test_the_version_is_that_of_the_wheel(installed: Path, wheel: Path, tmp_path: Path) -> None:
     assert run(installed / "labkit", "--version", at=tmp_path).startswith(f"labkit {wheel.name.split('-')[1]}, Python ")
+
+
+def carried_by(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name for name in archive.namelist() if ".dist-info/" not in name}
+
+
+def shipped(checkout: Path) -> set[str]:
+    """What git tracks or, without it, the modules."""
+    listed = subprocess.run(["git", "ls-files"], cwd=checkout, capture_output=True, text=True, check=False)
+    modules = {str(path.relative_to(checkout)) for path in (checkout / "labkit").rglob("*.py")}
+    return {name for name in listed.stdout.splitlines() if (checkout / name).is_file()} or modules
+
+
+def empty_environment(folder: Path) -> Path:
+    """The programs' folder of a new environment, which finds this one's libraries by a path."""
+    venv.create(folder, with_pip=True)
+    programs = folder / "bin"
+    (package_folder(programs) / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return programs
+
+
+def package_folder(programs: Path) -> Path:
+    (found,) = programs.parent.glob("lib/python3*/site-packages")
+    return found
 
 
 def files(folder: Path, pattern: str) -> list[str]:
