@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from labkit import reference
@@ -48,7 +50,8 @@ def test_an_entry_is_found_in_any_case(topic: str, name: str) -> None:
             "nothing",
             None,
             "no topic is called 'nothing'; "
-            "known: architecture, rules, api, coverage, scenario, regions, verbs, invariants, testing, proof",
+            "known: vault, lab, scenario, verbs, invariants, regions, serve, testing, differences, words, coverage, "
+            "speed, proof, api, rules, architecture",
         ),
         ("verbs", "crsh", "no entry of verbs is called 'crsh'; did you mean crash?"),
         ("scenario", "xyz", "no entry of scenario is called 'xyz'; known: none"),
@@ -59,6 +62,55 @@ def test_what_does_not_exist_is_refused_with_a_hint(topic: str, name: str | None
         entry(topic, name) if name else page(topic)
 
     assert str(refused.value) == said
+
+
+def test_a_part_of_the_differences_is_an_entry_and_any_other_word_is_looked_for() -> None:
+    parts = entries("differences")
+
+    assert list(parts) == [
+        *("service", "namespaces", "tokens", "seal", "audit", "kv", "transit", "cloud", "replication", "clusters"),
+    ]
+    assert entry("differences", "Transit") == parts["transit"]
+    assert parts["transit"].startswith("transit\n\n**batches**\n    a failed item makes")
+    found = entry("differences", "wrapping")
+    assert re.findall(r"(?m)^(\w+)$|^\*\*(.+)\*\*$", found) == [
+        ("tokens", ""),
+        ("", "wrapping tokens in JWT form"),
+        ("replication", ""),
+        ("", "response wrapping on a DR secondary"),
+    ]
+    assert entry("differences", "existing name").count("**") == 2  # over the end of a line
+
+
+def test_every_difference_is_a_row_of_a_part() -> None:
+    text = page("differences")
+    rows = [text for part in entries("differences").values() for text in reference._rows(part)]
+
+    assert len(rows) == len(re.findall(r"(?m)^\*\*", text)) >= 56
+    assert all(line.startswith(("#", "**", "    ")) for line in text.partition("\n## ")[2].splitlines()[1:] if line)
+
+
+def test_a_word_is_found_by_each_of_its_names_and_by_what_is_said_of_it() -> None:
+    words = entries("words")
+
+    assert len(words) >= 40
+    assert words["standby"] == words["active node"] == entry("words", "Standby")
+    assert words["guard"].startswith("**guard**\n    short form of a cluster's contents")
+    assert entry("words", "jitter") == words["retry budget"]
+    assert entry("words", "acknowledged").count("**RPO, RTO**") == 1
+
+
+@pytest.mark.parametrize("word", ["no such word", "", " "])
+def test_a_word_that_stands_nowhere_is_refused(word: str) -> None:
+    with pytest.raises(UnknownTopic, match="no entry of differences is called"):
+        entry("differences", word)
+
+
+def test_every_rule_and_decision_begins_with_a_line_that_says_it_all() -> None:
+    numbered = {name: text.split("\n")[2] for name, text in entries("rules").items() if name[1:].isdigit()}
+
+    assert [name for name, line in numbered.items() if not re.fullmatch(r"\*\*[^*]+\.\*\*", line)] == []
+    assert [name for name, line in numbered.items() if len(line) > 118] == []
 
 
 def test_every_standing_rule_is_described_by_its_name() -> None:

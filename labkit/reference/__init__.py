@@ -1,7 +1,8 @@
 """Reference: the pages that `labkit help` shows, written in Markdown beside this file or generated from tables.
 
-1. A page is named by its topic and has entries: the rules by number, the verbs by name, the others by section.
-2. What code and tests cite (`R4`, `decision D14`, `spec, Limits`) is an entry of such a page.
+1. A page is named by its topic and has entries: the rules by number, verbs and words by name, the others by section.
+2. A page may list *rows*, each a name in bold and below it an indented text; these are found by any word in them.
+3. What code and tests cite (`R4`, `decision D14`, `spec, Limits`) is an entry of such a page.
 """
 
 from __future__ import annotations
@@ -23,16 +24,22 @@ WIDTH = 110
 _FOLDER = Path(__file__).resolve().parent
 
 TOPICS = {
-    "architecture": "the map: packages, the walk of a request, where things are",
-    "rules": "rules R1 to R25 and the decisions C, K, T, A and D; `rules R4` shows one",
-    "api": "the API in brief: what the code cites as `spec`",
-    "coverage": "what each endpoint answers and where that is known from; `labkit coverage WORD` shows some",
+    "vault": "one node of the service in Python: requests, keys, machines that log in, a file, clients in process",
+    "lab": "clusters on a simulated network: operations, faults, what was lost and why, going back, pictures",
     "scenario": "the keys of a scenario file, when its steps begin, how it is judged",
-    "regions": "measured latencies between regions of a public cloud, for links, with their sources",
     "verbs": "what a step of a timeline can do; `verbs crash` shows one, with a file that uses it",
     "invariants": "what always has to hold in a lab, when that is judged, what breaks it; `invariants 'one primary'`",
+    "regions": "measured latencies between regions of a public cloud, for links, with their sources",
+    "serve": "a vault, its cloud or the clusters of a lab behind real ports; the control interface; every option",
     "testing": "how to test a client of the API with labkit, in a repository of your own",
+    "differences": "where labkit is unlike real servers; `differences transit`, or any word that is looked for",
+    "words": "what a term means; `words guard` shows one",
+    "coverage": "what each endpoint answers and where that is known from; `labkit coverage WORD` shows some",
+    "speed": "what labkit was tried on, and how fast it is there",
     "proof": "what `labkit prove` searches, what that shows, and what it does not",
+    "api": "the API in brief: what the code cites as `spec`",
+    "rules": "rules R1 to R25 and the decisions C, K, T, A and D; `rules R4` shows one",
+    "architecture": "the map: packages, the walk of a request, where things are",
 }
 
 
@@ -70,6 +77,8 @@ judged on the events that can break it, by other means than the code that keeps 
 instant and what was seen; it never stops a lab that is driven by hand.  `lab.invariants.verdicts()` lists them all;
 `lab.watch(name, check)` adds one of your own.  A verdict says *does not apply* where there was no occasion to judge."""
 
+ROW = re.compile(r"(?m)^\*\*(.+?)\*\*.*\n(?: {4}.*(?:\n|$))+")
+
 SEE_EXAMPLES = "`labkit help verbs NAME` shows one verb, with a file that uses it."
 
 
@@ -93,18 +102,21 @@ def page(topic: str) -> str:
 
 
 def entry(topic: str, name: str) -> str:
-    """Return one entry of a page, such as R4 of the rules; raise UnknownTopic."""
+    """Return one entry of a page, such as R4 of the rules, else its rows that contain a word; raise UnknownTopic."""
     known = entries(topic)
     by_spelling = {key.lower(): text for key, text in known.items()}
-    if name.lower() not in by_spelling:
+    found = by_spelling.get(name.lower()) or "\n\n".join(dict.fromkeys(_rows_with(topic, name)))
+    if not found:
         raise UnknownTopic(_unknown(f"entry of {topic}", name, known))
-    return by_spelling[name.lower()]
+    return found
 
 
 def entries(topic: str) -> dict[str, str]:
-    """Return the entries of a page by name, in its order: R4 of the rules, a section of the others."""
+    """Return the entries of a page by name, in its order: R4 of the rules, a word, a section of the others."""
     if topic == "verbs":
         return _verbs()
+    if topic == "words":
+        return {name: text for names, text in _rows(page(topic)) for name in names.split(", ")}
     found: dict[str, str] = {}
     for part in re.split(r"(?m)^(?=##)", page(topic))[1:]:
         heading, _, body = part.partition("\n")
@@ -113,6 +125,20 @@ def entries(topic: str) -> dict[str, str]:
         if body.strip():
             found[name] = f"{title}\n\n{body.strip(chr(10)).rstrip()}"
     return found
+
+
+def _rows(text: str) -> list[tuple[str, str]]:
+    """The rows of a page by their names."""
+    return [(row[1], row[0].rstrip()) for row in ROW.finditer(text)]
+
+
+def _rows_with(topic: str, word: str) -> Iterator[str]:
+    """The rows that contain a word, below the title of their section."""
+    wanted = " ".join(word.lower().split())
+    for title, section in entries(topic).items():
+        rows = [text for _, text in _rows(section) if wanted in " ".join(text.lower().split())]
+        if rows and wanted:
+            yield "\n\n".join(rows if topic == "words" else [title, *rows])
 
 
 def _verbs() -> dict[str, str]:

@@ -21,6 +21,9 @@ def test_help_lists_the_pages(capsys: pytest.CaptureFixture[str]) -> None:
         (["rules"], "# Rules and decisions"),
         (["rules", "R4"], "R4 One step, one transaction"),
         (["architecture"], "# Architecture"),
+        (["differences", "transit"], "transit\n\n**batches**\n    a failed item"),
+        (["differences", "wrapping"], "tokens\n\n**wrapping tokens in JWT form**\n"),
+        (["words", "guard"], "**guard**\n    short form"),
         (["verbs", "crash"], "crash: Take a node, or all nodes of a cluster, down"),
     ],
 )

@@ -172,7 +172,7 @@ HEAD = """\
 
 What each of {built} endpoints answers, as tests show it, and where that is known from: *recorded* (a real server
 answered so, and the same requests are replayed here), *spec* (the API's specification says so), *documentation* (what
-is published about servers of this API; where nothing is, labkit's own choice, see README, "Unlike real servers").
+is published about servers of this API; where nothing is, labkit's own choice, see `labkit help differences`).
 Mounts stand at their usual places: `secret/` is KV version 2, `kv/` version 1. PUT is accepted wherever POST is.
 
 ## Clients tried
