@@ -1,11 +1,14 @@
-"""Fixtures of the front: a vault in development mode."""
+"""Fixtures of the front: a vault in development mode, and the text of a small scenario."""
 
 from __future__ import annotations
 
 import pytest
 
 from labkit import Vault
+from tests.scenario import conftest as of_scenarios
 from tests.vault.conftest import ManualClock
+
+vary = of_scenarios.vary
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ BREACHES = [
     ("service/planted.py", "from labkit.vault import vault", "packages"),
     ("service/planted.py", FOR_ANNOTATIONS + "from labkit.vault import vault", "packages"),
     ("planted.py", "STANDS_IN_NO_LAYER = True", "packages"),
+    ("doors/planted.py", "from labkit.front import gallery", "packages"),
     ("vault/storage/planted.py", "from labkit import real", "handed-in"),
     ("sim/planted.py", "from labkit.service import message", "sim"),
     ("lab/planted.py", "from labkit.vault.engines import kv", "lab"),

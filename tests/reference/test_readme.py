@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from labkit.cli import main
+from tests.front import test_pytest_plugin
+from tests.front.test_pytest_plugin import Play
 from tests.reference import snippets
-from tests.scenario import test_plugin
-from tests.scenario.test_plugin import Play
 
 pytest_plugins = ["pytester"]
 
-keeper, play = test_plugin.keeper, test_plugin.play  # fixtures
+keeper, play = test_pytest_plugin.keeper, test_pytest_plugin.play  # fixtures
 
 MAX_WORDS = 1_000
 

@@ -7,12 +7,12 @@ import re
 import pytest
 
 from labkit.reference import page
-from tests.scenario import test_plugin
-from tests.scenario.test_plugin import Play
+from tests.front import test_pytest_plugin
+from tests.front.test_pytest_plugin import Play
 
 pytest_plugins = ["pytester"]
 
-keeper, play = test_plugin.keeper, test_plugin.play  # fixtures
+keeper, play = test_pytest_plugin.keeper, test_pytest_plugin.play  # fixtures
 
 SNIPPETS = re.findall(r"(?ms)^```python\n(.*?)^```$", page("testing"))
 

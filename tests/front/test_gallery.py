@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labkit.views.gallery import FOLDER, keep
+from labkit.front.gallery import FOLDER, keep
 
 
 def test_the_pictures_are_current(tmp_path):
@@ -12,4 +12,4 @@ def test_the_pictures_are_current(tmp_path):
     assert names == sorted(path.name for path in FOLDER.glob("*.svg"))
     for name in names:
         drawn, kept = ((folder / name).read_text(encoding="utf-8") for folder in (tmp_path, FOLDER))
-        assert drawn == kept, f"{name}: run python -m labkit.views.gallery"
+        assert drawn == kept, f"{name}: run python -m labkit.front.gallery"

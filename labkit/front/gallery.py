@@ -1,6 +1,6 @@
 """Gallery: the pictures of the README, drawn from the scenario that ``labkit demo`` runs.
 
-``python -m labkit.views.gallery`` draws them again into ``labkit/reference``; a test compares them with the code.
+``python -m labkit.front.gallery`` draws them again into ``labkit/reference``; a test compares them with the code.
 """
 
 from __future__ import annotations

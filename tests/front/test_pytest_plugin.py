@@ -19,7 +19,7 @@ Vary = Callable[..., str]
 Play = Callable[..., pytest.RunResult]
 CHECKOUT = Path(__file__).parents[2]
 QUICK = {"refusals.lab.yaml", "split-brain.lab.yaml"}
-PLUGIN = CHECKOUT / "labkit" / "scenario" / "plugin.py"
+PLUGIN = CHECKOUT / "labkit" / "front" / "pytest_plugin.py"
 
 
 class Keeper:
@@ -48,7 +48,7 @@ def play(
     """Run pytest over some files; the plugin is there by its entry point, or named where labkit is not installed."""
     for name in ("CI", "BUILD_NUMBER"):  # with them pytest repeats whole failures in its summary
         monkeypatch.delenv(name, raising=False)
-    named = [] if pytestconfig.pluginmanager.has_plugin("labkit") else ["-p", "labkit.scenario.plugin"]
+    named = [] if pytestconfig.pluginmanager.has_plugin("labkit") else ["-p", "labkit.front.pytest_plugin"]
 
     def run(*arguments: str, **files: str) -> pytest.RunResult:
         for name, text in files.items():
@@ -88,7 +88,7 @@ def test_a_failure_is_reported_without_a_traceback(play: Play, vary: Vary) -> No
         ]
     )
     result.stdout.no_fnmatch_line("*Traceback*")
-    result.stdout.no_fnmatch_line("*plugin.py*")
+    result.stdout.no_fnmatch_line("*pytest_plugin.py*")
 
 
 def test_a_typo_is_reported_in_a_few_lines(play: Play, vary: Vary) -> None:
@@ -156,7 +156,7 @@ def test_only_the_public_names_of_pytest_are_used() -> None:
 
 def test_the_plugin_loads_the_standard_library_and_pytest_only() -> None:
     code = (
-        "import sys, pytest; had = set(sys.modules); import labkit.scenario.plugin;"
+        "import sys, pytest; had = set(sys.modules); import labkit.front.pytest_plugin;"
         "print(*{name.split('.')[0] for name in set(sys.modules) - had} - set(sys.stdlib_module_names), sep=',')"
     )
     output = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=True)
