@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from labkit.views.merkle import MerkleView
 
 
-class Silence(TimeoutError):
-    """No answer came within the time; what was asked may have happened."""
-
-
 class ClusterDriver(NamedTuple):
     """What a handle needs of its lab: calls that move the clock, queries, credentials, files and turns.
 

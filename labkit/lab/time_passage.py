@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from labkit.lab.checkpoints import Checkpoint, Checkpoints
-from labkit.lab.cluster import Silence
 from labkit.lab.invariants import Invariants
 from labkit.lab.operations.runbook_effects import Ask, RunbookError
 from labkit.lab.parts import Parts
@@ -24,6 +23,10 @@ from labkit.service.message import Response
 MAX_RUNBOOK_TIME = "30d"  # runbooks end by themselves: they wait as long as there is progress
 MAX_WAIT = "1h"
 SLICE_ITEMS = 1_000
+
+
+class Silence(TimeoutError):
+    """No answer came within the time; what was asked may have happened."""
 
 
 class TimePassage:

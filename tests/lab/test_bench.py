@@ -10,11 +10,12 @@ import pytest
 
 import labkit.lab
 from labkit import Lab
-from labkit.lab.cluster import Cluster, Silence
+from labkit.lab.cluster import Cluster
 from labkit.lab.fault_verbs import FaultVerbs
 from labkit.lab.lab_views import LabViews
 from labkit.lab.operations.runbook_effects import Ask
 from labkit.lab.plan.blueprint import pair
+from labkit.lab.time_passage import Silence
 
 SECOND_NS = 1_000_000_000
 

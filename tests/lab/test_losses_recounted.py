@@ -21,9 +21,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
-from labkit.lab.cluster import Silence
 from labkit.lab.operations.runbook_effects import RunbookError
 from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, triangle
+from labkit.lab.time_passage import Silence
 from tests.lab.recount import CLIENTS, CLUSTERS, Recount, Taken
 
 EVERYDAY, MORE = 16, 136

@@ -6,9 +6,8 @@ import pytest
 
 from labkit import Lab
 from labkit.lab import time_passage
-from labkit.lab.cluster import Silence
 from labkit.lab.operations.runbook_effects import Ask, RunbookError
-from labkit.lab.time_passage import TimePassage
+from labkit.lab.time_passage import Silence, TimePassage
 
 SECOND_NS = 1_000_000_000
 

@@ -27,13 +27,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
 from labkit.lab.bookkeeping import Bookkeeping
-from labkit.lab.cluster import Silence
 from labkit.lab.faults import LAYERS
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY
 from labkit.lab.operations.runbook_effects import RunbookError
 from labkit.lab.operations.runbooks import RUNBOOKS
 from labkit.lab.plan.blueprint import BalancerPlan, Blueprint, ClientPlan, WorkloadPlan, pair, triangle
 from labkit.lab.records.outages import CUT, DOWN, FENCED
+from labkit.lab.time_passage import Silence
 from labkit.vault.replication import MODE_KEY
 
 EVERYDAY, MORE = 5, 16

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
-from labkit.lab.cluster import Silence
 from labkit.lab.records.ledger import CommittedWrite
 from labkit.lab.records.loss_and_outage import Promotion, RecoveryLedger, RecoveryPoint, RecoveryTime
+from labkit.lab.time_passage import Silence
 from labkit.lab.wire.messages import Correlation
 from labkit.service.message import Request, Response
 from labkit.vault.sealing.otp import decode

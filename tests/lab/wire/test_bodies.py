@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit import Lab
-from labkit.lab.cluster import Silence
 from labkit.lab.operations.runbook_effects import Ask
+from labkit.lab.time_passage import Silence
 from labkit.lab.wire.bodies import copied, own_answer
 from labkit.service.errors import ServiceError
 from labkit.service.limits import MAX_DEPTH, MAX_MEMBERS, check_body
