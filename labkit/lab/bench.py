@@ -33,7 +33,7 @@ from labkit.lab.records.loss_and_outage import RecoveryLedger
 from labkit.lab.snapshot import Snapshot, branch_of, restore_parts, state_of
 from labkit.lab.time_passage import TimePassage
 from labkit.lab.wire.reports import Report, RunbookEnded
-from labkit.lab.wire.turns import each_in_turn
+from labkit.lab.wire.turns import Turns
 from labkit.service.arguments import duration_ns, one_of, text, wrong
 from labkit.service.durations import format_duration
 from labkit.service.message import Response
@@ -52,8 +52,7 @@ if TYPE_CHECKING:
     from labkit.views.dashboard import Dashboard
 
 
-@each_in_turn(lambda lab: lab.parts.turns, but="run work_through replicate failover seal unseal dashboard serve")
-class Lab(FaultVerbs, LabViews):
+class Lab(LabViews, FaultVerbs, but="run work_through replicate failover seal unseal dashboard serve"):
     """A bench of clusters under simulated time.
 
     It has parts, queries and faults, and beside them invariants and cluster handles.  With ``snapshot`` it goes on from
@@ -92,6 +91,10 @@ class Lab(FaultVerbs, LabViews):
 
     def __repr__(self) -> str:
         return f"Lab({', '.join(self.clusters)}; {self.now / 1e9:.3f} s)"
+
+    @property
+    def _turns(self) -> Turns:
+        return self.parts.turns
 
     def __getitem__(self, name: str) -> Cluster:
         """Return the handle of a cluster."""

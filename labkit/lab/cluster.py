@@ -10,7 +10,7 @@ from labkit.lab.operations.operation_tokens import DR, generate_token
 from labkit.lab.operations.runbook_effects import Ask, Credentials
 from labkit.lab.plan.blueprint import ClusterPlan
 from labkit.lab.queries import Queries
-from labkit.lab.wire.turns import Turns, each_in_turn
+from labkit.lab.wire.turns import EachInTurn, Turns
 from labkit.service.arguments import one_of, text, whole_number, wrong
 from labkit.service.message import Body, Response
 from labkit.service.short_forms import ShortForms
@@ -38,12 +38,12 @@ class ClusterDriver(NamedTuple):
     turns: Turns
 
 
-@each_in_turn(
-    lambda cluster: cluster._driver.turns,
+class Cluster(
+    EachInTurn,
+    ShortForms,
     but="request promote demote repoint disable enable_primary enable_secondary seal unseal operation_token rekey"
     " merkle_check reindex status",
-)
-class Cluster(ShortForms):
+):
     """One cluster of a lab, asked from an operator's host beside it."""
 
     __slots__ = ("_driver", "plan")
@@ -53,6 +53,10 @@ class Cluster(ShortForms):
 
     def __repr__(self) -> str:
         return f"Cluster({self.name}, {self.mode})"
+
+    @property
+    def _turns(self) -> Turns:
+        return self._driver.turns
 
     @property
     def name(self) -> str:

@@ -13,7 +13,7 @@ from labkit.lab.queries import Queries
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.lab.wire.messages import FlapTimer
 from labkit.lab.wire.reports import Corrupted, NodeTreated, ReachChanged
-from labkit.lab.wire.turns import each_in_turn
+from labkit.lab.wire.turns import EachInTurn, Turns
 from labkit.service.arguments import drift_ppm, duration_ns, flag, offset_ns, one_of, whole_number, wrong
 from labkit.service.arguments import percent as checked_percent
 from labkit.service.durations import format_duration
@@ -37,8 +37,7 @@ STRAY = "logical/stray"
 Result = TypeVar("Result")
 
 
-@each_in_turn(lambda faults: faults._parts.turns)
-class LabFaults:
+class LabFaults(EachInTurn):
     """The faults of one lab: each takes effect at once, and is reported."""
 
     __slots__ = ("_emit", "_network_faults", "_parts", "queries")
@@ -46,6 +45,10 @@ class LabFaults:
     def __init__(self, parts: Parts, queries: Queries, emit: Callable[[Any], None]) -> None:
         self._parts, self.queries, self._emit = parts, queries, emit
         self._network_faults = parts.network_faults
+
+    @property
+    def _turns(self) -> Turns:
+        return self._parts.turns
 
     @property
     def cloud(self) -> CloudService:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from labkit.lab.queries import Queries
-from labkit.lab.wire.turns import each_in_turn
+from labkit.lab.wire.turns import EachInTurn, Turns
 
 if TYPE_CHECKING:
     from labkit.views.charts.measures import Measures
     from labkit.views.picture import Picture
 
 
-@each_in_turn(lambda lab: lab.queries.parts.turns)
-class LabViews:
+class LabViews(EachInTurn):
     """Gives a lab its pictures."""
 
     queries: Queries
+
+    @property
+    def _turns(self) -> Turns:
+        return self.queries.parts.turns
 
     @property
     def measures(self) -> Measures:

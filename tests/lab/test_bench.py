@@ -16,6 +16,7 @@ from labkit.lab.lab_views import LabViews
 from labkit.lab.operations.runbook_effects import Ask
 from labkit.lab.plan.blueprint import pair
 from labkit.lab.time_passage import Silence
+from labkit.lab.wire.turns import EachInTurn
 
 SECOND_NS = 1_000_000_000
 
@@ -45,7 +46,7 @@ def test_it_shows_the_promised_names_and_no_others(quiet):
 
 
 def test_it_inherits_nothing_but_the_short_forms_of_its_faults_and_views():
-    assert Lab.__mro__ == (Lab, FaultVerbs, LabViews, object)
+    assert Lab.__mro__ == (Lab, LabViews, EachInTurn, FaultVerbs, object)
 
 
 def test_no_name_is_parsed():

@@ -12,9 +12,7 @@ from _thread import allocate_lock, get_ident
 from collections.abc import Callable
 from functools import wraps
 from types import FunctionType, TracebackType
-from typing import Any, TypeVar
-
-Kind = TypeVar("Kind", bound=type)
+from typing import Any, ClassVar
 
 
 class Turns:
@@ -45,30 +43,42 @@ class Turns:
             self._free.release()
 
 
-def each_in_turn(turns: Callable[[Any], Turns], but: str = "") -> Callable[[Kind], Kind]:
-    """Let each public method and property of a class have the turn of its lab, except those that take turns themselves.
+class EachInTurn:
+    """Lets each public method and property of a class, and of those made from it, have the turn of its lab.
 
-    ``turns`` finds the turns of an object of the class; ``but`` names those, with blanks between.
+    ``but`` names the methods that take turns themselves, with blanks between; where a class made from this one has a
+    method of such a name, it takes them too.
     """
 
-    def decorate(kind: Kind) -> Kind:
-        others = but.split()
-        for name, member in [*vars(kind).items()]:
-            if name.startswith("_") or name in others:
+    __slots__ = ()
+    _without_turn: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, *, but: str = "", **named: Any) -> None:
+        super().__init_subclass__(**named)
+        inherited = [vars(kind).get("_without_turn", ()) for kind in cls.__mro__]
+        cls._without_turn = frozenset(but.split()).union(*inherited)
+        for name, member in [*vars(cls).items()]:
+            if name.startswith("_") or name in cls._without_turn:
                 continue
             if isinstance(member, FunctionType):
-                setattr(kind, name, _in_turn(member, turns))
-            elif isinstance(member, property) and member.fget is not None:
-                setattr(kind, name, property(_in_turn(member.fget, turns)))
-        return kind
+                setattr(cls, name, _in_turn(member))
+            elif isinstance(member, property):
+                guarded = map(_in_turn, (member.fget, member.fset, member.fdel))
+                setattr(cls, name, property(*guarded, member.__doc__))
 
-    return decorate
+    @property
+    def _turns(self) -> Turns:
+        """The turns of the lab that it belongs to."""
+        raise NotImplementedError
 
 
-def _in_turn(function: Callable[..., Any], turns: Callable[[Any], Turns]) -> Callable[..., Any]:
+def _in_turn(function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    if function is None:
+        return None
+
     @wraps(function)
     def in_turn(self: Any, *arguments: Any, **named: Any) -> Any:
-        with turns(self):
+        with self._turns:
             return function(self, *arguments, **named)
 
     return in_turn

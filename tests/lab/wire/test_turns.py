@@ -9,7 +9,7 @@ from types import FunctionType
 from labkit import Lab
 from labkit.lab.cluster import Cluster
 from labkit.lab.faults import LabFaults
-from labkit.lab.wire.turns import Turns, each_in_turn
+from labkit.lab.wire.turns import EachInTurn, Turns
 
 
 def test_a_thread_may_take_its_turn_again_and_others_wait_for_its_end():
@@ -71,34 +71,98 @@ def test_an_error_ends_a_turn():
     assert not thread.is_alive()
 
 
+class CountedTurns(Turns):
+    """Counts how often a turn is taken from outside."""
+
+    __slots__ = ("taken",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.taken = 0
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self.taken += 1
+
+
+class Guarded(EachInTurn, but="run"):
+    """Something of a lab, with a verb, a reading that can be set, and a run that takes its turns itself."""
+
+    def __init__(self) -> None:
+        self.counted = CountedTurns()
+        self._number = 2
+
+    @property
+    def _turns(self) -> Turns:
+        return self.counted
+
+    def verb(self, number: int) -> int:
+        """Do it."""
+        return number
+
+    @property
+    def reading(self) -> int:
+        """Read it."""
+        return self._number
+
+    @reading.setter
+    def reading(self, number: int) -> None:
+        self._number = number
+
+    def run(self) -> int:
+        return 3
+
+
 def test_public_methods_and_properties_take_a_turn_but_those_that_are_named():
-    class Counted(Turns):
-        taken = 0
+    thing = Guarded()
 
-        def __enter__(self) -> None:
-            super().__enter__()
-            Counted.taken += 1
+    assert (thing.verb(1), thing.reading, thing.run(), thing.counted.taken) == (1, 2, 3, 2)
+    thing.reading = 5
+    assert (thing.reading, thing.counted.taken) == (5, 4)
+    assert (Guarded.verb.__doc__, Guarded.reading.__doc__) == ("Do it.", "Read it.")
 
-    @each_in_turn(lambda thing: thing.turns, but="run turns")
-    class Thing:
-        turns = Counted()
 
-        def verb(self, number: int) -> int:
-            """Do it."""
-            return number
-
-        @property
-        def reading(self) -> int:
-            """Read it."""
-            return 2
+def test_what_a_subclass_adds_takes_a_turn_as_well():
+    class More(Guarded, but="wait"):
+        def added(self) -> int:
+            return 4
 
         def run(self) -> int:
-            return 3
+            return super().run() + 1
 
-    thing = Thing()
+        def wait(self) -> int:
+            return 6
 
-    assert (thing.verb(1), thing.reading, thing.run(), Counted.taken) == (1, 2, 3, 2)
-    assert (Thing.verb.__doc__, Thing.reading.__doc__) == ("Do it.", "Read it.")
+    class Most(More):
+        @property
+        def last(self) -> int:
+            return 7
+
+        def wait(self) -> int:
+            return 8
+
+    thing = Most()
+
+    assert (thing.added(), thing.last, thing.counted.taken) == (4, 7, 2)
+    assert (thing.run(), thing.wait(), thing.counted.taken) == (4, 8, 2), "what took turns itself still does"
+    assert (Guarded().run(), Guarded._without_turn) == (3, frozenset({"run"})), "a subclass changes nothing above it"
+
+
+def test_a_verb_that_somebody_adds_to_a_lab_or_a_cluster_takes_a_turn(quiet):
+    def held(turns: Turns) -> bool:
+        return turns._owner == threading.get_ident()
+
+    class Own(Lab):
+        def is_held(self) -> bool:
+            return held(self.parts.turns)
+
+    class OwnCluster(Cluster):
+        def is_held(self) -> bool:
+            return held(self._driver.turns)
+
+    assert Own.pair().is_held()
+    assert OwnCluster(quiet["paris"]._driver, quiet["paris"].plan).is_held()
+    assert not held(quiet.parts.turns)
 
 
 def test_every_verb_of_a_lab_takes_turns():
