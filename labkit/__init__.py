@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labkit.front.cloud import Cloud
+    from labkit.front.lab import Lab
     from labkit.front.vault import Vault
-    from labkit.lab.bench import Lab
     from labkit.service.message import Request, Response
 
 __all__ = ["Cloud", "Lab", "Request", "Response", "Vault"]
@@ -19,7 +19,7 @@ __version__ = "0.9.0"
 
 _MODULES = {
     "Cloud": "labkit.front.cloud",
-    "Lab": "labkit.lab.bench",
+    "Lab": "labkit.front.lab",
     "Request": "labkit.service.message",
     "Response": "labkit.service.message",
     "Vault": "labkit.front.vault",

@@ -19,7 +19,7 @@ from labkit.commands.run import introduce, judged, run_lab, show
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
-    from labkit.lab.bench import Lab
+    from labkit.front.lab import Lab
     from labkit.trace import OutcomeEvent
 
 DEMO = "first/failover.lab.yaml"
@@ -69,7 +69,7 @@ NEXT = {
 def demo(given: argparse.Namespace) -> int:
     """Run the first scenario, explain what happened and return its exit code."""
     from labkit import places
-    from labkit.lab.bench import Lab
+    from labkit.front.lab import Lab
     from labkit.scenario.event_log import event_log
 
     try:

@@ -21,7 +21,7 @@ from labkit.commands.why import causes
 from labkit.service.durations import SECOND_NS
 
 if TYPE_CHECKING:
-    from labkit.lab.bench import Lab
+    from labkit.front.lab import Lab
     from labkit.scenario.running import Run
     from labkit.scenario.verdict import Verdict
 
@@ -63,7 +63,7 @@ def play(path: str, seed: int | None, *, quiet: bool, why: bool = False) -> int:
     """Run one file and print what became of it; return its exit code."""
     from textwrap import fill
 
-    from labkit.lab.bench import Lab
+    from labkit.front.lab import Lab
     from labkit.scenario.problems import ScenarioError
 
     try:

@@ -35,7 +35,7 @@ a token of a machine of its cloud:
 def serve_lab(given: argparse.Namespace, tls: TlsFiles | None) -> int:
     """Serve a lab until the process is asked to stop."""
     from labkit.doors.server_thread import NoServer
-    from labkit.lab.bench import Lab
+    from labkit.front.lab import Lab
     from labkit.scenario.problems import ScenarioError
 
     speed: float = 1 if given.speed is None else given.speed
@@ -78,7 +78,7 @@ def announce(door: ServedLab, given: argparse.Namespace, tls: TlsFiles | None) -
         said: dict[str, Any] = {**first, **beside}
         print(json.dumps({**said, "clusters": clusters, "page": door.page, "control": control}), flush=True)
         return
-    title = door.lab.scenario.scenario.title if door.lab.scenario is not None else given.lab
+    title = door.lab.scenario.title if door.lab.scenario is not None else given.lab
     print(BANNER.format(title=title))
     for name, row in clusters.items():
         print(f"    {name}: {row['url']} with root token {row['root_token']}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from labkit.lab.bench import Lab
+    from labkit.front.lab import Lab
     from labkit.scenario.verdict import Verdict
 
 EVENTS = {"lost": "lost", "rpo": "lost", "rto": "recovery", "unknown": "unknown", "refused": "refused"}

@@ -6,7 +6,7 @@ from labkit.doors.asgi import SILENT, LaterApp, Log, Message, Receive, Send, tar
 from labkit.doors.http_exchange import API, NO_API, Answer, Asked, written
 from labkit.doors.lab_driver import LabDriver
 from labkit.doors.page import page_file
-from labkit.lab.bench import Lab
+from labkit.lab.bench import Bench
 from labkit.lab.operations.runbook_effects import Ask
 from labkit.service.message import Unreadable, respond
 from labkit.vault.calls import Calls
@@ -23,13 +23,13 @@ class LabApp(LaterApp):
 
     __slots__ = ("calls", "driver", "failures", "lab", "ports")
 
-    def __init__(self, lab: Lab, driver: LabDriver, max_request_bytes: int, log: Log | None = None) -> None:
+    def __init__(self, lab: Bench, driver: LabDriver, max_request_bytes: int, log: Log | None = None) -> None:
         super().__init__(max_request_bytes, log)
         self.driver = driver
         self.ports: dict[int, str] = {}
         self.lead_to(lab)
 
-    def lead_to(self, lab: Lab) -> None:
+    def lead_to(self, lab: Bench) -> None:
         """Let another lab answer from now on."""
         self.lab = lab
         self.calls = {cluster: Calls() for cluster in lab.clusters}

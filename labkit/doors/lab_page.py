@@ -7,6 +7,8 @@ from typing import Any
 from labkit.doors.control import ControlRequest, Handler
 from labkit.doors.lab_app import LabApp
 from labkit.service.durations import format_duration
+from labkit.views import map as maps
+from labkit.views import timeline
 from labkit.views.contents import map_contents
 from labkit.views.trace_lines import last_lines
 
@@ -40,7 +42,7 @@ class LabPage:
             plan.name: {"url": self.urls.get(plan.name, ""), "site": plan.site, "nodes": [*plan.node_names]}
             for plan in lab.blueprint.clusters
         }
-        title = lab.scenario.scenario.title if lab.scenario is not None else ""
+        title = lab.scenario.title if lab.scenario is not None else ""
         sites = [*lab.blueprint.sites]
         return {"serves": "lab", "control": self.controlled, "title": title, "sites": sites, "clusters": clusters}
 
@@ -60,11 +62,15 @@ class LabPage:
 
     async def _map(self, asking: ControlRequest) -> dict[str, Any]:
         asking.only()
-        return picture(self.app.lab.map())
+        lab = self.app.lab
+        with lab.parts.turns:
+            return picture(maps.of(lab.queries))
 
     async def _timeline(self, asking: ControlRequest) -> dict[str, Any]:
         asking.only("start", "end")
-        return picture(self.app.lab.timeline(asking.query.get("start"), asking.query.get("end")))
+        lab = self.app.lab
+        with lab.parts.turns:
+            return picture(timeline.of_lab(lab.queries, asking.query.get("start"), asking.query.get("end")))
 
 
 def clock_of(app: LabApp) -> dict[str, Any]:

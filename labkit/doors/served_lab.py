@@ -23,7 +23,7 @@ from labkit.doors.lab_control import LabControl, judged_speed
 from labkit.doors.lab_driver import LabDriver
 from labkit.doors.lab_page import LabPage
 from labkit.doors.server_thread import DoorSettings, NoServer, ServerThread
-from labkit.lab.bench import Lab
+from labkit.lab.bench import Bench
 from labkit.lab.time_passage import TimePassage
 from labkit.service.arguments import whole_number
 from labkit.service.message import Response
@@ -37,7 +37,7 @@ class ServedLab:
 
     def __init__(
         self,
-        lab: Lab,
+        lab: Bench,
         passage: TimePassage,
         port: int = 0,
         *,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labkit.lab.bench import Lab
+from labkit.front.lab import Lab
 from labkit.places import scenarios
 
 FOLDER = Path(__file__).parent.parent / "reference"

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from labkit.doors.server import ServedDoor
+    from labkit.front.lab import Lab
     from labkit.front.vault import Vault
-    from labkit.lab.bench import Lab
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -70,7 +70,7 @@ def _labkit_door(labkit_seed: int) -> Iterator[ServedDoor]:
 @pytest.fixture
 def labkit_lab(labkit_seed: int) -> Lab:
     """A lab as ``Lab.pair`` makes it: clusters paris and tokyo, unsealed, not yet replicating."""
-    from labkit.lab.bench import Lab
+    from labkit.front.lab import Lab
 
     return Lab.pair(seed=labkit_seed)
 
@@ -96,7 +96,7 @@ class ScenarioItem(pytest.Item):
 
     def runtest(self) -> None:
         """Run the scenario; raise NotAsExpected with a report unless its verdict is as expected."""
-        from labkit.lab.bench import Lab
+        from labkit.front.lab import Lab
         from labkit.scenario.problems import ScenarioError
         from labkit.scenario.verdict import judge
 

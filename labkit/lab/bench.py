@@ -1,16 +1,18 @@
-"""Lab: clusters, clients and operators on a simulated network; build, run, step, ask, and the fault verbs.
+"""Bench: clusters, clients and operators on a simulated network; build, run, step, ask, and the fault verbs.
 
 1. Everything that happens is an item of the clock, dispatched by name to a host (R1); the clock moves only while
    somebody runs the lab or waits for an answer.
 2. A lab is its blueprint, its seed and its state: ``snapshot`` is that, ``restore`` goes on from it, ``branch`` goes on
    with other keys and nonces but the same draws on the network (R7).
 3. Every verb is a short form of requests, or of a fault of the network, never a back door.
+4. It knows nothing of what stands above it: of scenarios only that they run (``ScenarioRun``).  ``Lab`` is a bench that
+   reads them from files, is drawn, compared and served.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
 
 from labkit.lab import build, causes
 from labkit.lab.bookkeeping import Bookkeeping
@@ -22,18 +24,18 @@ from labkit.lab.fault_verbs import FaultVerbs
 from labkit.lab.faults import LabFaults
 from labkit.lab.hosts.client_host import ClientHost
 from labkit.lab.invariants import Invariants
-from labkit.lab.lab_arguments import cannot_repeat, judge_checkpoints, judge_instant, judge_lab
-from labkit.lab.lab_views import LabViews
+from labkit.lab.lab_arguments import cannot_repeat, judge_checkpoints, judge_instant, judge_lab, judge_scenario
 from labkit.lab.operations.operator_console import Finished
 from labkit.lab.operations.runbook_effects import Ask
 from labkit.lab.plan.blueprint import Blueprint, pair, triangle
 from labkit.lab.queries import Queries
 from labkit.lab.records.lag import Lag
 from labkit.lab.records.loss_and_outage import RecoveryLedger
+from labkit.lab.scenario_run import ScenarioRun
 from labkit.lab.snapshot import Snapshot, branch_of, restore_parts, state_of
 from labkit.lab.time_passage import TimePassage
 from labkit.lab.wire.reports import Report, RunbookEnded
-from labkit.lab.wire.turns import Turns
+from labkit.lab.wire.turns import EachInTurn, Turns
 from labkit.service.arguments import duration_ns, one_of, text, wrong
 from labkit.service.durations import format_duration
 from labkit.service.message import Response
@@ -42,27 +44,23 @@ from labkit.sim.network import Network
 from labkit.trace import Trace
 from labkit.vault.storage.interruption import CommitInterruptedError
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-    from labkit.doors.served_lab import ServedLab
-    from labkit.doors.server_thread import DoorSettings
-    from labkit.scenario.running import Run
-    from labkit.views.comparison import Comparison
-    from labkit.views.dashboard import Dashboard
-
-
-class Lab(LabViews, FaultVerbs, but="run work_through replicate failover seal unseal dashboard serve"):
-    """A bench of clusters under simulated time.
+class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover seal unseal"):
+    """Clusters under simulated time.
 
     It has parts, queries and faults, and beside them invariants and cluster handles.  With ``snapshot`` it goes on from
-    that instant.
+    that instant.  A class made from it may have cluster handles of another class, and go on with scenarios.
     """
+
+    _handle: ClassVar[type[Cluster]] = Cluster
+    _restore_scenario: ClassVar[Callable[..., ScenarioRun] | None] = None
+    clusters: Mapping[str, Cluster]
 
     def __init__(
         self, blueprint: Blueprint, seed: int = 7, *, trace: bool = True, snapshot: Snapshot | None = None
     ) -> None:
         judge_lab(blueprint, seed, trace, snapshot)
+        judge_scenario(snapshot, self._restore_scenario)
         connections = build.Connections(self._dispatch, self._take)
         if snapshot is None:
             self.parts = build.make_parts(blueprint, seed, connections, trace=trace)
@@ -80,17 +78,15 @@ class Lab(LabViews, FaultVerbs, but="run work_through replicate failover seal un
         credentials = self.parts.console.credentials
         shared = (self.queries, credentials, self.parts.files, self.parts.turns)
         driver = ClusterDriver(self._ask, self.work_through, lambda: self.cloud, *shared)
-        self.clusters = {plan.name: Cluster(driver, plan) for plan in blueprint.clusters}
-        self.scenario: Run | None = None
+        self.clusters = {plan.name: self._handle(driver, plan) for plan in blueprint.clusters}
+        self.scenario: ScenarioRun | None = None
         if snapshot is None:
             build.start(self.parts)
-        elif kept["scenario"] is not None:
-            from labkit.scenario.running import Run
-
-            self.scenario = Run.from_state(self.parts, self._faults, self.invariants, kept["scenario"])
+        elif self._restore_scenario is not None and kept["scenario"] is not None:
+            self.scenario = self._restore_scenario(self.parts, self._faults, self.invariants, kept["scenario"])
 
     def __repr__(self) -> str:
-        return f"Lab({', '.join(self.clusters)}; {self.now / 1e9:.3f} s)"
+        return f"{type(self).__name__}({', '.join(self.clusters)}; {self.now / 1e9:.3f} s)"
 
     @property
     def _turns(self) -> Turns:
@@ -101,27 +97,14 @@ class Lab(LabViews, FaultVerbs, but="run work_through replicate failover seal un
         return self.clusters[self.blueprint.cluster(name).name]
 
     @classmethod
-    def pair(cls, seed: int = 7) -> Lab:
+    def pair(cls, seed: int = 7) -> Self:
         """Build clusters paris and tokyo, not yet replicating."""
         return cls(pair(), seed)
 
     @classmethod
-    def triangle(cls, seed: int = 7) -> Lab:
+    def triangle(cls, seed: int = 7) -> Self:
         """Build clusters paris, tokyo and lima, not yet replicating."""
         return cls(triangle(), seed)
-
-    @classmethod
-    def load(cls, path: str | Path, seed: int | None = None) -> Lab:
-        """Build the lab of a scenario file; ``run()`` then plays it to its end."""
-        if not isinstance(path, str) and not hasattr(path, "__fspath__"):
-            raise wrong("path", "the path of a scenario file", path)
-        from labkit.scenario.loading import load
-        from labkit.scenario.running import Run
-
-        scenario = load(path)
-        lab = cls(scenario.blueprint, scenario.seed if seed is None else seed)
-        lab.scenario = Run(lab.parts, lab.faults, lab.invariants, scenario)
-        return lab
 
     @property
     def blueprint(self) -> Blueprint:
@@ -163,7 +146,7 @@ class Lab(LabViews, FaultVerbs, but="run work_through replicate failover seal un
         self._refuse_in_check()
         return self._passage.step()
 
-    def run(self, duration: str | int | None = None, *, until: str | int | Callable[[Lab], Any] | None = None) -> Lab:
+    def run(self, duration: str | int | None = None, *, until: str | int | Callable[[Self], Any] | None = None) -> Self:
         """Let time pass: for a duration, until an instant, or until a condition on the lab holds.
 
         Durations are text such as ``30s`` or a number of seconds.  With neither, a loaded scenario runs to its end.
@@ -226,14 +209,6 @@ class Lab(LabViews, FaultVerbs, but="run work_through replicate failover seal un
             raise ValueError(f"diff: expected two different clusters, got {first} twice")
         return differences(self.queries, first, second)
 
-    def compare(self, other: Lab) -> Comparison:
-        """Return the first event in which this run and another differ, such as a branch's, and what they had before."""
-        if not isinstance(other, Lab):
-            raise wrong("other", "another lab, such as a branch of this one", other)
-        from labkit.views import comparison
-
-        return comparison.compare(self.trace, other.trace)
-
     def why(self, event: Any) -> Explanation:
         """Return what led to an event, link by link, back to its root: a fault, or what somebody asked for.
 
@@ -255,13 +230,13 @@ class Lab(LabViews, FaultVerbs, but="run work_through replicate failover seal un
         return Snapshot(blueprint=self.blueprint, seed=self.seed, at_ns=self.now, state=state)
 
     @classmethod
-    def restore(cls, snapshot: Snapshot) -> Lab:
+    def restore(cls, snapshot: Snapshot) -> Self:
         """Build a lab that goes on exactly where a snapshot was taken."""
         if not isinstance(snapshot, Snapshot):
             raise wrong("snapshot", "what lab.snapshot() gave", snapshot)
         return cls(snapshot.blueprint, snapshot.seed, snapshot=snapshot)
 
-    def branch(self, name: str) -> Lab:
+    def branch(self, name: str) -> Self:
         """Build a lab that goes on from here with other keys and nonces; branches share none, whatever their names."""
         text("name", "a name for the branch", name)
         return self.restore(branch_of(self.parts, self.snapshot(), name))
@@ -274,7 +249,7 @@ class Lab(LabViews, FaultVerbs, but="run work_through replicate failover seal un
         self._refuse_in_check()
         self._passage.keep_checkpoints(self._checkpoint, *judge_checkpoints(every, limit))
 
-    def at(self, instant: str | int) -> Lab:
+    def at(self, instant: str | int) -> Self:
         """Return the lab as it was at an instant such as ``12.5s``, after all that happened then; this one stays.
 
         It is restored from the last checkpoint before, and run on; one that was only run is run again from its
@@ -303,41 +278,7 @@ class Lab(LabViews, FaultVerbs, but="run work_through replicate failover seal un
         """Give the sealed nodes of a cluster, or the one that is named, their key shares."""
         return self.work_through("unseal", cluster=cluster, node=node)
 
-    def serve(
-        self, port: int = 0, *, speed: float = 0, control: bool = False, settings: DoorSettings | None = None
-    ) -> ServedLab:
-        """Return a door for a ``with`` that gives the URL of each cluster by its name: real servers on loopback ports.
-
-        They stand on ``port`` and the ports after it, or on free ones.  Each request lets the time pass that its answer
-        takes; with a ``speed`` time passes by itself, so many simulated seconds in a second.  With ``control`` there is
-        the control interface too, for whoever has its key.  ``settings`` say how the ports are reached otherwise.
-        """
-        from labkit.doors.served_lab import ServedLab
-        from labkit.doors.server_thread import DoorSettings
-
-        settings = settings or DoorSettings(control=control)
-        return ServedLab(self, self._passage, port, speed=speed, settings=settings)
-
-    def dashboard(self) -> Dashboard:
-        """Show buttons for time and faults, and beside them map, timeline and the last of the trace."""
-        from labkit.views import dashboard
-
-        controls = dashboard.Controls(
-            sites=self.blueprint.sites,
-            clusters={plan.name: plan.node_names for plan in self.blueprint.clusters},
-            cluster=self.__getitem__,
-            step=self.step,
-            run=self.run,
-            work_through=self.work_through,
-            faults=self.faults,
-            broken=lambda: self.invariants.broken.values(),
-            now_ns=lambda: self.now,
-            trace=self.trace,
-            pictures=lambda: (self.map(), self.timeline()),
-        )
-        return dashboard.dashboard(controls)
-
-    def watch(self, name: str, check: Callable[[Lab], Any]) -> None:
+    def watch(self, name: str, check: Callable[[Self], Any]) -> None:
         """Add an invariant of one's own: ``check(lab)`` returns something false, or text, when it is broken."""
         text("name", "a name for the rule", name)
         if not callable(check):
@@ -357,15 +298,13 @@ class Lab(LabViews, FaultVerbs, but="run work_through replicate failover seal un
     def _checkpoint(self, after_act: bool) -> Checkpoint:
         return Checkpoint(self.snapshot(), tuple(self._watched.items()), after_act)
 
-    def _again(self, instant: str | int) -> Lab:
+    def _again(self, instant: str | int) -> Self:
         """Build the lab that this one was at its beginning."""
         if self._goes_on or not self.trace.enabled:
             raise ValueError(cannot_repeat(instant, self._passage.checkpoints))
         lab = type(self)(self.blueprint, self.seed)
         if self.scenario is not None:
-            from labkit.scenario.running import Run
-
-            lab.scenario = Run(lab.parts, lab._faults, lab.invariants, self.scenario.scenario)
+            lab.scenario = self.scenario.begun_again(lab.parts, lab._faults, lab.invariants)
         return lab
 
     def _dispatch(self, item: Item) -> None:

@@ -1,4 +1,4 @@
-"""Cluster: the handle that ``lab["paris"]`` gives; answers like a Vault, over the simulated network."""
+"""Cluster: the handle of one cluster of a lab; answers like a Vault, over the simulated network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from labkit.vault.sealing.shamir import MAX_SHARES
 
 if TYPE_CHECKING:
     from labkit.vault.mount_caches import CacheCounts
-    from labkit.views.merkle import MerkleView
 
 
 class ClusterDriver(NamedTuple):
@@ -211,16 +210,6 @@ class Cluster(
         """
         options = {"diff": diff, "force": force, "skip_flush": skip_flush}
         return self._driver.work_through("reindex", cluster=self.name, **options)
-
-    def merkle(self, other: str | None = None, page: tuple[str, int] | None = None) -> MerkleView:
-        """Draw its Merkle index beside another cluster's, by default that of the primary that it follows.
-
-        ``page`` such as ``("replicated", 23)`` chooses the page that is looked into; by default it is the first that is
-        damaged or differs.  The picture changes nothing, and folds nothing.
-        """
-        from labkit.views import merkle
-
-        return merkle.of(self._driver.queries, self.name, other, page)
 
     def status(self) -> Any:
         """Return what the replication status endpoint answers, as data."""

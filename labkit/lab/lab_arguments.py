@@ -28,6 +28,14 @@ def judge_lab(blueprint: Any, lab_seed: Any, trace: Any, snapshot: Any) -> None:
         raise wrong("snapshot", "what lab.snapshot() gave", snapshot)
 
 
+def judge_scenario(snapshot: Snapshot | None, restores: object) -> None:
+    """Judge whether a snapshot can be gone on with by what restores a scenario, None where nothing does."""
+    kept = snapshot.state["scenario"] if snapshot is not None else None
+    if kept is not None and restores is None:
+        title = shown(kept["scenario"]["title"])
+        raise ValueError(f"snapshot: expected one without a scenario, got one of {title}; use labkit.Lab.restore")
+
+
 def judge_checkpoints(every: Any, limit: Any) -> tuple[int, int]:
     """Return an interval in nanoseconds and a number of checkpoints."""
     every_ns = duration_ns("every", every, seconds=True)

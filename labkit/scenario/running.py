@@ -109,10 +109,19 @@ class Run:
         scenario = Scenario.from_state(parts.blueprint, parts.seed, state["scenario"])
         return cls(parts, faults, invariants, scenario, state)
 
+    def begun_again(self, parts: Parts, faults: LabFaults, invariants: Invariants) -> Run:
+        """Begin the same scenario in another lab."""
+        return Run(parts, faults, invariants, self.scenario)
+
     def __repr__(self) -> str:
         return (
             f"Run({self.scenario.title!r}, step {self.step_number} of {len(self.scenario.timeline)}, {self.step_state})"
         )
+
+    @property
+    def title(self) -> str:
+        """What its scenario is called."""
+        return self.scenario.title
 
     @property
     def seed(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labkit.lab.measures.state_spans import Span
 from labkit.service.arguments import duration_ns
@@ -23,6 +23,9 @@ from labkit.views.layout.timeline_layout import (
     layout,
 )
 from labkit.views.picture import NORMAL, SMALL, Picture, hatch, line, rectangle, text
+
+if TYPE_CHECKING:
+    from labkit.lab.queries import Queries
 
 STROKES = {
     "fault": ("down", "", 1),
@@ -54,6 +57,13 @@ def window_of(now_ns: int, start: Instant = None, end: Instant = None) -> Window
             f"not from {start_ns / SECOND_NS:g} s to {end_ns / SECOND_NS:g} s"
         )
     return Window(start_ns, end_ns)
+
+
+def of_lab(queries: Queries, start: Instant = None, end: Instant = None) -> Picture:
+    """Draw the timeline of a lab up to now, or between two instants."""
+    parts = queries.parts
+    nodes = {plan.name: plan.node_names for plan in parts.blueprint.clusters}
+    return of((parts.trace, parts.ledger, nodes, queries.lags), window_of(parts.now, start, end))
 
 
 def of(records: tuple[Any, ...], window: Window) -> Picture:

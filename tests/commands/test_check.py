@@ -15,7 +15,7 @@ Written = Callable[[str, str], str]
 def test_checking_runs_nothing(
     written: Written, texts: dict[int, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("labkit.lab.bench.Lab.load", None)
+    monkeypatch.setattr("labkit.front.lab.Lab.load", None)
     good, bad = written("good.lab.yaml", texts[0]), written("bad.lab.yaml", texts[2])
 
     assert main(["check", good]) == 0

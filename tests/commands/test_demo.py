@@ -24,7 +24,7 @@ from labkit.commands.demo import (
     lost_writes,
 )
 from labkit.commands.own_name import own_name
-from labkit.lab.bench import Lab
+from labkit.front.lab import Lab
 from labkit.lab.faults import LabFaults
 from labkit.scenario.event_log import event_log
 from labkit.trace import Trace

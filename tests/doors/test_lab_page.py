@@ -12,9 +12,10 @@ from labkit.doors.control import ControlRequest
 from labkit.doors.lab_app import LabApp
 from labkit.doors.lab_driver import LabDriver
 from labkit.doors.lab_page import LabPage, plain
+from labkit.lab.bench import Bench
 
 
-def reading(lab: Lab, path: str, **query: str) -> Any:
+def reading(lab: Bench, path: str, **query: str) -> Any:
     page = LabPage(LabApp(lab, LabDriver(lab.parts, lab._passage, 2), 1_000), controlled=True)
     page.urls = {"paris": "http://127.0.0.1:8200"}
 
@@ -61,6 +62,13 @@ def test_pictures_come_with_their_words(lab: Lab) -> None:
     for path, query in (("/page/timeline", {"start": "soon"}), ("/page/map", {"x": "1"}), ("/page/state", {"x": ""})):
         with pytest.raises(ValueError, match="expected"):
             reading(lab, path, **query)
+
+
+def test_a_bench_is_shown_as_well() -> None:
+    bench, lab = Bench.pair(), Lab.pair()
+
+    for path in ("/page/", "/page/state", "/page/map", "/page/timeline"):
+        assert reading(bench, path) == reading(lab, path)
 
 
 def test_a_scenario_says_how_far_it_is(checkout: Any) -> None:

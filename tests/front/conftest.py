@@ -1,14 +1,16 @@
-"""Fixtures of the front: a vault in development mode, and the text of a small scenario."""
+"""Fixtures of the front: a vault in development mode, labs, and the text of a small scenario."""
 
 from __future__ import annotations
 
 import pytest
 
 from labkit import Vault
+from tests.lab import conftest as of_labs
 from tests.scenario import conftest as of_scenarios
 from tests.vault.conftest import ManualClock
 
-vary = of_scenarios.vary
+calm_snapshot, calm, quiet = of_labs.calm_snapshot, of_labs.calm, of_labs.quiet
+scenario_file, vary = of_scenarios.scenario_file, of_scenarios.vary
 
 
 @pytest.fixture

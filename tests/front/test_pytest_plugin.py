@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -162,6 +164,29 @@ def test_the_plugin_loads_the_standard_library_and_pytest_only() -> None:
     output = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=True)
 
     assert set(output.stdout.strip().split(",")) <= {"labkit"}
+
+
+def test_a_project_without_scenario_files_loads_nothing_more(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("def test_it(): pass")
+    code = (
+        "import sys, pytest; run = lambda *more: pytest.main(['-q', '-p', 'no:cacheprovider', *more]);"
+        "first = run(); had = set(sys.modules) | {'test_it'}; second = run('-p', 'labkit.front.pytest_plugin');"
+        "print('loaded', first, second, *sorted(set(sys.modules) - had - set(sys.stdlib_module_names)))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    output = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    *_, loaded = output.stdout.splitlines()
+
+    assert loaded == "loaded 0 0 labkit labkit.front labkit.front.pytest_plugin labkit.places"
+
+
+def test_it_is_what_the_entry_point_names() -> None:
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
+
+    assert project["entry-points"]["pytest11"] == {"labkit": "labkit.front.pytest_plugin"}
+    assert PLUGIN.is_file()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The lab as a whole: letting time pass, asking, going back, branching, and one seed that means one history."""
+"""The bench as a whole: letting time pass, asking, going back, branching, and one seed that means one history."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 import labkit.lab
 from labkit import Lab
+from labkit.lab.bench import Bench
 from labkit.lab.cluster import Cluster
 from labkit.lab.fault_verbs import FaultVerbs
-from labkit.lab.lab_views import LabViews
 from labkit.lab.operations.runbook_effects import Ask
 from labkit.lab.plan.blueprint import pair
 from labkit.lab.time_passage import Silence
@@ -22,8 +22,6 @@ SECOND_NS = 1_000_000_000
 
 PACKAGE = Path(labkit.lab.__file__).parent
 
-# top to bottom: a row may import what stands in the rows below it
-
 
 def stored(lab: Lab) -> dict[str, dict[str, bytes]]:
     return {name: store.state()["items"] for name, store in lab.parts.stores.items()}
@@ -31,22 +29,52 @@ def stored(lab: Lab) -> dict[str, dict[str, bytes]]:
 
 # ---- what it shows, and what knows it
 
-PROMISED = """
-    load pair triangle run step now crash restart partition cut isolate heal slow lose restore_links corrupt seal pause
-    unseal resume replicate failover lag trace network ledger map timeline dashboard snapshot restore branch
-    work_through seed clusters clients blueprint invariants scenario faults queries parts why compare diff at watch
-    serve skew correct flap steady impersonate expose crash_in_commit duplicate
-    stray_write cloud cloud_outage cloud_recover cloud_slow cloud_restore roll_keys
-    measures keep_checkpoints
-"""
+FRONT = {"load", "compare", "map", "timeline", "measures", "dashboard", "serve"}
 
 
-def test_it_shows_the_promised_names_and_no_others(quiet):
-    assert {name for name in dir(quiet) if not name.startswith("_")} <= set(PROMISED.split())
+def test_it_is_what_a_lab_is_without_files_pictures_and_doors():
+    def shown(kind: type) -> set[str]:
+        return {name for name in dir(kind) if not name.startswith("_")}
+
+    assert shown(Lab) - shown(Bench) == FRONT
+    assert Bench.__mro__ == (Bench, EachInTurn, FaultVerbs, object)
 
 
-def test_it_inherits_nothing_but_the_short_forms_of_its_faults_and_views():
-    assert Lab.__mro__ == (Lab, LabViews, EachInTurn, FaultVerbs, object)
+def test_what_is_made_from_it_restores_branches_and_goes_back_to_its_own_kind(calm_snapshot):
+    class Shown(Cluster):
+        __slots__ = ()
+
+    class Own(Bench):
+        _handle = Shown
+
+    own = Own.restore(calm_snapshot)
+    own.keep_checkpoints()
+    found = [own, Own.pair(), Own.triangle(), own.branch("b"), own.run("2s"), own.at("3s"), Own.pair().at(0)]
+
+    assert [type(lab) for lab in found] == [Own] * len(found)
+    assert {type(cluster) for lab in found for cluster in lab.clusters.values()} == {Shown}
+    assert repr(own) == f"Own(paris, tokyo; {own.now / SECOND_NS:.3f} s)"
+    assert (repr(Bench.pair()), repr(Bench.pair()["paris"])) == (
+        "Bench(paris, tokyo; 0.000 s)",
+        "Cluster(paris, disabled)",
+    )
+
+
+def test_it_runs_as_a_lab_does(calm_snapshot, calm):
+    bench = Bench.restore(calm_snapshot)
+
+    assert bench.run("3s").trace.digest() == calm.run("3s").trace.digest()
+
+
+def test_a_snapshot_with_a_scenario_is_refused_by_name(checkout):
+    lab = Lab.load(checkout / "scenarios" / "first" / "split-brain.lab.yaml")
+    snapshot, run = lab.snapshot(), lab.scenario
+    assert run is not None
+
+    said = f"^snapshot: expected one without a scenario, got one of '{run.title}'; use labkit.Lab.restore$"
+    with pytest.raises(ValueError, match=said):
+        Bench.restore(snapshot)
+    assert repr(Lab.restore(snapshot).scenario) == repr(run)
 
 
 def test_no_name_is_parsed():
@@ -195,26 +223,11 @@ def test_alone_it_plays_a_loaded_scenario_and_there_is_none(quiet):
         quiet.run()
 
 
-def test_its_pictures_are_drawn_as_it_is_now(quiet):
-    for picture in (quiet.map(), quiet.timeline()):
-        assert "paris" in picture._repr_html_()
-
-
 def test_no_lag_is_given_of_a_cluster_that_does_not_exist(quiet):
     with pytest.raises(ValueError, match="primary: expected a cluster, got 'oslo'"):
         quiet.lag("oslo", "tokyo")
     with pytest.raises(ValueError, match="secondary: expected a cluster, got 'oslo'"):
         quiet.lag("paris", "oslo")
-
-
-def test_a_lab_is_loaded_with_its_scenario_and_played_to_its_end(checkout):
-    path = checkout / "scenarios" / "first" / "split-brain.lab.yaml"
-    lab, other = Lab.load(path), Lab.load(str(path), seed=99)
-
-    assert lab.scenario is not None
-    assert (lab.seed, other.seed) == (lab.scenario.scenario.seed, 99)
-    assert lab.run().ledger.promotions
-    assert lab.now == lab.scenario.scenario.end_ns
 
 
 def test_a_step_is_the_next_thing_that_happens(quiet):

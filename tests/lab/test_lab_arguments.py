@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lab.lab_arguments import cannot_repeat, judge_checkpoints, judge_instant, judge_lab
+from labkit.lab.lab_arguments import cannot_repeat, judge_checkpoints, judge_instant, judge_lab, judge_scenario
 from labkit.lab.plan.blueprint import pair
+from labkit.lab.snapshot import Snapshot
 
 
 def test_what_is_right_is_taken():
@@ -14,6 +15,19 @@ def test_what_is_right_is_taken():
     assert judge_checkpoints("250ms", 2) == (250_000_000, 2)
     assert judge_checkpoints(3, 256) == (3_000_000_000, 256)
     assert judge_instant("1500ms", 2_000_000_000) == judge_instant("1.5s", 1_500_000_000) == 1_500_000_000
+
+
+def test_a_snapshot_with_a_scenario_needs_somebody_who_restores_it():
+    plain, played = (
+        Snapshot(blueprint=pair(), seed=7, at_ns=0, state={"scenario": kept})
+        for kept in (None, {"scenario": {"title": "A drill"}})
+    )
+    for snapshot, restores in ((None, None), (plain, None), (played, print)):
+        judge_scenario(snapshot, restores)
+
+    said = "^snapshot: expected one without a scenario, got one of 'A drill'; use labkit.Lab.restore$"
+    with pytest.raises(ValueError, match=said):
+        judge_scenario(played, None)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit.commands.run import run_lab
-from labkit.lab.bench import Lab
+from labkit.front.lab import Lab
 from labkit.reference import entry, page
 from labkit.reference.examples import EXAMPLES
 from labkit.scenario.loading import loads

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from labkit.lab.bench import Lab
+from labkit.front.lab import Lab
 from labkit.scenario.loading import loads
 from labkit.scenario.scenario import Scenario
 from labkit.scenario.verdict import Verdict, judge

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from labkit.lab.bench import Lab
+from labkit.front.lab import Lab
 from labkit.lab.invariants import Violation
 from labkit.scenario.measures import VerdictRow
 from labkit.scenario.report import report

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from labkit.lab.bench import Lab
+from labkit.front.lab import Lab
 from labkit.lab.operations.operator_console import Finished
 from labkit.scenario.running import Run, StepResult
 from labkit.scenario.scenario import Scenario, Step

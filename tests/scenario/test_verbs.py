@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from labkit.lab.bench import Lab
+from labkit.front.lab import Lab
 from labkit.lab.cluster import Cluster
 from labkit.lab.faults import LAYERS, MAX_FACTOR, LabFaults
 from labkit.lab.operations.runbooks import RUNBOOKS

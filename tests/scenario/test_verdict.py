@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from labkit.lab.bench import Lab
+from labkit.front.lab import Lab
 from labkit.lab.invariants import STANDING, Violation
 from labkit.lab.records.lag import Lag
 from labkit.lab.records.ledger import CommittedWrite, Write

@@ -14,7 +14,7 @@ from labkit.lab.wire.messages import Correlation
 from labkit.trace import Trace
 from labkit.views.contents.timeline_contents import Window
 from labkit.views.layout.timeline_layout import LEGEND, layout
-from labkit.views.timeline import draw, of, window_of
+from labkit.views.timeline import draw, of, of_lab, window_of
 
 SECOND_NS = 1_000_000_000
 SVG = "{http://www.w3.org/2000/svg}"
@@ -88,6 +88,11 @@ def test_what_is_no_stretch_of_time_is_refused_with_a_sentence(start, end):
 def test_what_is_no_instant_is_refused_with_a_sentence(name, instant):
     with pytest.raises(ValueError, match=rf"^{name}: "):
         window_of(25 * SECOND_NS, **{name: instant})
+
+
+def test_a_lab_is_drawn_up_to_now_or_between_two_instants(drilled_lab):
+    assert of_lab(drilled_lab.queries).description == drilled_lab.timeline().description
+    assert "from 2.0 s to 3.0 s" in of_lab(drilled_lab.queries, "2s", 3).title
 
 
 def test_all_time_is_shown_by_default():

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from _thread import allocate_lock, get_ident
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import wraps
 from types import FunctionType, TracebackType
@@ -63,13 +64,13 @@ class EachInTurn:
             if isinstance(member, FunctionType):
                 setattr(cls, name, _in_turn(member))
             elif isinstance(member, property):
-                guarded = map(_in_turn, (member.fget, member.fset, member.fdel))
-                setattr(cls, name, property(*guarded, member.__doc__))
+                get, put, delete = map(_in_turn, (member.fget, member.fset, member.fdel))
+                setattr(cls, name, property(get, put, delete, member.__doc__))
 
     @property
+    @abstractmethod
     def _turns(self) -> Turns:
         """The turns of the lab that it belongs to."""
-        raise NotImplementedError
 
 
 def _in_turn(function: Callable[..., Any] | None) -> Callable[..., Any] | None:

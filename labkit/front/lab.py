@@ -1,0 +1,119 @@
+"""Lab: a bench as users hold it; it plays scenario files, is drawn, compared with others, and served."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from labkit.front.lab_cluster import LabCluster
+from labkit.lab.bench import Bench
+from labkit.lab.faults import LabFaults
+from labkit.lab.invariants import Invariants
+from labkit.lab.parts import Parts
+from labkit.service.arguments import wrong
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from labkit.doors.served_lab import ServedLab
+    from labkit.doors.server_thread import DoorSettings
+    from labkit.scenario.running import Run
+    from labkit.views.charts.measures import Measures
+    from labkit.views.comparison import Comparison
+    from labkit.views.dashboard import Dashboard
+    from labkit.views.picture import Picture
+
+
+class Lab(Bench, but="dashboard serve"):
+    """A bench of clusters under simulated time, with its scenario, its pictures and its doors."""
+
+    _handle = LabCluster
+    clusters: Mapping[str, LabCluster]
+    scenario: Run | None
+
+    def __getitem__(self, name: str) -> LabCluster:
+        """Return the handle of a cluster."""
+        return self.clusters[self.blueprint.cluster(name).name]
+
+    @staticmethod
+    def _restore_scenario(parts: Parts, faults: LabFaults, invariants: Invariants, state: dict[str, Any]) -> Run:
+        from labkit.scenario.running import Run
+
+        return Run.from_state(parts, faults, invariants, state)
+
+    @classmethod
+    def load(cls, path: str | Path, seed: int | None = None) -> Self:
+        """Build the lab of a scenario file; ``run()`` then plays it to its end."""
+        if not isinstance(path, str) and not hasattr(path, "__fspath__"):
+            raise wrong("path", "the path of a scenario file", path)
+        from labkit.scenario.loading import load
+        from labkit.scenario.running import Run
+
+        scenario = load(path)
+        lab = cls(scenario.blueprint, scenario.seed if seed is None else seed)
+        lab.scenario = Run(lab.parts, lab.faults, lab.invariants, scenario)
+        return lab
+
+    def compare(self, other: Lab) -> Comparison:
+        """Return the first event in which this run and another differ, such as a branch's, and what they had before."""
+        if not isinstance(other, Lab):
+            raise wrong("other", "another lab, such as a branch of this one", other)
+        from labkit.views import comparison
+
+        return comparison.compare(self.trace, other.trace)
+
+    @property
+    def measures(self) -> Measures:
+        """Bytes on the wire, lag, stale reads, surviving tokens, time in states: as data frames and pictures."""
+        from labkit.views.charts.measures import Measures
+
+        return Measures(self.queries)
+
+    def map(self) -> Picture:
+        """Draw sites, links, clusters and nodes as they are now."""
+        from labkit.views import map as maps
+
+        return maps.of(self.queries)
+
+    def timeline(self, start: str | float | None = None, end: str | float | None = None) -> Picture:
+        """Draw what became of each cluster and node, and what clients were answered, up to now or between two instants.
+
+        ``start`` and ``end`` are durations since the lab was built, such as ``30s`` or a number of seconds.
+        """
+        from labkit.views import timeline
+
+        return timeline.of_lab(self.queries, start, end)
+
+    def serve(
+        self, port: int = 0, *, speed: float = 0, control: bool = False, settings: DoorSettings | None = None
+    ) -> ServedLab:
+        """Return a door for a ``with`` that gives the URL of each cluster by its name: real servers on loopback ports.
+
+        They stand on ``port`` and the ports after it, or on free ones.  Each request lets the time pass that its answer
+        takes; with a ``speed`` time passes by itself, so many simulated seconds in a second.  With ``control`` there is
+        the control interface too, for whoever has its key.  ``settings`` say how the ports are reached otherwise.
+        """
+        from labkit.doors.served_lab import ServedLab
+        from labkit.doors.server_thread import DoorSettings
+
+        settings = settings or DoorSettings(control=control)
+        return ServedLab(self, self._passage, port, speed=speed, settings=settings)
+
+    def dashboard(self) -> Dashboard:
+        """Show buttons for time and faults, and beside them map, timeline and the last of the trace."""
+        from labkit.views import dashboard
+
+        controls = dashboard.Controls(
+            sites=self.blueprint.sites,
+            clusters={plan.name: plan.node_names for plan in self.blueprint.clusters},
+            cluster=self.__getitem__,
+            step=self.step,
+            run=self.run,
+            work_through=self.work_through,
+            faults=self.faults,
+            broken=lambda: self.invariants.broken.values(),
+            now_ns=lambda: self.now,
+            trace=self.trace,
+            pictures=lambda: (self.map(), self.timeline()),
+        )
+        return dashboard.dashboard(controls)

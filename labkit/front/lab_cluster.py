@@ -1,0 +1,26 @@
+"""Lab cluster: the handle that ``lab["paris"]`` gives, which can show its Merkle index as well."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from labkit.lab.cluster import Cluster
+
+if TYPE_CHECKING:
+    from labkit.views.merkle import MerkleView
+
+
+class LabCluster(Cluster):
+    """One cluster of a lab, asked from an operator's host beside it, and drawn."""
+
+    __slots__ = ()
+
+    def merkle(self, other: str | None = None, page: tuple[str, int] | None = None) -> MerkleView:
+        """Draw its Merkle index beside another cluster's, by default that of the primary that it follows.
+
+        ``page`` such as ``("replicated", 23)`` chooses the page that is looked into; by default it is the first that is
+        damaged or differs.  The picture changes nothing, and folds nothing.
+        """
+        from labkit.views import merkle
+
+        return merkle.of(self._driver.queries, self.name, other, page)
