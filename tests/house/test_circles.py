@@ -1,12 +1,8 @@
-"""No circle of modules: neither by what is loaded, nor by imports inside functions, nor by those for annotations.
-
-The front door's short forms, which `pyproject.toml` lists one by one, point up and are left out.
-"""
+"""No circle of modules: neither by what is loaded, nor by imports inside functions, nor by those for annotations."""
 
 from __future__ import annotations
 
 import ast
-import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -18,15 +14,9 @@ Edges = set[tuple[str, str]]
 def test_there_is_no_circle_of_modules(modules: list[Path], checkout: Path) -> None:
     sources = {dotted(path.relative_to(checkout)): path.read_text() for path in modules}
 
-    found = circles(edges(sources) - short_forms(checkout))
+    found = circles(edges(sources))
 
     assert found == [], "\n".join(" ".join(circle) for circle in found)
-
-
-def test_a_short_form_is_an_import_that_exists(modules: list[Path], checkout: Path) -> None:
-    sources = {dotted(path.relative_to(checkout)): path.read_text() for path in modules}
-
-    assert sorted(short_forms(checkout) - edges(sources)) == []
 
 
 def test_a_circle_of_any_kind_is_found() -> None:
@@ -76,10 +66,3 @@ def circles(found: Edges) -> list[list[str]]:
     """Groups of modules that all lead to one another."""
     groups = nx.strongly_connected_components(nx.DiGraph(sorted(found)))
     return sorted(sorted(group) for group in groups if len(group) > 1)
-
-
-def short_forms(checkout: Path) -> Edges:
-    """The upward imports that the contract on packages lists."""
-    contracts = tomllib.loads((checkout / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    (packages,) = (contract for contract in contracts if contract["id"] == "packages")
-    return {(upper, lower) for upper, _, lower in (line.partition(" -> ") for line in packages["ignore_imports"])}
