@@ -13,6 +13,7 @@ from labkit.doors.lab_app import LabApp
 from labkit.doors.lab_driver import LabDriver
 from labkit.doors.lab_page import LabPage, plain
 from labkit.lab.bench import Bench
+from labkit.lab.wire.turns import Turns
 
 
 def reading(lab: Bench, path: str, **query: str) -> Any:
@@ -69,6 +70,22 @@ def test_a_bench_is_shown_as_well() -> None:
 
     for path in ("/page/", "/page/state", "/page/map", "/page/timeline"):
         assert reading(bench, path) == reading(lab, path)
+
+
+@pytest.mark.parametrize("path", ["/page/state", "/page/map", "/page/timeline"])
+def test_what_is_read_is_of_one_instant(path: str) -> None:
+    class Counted(Turns):
+        taken = 0
+
+        def __enter__(self) -> None:
+            super().__enter__()
+            Counted.taken += 1
+
+    bench = Bench.pair()
+    bench.parts.turns = Counted()
+    reading(bench, path)
+
+    assert Counted.taken > 0
 
 
 def test_a_scenario_says_how_far_it_is(checkout: Any) -> None:

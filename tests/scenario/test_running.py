@@ -148,6 +148,16 @@ def test_a_run_has_the_seed_of_its_lab(vary: Vary, scenario_of: ScenarioOf) -> N
     assert bench.scenario.seed == bench.seed
 
 
+def test_the_same_scenario_begins_again_in_another_lab(vary: Vary, scenario_of: ScenarioOf) -> None:
+    bench, other = bench_of(scenario_of(vary())).play(6 * SECOND_NS), Bench()
+    assert bench.scenario is not None
+    other.scenario = bench.scenario.begun_again(other, other, other)  # type: ignore[arg-type]  # as in bench_of
+
+    assert other.scenario.title == bench.scenario.title == "A small lab"
+    assert (len(bench.scenario.results), other.scenario.results) == (2, [])
+    assert steps(other.play()) == steps(bench.play())
+
+
 def test_a_note_keeps_its_instant_too(vary: Vary, scenario_of: ScenarioOf) -> None:
     note = ("do: crash, target: paris, at: 5s", "do: note, text: half way, at: 5s")
     bench = bench_of(scenario_of(vary(note)), takes_ns=9 * SECOND_NS).play()
