@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,9 @@ TOP_LEVEL = {
     "tests",
 }
 
+MAX_MODULES = 26
+"""In one folder, ``__init__`` not counted."""
+
 # Names that say nothing of what is inside.
 EMPTY_NAMES = {"util", "utils", "helper", "helpers", "common", "base"}
 
@@ -35,6 +39,19 @@ def test_no_file_or_folder_has_an_empty_name(project_files: list[Path], checkout
     empty = [str(path) for path in named if EMPTY_NAMES & {part.split(".")[0] for part in path.parts}]
 
     assert empty == [], "\n".join(empty)
+
+
+def test_no_folder_has_too_many_modules(modules: list[Path], checkout: Path) -> None:
+    found = crowded([path.relative_to(checkout) for path in modules])
+
+    assert found == {}, "cut the folder by subject, into rooms"
+
+
+def test_a_crowded_folder_is_found() -> None:
+    modules = [Path(f"a/m{number}.py") for number in range(MAX_MODULES)] + [Path("a/__init__.py"), Path("a/b/m.py")]
+
+    assert crowded(modules) == {}
+    assert crowded([*modules, Path("a/more.py")]) == {"a": MAX_MODULES + 1}
 
 
 def test_every_module_says_what_it_is_for(python_files: list[Path], checkout: Path) -> None:
@@ -82,6 +99,12 @@ def test_only_a_file_that_is_all_docstring_needs_no_test() -> None:
 )
 def test_a_docstring_stands_first(source: str, said: bool) -> None:
     assert has_docstring(source) == said
+
+
+def crowded(modules: list[Path]) -> dict[str, int]:
+    """The folders with too many modules, and how many they have."""
+    counted = Counter(str(path.parent) for path in modules if path.name != "__init__.py")
+    return {folder: number for folder, number in counted.items() if number > MAX_MODULES}
 
 
 def has_docstring(source: str) -> bool:
