@@ -1,4 +1,7 @@
-"""Faults: what goes wrong in a lab, in pairs with what puts it right; a target is a cluster, a node or a site."""
+"""Faults: what goes wrong in a lab, in pairs with what puts it right; a target is a cluster, a node or a site.
+
+A public method has a row in the table of faults.  Its docstring, up to the first empty line, is what all help says.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any, TypeVar
 
 from labkit.cloud.cloud_service import CloudService
 from labkit.cloud.failures import ENDPOINTS
+from labkit.lab.fault_table import LAYERS, MAX_FACTOR, MIN_FLAP_NS
 from labkit.lab.nodes.node_host import NodeHost
 from labkit.lab.parts import Flapping, Parts
 from labkit.lab.queries import Queries
@@ -27,9 +31,6 @@ from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.interruption import BETWEEN, MOMENTS, CommitInterruptedError, CommitInterruption
 
 MILLION = 1_000_000
-MAX_FACTOR = MILLION
-MIN_FLAP_NS = MILLION  # 1 ms
-LAYERS = ("root", "subtree", "page", "subpage", "storage")
 ANY_TERM = 1 << 62  # damage asks for no leadership
 POLICIES = "policy/"
 STRAY = "logical/stray"
@@ -58,7 +59,10 @@ class LabFaults(EachInTurn):
         return host.cloud
 
     def cloud_outage(self, endpoint: str | None = None) -> None:
-        """Let an endpoint of the cloud, or all of them, answer nothing."""
+        """Let an endpoint of the cloud, or all of them, answer nothing; the cloud comes to the lab with its first verb.
+
+        The endpoints are discovery, keys, token, compute, directory and machine.
+        """
         endpoints = _named(endpoint)  # judged before a cloud comes
         self.cloud.outage(*endpoints)
 
@@ -79,11 +83,11 @@ class LabFaults(EachInTurn):
         self.cloud.restore(*endpoints)
 
     def roll_keys(self) -> None:
-        """Let the cloud sign with its next key, which is published already."""
+        """Let the cloud sign tokens with its next key, which is published already."""
         self.cloud.roll_keys()
 
     def crash(self, target: str) -> None:
-        """Take a node, or all nodes of a cluster, down; what they held in memory is gone."""
+        """Take a node, or all nodes of a cluster, down; their memory is lost."""
         nodes = [self._parts.nodes[node] for node in self._nodes(target)]
         for node in nodes:
             if self._network_faults.crash(node.name):
@@ -93,7 +97,10 @@ class LabFaults(EachInTurn):
         self._emit(ReachChanged(self._parts.now))
 
     def crash_in_commit(self, target: str, moment: str = BETWEEN) -> None:
-        """Let the active node of a cluster go down inside its next commit: before, between or after its keys."""
+        """Let the active node of a cluster go down inside its next commit of two keys or more.
+
+        ``moment`` says where: ``before`` its keys, ``between`` two of them, or ``after`` them.
+        """
         one_of("moment", "a moment of a commit", moment, MOMENTS)
         nodes = self._nodes(target)
         node = self._parts.nodes[self.queries.active_node(self._parts.nodes[nodes[0]].cluster) or nodes[0]]
@@ -117,21 +124,21 @@ class LabFaults(EachInTurn):
         self.crash(ended.node)
 
     def restart(self, target: str) -> None:
-        """Start a node, or all nodes of a cluster, again; they come up sealed."""
+        """Start a node, or all nodes of a cluster, again; they start sealed."""
         for number, node in enumerate(self._nodes(target)):
             if self._network_faults.restart(node):
                 self._parts.nodes[node].boot((number + 1) * 10_000_000)
         self._emit(ReachChanged(self._parts.now))
 
     def pause(self, target: str) -> None:
-        """Stop the process of a node, or of all nodes of a cluster, where it stands: timers and messages wait."""
+        """Stop the process of a node, or of all nodes of a cluster: its timers, its lease and its messages wait."""
         for node in self._running("pause", target):
             changed = self._parts.processes[node].pause()
             self._parts.connect(node)
             self._emit(NodeTreated(self._parts.now, "pause", node, changed))
 
     def resume(self, target: str) -> None:
-        """Let paused processes go on: each takes what waits for it, acting on what it believed until then."""
+        """Let paused processes go on: each takes what waits for it and acts on what it believed."""
         for node in self._running("resume", target):
             process = self._parts.processes[node]
             self._emit(NodeTreated(self._parts.now, "resume", node, process.paused))
@@ -143,9 +150,10 @@ class LabFaults(EachInTurn):
         self._emit(ReachChanged(self._parts.now))
 
     def skew(self, target: str, by: str | None = None, drift: float = 0) -> None:
-        """Make the wall clock of a node, or of all nodes of a cluster, wrong: ahead by a duration or behind (``-90s``).
+        """Make the wall clock of a node, or of all nodes of a cluster, wrong, and let it drift from then on.
 
-        From then on it drifts by so many percent, forward or (below 0) back.  It replaces an earlier skew.
+        It is ahead by a duration, or behind (``-90s``), and drifts by so many percent, forward or (below 0) back.
+        It replaces an earlier skew.
         """
         error_ns, ppm = 0 if by is None else offset_ns("by", by), drift_ppm("drift", drift)
         for node in self._nodes(target):
@@ -157,7 +165,7 @@ class LabFaults(EachInTurn):
             self._set_clock("correct", node, 0, 0)
 
     def impersonate(self, target: str) -> None:
-        """Put an impostor in the place of a node, or of all nodes of a cluster, for every other site."""
+        """Put an impostor, who has none of its keys, in a node's place for every other site."""
         for node in self._nodes(target):
             impostor = self._parts.impostors.get(node)
             changed = impostor is None or not impostor.present
@@ -179,31 +187,34 @@ class LabFaults(EachInTurn):
             self._emit(NodeTreated(self._parts.now, "expose", node, changed))
 
     def partition(self, a: str, b: str) -> None:
-        """Cut both ways between two sites or clusters."""
+        """Cut the line between two sites in both directions.
+
+        A cluster stands for its site.
+        """
         self._network_faults.partition(*self._two_sites(("a", a), ("b", b)))
         self._emit(ReachChanged(self._parts.now))
 
     def cut(self, source: str, target: str) -> None:
-        """Cut one way, from a site or cluster to another."""
+        """Cut the line from one site to another in one direction."""
         self._network_faults.cut(*self._two_sites(("source", source), ("target", target)))
         self._emit(ReachChanged(self._parts.now))
 
     def isolate(self, target: str) -> None:
-        """Cut a site or cluster off from every other site."""
+        """Cut all lines of a site."""
         self._network_faults.isolate(self._site("target", target))
         self._emit(ReachChanged(self._parts.now))
 
     def heal(self, a: str | None = None, b: str | None = None) -> None:
-        """Undo cuts: between two, around one, or all."""
+        """Undo partition, cut and isolate: between two sites, around one, or everywhere."""
         self._network_faults.heal(*self._around(a, b))
         self._emit(ReachChanged(self._parts.now))
 
     def slow(
         self, a: str, b: str, *, latency: str | None = None, factor: int | None = None, one_way: bool = False
     ) -> None:
-        """Give the line between two another latency (a duration), or make it so many times as slow.
+        """Give the line between two sites another latency, or multiply its latency.
 
-        ``one_way`` means only messages from the first to the second.
+        ``latency`` is a duration.  ``one_way`` means only messages from the first to the second.
         """
         sites = self._site("a", a), self._site("b", b)
         if (latency is None) == (factor is None):
@@ -214,21 +225,24 @@ class LabFaults(EachInTurn):
         self._network_faults.slow(*sites, latency=shape, factor=factor, one_way=flag("one_way", one_way))
 
     def lose(self, a: str, b: str, percent: float) -> None:
-        """Lose a share of the messages between two; each lost one is sent again, later, unless it is a datagram."""
+        """Lose a share of the messages between two sites; each lost one is sent again, later, unless it is a datagram.
+
+        Datagrams are heartbeats that go aside, and announcements.
+        """
         sites = self._site("a", a), self._site("b", b)
         self._network_faults.lose(*sites, round(checked_percent("percent", percent) * MILLION / 100))
 
     def duplicate(self, a: str, b: str, percent: float) -> None:
-        """Deliver a share of the datagrams between two twice: heartbeats that go aside, and announcements."""
+        """Deliver a share of the datagrams between two sites twice: heartbeats that go aside, and announcements."""
         sites = self._site("a", a), self._site("b", b)
         self._network_faults.duplicate(*sites, round(checked_percent("percent", percent) * MILLION / 100))
 
     def restore_links(self, a: str | None = None, b: str | None = None) -> None:
-        """Undo ``slow``, ``lose`` and ``duplicate``: between two, around one, or everywhere."""
+        """Undo slow, lose and duplicate: between two sites, around one, or everywhere."""
         self._network_faults.restore(*self._around(a, b))
 
     def flap(self, a: str, b: str, down: str, up: str) -> None:
-        """Let the line between two go down for a while, come up for a while, and so on, until it is made steady."""
+        """Let the line between two sites go down and come up, again and again."""
         sites = self._two_sites(("a", a), ("b", b))
         down_ns, up_ns = (duration_ns(name, value) for name, value in (("down", down), ("up", up)))
         for name, value, ns in (("down", down, down_ns), ("up", up, up_ns)):
@@ -242,7 +256,7 @@ class LabFaults(EachInTurn):
         self._schedule(up_ns, FlapTimer(pair[0], pair[1], serial))
 
     def steady(self, a: str | None = None, b: str | None = None) -> None:
-        """End ``flap``, with the line up: between two, around one, or everywhere."""
+        """End flap, with the line up: between two sites, around one, or everywhere."""
         sites = {site for site in self._around(a, b) if site is not None}
         for pair, row in self._parts.flapping.items():
             if row.flaps and sites <= set(pair):
@@ -262,10 +276,10 @@ class LabFaults(EachInTurn):
         self._schedule(row.up_ns if row.is_down else row.down_ns, timer)
 
     def corrupt(self, cluster: str, layer: str = "subpage", key: str | None = None) -> None:
-        """Alter one kept node of the Merkle index of a cluster's active node, or a stored value (``storage``).
+        """Alter one node of the Merkle tree that a cluster's active node keeps, or one stored value.
 
         The index is folded and stored first, and what was altered is stored: another active node finds it so (D7).
-        Without a key it is the index's first, or the last value of a secret.
+        Layer ``storage`` means a stored value.  Without a key it is the index's first, or the last value of a secret.
         """
         one_of("layer", "a layer", layer, LAYERS)
         if key is not None and not isinstance(key, str):
@@ -328,9 +342,8 @@ class LabFaults(EachInTurn):
     def _set_clock(self, verb: str, node: str, error_ns: int, ppm: int) -> None:
         changed = self._parts.nodes[node].clock.set(error_ns, ppm)
         sign = "-" if error_ns < 0 else "+"
-        words = (
-            f"{sign}{format_duration(abs(error_ns))}{f', drift {ppm:+} ppm' if ppm else ''}" if verb == "skew" else ""
-        )
+        drift = f", drift {ppm:+} ppm" if ppm else ""
+        words = f"{sign}{format_duration(abs(error_ns))}{drift}" if verb == "skew" else ""
         self._emit(NodeTreated(self._parts.now, verb, node, changed, words))
 
     def _site(self, name: str, value: Any) -> str:
@@ -341,10 +354,8 @@ class LabFaults(EachInTurn):
     def _two_sites(self, first: tuple[str, Any], second: tuple[str, Any]) -> tuple[str, str]:
         sites = self._site(*first), self._site(*second)
         if sites[0] == sites[1]:
-            both = f"{first[1]} and {second[1]} both mean {sites[0]}"
-            raise ValueError(
-                f"{first[0]}, {second[0]}: expected two different sites, but {both}; crash its nodes instead"
-            )
+            wanted = f"expected two different sites, but {first[1]} and {second[1]} both mean {sites[0]}"
+            raise ValueError(f"{first[0]}, {second[0]}: {wanted}; crash its nodes instead")
         return sites
 
     def _around(self, a: Any, b: Any) -> list[str | None]:

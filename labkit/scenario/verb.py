@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from labkit.scenario.problems import expected
-from labkit.scenario.value_types import ClusterName, Drift, Duration, Offset, Share, write_duration, write_share
+from labkit.scenario.value_types import ClusterName, Drift, Offset, Share, read_duration, write_duration, write_share
 
 if TYPE_CHECKING:
     from labkit.lab.faults import LabFaults
@@ -74,7 +74,7 @@ class Verb(NamedTuple):
 def _value_text(parameter: Parameter, value: Any) -> str:
     if isinstance(value, list | tuple):
         return " and ".join(value)
-    if parameter.value_type is Duration or parameter.name in ("down", "up"):
+    if BeforeValidator(read_duration) in get_args(parameter.value_type):
         return write_duration(value)
     if parameter.value_type in (Share, Drift):
         return write_share(value)

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from labkit.front.lab import Lab
 from labkit.lab.cluster import Cluster
-from labkit.lab.faults import LAYERS, MAX_FACTOR, LabFaults
+from labkit.lab.fault_table import LAYERS, MAX_FACTOR
+from labkit.lab.faults import LabFaults
 from labkit.lab.operations.runbooks import RUNBOOKS
 from labkit.scenario.value_types import DeclaredNames
 from labkit.scenario.verb import FAULT, RUNBOOK, STORY

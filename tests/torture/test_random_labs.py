@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
 from labkit.lab.bookkeeping import Bookkeeping
-from labkit.lab.faults import LAYERS
+from labkit.lab.fault_table import LAYERS
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY
 from labkit.lab.operations.runbook_effects import RunbookError
 from labkit.lab.operations.runbooks import RUNBOOKS

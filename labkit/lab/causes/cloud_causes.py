@@ -13,39 +13,14 @@ from labkit.lab.causes import replication_causes
 from labkit.lab.causes.explanation import FAULT, NOT_RECORDED, Cause, CauseStep, Effect
 from labkit.lab.causes.message_causes import CLOUD_CALL_FAILED, who
 from labkit.lab.causes.recorded_run import MAX_FETCH_NS, RecordedRun
+from labkit.lab.cloud_fault_table import OBSERVED
+from labkit.lab.fault_table import SLOW
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.service.durations import SECOND_NS, format_duration
-
-DONE_WORDS = {
-    "cloud outage": "the cloud's endpoint {endpoint} answers nothing any more",
-    "cloud slow": "the cloud's endpoint {endpoint} becomes slower ({delay})",
-    "cloud throttled": "the cloud's endpoint {endpoint} lets {per_second} requests a second pass, {burst} at once",
-    "cloud fails": "the cloud's endpoint {endpoint} is set to fail with {status} ({times} times)",
-    "keys rolled": "the cloud signs with its next key",
-    "key unpublished": "the cloud signs with a key that it does not publish",
-    "key revoked": "the cloud takes the key back that it signed with",
-    "key set held": "the cloud's published keys stay as they are",
-    "cloud clock": "the cloud's clock is set to be ahead by {ahead}",
-    "secrets spread": "new secrets of the cloud spread after {delay}",
-    "cloud recovered": "the cloud's endpoint {endpoint} answers again",
-    "cloud restored": "the cloud's endpoint {endpoint} answers at once again",
-    "cloud unthrottled": "the cloud's endpoint {endpoint} lets every request pass again",
-    "key published": "the cloud publishes the key that it signs with",
-    "key set released": "the cloud publishes the keys that it has",
-}
-STATUS_OF = {"cloud outage": 0, "cloud slow": 0, "cloud throttled": 429, "secrets spread": 401}
-"""How calls end that a fault of the cloud ends."""
 
 ENDPOINTS_OF = {"login": ("discovery", "keys", "token"), "management": ("compute",), "graph": ("directory",)}
 """Which endpoints the cloud's hosts have."""
 
-UNDONE = {
-    "cloud recovered": ("cloud outage", "cloud fails"),
-    "cloud restored": ("cloud slow",),
-    "cloud unthrottled": ("cloud throttled",),
-    "key published": ("key unpublished",),
-    "key set released": ("key set held",),
-}
 LOGIN_REFUSED, UNKNOWN_KEY, BY_CLOCK = "login refused", "unknown_key", ("expired", "early", "issued_later")
 KEYS_CHANGED = ("key unpublished", "key set held", "key revoked", "keys rolled")
 COOLDOWN_NS = 300 * SECOND_NS  # by then an unknown key has made a node fetch the keys again
@@ -54,7 +29,7 @@ COOLDOWN_NS = 300 * SECOND_NS  # by then an unknown key has made a node fetch th
 def observed(run: RecordedRun, number: int) -> Cause:
     """What a node or the cloud's host observed."""
     _, _, host, what, _ = run.rows[number]
-    if host == CLOUD_HOST and what in DONE_WORDS:
+    if host == CLOUD_HOST and what in OBSERVED:
         return done_to_cloud(run, number)
     return {LOGIN_REFUSED: login_refused, CLOUD_CALL_FAILED: call_failed}.get(what, replication_causes.observed)(
         run, number
@@ -65,7 +40,7 @@ def done_to_cloud(run: RecordedRun, number: int) -> Cause:
     """What was done to the cloud: a root."""
     _, at_ns, _, what, fields = run.rows[number]
     said = {name.removesuffix("_ns"): _shown(name, value) for name, value in fields}
-    words = DONE_WORDS[what].format(**said)
+    words = OBSERVED[what].cause.format(**said)
     return Cause(CauseStep(at_ns, f"{words}{who(run, number)}", number), None, FAULT)
 
 
@@ -117,7 +92,7 @@ def call_failed(run: RecordedRun, number: int) -> Cause:
         return Cause(step, None, NOT_RECORDED)
     if sent:
         return Cause(step, ("silence", (max(sent, key=lambda row: run.rows[row][1]), at_ns)))
-    slow = run.faults.on_line("slow", (run.site_of(node), run.site_of(CLOUD_HOST)), number)  # it is still on its way
+    slow = run.faults.on_line(SLOW, (run.site_of(node), run.site_of(CLOUD_HOST)), number)  # it is still on its way
     return Cause(step, None, NOT_RECORDED) if slow is None else Cause(step, ("fault", slow))
 
 
@@ -127,7 +102,7 @@ def _done_to(run: RecordedRun, before: int, host: str, status: int) -> int | Non
     for number in _standing(run, before):
         what, done = run.rows[number][3], dict(run.rows[number][4])
         endpoint = "token" if what == "secrets spread" and done["delay_ns"] else done.get("endpoint")
-        if endpoint in endpoints and done.get("status", STATUS_OF.get(what)) == status:
+        if endpoint in endpoints and done.get("status", OBSERVED[what].status) == status:
             return number
     return None
 
@@ -137,12 +112,12 @@ def _standing(run: RecordedRun, before: int) -> list[int]:
     stands: dict[tuple[Any, ...], int] = {}
     for number in _done_before(run, before):
         what, fields = run.rows[number][3], dict(run.rows[number][4])
-        endpoint = fields.get("endpoint")
-        for undone in UNDONE.get(what, ()):
-            stands = {key: row for key, row in stands.items() if key[:2] != (undone, endpoint)}
+        endpoint, undoes = fields.get("endpoint"), OBSERVED[what].undoes
+        for undone in undoes:
+            stands = {key: row for key, row in stands.items() if key[:2] != (undone.name, endpoint)}
         if endpoint is None:
             stands[what, endpoint] = number  # the last of them holds
-        elif what not in UNDONE:
+        elif not undoes:
             stands.setdefault((what, endpoint, fields.get("status")), number)
     return sorted(stands.values())
 
@@ -151,7 +126,8 @@ def _done_before(run: RecordedRun, before: int) -> Iterator[int]:
     for number in run.facts:
         if number >= before:
             return
-        if run.rows[number][0] == "observed" and run.rows[number][2] == CLOUD_HOST:
+        kind, _, host, what = run.rows[number][:4]
+        if kind == "observed" and host == CLOUD_HOST and what in OBSERVED:
             yield number
 
 

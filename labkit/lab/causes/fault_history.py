@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Any
 
+from labkit.lab.fault_table import CUT, DUPLICATE, FAULTS, LOSE, NAMED, SLOW
 from labkit.sim.topology import NoRouteError, Pair, Topology
 
 NO_CHANGE = "no change"
-CUTS = ("partition", "cut", "isolate")
-UNDONE_BY = {"crash": "restart", "pause": "resume", "impersonate": "expose", "skew": "correct"}
-LINES_UNDONE_BY = {"cut": ("heal",), "slow": ("restore",), "lose": ("restore",), "duplicate": ("restore",)}
+MAKING = {kind: tuple(fault.name for fault in FAULTS if fault.line_is == kind) for kind in (CUT, SLOW, LOSE, DUPLICATE)}
+UNDOING = {kind: tuple(NAMED[name].undone_by for name in names) for kind, names in MAKING.items()}
+"""{what a line is under: the faults that make it so, and what undoes them}."""
 
 
 class FaultHistory:
@@ -31,13 +32,13 @@ class FaultHistory:
 
     def on_node(self, verb: str, node: str, before: int) -> int | None:
         """Return the row of the crash, pause, impostor or skew that a node is under at a row; None without one."""
-        found, undo = None, UNDONE_BY[verb]
+        found, ending = None, (NAMED[verb].undone_by, *NAMED[verb].ended_by)
         for number, its_verb, target, _ in self._faults:
             if number >= before:
                 break
             if target == node and its_verb == verb:
                 found = number if found is None else found
-            elif target == node and (its_verb == undo or (verb == "pause" and its_verb == "crash")):
+            elif target == node and its_verb in ending:
                 found = None
         return found
 
@@ -57,7 +58,7 @@ class FaultHistory:
                 continue
             if verb == "crash" and target in hosts:
                 return number
-            if verb in CUTS and set(self._on_the_way(ends)) & set(self._pairs(verb, target)):
+            if verb in MAKING[CUT] and set(self._on_the_way(ends)) & set(self._pairs(verb, target)):
                 return number
         return None
 
@@ -73,10 +74,10 @@ class FaultHistory:
 
     def _apply(self, in_force: dict[Pair, int], kind: str, what: tuple[str, str], number: int) -> None:
         verb, target = what
-        if verb in (CUTS if kind == "cut" else (kind,)):
+        if verb in MAKING[kind]:
             for pair in self._pairs(verb, target):
                 in_force.setdefault(pair, number)
-        elif verb in LINES_UNDONE_BY[kind]:
+        elif verb in UNDOING[kind]:
             undone = set(target.split(" <> ")) - {"all"}
             for pair in [pair for pair in in_force if undone <= set(pair)]:
                 del in_force[pair]

@@ -12,32 +12,10 @@ from typing import Any
 
 from labkit.lab.causes.explanation import BEGINNING, FAULT, NOT_RECORDED, OPERATOR, WORK, Cause, CauseStep
 from labkit.lab.causes.recorded_run import RecordedRun
+from labkit.lab.fault_table import CUT, LOSE, NAMED, SLOW
 from labkit.service.durations import SECOND_NS
 from labkit.sim.network import Message
 
-FAULT_WORDS = {
-    "partition": "the line {target} is cut both ways",
-    "cut": "the way {target} is cut",
-    "isolate": "{target} is cut off from every other site",
-    "heal": "cuts end ({target})",
-    "slow": "the line {target} becomes slower ({detail})",
-    "lose": "the line {target} loses messages ({detail})",
-    "duplicate": "the line {target} delivers datagrams twice ({detail})",
-    "restore": "lines are as they were ({target})",
-    "flap": "the line {target} begins to flap ({detail})",
-    "steady": "the line {target} flaps no more",
-    "crash": "{target} goes down",
-    "crash in commit": "{target} is set to go down inside its next commit, {detail}",
-    "restart": "{target} is started again",
-    "pause": "the process of {target} stands still",
-    "resume": "the process of {target} goes on",
-    "skew": "the wall clock of {target} becomes wrong ({detail})",
-    "correct": "the wall clock of {target} is right again",
-    "impersonate": "an impostor takes the place of {target}",
-    "expose": "the impostor of {target} is gone",
-    "corrupt": "{target} is damaged on purpose ({detail})",
-    "stray write": "{target} stores something that nobody asked for ({detail})",
-}
 FLAPPED = ("partition", "heal")
 FETCHES = ("request", "bootstrap_request")
 CLOUD_CALL_FAILED = "cloud call failed"
@@ -52,7 +30,7 @@ def seconds(at_ns: int) -> str:
 def fault(run: RecordedRun, number: int) -> Cause:
     """A fault: a root, unless a flapping line or a commit that was to be cut short brought it about."""
     _, at_ns, verb, target, detail = run.rows[number]
-    words = FAULT_WORDS.get(verb, f"{verb} {{target}}").format(target=target, detail=detail)
+    words = NAMED[verb].cause.format(target=target, detail=detail)
     earlier = None
     if verb in FLAPPED:
         earlier = run.last("fault", number, verb=("flap", "steady"), target=target)
@@ -95,7 +73,7 @@ def lost(run: RecordedRun, number: int) -> Cause:
     ends = (run.site_of(source), run.site_of(target))
     name = f"the message ({what}) from {source} to {target}"
     down = [run.faults.on_node("crash", host, number) for host in (source, target)]
-    cut = run.faults.on_line("cut", ends, number)
+    cut = run.faults.on_line(CUT, ends, number)
     if sent_ns == at_ns and (down[0] is not None or down[1] is not None):
         host, found = (target, down[1]) if down[1] is not None else (source, down[0])
         return _lost(at_ns, f"{name} is lost: {host} is down", number, found)
@@ -105,7 +83,7 @@ def lost(run: RecordedRun, number: int) -> Cause:
     if hit is not None:
         why = f"{run.rows[hit][3]} goes down" if run.rows[hit][2] == "crash" else "the line is cut"
         return _lost(at_ns, f"{name}, sent at {seconds(sent_ns)}, is lost on its way: {why}", number, hit)
-    losing = run.faults.on_line("lose", ends, number)
+    losing = run.faults.on_line(LOSE, ends, number)
     if losing is not None:
         return _lost(at_ns, f"{name} is lost: the line loses some", number, losing)
     sentence = f"{name} is lost: between {ends[0]} and {ends[1]} some are, as the lab was built"
@@ -121,7 +99,7 @@ def late(run: RecordedRun, number: int) -> Cause:
     _, sent_ns, at_ns, source, target, what, *_ = run.rows[number]
     ends = (run.site_of(source), run.site_of(target))
     sentence = f"the message ({what}) from {source} to {target} is sent, and arrives at {seconds(at_ns)} only"
-    for kind in ("slow", "lose"):
+    for kind in (SLOW, LOSE):
         found = run.faults.on_line(kind, ends, number)
         if found is not None:
             return Cause(CauseStep(sent_ns, sentence, number), ("fault", found))
@@ -133,7 +111,7 @@ def under_way(run: RecordedRun, message: Message) -> Cause:
     source, target = message.source, message.target
     sentence = f"the message ({message.what}) from {source} to {target} is sent, and has not arrived up to now"
     step, ends = CauseStep(message.sent_ns, sentence, None), (run.site_of(source), run.site_of(target))
-    for kind in ("slow", "lose", "cut"):
+    for kind in (SLOW, LOSE, CUT):
         found = run.faults.on_line(kind, ends, len(run.rows))
         if found is not None:
             return Cause(step, ("fault", found))

@@ -12,13 +12,14 @@ from typing import Any
 
 from labkit.lab.causes.explanation import BEGINNING, NOT_RECORDED, Cause, CauseStep, Effect
 from labkit.lab.causes.recorded_run import RecordedRun
+from labkit.lab.fault_table import FAULTS, SLOW
 from labkit.service.durations import SECOND_NS
 
 LOST_KINDS = ("entries_lost", "entries_unknown", "question_lost", "stream_gap", "stream_forgotten")
 DAMAGE_KINDS = ("contents_differ", "roots_differ")
 MADE_IT_ASK = (*LOST_KINDS, *DAMAGE_KINDS, "generation_gone", "replication_disconnected", "primary_announced")
 CATCHING_UP = ("merkle-diff", "merkle-sync")
-BACK = ("heal", "restart", "resume", "restore", "expose")
+BACK = tuple(fault.name for fault in FAULTS if fault.reconnects)
 WINDOW_NS = 16 * SECOND_NS
 
 
@@ -182,7 +183,7 @@ def _disconnected(run: RecordedRun, number: int) -> Cause:
     if lost:
         return Cause(step, ("lost", lost[-1]))
     ways = ((run.site_of(node), run.site_of(peer)), (run.site_of(peer), run.site_of(node))) if peer else ()
-    slow = [found for way in ways if (found := run.faults.on_line("slow", way, number)) is not None]
+    slow = [found for way in ways if (found := run.faults.on_line(SLOW, way, number)) is not None]
     return Cause(step, ("fault", min(slow))) if slow else Cause(step, None, NOT_RECORDED)
 
 

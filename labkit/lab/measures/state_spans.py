@@ -11,10 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from labkit.lab.fault_table import FAULTS
 from labkit.trace import Trace
 
 NO_CHANGE = "no change"
 RUNNING = ("active", "standby")
+STATE_AFTER = {
+    **{fault.name: fault.node_is for fault in FAULTS if fault.node_is},
+    "sealed": "sealed",
+    "unsealed": "standby",
+    "stepped down": "standby",
+}
+"""{a fault, or what a node observes: the state that the node is in from then on}."""
 
 
 class Span(NamedTuple):
@@ -106,15 +114,7 @@ def _take(row: tuple[Any, ...], histories: Mapping[str, _History], cluster_of: M
         return name
     verb, node = (values[0], values[1]) if kind == "fault" else (values[1], values[0])
     name = cluster_of.get(node, "")
-    state = {
-        "crash": "down",
-        "restart": "sealed",
-        "pause": "paused",
-        "resume": "resumed",
-        "sealed": "sealed",
-        "unsealed": "standby",
-        "stepped down": "standby",
-    }.get(verb)
+    state = STATE_AFTER.get(verb)
     if not name or state is None or (kind == "fault" and values[2].endswith(NO_CHANGE)):
         return ""
     if state == "resumed":

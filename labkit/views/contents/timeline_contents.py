@@ -15,6 +15,8 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from labkit.cloud.failures import ENDPOINTS
+from labkit.lab.cloud_fault_table import OBSERVED
+from labkit.lab.fault_table import NAMED
 from labkit.lab.measures.state_spans import Span, rows_of, spans_of
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.service.durations import SECOND_NS, format_duration
@@ -32,25 +34,6 @@ NOT_PASSED_ON = ("request", "response", "forged")
 
 SILENT_NS = 7 * SECOND_NS // 2  # an upstream sends a heartbeat a second
 BEHIND_S = 1.0
-
-UNDOING = ("heal", "restart", "restore", "resume", "correct", "steady", "expose")
-CLOUD_VERBS = {
-    "cloud outage": ("fault", "cloud-outage"),
-    "cloud recovered": ("undoing", "cloud-recover"),
-    "cloud slow": ("fault", "cloud-slow by {}"),
-    "cloud restored": ("undoing", "cloud-restore"),
-    "cloud fails": ("fault", "cloud set to fail"),
-    "cloud throttled": ("fault", "cloud throttled"),
-    "cloud unthrottled": ("undoing", "cloud unthrottled"),
-    "keys rolled": ("fault", "roll-keys"),
-    "key unpublished": ("fault", "cloud signs with an unpublished key"),
-    "key published": ("undoing", "cloud publishes its key"),
-    "key revoked": ("fault", "cloud takes its key back"),
-    "key set held": ("fault", "cloud holds its key set"),
-    "key set released": ("undoing", "cloud releases its key set"),
-    "cloud clock": ("fault", "cloud's clock off by {}"),
-}
-"""{what the cloud's host observes: the kind of its mark, and its words, as those of the scenario's verb}."""
 
 MODES = {"primary": "promoted", "secondary": "demoted", "disabled": "disabled"}
 STOPPED = ("down", "sealed", "paused")
@@ -233,7 +216,7 @@ def _fault_marks(records: Records) -> Iterable[TimelineMark]:
     for event in records.trace.select("fault"):
         groups.setdefault((event.at_ns, event.verb), []).append(event)
     for (at_ns, verb), events in groups.items():
-        what = "undoing" if verb in UNDOING else "fault"
+        what = "undoing" if NAMED[verb].undoes else "fault"
         targets = list(dict.fromkeys(event.target for event in events))
         for name, nodes in records.clusters.items():
             if len(nodes) > 1 and set(nodes) <= set(targets):
@@ -247,13 +230,13 @@ def _cloud_marks(records: Records) -> Iterable[TimelineMark]:
     """Return a mark for each fault of the cloud, by endpoint; one of all endpoints names none."""
     groups: dict[tuple[int, str, str], list[str]] = {}
     for event in records.trace.select("observed", node=CLOUD_HOST):
-        if event.what in CLOUD_VERBS:
+        if event.what in OBSERVED and OBSERVED[event.what].mark:
             fields = dict(event.fields)
             length_ns = fields.get("delay_ns", fields.get("ahead_ns", 0))
             shown = f"-{format_duration(-length_ns)}" if length_ns < 0 else format_duration(length_ns)
             groups.setdefault((event.at_ns, event.what, shown), []).append(fields.get("endpoint", ""))
     for (at_ns, what, shown), endpoints in groups.items():
-        kind, words = CLOUD_VERBS[what]
+        kind, words = "undoing" if OBSERVED[what].undoes else "fault", OBSERVED[what].mark
         for endpoint in [""] if set(ENDPOINTS) <= set(endpoints) else dict.fromkeys(endpoints):
             yield TimelineMark(at_ns, kind, words.format(shown) + (f" at {endpoint}" if endpoint else ""))
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.causes.message_causes import FAULT_WORDS
 from labkit.lab.plan.blueprint import BalancerPlan, Blueprint, ClientPlan, WorkloadPlan, pair
 
 SECOND_NS = 1_000_000_000
@@ -132,16 +131,6 @@ def test_a_crash_by_hand_after_one_that_was_to_cut_a_commit_short_is_its_own_roo
     lab.crash("paris-1")
 
     assert lab.why("paris-1: crash").root.sentence == "paris-1 goes down, by hand"
-
-
-def test_every_fault_verb_has_words():
-    from labkit.lab.faults import LabFaults
-
-    verbs = {name.replace("_", " ") for name in vars(LabFaults) if not name.startswith("_")}
-    of_the_cloud = {"cloud", "cloud outage", "cloud recover", "cloud slow", "cloud restore", "roll keys"}  # it observes
-    others = {*of_the_cloud, "end inside commit", "on timer", "restore links", "queries"}
-
-    assert verbs - others == set(FAULT_WORDS) - {"restore"}
 
 
 def _token(lab: Lab) -> dict[str, str]:
