@@ -1,4 +1,4 @@
-"""Each fault of a lab is a method of the lab, with the same parameters."""
+"""Each fault of a lab is a method of the lab, with the same parameters and the same help."""
 
 from __future__ import annotations
 
@@ -22,10 +22,16 @@ def test_each_fault_is_a_method_with_the_same_parameters():
     assert verbs(FaultVerbs) == verbs(LabFaults)
 
 
+def test_the_help_is_that_of_the_fault():
+    for name in verbs(LabFaults):
+        assert inspect.getdoc(getattr(FaultVerbs, name)) == inspect.getdoc(getattr(LabFaults, name)) != ""
+
+
 def test_the_method_calls_the_fault():
     calls: list[tuple[str | None, ...]] = []
     made: Any = FaultVerbs()
     made._faults = SimpleNamespace(heal=lambda *ends: calls.append(ends))
     made.heal("paris")
+    made.heal()
 
-    assert calls == [("paris", None)]
+    assert calls == [("paris",), ()]
