@@ -13,14 +13,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 from IPython.display import display, update_display
 
+from labkit.lab.fault_table import AROUND, CLUSTER, LAYERS, LINE, NAMED, NODE, WAY
 from labkit.service.durations import SECOND_NS
-from labkit.views.dashboard_faults import LAYERS, LINE_FAULTS, NODE_FAULTS, Act, FaultForm, act, form_of
+from labkit.views.dashboard_faults import (
+    BUTTONS,
+    LAYERS_UPWARDS,
+    LINE_FAULTS,
+    NODE_FAULTS,
+    Act,
+    FaultForm,
+    act,
+    form_of,
+    names_of_buttons,
+)
 from labkit.views.trace_lines import last_lines
 
 if TYPE_CHECKING:
@@ -40,10 +52,7 @@ WORDS = {
     "run 1s": ("Run 1 s", "let a second pass"),
     "run 10s": ("Run 10 s", "let ten seconds pass"),
     "write": ("Write", "write a secret, at the chosen node or at whichever serves the cluster"),
-    "crash": ("Crash", "take the chosen node, or all nodes of the cluster, down"),
-    "restart": ("Restart", "start the chosen node, or all nodes of the cluster; they come up sealed"),
-    "pause": ("Pause", "stop the process of the chosen node, or of all nodes of the cluster, where it stands"),
-    "resume": ("Resume", "let the chosen node, or all nodes of the cluster, go on with what waits"),
+    **BUTTONS,
     "seal": ("Seal", "seal the active node of the chosen cluster"),
     "unseal": ("Unseal", "give the chosen node, or all sealed nodes of the cluster, their key shares"),
     "step down": ("Step down", "let the active node of the chosen cluster give the lead to another one"),
@@ -54,13 +63,9 @@ WORDS = {
     "replicate": ("Replicate", "make the other cluster a secondary of the chosen one"),
     "repoint": ("Re-point", "let the chosen secondary follow the other cluster"),
     "failover": ("Fail over", "move the primary from the chosen cluster to the other, as planned: nothing is lost"),
-    "partition": ("Partition", "cut the line between the two sites, both ways"),
-    "cut": ("Cut one way", "cut the line from the first site to the other"),
-    "heal": ("Heal", "restore the line between the two sites"),
     "heal all": ("Heal all", "restore every line"),
     "make line fault": ("Make line fault", "do what is chosen beside it to the line between the two sites"),
     "undo line fault": ("Undo line fault", "undo what is chosen beside it, between the two sites"),
-    "corrupt": ("Corrupt", "alter one node of the chosen cluster's Merkle index, or with storage a stored value"),
     "reindex": ("Reindex", "make the chosen cluster's Merkle index again from what its store holds"),
 }
 
@@ -109,7 +114,7 @@ class Dashboard:
         self.there = _choice("Other site", list(controls.sites), number=1)
         self.node_fault = _choice("Node fault", [form.words for form in NODE_FAULTS])
         self.line_fault = _choice("Line fault", [form.words for form in LINE_FAULTS])
-        self.layer = _choice("Layer of the index", list(LAYERS))
+        self.layer = _choice("Layer of the index", list(LAYERS_UPWARDS))
         self.buttons = {name: _button(*words) for name, words in WORDS.items()}
         for name, make in self._acts().items():
             self.buttons[name].on_click(lambda _, make=make: self.carry_out(make()))
@@ -117,12 +122,12 @@ class Dashboard:
         self.box = ipywidgets.VBox(
             [
                 self._row("step", "run 1s", "run 10s"),
-                self._row(self.target, "write", "crash", "restart", "pause", "resume", "seal", "unseal", "step down"),
+                self._row(self.target, "write", *names_of_buttons(NODE), "seal", "unseal", "step down"),
                 self._row(self.node_fault, "make node fault", "undo node fault"),
                 self._row(self.other, "replicate", "repoint", "failover", "promote", "demote"),
-                self._row(self.here, self.there, "partition", "cut", "heal", "heal all"),
+                self._row(self.here, self.there, *names_of_buttons(LINE, WAY, AROUND), "heal all"),
                 self._row(self.line_fault, "make line fault", "undo line fault"),
-                self._row(self.layer, "corrupt", "reindex"),
+                self._row(self.layer, *names_of_buttons(CLUSTER), "reindex"),
                 self.status,
             ]
         )
@@ -156,10 +161,7 @@ class Dashboard:
             "run 1s": lambda: Act('lab.run("1s")', lambda: controls.run("1s")),
             "run 10s": lambda: Act('lab.run("10s")', lambda: controls.run("10s")),
             "write": self._write,
-            "crash": lambda: self._fault("crash", faults.crash, self.target.value),
-            "restart": lambda: self._fault("restart", faults.restart, self.target.value),
-            "pause": lambda: self._fault("pause", faults.pause, self.target.value),
-            "resume": lambda: self._fault("resume", faults.resume, self.target.value),
+            **{name: partial(self._fault, name) for name in BUTTONS},
             "seal": lambda: self._runbook("seal"),
             "unseal": self._unseal,
             "step down": self._step_down,
@@ -168,21 +170,20 @@ class Dashboard:
             "replicate": lambda: self._pair("replicate", "primary", "secondary"),
             "repoint": self._repoint,
             "failover": lambda: self._pair("failover", "old", "new"),
-            "partition": lambda: self._fault("partition", faults.partition, self.here.value, self.there.value),
-            "cut": lambda: self._fault("cut", faults.cut, self.here.value, self.there.value),
-            "heal": lambda: self._fault("heal", faults.heal, self.here.value, self.there.value),
-            "heal all": lambda: self._fault("heal", faults.heal),
+            "heal all": lambda: act(faults, "heal", (), {}),
             "make node fault": lambda: self._node_form.make(faults, self.target.value),
             "undo node fault": lambda: self._node_form.undo(faults, self.target.value),
             "make line fault": lambda: self._line_form.make(faults, self.here.value, self.there.value),
             "undo line fault": lambda: self._line_form.undo(faults, self.here.value, self.there.value),
-            "corrupt": lambda: act(faults, "corrupt", (self._cluster,), {"layer": self.layer.value}),
             "reindex": lambda: self._runbook("reindex"),
         }
 
-    def _fault(self, verb: str, call: Callable[..., object], *targets: str) -> Act:
-        arguments = ", ".join(f'"{target}"' for target in targets)
-        return Act(f"lab.{verb}({arguments})", lambda: call(*targets))
+    def _fault(self, name: str) -> Act:
+        """Make a fault that has a button, at what is chosen."""
+        fault, ends = NAMED[name], (self.here.value, self.there.value)
+        targets = {NODE: (self.target.value,), CLUSTER: (self._cluster,)}.get(fault.target, ends)
+        layer = {field.name: self.layer.value for field in fault.fields if field.names == LAYERS}
+        return act(self.controls.faults, fault.method, targets, layer)
 
     def _write(self) -> Act:
         """Write a secret whose name was not used by this dashboard yet."""

@@ -1,6 +1,7 @@
-"""Dashboard faults: the faults of nodes and lines that are chosen from a list, each with the verb that undoes it.
+"""Dashboard faults: the faults that have a button, and those of nodes and lines that are chosen from a list.
 
-Each form is one call of a verb of the lab; its line of Python does the same.
+Each control is one call of a verb of the lab; its line of Python does the same.  What there is stands in the table of
+faults.
 """
 
 from __future__ import annotations
@@ -8,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from labkit.lab.fault_table import FAULTS, LAYERS, LINE, NODE
+
 if TYPE_CHECKING:
     from labkit.lab.faults import LabFaults
-
-LAYERS = ("subpage", "page", "subtree", "root", "storage")
 
 
 class Act(NamedTuple):
@@ -39,20 +40,24 @@ class FaultForm(NamedTuple):
         return act(faults, self.undoing, targets, {})
 
 
-NODE_FAULTS = (
-    FaultForm("crash inside its next commit", "crash_in_commit", "restart"),
-    FaultForm("clock 90 s ahead", "skew", "correct", ("90s",)),
-    FaultForm("clock 2 % too fast", "skew", "correct", (), (("drift", 2),)),
-    FaultForm("impostor in its place", "impersonate", "expose"),
-)
-LINE_FAULTS = (
-    FaultForm("1 s one way", "slow", "restore_links", (), (("latency", "1s"), ("one_way", True))),
-    FaultForm("1 s both ways", "slow", "restore_links", (), (("latency", "1s"),)),
-    FaultForm("ten times as slow", "slow", "restore_links", (), (("factor", 10),)),
-    FaultForm("loses 5 % of messages", "lose", "restore_links", (5,)),
-    FaultForm("doubles 20 % of datagrams", "duplicate", "restore_links", (20,)),
-    FaultForm("down 2 s, up 3 s, and so on", "flap", "steady", ("2s", "3s")),
-)
+def _forms(target: str) -> tuple[FaultForm, ...]:
+    """Return the forms of all faults with such a target."""
+    return tuple(
+        FaultForm(choice.words, fault.method, fault.opposite.method, choice.given, choice.named)
+        for fault in FAULTS
+        if fault.target == target and fault.opposite is not None
+        for choice in fault.choices
+    )
+
+
+LAYERS_UPWARDS = (*LAYERS[-2::-1], LAYERS[-1])  # what can be corrupted: the index upwards, then the store
+NODE_FAULTS, LINE_FAULTS = _forms(NODE), _forms(LINE)
+BUTTONS = {fault.name: fault.button for fault in FAULTS if fault.button is not None}
+
+
+def names_of_buttons(*targets: str) -> tuple[str, ...]:
+    """Return the faults with such targets that have a button."""
+    return tuple(fault.name for fault in FAULTS if fault.target in targets and fault.name in BUTTONS)
 
 
 def form_of(forms: tuple[FaultForm, ...], words: str) -> FaultForm:
