@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from labkit.cloud.cloud_service import CloudService
 from labkit.cloud.failures import ENDPOINTS
+from labkit.lab.damage import damage
 from labkit.lab.fault_table import LAYERS, MAX_FACTOR, MIN_FLAP_NS
 from labkit.lab.nodes.node_host import NodeHost
 from labkit.lab.parts import Flapping, Parts
@@ -22,17 +23,12 @@ from labkit.service.arguments import drift_ppm, duration_ns, flag, offset_ns, on
 from labkit.service.arguments import percent as checked_percent
 from labkit.service.durations import format_duration
 from labkit.sim.latency import Latency
-from labkit.vault.context import own_work
-from labkit.vault.mounts import all_mounts
 from labkit.vault.replication.applied_position import POSITION
 from labkit.vault.replication.tree.journal import WAL_KEY, read_number
-from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.interruption import BETWEEN, MOMENTS, CommitInterruptedError, CommitInterruption
 
 MILLION = 1_000_000
-ANY_TERM = 1 << 62  # damage asks for no leadership
-POLICIES = "policy/"
 STRAY = "logical/stray"
 
 Result = TypeVar("Result")
@@ -165,7 +161,10 @@ class LabFaults(EachInTurn):
             self._set_clock("correct", node, 0, 0)
 
     def impersonate(self, target: str) -> None:
-        """Put an impostor, who has none of its keys, in a node's place for every other site."""
+        """Put an impostor, who has none of its keys, in a node's place for every other site.
+
+        For a cluster, in the place of each of its nodes.
+        """
         for node in self._nodes(target):
             impostor = self._parts.impostors.get(node)
             changed = impostor is None or not impostor.present
@@ -242,7 +241,10 @@ class LabFaults(EachInTurn):
         self._network_faults.restore(*self._around(a, b))
 
     def flap(self, a: str, b: str, down: str, up: str) -> None:
-        """Let the line between two sites go down and come up, again and again."""
+        """Let the line between two sites go down and come up, again and again.
+
+        It is up for a while, then down for a while, and so on, until ``steady``.
+        """
         sites = self._two_sites(("a", a), ("b", b))
         down_ns, up_ns = (duration_ns(name, value) for name, value in (("down", down), ("up", up)))
         for name, value, ns in (("down", down, down_ns), ("up", up, up_ns)):
@@ -285,7 +287,7 @@ class LabFaults(EachInTurn):
         if key is not None and not isinstance(key, str):
             raise wrong("key", "a storage key, or None", key)
         node = self._active_node(cluster, "whose index could be altered")
-        where = self._through(node, lambda: self._strike(node, layer, key))
+        where = self._through(node, lambda: damage(self._parts, self.queries, node, layer, key))
         node.core.observe("corrupted", layer=layer, **where)
         rebuild = node.journal.rebuild
         altered = where.get("key", "")
@@ -360,41 +362,6 @@ class LabFaults(EachInTurn):
 
     def _around(self, a: Any, b: Any) -> list[str | None]:
         return [None if value is None else self._site(name, value) for name, value in (("a", a), ("b", b))]
-
-    def _strike(self, node: NodeHost, layer: str, key: str | None) -> dict[str, Any]:
-        """Alter a node of the index or a stored value; return where that is."""
-        if layer == "storage":
-            return {"key": self._corrupt_storage(node, key)}
-        if not node.journal.on:
-            raise ValueError(f"{node.cluster} keeps no Merkle index: replication is disabled there")
-        struck = node.journal.corrupt(layer, key, node.core.leadership.term)._asdict()
-        return {name: number for name, number in struck.items() if name != "layer" and number >= 0}
-
-    def _corrupt_storage(self, node: NodeHost, key: str | None) -> str:
-        """Flip one bit of a stored value; return its key."""
-        store = self._parts.stores[node.cluster]
-        chosen = key or self._last_secret(node)
-        stored = store.get(chosen)
-        if not stored:
-            raise ValueError(f"{node.cluster} stores nothing under {chosen}")
-        if node.journal.on:
-            node.journal.flush(node.core.leadership.term)
-        store.apply({chosen: stored[:-1] + bytes([stored[-1] ^ 1])}, ANY_TERM)
-        return chosen
-
-    def _last_secret(self, node: NodeHost) -> str:
-        """Return the last key of the first engine that stores any, those for secrets first, or the last of a policy."""
-        contents = sorted(self.queries.contents(node.cluster))
-        try:
-            mounts = [mount for _, mount in all_mounts(own_work(node.core))]
-        except BarrierError:  # damaged before
-            mounts = []
-        engines = sorted(mounts, key=lambda mount: (mount.kind != "kv", mount.path))
-        for prefix in (*[mount.prefix for mount in engines], POLICIES):
-            keys = [key for key in contents if key.startswith(prefix)]
-            if keys:
-                return keys[-1]
-        raise ValueError(f"{node.cluster} stores no secret that could be altered; write one first, or name a key")
 
 
 def _named(endpoint: str | None) -> tuple[str, ...]:

@@ -1,0 +1,56 @@
+"""Damage: one node of a cluster's kept Merkle index, or one stored value, is altered where nobody notices at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labkit.lab.nodes.node_host import NodeHost
+from labkit.lab.parts import Parts
+from labkit.lab.queries import Queries
+from labkit.vault.context import own_work
+from labkit.vault.mounts import all_mounts
+from labkit.vault.storage.barrier import BarrierError
+
+ANY_TERM = 1 << 62  # damage asks for no leadership
+POLICIES = "policy/"
+
+
+def damage(parts: Parts, queries: Queries, node: NodeHost, layer: str, key: str | None) -> dict[str, Any]:
+    """Alter a node of the index of an active node, or a stored value; return where that is.
+
+    Without a key it is the index's first, or the last value of a secret.  ValueError where there is none.
+    """
+    if layer == "storage":
+        return {"key": _alter_stored(parts, queries, node, key)}
+    if not node.journal.on:
+        raise ValueError(f"{node.cluster} keeps no Merkle index: replication is disabled there")
+    struck = node.journal.corrupt(layer, key, node.core.leadership.term)._asdict()
+    return {name: number for name, number in struck.items() if name != "layer" and number >= 0}
+
+
+def _alter_stored(parts: Parts, queries: Queries, node: NodeHost, key: str | None) -> str:
+    """Flip one bit of a stored value; return its key."""
+    store = parts.stores[node.cluster]
+    chosen = key or _last_secret(queries, node)
+    stored = store.get(chosen)
+    if not stored:
+        raise ValueError(f"{node.cluster} stores nothing under {chosen}")
+    if node.journal.on:
+        node.journal.flush(node.core.leadership.term)
+    store.apply({chosen: stored[:-1] + bytes([stored[-1] ^ 1])}, ANY_TERM)
+    return chosen
+
+
+def _last_secret(queries: Queries, node: NodeHost) -> str:
+    """Return the last key of the first engine that stores any, those for secrets first, or the last of a policy."""
+    contents = sorted(queries.contents(node.cluster))
+    try:
+        mounts = [mount for _, mount in all_mounts(own_work(node.core))]
+    except BarrierError:  # damaged before
+        mounts = []
+    engines = sorted(mounts, key=lambda mount: (mount.kind != "kv", mount.path))
+    for prefix in (*[mount.prefix for mount in engines], POLICIES):
+        keys = [key for key in contents if key.startswith(prefix)]
+        if keys:
+            return keys[-1]
+    raise ValueError(f"{node.cluster} stores no secret that could be altered; write one first, or name a key")
