@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tests import environment
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 SWITCHES = (
@@ -58,6 +60,7 @@ class Browser:
         arguments = (self._program, *SWITCHES, f"--user-data-dir={self._folder.name}", "about:blank")
         self._process = subprocess.Popen(
             [sys.executable, "-c", START, str(commands_out), str(answers_in), *arguments],
+            env=environment.users(),  # some browsers start in a real home only
             pass_fds=(commands_out, answers_in),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

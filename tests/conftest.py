@@ -1,4 +1,4 @@
-"""What every test stands on: where the checkout is, and a guard against the real clock and real dice."""
+"""What every test stands on: an environment of its own, the checkout, a guard against the real clock and real dice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests import environment
 from tests.examples import EVERYDAY, WHOLE, register_profiles
+
+# Before a test's module is imported: a client reads some variables then.
+HOME = environment.isolate()
 
 register_profiles()
 
@@ -50,6 +54,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--hypothesis-profile"):
         settings.load_profile(EVERYDAY if config.getoption("markexpr") == "not slow" else WHOLE)
     gc.disable()
+
+
+def pytest_unconfigure() -> None:
+    """Remove the home that the tests had."""
+    environment.remove(HOME)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import environment
+
 pytestmark = pytest.mark.slow
 
 
@@ -170,12 +172,16 @@ def files(folder: Path, pattern: str) -> list[str]:
 
 
 def run(program: Path, *arguments: str, at: Path) -> str:
-    """What a program prints; it must leave with 0.  Nothing of this process's Python reaches it."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    """What a program prints; it must leave with 0.  Nothing of this process's Python reaches it.
+
+    Where pip finds packages is a setting of the user's.
+    """
+    given = environment.users() if "pip" in arguments else os.environ
+    variables = {name: value for name, value in given.items() if not name.startswith("PYTHON")}
     finished = subprocess.run(
         [program, *arguments],
         cwd=at,
-        env=environment,
+        env=variables,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -15,6 +15,7 @@ from labkit.views.contents.merkle_contents import contents_of
 from labkit.views.layout.merkle_layout import layout
 from labkit.views.merkle import MerkleView, draw
 from labkit.views.merkle_explorer import STATIC, STYLE, MerkleExplorer, index_of, page_of
+from tests import environment
 from tests.views.layout.test_merkle_layout import index as some_index
 
 MAX_LINES = 300
@@ -168,7 +169,8 @@ def test_the_script_moves_and_speaks_where_it_can_be_run(apart):
     source = b64encode((STATIC / "merkle.js").read_bytes()).decode()
     arguments = [json.dumps(explorer.index), json.dumps(explorer.page)]
     command = ["node", "--input-type=module", "-e", MOVES % source, *arguments]
-    said = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+    done = subprocess.run(command, env=environment.users(), capture_output=True, check=True, text=True)
+    said = json.loads(done.stdout)
 
     assert said["corner"] == [0, 1, 0, 16, 0, 15, None]
     assert said["last"] == [254, 255, 239, 255, 240, 255, None]
