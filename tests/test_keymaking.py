@@ -558,9 +558,10 @@ def test_a_signature_is_not_a_structure() -> None:
 
 EVERYTHING = """
 import hashlib, sys
+before = set(sys.modules)
 from labkit import keymaking
 
-before = sorted(name for name in sys.modules if name.startswith(("cryptography", "jwt", "datetime")))
+loaded = sorted(name for name in set(sys.modules) - before if name.startswith(("cryptography", "jwt", "datetime")))
 drawn = 0
 
 def entropy(size):
@@ -573,7 +574,7 @@ client = keymaking.issue_client_certificate(authority, "tokyo", entropy, 1_767_2
 signing, public = keymaking.make_signing_key(entropy)
 token = keymaking.sign_es512(signing, {"type": "wrapping", "jti": "x", "addr": "y"})
 hello = keymaking.sign(client.private, b"hello")
-print(before, repr((tuple(authority), tuple(client), signing, public, token, hello)))
+print(loaded, repr((tuple(authority), tuple(client), signing, public, token, hello)))
 """
 
 

@@ -100,7 +100,17 @@ def test_coverage_fails_when_one_package_is_under_its_share(checkout: Path, tmp_
     )
 
     assert finished.returncode != 0
-    assert "sim, lines and branches together, in percent: 94.9\n" in finished.stdout
+    assert "labkit/sim/*, lines and branches together, in percent: 94.9\n" in finished.stdout
+
+
+def test_coverage_measures_every_package_and_the_modules_beside_them(checkout: Path) -> None:
+    planned_text = "\n".join(planned(checkout, "coverage"))
+
+    for package in (path.parent.name for path in (checkout / "labkit").glob("*/__init__.py")):
+        assert f" tests/{package}" in planned_text
+        assert f"'{package}/*'" in planned_text
+    assert " tests/test_*.py" in planned_text
+    assert "in '*.py' " in planned_text
 
 
 def test_the_header_names_every_command(checkout: Path) -> None:

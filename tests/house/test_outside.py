@@ -45,7 +45,7 @@ TOOLS = {
     "jupyterlab": "make notebook opens the lessons in it",
     "ipykernel": "nbclient starts it",
     "pytest-xdist": "make test runs on two processes",
-    "pytest-cov": "make coverage measures with it",
+    "coverage": "make coverage measures with it",
     "hatchling": "make dist builds with it",
     "ruff": "tests/house/test_tools.py runs it",
     "mypy": "tests/house/test_tools.py runs it",

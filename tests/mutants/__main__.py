@@ -2,10 +2,10 @@
 
     python -m tests.mutants [--seed 1] [--count 40] [--under 85] [room …]
 
-A room is a package of labkit.  Of each, so many mistakes are drawn from all that can be made in it; each is made in a
-copy of the checkout, and the test file that mirrors its module is run there, without the tests marked slow but with
-all examples of properties.  A mistake that no test noticed is printed with its file and line; the exit status is 1
-when a room's tests notice too few.
+A room is a package of labkit, or `root`: the modules that stand beside the packages.  Of each, so many mistakes are
+drawn from all that can be made in it; each is made in a copy of the checkout, and the test file that mirrors its module
+is run there, without the tests marked slow but with all examples of properties.  A mistake that no test noticed is
+printed with its file and line; the exit status is 1 when a room's tests notice too few.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from typing import NamedTuple
 from tests.mutants.mutations import Mutation, mutate, sites
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-ROOMS = ("service", "vault", "cloud", "sim", "lab", "scenario", "views", "commands")
+ROOT = "root"
+ROOMS = (ROOT, *sorted(place.parent.name for place in (CHECKOUT / "labkit").glob("*/__init__.py")))
 WORKERS = 2
 
 # A mistake may make a loop endless or a list grow without bound.  How long the tests of a file may take: so many times
@@ -61,15 +62,17 @@ class Mutant(NamedTuple):
 def mirrored(module: Path) -> Path:
     """The test file of a module, both relative to the checkout."""
     place = Path("tests", *module.parts[1:])
-    if place.stem == "__init__":
-        return place.parent.with_name(f"test_{place.parent.name}.py")
-    return place.with_name(f"test_{place.name}")
+    if place.stem != "__init__":
+        return place.with_name(f"test_{place.name}")
+    package = module.parent
+    return Path("tests", *package.parts[1:-1], f"test_{package.name}.py")
 
 
 def draw(checkout: Path, room: str, seed: int, count: int) -> list[Mutant]:
     """Draw from all mistakes that can be made in a room; all are equally likely."""
     found = []
-    for path in sorted((checkout / "labkit" / room).rglob("*.py")):
+    package = checkout / "labkit"
+    for path in sorted(package.glob("*.py") if room == ROOT else (package / room).rglob("*.py")):
         source = path.read_text(encoding="utf-8")
         found += [(path.relative_to(checkout), source, site) for site in sites(source)]
     drawn = random.Random(f"{room} {seed}").sample(found, min(count, len(found)))

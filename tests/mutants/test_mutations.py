@@ -82,6 +82,12 @@ def test_every_mistake_in_the_package_can_be_read(room: str, checkout: Path) -> 
         assert mutation.source != (checkout / module).read_text(encoding="utf-8")
 
 
+def test_the_modules_beside_the_packages_are_a_room(checkout: Path) -> None:
+    assert {module.parent for module, _ in draw(checkout, "root", 1, 60)} == {Path("labkit")}
+    assert set(mutants.ROOMS) >= {"root", "service", "vault", "cloud", "sim", "lab", "doors", "proof", "views"}
+    assert all(len(draw(checkout, room, 1, 1)) == 1 for room in mutants.ROOMS)
+
+
 def test_a_seed_draws_the_same_again_and_another_draws_others(checkout: Path) -> None:
     def named(seed: int) -> list[Mutant]:
         return draw(checkout, "sim", seed, 30)
@@ -94,7 +100,8 @@ def test_a_seed_draws_the_same_again_and_another_draws_others(checkout: Path) ->
 def test_a_module_is_judged_by_the_test_that_mirrors_it(checkout: Path) -> None:
     assert mirrored(Path("labkit/sim/lane.py")) == Path("tests/sim/test_lane.py")
     assert mirrored(Path("labkit/vault/storage/__init__.py")) == Path("tests/vault/test_storage.py")
-    for room in ("vault", "lab", "commands"):
+    assert mirrored(Path("labkit/__init__.py")) == Path("tests/test_labkit.py")
+    for room in mutants.ROOMS:
         assert [
             module for module, _ in draw(checkout, room, 1, 200) if not (checkout / mirrored(module)).is_file()
         ] == []
