@@ -140,3 +140,23 @@ def test_who_may_not_read_is_refused(cloud: Cloud, ask: Ask, token_for: TokenFor
     assert refused(good) == "403 AuthorizationFailed"
     clock.move(3_601)
     assert refused(good) == "401 ExpiredAuthenticationToken"
+
+
+def test_a_token_ends_with_its_last_second(cloud: Cloud, ask: Ask, token_for: TokenFor, clock: MovedClock) -> None:
+    path, token = f"{cloud.vm('web-1').resource_id}?{VERSION}", token_for("management")
+    end_s = cloud.parts.claims_of("CloudPublicCloud", token)["exp"]
+    clock.move(end_s - 1 - clock.now_ns // 10**9)
+    assert ask("management", "GET", path, token=token).status == 200
+    clock.move(1)
+    assert ask("management", "GET", path, token=token).status == 401
+
+
+def test_a_page_that_holds_the_end_names_no_next_one(cloud: Cloud, read) -> None:
+    group = cloud.vm("web-1").record.group
+    for number in range(PAGE_ROWS):
+        cloud.inventory.add_identity(f"i-{number}", group, "westeurope")
+    path = f"{group.resource_id}/providers/Microsoft.ManagedIdentity/userAssignedIdentities"
+
+    assert len(read(path)["value"]) == PAGE_ROWS
+    assert "nextLink" not in read(path)
+    assert [len(read(path, f"{VERSION}&$skiptoken={first}")["value"]) for first in (PAGE_ROWS - 1, PAGE_ROWS)] == [1, 0]

@@ -121,6 +121,17 @@ def test_a_form_is_read_unless_it_begins_as_json_does(vault: Vault) -> None:
     assert ask(vault, "POST", "/v1/plain/app", b"user=ada").status == 400, "without its type it is broken JSON"
 
 
+def test_a_patch_has_a_body_that_is_never_a_form(vault: Vault) -> None:
+    vault.post("secret/data/app", {"data": {"user": "ada", "n": 1}})
+    merge = {"Content_Type": "application/merge-patch+json"}
+
+    assert ask(vault, "PATCH", "/v1/secret/data/app", b'{"data": {"n": 2}}', **merge).status == 200
+    assert vault.get("secret/data/app").data["data"] == {"user": "ada", "n": 2}
+    assert read_body("POST", FORM, b"user=ada") == read_body("PUT", FORM, b"user=ada") == {"user": "ada"}
+    assert isinstance(read_body("PATCH", FORM, b"user=ada"), Unreadable)
+    assert read_body("PATCH", FORM, b'{"user": "ada"}') == {"user": "ada"}
+
+
 def test_of_what_comes_twice_one_counts(vault: Vault) -> None:
     assert first_of_each([("X-Vault-Token", "a"), ("x-vault-token", "b")]) == {"x-vault-token": "a"}
     assert read_body("POST", "", b'{"a": 1, "a": 2}') == {"a": 2}

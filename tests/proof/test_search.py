@@ -77,3 +77,10 @@ def test_a_state_that_leads_nowhere_is_found() -> None:
         model = Counters(2, trap=trap)
         _, reached = search(model)
         assert stuck(model, reached) == way
+
+
+def test_the_limit_is_exact() -> None:
+    """A square of four states is exhausted when one more would be allowed, and not when they are the limit."""
+    assert search(Counters(1), 5)[0] == Found(4, 4, 2, True)
+    assert search(Counters(1), 4)[0] == Found(4, 3, 1, False)
+    assert search(Counters(1), 1)[0] == Found(1, 0, 0, False)

@@ -71,3 +71,18 @@ def test_keys_of_clusters_that_follow_nobody_are_not_compared() -> None:
         ("no cluster follows another", "unknown"),
         ("none", "broken"),
     ]
+
+
+def test_a_cluster_without_an_active_node_leaves_open_who_is_primary() -> None:
+    lab = Lab.pair()
+    lab.replicate("paris", "tokyo")
+    lab.crash("paris")
+    for values, found in (
+        ({"primary": "paris"}, ("none (paris has no active node)", "unknown")),
+        ({"primary": "tokyo"}, ("none (paris has no active node)", "broken")),
+        ({"primary": ["paris", "tokyo"]}, ("none (paris has no active node)", "broken")),
+    ):
+        assert statuses(lab, **values) == [found], values
+    lab["tokyo"].promote(force=True)
+    for expected, status in (("tokyo", "ok"), ("paris", "broken"), (["paris", "tokyo"], "unknown")):
+        assert statuses(lab, primary=expected) == [("tokyo (paris has no active node)", status)], expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.service.masked import NamesOnly
+from labkit.service.masked import MAX_SHOWN_CHARACTERS, MAX_SHOWN_NAMES, NamesOnly, masked, shown, table
 from labkit.service.message import Reply, respond, silence
 
 SECRET = {"password": "canary", "n": 7}
@@ -49,3 +49,34 @@ def test_names_are_shown_and_no_text_of_them() -> None:
 
     assert repr(held) == str(held) == "NamesOnly(A, B)"
     assert held["B"] == "canary-91c2"
+
+
+def test_twelve_names_of_an_object_and_of_each_object_in_it_are_shown() -> None:
+    twelve = {f"n{number}": {} for number in range(MAX_SHOWN_NAMES)}
+    all_of_them = ", ".join(f"{name}: …" for name in twelve)
+
+    assert masked(twelve) == "{" + all_of_them + "}"
+    assert masked({**twelve, "more": 1}) == "{" + all_of_them + ", …}"
+    assert masked({"a": twelve}) == "{a: {" + all_of_them + "}}"
+    assert masked({"a": {**twelve, "more": 1}}) == "{a: {" + all_of_them + ", …}}"
+    assert masked([1]) == masked("canary") == "…"
+
+
+def test_a_name_and_a_text_are_cut_after_160_characters() -> None:
+    most = "x" * MAX_SHOWN_CHARACTERS
+
+    assert masked({most: 1}) == f"{{{most}: …}}"
+    assert masked({most + "y": 1}) == f"{{{most}…: …}}"
+    assert masked({"a": {most + "y": 1}}) == f"{{a: {{{most}…: …}}}}"
+    assert shown({"errors": [most]}) == [("error", most)]
+    assert shown({"errors": [f" {most}\n\ty"]}) == [("error", f"{most}…")]
+
+
+def test_a_body_without_texts_and_members_is_masked_whole() -> None:
+    assert shown({}) == shown({"errors": []}) == shown(None) == shown("canary") == []
+    assert shown({"keys": ["canary"]}) == [("body", "{keys: …}")]
+    assert shown({"errors": [], "keys": 1}) == [("body", "{errors: …, keys: …}")]
+    assert shown({"errors": ["e"], "warnings": ["w"]}) == [("error", "e")]
+    assert table([("a", "<b>")], {"errors": ["e"]}) == (
+        "<table><tr><th>a</th><td>&lt;b&gt;</td></tr><tr><th>error</th><td>e</td></tr></table>"
+    )

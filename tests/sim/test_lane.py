@@ -98,6 +98,16 @@ def test_bytes_wait_for_those_before_them() -> None:
     assert lane.queued_ns(5_000, 1, 3) == 2_666_666_667  # rounded up
 
 
+def test_bytes_aside_wait_for_none_before_them_but_are_waited_for() -> None:
+    lane = Lane("a", "b")
+
+    assert lane.queued_ns(0, 1_000, 8_000_000_000) == 1_000
+    assert lane.aside_ns(400, 100, 8_000_000_000) == 100
+    assert lane.queued_ns(400, 0, 8_000_000_000) == 700
+    assert lane.aside_ns(5_000, 10, 8_000_000_000) == 10
+    assert lane.free_ns == 5_010
+
+
 def test_a_lane_forgets_what_no_longer_matters() -> None:
     lane = Lane("a", "b", epoch=3, free_ns=50, doubt_ns=80)
 

@@ -231,6 +231,55 @@ def test_two_standbys_that_name_each_other_do_not_hold_a_client_for_ever():
     assert ended(effects).kind == "refused"
 
 
+def test_a_redirect_counts_as_an_attempt_and_one_for_each_node_is_followed_beyond_the_retries():
+    one = client(retries=1)
+    sent, nodes = begun(one), []
+    while True:
+        nodes.append(sent.node)
+        other = "paris-2" if sent.node == "paris-1" else "paris-1"
+        effects = one.on_answer(sent.correlation, answer(307, location=f"http://{other}:8200/"), NOW_NS)
+        if not isinstance(effects[0], SendRequest):
+            break
+        sent = effects[0]
+
+    assert nodes == ["paris-1", "paris-2", "paris-1", "paris-2", "paris-1"]
+    assert ended(effects).operation.attempts == 1 + one.plan.retries + len(NODES)
+
+
+def test_the_pause_of_an_earlier_attempt_begins_no_other():
+    one = client()
+    (pause,) = one.on_answer(begun(one).correlation, answer(503), NOW_NS)
+    sent, *_ = one.on_timer(pause.payload, NOW_NS)
+
+    assert sent.correlation == Correlation("shop-1", 1, 2)
+    assert one.on_timer(pause.payload, NOW_NS) == []
+    assert one.on_timer(RetryTimer(9, 1), NOW_NS) == [], "nor that of an operation which has ended"
+    assert one.pending[1].attempts == 2
+
+
+def test_a_secondary_sends_a_client_onward_that_stands_anywhere_in_its_cluster():
+    one = client()
+    first, second = begun(one), begun(one)
+    retry(one, one.on_answer(first.correlation, answer(503), NOW_NS))
+    assert NODES[one.position].name == "paris-2"
+    one.on_answer(second.correlation, answer(472), NOW_NS)
+
+    assert NODES[one.position].name == "tokyo-1"
+
+
+def test_a_secondary_leaves_a_client_where_it_is_that_stands_in_another_cluster():
+    one = client()
+    one.position = 2
+    first, second = begun(one), begun(one)
+    assert (first.node, second.node) == ("tokyo-1", "tokyo-1")
+    retry(one, one.on_answer(first.correlation, answer(472), NOW_NS))
+    assert NODES[one.position].name == "paris-1", "after the last cluster comes the first"
+    one.position = 1
+    one.on_answer(second.correlation, answer(472), NOW_NS)
+
+    assert NODES[one.position].name == "paris-2"
+
+
 def test_a_late_answer_is_ignored():
     one = client()
     first = begun(one)

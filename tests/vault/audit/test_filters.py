@@ -94,3 +94,21 @@ def test_any_words_are_a_filter_or_refused(chosen: list[str]) -> None:
     except BadRequest:
         return
     assert passes(found, READ) in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("before", "inner", "after", "times"),
+    [
+        ("not ", "path is not empty", "", MAX_DEPTH),
+        ("(", "path is not empty", ")", MAX_DEPTH),
+        ("not (", "path is empty", ")", MAX_DEPTH // 2),
+    ],
+)
+def test_what_is_as_deep_as_may_be_is_read(before: str, inner: str, after: str, times: int) -> None:
+    assert passes(parse(before * times + inner + after * times), READ)
+    with pytest.raises(BadRequest, match="at most 50 levels"):
+        parse(before * times + "not " + inner + after * times)
+
+
+def test_what_stands_beside_another_is_no_deeper() -> None:
+    assert passes(parse(" and ".join(["(not path is empty)"] * (MAX_DEPTH + 1))), READ)

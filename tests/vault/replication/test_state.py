@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.vault.replication import state as states
-from labkit.vault.replication.events import AskUpstream, Observe
+from labkit.vault.replication.events import AskUpstream, Effect, Observe, Remember
 from labkit.vault.replication.state import TRANSITIONS, Heartbeat, State, Work
 from tests.examples import examples
 
@@ -94,6 +94,21 @@ def test_a_connection_begins_with_the_guard_and_its_time() -> None:
 def test_a_heartbeat_a_second_and_fifteen_seconds_of_silence() -> None:
     assert (states.HEARTBEAT_NS, states.DEAD_NS) == (10**9, 15 * 10**9)
     assert (states.BACKOFF_NS, states.BACKOFF_CAP_NS, states.BACKOFF_SPREAD_PPM) == (2 * 10**9, 60 * 10**9, 200_000)
+
+
+def test_what_an_answer_names_is_kept_once() -> None:
+    known = State(addresses=("a", "b"), primary_cluster_addr="c", term=3)
+
+    def answered(term: int, *addresses: str) -> tuple[State, list[Effect]]:
+        return states.learned(known, {"cluster_addrs": list(addresses), "term": term})
+
+    kept = known._replace(addresses=("a", "b", "c"))
+    assert answered(3, "b", "a") == (kept, [Remember(("a", "b", "c"), 3)]), "where it was configured stays known"
+    assert states.learned(kept, {"cluster_addrs": ["b", "a"], "term": 3}) == (kept, [])
+    assert states.learned(kept, {"cluster_addrs": ["b"], "term": 2}) == (kept, []), "the order alone is no news"
+    assert answered(2, "d", "") == (known._replace(addresses=("a", "d", "c")), [Remember(("a", "d", "c"), 3)])
+    newer = kept._replace(term=4)
+    assert states.learned(kept, {"cluster_addrs": ["b"], "term": 4}) == (newer, [Remember(("a", "b", "c"), 4)])
 
 
 def test_backoff_doubles_from_two_seconds_to_a_minute() -> None:

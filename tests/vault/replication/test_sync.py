@@ -374,6 +374,26 @@ def test_after_a_silence_too_the_active_node_that_is_named_is_asked_at_once() ->
     assert [effect.to for effect in effects if isinstance(effect, AskUpstream)] == ["a"], "and it is believed again"
 
 
+@pytest.mark.parametrize("rpc", ["echo", "guard_hash", ""])
+def test_a_refusal_of_what_was_asked_or_of_the_connection_ends_it(rpc: str) -> None:
+    state, _ = sync.on(State(), Start(("a", "b"), AT))
+    state = state._replace(stream=4)
+    lost, effects = sync.on(state, Refused(rpc, state.serial, "no", AT))
+
+    assert (lost.connection_state, lost.last_error, lost.addresses) == ("transient_failure", "no", ("b", "a"))
+    assert lost.stream == (0 if rpc == "" else 4), "what was pushed before counts until the upstream ends it"
+    assert [type(effect) for effect in effects] == [Observe, StartTimer]
+    assert sync.on(lost, Refused(rpc, lost.serial, "again", AT)) == (lost, []), "it is lost already"
+
+
+@pytest.mark.parametrize(("rpc", "later"), [("fetch_keys", 0), ("guard_hash", 1), ("echo", 1)])
+def test_a_refusal_of_what_was_not_asked_is_ignored(rpc: str, later: int) -> None:
+    state, _ = sync.on(State(), Start(("a", "b"), AT))
+
+    assert sync.on(state, Refused(rpc, state.serial + later, "no", AT)) == (state, [])
+    assert sync.on(state, Refused("", state.serial + 9, "cut", AT))[0].connection_state == "transient_failure"
+
+
 def test_what_comes_too_late_is_ignored(world: Any) -> None:
     world.start()
     before = world.state

@@ -10,6 +10,7 @@ import pytest
 from labkit.service.errors import BadRequest
 from labkit.vault.context import own_work
 from labkit.vault.sealing import token_generation
+from labkit.vault.sealing.otp import decode
 from labkit.vault.sealing.token_generation import ATTEMPT, REFUSALS, Attempt, TokenKind, decode_attempt
 
 ONE, OTHER = (
@@ -61,3 +62,41 @@ def test_cancelling_is_idempotent(service):
 def test_an_attempt_shows_only_its_progress():
     assert repr(Attempt("n", "otp", ("aa", "bb"))) == "Attempt(progress=2)"
     assert decode_attempt(b'["n","o",["aa"]]') == Attempt("n", "o", ("aa",))
+
+
+OWN = "own-otp." + "o" * (token_generation.TOKEN_CHARACTERS - 8)
+
+
+@pytest.mark.parametrize("chosen", [OWN, None])
+def test_the_token_is_masked_with_the_otp_of_the_caller_or_with_one_made_here(service, chosen):
+    begun = commit(service, lambda ctx: token_generation.start(ctx, ONE, chosen, None))
+    otp = chosen or begun["otp"]
+    assert begun["otp"] == ("" if chosen else otp), "only one that is made here is shown"
+    assert len(otp) == begun["otp_length"] == token_generation.TOKEN_CHARACTERS
+    assert commit(service, lambda ctx: token_generation.status(ctx, ONE))["otp"] == ""
+    answers = [
+        commit(service, lambda ctx, share=share: token_generation.update(ctx, ONE, share, begun["nonce"]))
+        for share in service.unseal_keys[:3]
+    ]
+
+    assert [(answer["progress"], answer["complete"]) for answer in answers] == [(1, False), (2, False), (3, True)]
+    assert [bool(answer["encoded_token"]) for answer in answers] == [False, False, True]
+    assert decode(answers[-1]["encoded_token"], otp) == "hvs." + "1" * 24
+
+
+@pytest.mark.parametrize(
+    ("otp", "why"),
+    [(OWN[:-1], "28 characters are wanted, 27 came"), (OWN + "o", "29 came"), (OWN[:-1] + "ö", "not ASCII")],
+)
+def test_an_otp_that_cannot_mask_a_token_starts_nothing(service, otp, why):
+    with pytest.raises(BadRequest, match=why):
+        commit(service, lambda ctx: token_generation.start(ctx, ONE, otp, None))
+    assert commit(service, lambda ctx: token_generation.read_attempt(ctx, ONE)) is None
+
+
+def test_an_otp_is_used_before_a_key(service):
+    begun = commit(service, lambda ctx: token_generation.start(ctx, ONE, OWN, "no key at all"))
+
+    assert (begun["started"], begun["pgp_fingerprint"], begun["otp"]) == (True, "", "")
+    with pytest.raises(BadRequest, match="root generation already in progress"):
+        commit(service, lambda ctx: token_generation.start(ctx, ONE, None, None))

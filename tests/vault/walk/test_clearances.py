@@ -5,6 +5,7 @@ That none outlives what it was given under is shown in ``tests/caches``, event b
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import pytest
@@ -168,3 +169,27 @@ def test_a_node_without_keys_answers_nobody(service: Any, token: str) -> None:
     service.core.keys.drop()
 
     assert ask(service, token).status == 503
+
+
+@pytest.mark.parametrize("holder", ["leadership", "keyring"])
+def test_all_end_when_leadership_or_keys_are_other_ones(service: Any, token: str, holder: str) -> None:
+    ask(service, token)
+    (key,) = kept(service)
+    _, caller, *rest = kept(service)[key]
+    kept(service)[key] = ("no route", caller, *rest)  # whoever uses it fails
+    core = service.core
+    if holder == "leadership":
+        core.leadership = core.leadership._replace()
+    else:
+        core.keys.barrier = copy(core.keys.barrier)
+
+    assert ask(service, token).ok
+    assert kept(service)[key][0] != "no route"
+
+
+def test_none_answers_on_a_node_that_does_not_lead(service: Any, token: str) -> None:
+    assert ask(service, token).ok
+    service.core.leadership = service.core.leadership._replace(active=False)
+
+    assert ask(service, token).status != 200
+    assert kept(service) == {}
