@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
+from math import inf
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit import Lab
+from labkit.cloud.failures import ENDPOINTS
 from labkit.lab.measures.state_spans import Span
 from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.records.lag import Lag
@@ -18,6 +21,7 @@ from labkit.lab.wire.messages import Correlation
 from labkit.trace import Trace
 from labkit.views.contents.timeline_contents import (
     MAX_COLUMNS,
+    SILENT_NS,
     Column,
     Records,
     TimelineContents,
@@ -350,6 +354,75 @@ def test_lag_is_asked_for_a_bounded_number_of_times_however_much_was_heard():
     assert len(asked) <= 2 * (MAX_COLUMNS + 2)
 
 
+def late(*heard: tuple[Any, ...], end_ns: int, lag: Callable[[int], Lag | None]) -> list[tuple[int, int, str, str]]:
+    """The lags of a secondary that got these messages: (when, source, what, fate), in seconds."""
+    trace = Trace()
+    trace.record(("mode", 0, "c", "secondary", "stream-wals"))
+    for seconds, source, *rest in heard:
+        what, fate = rest or ("echo", "delivered")
+        trace.record(("message", 0, int(seconds * SECOND_NS), source, "c-1", what, 9, fate))
+
+    def lags(at_ns: int) -> dict[str, Lag]:
+        found = lag(at_ns // SECOND_NS)
+        return {} if found is None else {"c": found}
+
+    clusters = {"c": ("c-1", "c-2"), "d": ("d-1",)}
+    found = contents_of(Records(trace, RecoveryLedger(), clusters, lags), Window(0, end_ns))
+    return [(span.from_ns, span.to_ns, span.what, span.detail) for span in found.lags]
+
+
+def test_three_and_a_half_seconds_without_a_word_are_a_silence():
+    level = Lag(0, 0.0)
+
+    assert late(end_ns=SILENT_NS - 1, lag=lambda _: level) == []
+    assert late(end_ns=SILENT_NS, lag=lambda _: level) == [(0, SILENT_NS, "silent", "hears nothing for 3.5 s")]
+    assert late((2, "d-1"), end_ns=5 * SECOND_NS, lag=lambda _: level) == []
+    assert late(end_ns=5 * SECOND_NS, lag=lambda _: None) == [], "it follows nobody"
+    assert late(end_ns=4 * SECOND_NS, lag=lambda _: Lag(1, 3.0)) == [
+        (0, 4 * SECOND_NS, "silent", "hears nothing for 4.0 s, 1 entry behind")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "what", "fate", "hears"),
+    [
+        ("d-1", "echo", "delivered", True),
+        ("d-1", "request", "delivered", True),
+        ("d-1", "echo", "lost", False),
+        ("c-2", "echo", "delivered", False),
+        ("balancer-d", "echo", "delivered", True),
+        ("shop-1", "request", "delivered", False),
+        ("operator", "response", "delivered", False),
+        ("impostor", "forged", "delivered", False),
+    ],
+)
+def test_what_breaks_a_silence_is_a_message_of_another_cluster(source, what, fate, hears):
+    found = late((2, source, what, fate), end_ns=4 * SECOND_NS, lag=lambda _: Lag(0, 0.0))
+
+    assert [kind for _, _, kind, _ in found] == ([] if hears else ["silent"])
+
+
+def test_a_second_behind_is_behind_and_each_stretch_is_shown_for_itself():
+    heard = [(second, "d-1") for second in range(0, 20, 2)]
+
+    def behind(*seconds: float) -> list[tuple[int, int, str, str]]:
+        lags = dict(enumerate(seconds))
+        return late(*heard, end_ns=19 * SECOND_NS, lag=lambda second: Lag(second, lags.get(second, 0.0)))
+
+    slice_ns = said(end_ns=19 * SECOND_NS).slice_ns
+    assert slice_ns < SECOND_NS
+    assert behind(0, 0, 0.99, inf) == []
+    assert behind(0, 0, 1.0) == [
+        (2 * SECOND_NS - slice_ns, 3 * SECOND_NS - slice_ns, "behind", "up to 1.0 s, 2 entries behind")
+    ]
+    found = behind(0, 0, 1.5, 3.25, 0, 0, 0, 1.0)
+    assert [(from_ns // SECOND_NS, detail) for from_ns, _, _, detail in found] == [
+        (1, "up to 3.2 s, 3 entries behind"),
+        (6, "up to 1.0 s, 7 entries behind"),
+    ]
+    assert behind(2.0)[0][0] == 0, "it begins where time does"
+
+
 # ---- operations
 
 
@@ -502,6 +575,60 @@ def test_a_step_is_marked_once_and_not_beside_the_fault_that_it_is():
         TimelineMark(4, "step", "promote d"),
         TimelineMark(6, "note", "mind this"),
     )
+
+
+def test_marks_at_the_first_and_last_instant_are_shown():
+    trace = Trace()
+    for at_ns in (4, 5, 9, 10):
+        trace.record(("note", at_ns, f"note {at_ns}"))
+    contents = contents_of(Records(trace, RecoveryLedger(), {}, lambda _: {}), Window(5, 9))
+
+    assert contents.marks == (TimelineMark(5, "note", "note 5"), TimelineMark(9, "note", "note 9"))
+
+
+def test_the_only_node_of_a_cluster_has_a_name_of_its_own():
+    contents = said(("fault", 3, "crash", "c-1", ""), clusters={"c": ("c-1",)})
+
+    assert contents.marks == (TimelineMark(3, "fault", "crash c-1"),)
+
+
+def test_a_first_role_is_no_mark_and_the_same_role_again_is_none():
+    contents = said(
+        ("mode", 1, "c", "primary", "running"),
+        ("mode", 2, "c", "primary", "running"),
+        ("mode", 3, "c", "secondary", "idle"),
+        ("mode", 4, "c", "secondary", "stream-wals"),
+        ("mode", 5, "c", "disabled", ""),
+        ("mode", 6, "c", "primary", "running"),
+    )
+
+    assert contents.marks == (TimelineMark(3, "role", "c demoted"), TimelineMark(5, "role", "c disabled"))
+
+
+def test_a_fault_of_every_endpoint_of_the_cloud_names_none_and_each_instant_is_for_itself():
+    def failed(
+        at_ns: int, *endpoints: str, what: str = "cloud slow", delay_ns: int = SECOND_NS
+    ) -> list[tuple[Any, ...]]:
+        return [
+            ("observed", at_ns, "cloud", what, (("endpoint", endpoint), ("delay_ns", delay_ns)))
+            for endpoint in endpoints
+        ]
+
+    contents = said(
+        *failed(1, *ENDPOINTS),
+        *failed(2, *ENDPOINTS[1:]),
+        *failed(3, ENDPOINTS[0], ENDPOINTS[0]),
+        *failed(4, ENDPOINTS[0], what="something else"),
+        *failed(5, ENDPOINTS[0], delay_ns=2 * SECOND_NS),
+        ("observed", 6, "c-1", "cloud slow", (("endpoint", "keys"), ("delay_ns", 1))),
+    )
+
+    assert [(mark.at_ns, mark.words) for mark in contents.marks] == [
+        (1, "cloud-slow by 1s"),
+        *sorted((2, f"cloud-slow by 1s at {endpoint}") for endpoint in ENDPOINTS[1:]),
+        (3, f"cloud-slow by 1s at {ENDPOINTS[0]}"),
+        (5, f"cloud-slow by 2s at {ENDPOINTS[0]}"),
+    ]
 
 
 # ---- in words
