@@ -43,13 +43,15 @@ test: $(VENV)/dev
 quick: $(VENV)/dev
 	@$(VENV)/bin/python -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS) < /dev/null
 
-# Every process that a test starts is measured, and writes what it saw to a file of its own.
+# Every process that a test starts is measured, and writes what it saw to a file of its own; one that a test killed
+# leaves half a file.
 coverage: $(VENV)/dev
 	@rm -f .coverage .coverage.*
 	@COVERAGE_PROCESS_START="$(CURDIR)/pyproject.toml" COVERAGE_FILE="$(CURDIR)/.coverage" \
 	    $(VENV)/bin/python -m pytest -n 2 --dist worksteal -m "not slow" \
 	    tests/test_*.py $(COVERED:%=tests/%) $(ARGS) < /dev/null
-	@$(VENV)/bin/coverage combine --quiet
+	@PYTHONWARNINGS=ignore $(VENV)/bin/coverage combine --quiet
+	@rm -f .coverage.*
 	@$(VENV)/bin/coverage report
 	@set -e; for files in '*.py' $(COVERED:%='%/*'); do \
 	    printf '%s, lines and branches together, in percent: ' "labkit/$$files"; \

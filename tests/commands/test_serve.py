@@ -16,7 +16,7 @@ import requests
 
 from labkit import Vault
 from labkit.cli import main
-from labkit.commands import serve
+from labkit.commands import serve, serving
 
 Start = Callable[..., tuple[subprocess.Popen[str], dict[str, Any]]]
 
@@ -108,3 +108,44 @@ def test_variables_of_a_cloud_are_what_its_configuration_falls_back_on(monkeypat
 
     assert vault.core.settings.environ == {"CLOUD_TENANT_ID": "from-outside"}
     assert Vault.dev(seed=1).core.settings.environ == {}
+
+
+def test_in_words_it_says_how_it_is_reached_and_where_its_secrets_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(serving, "wait", lambda stop: None)  # it is asked to stop as soon as it serves
+    data, audit = tmp_path / "lab.db", tmp_path / "audit"
+    audit.mkdir()
+    assert main(["serve", "--port", "0", "--seed", "7"]) == 0
+    words = capsys.readouterr().out
+    assert words.startswith("labkit serves a secrets service at http://127.0.0.1:")
+    assert "keys are in memory. Do not store real secrets in it." in words
+    assert f"    export VAULT_TOKEN={Vault.dev(seed=7).root_token}\n" in words
+    for absent in ("VAULT_CACERT", "X-Labkit-Key", "Every machine"):
+        assert absent not in words
+    assert words.endswith("\nCtrl-C stops it.\n")
+
+    asked = ["--data", str(data), "--audit-dir", str(audit), "--service-version", "1.17.2+ent"]
+    assert main(["serve", "--port", "0", "--tls", "--control", "--allow-remote", *asked]) == 0
+    words = capsys.readouterr().out
+    assert words.startswith("labkit serves a secrets service at https://localhost:")
+    assert f"keys are in memory, and beside the data in {data}. Do not" in words
+    for said in (
+        "\n    export VAULT_CACERT=",
+        "\n    X-Labkit-Key: ",
+        "Every machine that reaches this one can talk to it.",
+    ):
+        assert said in words
+    assert "/control/ with the header" in words
+    kept = Vault.open(str(data), version="1.17.2+ent")
+    assert all(share in words for share in kept.unseal_keys)
+    kept.close()
+
+
+def test_two_on_one_port_are_one_too_many(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(serving, "wait", lambda stop: None)
+    with Vault.dev(seed=1).serve() as url:
+        port = url.rpartition(":")[2]
+        assert main(["serve", "--port", port]) == 2
+        assert port in capsys.readouterr().err
+        assert main(["serve", "--port", "0", "--cloud-port", port]) == 2

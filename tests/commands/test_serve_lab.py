@@ -14,6 +14,7 @@ import pytest
 import requests
 
 from labkit.cli import main
+from labkit.commands import serving
 
 SCENARIO = """\
 scenario: Two clusters
@@ -120,3 +121,46 @@ def test_what_cannot_be_served_is_refused(
 
     assert code == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("json_line", [True, False])
+def test_it_says_how_the_clusters_are_reached(
+    json_line: bool,
+    written: Callable[[str, str], str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(serving, "wait", lambda stop: None)  # it is asked to stop as soon as it serves
+    file = written("two.lab.yaml", SCENARIO.replace("timeline:", "  cloud: {site: there}\ntimeline:"))
+    command = ["serve", "--lab", file, "--port", "0", "--speed", "0", "--control", "--seed", "8"]
+
+    assert main([*command, *(["--json"] if json_line else ["--tls"])]) == 0
+    text = capsys.readouterr().out
+    if json_line:
+        said = json.loads(text)
+        assert list(said["clusters"]) == ["one", "two"]
+        assert said["root_token"] == said["clusters"]["one"]["root_token"]
+        assert (said["ca_file"], said["control"]["url"]) == (None, f"{said['url']}/control/")
+        assert said["cloud_url"].startswith("http://127.0.0.1:")
+        assert said["page"].startswith(f"{said['url']}/#key=")
+        return
+    assert text.startswith('labkit serves the clusters of "Two clusters":\n\n    one: https://localhost:')
+    assert "\n    export VAULT_CACERT=" in text
+    assert "X-Labkit-Key: " in text
+    assert text.endswith("\nCtrl-C stops it.\n")
+
+
+def test_without_control_and_cloud_neither_is_named(
+    written: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(serving, "wait", lambda stop: None)
+    command = ["serve", "--lab", written("two.lab.yaml", SCENARIO), "--port", "0"]
+
+    assert main([*command, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["control"], said["cloud_url"]) == (None, None)
+    assert main(command) == 0
+    text = capsys.readouterr().out
+    assert "Its time passes 1 times as fast as yours." in text
+    assert "a page that shows it, for this machine only" in text
+    assert "X-Labkit-Key" not in text

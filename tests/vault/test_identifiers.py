@@ -121,8 +121,9 @@ def test_a_python_without_the_small_module_has_the_large_one(monkeypatch: pytest
 
 def test_a_first_answer_does_without_openssls_digests(checkout: Path) -> None:
     code = (
-        "import sys\nfrom labkit import Vault\nvault = Vault.dev()\nvault.post('secret/data/a', {'data': {}})\n"
-        "vault.post('transit/encrypt/a', {'plaintext': ''})\nprint('_hashlib' in sys.modules)"
+        "import sys\nbefore = set(sys.modules)\nfrom labkit import Vault\nvault = Vault.dev()\n"
+        "vault.post('secret/data/a', {'data': {}})\nvault.post('transit/encrypt/a', {'plaintext': ''})\n"
+        "print('_hashlib' in set(sys.modules) - before)"
     )
     process = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True, check=True)
     assert process.stdout.split() == ["False"]
