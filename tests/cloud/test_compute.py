@@ -144,7 +144,9 @@ def test_who_may_not_read_is_refused(cloud: Cloud, ask: Ask, token_for: TokenFor
 
 def test_a_token_ends_with_its_last_second(cloud: Cloud, ask: Ask, token_for: TokenFor, clock: MovedClock) -> None:
     path, token = f"{cloud.vm('web-1').resource_id}?{VERSION}", token_for("management")
-    end_s = cloud.parts.claims_of("CloudPublicCloud", token)["exp"]
+    claims = cloud.parts.claims_of("CloudPublicCloud", token)
+    assert claims is not None
+    end_s = claims["exp"]
     clock.move(end_s - 1 - clock.now_ns // 10**9)
     assert ask("management", "GET", path, token=token).status == 200
     clock.move(1)
@@ -160,3 +162,18 @@ def test_a_page_that_holds_the_end_names_no_next_one(cloud: Cloud, read) -> None
     assert len(read(path)["value"]) == PAGE_ROWS
     assert "nextLink" not in read(path)
     assert [len(read(path, f"{VERSION}&$skiptoken={first}")["value"]) for first in (PAGE_ROWS - 1, PAGE_ROWS)] == [1, 0]
+
+
+def test_a_page_begins_where_a_number_of_eight_digits_says(cloud: Cloud, read) -> None:
+    path = f"{cloud.vm('db-1').record.group.resource_id}/providers/Microsoft.ManagedIdentity/userAssignedIdentities"
+
+    assert [len(read(path, f"{VERSION}&$skiptoken={text}")["value"]) for text in ("9" * 8, "9" * 9, "٣")] == [0, 1, 1]
+
+
+def test_what_is_below_a_resource_is_not_there_and_an_identity_that_is_gone_is_not_shown(cloud: Cloud, read) -> None:
+    vm = cloud.vm("db-1")
+    assert read(f"{vm.resource_id}/extensions", status=404)["error"]["code"] == "ResourceNotFound"
+    (assigned,) = vm.record.assigned
+    del cloud.inventory.identities[assigned]
+
+    assert "identity" not in read(vm.resource_id)

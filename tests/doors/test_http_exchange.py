@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit import Lab, Vault
-from labkit.doors.http_exchange import Answer, HttpExchange, first_of_each, read_body, written
+from labkit.doors.http_exchange import Answer, HttpExchange, RequestReader, first_of_each, read_body, written
 from labkit.service.message import Response, Unreadable
 from tests.examples import examples
 
@@ -195,3 +195,43 @@ def test_a_whole_lab_is_refused_for_it_is_a_cluster_that_answers(lab: Lab) -> No
     for wrong in (lab, None, "http://127.0.0.1:8200"):
         with pytest.raises(ValueError, match=rf'such as lab\["paris"\], got {type(wrong).__name__}$'):
             HttpExchange(wrong)  # type: ignore[arg-type]  # what a caller may hand in
+
+
+def test_a_reader_reads_what_a_service_is_asked() -> None:
+    reader = RequestReader(9)
+    asked = reader.read("POST", "/v1/a?b=1", [("X-Vault-Token", "canary")], b'{"a": 17}')
+
+    assert asked == ("POST", "/v1/a?b=1", {"a": 17}, {"x-vault-token": "canary"})
+    assert (repr(asked), repr(reader)) == ("Asked(POST /v1/a)", "RequestReader(9 bytes)")
+    assert reader.read_body("POST", {}, b'{"a": 170}') == reader.too_large, "the limit is nine bytes"
+    broken = Unreadable("cut off")
+    assert reader.read_body("PUT", {}, broken) is broken
+    assert reader.read_body("GET", {}, broken) is None
+
+
+def test_the_address_of_the_peer_is_handed_on(vault: Vault) -> None:
+    vault.post("auth/token/roles/bound", {"token_bound_cidrs": ["192.0.2.7"]})
+    token = vault.post("auth/token/create/bound", {"policies": ["default"]}).auth["client_token"]
+    headers = [("X-Vault-Token", token)]
+
+    def status(**named: str) -> int:
+        return HttpExchange(vault).answer("GET", "/v1/auth/token/lookup-self", headers, **named).status
+
+    assert (status(remote_address="192.0.2.7"), status(remote_address="192.0.2.8"), status()) == (200, 403, 403)
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [("<", b"\\u003c"), (">", b"\\u003e"), ("&", b"\\u0026"), ("ü", "ü".encode()), ("\u2029", b"\\u2029"), ("a", b"a")],
+)
+def test_each_mark_of_html_is_escaped_for_itself(text: str, sent: bytes) -> None:
+    assert written(Response(200, {}, {"a": text})).content == b'{"a":"' + sent + b'"}\n'
+
+
+def test_what_is_no_json_is_a_bug() -> None:
+    with pytest.raises(TypeError, match="set cannot be written as JSON"):
+        written(Response(200, {}, {"a": {1}}))
+
+
+def test_a_form_with_what_is_not_utf_8_is_unreadable() -> None:
+    assert isinstance(read_body("POST", FORM, b"a=%FF"), Unreadable)

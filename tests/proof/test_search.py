@@ -84,3 +84,15 @@ def test_the_limit_is_exact() -> None:
     assert search(Counters(1), 5)[0] == Found(4, 4, 2, True)
     assert search(Counters(1), 4)[0] == Found(4, 3, 1, False)
     assert search(Counters(1), 1)[0] == Found(1, 0, 0, False)
+
+
+def test_the_search_ends_with_the_event_that_breaks_a_property() -> None:
+    """The first event of the first state breaks it: the second is not looked at."""
+    assert search(Counters(3, bad=(1, 0)))[0] == Found(2, 1, 1, False, "too far", ("left",))
+
+
+def test_a_start_that_leads_nowhere_is_found() -> None:
+    model = Counters(1, trap=(0, 0))
+    reached = search(model)[1]
+
+    assert stuck(model, reached) == ()

@@ -52,7 +52,7 @@ def test_names_are_shown_and_no_text_of_them() -> None:
 
 
 def test_twelve_names_of_an_object_and_of_each_object_in_it_are_shown() -> None:
-    twelve = {f"n{number}": {} for number in range(MAX_SHOWN_NAMES)}
+    twelve: dict[str, object] = {f"n{number}": {} for number in range(MAX_SHOWN_NAMES)}
     all_of_them = ", ".join(f"{name}: …" for name in twelve)
 
     assert masked(twelve) == "{" + all_of_them + "}"

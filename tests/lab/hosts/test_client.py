@@ -248,11 +248,10 @@ def test_a_redirect_counts_as_an_attempt_and_one_for_each_node_is_followed_beyon
 
 def test_the_pause_of_an_earlier_attempt_begins_no_other():
     one = client()
-    (pause,) = one.on_answer(begun(one).correlation, answer(503), NOW_NS)
-    sent, *_ = one.on_timer(pause.payload, NOW_NS)
+    sent = retry(one, one.on_answer(begun(one).correlation, answer(503), NOW_NS))
 
     assert sent.correlation == Correlation("shop-1", 1, 2)
-    assert one.on_timer(pause.payload, NOW_NS) == []
+    assert one.on_timer(RetryTimer(1, 1), NOW_NS) == []
     assert one.on_timer(RetryTimer(9, 1), NOW_NS) == [], "nor that of an operation which has ended"
     assert one.pending[1].attempts == 2
 

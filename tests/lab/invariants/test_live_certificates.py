@@ -8,7 +8,7 @@ from labkit import Lab
 from labkit.lab.invariants.rules import LIVE_CERTIFICATES
 from labkit.lab.nodes import admission, senders
 from labkit.lab.nodes.secondaries import Secondaries
-from labkit.lab.wire.reports import SecondaryServed, UpstreamHeard
+from labkit.lab.wire.reports import SecondaryServed, UpstreamFollowed, UpstreamHeard
 from labkit.vault.replication.trust import activation
 
 DR = "sys/replication/dr/"
@@ -114,3 +114,23 @@ def test_what_was_granted_and_ended_is_saved(calm):
 
     assert again.invariants.state() == calm.invariants.state()
     assert repr(again.invariants._rules[LIVE_CERTIFICATES]) == "LiveCertificates(judged)"
+
+
+def test_a_revocation_ends_what_was_issued_for_its_id_and_nothing_else(trio):
+    """The id is issued again, so that it is known; who was activated with it before has nothing."""
+    trio["paris"].post(DR + "primary/revoke-secondary", {"id": "tokyo"}).raise_for_status()
+    trio["paris"].post(DR + "primary/secondary-token", {"id": "tokyo"}).raise_for_status()
+    other = Lab.restore(trio.snapshot())
+    trio.parts.nodes["paris-1"].services.emit(SecondaryServed("paris", "lima-1", "lima", "echo"))
+    other.parts.nodes["paris-1"].services.emit(SecondaryServed("paris", "tokyo-1", "tokyo", "echo"))
+
+    assert not found(trio)
+    assert found(other) == "paris answered echo to tokyo-1 as tokyo, for which it has no live activation"
+
+
+@pytest.mark.parametrize(("activation_", "secondary_id"), [("", "lima"), ("credentials", "")])
+def test_who_follows_without_credentials_or_without_an_id_has_no_activation(trio, activation_, secondary_id):
+    before = trio.invariants._rules[LIVE_CERTIFICATES].state()["grants"]
+    trio.parts.nodes["lima-1"].services.emit(UpstreamFollowed("lima", "tokyo", False, activation_, secondary_id))
+
+    assert trio.invariants._rules[LIVE_CERTIFICATES].state()["grants"] == before

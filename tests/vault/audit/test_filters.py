@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.service.errors import BadRequest
-from labkit.vault.audit.filters import MAX_DEPTH, PROPERTIES, parse, passes
+from labkit.vault.audit.filters import MAX_CHARACTERS, MAX_DEPTH, PROPERTIES, parse, passes
 
 READ = {
     "mount_point": "secret/",
@@ -35,6 +35,7 @@ READ = {
         ("not path is empty", True),
         ("not not path is empty", False),
         ("operation == read and mount_type == transit", False),
+        ("operation == list and mount_type == kv", False),
         ("operation == list or mount_type == kv", True),
         ("operation == read or mount_type == kv and path is empty", True),
         ("(operation == read or mount_type == kv) and path is empty", False),
@@ -112,3 +113,11 @@ def test_what_is_as_deep_as_may_be_is_read(before: str, inner: str, after: str, 
 
 def test_what_stands_beside_another_is_no_deeper() -> None:
     assert passes(parse(" and ".join(["(not path is empty)"] * (MAX_DEPTH + 1))), READ)
+
+
+def test_a_filter_may_be_as_long_as_is_allowed() -> None:
+    longest = "path != ".ljust(MAX_CHARACTERS, "a")
+
+    assert passes(parse(longest), READ)
+    with pytest.raises(BadRequest, match="at most 4096 characters, not 4097"):
+        parse(longest + "a")

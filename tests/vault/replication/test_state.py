@@ -82,6 +82,14 @@ def test_asking_by_guard_gives_the_comparison_up_and_goes_aside() -> None:
     ]
 
 
+@pytest.mark.parametrize(("alarm", "compares"), [("comparing", True), ("reported", False), ("", False)])
+def test_who_asks_for_the_sake_of_the_roots_says_so(alarm: str, compares: bool) -> None:
+    _, (sent,) = states.ask_guard(State(addresses=("a",), root_alarm=alarm))
+
+    assert isinstance(sent, AskUpstream)
+    assert sent.payload["compare"] is compares
+
+
 def test_a_connection_begins_with_the_guard_and_its_time() -> None:
     before = State(addresses=("a", "b"), unanswered=7, heard_ns=1, root_alarm="comparing")
     state, effects = states.connect(before, 50)

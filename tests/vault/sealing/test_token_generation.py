@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.service.errors import BadRequest
+from labkit.service.errors import BadRequest, ServiceError
 from labkit.vault.context import own_work
 from labkit.vault.sealing import token_generation
 from labkit.vault.sealing.otp import decode
@@ -100,3 +100,21 @@ def test_an_otp_is_used_before_a_key(service):
     assert (begun["started"], begun["pgp_fingerprint"], begun["otp"]) == (True, "", "")
     with pytest.raises(BadRequest, match="root generation already in progress"):
         commit(service, lambda ctx: token_generation.start(ctx, ONE, None, None))
+
+
+def test_a_share_goes_with_the_nonce_of_the_attempt_and_a_wrong_one_empties_it(service):
+    begun = commit(service, lambda ctx: token_generation.start(ctx, ONE, OWN, None))
+    first, second, _, other, _ = service.unseal_keys
+
+    def update(share, nonce):
+        return commit(service, lambda ctx: token_generation.update(ctx, ONE, share, nonce))
+
+    with pytest.raises(BadRequest, match="nonce"):
+        update(first, "another")
+    assert update(first, begun["nonce"])["progress"] == 1
+    assert update(second, begun["nonce"])["progress"] == 2
+    wrong = ("0" if other[0] != "0" else "1") + other[1:]
+    with pytest.raises(ServiceError):
+        update(wrong, begun["nonce"])
+    assert commit(service, lambda ctx: token_generation.status(ctx, ONE))["progress"] < 3
+    assert commit(service, lambda ctx: token_generation.status(ctx, ONE))["encoded_token"] == ""

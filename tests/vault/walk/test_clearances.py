@@ -12,6 +12,8 @@ import pytest
 
 from labkit import Vault
 from labkit.service.message import Request, Response
+from labkit.vault.context import own_work
+from labkit.vault.mounts import MANAGED_KEYS
 from labkit.vault.walk import clearances
 
 SELF = "auth/token/lookup-self"
@@ -193,3 +195,39 @@ def test_none_answers_on_a_node_that_does_not_lead(service: Any, token: str) -> 
 
     assert ask(service, token).status != 200
     assert kept(service) == {}
+
+
+def test_a_cleared_request_gets_its_body_or_its_query(service: Any, token: str) -> None:
+    service.post("secret/data/a", {"data": {"n": 1}})
+    merge = {"X-Vault-Token": service.root_token, "Content-Type": "application/merge-patch+json"}
+    kept(service).clear()
+    for number in range(2, 5):
+        assert service.request("PATCH", "secret/data/a", {"data": {"n": number}}, merge).ok
+        assert service.get("secret/data/a").data["data"] == {"n": number}
+        assert service.get("secret/data/a?version=1").data["data"] == {"n": 1}
+    assert {("PATCH", "secret/data/a"), ("GET", "secret/data/a")} <= {key[:2] for key in kept(service)}
+
+
+def test_a_path_as_long_as_may_be_is_kept(service: Any, token: str) -> None:
+    longest = "secret/data/".ljust(clearances.MAX_PATH_CHARACTERS, "a")
+    for path in (longest, longest + "a"):
+        service.get(path)
+
+    assert [key[1] for key in kept(service)] == [longest]
+
+
+def test_it_knows_whether_audit_devices_or_managed_keys_have_to_see_it(service: Any, token: str) -> None:
+    def quiet() -> list[bool]:
+        kept(service).clear()
+        ask(service, token)
+        return [cleared[-1] for cleared in kept(service).values()]
+
+    assert quiet() == [True]
+    service.put("sys/audit/file", {"type": "file", "options": {"file_path": "audit.log"}}).raise_for_status()
+    assert quiet() == [False]
+    service.delete("sys/audit/file")
+    assert quiet() == [True]
+    work = own_work(service.core)
+    work.full_storage.put(MANAGED_KEYS, b"{}")
+    service.core.commit(work.writes)
+    assert quiet() == [False]
