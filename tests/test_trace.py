@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from labkit.trace import EVENTS, VIEWS, MessageEvent, NoteEvent, Trace
 from tests.examples import examples
+from tests.traces import recorded
 
 SENT = ("message", 5, 9, "paris-1", "tokyo-1", "ask", 200, "delivered")
 LOST = ("message", 6, 6, "paris-1", "tokyo-2", "ask", 200, "lost")
@@ -32,13 +33,6 @@ EVENT = st.one_of(
     st.tuples(st.just("observed"), WHOLE, TEXT, TEXT, st.tuples(st.tuples(TEXT, WHOLE | TEXT | st.booleans()))),
     st.tuples(st.just("note"), WHOLE, TEXT),
 )
-
-
-def traced(*events: tuple[Any, ...]) -> Trace:
-    trace = Trace()
-    for event in events:
-        trace.record(event)
-    return trace
 
 
 def test_the_table_of_events_is_the_promised_one() -> None:
@@ -62,7 +56,7 @@ def test_the_table_of_events_is_the_promised_one() -> None:
 
 
 def test_events_are_read_as_named_views_of_what_was_recorded() -> None:
-    trace = traced(*ALL)
+    trace = recorded(*ALL)
 
     assert list(trace) == list(ALL)
     assert len(trace) == 5
@@ -72,7 +66,7 @@ def test_events_are_read_as_named_views_of_what_was_recorded() -> None:
 
 
 def test_select_takes_a_kind_and_fields() -> None:
-    trace = traced(*ALL)
+    trace = recorded(*ALL)
 
     assert trace.select("message") == [SENT, LOST]
     assert trace.select("message", fate="lost") == [LOST]
@@ -82,7 +76,7 @@ def test_select_takes_a_kind_and_fields() -> None:
 
 
 def test_select_without_a_kind_takes_all_kinds_that_have_the_fields() -> None:
-    trace = traced(*ALL)
+    trace = recorded(*ALL)
 
     assert trace.select() == list(ALL)
     assert trace.select(at_ns=8) == [SEEN, NOTE]
@@ -90,7 +84,7 @@ def test_select_without_a_kind_takes_all_kinds_that_have_the_fields() -> None:
 
 
 def test_select_refuses_names_that_do_not_exist() -> None:
-    trace = traced(*ALL)
+    trace = recorded(*ALL)
 
     with pytest.raises(ValueError, match=r"no kind of event is called 'mesage'; the kinds are message, fault"):
         trace.select("mesage")
@@ -108,7 +102,7 @@ def test_select_refuses_names_that_do_not_exist() -> None:
     ],
 )
 def test_an_event_that_is_not_of_the_table_is_found_on_reading(event: tuple[Any, ...], text: str) -> None:
-    trace = traced(event)
+    trace = recorded(event)
 
     for read in (lambda: list(trace), trace.digest, trace.select, trace.to_frame):
         with pytest.raises(ValueError, match=text):
@@ -122,7 +116,7 @@ def test_the_digest_is_over_canonical_lines() -> None:
         '{"at_ns":8,"fields":[["hit",true],["key","a"]],"kind":"observed","node":"paris-1","what":"guard"}\n'
         '{"at_ns":8,"kind":"note","text":"gr\\u00fc\\u00dfe"}\n'
     )
-    trace = traced(SENT, SEEN, NOTE)
+    trace = recorded(SENT, SEEN, NOTE)
 
     assert "".join(trace.lines()) == lines
     assert trace.digest() == hashlib.sha256(lines.encode()).hexdigest()
@@ -132,7 +126,7 @@ def test_the_digest_is_over_canonical_lines() -> None:
 @pytest.mark.parametrize("value", [float("nan"), b"bytes", object()])
 def test_what_is_no_plain_value_has_no_digest(value: object) -> None:
     with pytest.raises((TypeError, ValueError)):
-        traced(("note", 1, value)).digest()
+        recorded(("note", 1, value)).digest()
 
 
 @given(events=st.lists(EVENT, max_size=30), cuts=st.lists(st.sampled_from(["seal", "digest", "restore"])))
@@ -140,7 +134,7 @@ def test_what_is_no_plain_value_has_no_digest(value: object) -> None:
 def test_neither_chunks_nor_readings_nor_restoring_change_the_digest(
     events: list[tuple[Any, ...]], cuts: list[str]
 ) -> None:
-    whole = traced(*events)
+    whole = recorded(*events)
     trace = Trace()
     for number, event in enumerate(events):
         trace.record(event)
@@ -159,7 +153,7 @@ def test_neither_chunks_nor_readings_nor_restoring_change_the_digest(
 
 def test_any_change_of_an_event_or_their_order_changes_the_digest() -> None:
     digests = {
-        traced(*events).digest()
+        recorded(*events).digest()
         for events in (ALL, ALL[::-1], ALL[:-1], (*ALL, NOTE), (*ALL[:-1], ("note", 9, "grüße")))
     }
 
@@ -167,7 +161,7 @@ def test_any_change_of_an_event_or_their_order_changes_the_digest() -> None:
 
 
 def test_a_snapshot_shares_chunks_and_is_not_touched_by_what_follows() -> None:
-    trace = traced(*ALL)
+    trace = recorded(*ALL)
     state = trace.state()
     restored = Trace.from_state(state)
     trace.record(NOTE)
@@ -204,7 +198,7 @@ def test_a_trace_is_the_same_as_another_up_to_an_instant() -> None:
 
 
 def test_what_is_recorded_while_somebody_reads_waits_for_the_next_reading() -> None:
-    trace = traced(*ALL)
+    trace = recorded(*ALL)
     for event in trace:
         trace.record(("note", event.at_ns, "seen"))
 
@@ -222,7 +216,7 @@ def test_a_trace_that_is_off_keeps_nothing() -> None:
 
 def test_the_frame_has_a_row_an_event() -> None:
     late = 2**62 + 1  # a float could not hold it
-    frame = traced(SENT, CRASH, ("outcome", 1, late, "c", "read", "p", "paris", "unknown", None, 3)).to_frame()
+    frame = recorded(SENT, CRASH, ("outcome", 1, late, "c", "read", "p", "paris", "unknown", None, 3)).to_frame()
 
     assert list(frame.columns[:4]) == ["kind", "at_s", "at_ns", "sent_ns"]
     assert set(frame.columns) == {
@@ -252,7 +246,7 @@ def test_pandas_is_loaded_for_a_frame_only(checkout: Path) -> None:
 
 
 def test_the_notebook_shows_counts_by_kind() -> None:
-    html = traced(*ALL)._repr_html_()
+    html = recorded(*ALL)._repr_html_()
 
     assert "Trace: 5 events" in html
     assert "<tr><td>message</td><td style='text-align:right'>2</td></tr>" in html

@@ -50,6 +50,7 @@ OPTIONS = (
 )
 
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "build", "dist")
+READ_BY_TESTS = {".github"}
 
 
 class Mutant(NamedTuple):
@@ -85,7 +86,7 @@ class Copy:
     def __init__(self, checkout: Path, folder: Path) -> None:
         self.folder = folder
         self.clock_s = 1_000_000_000
-        shutil.copytree(checkout, folder, ignore=NOT_COPIED)
+        shutil.copytree(checkout, folder, ignore=lambda *found: set(NOT_COPIED(*found)) - READ_BY_TESTS)
 
     def notices(self, mutant: Mutant, limit_s: float) -> bool:
         """Whether the mirrored test file fails, or takes longer than the limit."""

@@ -166,3 +166,13 @@ def test_tests_that_do_not_end_are_stopped(sums: Path, tmp_path_factory: pytest.
     place = mutants.Copy(sums, tmp_path_factory.mktemp("copies") / "one")
 
     assert place.run([Path("tests/sums/test_add.py")], 0.5) == -1
+
+
+def test_a_copy_has_what_tests_read_and_nothing_that_tools_wrote(
+    sums: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    for name in (".github", ".venv", "dist"):
+        (sums / name).mkdir()
+    place = mutants.Copy(sums, tmp_path_factory.mktemp("copies") / "one")
+
+    assert sorted(path.name for path in place.folder.iterdir()) == [".github", "labkit", "tests"]

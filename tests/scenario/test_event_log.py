@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from labkit.scenario.event_log import LogLine, event_log
-from labkit.trace import Trace
+from tests.traces import recorded
 
 SECOND_NS = 1_000_000_000
 
 
 def lines_of(*events: tuple[object, ...]) -> list[str]:
-    trace = Trace()
-    for event in events:
-        trace.record(event)
-    return [str(line).strip() for line in event_log(trace)]
+    return [str(line).strip() for line in event_log(recorded(*events))]
 
 
 def test_each_kind_of_event_has_its_line() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.trace import Trace
 from labkit.views.comparison import Comparison, compare
+from tests.traces import recorded
 
 
 @pytest.fixture(scope="module")
@@ -21,13 +21,6 @@ def streaming() -> Any:
 @pytest.fixture
 def lab(streaming: Any) -> Lab:
     return Lab.restore(streaming)
-
-
-def traced(*events: tuple[Any, ...]) -> Trace:
-    trace = Trace()
-    for event in events:
-        trace.record(event)
-    return trace
 
 
 def test_two_branches_part_where_one_of_them_is_changed(lab: Lab) -> None:
@@ -62,15 +55,15 @@ def test_one_that_went_on_longer_parts_where_the_other_ended(lab: Lab) -> None:
 
 
 def test_runs_without_anything_in_common() -> None:
-    found = compare(traced(("note", 5, "one")), traced(("note", 3, "other")))
+    found = compare(recorded(("note", 5, "one")), recorded(("note", 3, "other")))
     assert found.at_ns == 3
     assert found.text.startswith("no event in common; they part at 0.000 s")
-    assert compare(traced(), traced()) == Comparison(0, None, None)
+    assert compare(recorded(), recorded()) == Comparison(0, None, None)
 
 
 def test_chunks_make_no_difference() -> None:
     events = [("note", n, str(n)) for n in range(40)]
-    whole, pieces = traced(*events), traced()
+    whole, pieces = recorded(*events), recorded()
     for event in events:
         pieces.record(event)
         if event[1] % 7 == 0:

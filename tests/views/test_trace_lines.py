@@ -7,15 +7,9 @@ import pytest
 from labkit import Lab
 from labkit.trace import EVENTS, Trace
 from labkit.views.trace_lines import TEXTS, last_lines
+from tests.traces import recorded
 
 SECOND_NS = 1_000_000_000
-
-
-def recorded(*events: tuple) -> Trace:
-    trace = Trace()
-    for event in events:
-        trace.record(event)
-    return trace
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from labkit.lab.measures.state_spans import Span, rows_of, spans_of
 from labkit.lab.operations.runbook_effects import Ask
 from labkit.trace import Trace
 from tests.lab.measures.conftest import Seen, watch_to_the_end
+from tests.traces import recorded
 
 SECOND_NS = 1_000_000_000
 NODES = {"paris": ("paris-1", "paris-2")}
@@ -20,13 +21,6 @@ NODES = {"paris": ("paris-1", "paris-2")}
 
 def clusters_of(lab: Lab) -> dict[str, tuple[str, ...]]:
     return {plan.name: plan.node_names for plan in lab.blueprint.clusters}
-
-
-def recorded(*events: tuple) -> Trace:
-    trace = Trace()
-    for event in events:
-        trace.record(event)
-    return trace
 
 
 def test_nothing_happened():

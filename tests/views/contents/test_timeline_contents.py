@@ -30,6 +30,7 @@ from labkit.views.contents.timeline_contents import (
     contents_of,
     describe,
 )
+from tests.traces import recorded
 
 SECOND_NS = 1_000_000_000
 
@@ -67,11 +68,8 @@ def of(lab: Lab, start_ns: int = 0, end_ns: int = 0) -> TimelineContents:
 
 def said(*events: tuple[Any, ...], end_ns: int = 10, clusters: dict[str, tuple[str, ...]] | None = None) -> Any:
     """What a timeline says of recorded events."""
-    trace = Trace()
-    for event in events:
-        trace.record(event)
     clusters = {"c": ("c-1", "c-2", "c-3")} if clusters is None else clusters
-    return contents_of(Records(trace, RecoveryLedger(), clusters, lambda _: {}), Window(0, end_ns))
+    return contents_of(Records(recorded(*events), RecoveryLedger(), clusters, lambda _: {}), Window(0, end_ns))
 
 
 def bars(contents: TimelineContents, row: str) -> list[tuple[str, str]]:
@@ -578,9 +576,7 @@ def test_a_step_is_marked_once_and_not_beside_the_fault_that_it_is():
 
 
 def test_marks_at_the_first_and_last_instant_are_shown():
-    trace = Trace()
-    for at_ns in (4, 5, 9, 10):
-        trace.record(("note", at_ns, f"note {at_ns}"))
+    trace = recorded(*(("note", at_ns, f"note {at_ns}") for at_ns in (4, 5, 9, 10)))
     contents = contents_of(Records(trace, RecoveryLedger(), {}, lambda _: {}), Window(5, 9))
 
     assert contents.marks == (TimelineMark(5, "note", "note 5"), TimelineMark(9, "note", "note 9"))

@@ -6,16 +6,11 @@ from typing import Any
 
 import pytest
 
+from tests.token_requests import create
+
 SYSTEM_S = 2_764_800
 
 DENIED = ["1 error occurred:\n\t* permission denied\n\n"]
-
-
-def create(service, body=None, path: str = "auth/token/create", token: str | None = None):
-    response = service.post(path, body or {}, token=token)
-    assert response.status == 200, response.errors
-    assert response.data is None
-    return response.auth
 
 
 def refused(service, body=None, path: str = "auth/token/create", token: str | None = None) -> str:

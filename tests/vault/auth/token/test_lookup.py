@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
+from tests.token_requests import create_plain
+
 INVALID = ["2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n"]
-
-
-def create(service, body=None, token: str | None = None):
-    response = service.post("auth/token/create", {"policies": ["default"], **(body or {})}, token=token)
-    assert response.status == 200, response.errors
-    return response.auth
 
 
 def test_a_root_token_has_no_end(service) -> None:
@@ -34,7 +30,7 @@ def test_a_root_token_has_no_end(service) -> None:
 
 
 def test_times_of_a_token_that_ends(service) -> None:
-    token = create(service, {"ttl": "1h", "period": "1h"})["client_token"]
+    token = create_plain(service, {"ttl": "1h", "period": "1h"})["client_token"]
     service.advance("90s")
     service.post("auth/token/renew", {"token": token})
     service.advance("500ms")
@@ -48,7 +44,7 @@ def test_times_of_a_token_that_ends(service) -> None:
 
 
 def test_ways_to_ask(service) -> None:
-    auth = create(service)
+    auth = create_plain(service)
     token, accessor = auth["client_token"], auth["accessor"]
     wanted = service.get("auth/token/lookup-self", token=token).data
 
@@ -74,7 +70,7 @@ def test_a_bearer_is_told_its_own_token(service) -> None:
 
 
 def test_accessors_are_listed(service) -> None:
-    accessors = [create(service)["accessor"] for _ in range(3)]
+    accessors = [create_plain(service)["accessor"] for _ in range(3)]
     root = service.get("auth/token/lookup-self").data["accessor"]
     assert service.list("auth/token/accessors").data == {"keys": sorted([root, *accessors])}
 

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-
-def create(service, body=None, token: str | None = None):
-    response = service.post("auth/token/create", {"policies": ["default"], **(body or {})}, token=token)
-    assert response.status == 200, response.errors
-    return response.auth
-
-
-def alive(service, token: str) -> bool:
-    return service.post("auth/token/lookup", {"token": token}).status == 200
+from tests.token_requests import create_plain, is_alive
 
 
 def test_life_is_given_again(service) -> None:
-    auth = create(service, {"ttl": "1h"})
+    auth = create_plain(service, {"ttl": "1h"})
     token = auth["client_token"]
     service.advance("30m")
 
@@ -31,18 +23,18 @@ def test_life_is_given_again(service) -> None:
 
 
 def test_it_ends_at_the_maximum(service) -> None:
-    token = create(service, {"ttl": "1h", "explicit_max_ttl": "90m"})["client_token"]
+    token = create_plain(service, {"ttl": "1h", "explicit_max_ttl": "90m"})["client_token"]
     service.advance("45m")
     renewed = service.post("auth/token/renew-self", token=token)
 
     assert renewed.auth["lease_duration"] == 2_700
     assert renewed.warnings == ['TTL of "1h" exceeded the effective max_ttl of "45m"; TTL value is capped accordingly']
     service.advance("45m")
-    assert not alive(service, token)
+    assert not is_alive(service, token)
 
 
 def test_a_periodic_token_lives_on(service) -> None:
-    token = create(service, {"period": "1h"})["client_token"]
+    token = create_plain(service, {"period": "1h"})["client_token"]
     for _ in range(1_000):
         service.advance("59m")
         renewed = service.post("auth/token/renew-self", {"increment": "5h"}, token=token)
@@ -70,21 +62,21 @@ def test_nothing_to_renew(service, body, text: str) -> None:
 
 
 def test_what_cannot_be_renewed(service) -> None:
-    fixed = create(service, {"renewable": False})["client_token"]
+    fixed = create_plain(service, {"renewable": False})["client_token"]
     assert service.post("auth/token/renew", {"token": fixed}).errors == ["lease is not renewable"]
     assert service.post("auth/token/renew-self").errors == ["invalid lease ID"]
-    token = create(service)["client_token"]
+    token = create_plain(service)["client_token"]
     assert service.post("auth/token/renew", {"token": token, "increment": "x"}).status == 400
 
 
 def test_renewing_keeps_the_use_that_it_cost(service) -> None:
-    token = create(service, {"num_uses": 3})["client_token"]
+    token = create_plain(service, {"num_uses": 3})["client_token"]
     assert service.post("auth/token/renew-self", token=token).auth["num_uses"] == 2
     assert service.post("auth/token/lookup", {"token": token}).data["num_uses"] == 2
 
 
 def test_a_renewal_gives_again_what_the_last_one_gave(service, clock):
-    auth = create(service, {"ttl": "1h"})
+    auth = create_plain(service, {"ttl": "1h"})
     by_accessor, by_text = {"accessor": auth["accessor"]}, {"token": auth["client_token"]}
 
     def renewed_s(how, body):

@@ -7,27 +7,18 @@ from hypothesis import strategies as st
 
 from labkit import Vault
 from tests.examples import examples
+from tests.token_requests import create_plain, is_alive
 
 INVALID = ["2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n"]
 DENIED = ["1 error occurred:\n\t* permission denied\n\n"]
 
 
-def create(service, body=None, token: str | None = None):
-    response = service.post("auth/token/create", {"policies": ["default"], **(body or {})}, token=token)
-    assert response.status == 200, response.errors
-    return response.auth
-
-
-def alive(service, token: str) -> bool:
-    return service.post("auth/token/lookup", {"token": token}).status == 200
-
-
 def test_ways_to_revoke(service) -> None:
-    one, two, three = (create(service) for _ in range(3))
+    one, two, three = (create_plain(service) for _ in range(3))
     assert service.post("auth/token/revoke", {"token": one["client_token"]}).status == 204
     assert service.post("auth/token/revoke-self", token=two["client_token"]).status == 204
     assert service.post("auth/token/revoke-accessor", {"accessor": three["accessor"]}).status == 204
-    assert not any(alive(service, auth["client_token"]) for auth in (one, two, three))
+    assert not any(is_alive(service, auth["client_token"]) for auth in (one, two, three))
 
 
 def test_what_is_not_there(service) -> None:
@@ -42,7 +33,7 @@ def test_what_is_not_there(service) -> None:
 
 
 def test_children_outlive_a_parent_that_is_revoked_as_an_orphan(service) -> None:
-    parent = create(service, {"policies": ["root"]})["client_token"]
+    parent = create_plain(service, {"policies": ["root"]})["client_token"]
     child = service.post("auth/token/create", token=parent).auth["client_token"]
 
     assert service.post("auth/token/revoke-orphan", {"token": parent}).status == 204
@@ -60,8 +51,8 @@ def test_what_a_token_kept_to_itself_goes_with_it(service) -> None:
 
 def test_orphaning_and_accessors_need_sudo(service) -> None:
     service.put("sys/policies/acl/all", {"policy": 'path "auth/token/*" { capabilities = ["update", "list"] }'})
-    plain = create(service, {"policies": ["all"]})["client_token"]
-    victim = create(service)["client_token"]
+    plain = create_plain(service, {"policies": ["all"]})["client_token"]
+    victim = create_plain(service)["client_token"]
 
     assert service.post("auth/token/revoke-orphan", {"token": victim}, token=plain).errors == DENIED
     assert service.list("auth/token/accessors", token=plain).errors == DENIED
@@ -83,7 +74,7 @@ class TestUses:
     @given(uses=st.integers(1, 6), denied=st.lists(st.booleans(), min_size=8, max_size=8))
     def test_every_request_costs_one_denied_ones_too(self, uses: int, denied: list[bool]) -> None:
         vault = Vault.dev()
-        token = create(vault, {"num_uses": uses})["client_token"]
+        token = create_plain(vault, {"num_uses": uses})["client_token"]
         for number, is_denied in enumerate(denied):
             path = "sys/mounts" if is_denied else "auth/token/lookup-self"
             response = vault.get(path, token=token)
@@ -94,18 +85,18 @@ class TestUses:
             else:
                 left = uses - number - 1
                 assert response.data["num_uses"] == (left or -1)
-        assert not alive(vault, token)
+        assert not is_alive(vault, token)
 
     def test_a_refused_request_costs_one(self, service) -> None:
         service.put("sys/policies/acl/m", {"policy": 'path "sys/mounts/*" { capabilities = ["update"] }'})
-        token = create(service, {"policies": ["m"], "num_uses": 2})["client_token"]
+        token = create_plain(service, {"policies": ["m"], "num_uses": 2})["client_token"]
         assert service.post("sys/mounts/x", {"type": "none"}, token=token).status == 400
         assert service.post("auth/token/lookup", {"token": token}).data["num_uses"] == 1
         assert service.get("nowhere/at/all", token=token).status == 403
-        assert not alive(service, token)
+        assert not is_alive(service, token)
 
     def test_open_paths_cost_nothing(self, service) -> None:
-        token = create(service, {"num_uses": 1})["client_token"]
+        token = create_plain(service, {"num_uses": 1})["client_token"]
         assert service.get("sys/health", token=token).status == 200
         assert service.get("auth/token/lookup-self", token=token).status == 200
 
@@ -168,4 +159,4 @@ def test_a_parent_s_end_is_the_end_of_its_descendants(made: list[tuple[int, int]
         tokens.append((child, min(ttl_s, ends_s)))
     vault.advance(f"{later_s}s")
     for text, ends_s in tokens:
-        assert alive(vault, text) == (ends_s > later_s)
+        assert is_alive(vault, text) == (ends_s > later_s)

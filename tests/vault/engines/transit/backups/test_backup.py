@@ -11,6 +11,7 @@ import pytest
 
 from labkit import Vault
 from labkit.vault.engines.transit.backups.backup_reading import TYPES_BY_CODE
+from tests.refusals import refused
 
 VECTORS = Path(__file__).parents[4] / "vectors"
 BACKUPS = json.loads((VECTORS / "transit_backups.json").read_text())
@@ -25,12 +26,6 @@ def opened(blob: str) -> Any:
 
 def closed(blob: Any) -> str:
     return base64.b64encode(json.dumps(blob).encode()).decode()
-
-
-def refused(answer: Any, text: str, status: int = 400) -> bool:
-    assert answer.status == status, (answer.status, answer.errors)
-    assert answer.errors in ([text], [f"1 error occurred:\n\t* {text}\n\n"]), (answer.errors, text)
-    return True
 
 
 def test_keys_of_real_servers_decrypt_what_they_encrypted(service: Any) -> None:

@@ -15,14 +15,9 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from labkit import Vault
 from labkit.vault.engines.transit.algorithms import KEY_TYPES
+from tests.refusals import refused
 
 HELLO = base64.b64encode(b"hello world").decode()
-
-
-def refused(answer: Any, text: str) -> bool:
-    assert answer.status == 400, (answer.status, answer.errors)
-    assert answer.errors in ([text], [f"1 error occurred:\n\t* {text}\n\n"]), (answer.errors, text)
-    return True
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 
 from labkit.vault.engines.transit.algorithms import KEY_TYPES
 from labkit.vault.engines.transit.pairs.key_pairs import chain_text
+from tests.refusals import refused_bare
 
 Certificate = Callable[..., bytes]
 
@@ -58,12 +59,6 @@ def public_text(service: Any, name: str, version: str = "1") -> str:
     return text
 
 
-def refused(answer: Any, text: str) -> bool:
-    assert answer.status == 400, (answer.status, answer.errors)
-    assert answer.errors == [text]
-    return True
-
-
 @pytest.mark.parametrize("key_type", [name for name in SIGNING if name in KEY_TYPES])
 def test_each_type_signs_with_its_own_algorithm(
     service: Any, key_type: str, template: x509.CertificateSigningRequest
@@ -101,7 +96,7 @@ def test_versions_are_chosen_by_number_or_by_name(service: Any) -> None:
     assert service.post("transit/keys/k/csr", {}).data == service.post("transit/keys/k/csr", {"version": 2}).data
     for sent in (0, 3, -1, "x", "vv1", "1.0", "²", "9" * 100):
         text = "could not create the csr: no such key version"
-        assert refused(service.post("transit/keys/k/csr", {"version": sent}), text)
+        assert refused_bare(service.post("transit/keys/k/csr", {"version": sent}), text)
 
 
 def test_each_refusal_of_a_request_in_its_order(service: Any, template: x509.CertificateSigningRequest) -> None:
@@ -118,7 +113,7 @@ def test_each_refusal_of_a_request_in_its_order(service: Any, template: x509.Cer
         ("k", {**wrong, "csr": bent}, "asn1: structure error: not a certificate request"),
         ("k", {**wrong, "csr": pem(template)}, "could not create the csr: no such key version"),
     ):
-        assert refused(service.post(f"transit/keys/{name}/csr", body), text)
+        assert refused_bare(service.post(f"transit/keys/{name}/csr", body), text)
 
 
 def test_a_template_need_not_be_signed_by_its_key(service: Any, template: x509.CertificateSigningRequest) -> None:
@@ -190,7 +185,7 @@ def test_each_refusal_of_a_chain_in_its_order(service: Any, certificate: Certifi
             "leaf certificate public key algorithm 'ECDSA' does not match the transit key type 'ed25519'",
         ),
     ):
-        assert refused(service.post(f"transit/keys/{name}/set-certificate", body), text)
+        assert refused_bare(service.post(f"transit/keys/{name}/set-certificate", body), text)
     assert service.get("transit/keys/k").data == before
 
 
@@ -205,7 +200,7 @@ def test_an_extension_that_cannot_be_read_is_refused(service: Any) -> None:
         builder = x509.CertificateSigningRequestBuilder().subject_name(x509.Name([])).add_extension(odd, critical=False)
         signed = builder.sign(ec.derive_private_key(9, ec.SECP256R1()), hashes.SHA256())
         answer = service.post("transit/keys/k/csr", {"csr": pem(signed)})
-        assert refused(answer, "asn1: structure error: not a certificate request"), value
+        assert refused_bare(answer, "asn1: structure error: not a certificate request"), value
 
 
 def test_a_chain_finds_its_version_on_a_trimmed_key(service: Any, certificate: Certificate) -> None:
@@ -221,7 +216,7 @@ def test_a_chain_finds_its_version_on_a_trimmed_key(service: Any, certificate: C
 
     assert service.get("transit/export/certificate-chain/k/3").data["keys"] == {"3": text}
     lost = service.post("transit/keys/k/set-certificate", {"version": 2, "certificate_chain": text})
-    assert refused(lost, "failed to persist certificate chain: no such key version")
+    assert refused_bare(lost, "failed to persist certificate chain: no such key version")
 
 
 @pytest.mark.parametrize("key_type", ["ecdsa-p256", "rsa-2048"])
@@ -241,4 +236,4 @@ def test_a_chain_is_for_the_public_half_of_any_type_also_where_it_is_all_there_i
         assert service.get(f"transit/export/certificate-chain/{name}").data["keys"] == {"1": text}
         assert service.post(f"transit/keys/{name}/set-certificate", {"certificate_chain": foreign}).status == 400
     why = "could not create the csr: private key not imported for key version selected"
-    assert refused(service.post("transit/keys/half/csr"), why)
+    assert refused_bare(service.post("transit/keys/half/csr"), why)

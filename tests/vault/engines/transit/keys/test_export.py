@@ -6,14 +6,9 @@ import base64
 from typing import Any
 
 from labkit.vault.engines.transit.keyring import Keyring
+from tests.refusals import refused
 
 Put = Any
-
-
-def refused(answer: Any, text: str) -> bool:
-    assert answer.status == 400, (answer.status, answer.errors)
-    assert answer.errors in ([text], [f"1 error occurred:\n\t* {text}\n\n"]), (answer.errors, text)
-    return True
 
 
 def test_symmetric_and_hmac_keys_are_their_bytes(service: Any, keyring_of: Any, put_keyring: Put) -> None:

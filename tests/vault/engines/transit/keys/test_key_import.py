@@ -24,6 +24,7 @@ from labkit.vault.engines.transit.derivation import counter_mode
 from labkit.vault.engines.transit.keyring import Keyring
 from labkit.vault.engines.transit.keys.key_import import PUBLIC_OF_DERIVED
 from labkit.vault.engines.transit.pairs.pkcs8 import UNREADABLE
+from tests.refusals import refused
 
 VECTORS = Path(__file__).parents[4] / "vectors"
 VECTOR_FILE = json.loads((VECTORS / "transit_import.json").read_text())
@@ -35,13 +36,6 @@ CONTEXT = "Y29udGV4dC0x"
 HELLO = base64.b64encode(b"hello world").decode()
 
 Wrap = Callable[..., str]
-
-
-def refused(answer: Any, text: str) -> bool:
-    """Whether a request was refused with this text, in either shape."""
-    assert answer.status == 400, (answer.status, answer.errors)
-    assert answer.errors in ([text], [f"1 error occurred:\n\t* {text}\n\n"]), (answer.errors, text)
-    return True
 
 
 @pytest.mark.usefixtures("wrapping_key")
