@@ -235,3 +235,11 @@ def test_what_is_no_json_is_a_bug() -> None:
 
 def test_a_form_with_what_is_not_utf_8_is_unreadable() -> None:
     assert isinstance(read_body("POST", FORM, b"a=%FF"), Unreadable)
+
+
+def test_a_cluster_is_asked_from_its_own_host_whoever_the_peer_is(lab: Lab) -> None:
+    cluster = lab["paris"]
+    headers = [("X-Vault-Token", cluster.root_token)]
+    answer = HttpExchange(cluster).answer("GET", "/v1/secret/config", headers, remote_address="192.0.2.7")
+
+    assert answer.status == 200

@@ -160,3 +160,13 @@ def test_another_lab_takes_the_place_and_what_waited_is_silence(lab: Lab) -> Non
 
     assert (silent.status, ended.ok, answer.status) == (0, False, 200)
     assert repr(LabDriver(lab.parts, lab._passage, 2.5)) == "LabDriver(speed 2.5)"
+
+
+def test_when_the_end_is_near_time_passes_for_what_is_under_way_only(lab: Lab) -> None:
+    async def act(driver: LabDriver) -> tuple[float, int]:
+        asked = asyncio.create_task(driver.ask(HEALTH, {}))
+        await asyncio.sleep(0)
+        driver.finish()
+        return driver.speed, (await asked).status
+
+    assert driven(lab, act, speed=20) == (0, 200)

@@ -60,7 +60,12 @@ def test_pictures_come_with_their_words(lab: Lab) -> None:
     assert found["description"] == lab.map().description
     assert reading(lab, "/page/timeline")["description"] == lab.timeline().description
     assert reading(lab, "/page/timeline", start="1s", end="2s")["html"] == lab.timeline("1s", "2s")._repr_html_()
-    for path, query in (("/page/timeline", {"start": "soon"}), ("/page/map", {"x": "1"}), ("/page/state", {"x": ""})):
+    for path, query in (
+        ("/page/timeline", {"start": "soon"}),
+        ("/page/timeline", {"x": "1"}),
+        ("/page/map", {"x": "1"}),
+        ("/page/state", {"x": ""}),
+    ):
         with pytest.raises(ValueError, match="expected"):
             reading(lab, path, **query)
 

@@ -174,3 +174,14 @@ def test_a_vault_writes_its_records_there_and_refuses_what_it_cannot_record(file
     vault.post("sys/audit/file", {"type": "file", "options": {"file_path": "again.log"}})
     vault.get("sys/mounts")
     assert (folder / "again.log").exists()
+
+
+def test_a_pipe_is_no_file_and_is_let_go(files: RealFiles, folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    reader = os.open(folder / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with pytest.raises(PermissionError, match="pipe: expected a regular file"):
+            files.append("pipe", b"line")
+        assert os.read(reader, 1) == b"", "nobody writes to it: it was closed again"
+    finally:
+        os.close(reader)

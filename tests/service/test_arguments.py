@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from labkit.service.arguments import (
     MAX_OFFSET_NS,
     MAX_SEED,
+    MAX_SHOWN_NAMES,
     drift_ppm,
     duration_ns,
     flag,
@@ -149,3 +150,12 @@ def test_a_drift_is_a_percentage_of_either_sign() -> None:
     for value in (10.1, -11, "1%", True, float("nan")):
         with pytest.raises(ValueError, match="drift: expected a number of percent from -10 to 10"):
             drift_ppm("drift", value)
+
+
+@pytest.mark.parametrize(("count", "more"), [(MAX_SHOWN_NAMES, ""), (MAX_SHOWN_NAMES + 1, " …")])
+def test_what_there_is_more_of_is_said_only_where_there_is_more(count: int, more: str) -> None:
+    names = [f"n{number}" for number in range(count)]
+
+    assert str(wrong("cluster", "a name", 7, names)).endswith(
+        f"; there are: {', '.join(names[:MAX_SHOWN_NAMES])}{more}"
+    )

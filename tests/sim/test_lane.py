@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.sim.lane import NO_IMPAIRMENT, NOWHERE, Host, Impairment, Lane, MessageStream, fitted
+from labkit.sim.lane import DATAGRAM, NO_IMPAIRMENT, NOWHERE, Host, Impairment, Lane, MessageStream, fitted
 from labkit.sim.latency import Latency
 from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Link, Path, Topology
@@ -113,6 +113,7 @@ def test_a_lane_forgets_what_no_longer_matters() -> None:
 
     assert lane.memory(49) == (3, 50, 80)
     assert lane.memory(50) == (3, 0, 80)
+    assert lane.memory(80) == (3, 0, 80)
     assert lane.memory(81) == (0, 0, -1)
 
 
@@ -214,3 +215,17 @@ def test_a_host_is_up_at_its_site_from_its_first_epoch_on() -> None:
     host = Host("paris-1", "paris", True)
 
     assert (host.name, host.site, host.private, host.up, host.epoch) == ("paris-1", "paris", True, True, 0)
+
+
+@pytest.mark.parametrize(("ppm", "share"), [(0, 0), (250_000, 0.25), (1_000_000, 1)])
+def test_a_datagram_is_lost_and_comes_twice_as_often_as_its_lane_says(ppm: int, share: float) -> None:
+    lane = Lane("a", "b")
+    lane.fit(Path(("a", "b"), (Latency.constant(10),), loss_ppm=ppm, twice_ppm=ppm), False)
+    stream = MessageStream(Host("a-1", "a", False), Host("b-1", "b", False), lane, RandomStreams(1), DATAGRAM)
+    lost = [stream.is_lost() for _ in range(4_000)]
+    copies = [stream.copies() for _ in range(4_000)]
+
+    assert sum(lost) / len(lost) == pytest.approx(share, rel=0.1)
+    assert set(copies) <= {1, 2}
+    assert copies.count(2) / len(copies) == pytest.approx(share, rel=0.1)
+    assert lost != [count == 2 for count in copies] or share in (0, 1), "each has draws of its own"
