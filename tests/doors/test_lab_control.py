@@ -184,3 +184,14 @@ def test_without_being_asked_for_there_is_none(lab: Lab) -> None:
         assert requests.get(f"{urls['paris']}/control/clock", headers=headers, timeout=10).status_code == 404
         assert requests.get(f"{urls['paris']}/page/", headers=headers, timeout=10).json()["control"] is False
     assert repr(LabControl(door.app, lambda: None)) == f"LabControl({door.lab!r})"
+
+
+def test_what_an_act_does_not_take_is_refused_and_nothing_is_done(lab: Lab, served: ServedLab, send: Send) -> None:
+    before = lab.trace.digest()
+    acts = [act for act in LabControl(served.app, lambda: None).acts if "<" not in act[1]]
+    assert len(acts) == 9
+    for method, path in acts:
+        status, said = send(method, f"{path}?strange=1&cluster=paris")
+        assert (status, "'strange'" in said["errors"][0]) == (400, True), path
+        assert "expected" in said["errors"][0], path
+    assert lab.trace.digest() == before

@@ -185,3 +185,11 @@ def test_a_pipe_is_no_file_and_is_let_go(files: RealFiles, folder: Path) -> None
         assert os.read(reader, 1) == b"", "nobody writes to it: it was closed again"
     finally:
         os.close(reader)
+
+
+@pytest.mark.parametrize(
+    "address", ["tcp://127.0.0.1:100000", "udp://127.0.0.1:100000", "tcp://:1", "ftp://127.0.0.1:1"]
+)
+def test_what_is_no_address_is_said(files: RealFiles, address: str) -> None:
+    with pytest.raises(OSError, match=f"{address}: expected an address such as 127.0.0.1:9090"):
+        files.append(address, b"line")

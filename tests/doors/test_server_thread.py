@@ -73,3 +73,17 @@ def test_a_server_that_does_not_start_leaves_its_port_free() -> None:
     with socket.socket() as again:
         again.bind(("127.0.0.1", port))
     thread.close()
+
+
+def test_who_asks_is_the_other_end_whatever_a_header_says(vault: Vault, capfd: pytest.CaptureFixture[str]) -> None:
+    vault.post("auth/token/roles/bound", {"token_bound_cidrs": ["192.0.2.7"]})
+    token = vault.post("auth/token/create/bound", {"policies": ["default"]}).auth["client_token"]
+    thread = ServerThread(App(vault), DoorSettings())
+    ((_, url),) = thread.open([0])
+    headers = {"X-Vault-Token": token, "X-Forwarded-For": "192.0.2.7", "X-Forwarded-Proto": "https"}
+    # a body in chunks is read by the server library
+    answer = requests.post(f"{url}/v1/auth/token/renew-self", data=iter([b"{}"]), headers=headers, timeout=10)
+    thread.close()
+
+    assert answer.status_code == 403
+    assert capfd.readouterr() == ("", "")

@@ -123,3 +123,9 @@ def test_another_vault_behind_the_door_is_the_one_that_is_controlled(door: Serve
 
     assert other.now() == Vault.dev(seed=8).now() + 3_600 * 10**9
     assert repr(VaultControl(other)) == f"VaultControl({other!r})"
+
+
+def test_what_an_act_does_not_take_is_refused(vault: Vault, send: Send) -> None:
+    for method, path in [act for act in VaultControl(vault).acts if "<" not in act[1]]:
+        status, said = send(method, f"{path}?strange=1")
+        assert (status, "'strange'" in said["errors"][0]) == (400, True), path

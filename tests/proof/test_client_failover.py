@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from labkit.lab.hosts.client import Client
-from labkit.proof.client_failover import ClientBounds, ClientFailover, Doing, described
+from labkit.proof.client_failover import ClientBounds, ClientFailover, Doing, Shopping, described
 from labkit.proof.search import search, stuck
 
 
@@ -77,3 +77,14 @@ def test_attempts_without_end_are_found(monkeypatch: pytest.MonkeyPatch) -> None
     found, _ = search(ClientFailover(ClientBounds(1, 0)), 50_000)
 
     assert found.broken == "the operation is attempted 4 times"
+
+
+def test_a_client_waits_for_an_answer_only_while_a_node_is_asked() -> None:
+    model = ClientFailover(ClientBounds(1, 1))
+    states = [state for state in search(model)[1].states if not state.outcome]
+    waits = {bool(model._client(state).deadlines) for state in states if len(state.client) > 1 and state.client[3]}
+    pauses = {bool(model._client(state).deadlines) for state in states if len(state.client) > 1 and not state.client[3]}
+
+    assert (waits, pauses) == ({True}, {False})
+    assert model._client(Shopping((2,))).deadlines == {}
+    assert model._client(Shopping((2,))).position == 2

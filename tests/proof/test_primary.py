@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from labkit.proof.parcels import ANNOUNCEMENT, ANSWER, NOW, OLD, PUSH, QUESTION, REFUSAL, Parcel, Roles, parcel
+from labkit.proof.parcels import ANNOUNCEMENT, ANSWER, LIFE, NOW, OLD, PUSH, QUESTION, REFUSAL, Parcel, Roles, parcel
 from labkit.proof.primary import SHARED, TOKEN, Primary, PrimarySide, contents_at, renamed_primary
 from labkit.vault.replication.serving import SecondaryStream
 
@@ -93,3 +93,16 @@ def test_who_takes_over_knows_no_secondary_and_says_so(side: PrimarySide) -> Non
 def test_the_streams_serial_follows_its_role() -> None:
     assert renamed_primary(STREAMING, Roles(now=OLD)).stream == SecondaryStream(OLD, 0)
     assert renamed_primary(Primary(), Roles(now=OLD)) == Primary()
+
+
+@pytest.mark.parametrize("aside", [True, False])
+def test_a_heartbeat_is_answered_on_the_way_it_came(side: PrimarySide, aside: bool) -> None:
+    said = {"serial": LIFE, "asked": NOW, "sent_ns": 7, "aside": aside, "position": 0}
+    primary = STREAMING._replace(nodes=2, term=0)
+    after, (answer,) = side.answer(primary, parcel(QUESTION, "a", aside, "echo", said))
+
+    assert after == primary
+    assert (answer.kind, answer.aside, answer.rpc, answer.node) == (ANSWER, aside, "echo", "a")
+    found = answer.message()
+    assert (found["serial"], found["asked"], found["stream"]) == (LIFE, NOW, NOW)
+    assert (found["cluster_addrs"], found["last_wal"], found["sent_ns"]) == (["a", "b"], 0, 7)

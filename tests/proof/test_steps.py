@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from labkit.proof.parcels import ANSWER, NOW, PUSH, QUESTION, parcel
 from labkit.proof.primary import Primary, PrimarySide
 from labkit.proof.secondary import STRAY, Secondary, SecondarySide, Stored
 from labkit.proof.steps import Numbers, Steps
@@ -48,3 +49,31 @@ def test_a_step_that_raises_ends_there_with_its_error() -> None:
 
     assert steps.secondaries.values[begun.secondary].error == "KeyError: 'x'"
     assert begun.sent == ()
+
+
+def test_the_first_of_each_lane_arrives_next_and_of_what_is_held_back_too() -> None:
+    messages = Messages(("a",))
+    steps = Steps(messages, PrimarySide(1), SecondarySide(on))
+    sent = [
+        messages.number(parcel(kind, "a", aside, "stream", {"serial": NOW, "what": number}))
+        for number, (kind, aside) in enumerate([(PUSH, False), (PUSH, False), (ANSWER, True), (QUESTION, False)])
+    ]
+    wire = messages.holding(messages.sent(messages.empty(), sent[:3]), sent[3:])
+    arriving = steps.arrivals(steps.wires.of(wire))
+
+    assert [message for _, message, _ in arriving] == [sent[0], sent[2], sent[3]]
+    for _, message, left in arriving:
+        rest = steps.wires.values[left]
+        assert sorted(number for lane in (*rest.lanes, *rest.held) for number in lane) == sorted({*sent} - {message})
+
+
+def test_an_exchange_is_a_heartbeat_and_the_step_on_its_answer() -> None:
+    steps = Steps(Messages(("a",)), PrimarySide(1), SecondarySide(on))
+    begun = steps.by_itself(steps.secondaries.of(BEGUN), "start")
+    primary, _ = steps.asked(steps.primaries.of(Primary()), begun)
+    (exchange,) = steps.exchanges(primary, begun.secondary)
+
+    answer = exchange.event.about
+    assert steps.messages.parcels[answer].rpc == "echo"
+    assert exchange.lane == steps.messages.lanes[answer]
+    assert steps.secondaries.values[exchange.step.secondary].error == ""

@@ -14,6 +14,7 @@ from labkit.proof.token_generation import (
     GIVES,
     STARTS,
     USES,
+    WRONG,
     Asking,
     TokenBounds,
     TokenGeneration,
@@ -108,3 +109,13 @@ def test_an_attempt_that_never_ends_leads_nowhere(monkeypatch: pytest.MonkeyPatc
 
     assert found.exhausted
     assert stuck(model, reached) == ()
+
+
+def test_what_may_as_well_never_happen_are_mistakes_and_what_ends_an_attempt() -> None:
+    model = TokenGeneration(TokenBounds(1, 1))
+    calls = {call for state in search(model)[1].states for call, _ in model.successors(state)}
+
+    assert {call.kind for call in calls if model.is_fault(call)} == {CANCELS, DELETES, GIVES}
+    assert {call.what for call in calls if call.kind == GIVES and model.is_fault(call)} == {WRONG}
+    assert {call.kind for call in calls if not model.is_fault(call)} == {STARTS, GIVES, USES}
+    assert all(model.is_fault(call) for call in calls if call.kind in (CANCELS, DELETES))

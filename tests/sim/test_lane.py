@@ -221,9 +221,10 @@ def test_a_host_is_up_at_its_site_from_its_first_epoch_on() -> None:
 def test_a_datagram_is_lost_and_comes_twice_as_often_as_its_lane_says(ppm: int, share: float) -> None:
     lane = Lane("a", "b")
     lane.fit(Path(("a", "b"), (Latency.constant(10),), loss_ppm=ppm, twice_ppm=ppm), False)
-    stream = MessageStream(Host("a-1", "a", False), Host("b-1", "b", False), lane, RandomStreams(1), DATAGRAM)
-    lost = [stream.is_lost() for _ in range(4_000)]
-    copies = [stream.copies() for _ in range(4_000)]
+    ends = Host("a-1", "a", False), Host("b-1", "b", False)
+    losing, doubling = (MessageStream(*ends, lane, RandomStreams(1), DATAGRAM) for _ in range(2))
+    lost = [losing.is_lost() for _ in range(4_000)]
+    copies = [doubling.copies() for _ in range(4_000)]
 
     assert sum(lost) / len(lost) == pytest.approx(share, rel=0.1)
     assert set(copies) <= {1, 2}
