@@ -56,3 +56,13 @@ def test_what_the_lab_cannot_do_has_no_file(network: str) -> None:
 
 def test_a_fault_of_an_ordered_network_cuts_nothing() -> None:
     assert "partition" not in drill(WAY, Bounds(network="ordered"), "why")
+
+
+def test_the_nodes_of_a_cluster_are_crashed_one_after_the_other_while_one_is_left() -> None:
+    way = (*[Occurrence(RESTARTED)] * 3, *[Occurrence(TOOK_OVER)] * 3)
+    lines = drill((Occurrence(BEGAN), *way), Bounds(1, 0, 3, 3), "why").splitlines()
+
+    assert [line.split("target: ")[1].split(",")[0] for line in lines if "crash" in line] == [
+        *["tokyo-1", "tokyo-2"],
+        *["paris-1", "paris-2"],
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from labkit.proof.bounds import Bounds
 from labkit.proof.networks import NETWORKS
+from labkit.proof.parcels import ANSWER, NOW, OLD, PUSH, parcel
 from labkit.proof.replication import Replication
 from labkit.proof.search import search
 from labkit.proof.sentences import arrival, sentences
@@ -34,8 +35,8 @@ def test_every_event_of_every_network_has_a_sentence() -> None:
             assert sentence.endswith(".")
             assert "None" not in sentence
             seen.add((event.kind, sentence.split(" ", 2)[1]))
-        for parcel in model.steps.messages.parcels:
-            assert arrival(parcel).endswith(".")
+        for seen_parcel in model.steps.messages.parcels:
+            assert arrival(seen_parcel).endswith(".")
     kinds = [BEGAN, DELIVERED, BEAT, TRIED, WROTE, CUT, CAUGHT, GAVE_UP, RESTARTED, TOOK_OVER]
     assert sorted({kind for kind, _ in seen}) == sorted(kinds)
 
@@ -48,3 +49,20 @@ def test_entries_are_counted_along_the_way() -> None:
         "The secondary begins to connect.",
         "The primary commits entry 2: token/y deleted.",
     ]
+
+
+def test_what_an_answer_says_is_written_out() -> None:
+    def answered(rpc: str, **message: object) -> str:
+        return arrival(parcel(ANSWER, "a", False, rpc, {"serial": NOW, **message}))
+
+    assert answered("stream_wals", gone=True) == "The answer to stream_wals arrives: the entries are gone."
+    assert answered("guard_hash", found=True, index=2).endswith(" arrives: found at entry 2.")
+    assert answered("guard_hash", found=False, generation=3).endswith(" arrives: not found, compare with entry 3.")
+    assert answered("conflicting_pages", pages=[1, 2]).endswith(" arrives: pages that differ: 2.")
+    assert answered("sub_page_hashes", leaves=[1]).endswith(" arrives: keys in what differs: 1.")
+    assert answered("fetch_keys", values=[["x", b"1"], ["y", b""]]).endswith(" arrives: x = 1, y is gone.")
+    assert answered("fetch_keys", serial=OLD, values=[["x", b"1"]]).startswith(
+        "The answer to fetch_keys arrives, which is about what is over: "
+    )
+    push = parcel(PUSH, "a", False, "stream", {"serial": NOW, "gone": True})
+    assert arrival(push) == "A push arrives: the entries are gone."

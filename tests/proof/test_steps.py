@@ -7,7 +7,7 @@ from typing import Any
 from labkit.proof.parcels import ANSWER, NOW, PUSH, QUESTION, parcel
 from labkit.proof.primary import Primary, PrimarySide
 from labkit.proof.secondary import STRAY, Secondary, SecondarySide, Stored
-from labkit.proof.steps import Numbers, Steps
+from labkit.proof.steps import DELIVERED, Numbers, Steps
 from labkit.proof.wire import Messages
 from labkit.vault.replication.state import State
 from labkit.vault.replication.sync import on
@@ -77,3 +77,19 @@ def test_an_exchange_is_a_heartbeat_and_the_step_on_its_answer() -> None:
     assert steps.messages.parcels[answer].rpc == "echo"
     assert exchange.lane == steps.messages.lanes[answer]
     assert steps.secondaries.values[exchange.step.secondary].error == ""
+
+
+def test_the_network_after_a_step_is_computed_once_and_that_without_news_is_the_same() -> None:
+    messages = Messages(("a",))
+    steps = Steps(messages, PrimarySide(1), SecondarySide(on))
+    push = messages.number(parcel(PUSH, "a", False, "stream", {"serial": NOW, "entries": []}))
+    empty = steps.wires.of(messages.empty())
+    once = steps.sent(empty, (push,))
+
+    assert steps.sent(empty, ()) == empty != once
+    assert steps.wires.values[once].lanes[messages.lanes[push]] == (push,)
+    assert steps.sent(empty, (push,)) == once
+    ((event, _, _),) = steps.arrivals(once)
+    assert event == (DELIVERED, push, ())
+    twice = steps.sent(once, (push,))
+    assert steps.arrivals(twice)[0][0] is event, "one event for each message"
