@@ -35,9 +35,9 @@ from labkit.vault.storage.unfenced import UnfencedStorage
 STAGGER_NS = 100_000_000
 MILLION = 1_000_000
 
-# The clock's items: (DELIVER, target, message), (TIMER, host, timer), (CONSOLE, "", timer), (FAULT, "", timer) and
-# (SCENARIO, "", payload).
-DELIVER, TIMER, CONSOLE, FAULT, SCENARIO = "deliver", "timer", "console", "fault", "scenario"
+# The clock's items: (DELIVER, target, message), (TIMER, host, timer), (CONSOLE, "", timer), (FAULT, "", timer) and, of a
+# scenario that is played, ("scenario", "", payload).
+DELIVER, TIMER, CONSOLE, FAULT = "deliver", "timer", "console", "fault"
 
 SHAPES = {
     "constant": lambda ns: Latency.constant(ns),

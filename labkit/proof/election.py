@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from labkit.lab.nodes.election import KEY, LEASE_NS, TAKEN, Lease, read_lease, resign, stand
+from labkit.lab.nodes.election import KEY, TAKEN, Lease, read_lease, resign, stand
 from labkit.service.durations import SECOND_NS
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
@@ -26,7 +26,6 @@ from labkit.vault.storage.unfenced import UnfencedStorage
 
 NODES = ("one", "two", "three", "four")
 DAMAGED = b"\x00"
-LEASE_S = LEASE_NS // SECOND_NS
 WRITE = "core/written"
 
 STANDS, ABSTAINS, COMMITS, PASSES = "stands", "abstains", "commits", "passes"

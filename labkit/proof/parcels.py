@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from labkit.vault.replication.state import State
+from labkit.vault.replication.state import State, as_tuples
 
 OLD, STREAM, NOW = 3, 5, 10
 """Serials: of a question that is over; of the stream, when that is not the last question's; of the last question."""
@@ -37,11 +37,6 @@ class Parcel(NamedTuple):
         """Whether the secondary sent it."""
         return self.kind == QUESTION
 
-    @property
-    def is_heartbeat(self) -> bool:
-        """Whether it is a heartbeat of the last start, or the answer to one."""
-        return self.rpc == "echo" and self.kind != REFUSAL and dict(self.content)["serial"] == LIFE
-
     def message(self) -> dict[str, Any]:
         """Return what it says, as it is handed over: a dict of plain values and lists, of a push tuples."""
         return dict(self.content) if self.kind == PUSH else {name: _lists(value) for name, value in self.content}
@@ -61,7 +56,7 @@ BEGUN_AGAIN = Roles(OLD, OLD, OLD_LIFE)
 
 def parcel(kind: str, node: str, aside: bool, rpc: str, message: Mapping[str, Any]) -> Parcel:
     """Return a message as a value."""
-    return Parcel(kind, node, aside, rpc, tuple([(name, _tuples(message[name])) for name in sorted(message)]))
+    return Parcel(kind, node, aside, rpc, tuple([(name, as_tuples(message[name])) for name in sorted(message)]))
 
 
 def roles_after(before: State, after: State) -> Roles:
@@ -101,10 +96,6 @@ def renamed_serial(serial: int, roles: Roles) -> int:
 def renamed_life(life: int, roles: Roles) -> int:
     """Return what stands for the serial of a start after a step."""
     return roles.life if life == LIFE else life
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def _lists(value: Any) -> Any:

@@ -231,10 +231,6 @@ class Network:
             self._record(("message", sent_ns, self._clock.now, source, target, what, size_bytes, fate))
         return fate == "delivered"
 
-    def can_send(self, source: str, target: str) -> bool:
-        """Whether a message sent now from one host to another would leave: no cut, both hosts up."""
-        return not self._stream(source, target).closed
-
     def reachable(self, a_site: str, b_site: str) -> bool:
         """Whether messages pass between two sites in both directions."""
         return not (self._lane(a_site, b_site).cut or self._lane(b_site, a_site).cut)

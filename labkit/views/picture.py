@@ -50,9 +50,6 @@ class Picture(NamedTuple):
         sizes = f"--least:{least}px;--widest:{widest}px"
         return f'<div class="labkit-picture" style="{sizes}">{self.svg}</div>'
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/html": self._repr_html_(), "text/plain": repr(self)}
-
 
 def text(x: float, y: float, words: str, *, size: int = NORMAL, colour: str = "ink", anchor: str = "start") -> str:
     """Write words at a point, with a halo in the background's colour so that lines do not cross them."""

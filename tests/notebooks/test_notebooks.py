@@ -39,8 +39,8 @@ def run(source: str, names: dict[str, Any]) -> Any:
 
 def show(value: Any) -> None:
     """Make what a notebook would show of a value."""
-    bundle = getattr(value, "_repr_mimebundle_", None)
-    assert bundle() if bundle is not None else repr(value)
+    page = getattr(value, "_repr_mimebundle_", None) or getattr(value, "_repr_html_", None)
+    assert page() if page is not None else repr(value)
 
 
 @pytest.fixture(scope="module")

@@ -79,6 +79,10 @@ class World:
     def send(self, source: str, target: str, payload: Any = 0, size_bytes: int = 100) -> None:
         self.network.send(source, target, "number", payload, size_bytes)
 
+    def passes(self, source: str, target: str) -> bool:
+        """Whether a message sent now would leave: no cut, both hosts up."""
+        return not self.network._stream(source, target).closed
+
     def fates(self) -> list[str]:
         return [event.fate for event in self.trace.select("message")]
 

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from IPython.core.formatters import DisplayFormatter
 
 from labkit.views.boxes import Box
 from labkit.views.picture import (
@@ -89,7 +90,7 @@ def test_a_notebook_shows_the_picture_and_a_terminal_its_words():
     picture = Picture(9, 9, "Map", "paris is primary.", ())
 
     assert picture.svg in picture._repr_html_()
-    assert picture._repr_mimebundle_() == {"text/html": picture._repr_html_(), "text/plain": repr(picture)}
+    assert DisplayFormatter().format(picture)[0] == {"text/html": picture._repr_html_(), "text/plain": repr(picture)}
     assert repr(picture) == "Picture(Map: paris is primary.)"
 
 

@@ -131,6 +131,4 @@ def _done_before(run: RecordedRun, before: int) -> Iterator[int]:
             yield number
 
 
-OF_NODES = {LOGIN_REFUSED: login_refused, CLOUD_CALL_FAILED: call_failed}
-
 RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {"observed": observed}

@@ -54,7 +54,6 @@ TRANSITIONS: dict[str, dict[str, str]] = {
 }
 """{state: {event: state}}; ``resume`` is a start with complete contents and a known position."""
 
-ROOT_ALARMS = ("", "comparing", "compared", "reported")
 CONNECTION_STATES = ("idle", "connecting", "ready", "transient_failure", "shutdown")
 
 HEARTBEAT_NS = SECOND_NS
@@ -204,8 +203,9 @@ def backoff_ns(times: int) -> int:
 
 
 def _frozen(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _tuples(value) for name, value in values.items()}
+    return {name: as_tuples(value) for name, value in values.items()}
 
 
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
+def as_tuples(value: Any) -> Any:
+    """Return plain values with tuples in the place of lists, however deep."""
+    return tuple(map(as_tuples, value)) if isinstance(value, list | tuple) else value

@@ -64,9 +64,6 @@ class Measure(NamedTuple):
     def _repr_html_(self) -> str:
         return "".join(picture._repr_html_() for picture in self.pictures) + self._table()
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/html": self._repr_html_(), "text/plain": repr(self)}
-
     def _table(self) -> str:
         """Return the first rows as a table that can be opened, and what its columns say."""
         head = "".join(f'<th scope="col">{escape(column.name)}</th>' for column in self.columns)

@@ -97,6 +97,3 @@ class Measures:
             f"<li><code>lab.measures.{name}()</code>: {escape(finding)}</li>" for name, finding in self._findings()
         )
         return f"<ul>{items}</ul>"
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/html": self._repr_html_(), "text/plain": repr(self)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from IPython.core.formatters import DisplayFormatter
 
 from labkit.trace import Trace
 from labkit.views.charts.measure import (
@@ -74,7 +75,7 @@ def test_it_says_what_was_found():
     found = measure()
     assert repr(found) == "Measure(bytes: Nothing was found.)"
     assert found.text == "Nothing.\nNothing."
-    assert found._repr_mimebundle_() == {"text/html": found._repr_html_(), "text/plain": repr(found)}
+    assert DisplayFormatter().format(found)[0] == {"text/html": found._repr_html_(), "text/plain": repr(found)}
 
 
 def test_a_lab_without_a_trace_is_refused():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from IPython.core.formatters import DisplayFormatter
 
 from labkit import Lab
 from labkit.lab.plan.blueprint import pair
@@ -22,7 +23,7 @@ def test_each_measure_is_called_by_its_name(drilled_lab):
 def test_it_shows_what_each_found(drilled_lab):
     measures = drilled_lab.measures
     assert isinstance(measures, Measures)
-    bundle = measures._repr_mimebundle_()
+    bundle = DisplayFormatter().format(measures)[0]
     for name in NAMES:
         finding = getattr(measures, name)().finding
         assert f"{name}: {finding}" in bundle["text/plain"]
