@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from labkit.lab.hosts.balancer import BalancerHost
 from labkit.lab.hosts.client_host import ClientHost
 from labkit.lab.hosts.passage import Passage
+from labkit.lab.nodes.election import RAISED_APART_NS
 from labkit.lab.nodes.node_directory import NodeDirectory
 from labkit.lab.nodes.node_host import NodeHost
 from labkit.lab.nodes.process import Process
@@ -32,11 +33,10 @@ from labkit.vault.sealing.initialise import set_up
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.storage.unfenced import UnfencedStorage
 
-STAGGER_NS = 100_000_000
 MILLION = 1_000_000
 
-# The clock's items: (DELIVER, target, message), (TIMER, host, timer), (CONSOLE, "", timer), (FAULT, "", timer) and, of a
-# scenario that is played, ("scenario", "", payload).
+# The clock's items: (DELIVER, target, message), (TIMER, host, timer), (CONSOLE, "", timer), (FAULT, "", timer) and
+# ("scenario", "", payload).
 DELIVER, TIMER, CONSOLE, FAULT = "deliver", "timer", "console", "fault"
 
 SHAPES = {
@@ -297,7 +297,6 @@ def _raise_cluster(parts: Parts, plan: ClusterPlan) -> None:
     parts.console.credentials[plan.name] = Credentials(root_token, keys)
     for node in standbys:
         parts.nodes[node].vault.unseal_with(keys[: plan.threshold])
-    parts.nodes[first].boot(0)
-    for number, node in enumerate(standbys):
-        parts.nodes[node].boot((number + 1) * STAGGER_NS)
+    for number, node in enumerate(plan.node_names):
+        parts.nodes[node].boot(number * RAISED_APART_NS)
     parts.clock.run(until_ns=parts.now)

@@ -12,6 +12,7 @@ from labkit.cloud.cloud_service import CloudService
 from labkit.cloud.failures import ENDPOINTS
 from labkit.lab.damage import damage
 from labkit.lab.fault_table import LAYERS, MAX_FACTOR, MIN_FLAP_NS
+from labkit.lab.nodes.election import RESTARTED_APART_NS
 from labkit.lab.nodes.node_host import NodeHost
 from labkit.lab.parts import Flapping, Parts
 from labkit.lab.queries import Queries
@@ -123,7 +124,7 @@ class LabFaults(EachInTurn):
         """Start a node, or all nodes of a cluster, again; they start sealed."""
         for number, node in enumerate(self._nodes(target)):
             if self._network_faults.restart(node):
-                self._parts.nodes[node].boot((number + 1) * 10_000_000)
+                self._parts.nodes[node].boot((number + 1) * RESTARTED_APART_NS)
         self._emit(ReachChanged(self._parts.now))
 
     def pause(self, target: str) -> None:

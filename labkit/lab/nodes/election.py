@@ -13,13 +13,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from labkit.service.durations import SECOND_NS
+from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 from labkit.vault.storage import Storage
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.records import decode_record, encode_record
 
 RENEW_NS = SECOND_NS
 LEASE_NS = 3 * SECOND_NS
+RAISED_APART_NS, RESTARTED_APART_NS = 100 * MILLISECOND_NS, 10 * MILLISECOND_NS
+"""How far apart the nodes of a cluster look at the lease for the first time: of a new one, and of a restarted one."""
 ABSTENTION_NS = 10 * SECOND_NS
 """For how long a node that stepped down does not take the lease, so that another one does."""
 
