@@ -11,11 +11,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from labkit.cloud.failures import ENDPOINTS
+from labkit.vault.replication.tree import tree_nodes
 from labkit.vault.storage.interruption import MOMENTS
 
 MAX_FACTOR = 1_000_000
 MIN_FLAP_NS = 1_000_000  # 1 ms
-LAYERS = ("root", "subtree", "page", "subpage", "storage")
+LAYERS = (*tree_nodes.LAYERS, "storage")
 
 NODE, LINE, WAY, SITE, AROUND, CLUSTER, CLOUD = "node", "line", "way", "site", "around", "cluster", "cloud"
 """What a fault's target is: nodes (of a cluster all), the line between two sites, one direction of it, all lines of a

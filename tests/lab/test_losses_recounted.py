@@ -21,6 +21,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
+from labkit.lab.fault_table import LAYERS
 from labkit.lab.operations.runbook_effects import RunbookError
 from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, triangle
 from labkit.lab.time_passage import Silence
@@ -30,7 +31,6 @@ EVERYDAY, MORE = 16, 136
 BACKLOGS = (8, 16, 64, 256, 16_384)
 SMALL = 64
 MAX_POLLS = 36
-LAYERS = ("root", "subtree", "page", "subpage", "storage")
 OVERWRITTEN = 0.25
 """Of the labs with short journals, the share in which one is written over before a secondary asks for what it needs."""
 

@@ -11,8 +11,9 @@ from labkit.lab.operations.runbook_effects import Ask
 from labkit.service.durations import SECOND_NS
 from labkit.vault.replication import reindex
 from labkit.vault.replication.reports import CHECK
+from labkit.vault.replication.tree.merkle import LAYERS
 from labkit.vault.storage import StoreError
-from tests.vault.replication.test_reports import LAYERS, check, pages
+from tests.vault.replication.test_reports import check, pages
 
 DR = "sys/replication/dr/"
 STAGES = ("scanning", "building", "wal-replay", "commit")

@@ -7,11 +7,11 @@ from base64 import b64decode
 import pytest
 
 from labkit.service.durations import SECOND_NS, parse_instant
+from labkit.vault.replication.tree.merkle import LAYERS
 from labkit.vault.replication.trust.activation import SecondaryHeartbeat
 
 DEAD_NS = 15 * SECOND_NS
 
-LAYERS = ("root", "subtree", "page", "subpage")
 PEER = {
     "api_address",
     "cluster_address",
