@@ -1,11 +1,34 @@
-"""How much work a call does, in function calls: growth tests compare these, as measured times vary with the machine."""
+"""How much work a call does, in function calls: growth tests compare these, as measured times vary with the machine.
+
+    python tests/counting.py
+
+prints through how many files a write to a secret goes in a lab, and how often it goes from one to another.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = f"{ROOT / 'labkit'}/"
+
+
+class FilesPassed(NamedTuple):
+    """Which files of labkit a call went through, in the order in which it came to them, each time it came to one."""
+
+    way: tuple[str, ...]
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The files."""
+        return frozenset(self.way)
+
+    def __repr__(self) -> str:
+        return f"{len(self.way)} changes of file, {len(self.files)} files"
 
 
 def calls_made(work: Callable[[], object]) -> int:
@@ -16,10 +39,50 @@ def calls_made(work: Callable[[], object]) -> int:
         nonlocal calls
         calls += event in ("call", "c_call")
 
+    _profiled(work, count)
+    return calls
+
+
+def files_passed(work: Callable[[], object]) -> FilesPassed:
+    """Return the way that ``work`` takes through the files of labkit: into functions, and back out of them."""
+    way: list[str] = []
+
+    def note(frame: FrameType | None, event: str, argument: Any) -> None:
+        if event == "return" and frame is not None:
+            frame = frame.f_back
+        elif event != "call":
+            return
+        file = frame.f_code.co_filename if frame is not None else ""
+        if file.startswith(PACKAGE) and (not way or way[-1] != file[len(PACKAGE) :]):
+            way.append(file[len(PACKAGE) :])
+
+    _profiled(work, note)
+    return FilesPassed(tuple(way))
+
+
+def _profiled(work: Callable[[], object], note: Callable[[FrameType, str, Any], None]) -> None:
     before = sys.getprofile()
-    sys.setprofile(count)
+    sys.setprofile(note)
     try:
         work()
     finally:
         sys.setprofile(before)
-    return calls
+
+
+def main() -> None:
+    """Print the way of the first write to a new lab, of one after others, and of one that two secondaries follow."""
+    sys.path.insert(0, str(ROOT))
+    from labkit import Lab
+
+    new, followed = Lab.pair(seed=7), Lab.triangle(seed=7)
+    for secondary in ("tokyo", "lima"):
+        followed.replicate("paris", secondary)
+    for what, lab in (("the first write", new), ("a write", new), ("a write that two follow", followed)):
+        for _ in range(2 if lab is followed else 0):
+            lab["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+        passed = files_passed(lambda lab=lab: lab["paris"].post("secret/data/app", {"data": {"user": "ada"}}))
+        print(f"{what:24} {passed!r}")
+
+
+if __name__ == "__main__":
+    main()

@@ -15,8 +15,8 @@ from labkit.lab.wire import reports
 from labkit.lab.wire.host_services import HostServices
 from labkit.lab.wire.messages import Correlation
 from labkit.lab.wire.seen_versions import made_version
+from labkit.service.call_names import named_version, sent_names
 from labkit.service.message import Request, Response, Suspended
-from labkit.vault.calls import named_version, sent_names
 from labkit.vault.core import Core
 from labkit.vault.replication.tree.merkle import OUTSIDE, leaf_digest
 from labkit.vault.storage import Storage
@@ -77,12 +77,10 @@ class CommitReports:
         if correlation is None or request is None or request.method in READS:
             self._services.emit(reports.Committed(self._cluster, commits))
         else:
-            version = named_version(outcome.body) if isinstance(outcome, Response) else None
-            made = made_version(request, outcome) if isinstance(outcome, Response) else None
-            named = (request.method, version or 0, _options_of(request), made)
+            made, version = None, 0
+            if isinstance(outcome, Response):
+                made = made_version(request, outcome)
+                version = made.version if made is not None else named_version(outcome.body) or 0
+            options = tuple(sorted(sent_names(request.body))) if isinstance(request.body, dict) else ()
+            named = (request.method, version, options, made)
             self._services.emit(reports.Committed(self._cluster, commits, correlation, *named))
-
-
-def _options_of(request: Request) -> tuple[str, ...]:
-    """Return the names of the fields that a request sends, with those inside ``options``; never a value."""
-    return tuple(sorted(sent_names(request.body))) if isinstance(request.body, dict) else ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from labkit.service.call_names import version_facts
 from labkit.service.message import Request, Response
 
 NAMESPACE = "x-vault-namespace"
@@ -33,7 +34,7 @@ def read_version(request: Request, response: Response) -> SeenVersion | None:
     body = response.body or {}
     data = body.get("data")
     if type(data) is dict:
-        return _seen(request, path, data.get("metadata"))
+        return _seen(request, path, data) if "metadata" in data else None
     is_empty = response.status == 404 and body.get("errors") == []
     return SeenVersion(_whole(request, path), 0, "") if is_empty else None
 
@@ -47,8 +48,9 @@ def made_version(request: Request, response: Response) -> SeenVersion | None:
     return _seen(request, path, body.get("data")) if body and response.ok else None
 
 
-def _seen(request: Request, path: str, facts: Any) -> SeenVersion | None:
-    if type(facts) is not dict:
+def _seen(request: Request, path: str, data: Any) -> SeenVersion | None:
+    facts = version_facts(data) if type(data) is dict else None
+    if facts is None:
         return None
     version, created = facts.get("version"), facts.get("created_time")
     if type(version) is not int or type(created) is not str:

@@ -32,6 +32,7 @@ def get(path: str = "/v1/secret/data/a", **headers: str) -> Request:
         (get(), Response(404, {}, {"errors": ["no handler"]}), None),
         (get(), Response(403, {}, {"errors": []}), None),
         (get(), Response(200, {}, {"data": {"keys": ["a"]}}), None),
+        (get("/v1/kv/a"), Response(200, {}, {"data": FACTS}), None),
         (get(), Response(200, {}, {"data": None, "wrap_info": {}}), None),
         (get(), Response(200, {}, {"data": {"metadata": {"version": "3", "created_time": 4}}}), None),
         (get(), Response(200, {}, None), None),
