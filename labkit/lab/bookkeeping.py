@@ -89,14 +89,12 @@ class Bookkeeping:
     # ---- what clients and operators were answered
 
     def _on_committed(self, report: reports.Committed) -> None:
-        cluster, histories, number = report.cluster, self._ledger.histories, 0
-        for entry_number, changes in report.commits:
-            number = histories.add(cluster, entry_number, changes)
-        correlation = report.correlation
+        cluster, correlation = report.cluster, report.correlation
+        history, number = self._ledger.histories.add(cluster, report.commits)
         if correlation is not None and self._queries.is_awaited(correlation):
             named = (report.method, report.version, report.options)
-            self._ledger.commit(correlation, CommittedWrite(cluster, histories.history_of(cluster), number, *named))
-        if report.made is not None and report.commits:
+            self._ledger.commit(correlation, CommittedWrite(cluster, history, number, *named))
+        if report.made is not None:
             self._ledger.read_log.make(number, report.made)
 
     def _on_own_entry_made(self, report: reports.OwnEntryMade) -> None:

@@ -83,11 +83,12 @@ class Histories:
             self._begin(History(cluster))
         return self.current[cluster]
 
-    def add(self, cluster: str, entry_number: int, changes: Changes) -> int:
-        """Note what a commit left; return its number."""
-        number = len(self.commits)
-        self.commits.append((self.history_of(cluster), entry_number, changes))
-        return number
+    def add(self, cluster: str, commits: tuple[tuple[int, Changes], ...]) -> tuple[int, int]:
+        """Note what each commit of a step left, by its journal entry; return the history and the number of the last."""
+        history = self.history_of(cluster)
+        for entry_number, changes in commits:
+            self.commits.append((history, entry_number, changes))
+        return history, len(self.commits) - 1
 
     def wipe(self, cluster: str) -> None:
         """A cluster lost its contents: it begins a history of its own, and follows none."""

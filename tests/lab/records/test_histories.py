@@ -23,7 +23,7 @@ def joined() -> Histories:
 def test_a_commit_is_held_when_each_key_has_what_it_left_or_what_a_later_one_left():
     histories = joined()
     for changes in ((("x", A),), (("x", B), ("y", B)), (("x", C),), (("y", C),)):
-        histories.add("paris", 1, changes)
+        histories.add("paris", ((1, changes),))
     held = {"x": B, "y": B}
 
     assert histories.continue_alone("tokyo", holding(held)) == Continued(0, 4, frozenset([2, 3]))
@@ -31,29 +31,29 @@ def test_a_commit_is_held_when_each_key_has_what_it_left_or_what_a_later_one_lef
 
 def test_what_was_deleted_and_is_absent_is_held():
     histories = joined()
-    histories.add("paris", 1, (("x", A),))
-    histories.add("paris", 2, (("x", None),))
-    histories.add("paris", 3, (("y", A),))
-    histories.add("paris", 4, (("z", None),))
+    histories.add("paris", ((1, (("x", A),)),))
+    histories.add("paris", ((2, (("x", None),)),))
+    histories.add("paris", ((3, (("y", A),)),))
+    histories.add("paris", ((4, (("z", None),)),))
 
     assert histories.continue_alone("tokyo", holding({"z": A})) == Continued(0, 4, frozenset([2, 3]))
 
 
 def test_one_key_that_is_missing_is_enough():
     histories = joined()
-    histories.add("paris", 1, (("x", A), ("y", A)))
-    histories.add("paris", 2, (("x", B),))
+    histories.add("paris", ((1, (("x", A), ("y", A))),))
+    histories.add("paris", ((2, (("x", B),)),))
 
     assert histories.continue_alone("tokyo", holding({"x": B})) == Continued(0, 2, frozenset([0]))
 
 
 def test_a_survivor_goes_on_with_what_it_held_and_the_old_primary_alone_with_the_rest():
     histories = joined()
-    histories.add("paris", 1, (("x", A),))
-    histories.add("paris", 2, (("y", A),))
+    histories.add("paris", ((1, (("x", A),)),))
+    histories.add("paris", ((2, (("y", A),)),))
     histories.continue_alone("tokyo", holding({"x": A}))
-    histories.add("paris", 3, (("z", A),))
-    histories.add("tokyo", 1, (("w", A),))
+    histories.add("paris", ((3, (("z", A),)),))
+    histories.add("tokyo", ((1, (("w", A),)),))
     histories.wipe("lima")
     histories.follow("lima", "tokyo")
 
@@ -74,9 +74,9 @@ def test_who_follows_none_goes_on_with_its_own():
 
 def test_a_former_primary_that_was_not_level_yet_has_its_own_commits_still():
     histories = joined()
-    histories.add("paris", 1, (("x", A),))
+    histories.add("paris", ((1, (("x", A),)),))
     histories.continue_alone("tokyo", holding({}))
-    histories.add("tokyo", 1, (("w", A),))
+    histories.add("tokyo", ((1, (("w", A),)),))
     histories.follow("paris", "tokyo")
     continued = histories.continue_alone("paris", holding({"x": A}))
     histories.wipe("lima")
@@ -91,9 +91,9 @@ def test_a_former_primary_that_was_not_level_yet_has_its_own_commits_still():
 
 def test_another_history_after_a_disable_contains_the_one_before():
     histories = joined()
-    histories.add("paris", 1, (("x", A),))
+    histories.add("paris", ((1, (("x", A),)),))
     histories.enable_again("paris")
-    histories.add("paris", 0, (("y", A),))
+    histories.add("paris", ((0, (("y", A),)),))
     histories.wipe("lima")
     histories.follow("lima", "paris")
 
@@ -104,9 +104,9 @@ def test_another_history_after_a_disable_contains_the_one_before():
 def test_behind_are_the_commits_after_the_last_applied_entry():
     histories = joined()
     for number, entry in enumerate((0, 1, 2, 0, 0)):
-        histories.add("paris", entry, ((str(number), A),))
+        histories.add("paris", ((entry, ((str(number), A),)),))
     continued = histories.continue_alone("tokyo", holding({}))
-    histories.add("paris", 3, (("late", A),))
+    histories.add("paris", ((3, (("late", A),)),))
 
     assert continued is not None
     assert [histories.behind(continued, applied) for applied in (0, 1, 2, 9)] == [5, 3, 2, 2]
@@ -114,7 +114,7 @@ def test_behind_are_the_commits_after_the_last_applied_entry():
 
 def test_its_state_is_plain_and_brings_it_back():
     histories = joined()
-    histories.add("paris", 1, (("x", A),))
+    histories.add("paris", ((1, (("x", A),)),))
     again = Histories(histories.state())
 
     assert again.state() == histories.state()

@@ -89,7 +89,7 @@ def test_a_point_is_of_the_last_promotion_and_lost_of_all():
 def test_its_state_is_plain_and_brings_it_back():
     ledger = RecoveryLedger()
     write(ledger, 5, 5)
-    ledger.histories.add("paris", 1, (("a", b"1"),))
+    ledger.histories.add("paris", ((1, (("a", b"1"),)),))
     ledger.outages.seen([("down", "paris")], 7)
     ledger.promotions.append(promotion(10, (5,)))
     again = RecoveryLedger(ledger.state())
