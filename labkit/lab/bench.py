@@ -34,7 +34,7 @@ from labkit.lab.records.loss_and_outage import RecoveryLedger
 from labkit.lab.scenario_run import ScenarioRun
 from labkit.lab.snapshot import Snapshot, branch_of, restore_parts, state_of
 from labkit.lab.time_passage import TimePassage
-from labkit.lab.wire.reports import Report, RunbookEnded
+from labkit.lab.wire.reports import RunbookEnded
 from labkit.lab.wire.turns import EachInTurn, Turns
 from labkit.service.arguments import duration_ns, one_of, text, wrong
 from labkit.service.durations import format_duration
@@ -61,17 +61,17 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
     ) -> None:
         judge_lab(blueprint, seed, trace, snapshot)
         judge_scenario(snapshot, self._restore_scenario)
-        connections = build.Connections(self._dispatch, self._take)
+        kept = snapshot.state if snapshot is not None else {}
+        self._bookkeeping = books = Bookkeeping(kept.get("bookkeeping"))
+        connections = build.Connections(self._dispatch, books.take)
         if snapshot is None:
             self.parts = build.make_parts(blueprint, seed, connections, trace=trace)
         else:
             self.parts = restore_parts(snapshot, connections)
-        kept = snapshot.state if snapshot is not None else {}
-        self._bookkeeping = Bookkeeping(self.parts.ledger, self.parts.trace, kept.get("bookkeeping"))
-        self.queries = Queries(self.parts, self._bookkeeping.upstreams, self._bookkeeping.progress)
+        self.queries = Queries(self.parts, books.upstreams, books.progress)
         self.invariants = Invariants(self.queries, self.parts.trace, kept.get("invariants"))
-        self._bookkeeping.connect(self.invariants, self.queries)
-        self._faults = LabFaults(self.parts, self.queries, self._take)
+        books.connect(self.invariants, self.queries, self._on_runbook_ended)
+        self._faults = LabFaults(self.parts, self.queries, books.take)
         self._passage = TimePassage(self.parts, self.invariants)
         self._watched: dict[str, Callable[[Any], Any]] = {}
         self._goes_on = snapshot is not None
@@ -326,9 +326,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         except CommitInterruptedError as killed:
             self._faults.end_inside_commit(killed)
 
-    def _take(self, report: Report) -> None:
-        """Take what a host or a fault reports; a scenario may wait for the end of a runbook."""
-        if type(report) is not RunbookEnded:
-            self._bookkeeping.take(report)
-        elif self.scenario is not None:
+    def _on_runbook_ended(self, report: RunbookEnded) -> None:
+        """A scenario may wait for the end of a runbook."""
+        if self.scenario is not None:
             self.scenario.on_runbook(report.number, Finished(report.ok, report.text))

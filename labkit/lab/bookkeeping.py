@@ -1,6 +1,7 @@
 """Bookkeeping: who was promoted, whose history each cluster holds, and whom each secondary follows.
 
-1. It consumes what nodes, clients, the operators' console and faults report, at once and in order, and calls none back.
+1. It consumes what nodes, clients, the operators' console and faults report, at once and in order, and calls none back
+   but who waits for the end of a runbook.
 2. Each commit and each change of mode reaches the histories: a cluster that joins is wiped, one that is enabled
    again begins another history, one that is promoted, or disabled as a secondary, continues the one it followed.
 3. A secondary that leaves its upstream still holds what it applied of it; a demoted primary holds its own.
@@ -44,12 +45,13 @@ class Bookkeeping:
     )
 
     _invariants: Invariants
+    _ledger: RecoveryLedger
     _queries: Queries
+    _trace: Trace
     _takers: dict[type, tuple[Callable[[Any], None], ...]]
 
-    def __init__(self, ledger: RecoveryLedger, trace: Trace, state: dict[str, Any] | None = None) -> None:
+    def __init__(self, state: dict[str, Any] | None = None) -> None:
         state = state or {}
-        self._ledger, self._trace = ledger, trace
         self.modes: dict[str, tuple[str, str, str]] = dict(state.get("modes", {}))
         self.disabled: tuple[str, ...] = tuple(state.get("disabled", ()))
         self.activations: dict[str, str] = dict(state.get("activations", {}))
@@ -62,14 +64,23 @@ class Bookkeeping:
     def __repr__(self) -> str:
         return f"Bookkeeping({len(self.upstreams)} clusters with an upstream)"
 
-    def connect(self, invariants: Invariants, queries: Queries) -> None:
-        """Name the invariants to feed, and what can be asked of the lab; before any report."""
+    def connect(
+        self, invariants: Invariants, queries: Queries, on_runbook_ended: Callable[[reports.RunbookEnded], None]
+    ) -> None:
+        """Name the invariants to feed, what can be asked of the lab, and who waits for runbooks; before any report."""
         self._invariants, self._queries = invariants, queries
+        self._ledger, self._trace = queries.parts.ledger, queries.parts.trace
+        own: dict[type, Callable[[Any], None]] = {
+            **{kind: MethodType(take, self) for kind, take in HANDLERS.items()},
+            reports.Progressed: self.progress.take,
+            reports.ConnectionChanged: self.progress.connect,
+            reports.RunbookEnded: on_runbook_ended,
+        }
         judges = invariants.judges
-        self._takers = {kind: (MethodType(take, self), *judges.get(kind, ())) for kind, take in HANDLERS.items()}
+        self._takers = {kind: (take, *judges.get(kind, ())) for kind, take in own.items()}
         self._takers |= {kind: judges.get(kind, ()) for kind in reports.JUDGED_ONLY}
 
-    def take(self, report: Any) -> None:
+    def take(self, report: reports.Report) -> None:
         """Take what was reported; then the standing rules judge it."""
         for take in self._takers[type(report)]:
             take(report)
@@ -193,12 +204,6 @@ class Bookkeeping:
                 self._ledger.histories.enable_again(cluster)
         self._invariants.on_change(self._scope(cluster))
 
-    def _on_progressed(self, report: reports.Progressed) -> None:
-        self.progress.take(report)
-
-    def _on_connection_changed(self, report: reports.ConnectionChanged) -> None:
-        self.progress.connect(report)
-
     def _on_noted(self, report: reports.Noted) -> None:
         self._trace.record(("note", *report))
 
@@ -273,8 +278,6 @@ HANDLERS: dict[type, Callable[[Bookkeeping, Any], None]] = {
     reports.LeaderTaken: Bookkeeping._on_leader_taken,
     reports.ServiceChanged: Bookkeeping._on_service_changed,
     reports.ModeChanged: Bookkeeping._on_mode_changed,
-    reports.Progressed: Bookkeeping._on_progressed,
-    reports.ConnectionChanged: Bookkeeping._on_connection_changed,
     reports.Noted: Bookkeeping._on_noted,
     reports.UpstreamFollowed: Bookkeeping._on_upstream_followed,
     reports.UpstreamLeft: Bookkeeping._on_upstream_left,

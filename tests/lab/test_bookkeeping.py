@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -36,6 +37,7 @@ class Seen:
         self.awaited = True
         self.network = Reach(0)
         self.serving = "paris-1"
+        self.parts = SimpleNamespace(ledger=RecoveryLedger(), trace=Trace())
 
     def reach(self) -> Reach:
         return self.network
@@ -75,8 +77,8 @@ def judge():
 @pytest.fixture
 def books(judge, seen):
     """The books of that lab."""
-    kept = Bookkeeping(RecoveryLedger(), Trace())
-    kept.connect(judge, seen)
+    kept = Bookkeeping()
+    kept.connect(judge, seen, judge.on_runbook_ended)
     return kept
 
 
@@ -327,6 +329,13 @@ def test_a_runbooks_note_is_traced(books):
     assert [event.text for event in books._trace.select("note")] == ["failover: demoting paris"]
 
 
+def test_who_waits_for_a_runbook_is_handed_its_end(books, judge):
+    ended = reports.RunbookEnded(3, True, "done")
+    books.take(ended)
+
+    assert judge.calls == [("on_runbook_ended", ended)]
+
+
 def test_a_report_that_is_none_is_an_error(books):
     with pytest.raises(KeyError, match="tuple"):
         books.take(("commit", "paris"))
@@ -336,7 +345,7 @@ def test_its_state_is_plain_and_brings_it_back(books):
     books.take(reports.UpstreamFollowed("tokyo", "paris", False, "first"))
     books.take(reports.ModeChanged(1, "tokyo", "secondary", "idle"))
     books.take(reports.UpstreamLeft(5, "tokyo", "primary", 6, True))
-    again = Bookkeeping(RecoveryLedger(), Trace(), books.state())
+    again = Bookkeeping(books.state())
 
     assert again.state() == books.state()
     assert repr(again) == "Bookkeeping(1 clusters with an upstream)"
