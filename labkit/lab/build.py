@@ -13,12 +13,12 @@ from labkit.lab.nodes.node_directory import NodeDirectory
 from labkit.lab.nodes.node_host import NodeHost
 from labkit.lab.nodes.process import Process
 from labkit.lab.operations.operator_console import OperatorConsole
+from labkit.lab.operations.operator_host import OperatorHost
 from labkit.lab.operations.runbook_effects import Credentials
 from labkit.lab.parts import Flapping, Parts
 from labkit.lab.plan.blueprint import Blueprint, ClusterPlan, LinkPlan
 from labkit.lab.records.loss_and_outage import RecoveryLedger
 from labkit.lab.wire.host_services import HostServices
-from labkit.lab.wire.messages import ApiAnswer, malformed_answer
 from labkit.seeded import DrawnOnce, SeededEntropy
 from labkit.sim.clock import Clock
 from labkit.sim.faults import Faults
@@ -53,23 +53,6 @@ class Connections(NamedTuple):
 
     dispatch: Callable[[Any], None]
     emit: Callable[[Any], None]
-
-
-class OperatorHost:
-    """An operator's host: hands answers that arrive to the console."""
-
-    __slots__ = ("_console", "name")
-
-    def __init__(self, name: str, console: OperatorConsole) -> None:
-        self.name, self._console = name, console
-
-    def receive(self, source: str, answer: ApiAnswer) -> None:
-        """Take an answer; what is none is refused (R25)."""
-        wrong = malformed_answer(answer)
-        if wrong:
-            self._console.refuse(self.name, source, wrong)
-        else:
-            self._console.receive(source, answer)
 
 
 def make_parts(

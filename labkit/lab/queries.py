@@ -161,7 +161,7 @@ class Queries:
         if client is not None:
             return correlation.number in client.client.pending
         ask = self.parts.console.asks.get(correlation.number)  # a node's fetch has a number too
-        return ask is not None and self.parts.blueprint.cluster(ask.cluster).operator_host == correlation.asker
+        return ask is not None and self.parts.console.hosts[ask.cluster] == correlation.asker
 
     def reach(self) -> Reach:
         """Return which sites are cut off or apart now; it changes with the network's epoch only."""

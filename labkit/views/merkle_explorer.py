@@ -1,7 +1,7 @@
 """Merkle explorer: a cluster's index level by level in a notebook: trees, pages, the chosen page's subpages, its keys.
 
 1. It shows what the picture beside it shows, of the same instant; ``static/merkle.js`` draws it and moves in it.
-2. A page is sent when it is asked for.  Where the lab has gone on since, or a question is none, a note says so.
+2. A page is sent when it is asked for.  Where the lab has gone on since, or a question is malformed, a note says so.
 3. The picture is what is exported, and what shows where widgets do not.
 """
 

@@ -1,4 +1,4 @@
-"""Event choice: which event a caller means, as a row, a record or a short text; what there is, where it is none."""
+"""Event choice: which event a caller means, as a row, a record or a short text; else which events there are."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class ClientHost:
         self._carry_out(self.client.start(self.services.now()))
 
     def receive(self, source: str, answer: ApiAnswer) -> None:
-        """Take an answer; what is none, or comes from a node that was not asked, is counted and reported (R25)."""
+        """Take an answer; anything else, or one of a node that was not asked, is counted and reported (R25)."""
         wrong = malformed_answer(answer) or self._foreign(source, answer.correlation)
         if wrong:
             self.refused_messages += 1

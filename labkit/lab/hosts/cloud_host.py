@@ -56,7 +56,7 @@ class CloudHost:
         return f"CloudHost({self.name} at {self.site})"
 
     def receive(self, source: str, message: Any) -> None:
-        """Take a request; what is none is refused."""
+        """Take a request; a message that is not one is refused."""
         wrong = malformed(message) if type(message) is ApiRequest else NO_REQUEST
         if wrong:
             self.refused_messages += 1

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from labkit.lab.nodes.node_host import NodeHost
 from labkit.lab.nodes.process import Process
 from labkit.lab.plan.blueprint import Blueprint
-from labkit.lab.wire.addresses import ACTIVE, CLOUD_HOST, host_of, is_of_cloud
+from labkit.lab.wire.addresses import ACTIVE, CLOUD_HOST, host_of
 from labkit.lab.wire.host_services import ResolvedNode
+from labkit.service.cloud_environments import is_of_cloud
 from labkit.sim.network import Network
 
 
@@ -39,8 +40,8 @@ class NodeDirectory:
             return self.resolve(name)
         cluster = name.removeprefix(ACTIVE)
         active = self.active_node(cluster)
-        names = self._blueprint.cluster(cluster).node_names
-        return ResolvedNode(active, cluster, any(not self._nodes[name].vault.sealed for name in names))
+        running = active != "" or any(not self._nodes[name].vault.sealed for name in self._names[cluster])
+        return ResolvedNode(active, cluster, running)
 
     def resolve(self, address: str) -> ResolvedNode | None:
         """Return the node, the load balancer or the cloud that an address names; None when there is none."""

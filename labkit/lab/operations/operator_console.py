@@ -100,6 +100,7 @@ class OperatorConsole:
         "credentials",
         "finished",
         "former",
+        "hosts",
         "kept",
         "refused_messages",
         "runbooks",
@@ -109,6 +110,7 @@ class OperatorConsole:
     def __init__(self, blueprint: Blueprint, services: HostServices, state: dict[str, Any] | None = None) -> None:
         state = state or {}
         self._blueprint, self._services = blueprint, services
+        self.hosts = {plan.name: plan.operator_host for plan in blueprint.clusters}  # the operator's, beside each
         self.cloud_values: Callable[[], dict[str, Any]] = dict  # what operators have of a cloud, where there is one
         self._live: dict[int, Any] = {}
         self.serial: int = state.get("serial", 0)
@@ -212,15 +214,12 @@ class OperatorConsole:
         if not node:
             self._look_again(pending)
             return
-        host = self._host(pending)
+        host = self.hosts[pending.cluster]
         message = ApiRequest(Correlation(host, pending.number, pending.tries), pending.request)
         self._services.send(host, node, "request", message, size_of(pending.request.body))
 
     def _look_again(self, pending: PendingAsk) -> None:
         self._services.after(RETRY_NS, AskAgain(pending.number, pending.tries))
-
-    def _host(self, pending: PendingAsk) -> str:
-        return self._blueprint.cluster(pending.cluster).operator_host
 
     def _on_deadline(self, timer: AskDeadline) -> None:
         pending = self.asks.get(timer.number)
@@ -239,7 +238,7 @@ class OperatorConsole:
 
     def _end(self, pending: PendingAsk, response: Response, correlation: Correlation | None = None) -> None:
         del self.asks[pending.number]
-        self._report(pending, response, correlation or Correlation(self._host(pending), pending.number))
+        self._report(pending, response, correlation or Correlation(self.hosts[pending.cluster], pending.number))
         if pending.runbook:
             self._advance(pending.runbook, response)
         else:
@@ -253,7 +252,7 @@ class OperatorConsole:
         outcome = ANSWERED if response.ok else UNKNOWN if unknown else REFUSED
         path = pending.shown_path.removeprefix("/v1/")
         how = (response.status, "" if response.ok else "; ".join(response.errors), pending.asked)
-        ended = (self._services.now(), self._host(pending), path, outcome, correlation, *how)
+        ended = (self._services.now(), self.hosts[pending.cluster], path, outcome, correlation, *how)
         seen = None if pending.shown else read_version(pending.request, response)  # a path with a kept value stays here
         self._services.emit(AskEnded(*ended, pending.started_ns, pending.cluster, seen))
 

@@ -30,14 +30,9 @@ def host_of(address: str) -> str:
     return address.split("//", 1)[-1].partition(":")[0]
 
 
-def is_of_cloud(address: str) -> bool:
-    """Whether an address names a part of the simulated cloud."""
-    return cloud_environments.is_of_cloud(address)
-
-
 def addressed(fetch: Fetch) -> Request:
     """Return the request of a fetch as it is sent: to the cloud, whose parts share a host, it says which is meant."""
-    if not is_of_cloud(fetch.address):
+    if not cloud_environments.is_of_cloud(fetch.address):
         return fetch.request
     named = {**fetch.request.headers, "Host": cloud_environments.host_of(fetch.address)}
     return fetch.request._replace(headers=named)
