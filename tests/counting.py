@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -74,14 +75,14 @@ def main() -> None:
     sys.path.insert(0, str(ROOT))
     from labkit import Lab
 
+    body = {"data": {"user": "ada"}}
     new, followed = Lab.pair(seed=7), Lab.triangle(seed=7)
     for secondary in ("tokyo", "lima"):
         followed.replicate("paris", secondary)
     for what, lab in (("the first write", new), ("a write", new), ("a write that two follow", followed)):
         for _ in range(2 if lab is followed else 0):
-            lab["paris"].post("secret/data/app", {"data": {"user": "ada"}})
-        passed = files_passed(lambda lab=lab: lab["paris"].post("secret/data/app", {"data": {"user": "ada"}}))
-        print(f"{what:24} {passed!r}")
+            lab["paris"].post("secret/data/app", body)
+        print(f"{what:24} {files_passed(partial(lab['paris'].post, 'secret/data/app', body))!r}")
 
 
 if __name__ == "__main__":

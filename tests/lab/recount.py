@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
+from labkit.lab.bookkeeping import Bookkeeping
 from labkit.lab.faults import LabFaults
 from labkit.lab.nodes.node_host import NodeHost
 from labkit.lab.wire.reports import AskEnded, OperationEnded
@@ -143,7 +144,7 @@ class Recount:
 
     def watch(self, patch: pytest.MonkeyPatch) -> None:
         """Stand between the lab and its stores, answers and reports."""
-        apply, take, hand_over, dispatch = MemoryStorage.apply, Lab._take, NodeHost._hand_over, Lab._dispatch
+        apply, take, hand_over, dispatch = MemoryStorage.apply, Bookkeeping.take, NodeHost._hand_over, Lab._dispatch
         find, corrupt = Journal.find, LabFaults.corrupt
 
         def on_apply(store: Any, writes: Any, *rest: Any) -> None:
@@ -158,10 +159,10 @@ class Recount:
                 self.answers.setdefault(asker.correlation[:2], {})[asker.correlation.attempt] = step
             hand_over(node, request, outcome, asker)
 
-        def on_report(lab: Any, report: Any) -> None:
+        def on_report(books: Any, report: Any) -> None:
             if isinstance(report, OperationEnded | AskEnded):
                 self.ended(report)
-            take(lab, report)
+            take(books, report)
 
         def on_item(lab: Any, item: Any) -> None:
             dispatch(lab, item)
@@ -190,7 +191,7 @@ class Recount:
 
         patch.setattr(MemoryStorage, "apply", on_apply)
         patch.setattr(NodeHost, "_hand_over", on_answer)
-        patch.setattr(Lab, "_take", on_report)
+        patch.setattr(Bookkeeping, "take", on_report)
         patch.setattr(Lab, "_dispatch", on_item)
         patch.setattr(Journal, "find", on_find)
         patch.setattr(LabFaults, "corrupt", on_damage)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from labkit.lab.operations.operator_console import OperatorConsole
 from labkit.lab.operations.operator_host import OperatorHost
 from labkit.lab.operations.runbook_effects import Ask
@@ -17,12 +19,15 @@ def test_an_answer_is_the_consoles_and_anything_else_is_refused(outside):
     console = OperatorConsole(pair(), outside.services)
     host = OperatorHost("paris-operator", console)
     number = console.ask(Ask("paris", "GET", "sys/health", token=""))
-    host.receive("lima-1", "hello")  # type: ignore[arg-type]  # that it is refused is what is tested
-    host.receive("paris-1", ApiAnswer(Correlation("paris-operator", number, 1), Response(200, {}, [])))  # type: ignore[arg-type]
+    asked = Correlation("paris-operator", number, 1)
+    not_an_object: Any = []
+    message: Any
+    for message in ("hello", ApiAnswer(asked, Response(200, {}, not_an_object))):
+        host.receive("paris-1", message)
 
     assert console.refused_messages == 2
-    assert [type(report) for report in outside.reports] == [Observed, Observed]
-    assert {(report.node, report.kind) for report in outside.reports} == {("paris-operator", MESSAGE_REFUSED)}
+    assert [(type(report), report.node) for report in outside.reports] == [(Observed, "paris-operator")] * 2
+    assert {report.kind for report in outside.reports} == {MESSAGE_REFUSED}
     assert number in console.asks
-    host.receive("paris-1", ApiAnswer(Correlation("paris-operator", number, 1), Response(200, {}, {})))
+    host.receive("paris-1", ApiAnswer(asked, Response(200, {}, {})))
     assert console.answers[number].ok
