@@ -174,7 +174,7 @@ class CatchingUp(StandingRule):
             return False
         if leader.journal.rebuild is not None or follower.journal.rebuild is not None or sync.damaged:
             return False
-        if not any(name in (follower.link.upstreams or ()) for name in leader.plan.cluster.node_names):
+        if not any(name in (follower.link.upstream.hosts or ()) for name in leader.plan.cluster.node_names):
             return False
         if version_numbers(leader.plan.version) > version_numbers(follower.plan.version):
             return False

@@ -7,7 +7,9 @@ from typing import Any
 from labkit.lab.plan.blueprint import NodePlan
 from labkit.lab.wire.host_services import HostServices
 from labkit.lab.wire.messages import HEADER_BYTES
+from labkit.service.record import new
 from labkit.vault.core import Leadership
+from labkit.vault.replication.events import Moment
 from labkit.vault.replication.mode import Mode
 from labkit.vault.replication.tree.journal import Journal
 from labkit.vault.vault_node import VaultNode
@@ -37,6 +39,9 @@ class NodeReplica:
     @property
     def _active(self) -> bool:
         return not self._vault.sealed and self._leadership.active
+
+    def _moment(self) -> Moment:
+        return new(Moment, (self._services.now(), self._core.now()))
 
     def _datagram(self, target: str, what: str, message: Any, body_bytes: int) -> None:
         self._services.datagram(self._plan.name, target, what, message, body_bytes + HEADER_BYTES)

@@ -1,42 +1,31 @@
 """Replication link: carries replication between clusters; the vault's pure parts decide (R19).
 
 1. On a secondary's active node it drives ``sync``: events in, effects carried out in order before the next event.
-2. What a primary does for its secondaries stands in ``secondaries``.
-3. An upstream that is left is reported before the sync is dropped; an announcement that is refused changes nothing.
+2. What a secondary asks its upstream and hears from there stands in ``upstream``, what a primary does for its
+   secondaries in ``secondaries``.
+3. An upstream that is left is reported before the sync is dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from labkit.lab.nodes.greeting import Greeting
 from labkit.lab.nodes.node_replica import NodeReplica
-from labkit.lab.nodes.root_key_question import RootKeyQuestion
-from labkit.lab.nodes.secondaries import ANNOUNCEMENTS, Secondaries
+from labkit.lab.nodes.secondaries import ANNOUNCEMENTS, MESSAGE_HANDLERS, Secondaries
+from labkit.lab.nodes.upstream import EVENTS, Upstream
 from labkit.lab.plan.blueprint import NodePlan
-from labkit.lab.wire.addresses import cluster_address
 from labkit.lab.wire.host_services import HostServices
 from labkit.lab.wire.messages import (
-    Announcement,
     AnnounceTimer,
-    BootstrapRequest,
-    ConnectionChallenge,
     NodeTimer,
-    ReplicationAnswer,
-    ReplicationQuestion,
-    ReplicationRefusal,
-    StreamPush,
     SyncTimer,
 )
 from labkit.lab.wire.reports import (
-    MESSAGE_REFUSED,
     ConnectionChanged,
     IndexReplaced,
     ModeChanged,
     Progressed,
     UpstreamFollowed,
-    UpstreamHeard,
     UpstreamLeft,
 )
 from labkit.service.record import new
@@ -45,30 +34,24 @@ from labkit.vault.identifiers import sha256
 from labkit.vault.replication import applied_position
 from labkit.vault.replication.events import (
     LEAVES,
-    Announced,
     Apply,
     AskUpstream,
     Changes,
     Effect,
     Event,
-    Moment,
     Observe,
-    Pushed,
-    Refused,
     Reindexed,
     Remember,
     Replace,
-    ReplyArrived,
     Start,
     StartTimer,
     Stop,
     TimerFired,
 )
 from labkit.vault.replication.mode import MODE_KEY, Mode
-from labkit.vault.replication.serving import size_bytes
 from labkit.vault.replication.state import State, from_plain, plain
-from labkit.vault.replication.sync import ask, heard, on
-from labkit.vault.replication.trust import activation, announcement, root_key_transfer
+from labkit.vault.replication.sync import on
+from labkit.vault.replication.trust import activation
 from labkit.vault.sealing.stored_keys import kept_beside
 from labkit.vault.storage.barrier import KEYRING
 from labkit.vault.vault_node import VaultNode
@@ -79,17 +62,14 @@ class ReplicationLink(NodeReplica):
 
     __slots__ = (
         "_connection",
-        "_known",
         "_progress",
         "followed",
-        "greeting",
-        "heard",
         "led",
         "reported",
-        "root_key",
         "secondaries",
         "serial",
         "started",
+        "upstream",
     )
 
     def __init__(
@@ -102,31 +82,22 @@ class ReplicationLink(NodeReplica):
         self.serial: int = state.get("serial", 0)
         self.reported: tuple[str, str] = state.get("reported", ("", ""))
         self.followed: str = state.get("followed", "")
-        self.heard: str = state.get("heard", "")  # whose answers or pushes it took last
-        self.greeting = Greeting(state.get("greeting"))
-        self.root_key = RootKeyQuestion(state.get("root_key"))
         self._progress: tuple[str, int | None] | None = None
         self._connection = ""
-        self._known: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        self.upstream = Upstream(plan, services, vault, incarnation, state)
         self.secondaries = Secondaries(plan, services, vault, incarnation, state)
         if state.get("sync") is not None:
             self._sync = from_plain(state["sync"])
 
-    @property
-    def upstreams(self) -> tuple[str, ...] | None:
-        """The hosts at the upstream's addresses; None for a node that follows nobody."""
-        sync = self._core.replica.sync
-        if sync is None:
-            return None
-        addresses = sync.addresses
-        if self._known[0] is not addresses:  # judged for each message, and seldom others
-            nodes = [self._services.resolve(address) for address in addresses]
-            self._known = (addresses, tuple([node.node for node in nodes if node is not None]))
-        return self._known[1]
-
     def receive(self, source: str, message: Any) -> None:
-        """Take a message of the cluster port."""
-        MESSAGE_HANDLERS[type(message)](self, source, message)
+        """Take a message of the cluster port: of the upstream, ignored where none is followed, or of a secondary."""
+        event_of = EVENTS.get(type(message))
+        if event_of is None:
+            MESSAGE_HANDLERS[type(message)](self.secondaries, source, message)
+        elif self._core.replica.sync is not None:
+            event = event_of(self.upstream, source, message)
+            if event is not None:
+                self._drive(event)
 
     def on_timer(self, timer: NodeTimer) -> None:
         """A timer of the sync, or of announcements; on a node that does not lead as it did then, it is ignored."""
@@ -137,7 +108,7 @@ class ReplicationLink(NodeReplica):
         if self._sync is not None and self._active:
             self._drive(TimerFired(timer.name, timer.serial, self._moment()))
             if timer.name == "heartbeat":
-                self._ask_root_key()
+                self.upstream.ask_root_key()
 
     def after_step(self) -> None:
         """After any step: start or stop by the mode, cut revoked ids off, push what was committed, report changes."""
@@ -183,10 +154,8 @@ class ReplicationLink(NodeReplica):
             "serial": self.serial,
             "reported": self.reported,
             "followed": self.followed,
-            "heard": self.heard,
-            "greeting": self.greeting.state(),
-            "root_key": self.root_key.state(),
             "sync": None if sync is None else plain(sync),
+            **self.upstream.state(),
             **self.secondaries.state(),
         }
 
@@ -201,9 +170,6 @@ class ReplicationLink(NodeReplica):
         if sync is not None:
             self.serial = max(self.serial, sync.serial, sync.life)
         self._core.replica.sync = sync
-
-    def _moment(self) -> Moment:
-        return new(Moment, (self._services.now(), self._core.now()))
 
     def _apply_mode(self, stored: bytes | None) -> None:
         core = self._core
@@ -280,7 +246,7 @@ class ReplicationLink(NodeReplica):
                 if not self._apply(changes, reached):
                     return False
         elif isinstance(effect, AskUpstream):
-            self._ask(effect)
+            self.upstream.ask(effect)
         elif isinstance(effect, StartTimer):
             timer = SyncTimer(self._incarnation, effect.name, effect.serial)
             self._services.after(effect.delay_ns, timer, effect.spread_ppm)
@@ -295,7 +261,7 @@ class ReplicationLink(NodeReplica):
         return True
 
     def _apply(self, changes: Changes, reached: applied_position.AppliedPosition) -> bool:
-        """Write what the upstream sent; beside a keyring that it sent stays what this cluster needs of its own."""
+        """Write what the upstream sent.  Where a keyring is in it, this cluster keeps its own beside that one."""
         core = self._core
         keyrings = [after for key, after in changes if key == KEYRING]
         if not keyrings:
@@ -304,97 +270,3 @@ class ReplicationLink(NodeReplica):
         if done:
             self._vault.reload_keyring()
         return done
-
-    def _ask_root_key(self) -> None:
-        """Ask the upstream for its root key, while the keyring that came from there is under another than this one."""
-        sync = self._sync
-        if sync is None or sync.connection_state != "ready":
-            return
-        serial, target = self.root_key.next(self._core), self._services.resolve(sync.addresses[0])
-        if serial and target is not None:
-            secondary_id = self._mode.secondary_id
-            question = ReplicationQuestion(root_key_transfer.QUESTION, secondary_id, {"serial": serial}, {})
-            self._put(target.node, question, aside=True)
-
-    def _ask(self, send: AskUpstream) -> None:
-        tree = self._journal.tree
-        assert tree is not None
-        message = ask(send, tree)
-        target = self._services.resolve(send.to)
-        if target is None:
-            return
-        question = ReplicationQuestion(send.rpc, self._mode.secondary_id, message, {})
-        if send.rpc == "guard_hash":
-            message["addresses"] = [cluster_address(name) for name in self._plan.cluster.node_names]
-            self.greeting.begin(target.node, question)
-        elif self._sync is not None and self._sync.connection_state == "connecting":
-            question = self.greeting.instead_of(question, target.node)
-        elif send.rpc == "echo" and send.aside and self._sync is not None and self._sync.awaiting != "guard_hash":
-            # It proves nothing of what was asked before: it may be lost, and be overtaken.
-            self._datagram(target.node, send.rpc, question, size_bytes(message))
-            return
-        self._put(target.node, question, send.aside)
-
-    def _on_challenge(self, source: str, challenge: ConnectionChallenge) -> None:
-        if self._sync is None:
-            return
-        try:
-            question = self.greeting.proven(source, challenge, self._core)
-        except ValueError as error:
-            self._core.observe("upstream_refused", reason=str(error))
-            self._drive(Refused("guard_hash", challenge.serial, str(error), self._moment()))
-            return
-        if question:
-            self._put(source, question, aside=True)
-
-    def _put(self, node: str, question: ReplicationQuestion, aside: bool) -> None:
-        size = size_bytes(question.message) + size_bytes(question.credentials)
-        self._send(node, question.rpc, question, size, aside)
-
-    def _on_announcement(self, source: str, message: Announcement) -> None:
-        if self._sync is None:  # its active node hears it too
-            return
-        content = message.message
-        why = announcement.why_refused(self._core, self._sync, content)
-        if why:
-            self._core.observe(MESSAGE_REFUSED, source=source, reason=f"an announcement: {why}")
-        else:
-            self._drive(Announced(content["address"], content["term"], self._moment()))
-
-    def _on_answer(self, source: str, message: ReplicationAnswer) -> None:
-        tree = self._journal.tree
-        if self._sync is not None and message.rpc == root_key_transfer.QUESTION:
-            why = self.root_key.take(self._core, message.message)
-            if why:
-                self._core.observe(MESSAGE_REFUSED, source=source, reason=why)
-        elif self._sync is not None:
-            assert tree is not None
-            if source != self.heard:
-                self._hear(source)
-            self._drive(ReplyArrived(message.rpc, heard(message.rpc, message.message, tree), self._moment()))
-
-    def _hear(self, source: str) -> None:
-        self.heard = source
-        self._services.emit(UpstreamHeard(self._plan.cluster.name, source))
-
-    def _on_refusal(self, source: str, message: ReplicationRefusal) -> None:
-        if self._sync is not None:
-            reason, addresses = message.reason, message.addresses
-            self._drive(Refused(message.rpc, message.serial, reason, self._moment(), addresses))
-
-    def _on_push(self, source: str, message: StreamPush) -> None:
-        if self._core.replica.sync is not None:
-            if source != self.heard:
-                self._hear(source)
-            self._drive(new(Pushed, (message.message, self._moment())))
-
-
-MESSAGE_HANDLERS: dict[type, Callable[[ReplicationLink, str, Any], None]] = {
-    ReplicationQuestion: lambda link, source, message: link.secondaries.on_question(source, message),
-    ReplicationAnswer: ReplicationLink._on_answer,
-    ReplicationRefusal: ReplicationLink._on_refusal,
-    StreamPush: ReplicationLink._on_push,
-    Announcement: ReplicationLink._on_announcement,
-    ConnectionChallenge: ReplicationLink._on_challenge,
-    BootstrapRequest: lambda link, source, message: link.secondaries.on_bootstrap_request(source, message),
-}

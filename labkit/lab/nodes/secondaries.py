@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from labkit.lab.nodes.admission import NOT_ACTIVE_TEXT, Admission
@@ -213,3 +214,9 @@ class Secondaries(NodeReplica):
         if self._admission.answer_bootstrap(source, message) and message.operation == connection.BOOTSTRAP:
             secondary_id = str(message.body.get("secondary_id", ""))
             self._services.emit(SecondaryServed(self._plan.cluster.name, source, secondary_id, "bootstrap"))
+
+
+MESSAGE_HANDLERS: dict[type, Callable[[Secondaries, str, Any], None]] = {
+    ReplicationQuestion: Secondaries.on_question,
+    BootstrapRequest: Secondaries.on_bootstrap_request,
+}

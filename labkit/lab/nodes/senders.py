@@ -28,12 +28,20 @@ from labkit.lab.wire.messages import (
 from labkit.lab.wire.reports import NOT_ASKED
 
 
+class Followed(Protocol):
+    """Whom a node follows, as far as it is asked here."""
+
+    @property
+    def hosts(self) -> Container[str] | None:
+        """The hosts at the upstream's addresses; None for a node that follows nobody."""
+
+
 class Follower(Protocol):
     """A node's replication link, as far as it is asked here."""
 
     @property
-    def upstreams(self) -> Container[str] | None:
-        """The hosts at the upstream's addresses; None for a node that follows nobody."""
+    def upstream(self) -> Followed:
+        """Its side towards whom it follows."""
 
 
 class Receiver(Protocol):
@@ -64,7 +72,7 @@ def _to_fetch(node: Receiver, source: str, message: ApiAnswer | BootstrapAnswer)
 
 
 def _from_upstream(node: Receiver, source: str, message: Any) -> str:
-    known = node.link.upstreams
+    known = node.link.upstream.hosts
     return "" if known is None or source in known else "a replication message of a host that is not the upstream"
 
 

@@ -129,12 +129,12 @@ def test_a_challenge_of_another_than_the_node_that_was_asked_is_ignored(trio):
     lab = trio
     node = lab.parts.nodes["tokyo-1"]
     lab.crash("paris-1")
-    lab.run(until=lambda one: node.link.greeting.question)
-    asked, question = node.link.greeting.state()
+    lab.run(until=lambda one: node.link.upstream.greeting.question)
+    asked, question = node.link.upstream.greeting.state()
     message = ConnectionChallenge(question.message["serial"], "5", b"x" * 64)
 
     assert last_to(lab, "lima-1", "tokyo-1", "lima-1", message) is None
-    assert node.link.greeting.state() == (asked, question), "it still waits for the one that it asked"
+    assert node.link.upstream.greeting.state() == (asked, question), "it still waits for the one that it asked"
 
 
 def test_a_false_challenge_gets_no_proof_and_is_reported(calm):
@@ -142,7 +142,7 @@ def test_a_false_challenge_gets_no_proof_and_is_reported(calm):
     node = lab.parts.nodes["tokyo-1"]
     lab.partition("paris", "tokyo")
     lab.run("40s")
-    asked, question = node.link.greeting.state()
+    asked, question = node.link.upstream.greeting.state()
     lab.heal()
     message = ConnectionChallenge(question.message["serial"], "5", b"x" * 64)
 

@@ -264,7 +264,7 @@ def refused_at(lab: Lab, source: str, message: Any) -> tuple[int, bool]:
 def test_only_what_was_asked_of_the_upstream_is_taken(lab, monkeypatch):
     for source in ("tokyo-2", "paris-operator", "tokyo-operator", "paris-1"):
         assert refused_at(lab, source, forged(lab)) == (1, False)
-    question = lab.parts.nodes[lab["tokyo"].active].link.root_key
+    question = lab.parts.nodes[lab["tokyo"].active].link.upstream.root_key
     question.serial, question.keyring = 1, "x"
     for wrong in (
         {"serial": 2},
@@ -327,7 +327,7 @@ def test_what_could_not_be_stored_is_asked_for_again(lab, monkeypatch):
     monkeypatch.setattr("labkit.lab.nodes.root_key_question.root_key_transfer.take", lambda core, message: "")
     rekey(lab, "paris")
     lab.run("5s")
-    question = lab.parts.nodes[lab["tokyo"].active].link.root_key
+    question = lab.parts.nodes[lab["tokyo"].active].link.upstream.root_key
     assert (question.serial, question.is_answered) == (1, False)
     monkeypatch.undo()
     lab.run("3s")
@@ -385,7 +385,7 @@ def test_a_keyring_that_is_damaged_on_the_secondary_is_asked_about_once_and_mend
     lab.run("5s")
     assert status(lab, "tokyo-1")["reason"] == DAMAGED_KEYRING
     assert lab["tokyo"].status()["state"] == "stream-wals"
-    question = lab.parts.nodes[lab["tokyo"].active].link.root_key
+    question = lab.parts.nodes[lab["tokyo"].active].link.upstream.root_key
     assert (question.serial, question.is_answered) == (1, True)
     lab["paris"].put("sys/rotate").raise_for_status()
     lab.run("3s")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from labkit import Lab
 from labkit.lab.hosts import client
-from labkit.lab.nodes import node_host, replication_link
+from labkit.lab.nodes import node_host, secondaries, upstream
 from labkit.lab.operations import operator_console
 from labkit.lab.wire import messages
 from labkit.lab.wire.messages import (
@@ -48,7 +48,8 @@ def test_every_message_of_a_node_and_the_console_has_one_handler():
     tables = (
         node_host.MESSAGE_HANDLERS,
         node_host.TIMER_HANDLERS,
-        replication_link.MESSAGE_HANDLERS,
+        secondaries.MESSAGE_HANDLERS,
+        upstream.EVENTS,
         operator_console.TIMER_HANDLERS,
     )
     handled = list(chain.from_iterable(tables))

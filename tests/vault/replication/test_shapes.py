@@ -35,7 +35,8 @@ def sent() -> list[Any]:
 
     for node in lab.parts.nodes.values():
         node.services = node.services._replace(send=listen)
-        node.link._services = node.link.secondaries._services = node.link._services._replace(send=listen)
+        link = node.link
+        link.upstream._services = link.secondaries._services = link._services._replace(send=listen)
     for number in range(40):
         lab["paris"].post(f"secret/data/{number}", {"data": {"a": number}})
     lab.replicate("paris", "tokyo")
