@@ -9,7 +9,7 @@ import pytest
 from labkit import reference
 from labkit.lab.invariants import STANDING
 from labkit.reference import TOPICS, UnknownTopic, entries, entry, page
-from labkit.scenario.model import ClusterPart, FilePart, WorkPart, fields_of
+from labkit.scenario.file_parts import ClusterPart, FilePart, WorkPart, fields_of
 from labkit.scenario.verbs import VERBS
 
 NUMBERED = {"R": 25, "C": 18, "K": 6, "T": 17, "A": 11, "D": 23}

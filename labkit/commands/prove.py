@@ -120,7 +120,7 @@ def _add_limit(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_networks(parser: argparse.ArgumentParser) -> None:
-    from labkit.proof.networks import NETWORKS
+    from labkit.proof.network_kinds import NETWORKS
 
     kinds = parser.add_mutually_exclusive_group()
     for name, kind in NETWORKS.items():
@@ -137,7 +137,7 @@ def prove(given: argparse.Namespace) -> int:
 def replication(given: argparse.Namespace) -> int:
     """Search replication, and print counts, and the shortest way to what must not be."""
     from labkit.proof.bounds import Bounds
-    from labkit.proof.networks import NETWORKS
+    from labkit.proof.network_kinds import NETWORKS
     from labkit.proof.planted_bugs import PLANTED_BUGS, SOUND
     from labkit.proof.proving import prove
     from labkit.proof.search import MAX_STATES

@@ -2,8 +2,8 @@
 
 1. From each node of the primary to the secondary there are two lanes: what keeps its turn, and what goes aside.  The
    messages of a lane arrive in the order in which they were sent, after any time; lanes wait for no other.
-2. What a fault does stands in ``networks``.  What it holds back arrives later or never, past everything that was sent
-   since, but not past what was held back before it on the same lane; questions have lanes of this kind too.
+2. What a fault does stands in ``network_kinds``.  What it holds back arrives later or never, past everything that was
+   sent since, but not past what was held back before it on the same lane; questions have lanes of this kind too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from labkit.proof.networks import NetworkKind
+from labkit.proof.network_kinds import NetworkKind
 from labkit.proof.parcels import OLD, OLD_LIFE, Parcel, Roles, renamed
 
 LANES_PER_NODE = 4  # answers in turn, answers aside, questions in turn, questions aside
@@ -20,7 +20,7 @@ LANES_PER_NODE = 4  # answers in turn, answers aside, questions in turn, questio
 Lanes = tuple[tuple[int, ...], ...]
 
 
-class Wire(NamedTuple):
+class ModelledNetwork(NamedTuple):
     """What is on its way: numbers of messages in each lane, and those held back in each lane."""
 
     lanes: Lanes
@@ -59,16 +59,16 @@ class Messages:
             found = self._renamed[key] = self.number(renamed(self.parcels[number], roles))
         return found
 
-    def empty(self) -> Wire:
+    def empty(self) -> ModelledNetwork:
         """Return the network with nothing on its way."""
         lanes = ((),) * (LANES_PER_NODE * len(self._nodes))
-        return Wire(lanes, lanes)
+        return ModelledNetwork(lanes, lanes)
 
-    def sent(self, wire: Wire, numbers: Iterable[int]) -> Wire:
+    def sent(self, wire: ModelledNetwork, numbers: Iterable[int]) -> ModelledNetwork:
         """Return the network with more messages, each at the end of its lane."""
         return wire._replace(lanes=self._with(wire.lanes, numbers))
 
-    def holding(self, wire: Wire, numbers: Iterable[int]) -> Wire:
+    def holding(self, wire: ModelledNetwork, numbers: Iterable[int]) -> ModelledNetwork:
         """Return the network holding more messages back."""
         return wire._replace(held=self._with(wire.held, numbers))
 
@@ -89,15 +89,15 @@ class Messages:
         content = dict(parcel.content)
         return content.get("asked", content.get("serial")) == OLD or content.get("serial") == OLD_LIFE
 
-    def after(self, wire: Wire, roles: Roles) -> Wire:
+    def after(self, wire: ModelledNetwork, roles: Roles) -> ModelledNetwork:
         """Return the network after a step of the secondary that gave serials other roles."""
-        return Wire(self._renamed_all(wire.lanes, roles), self._renamed_all(wire.held, roles))
+        return ModelledNetwork(self._renamed_all(wire.lanes, roles), self._renamed_all(wire.held, roles))
 
     def _renamed_all(self, lanes: Lanes, roles: Roles) -> Lanes:
         renamed = [[self.renamed(number, roles) for number in lane] for lane in lanes]
         return tuple([tuple([number for number in lane if not self.dropped[number]]) for lane in renamed])
 
-    def faulty(self, wire: Wire, kind: NetworkKind) -> Iterable[tuple[int, Wire]]:
+    def faulty(self, wire: ModelledNetwork, kind: NetworkKind) -> Iterable[tuple[int, ModelledNetwork]]:
         """Yield each outcome of a fault, with the number of the message that it is about, -1 for all."""
         if kind.loses_one or kind.repeats_one:
             for lane, numbers in enumerate(wire.lanes):
@@ -107,7 +107,7 @@ class Messages:
         else:
             yield -1, self.disturbed(wire, kind)
 
-    def disturbed(self, wire: Wire, kind: NetworkKind) -> Wire:
+    def disturbed(self, wire: ModelledNetwork, kind: NetworkKind) -> ModelledNetwork:
         """Return the network after what interrupts all of it."""
         if not (kind.loses_all or kind.holds_all):
             return wire

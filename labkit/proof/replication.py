@@ -26,7 +26,8 @@ from collections.abc import Hashable
 from typing import NamedTuple
 
 from labkit.proof.bounds import Bounds
-from labkit.proof.networks import NETWORKS
+from labkit.proof.modelled_network import Messages, ModelledNetwork
+from labkit.proof.network_kinds import NETWORKS
 from labkit.proof.planted_bugs import SOUND, PlantedBug
 from labkit.proof.primary import NODES, Primary, PrimarySide, contents_at
 from labkit.proof.secondary import STRAY, Secondary, SecondarySide, Stored
@@ -44,7 +45,6 @@ from labkit.proof.steps import (
     Steps,
     Taken,
 )
-from labkit.proof.wire import Messages, Wire
 from labkit.vault.replication.state import State, ready_to_promote
 
 World = int
@@ -99,7 +99,7 @@ class Replication:
         left = self._lefts.of(Left(bounds.writes, bounds.cuts, 0, bounds.restarts, bounds.takeovers))
         return _world(primary, secondary, steps.empty, left)
 
-    def parts(self, world: World) -> tuple[Primary, Secondary, Wire, Left]:
+    def parts(self, world: World) -> tuple[Primary, Secondary, ModelledNetwork, Left]:
         """Return what a state consists of."""
         primary, secondary, wire, left = _numbers(world)
         steps = self.steps

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from labkit.proof.networks import NetworkKind
+from labkit.proof.network_kinds import NetworkKind
 from labkit.proof.parcels import ANNOUNCEMENT, ANSWER, OLD, PUSH, QUESTION, REFUSAL, Parcel
 from labkit.proof.steps import (
     BEAT,

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from labkit.proof.networks import NetworkKind
+from labkit.proof.modelled_network import Messages, ModelledNetwork, without
+from labkit.proof.network_kinds import NetworkKind
 from labkit.proof.parcels import UNCHANGED, Roles
 from labkit.proof.primary import Primary, PrimarySide, PrimaryStep, renamed_primary
 from labkit.proof.secondary import ASIDE, MARK, Secondary, SecondarySide, SecondaryStep
-from labkit.proof.wire import Messages, Wire, without
 
 T = TypeVar("T", bound=Hashable)
 
@@ -69,7 +69,7 @@ class Steps:
     def __init__(self, messages: Messages, primary_side: PrimarySide, secondary_side: SecondarySide) -> None:
         self.primaries: Numbers[Primary] = Numbers()
         self.secondaries: Numbers[Secondary] = Numbers()
-        self.wires: Numbers[Wire] = Numbers()
+        self.wires: Numbers[ModelledNetwork] = Numbers()
         self.messages = messages
         self.empty = self.wires.of(self.messages.empty())
         self._primary_side, self._secondary_side = primary_side, secondary_side

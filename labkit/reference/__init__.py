@@ -174,7 +174,7 @@ def _describe(verb: Verb) -> Iterator[str]:
 
 def _members(parameter: Parameter) -> dict[str, str]:
     """The keys of a parameter that is a mapping of its own; a range of a check is described in expect."""
-    from labkit.scenario.model import fields_of
+    from labkit.scenario.file_parts import fields_of
     from labkit.scenario.request_verbs import AnswerPart
 
     return fields_of(AnswerPart) if parameter.value_type is AnswerPart else {}
@@ -203,7 +203,7 @@ def _regions() -> Iterator[str]:
 
 def _scenario() -> Iterator[str]:
     from labkit.lab.invariants import STANDING
-    from labkit.scenario.model import FilePart
+    from labkit.scenario.file_parts import FilePart
 
     yield ABOUT_FILES
     yield from _keys(FilePart, "")
@@ -224,7 +224,7 @@ def _invariants() -> Iterator[str]:
 
 def _keys(model: type[BaseModel], indent: str) -> Iterator[str]:
     from labkit.scenario.expectations import ExpectPart
-    from labkit.scenario.model import INNER, LabPart, fields_of
+    from labkit.scenario.file_parts import INNER, LabPart, fields_of
 
     required = {field.alias or name for name, field in model.model_fields.items() if field.is_required()}
     sections: dict[str, type[BaseModel]] = {"lab": LabPart, "expect": ExpectPart} if not indent else {}

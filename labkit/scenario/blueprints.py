@@ -12,7 +12,7 @@ from labkit.lab.plan.blueprint import (
     NodeSettings,
     WorkloadPlan,
 )
-from labkit.scenario.model import BalancerPart, ClientsPart, ClusterPart, LabPart, LinkPart, NodePart
+from labkit.scenario.file_parts import BalancerPart, ClientsPart, ClusterPart, LabPart, LinkPart, NodePart
 
 
 def blueprint_of(lab: LabPart) -> Blueprint:

@@ -18,7 +18,7 @@ from labkit.lab.operations.kept_values import mistaken, references
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.scenario.blueprints import blueprint_of
 from labkit.scenario.expectations import WORDS, Expectations, ExpectPart
-from labkit.scenario.model import ClientsPart, FilePart, LabPart, fields_of, part_at
+from labkit.scenario.file_parts import ClientsPart, FilePart, LabPart, fields_of, part_at
 from labkit.scenario.problems import FieldError, FilePosition, FileProblem, describe_value, expected
 from labkit.scenario.scenario import Scenario, Step
 from labkit.scenario.value_types import HOUR_NS, MAX_SCENARIO_NS, DeclaredNames, write_duration

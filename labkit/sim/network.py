@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from labkit.sim.clock import Clock
+from labkit.sim.host_names import checked, unknown
 from labkit.sim.lane import (
     ASIDE,
     DATAGRAM,
@@ -30,7 +31,6 @@ from labkit.sim.lane import (
     fitted,
 )
 from labkit.sim.latency import Latency
-from labkit.sim.names import checked, unknown
 from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Pair, Path, Topology, TopologyState
 from labkit.trace import Trace

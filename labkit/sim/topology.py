@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import networkx
 
+from labkit.sim.host_names import checked, unknown
 from labkit.sim.latency import Latency
-from labkit.sim.names import checked, unknown
 from labkit.sim.random_streams import MILLION, checked_ppm
 
 Pair: TypeAlias = tuple[str, str]

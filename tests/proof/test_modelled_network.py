@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from labkit.proof.networks import NETWORKS
+from labkit.proof.modelled_network import Messages, without
+from labkit.proof.network_kinds import NETWORKS
 from labkit.proof.parcels import ANSWER, BEGUN_AGAIN, LIFE, NOW, OLD, PUSH, QUESTION, UNCHANGED, Parcel, parcel
-from labkit.proof.wire import Messages, without
 
 PAGES = parcel(ANSWER, "a", False, "conflicting_pages", {"serial": NOW, "pages": []})
 PUSHED = parcel(PUSH, "a", False, "stream", {"serial": NOW, "entries": []})

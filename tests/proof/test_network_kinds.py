@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labkit.proof.networks import NETWORKS
+from labkit.proof.network_kinds import NETWORKS
 
 
 def test_a_network_has_one_kind_of_fault_at_most() -> None:

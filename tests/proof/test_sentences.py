@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labkit.proof.bounds import Bounds
-from labkit.proof.networks import NETWORKS
+from labkit.proof.network_kinds import NETWORKS
 from labkit.proof.parcels import ANSWER, NOW, OLD, PUSH, parcel
 from labkit.proof.replication import Replication
 from labkit.proof.search import search

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from labkit.proof.modelled_network import Messages
 from labkit.proof.parcels import ANSWER, NOW, PUSH, QUESTION, parcel
 from labkit.proof.primary import Primary, PrimarySide
 from labkit.proof.secondary import STRAY, Secondary, SecondarySide, Stored
 from labkit.proof.steps import DELIVERED, Numbers, Steps
-from labkit.proof.wire import Messages
 from labkit.vault.replication.state import State
 from labkit.vault.replication.sync import on
 

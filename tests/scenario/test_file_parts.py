@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from labkit.lab.hosts.client import BUILDERS
 from labkit.lab.plan.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
 from labkit.scenario.expectations import CountRange, ExpectPart, TimeRange
-from labkit.scenario.model import (
+from labkit.scenario.file_parts import (
     DISTRIBUTIONS,
     INNER,
     BalancerPart,

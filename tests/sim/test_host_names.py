@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from labkit.sim.names import checked, unknown
+from labkit.sim.host_names import checked, unknown
 
 
 @pytest.mark.parametrize("name", ["paris", "paris-1", "a.b_c", "東京"])

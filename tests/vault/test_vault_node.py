@@ -10,7 +10,7 @@ from labkit.seeded import START_NS, SeededEntropy
 from labkit.service.message import Request, Response, Suspended
 from labkit.vault.core import Environment, Leadership, Settings
 from labkit.vault.mounts import MOUNTS
-from labkit.vault.replication.trust import connection
+from labkit.vault.replication.trust import admission
 from labkit.vault.sealing.initialise import set_up
 from labkit.vault.storage.barrier import KEYRING, encrypt_keyring, new_keyring
 from labkit.vault.storage.memory import MemoryStorage
@@ -87,7 +87,7 @@ def test_what_waits_can_be_played_again():
             if dropped:
                 vault.core.caches.generators.clear()
             request = outcome.fetch.request
-            asked = {"challenge": connection.answer_challenge, "bootstrap": connection.bootstrap}.get(request.path)
+            asked = {"challenge": admission.answer_challenge, "bootstrap": admission.bootstrap}.get(request.path)
             body = request.body or {}
             outcome = vault.resume(outcome, asked(primary.core, "tokyo", body) if asked else primary.handle(request))
         assert [fetch.channel for fetch, _ in fetched] == ["api", "cluster", "cluster"]

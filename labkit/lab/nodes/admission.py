@@ -19,7 +19,7 @@ from labkit.service.errors import NOT_ACTIVE
 from labkit.service.message import Response
 from labkit.vault.core import Core
 from labkit.vault.replication.serving import size_bytes
-from labkit.vault.replication.trust import api_certificate, connection
+from labkit.vault.replication.trust import admission, api_certificate
 
 NOT_ACTIVE_TEXT = "not the active node"
 
@@ -43,12 +43,12 @@ class Admission:
         core = self._core
         if message.operation == api_certificate.PRESENT:
             answer = api_certificate.present(core.read_file, message.body["nonce"], source)
-        elif message.operation == connection.CHALLENGE:
-            answer = connection.answer_challenge(core, source, message.body)
+        elif message.operation == admission.CHALLENGE:
+            answer = admission.answer_challenge(core, source, message.body)
         elif not core.leadership.active:
             answer = Response(503, {}, {"errors": [NOT_ACTIVE_TEXT]}, NOT_ACTIVE)
         else:
-            answer = connection.bootstrap(core, source, message.body)
+            answer = admission.bootstrap(core, source, message.body)
         body_bytes = size_bytes(answer.body or {})
         self._send(source, "bootstrap_answer", BootstrapAnswer(message.number, answer), body_bytes, aside=True)
         return answer.ok
@@ -57,7 +57,7 @@ class Admission:
         """Send a challenge to a host that begins a connection; return why none is made for it, if so."""
         core, secondary_id = self._core, question.secondary_id
         try:
-            made = connection.challenge(core, source, secondary_id)
+            made = admission.challenge(core, source, secondary_id)
         except ValueError as error:
             core.observe(CONNECTION_REFUSED, secondary=secondary_id, reason=str(error))
             return str(error)
@@ -68,7 +68,7 @@ class Admission:
     def judge(self, source: str, question: ReplicationQuestion) -> str:
         """Return why the credentials that a host shows are refused; an empty text when they are accepted."""
         core, secondary_id = self._core, question.secondary_id
-        why = connection.check_connection(core, secondary_id, source, question.credentials)
+        why = admission.check_connection(core, secondary_id, source, question.credentials)
         if why:
             core.observe(CONNECTION_REFUSED, secondary=secondary_id, reason=why)
         return why

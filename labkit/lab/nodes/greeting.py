@@ -10,7 +10,7 @@ from typing import Any
 
 from labkit.lab.wire.messages import ConnectionChallenge, ReplicationQuestion
 from labkit.vault.core import Core
-from labkit.vault.replication.trust import connection
+from labkit.vault.replication.trust import admission
 from labkit.vault.replication.trust.challenge import Challenge
 
 
@@ -39,7 +39,7 @@ class Greeting:
         if question is None or (self.node, question.message["serial"]) != (source, challenge.serial):
             return None
         self.question = None
-        shown = connection.credentials(core, Challenge(challenge.text, challenge.seal))
+        shown = admission.credentials(core, Challenge(challenge.text, challenge.seal))
         proven: ReplicationQuestion = question._replace(credentials=shown)
         return proven
 

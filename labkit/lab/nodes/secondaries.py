@@ -42,7 +42,7 @@ from labkit.vault.replication.serving import (
     shipment,
     size_bytes,
 )
-from labkit.vault.replication.trust import activation, announcement, connection, root_key_transfer
+from labkit.vault.replication.trust import activation, admission, announcement, root_key_transfer
 from labkit.vault.vault_node import VaultNode
 
 REFUSAL_BYTES = 64
@@ -211,7 +211,7 @@ class Secondaries(NodeReplica):
 
     def on_bootstrap_request(self, source: str, message: BootstrapRequest) -> None:
         """Answer what a secondary that joins asks for."""
-        if self._admission.answer_bootstrap(source, message) and message.operation == connection.BOOTSTRAP:
+        if self._admission.answer_bootstrap(source, message) and message.operation == admission.BOOTSTRAP:
             secondary_id = str(message.body.get("secondary_id", ""))
             self._services.emit(SecondaryServed(self._plan.cluster.name, source, secondary_id, "bootstrap"))
 

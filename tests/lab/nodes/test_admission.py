@@ -19,7 +19,7 @@ from labkit.lab.wire.messages import (
     ReplicationRefusal,
 )
 from labkit.service.message import Request
-from labkit.vault.replication.trust import connection
+from labkit.vault.replication.trust import admission
 
 
 def answers(lab: Lab, to: str) -> list[Any]:
@@ -79,8 +79,8 @@ def test_a_standby_gives_no_keys(calm):
 
 def credentials(lab: Lab, host: str = "tokyo-1") -> dict[str, Any]:
     """What tokyo shows for a challenge that paris makes for it."""
-    made = connection.challenge(lab.parts.nodes["paris-1"].core, host, "tokyo")
-    return connection.credentials(lab.parts.nodes[host].core, made)
+    made = admission.challenge(lab.parts.nodes["paris-1"].core, host, "tokyo")
+    return admission.credentials(lab.parts.nodes[host].core, made)
 
 
 def test_keys_are_not_given_to_a_host_that_replays_a_request(trio):

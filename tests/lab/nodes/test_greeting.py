@@ -6,7 +6,7 @@ import pytest
 
 from labkit.lab.nodes.greeting import Greeting
 from labkit.lab.wire.messages import ConnectionChallenge, ReplicationQuestion
-from labkit.vault.replication.trust import connection
+from labkit.vault.replication.trust import admission
 
 QUESTION = ReplicationQuestion("guard_hash", "tokyo", {"serial": 5, "guard": bytes(20)}, {})
 BEAT = ReplicationQuestion("echo", "tokyo", {"serial": 1}, {})
@@ -27,7 +27,7 @@ def cores(calm):
 
 
 def challenge(cores, serial: int = 5) -> ConnectionChallenge:
-    return ConnectionChallenge(serial, *connection.challenge(cores[0], "tokyo-1", "tokyo"))
+    return ConnectionChallenge(serial, *admission.challenge(cores[0], "tokyo-1", "tokyo"))
 
 
 def test_until_the_challenge_is_here_the_question_is_asked_again_in_place_of_a_heartbeat(greeting, cores):
@@ -43,7 +43,7 @@ def test_with_a_challenge_the_same_question_is_asked_with_credentials_once(greet
     asked = greeting.proven("paris-1", challenge(cores), cores[1])
 
     assert asked._replace(credentials={}) == QUESTION
-    assert connection.check_connection(cores[0], "tokyo", "tokyo-1", asked.credentials) == ""
+    assert admission.check_connection(cores[0], "tokyo", "tokyo-1", asked.credentials) == ""
     assert greeting.proven("paris-1", challenge(cores), cores[1]) is None
 
 

@@ -27,7 +27,7 @@ from labkit.vault.files import Files
 from labkit.vault.mounts import CATALOGUE, EngineKind
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.mode import Mode, advance
-from labkit.vault.replication.trust import api_certificate, connection
+from labkit.vault.replication.trust import admission, api_certificate
 from labkit.vault.sealing.initialise import set_up
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.memory import MemoryStorage
@@ -481,7 +481,7 @@ class Pair:
             core, body = self.primary.vault.core, fetch.request.body
             if fetch.request.path == api_certificate.PRESENT:
                 return api_certificate.present(self.files.read, body["nonce"], "node-1")
-            asked = {"challenge": connection.answer_challenge, "bootstrap": connection.bootstrap}
+            asked = {"challenge": admission.answer_challenge, "bootstrap": admission.bootstrap}
             return asked[fetch.request.path](core, "node-1", body)
         return self.primary.vault.handle(fetch.request)
 

@@ -1,4 +1,4 @@
-"""Activation: how a primary admits a secondary (decisions D4, D5, D17); how it connects then: ``connection``.
+"""Activation: how a primary admits a secondary (decisions D4, D5, D17); how it connects then: ``admission``.
 
 1. A primary has an authority of its own, made when it becomes primary; its keys never leave the cluster.
 2. An activation token stands for a bundle: who may connect (a certificate for one id), until when it must be used, at

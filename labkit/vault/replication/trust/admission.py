@@ -1,4 +1,4 @@
-"""Connections: how a secondary proves itself to its primary, and is given the keys (decisions D5, D8, D17).
+"""Admission: whether a primary lets a secondary connect, by what it shows, and what it gives it then (D5, D8, D17).
 
 1. A connection shows the certificate that was issued for its id and a signature over a challenge of the primary's own
    making (``challenge``); it is accepted until the id is revoked.

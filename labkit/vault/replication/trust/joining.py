@@ -12,7 +12,7 @@ from labkit.service.message import Fetch, Request, Response, respond
 from labkit.vault.identifiers import uuid_text
 from labkit.vault.replication import reindex
 from labkit.vault.replication.mode import Mode, WrongMode, advance, by_token
-from labkit.vault.replication.trust import activation, api_certificate, connection
+from labkit.vault.replication.trust import activation, admission, api_certificate
 from labkit.vault.replication.trust.activation import Bundle
 from labkit.vault.seal_keys import SealKeys
 from labkit.vault.sealing.seal import SEAL_CONFIG, SealConfig
@@ -89,7 +89,7 @@ def fetch_bundle(
     bundle = activation.open_sealed_bundle(ctx, token)
     if bundle is not None:
         if ctx.now >= bundle.expires_ns:
-            raise BadRequest(f"the token is over: {connection.EXPIRED.format(format_instant(bundle.expires_ns))}")
+            raise BadRequest(f"the token is over: {admission.EXPIRED.format(format_instant(bundle.expires_ns))}")
         return Fetched(*(yield from _fetch_keys(ctx, bundle, bundle.cluster_addresses)), "")
     bundle, host = yield from _unwrap(ctx, token, primary_api_addr, authorities)
     with saying(spent := SPENT.format(bundle.secondary_id)):
@@ -153,7 +153,7 @@ def _fetch_keys(
     for address in addresses:
         shown, answer = yield from _prove(ctx, bundle, address)
         if shown:
-            answer = yield _fetch(address, connection.BOOTSTRAP, shown)
+            answer = yield _fetch(address, admission.BOOTSTRAP, shown)
             if answer.ok:
                 serving = (address, *(other for other in bundle.cluster_addresses if other != address))
                 return bundle._replace(cluster_addresses=serving), _read_keys(answer.data)
@@ -169,11 +169,11 @@ def _prove(
 ) -> Generator[Fetch, Response, tuple[dict[str, Any] | None, Response]]:
     """Ask an address for a challenge; return what is shown to it there, None when that is not the bundle's primary."""
     asked = {"cluster_id": bundle.cluster_id, "secondary_id": bundle.secondary_id}
-    answer = yield _fetch(address, connection.CHALLENGE, asked)
+    answer = yield _fetch(address, admission.CHALLENGE, asked)
     if not answer.ok:
         return None, answer
     try:
-        return connection.show(bundle, connection.read_challenge(answer.data), ctx.core.settings), answer
+        return admission.show(bundle, admission.read_challenge(answer.data), ctx.core.settings), answer
     except ValueError as error:
         ctx.observe("upstream_refused", address=address, reason=str(error))
         return None, respond(503, {"errors": [f"this is not the primary: {error}"]})

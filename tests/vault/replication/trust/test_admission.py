@@ -1,11 +1,11 @@
-"""Connections: how a primary judges who connects, what a secondary shows and to whom, and who is given keys."""
+"""Admission: how a primary judges who connects, what a secondary shows and to whom, and who is given keys."""
 
 from __future__ import annotations
 
 import pytest
 
 from labkit import Vault
-from labkit.vault.replication.trust import activation, connection
+from labkit.vault.replication.trust import activation, admission
 from labkit.vault.replication.trust.challenge import LIFETIME_NS, Challenge
 
 DAY_NS = 86_400 * 1_000_000_000
@@ -25,11 +25,11 @@ def cores(together):
 def shown(cores, secondary_id="tokyo"):
     """What the secondary shows for a challenge that the primary just made for it."""
     primary, secondary = cores
-    return connection.credentials(secondary, connection.challenge(primary, "tokyo-1", secondary_id))
+    return admission.credentials(secondary, admission.challenge(primary, "tokyo-1", secondary_id))
 
 
 def judged(cores, given, host="tokyo-1", secondary_id="tokyo"):
-    return connection.check_connection(cores[0], secondary_id, host, given)
+    return admission.check_connection(cores[0], secondary_id, host, given)
 
 
 # ---- judging a connection
@@ -69,19 +69,19 @@ def test_a_challenge_counts_for_a_minute(cores, later_ns, why):
 
 def test_a_challenge_is_made_for_a_known_id_only(cores):
     with pytest.raises(ValueError, match="revoked, or never issued"):
-        connection.challenge(cores[0], "tokyo-1", "lima")
+        admission.challenge(cores[0], "tokyo-1", "lima")
 
 
 def test_a_secondary_proves_nothing_to_who_only_poses_as_its_primary(cores):
     primary, secondary = cores
     seen = []
     secondary.observe = lambda kind, **fields: seen.append((kind, fields))
-    honest = connection.challenge(primary, "tokyo-1", "tokyo")
-    to_another = connection.challenge(primary, "lima-1", "tokyo")
+    honest = admission.challenge(primary, "tokyo-1", "tokyo")
+    to_another = admission.challenge(primary, "lima-1", "tokyo")
 
     for false in (Challenge("5", bytes(64)), honest._replace(text="0" + honest.text), to_another):
         with pytest.raises(ValueError, match=NOT_OWN):
-            connection.credentials(secondary, false)
+            admission.credentials(secondary, false)
     assert seen == []
 
 
@@ -103,7 +103,7 @@ def test_each_part_of_them_counts(cores, changed, reason):
 
 def test_nothing_shown_is_not_enough(cores):
     assert judged(cores, {}) == "the certificate is not the one that was issued for this id"
-    assert judged(cores, {}, secondary_id="lima") == connection.NEVER_ISSUED
+    assert judged(cores, {}, secondary_id="lima") == admission.NEVER_ISSUED
 
 
 def test_a_certificate_ends_after_ten_years(cores):
@@ -130,17 +130,17 @@ def test_a_new_authority_outdates_all_certificates(together, cores):
 def asked(cores, **changed):
     """Ask for a challenge as tokyo does."""
     body = {"cluster_id": cores[0].replica.mode.cluster_id, "secondary_id": "tokyo", **changed}
-    return connection.answer_challenge(cores[0], "tokyo-1", body)
+    return admission.answer_challenge(cores[0], "tokyo-1", body)
 
 
 def test_any_node_of_a_primary_makes_challenges_and_none_holds_a_key(together, cores):
     standby = together.lab.parts.nodes["paris-2"].vault.core
-    answer = connection.answer_challenge(
+    answer = admission.answer_challenge(
         standby, "tokyo-1", {"cluster_id": cores[0].replica.mode.cluster_id, "secondary_id": "tokyo"}
     )
 
     assert (answer.status, sorted(answer.data)) == (200, ["challenge", "seal"])
-    given = connection.credentials(cores[1], connection.read_challenge(answer.data))
+    given = admission.credentials(cores[1], admission.read_challenge(answer.data))
     assert judged(cores, given) == ""
 
 
@@ -152,14 +152,14 @@ def test_who_is_not_known_or_of_another_set_gets_no_challenge(cores):
 @pytest.mark.parametrize("data", [None, [], {}, *({"challenge": "5", "seal": seal} for seal in ("zz", 7, None))])
 def test_an_answer_without_a_challenge_is_none(data):
     with pytest.raises(ValueError, match=r"."):
-        connection.read_challenge(data)
+        admission.read_challenge(data)
 
 
 def test_keys_are_given_until_the_activation_is_over(cores):
-    assert connection.bootstrap(cores[0], "tokyo-1", shown(cores)).status == 200
+    assert admission.bootstrap(cores[0], "tokyo-1", shown(cores)).status == 200
     later_ns = cores[0].now() + activation.DEFAULT_TTL_S * SECOND_NS
     cores[0].now = lambda: later_ns
-    refused = connection.bootstrap(cores[0], "tokyo-1", shown(cores))
+    refused = admission.bootstrap(cores[0], "tokyo-1", shown(cores))
 
     assert (refused.status, "had to be used before 20" in refused.errors[0]) == (403, True)
     assert judged(cores, shown(cores)) == "", "who joined in time stays connected"
@@ -168,10 +168,10 @@ def test_keys_are_given_until_the_activation_is_over(cores):
 def test_a_replayed_request_for_keys_is_refused(cores):
     given = shown(cores)
 
-    assert connection.bootstrap(cores[0], "lima-1", given).status == 403
+    assert admission.bootstrap(cores[0], "lima-1", given).status == 403
     now_ns = cores[0].now() + LIFETIME_NS
     cores[0].now = lambda: now_ns
-    assert connection.bootstrap(cores[0], "tokyo-1", given).status == 403
+    assert admission.bootstrap(cores[0], "tokyo-1", given).status == 403
 
 
 # ---- what does not open (C12)
@@ -189,31 +189,31 @@ def test_a_connection_is_refused_while_what_it_is_judged_by_is_damaged(cores, wh
     spoil(cores[0], key)
 
     assert key in judged(cores, given)
-    for refused in (connection.bootstrap(cores[0], "tokyo-1", given), asked(cores)):
+    for refused in (admission.bootstrap(cores[0], "tokyo-1", given), asked(cores)):
         assert (refused.status, key in refused.errors[0]) == (403, True)
 
 
 def test_damaged_credentials_are_shown_to_nobody_and_reported_once(cores):
     tokyo, seen = cores[1], []
-    given = [connection.challenge(cores[0], "tokyo-1", "tokyo") for _ in range(2)]
+    given = [admission.challenge(cores[0], "tokyo-1", "tokyo") for _ in range(2)]
     tokyo.observe = lambda kind, **fields: seen.append((kind, fields))
     spoil(tokyo, activation.CREDENTIALS)
 
     for challenge in given:
         with pytest.raises(ValueError, match="no credentials of a primary"):
-            connection.credentials(tokyo, challenge)
+            admission.credentials(tokyo, challenge)
     assert seen == [("stored value damaged", {"key": activation.CREDENTIALS})]
 
 
 def test_a_cluster_that_is_no_primary_or_sealed_gives_no_keys_to_anybody():
     vault = Vault.dev()
-    for refused in (connection.bootstrap(vault.core, "a", {}), connection.answer_challenge(vault.core, "a", {})):
-        assert (refused.status, refused.errors) == (503, [connection.NO_PRIMARY])
+    for refused in (admission.bootstrap(vault.core, "a", {}), admission.answer_challenge(vault.core, "a", {})):
+        assert (refused.status, refused.errors) == (503, [admission.NO_PRIMARY])
     vault.post("sys/replication/dr/primary/enable")
-    refused = connection.bootstrap(vault.core, "a", {"secondary_id": "a"})
+    refused = admission.bootstrap(vault.core, "a", {"secondary_id": "a"})
     never = "bootstrap refused: the activation of this id was revoked, or never issued"
     assert (refused.status, refused.errors) == (403, [never])
     vault.put("sys/seal")
-    assert connection.bootstrap(vault.core, "a", {}).errors == [connection.NO_PRIMARY]
+    assert admission.bootstrap(vault.core, "a", {}).errors == [admission.NO_PRIMARY]
     with pytest.raises(ValueError, match="no credentials of a primary"):
-        connection.credentials(vault.core, Challenge("", b""))
+        admission.credentials(vault.core, Challenge("", b""))
