@@ -1,11 +1,8 @@
 """Limits of what a client sends: the body's size, depth and members (decision C9), text and numbers that can be kept
-(C13), the length of a path (C14); and the weight of any value on the wire.
+(C13), and the length of a path (C14).
 
-1. ``check_body`` judges a body in one pass, level by level, and raises.  Each container is judged before its members
-   are looked at, so the work is bounded also where one list stands in many places.
-2. ``wire_size`` weighs what is sent through the network.  It judges nothing and never raises (R25): an answer of the
-   service may be larger or deeper than what the service takes.
-3. Both count alike: text as its characters, everything else as a small constant.
+``check_body`` judges a body in one pass, level by level, and raises.  Each container is judged before its members are
+looked at, so the work is bounded also where one list stands in many places.  It counts bytes as ``wire_size`` does.
 """
 
 from __future__ import annotations
@@ -13,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.service.errors import BadRequest, TooLarge
+from labkit.service.wire_size import CONTAINER_BYTES, NAME_BYTES, SCALAR_BYTES, TEXT_BYTES
 
 MAX_REQUEST_BYTES = 33_554_432  # spec, Limits: unless the listener has another
 MAX_DEPTH = 300
@@ -24,20 +22,15 @@ MAX_PATH_SEGMENTS = 64
 
 _TOO_LARGE = 10**MAX_DIGITS
 _INFINITY = float("inf")
-_SCALAR_BYTES = 8
-_TEXT_BYTES = 3  # beside its characters
-_NAME_BYTES = 4  # beside its characters
-_MEMBER_BYTES = _NAME_BYTES + _TEXT_BYTES
-_CONTAINER_BYTES = 2
+_MEMBER_BYTES = NAME_BYTES + TEXT_BYTES
 FEW_MEMBERS = 64
-_CONTAINERS = (dict, list, tuple)
 _NOT_JSON = "failed to decode JSON input: "
 
 
 def check_body(value: Any, limit_bytes: int = 0) -> None:
     """Raise BadRequest for a body that is not JSON, too deep or too wide, TooLarge for one over the limit (0: none)."""
     if type(value) is dict and len(value) <= FEW_MEMBERS:  # most are few texts of ASCII
-        size = _CONTAINER_BYTES
+        size = CONTAINER_BYTES
         for name, member in value.items():
             if type(name) is not str or type(member) is not str or not (name.isascii() and member.isascii()):
                 break
@@ -58,11 +51,11 @@ def check_body(value: Any, limit_bytes: int = 0) -> None:
                 if kind is dict:
                     size += _checked_members(item, deeper)
                 else:
-                    size += _CONTAINER_BYTES
+                    size += CONTAINER_BYTES
                     deeper += item
             else:
                 size += _checked_scalar(item)
-            if size > limit_bytes and limit_bytes and (size > _SCALAR_BYTES or kind is str):
+            if size > limit_bytes and limit_bytes and (size > SCALAR_BYTES or kind is str):
                 raise TooLarge(f"{_NOT_JSON}http: request body too large; the limit is {limit_bytes} bytes")
         level = deeper
         depth += 1
@@ -95,36 +88,6 @@ def is_text(value: Any) -> bool:
     return True
 
 
-def wire_size(value: Any) -> int:
-    """Return about how many bytes a value takes on the wire: a function of the value only, cheap to compute."""
-    size = 0
-    pending = [value]
-    for item in pending:
-        kind = type(item)
-        if kind is str:
-            size += len(item) + _TEXT_BYTES
-        elif kind is dict:
-            size += _CONTAINER_BYTES + _NAME_BYTES * len(item)
-            try:
-                size += len("".join(item))
-            except TypeError:  # a name is not text
-                size += sum([len(name) if type(name) is str else _SCALAR_BYTES for name in item])
-            for member in item.values():
-                kind = type(member)
-                if kind is str:
-                    size += len(member) + _TEXT_BYTES
-                elif kind in _CONTAINERS:
-                    pending.append(member)
-                else:
-                    size += _SCALAR_BYTES
-        elif kind is list or kind is tuple:
-            size += _CONTAINER_BYTES
-            pending += item
-        else:
-            size += _SCALAR_BYTES
-    return size
-
-
 def _too_much(item: Any, depth: int) -> BadRequest:
     if len(item) > MAX_MEMBERS:
         what = f"an object of {len(item)} members" if type(item) is dict else f"a list of {len(item)} items"
@@ -136,7 +99,7 @@ def _too_much(item: Any, depth: int) -> BadRequest:
 
 def _checked_members(item: dict[Any, Any], deeper: list[Any]) -> int:
     """Judge an object's names and texts, put its other members on the list; return the weight of what was judged."""
-    size = _CONTAINER_BYTES + _NAME_BYTES * len(item)
+    size = CONTAINER_BYTES + NAME_BYTES * len(item)
     for name, member in item.items():
         if type(name) is not str:
             raise BadRequest(f"{_NOT_JSON}a member's name is {type(name).__name__}, not text")
@@ -144,7 +107,7 @@ def _checked_members(item: dict[Any, Any], deeper: list[Any]) -> int:
             _check_text(name)
         size += len(name)
         if type(member) is str and member.isascii():
-            size += len(member) + _TEXT_BYTES
+            size += len(member) + TEXT_BYTES
         else:
             deeper.append(member)
     return size
@@ -155,7 +118,7 @@ def _checked_scalar(item: Any) -> int:
     if kind is str:
         if not item.isascii():
             _check_text(item)
-        return len(item) + _TEXT_BYTES
+        return len(item) + TEXT_BYTES
     if kind is int:
         if not -_TOO_LARGE < item < _TOO_LARGE:
             raise BadRequest(f"{_NOT_JSON}a whole number of more than {MAX_DIGITS} digits")
@@ -164,7 +127,7 @@ def _checked_scalar(item: Any) -> int:
             raise BadRequest(f"{_NOT_JSON}{item} is not a JSON number")
     elif item is not None and kind is not bool:
         raise BadRequest(f"{_NOT_JSON}{kind.__name__} is not a JSON value")
-    return _SCALAR_BYTES
+    return SCALAR_BYTES
 
 
 def _check_text(value: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -10,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.service.errors import BadRequest, TooLarge
-from labkit.service.limits import MAX_DEPTH, MAX_MEMBERS, check_body, check_path, is_text, is_whole_number, wire_size
+from labkit.service.limits import MAX_DEPTH, MAX_MEMBERS, check_body, check_path, is_text, is_whole_number
+from labkit.service.wire_size import wire_size
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -23,11 +23,6 @@ def nested(levels):
     for _ in range(levels - 1):
         value = {"a": value}
     return value
-
-
-@given(JSON)
-def test_the_weight_is_near_the_length_on_the_wire(value):
-    assert wire_size(value) <= 3 * len(json.dumps(value, ensure_ascii=False)) + 16
 
 
 @given(JSON)
@@ -50,27 +45,6 @@ def test_a_short_body_is_judged_as_any_other(body):
     for wrong in ({**body, 1: "a"}, {**body, "x": "\ud800"}, {**body, "\ud800": "x"}, {**body, "x": {1}}):
         with pytest.raises(BadRequest):
             check_body(wrong, 1_000)
-
-
-@pytest.mark.parametrize(
-    ("value", "size"),
-    [
-        ("", 3),
-        (None, 8),
-        ("äb", 5),
-        ({}, 2),
-        ({"a": "bc", "d": [1, "x", {"e": None}]}, 2 + (1 + 4 + 2 + 3) + (1 + 4 + 2 + 8 + 4 + 2 + 1 + 4 + 8)),
-        ((1, 2), 18),
-    ],
-)
-def test_the_weight_of_a_value_is_fixed(value, size):
-    assert wire_size(value) == size
-
-
-def test_nothing_is_judged_by_its_weight():
-    assert wire_size(nested(100_000)) == 2 + 99_999 * 7
-    assert wire_size({"a": [1] * (MAX_MEMBERS + 1)}) == 9 + 8 * (MAX_MEMBERS + 1)
-    assert wire_size({"\ud800": "\ud800", 7: b"x", "s": {1}}) > 0
 
 
 def test_depth_is_limited():

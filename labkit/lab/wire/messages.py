@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from labkit.service.limits import is_text, is_whole_number, wire_size
+from labkit.service.limits import is_text, is_whole_number
 from labkit.service.message import Body, Request, Response
+from labkit.service.wire_size import wire_size
 from labkit.vault.replication import shapes
 
 HEADER_BYTES = 160

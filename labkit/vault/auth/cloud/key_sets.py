@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import SECOND_NS
 from labkit.service.encoding import from_base64url
-from labkit.service.limits import wire_size
 from labkit.service.message import Fetch, Request, Response
 from labkit.service.record import NamedTuple
+from labkit.service.wire_size import wire_size
 from labkit.vault.auth.cloud import upstream
 from labkit.vault.auth.cloud.refusals import LoginRefused
 from labkit.vault.auth.cloud.settings import CloudSettings
