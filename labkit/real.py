@@ -49,7 +49,7 @@ def entropy(size_bytes: int) -> bytes:
 
 
 def many_at_once(make: Callable[[bytes], list[T]], size_bytes: int) -> Callable[[], T]:
-    """Return what gives the things that ``make`` makes of so many random bytes, one at each call (rule 3)."""
+    """Return a function that gives one thing at each call: ``make`` makes a list of them of random bytes (rule 3)."""
     pool: list[T] = _new_pool()
 
     def draw() -> T:

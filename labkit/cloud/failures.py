@@ -58,7 +58,7 @@ class CloudFailures:
         self.planned[endpoint] = self.planned.get(endpoint, ()) + (failure,) * times
 
     def limit(self, endpoint: str, per_second: int, burst: int, now_ns: int) -> None:
-        """Let so many requests pass a second, and so many at once."""
+        """Let ``per_second`` requests pass a second, and ``burst`` at once."""
         self.limits[endpoint] = CloudRate(per_second, burst, burst * SECOND_NS, now_ns)
 
     def answer(self, endpoint: str, now_ns: int) -> Response | None:

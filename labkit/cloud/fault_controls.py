@@ -67,7 +67,7 @@ class FaultControls:
             self.observe("cloud restored", endpoint=endpoint)
 
     def throttle(self, endpoint: str, per_second: int, burst: int) -> None:
-        """Let so many requests a second pass, and so many at once; others are 429 with Retry-After."""
+        """Let ``per_second`` requests a second pass, and ``burst`` at once; others are 429 with Retry-After."""
         _endpoint(endpoint)
         for name, rate in (("per_second", per_second), ("burst", burst)):
             whole_number(name, f"a whole number from 1 to {MAX_RATE}", rate, 1, MAX_RATE)

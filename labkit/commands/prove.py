@@ -115,7 +115,7 @@ def _add_nodes(parser: argparse.ArgumentParser, counts: range, default: int, abo
 
 
 def _add_limit(parser: argparse.ArgumentParser) -> None:
-    about = "stop after so many states; 5,000,000 unless given"
+    about = "stop after N states; 5,000,000 unless given"
     parser.add_argument("--max-states", type=at_least_one, metavar="N", help=about)
 
 

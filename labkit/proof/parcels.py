@@ -1,8 +1,9 @@
 """Parcels: messages between a primary and its secondary as values that can be compared, with serials by their role.
 
-A serial is compared with three others only, and for equality only: that of the open question, that of the stream, that
-of the start.  A new one is above all before it, so one that is none of the three never becomes one.  Serials are
-therefore written as numbers that stand for their role, and written again when a step gives the roles to other serials.
+A serial is compared only for equality, and only with the serials of three roles: of the open question, of the stream,
+of the start.  Each new serial is greater than all before it, so a serial without a role never gets one again.  A parcel
+therefore holds, in place of a serial, a number that stands for its role.  When a step gives a role to another serial,
+the parcels in flight are rewritten (``renamed``).
 """
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ class Network:
         lost = stream.lossy and stream.is_lost()
         for _ in range(1 if lost else stream.copies()):
             due_ns = stream.due_ns(now_ns, size_bytes)
-            stream.last_ns = max(stream.last_ns, due_ns)  # so long may one of this epoch arrive
+            stream.last_ns = max(stream.last_ns, due_ns)  # until then one of this epoch may arrive
             epoch = GIVEN_UP if lost else self._epoch
             message = Message(now_ns, source, target, what, payload, size_bytes, epoch)
             self._at(due_ns, ("deliver", target, message))

@@ -7,7 +7,7 @@ from math import hypot
 from typing import NamedTuple
 from unicodedata import east_asian_width
 
-# The widest of the fonts that a page falls back to needs so much of the font's size for a letter, on average.
+# The mean width of a letter, as a part of the font's size, in the widest of the fonts that a page falls back to.
 LETTER = 0.61
 WIDE_LETTER = 1.05
 STEPS = 160

@@ -21,7 +21,7 @@ def ticks(start_ns: int, end_ns: int) -> list[tuple[int, str]]:
 
 
 def round_slice_ns(length_ns: int, count: int) -> int:
-    """Return a round length of which so many or fewer cover a stretch of time."""
+    """Return the least round length of which ``count`` or fewer cover a stretch of time."""
     sizes_ns = (size * MILLISECOND_NS for size in SLICES_MS)
     return next((size_ns for size_ns in sizes_ns if length_ns <= size_ns * count), length_ns)
 

@@ -57,7 +57,7 @@ class SendRequest(NamedTuple):
 
 
 class SetTimer(NamedTuple):
-    """Effect: come back with this payload after a delay, longer or shorter by up to so many parts per million."""
+    """Effect: come back with this payload after a delay, longer or shorter by up to ``spread_ppm`` millionths."""
 
     delay_ns: int
     payload: ClientTimer

@@ -1,8 +1,8 @@
 """Health checks: which nodes answer sys/health as the active node of a primary does; by that traffic is directed.
 
 1. Each round asks every node; what was not answered by the next round has failed.
-2. A node is in service once it answers 200, and out of it after so many failed checks in a row: a standby (429), a
-   disaster-recovery secondary (472), one that is not initialised (501), sealed (503), or silent.
+2. A node is in service once it answers 200.  It is out of service once a number of checks in a row has failed: it is a
+   standby (429), a disaster-recovery secondary (472), not initialised (501), sealed (503), or silent.
 3. Traffic goes to the first node in service, in the order given; to the one that had it last while there is none.
 """
 

@@ -158,7 +158,7 @@ class Invariants:
                 self._found(name, result if isinstance(result, str) else "the check said no")
 
     def on_promotion(self, promotion: Promotion, lost: int, arrears: Arrears) -> None:
-        """A secondary was promoted: so many acknowledged writes are lost, and this had not arrived."""
+        """A secondary was promoted: ``lost`` acknowledged writes are lost, and ``arrears`` had not arrived."""
         survivor, old_primary = promotion.survivor, promotion.old_primary
         writes = _count(lost, "acknowledged write", "acknowledged writes")
         self.planned += promotion.planned

@@ -1,11 +1,11 @@
 """Live certificates: who replicates with whom, held against what was issued and revoked (R18, decision D5).
 
-1. What a primary's node answers to a host is judged: the host is a node, not in the middle in the place of one; its
-   primary has an activation of the id that it names; its cluster was activated with that id, in the reign that lasts.
-2. Who was activated with what is known from what clusters followed, and what ended from revocations and promotions,
-   not from what a connection shows.
-3. What a secondary takes replication from is a node of the cluster that it was activated for, by itself or through a
-   load balancer that passes its connection on.
+1. A primary's node answers as a primary only to a node, not to a host that took a node's place.  The primary knows the
+   id that this node names.  The node's cluster was activated with that id since the primary was promoted last.
+2. Activations are known from what clusters reported that they follow.  Revocations and promotions end them.  What a
+   connection shows is not asked.
+3. A secondary takes replication only from nodes of the cluster that it was activated for: from them, or through a load
+   balancer that passes its connection on.
 """
 
 from __future__ import annotations

@@ -166,12 +166,12 @@ class Secondaries(NodeReplica):
         """Cut off who was revoked, and push what was committed since; ``mode`` is this cluster's now."""
         core = self._core
         if mode != "primary":
-            for secondary_id in sorted(self.connected):  # who takes all that was pushed before
+            for secondary_id in sorted(self.connected):  # in turn: what was pushed before arrives before this
                 self._disconnect(secondary_id, f"not a primary but {mode}")
         elif core.commits != self._judged:
             self._judged = core.commits
             for secondary_id in sorted(self.connected):
-                if not activation.is_known(core, secondary_id):  # who takes nothing more
+                if not activation.is_known(core, secondary_id):  # aside: nothing that was pushed before is taken
                     self._disconnect(secondary_id, "the activation of this id was revoked", aside=True)
         self._push()
 

@@ -46,7 +46,7 @@ class WallClock:
         return self.set_ns + passed_ns
 
     def set(self, offset_ns: int, drift_ppm: int) -> bool:
-        """Make it wrong by so much from now on; return whether that is a change."""
+        """Make it wrong by an offset and a drift from now on; return whether that is a change."""
         changed = (offset_ns, drift_ppm) != (self.error_ns, self.drift_ppm)
         self.offset_ns, self.drift_ppm, self.set_ns = offset_ns, drift_ppm, self._now()
         return changed

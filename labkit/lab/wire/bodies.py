@@ -15,7 +15,7 @@ from labkit.service.message import Response
 
 
 def copied(body: Any, max_values: int = MAX_VALUES) -> Any:
-    """Return a copy of a body that shares no container with it; up to a little more than so many values."""
+    """Return a copy of a body that shares no container with it, of ``max_values`` values or a few more."""
     root, pending = _emptied(body)
     values, depth = 0, 1
     while pending and values <= max_values and depth <= MAX_DEPTH:

@@ -25,7 +25,7 @@ class HostServices(NamedTuple):
 
     - ``now()``: simulated time in nanoseconds
     - ``after(delay_ns, payload, spread_ppm=0)``: give the payload back after a delay, which a draw makes longer or
-      shorter by up to so many parts per million
+      shorter by up to ``spread_ppm`` millionths
     - ``send(source, target, what, message, size_bytes, aside=False)``: send a message to another host, behind the
       bytes that wait on the line, or aside of them
     - ``datagram(source, target, what, message, size_bytes)``: send one that may be lost, come twice, or be overtaken

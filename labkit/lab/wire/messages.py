@@ -184,7 +184,7 @@ class SyncTimer(NamedTuple):
 
 
 class AnnounceTimer(NamedTuple):
-    """Time for a primary's new active node to announce itself again, so many times more."""
+    """Time for a primary's new active node to announce itself again; ``left`` times more after that."""
 
     incarnation: int
     term: int

@@ -37,7 +37,7 @@ function gridItems(cells, what) {
   });
 }
 
-// What a place shows: the path to it, a sentence, and its items in so many columns.
+// What a place shows: the path to it, a sentence, its items, and in how many columns they stand.
 function levelOf(index, page, place) {
   if (place.length === 0) {
     const items = index.trees.map((tree, number) => {
