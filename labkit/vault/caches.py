@@ -39,6 +39,7 @@ class Caches:
         "by_mount",
         "callers",
         "clearances",
+        "followed_keyring",
         "generators",
         "keyring_as_of",
         "leases",
@@ -55,11 +56,12 @@ class Caches:
         self.clearances = Clearances()
         self.generators: dict[int, Any] = {}
         self.leases: Any = None  # the index of leases, once something asked for it
+        self.followed_keyring: bytes | None = None  # the stored keyring that the one in use was found to follow
         self.keyring_as_of = -1  # the store's count of deciding writes at which the keyring in use was the stored one
 
     def clear(self) -> None:
         """Drop every decoded record, memo and live generator, and the index of leases."""
-        self.leases, self.keyring_as_of = None, -1
+        self.leases, self.followed_keyring, self.keyring_as_of = None, None, -1
         for cache in (self.records, self.by_mount, self.routes, self.access_lists, self.callers, self.clearances):
             cache.clear()
         self.generators.clear()

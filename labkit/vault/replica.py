@@ -112,17 +112,12 @@ class Replica:
         return False
 
     def _stored_mode(self) -> Mode:
-        stored, cached = self.storage.get(MODE_KEY), self._caches.records.get(MODE_KEY)
-        if cached is not None and cached[0] is stored:
-            mode: Mode = cached[1]
-            return mode
+        stored = self.storage.get(MODE_KEY)
+        if stored is not None:
+            return self._caches.records.derive(MODE_KEY, stored, _decoded_mode, self._keys)
         from labkit.vault.replication.mode import Mode
 
-        if stored is None:
-            return Mode()
-        mode = Mode.from_bytes(self._keys.decrypt(MODE_KEY, stored))
-        self._caches.records.keep(MODE_KEY, stored, mode)
-        return mode
+        return Mode()
 
     @property
     def is_secondary(self) -> bool:
@@ -148,3 +143,9 @@ class Replica:
         self.reconnects = self.index_stored = False
         if self._journal is not None:
             self._journal.switch_off()
+
+
+def _decoded_mode(value: bytes) -> Mode:
+    from labkit.vault.replication.mode import Mode
+
+    return Mode.from_bytes(value)

@@ -119,6 +119,32 @@ def test_cached_records_are_bounded(monkeypatch):
     assert dict(records) == {"3": (b"", 3)}
 
 
+def test_a_record_is_derived_once_while_the_stored_bytes_are_the_same_object():
+    records, made = CachedRecords(), []
+
+    def make(value):
+        made.append(value)
+        if value == b"bad":
+            raise ValueError("no text")
+        return value.decode()
+
+    first, equal = bytes([65, 66]), bytes(bytearray([65, 66]))
+    assert first is not equal
+    assert [records.derive("a", stored, make) for stored in (first, first, equal, equal)] == ["AB"] * 4
+    assert made == [b"AB", b"AB"]
+    with pytest.raises(ValueError, match="no text"):
+        records.derive("a", b"bad", make)
+    assert dict(records) == {"a": (equal, "AB")}
+
+
+def test_what_is_derived_is_decrypted_first_where_keys_are_given():
+    class Keys:
+        def decrypt(self, key, stored):
+            return key.encode() + stored
+
+    assert CachedRecords().derive("a", b"b", bytes.decode, Keys()) == "ab"
+
+
 def test_clearing_the_caches_keeps_the_objects_that_steps_hold(service):
     records = service.core.caches.records
     records.keep("a", b"", 1)

@@ -139,8 +139,7 @@ class ReplicationLink(NodeReplica):
         if core.replica.reconnects:
             core.replica.reconnects = False
             self.secondaries.reconnect("the primary was asked to recover")
-        cached = core.caches.records.get(MODE_KEY)
-        mode: Mode = core.replica.mode if cached is None or cached[0] is not stored else cached[1]
+        mode = core.replica.mode
         if self.secondaries.connected:
             self.secondaries.serve(mode.mode)
         self._report(mode)

@@ -139,12 +139,7 @@ def _tag_of(stored_mode: bytes | None) -> bytes:
 
 def _present_tag(core: Core) -> bytes:
     """Return the tag of the stored mode, computed once while its bytes are the same object (R22)."""
-    stored, cached = core.storage.get(MODE_KEY) or b"", core.caches.records.get(TAG)
-    if cached is None or cached[0] is not stored:
-        core.caches.records.keep(TAG, stored, _tag_of(stored))
-        return _tag_of(stored)
-    tag: bytes = cached[1]
-    return tag
+    return core.caches.records.derive(TAG, core.storage.get(MODE_KEY) or b"", _tag_of)
 
 
 def _stored_addresses(ctx: Context) -> list[Any] | None:

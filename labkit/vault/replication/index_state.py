@@ -80,21 +80,19 @@ def _store(ctx: Context, reigns: activation.Reigns) -> None:
 
 def _own_name(core: Core) -> bytes:
     """Return the short names of replication set and reign of a primary; empty on any other node (R22)."""
-    records, stored = core.caches.records, core.storage.get(activation.AUTHORITY)
+    stored = core.storage.get(activation.AUTHORITY)
     if stored is None:
         return b""
-    cached = records.get(OWN_NAME)
-    if cached is not None and cached[0] is stored:
-        known: bytes = cached[1]
-        return known
+
+    def named(authority: bytes) -> bytes:
+        certificate = decode_record(core.keys.decrypt(activation.AUTHORITY, authority))[1]
+        return _name_of(core.replica.mode.cluster_id) + _name_of(certificate)
+
     try:
-        certificate = decode_record(core.keys.decrypt(activation.AUTHORITY, stored))[1]
+        return core.caches.records.derive(OWN_NAME, stored, named)
     except BarrierError:
         core.note_damage(activation.AUTHORITY)
         return b""
-    name = _name_of(core.replica.mode.cluster_id) + _name_of(certificate)
-    records.keep(OWN_NAME, stored, name)
-    return name
 
 
 def _name_of(text: str) -> bytes:

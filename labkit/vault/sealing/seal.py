@@ -212,14 +212,13 @@ def reload_keyring(core: Core) -> None:
     stored, keys = core.storage.get(KEYRING), core.keys
     if keys.barrier is None or stored is None:
         return
-    cached = core.caches.records.get(KEYRING)
-    if cached is not None and cached[0] is stored:
+    if core.caches.followed_keyring is stored:
         core.caches.keyring_as_of = core.storage.deciding_writes
         return
     assert keys.root_key is not None
     replicated, held = decrypted(stored, keys.root_key), keys.barrier.keyring
     if replicated is not None and replicated[-1] == held[-1] and together(held, replicated) == held:
-        core.caches.records.keep(KEYRING, stored, None)  # no other record is looked at: a restored node does the same
+        core.caches.followed_keyring = stored  # no other record is looked at: a restored node does the same
         return
     root_key = passed_on(core) or keys.root_key
     opened = open_keyring(core, root_key)
@@ -234,7 +233,7 @@ def reload_keyring(core: Core) -> None:
     if (root_key, opened.keyring) != (keys.root_key, held):
         keys.install(root_key, opened.keyring)
     if opened.is_whole:
-        core.caches.records.keep(KEYRING, stored, None)
+        core.caches.followed_keyring = stored
 
 
 def awaits_root_key(core: Core) -> bool:
@@ -242,8 +241,7 @@ def awaits_root_key(core: Core) -> bool:
     stored, keys = core.storage.get(KEYRING), core.keys
     if keys.root_key is None or stored is None:
         return False
-    cached = core.caches.records.get(KEYRING)
-    return not (cached is not None and cached[0] is stored) and decrypted(stored, keys.root_key) is None
+    return core.caches.followed_keyring is not stored and decrypted(stored, keys.root_key) is None
 
 
 def has_own_keyring(core: Core) -> bool:

@@ -13,6 +13,13 @@ Record = TypeVar("Record")
 MAX_CACHED_RECORDS = 65_536
 
 
+class Keys(Protocol):
+    """What decrypts stored bytes."""
+
+    def decrypt(self, key: str, stored: bytes) -> bytes:
+        """Decrypt a key's stored bytes."""
+
+
 class CachedRecords(dict[str, tuple[bytes, Any]]):
     """Decoded records by key, each with the stored bytes it came from: valid while they are the same object (R22)."""
 
@@ -23,6 +30,19 @@ class CachedRecords(dict[str, tuple[bytes, Any]]):
         if len(self) >= MAX_CACHED_RECORDS:
             self.clear()
         self[key] = (stored, record)
+
+    def derive(self, key: str, stored: bytes, make: Callable[[bytes], Record], keys: Keys | None = None) -> Record:
+        """Return what is kept of a key while its stored bytes are the same object, else what is made of them now.
+
+        ``make`` is passed the bytes, decrypted where ``keys`` are given.  One key has one ``make``.  What it makes must
+        be immutable, as it is shared; when it raises, nothing is kept.
+        """
+        cached = self.get(key)
+        if cached is not None and cached[0] is stored:
+            return cached[1]  # type: ignore[no-any-return]  # what make returned for these very bytes
+        record = make(stored if keys is None else keys.decrypt(key, stored))
+        self.keep(key, stored, record)
+        return record
 
 
 class Reader(Protocol):
@@ -98,12 +118,7 @@ class StorageView:
         stored = step.read(full) if step.writes else step.source.read(full)
         if stored is None:
             return None
-        cached = self._records.get(full)
-        if cached is not None and cached[0] is stored:
-            return cached[1]  # type: ignore[no-any-return]  # what decode made of these very bytes
-        record = decode(step.decrypt(full, stored))
-        self._records.keep(full, stored, record)
-        return record
+        return self._records.derive(full, stored, decode, step)
 
     def put(self, key: str, value: bytes, record: Any = None, due_ns: int = 0) -> None:
         """Encrypt and write a value when the step commits.

@@ -86,22 +86,26 @@ def find_route(ctx: Context, found: Context | None = None) -> None:
     if asked:
         key = (key, asked)
     table = ctx.source.read(MOUNTS) if ctx.keys.barrier is not None else None
-    cached = ctx.core.caches.routes.get(key)
-    if cached is not None and cached[0] is table and (not cached[1].tables or _are_same(ctx, cached[1].tables)):
-        resolved: ResolvedRoute = cached[1]
-    elif found is not None and found.resolved is not None and _holds(found, found.resolved, table):
-        resolved = found.resolved
-    else:
-        resolved = resolve(ctx, table)
-        ctx.new_route = (key, table)
+    resolved: ResolvedRoute | None = ctx.core.caches.routes.get(key)
+    if resolved is None or not _holds(ctx, resolved, table):
+        resolved = None if found is None or found.new_route is None else found.resolved
+        if resolved is None or resolved.tables or resolved.table is not table:
+            resolved = resolve(ctx, table)
+            ctx.new_route = key
     ctx.resolved = resolved
     ctx.operation, ctx.path = resolved.operation, resolved.path
     ctx.body = (request.body or {}) if resolved.operation in ("write", "patch") else resolved.query
 
 
-def _holds(found: Context, resolved: ResolvedRoute, table: bytes | None) -> bool:
-    """Whether a route of the root namespace was found in this stored mount table."""
-    return found.new_route is not None and found.new_route[1] is table and not resolved.tables
+def _holds(ctx: Context, resolved: ResolvedRoute, table: bytes | None) -> bool:
+    """Whether a route was found in the mount tables that are stored.
+
+    None that was found in a table of a namespace holds on a tape, where a memo must not change what is read (R2).
+    """
+    if resolved.table is not table:
+        return False
+    others = resolved.tables
+    return not others or (not ctx.is_taped and all(ctx.source.read(key) is stored for key, stored in others))
 
 
 def is_for_active_node(core: Core, request: Request) -> bool:
@@ -123,13 +127,13 @@ def keep_route(ctx: Context) -> None:
     """Put a route that was not in the memo into it, once the caller is known, or if no other path has it (C14)."""
     if ctx.new_route is None or (ctx.caller is None and not _has_one_path(ctx)):
         return
-    key, table = ctx.new_route
+    key = ctx.new_route
     if (len(key) if type(key) is str else len(key[0]) + len(key[1])) > MAX_CACHED_ROUTE_CHARACTERS:
         return
     routes = ctx.core.caches.routes
     if len(routes) >= MAX_CACHED_ROUTES:
         routes.clear()
-    routes[key] = (table, ctx.resolved)
+    routes[key] = ctx.resolved
 
 
 def _has_one_path(ctx: Context) -> bool:
@@ -170,7 +174,7 @@ def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:
             match = error
     flags = match.route.flags if isinstance(match, Match) else frozenset()
     return ResolvedRoute(
-        operation, path, query, mount, match, flags, place.namespace, tuple(place.tables), place.locked
+        operation, path, query, mount, match, flags, place.namespace, stored, tuple(place.tables), place.locked
     )
 
 
@@ -220,18 +224,11 @@ class _Place:
     def _read(self, key: str, stored: bytes | None) -> MountTable:
         if stored is None:
             return MountTable(())
-        records = self._ctx.records
-        cached = records.get(key)
-        if cached is not None and cached[0] is stored:
-            known: MountTable = cached[1]
-            return known
         try:
-            table = decode_table(self._ctx.decrypt(key, stored))
+            return self._ctx.records.derive(key, stored, decode_table, self._ctx)
         except BarrierError as error:  # the system's own paths still answer (C12)
             self.damage = error
             return MountTable(())
-        records.keep(key, stored, table)
-        return table
 
 
 def _named(ctx: Context, path: str) -> str:
@@ -245,11 +242,6 @@ def _named(ctx: Context, path: str) -> str:
     if any(part in (".", "..") for part in asked.split("/")):
         raise BadRequest("relative paths not supported")
     return asked + "/"
-
-
-def _are_same(ctx: Context, tables: tuple[tuple[str, bytes | None], ...]) -> bool:
-    """Whether mount tables are stored as they were; never on a tape, where a memo must not change what is read (R2)."""
-    return not ctx.is_taped and all(ctx.source.read(key) is stored for key, stored in tables)
 
 
 def check_namespace(ctx: Context) -> None:
