@@ -120,8 +120,8 @@ class EngineContext(Protocol):
         """The edition of the service: enterprise or community."""
 
     @property
-    def may_fetch(self) -> bool:
-        """Whether the handler may be a generator that yields Fetches."""
+    def is_taped(self) -> bool:
+        """Whether what is read comes from a tape: only then may the handler be a generator that yields Fetches."""
 
     def managed_key(self, name: str, key_id: str) -> ManagedKey | None:
         """Return the managed key of a name or, without one, of an id."""
@@ -156,8 +156,8 @@ class Context:
         "headers",
         "is_create",
         "is_quiet",
+        "is_taped",
         "keys",
-        "may_fetch",
         "new_route",
         "now",
         "operation",
@@ -178,7 +178,7 @@ class Context:
     def __init__(self, core: Core, request: Request, now: int, source: ContextSource | None = None) -> None:
         self.core, self.request, self.now = core, request, now
         self.source: ContextSource = source or core
-        self.may_fetch = self.source is not core  # whether the handler may be a generator that yields Fetches
+        self.is_taped = self.source is not core  # then every read is made, and no memo replaces one
         self.keys: SealKeys = core.keys
         self.records = core.caches.records
         self.writes: dict[str, bytes | None] = {}
@@ -217,7 +217,7 @@ class Context:
         """The mount's own part of the store."""
         if self._storage is None:
             core, mount = self.core, self.mount
-            if self.may_fetch:
+            if self.is_taped:
                 self._storage = StorageView(self, mount.prefix)  # the tape holds values, not which cache they came from
             else:
                 prefix, records = core.caches.by_mount.get(mount.uuid) or mount_caches.storage_of(core, mount)
@@ -286,11 +286,6 @@ class Context:
     def joined(self) -> SealKeys | None:
         """The keys that hold once this step commits, of a step that joins a replication set; else None."""
         return None if self.keys is self.core.keys else self.keys
-
-    @property
-    def is_taped(self) -> bool:
-        """Whether this context reads from a tape: then every read is made, and no memo replaces one."""
-        return self.may_fetch
 
     def managed_key(self, name: str, key_id: str) -> ManagedKey | None:
         """Return the managed key of a name or, without one, of an id."""

@@ -42,7 +42,7 @@ class DecryptRequest(NamedTuple):
 
 def decrypt(ctx: EngineContext, asked: DecryptRequest) -> Any:
     """Decrypt one ciphertext, or each item of a batch.  With an external key it fetches."""
-    if ctx.may_fetch:
+    if ctx.is_taped:
         return external_ciphertexts.decrypt(ctx, asked)
     if asked.batch_input is not None:
         items = batch.read_items(asked.batch_input, batch.DECRYPT_MEMBERS)

@@ -79,7 +79,7 @@ def key_exists(ctx: EngineContext, name: str) -> bool:
 
 def encrypt(ctx: EngineContext, asked: EncryptRequest) -> Any:
     """Encrypt one plaintext, or each item of a batch.  With an external key it fetches."""
-    if ctx.may_fetch:
+    if ctx.is_taped:
         return external_ciphertexts.encrypt(ctx, asked)
     storage = ctx.storage
     if asked.batch_input is not None:

@@ -49,7 +49,7 @@ def sign(ctx: EngineContext, asked: SignRequest) -> Any:
     keyring = read_keyring(ctx.storage, asked.name)
     if keyring is None:
         raise BadRequest("signing key not found")
-    if ctx.may_fetch:
+    if ctx.is_taped:
         return external_signatures.sign(ctx, keyring, scheme, asked)
     if not (keyring.signers or keyring.key_type.signs):
         raise BadRequest(f"key type {keyring.type} does not support signing")

@@ -64,12 +64,12 @@ def verify(ctx: EngineContext, asked: VerifyRequest) -> Any:
             "hmac": asked.hmac,
             "context": asked.context,
         }
-        if ctx.may_fetch and asked.hmac is None:
+        if ctx.is_taped and asked.hmac is None:
             return _outside(ctx, asked)
         return {"valid": _judge(ctx, asked, asked.hmac is not None)(item)}
     items = batch.read_texts(asked.batch_input, batch.VERIFY_MEMBERS)
     hmac = _are_hmacs(items)
-    if ctx.may_fetch and not hmac:
+    if ctx.is_taped and not hmac:
         return _outside(ctx, asked)
     judge = _judge(ctx, asked, hmac)
 
