@@ -76,7 +76,7 @@ def make_authority(common_name: str, entropy: Entropy, now_ns: int, lifetime_s: 
         .add_extension(_key_usage(signs_certificates=True), critical=True)
         .sign(key, None)
     )
-    return Identity(private, _pem(certificate))
+    return Identity(private, certificate_pem(certificate))
 
 
 def issue_client_certificate(
@@ -111,7 +111,7 @@ def issue_client_certificate(
         .add_extension(authority_key, critical=False)
         .sign(signer, None)
     )
-    return Identity(private, _pem(certificate))
+    return Identity(private, certificate_pem(certificate))
 
 
 def check_client_certificate(certificate: str, authority_certificate: str, now_ns: int) -> str:
@@ -199,7 +199,8 @@ def _key_usage(*, signs_certificates: bool) -> x509.KeyUsage:
     )
 
 
-def _pem(certificate: x509.Certificate) -> str:
+def certificate_pem(certificate: x509.Certificate) -> str:
+    """Write a certificate as PEM."""
     from cryptography.hazmat.primitives.serialization import Encoding
 
     return certificate.public_bytes(Encoding.PEM).decode()

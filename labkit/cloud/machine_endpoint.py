@@ -16,7 +16,7 @@ from labkit.service.message import Response, respond
 
 HOST = "169.254.169.254"
 TOKEN_PATH, INSTANCE_PATH = "/metadata/identity/oauth2/token", "/metadata/instance"
-TOKEN_VERSION, INSTANCE_VERSION = "2018-02-01", "2021-02-01"
+TOKEN_VERSION = "2018-02-01"
 MIN_LEFT_S = 300
 MAX_KEPT_TOKENS = 1_024
 

@@ -102,8 +102,6 @@ class SigningKeys:
         assert self.next is not None
         self.current, self.next = self.next, self._make()
         self.published = (*[key for key in self.published if key.kid != taken.kid], self.next)
-        if self.current not in self.published:
-            self.published = (*self.published, self.current)
         return self.current.kid
 
     def hold(self) -> None:

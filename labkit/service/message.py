@@ -15,6 +15,7 @@ from labkit.service.record import NamedTuple, new
 Body = dict[str, Any]
 
 JSON_TYPE = "application/json"
+MERGE_PATCH = "application/merge-patch+json"
 
 USUAL_HEADERS = {"Content-Type": JSON_TYPE, "Cache-Control": "no-store"}
 """What every answer has."""

@@ -17,6 +17,7 @@ from textwrap import dedent
 from typing import Any, NamedTuple
 
 from labkit.service.fields import Field
+from labkit.service.message import JSON_TYPE, MERGE_PATCH
 from labkit.service.openapi_answers import ANSWER_SCHEMAS, TEXT, TEXTS, Node, answers_of, shared_answers
 from labkit.service.routing import OPERATIONS, Route
 
@@ -287,7 +288,7 @@ def _marked(text: str) -> str:
 
 
 def _body(route: Route, fields: list[Field]) -> Node:
-    kind = "application/merge-patch+json" if route.operation == "patch" else "application/json"
+    kind = MERGE_PATCH if route.operation == "patch" else JSON_TYPE
     schema: Node = {
         "type": "object",
         "properties": {field.name: {"description": field.help, **_schema(field)} for field in fields},

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from labkit.service.message import Body, Response
-
-MERGE_PATCH = "application/merge-patch+json"
+from labkit.service.message import MERGE_PATCH, Body, Response
 
 Headers = Mapping[str, str]
 

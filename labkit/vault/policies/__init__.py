@@ -77,7 +77,6 @@ path "sys/wrapping/unwrap" { capabilities = ["update"] }
 """
 
 ROOT, DEFAULT, RESPONSE_WRAPPING = "root", "default", "response-wrapping"
-NO_TEXT = "'policy' parameter not supplied or empty"
 
 
 def why_not_written(name: str) -> str | None:

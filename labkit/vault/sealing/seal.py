@@ -177,12 +177,6 @@ def combine_shares(shares: tuple[bytes, ...], text: Callable[[str], str]) -> byt
         raise BadRequest(text(str(error))) from None
 
 
-def unseal_with_root_key(core: Core, root_key: bytes) -> None:
-    """Unseal with the root key itself; raise BadRequest when it does not decrypt the stored keyring."""
-    core.keys.install(root_key, check_root_key(core, root_key, "invalid key: "))
-    _begin(core)
-
-
 def _begin(core: Core) -> None:
     """Derive again, for new keys, what a node keeps in memory."""
     core.caches.clear()

@@ -16,13 +16,13 @@ from labkit.service.message import Reply
 from labkit.service.routing import Route
 from labkit.vault import leases, tokens
 from labkit.vault.auth.lifetime import asked_seconds
+from labkit.vault.auth.token.revocation import tidy
 from labkit.vault.mounts import read_table
 from labkit.vault.token_record import IDS, Token
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
 
-TIDY_STARTED = "Tidy operation successfully started. It is complete with this answer."
 IRREVOCABLE = "irrevocable"
 MAX_LISTED = 10_000
 
@@ -108,13 +108,6 @@ def _revoke_below(ctx: Context, prefix: str) -> None:
 
 def _done(sync: bool | None) -> Reply | None:
     return Reply(status=202) if sync is False else None
-
-
-def tidy(ctx: Context) -> Reply:
-    """Delete what is left of tokens that no longer exist."""
-    tokens.tidy(ctx)
-    ctx.warn(TIDY_STARTED)
-    return Reply(status=202)
 
 
 def count(ctx: Context, type: str | None) -> dict[str, Any]:  # noqa: A002 - the field's own name

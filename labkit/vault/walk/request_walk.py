@@ -25,7 +25,7 @@ from labkit.service.errors import (
     to_response,
 )
 from labkit.service.limits import check_body, is_text
-from labkit.service.message import Response, Unreadable
+from labkit.service.message import MERGE_PATCH, Response, Unreadable
 from labkit.service.record import new
 from labkit.service.routing import Match, parse_fields
 from labkit.vault import audit, quotas, token_record, tokens
@@ -43,7 +43,6 @@ from labkit.vault.walk import request_answer, request_route
 
 CAPABILITIES = {"read": READ, "list": LIST, "patch": PATCH, "delete": DELETE}
 
-MERGE_PATCH = "application/merge-patch+json"
 MAX_CACHED_CALLERS = 8_192
 
 READ_CLOSELY = frozenset(("x-vault-token", "x-vault-wrap-ttl"))

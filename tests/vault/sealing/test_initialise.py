@@ -13,7 +13,7 @@ from labkit.service.errors import BadRequest
 from labkit.vault.context import own_work
 from labkit.vault.core import Environment
 from labkit.vault.sealing.initialise import CLUSTER, initialise, prepare, read_cluster
-from labkit.vault.sealing.seal import seal, unseal, unseal_with_root_key
+from labkit.vault.sealing.seal import seal, unseal
 from labkit.vault.sealing.shamir import combine
 from labkit.vault.storage.memory import MemoryStorage
 
@@ -44,7 +44,7 @@ def test_any_three_of_five_shares_open_it(blank: Vault) -> None:
 def test_a_lone_share_is_the_key_itself(blank: Vault) -> None:
     made = initialise(blank.core, 1, 1)
     assert [len(share) for share in made.keys] == [32]
-    unseal_with_root_key(blank.core, made.keys[0])
+    unseal(blank.core, made.keys[0])
     assert not blank.sealed
 
 
@@ -82,7 +82,7 @@ def test_nothing_that_is_returned_is_stored_or_shown(blank: Vault) -> None:
 
 def test_what_a_new_cluster_has(blank: Vault) -> None:
     made = initialise(blank.core, 1, 1)
-    unseal_with_root_key(blank.core, made.keys[0])
+    unseal(blank.core, made.keys[0])
     token = {"X-Vault-Token": made.root_token}
 
     def get(path: str):

@@ -22,7 +22,6 @@ from labkit.vault.sealing.seal import (
     reload_keyring,
     seal_state,
     unseal,
-    unseal_with_root_key,
 )
 from labkit.vault.sealing.stored_keys import OWN_KEYRING, ROOT_KEY
 from labkit.vault.storage.barrier import KEYRING, BarrierError, encrypt_keyring, new_keyring
@@ -238,17 +237,20 @@ def test_a_seal_configuration_that_cannot_be_read_is_named(service):
         read_config(service.core)
 
 
-def test_a_root_key_unseals_by_itself_and_another_does_not(service, observed):
-    root_key = service.core.keys.root_key
+def test_shares_that_combine_to_another_root_key_are_refused(service, observed):
+    first, *others = map(bytes.fromhex, service.unseal_keys[:3])
     service.put("sys/seal")
+    for share in others:
+        unseal(service.core, share)
     with pytest.raises(BadRequest) as refused:
-        unseal_with_root_key(service.core, bytes(32))
+        unseal(service.core, bytes([first[0] ^ 1]) + first[1:])
     assert refused.value.errors == (
         "invalid key: failed to decrypt keys from storage: "
         "the key shares given do not combine to this cluster's root key",
     )
     assert service.sealed
-    unseal_with_root_key(service.core, root_key)
+    for share in (first, *others):
+        unseal(service.core, share)
 
     assert not service.sealed
     assert observed == [("sealed", {"reason": observed[0][1]["reason"]}), ("unsealed", {})]

@@ -11,6 +11,7 @@ MANAGED_NAME = text("managed_key_name", "name of the managed key, for keys of ty
 MANAGED_ID = text("managed_key_id", "id of the managed key, where it is not named", "")
 
 PLAINTEXT = text("plaintext", "data to encrypt, in base64; may be empty")
+MISSING_PLAINTEXT = "missing plaintext to encrypt"
 INPUT = text("input", "data to work on, in base64")
 CIPHERTEXT = text("ciphertext", "ciphertext as the service gave it: vault:v<version>:<base64>")
 CONTEXT = text("context", "context for key derivation, in base64; required when the key is derived")

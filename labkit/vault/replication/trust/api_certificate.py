@@ -14,6 +14,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from labkit.keymaking import certificate_pem
 from labkit.service.durations import SECOND_NS, format_instant
 from labkit.service.message import Response, respond
 
@@ -78,7 +79,7 @@ def authorities_in(content: bytes) -> tuple[str, ...]:
         raise ValueError("it holds no certificate in PEM form")
     try:
         found = x509.load_pem_x509_certificates(content)
-        return tuple(_pem(certificate) for certificate in found)
+        return tuple(certificate_pem(certificate) for certificate in found)
     except (ValueError, x509.InvalidVersion):
         raise ValueError("it holds what is not an X.509 certificate in PEM form") from None
 
@@ -135,7 +136,7 @@ def _make(cluster: str, hosts: tuple[str, ...], entropy: Entropy, now_ns: int) -
     private = key.private_bytes(forms.Encoding.PEM, forms.PrivateFormat.PKCS8, forms.NoEncryption())
     return {
         AUTHORITY_FILE: authority.certificate.encode(),
-        CERTIFICATE_FILE: _pem(certificate).encode(),
+        CERTIFICATE_FILE: certificate_pem(certificate).encode(),
         KEY_FILE: private,
     }
 
@@ -163,12 +164,6 @@ def _load(pem: str) -> x509.Certificate:
     from cryptography import x509
 
     return x509.load_pem_x509_certificate(pem.encode())
-
-
-def _pem(certificate: x509.Certificate) -> str:
-    from cryptography.hazmat.primitives.serialization import Encoding
-
-    return certificate.public_bytes(Encoding.PEM).decode()
 
 
 def _is_issued_by(presented: x509.Certificate, authority: x509.Certificate, now_ns: int) -> bool:

@@ -35,6 +35,7 @@ from labkit.vault.engines.transit.parameters import (
     CONTEXT,
     CONVERGENT,
     KEY_VERSION,
+    MISSING_PLAINTEXT,
     NAME,
     NONCE,
     PARTIAL_FAILURE,
@@ -42,8 +43,6 @@ from labkit.vault.engines.transit.parameters import (
     REFERENCE,
 )
 from labkit.vault.engines.transit.settings import upsert_disabled
-
-MISSING_PLAINTEXT = "missing plaintext to encrypt"
 
 SHARED_NONCE = (
     "associated_data does not enter the nonce of convergent encryption: equal plaintexts with different "

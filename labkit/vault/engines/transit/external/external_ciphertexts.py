@@ -22,9 +22,8 @@ from labkit.vault.engines.transit.external.external_keys import (
     work_in_store,
 )
 from labkit.vault.engines.transit.keyring import Keyring, existing_keyring
+from labkit.vault.engines.transit.parameters import MISSING_PLAINTEXT
 from labkit.vault.managed_keys import ManagedKey
-
-MISSING_PLAINTEXT = "missing plaintext to encrypt"
 
 
 def encrypt(ctx: EngineContext, asked: Any) -> Asking:
