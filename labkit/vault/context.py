@@ -6,7 +6,7 @@
 3. What a context gives comes from its source: the node, or a tape over it (``suspension``), from which a request that
    fetches is replayed.  Its handler reads the node only through its context; settings are read directly, as they never
    change (R2).
-4. Engines are written against ``EngineContext``, which has no full storage, no core and no other mounts.
+4. Engines are written against ``EngineContext``, which a context is too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from labkit.service.errors import NODE_SEALED, Unavailable
 from labkit.service.message import Body, Request
-from labkit.service.record import NamedTuple
 from labkit.vault import mount_caches
 from labkit.vault.mounts import ROOT
 from labkit.vault.replication import MODE_KEY
@@ -25,14 +24,14 @@ from labkit.vault.seal_keys import SEALED, SealKeys
 from labkit.vault.storage.storage_view import StorageView
 
 if TYPE_CHECKING:
+    from labkit.vault.caller import Caller
     from labkit.vault.core import Core
+    from labkit.vault.engine_context import EngineContext
     from labkit.vault.managed_keys import ManagedKey
     from labkit.vault.mounts import Mount, Namespace, ResolvedRoute
-    from labkit.vault.policies import Acl
     from labkit.vault.replication.mode import Mode
     from labkit.vault.storage import Names
     from labkit.vault.storage.nonce_counts import NonceCounts
-    from labkit.vault.token_record import Token
 
 NONCES_PER_DRAW = 4
 
@@ -68,75 +67,6 @@ class ContextSource(Protocol):
 
     def note_due(self, key: str, when_ns: int, /) -> None:
         """Note when something in a key's record falls due."""
-
-
-class Caller(NamedTuple):
-    """The caller: its token's record, the hash it is stored under, what its policies allow, and its namespace."""
-
-    token: Token
-    digest: str
-    acl: Acl
-    namespace: Namespace = ROOT
-
-    def __repr__(self) -> str:
-        return f"Caller({self.token.display_name})"
-
-
-class EngineContext(Protocol):
-    """One request as an engine sees it: of the store it has only its own mount's part."""
-
-    request: Request
-    request_id: str
-    operation: str
-    path: str
-    body: Body
-    now: int
-    is_create: bool
-    caller: Caller | None
-    warnings: list[str]
-
-    @property
-    def mount(self) -> Mount:
-        """The mount that answers."""
-
-    @property
-    def storage(self) -> StorageView:
-        """The mount's own part of the store."""
-
-    @property
-    def service_version(self) -> str:
-        """The version of the service that this node runs."""
-
-    @property
-    def fips(self) -> bool:
-        """Whether the service runs in FIPS 140-2 mode."""
-
-    @property
-    def nonce_limit(self) -> int:
-        """How many messages a key may encrypt with random nonces before each answer warns."""
-
-    @property
-    def edition(self) -> str:
-        """The edition of the service: enterprise or community."""
-
-    @property
-    def is_taped(self) -> bool:
-        """Whether what is read comes from a tape: only then may the handler be a generator that yields Fetches."""
-
-    def managed_key(self, name: str, key_id: str) -> ManagedKey | None:
-        """Return the managed key of a name or, without one, of an id."""
-
-    def entropy(self, count: int) -> bytes:
-        """Draw random bytes."""
-
-    def draw_once(self, kind: str, count: int) -> int | None:
-        """Draw a number below ``count`` that this seeded world has not drawn of its kind; None with real entropy."""
-
-    def warn(self, text: str) -> None:
-        """Add a warning to the answer."""
-
-    def observe(self, kind: str, **fields: Any) -> None:
-        """Report to the node's observer; never a secret."""
 
 
 class Context:

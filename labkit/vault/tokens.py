@@ -25,7 +25,8 @@ from labkit.vault.storage.barrier import BarrierError
 from labkit.vault.token_record import ACCESSORS, CHILDREN, IDS, Token, decode_token, digest_of, encode_token
 
 if TYPE_CHECKING:
-    from labkit.vault.context import Caller, Context
+    from labkit.vault.caller import Caller
+    from labkit.vault.context import Context
     from labkit.vault.core import Core
     from labkit.vault.storage.storage_view import StorageView
 

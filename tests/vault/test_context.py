@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 
 from labkit import Vault
 from labkit.service.errors import NODE_SEALED, NotFound, Unavailable
 from labkit.service.message import Request
-from labkit.vault.context import NONCES_PER_DRAW, Caller, Context, as_engines_see, own_work
+from labkit.vault.context import NONCES_PER_DRAW, Context, as_engines_see, own_work
 from labkit.vault.core import Core
 from labkit.vault.mounts import Mount, ResolvedRoute
-from labkit.vault.policies import Acl
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.mode import Mode, advance
 from labkit.vault.seal_keys import SealKeys
-from labkit.vault.token_record import Token
 from labkit.vault.walk.suspension import Tape
 
 REQUEST = Request("GET", "")
@@ -59,10 +55,6 @@ def test_a_step_knows_whether_it_joins_a_set_or_is_played_from_a_tape(service):
     ctx.keys = SealKeys()
     assert ctx.joined is ctx.keys
     assert Context(service.core, REQUEST, 0, Tape(service.core, ())).is_taped
-
-
-def test_a_caller_shows_a_name_and_no_token():
-    assert repr(Caller(Token("accessor", ("default",), "", "token-ada"), "digest", Acl(()))) == "Caller(token-ada)"
 
 
 def test_a_listing_shows_the_names_that_a_step_writes_and_not_those_it_deletes(service):
@@ -110,58 +102,6 @@ def test_no_two_writes_have_the_same_nonce(service):
     assert len(set(nonces)) == len(nonces)
     assert {len(nonce) for nonce in nonces} == {12}
     assert ctx.nonce(12) != Context(service.core, REQUEST, 0).nonce(12)
-
-
-def engine_modules(checkout):
-    """Every module of every engine, parsed."""
-    paths = sorted((checkout / "labkit" / "vault" / "engines").rglob("*.py"))
-    assert len(paths) > 20
-    return [(path.name, ast.parse(path.read_text())) for path in paths]
-
-
-def test_engines_name_no_other_context(checkout):
-    """The type checker then holds them to what ``EngineContext`` has: no whole store, no core, no other mounts."""
-    imported = {
-        (name, alias.name)
-        for name, tree in engine_modules(checkout)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module == "labkit.vault.context"
-        for alias in node.names
-    }
-
-    assert {alias for _, alias in imported} == {"EngineContext"}
-    assert len(imported) > 10
-
-
-def test_every_handler_of_an_engine_declares_its_context(checkout):
-    """An undeclared one could be reached into unchecked."""
-    undeclared = [
-        f"{name}:{node.name}"
-        for name, tree in engine_modules(checkout)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef)
-        for argument in node.args.args
-        if argument.arg == "ctx" and ast.unparse(argument.annotation or ast.Name("nothing")) != "EngineContext"
-    ]
-
-    assert undeclared == []
-
-
-def test_engines_reach_nothing_private_and_no_core(checkout):
-    reached = [
-        f"{name}:{node.lineno} {ast.unparse(node)}"
-        for name, tree in engine_modules(checkout)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-        and ((node.attr.startswith("_") and not node.attr.startswith("__")) or node.attr in FORBIDDEN)
-        and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
-        and node.attr not in ("_replace", "_asdict", "_fields")  # named tuples' own
-    ]
-
-    assert reached == []
-
-
-FORBIDDEN = {"core", "full_storage", "source", "resolved"}
 
 
 def test_a_step_shows_the_mount_that_answers_and_its_part_of_the_store_only(service):

@@ -10,7 +10,8 @@ from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest, Forbidden
 from labkit.service.message import Request
 from labkit.vault import token_record, tokens
-from labkit.vault.context import Caller, Context
+from labkit.vault.caller import Caller
+from labkit.vault.context import Context
 from labkit.vault.policies import Acl
 from labkit.vault.token_record import Token
 

@@ -21,7 +21,8 @@ from labkit.vault.policies.store import acl_for
 from labkit.vault.storage.records import encode_text, to_json
 
 if TYPE_CHECKING:
-    from labkit.vault.context import Caller, Context
+    from labkit.vault.caller import Caller
+    from labkit.vault.context import Context
     from labkit.vault.mounts import Namespace
     from labkit.vault.policies import Acl
     from labkit.vault.token_record import Token

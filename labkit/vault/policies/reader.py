@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.service.durations import parse_duration
-from labkit.vault.policies.language import Block, Item, Listing, Literal, PolicyError, Source, Value, parse
+from labkit.vault.policies.blocks import Block, Item, Listing, Literal, PolicyError, Source, Value
+from labkit.vault.policies.language import parse
 from labkit.vault.policies.rules import (
     ANY,
     CAPABILITIES,

@@ -84,7 +84,7 @@ def not_assignable(name: str) -> bool:
 
 def check(text: str) -> None:
     """Raise BadRequest for a text that is not a policy, or too long to be read in bounded time."""
-    from labkit.vault.policies.language import PolicyError
+    from labkit.vault.policies.blocks import PolicyError
     from labkit.vault.policies.reader import parse_policy
 
     if len(text) > MAX_TEXT_CHARACTERS:

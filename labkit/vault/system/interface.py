@@ -12,7 +12,7 @@ from labkit.service import fields
 from labkit.service.errors import Forbidden
 from labkit.service.routing import Route
 from labkit.vault import tokens
-from labkit.vault.context import Caller
+from labkit.vault.caller import Caller
 from labkit.vault.mounts import read_table
 from labkit.vault.policies import CAPABILITIES, DENY
 from labkit.vault.policies.store import acl_for

@@ -29,7 +29,8 @@ from labkit.service.message import MERGE_PATCH, Response, Unreadable
 from labkit.service.record import new
 from labkit.service.routing import Match, parse_fields
 from labkit.vault import audit, quotas, token_record, tokens
-from labkit.vault.context import Caller, Context
+from labkit.vault.caller import Caller
+from labkit.vault.context import Context
 from labkit.vault.core import Core
 from labkit.vault.mounts import MANAGED_KEYS, ROOT
 from labkit.vault.policies import CREATE, DELETE, LIST, PATCH, READ, SUDO, UPDATE

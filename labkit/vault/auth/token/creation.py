@@ -26,7 +26,8 @@ from labkit.vault.policies.store import is_known, not_assignable
 from labkit.vault.token_record import Token
 
 if TYPE_CHECKING:
-    from labkit.vault.context import Caller, Context
+    from labkit.vault.caller import Caller
+    from labkit.vault.context import Context
 
 _NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9-]")
 

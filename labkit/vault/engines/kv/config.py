@@ -11,7 +11,7 @@ from labkit.vault.engines.kv import store
 from labkit.vault.engines.kv.parameters import CAS_REQUIRED, LIMIT, lifetime, settings_sent
 
 if TYPE_CHECKING:
-    from labkit.vault.context import EngineContext
+    from labkit.vault.engine_context import EngineContext
 
 ENGINE_DELETE_AFTER = lifetime(
     fields.signed_duration(

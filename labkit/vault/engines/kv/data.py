@@ -24,7 +24,7 @@ from labkit.vault.engines.kv.store import (
 from labkit.vault.engines.kv.versions import LIVE, Key, after, check_cas, state_of
 
 if TYPE_CHECKING:
-    from labkit.vault.context import EngineContext
+    from labkit.vault.engine_context import EngineContext
 
 NO_DATA = "no data provided"
 

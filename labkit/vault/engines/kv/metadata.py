@@ -32,7 +32,7 @@ from labkit.vault.engines.kv.store import (
 from labkit.vault.engines.kv.versions import Key
 
 if TYPE_CHECKING:
-    from labkit.vault.context import EngineContext
+    from labkit.vault.engine_context import EngineContext
     from labkit.vault.storage.storage_view import StorageView
 
 CAS_MANDATED = '"cas_required" set to false, but is mandated by backend config. This value will be ignored.'

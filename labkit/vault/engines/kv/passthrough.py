@@ -13,7 +13,7 @@ from labkit.vault.engines.kv.store import VALUES, encode_data
 from labkit.vault.storage.records import decode_record
 
 if TYPE_CHECKING:
-    from labkit.vault.context import EngineContext
+    from labkit.vault.engine_context import EngineContext
 
 DEFAULT_LEASE_S = 2_764_800
 

@@ -17,7 +17,7 @@ from labkit.vault.engines.kv.versions import Config, Key, Version, add_version
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
-    from labkit.vault.context import EngineContext
+    from labkit.vault.engine_context import EngineContext
     from labkit.vault.storage.storage_view import StorageView
 
 CONFIG = "config"

@@ -12,7 +12,7 @@ from labkit.vault.engines.kv.store import describe, find_version, read_data
 from labkit.vault.engines.kv.versions import LIVE, state_of
 
 if TYPE_CHECKING:
-    from labkit.vault.context import EngineContext
+    from labkit.vault.engine_context import EngineContext
 
 DEPTH = fields.integer("depth", "how many levels of names are shown; 0 or none shows all")
 

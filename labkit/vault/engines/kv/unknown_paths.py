@@ -12,7 +12,7 @@ from labkit.service.routing import OPERATIONS, Groups, Route
 from labkit.vault.engines.kv.table import TABLE
 
 if TYPE_CHECKING:
-    from labkit.vault.context import EngineContext
+    from labkit.vault.engine_context import EngineContext
 
 ROOTS = frozenset(("data", "metadata", "delete", "undelete", "destroy"))
 ROOT_PATH = "Non-listing operations on the root of a K/V v2 mount are not supported."

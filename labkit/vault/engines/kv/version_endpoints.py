@@ -14,7 +14,7 @@ from labkit.vault.engines.kv.store import drop_data, read_config, read_key, read
 from labkit.vault.engines.kv.versions import after, lifetime_s
 
 if TYPE_CHECKING:
-    from labkit.vault.context import EngineContext
+    from labkit.vault.engine_context import EngineContext
 
 
 def delete_versions(ctx: EngineContext, path: str, versions: list[int] | None) -> None:

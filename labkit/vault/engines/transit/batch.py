@@ -16,7 +16,7 @@ from typing import Any
 from labkit.service.errors import BadRequest
 from labkit.service.fields import to_flag
 from labkit.service.message import Reply
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.refusals import ListedRefusal, item_text
 
 Item = dict[str, Any]

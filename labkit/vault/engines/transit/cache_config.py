@@ -11,7 +11,7 @@ from typing import Any
 from labkit.service.errors import BadRequest
 from labkit.service.fields import integer
 from labkit.service.routing import Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.storage.records import decode_record, encode_record
 
 STORED_AT = "config/cache"

@@ -6,7 +6,7 @@ there on each answer warns.  What is counted is stored with the key's next write
 
 from __future__ import annotations
 
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.derivation import NONCE_BYTES
 from labkit.vault.engines.transit.keyring import COUNTS_FOLDER, Keyring
 from labkit.vault.identifiers import sha256

@@ -6,7 +6,7 @@ from typing import Any
 
 from labkit.service.fields import flag
 from labkit.service.routing import Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.storage.records import decode_record, encode_record
 from labkit.vault.storage.storage_view import StorageView
 

@@ -12,7 +12,7 @@ from typing import Any
 from labkit.service.errors import BadRequest, Internal, one_error
 from labkit.service.fields import NAME_PATTERN, flag, text
 from labkit.service.routing import Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.backups.backup_blobs import write_blob
 from labkit.vault.engines.transit.backups.backup_reading import keyring_of, open_blob
 from labkit.vault.engines.transit.keyring import read_keyring, write_keyring

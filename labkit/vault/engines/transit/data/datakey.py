@@ -13,7 +13,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.fields import integer, segment
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import ciphertexts, nonces
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.keyring import existing_keyring

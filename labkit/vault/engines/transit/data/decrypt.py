@@ -8,7 +8,7 @@ from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import batch, ciphertexts
 from labkit.vault.engines.transit.external import external_ciphertexts, external_keys
 from labkit.vault.engines.transit.keyring import existing_keyring

@@ -15,7 +15,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.fields import text, to_flag
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import batch, ciphertexts, nonces
 from labkit.vault.engines.transit.algorithms import DEFAULT_TYPE, KEY_TYPES, type_for_new_key
 from labkit.vault.engines.transit.derivation import NONCE_BYTES

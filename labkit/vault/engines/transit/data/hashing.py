@@ -10,7 +10,7 @@ from typing import Any
 from labkit.service import fields
 from labkit.service.errors import BadRequest
 from labkit.service.routing import Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.data.random_bytes import ENCODINGS, FORMAT
 from labkit.vault.engines.transit.encoding import from_base64
 from labkit.vault.engines.transit.hash_algorithms import ALGORITHMS, algorithm, check_certified

@@ -15,7 +15,7 @@ from labkit.service.fields import text
 from labkit.service.message import Reply
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import batch
 from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, split_signed
 from labkit.vault.engines.transit.hash_algorithms import KEYED_ALGORITHMS, check_certified

@@ -12,7 +12,7 @@ from labkit.service import fields
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.routing import Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 
 SOURCES = ("platform", "seal", "all")
 MAX_BYTES = 131_072

@@ -11,7 +11,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.message import Reply
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import batch, ciphertexts, nonces
 from labkit.vault.engines.transit.keyring import Keyring, existing_keyring
 from labkit.vault.engines.transit.parameters import (

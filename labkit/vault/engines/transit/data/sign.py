@@ -7,7 +7,7 @@ from typing import Any
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import batch, signatures
 from labkit.vault.engines.transit.external import external_keys, external_signatures
 from labkit.vault.engines.transit.keyring import read_keyring

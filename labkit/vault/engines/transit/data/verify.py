@@ -12,7 +12,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.fields import text
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import batch, signatures
 from labkit.vault.engines.transit.data import hmacs
 from labkit.vault.engines.transit.external import external_keys, external_signatures

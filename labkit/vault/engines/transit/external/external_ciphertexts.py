@@ -10,7 +10,7 @@ from typing import Any
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.key_mechanisms import DECRYPT, ENCRYPT
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import batch, ciphertexts
 from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, split_envelope
 from labkit.vault.engines.transit.external.external_keys import (

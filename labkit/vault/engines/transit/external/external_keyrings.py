@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.service.errors import BadRequest
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.external.external_keys import Asking, ensure_stored, managed_key
 from labkit.vault.engines.transit.keyring import (
     HMAC_KEY_BYTES,

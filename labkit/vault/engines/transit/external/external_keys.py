@@ -15,7 +15,7 @@ from labkit.service.errors import BadRequest, Unavailable
 from labkit.service.key_mechanisms import VERIFY
 from labkit.service.key_store_address import KEY_STORE_ADDRESS
 from labkit.service.message import Fetch, Request, Response
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import batch
 from labkit.vault.engines.transit.algorithms import KEY_TYPES
 from labkit.vault.engines.transit.keyring import Keyring, read_keyring

@@ -7,7 +7,7 @@ from typing import Any
 from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.key_mechanisms import SIGN, VERIFY
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit import batch
 from labkit.vault.engines.transit.encoding import ENVELOPE, from_base64, from_base64url, split_signed
 from labkit.vault.engines.transit.external.external_keys import (

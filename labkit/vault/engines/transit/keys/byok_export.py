@@ -11,7 +11,7 @@ from labkit.service.encoding import to_base64
 from labkit.service.errors import BadRequest
 from labkit.service.fields import name, text
 from labkit.service.routing import Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.keyring import Keyring, read_keyring
 from labkit.vault.engines.transit.keys.export import VERSION, exported_versions
 from labkit.vault.engines.transit.keys.key_material import wrapped_form

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.errors import BadRequest
 from labkit.service.fields import text
 from labkit.service.routing import Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.hash_algorithms import algorithm as hash_algorithm
 from labkit.vault.engines.transit.keyring import Keyring, KeyVersion, read_keyring, write_keyring
 from labkit.vault.engines.transit.keys.certificate_chains import check_chain, check_leaf, malformed, read_chain

@@ -14,7 +14,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.fields import duration, flag, integer
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.external import external_keyrings, external_keys
 from labkit.vault.engines.transit.keyring import (
     Keyring,

@@ -8,7 +8,7 @@ from labkit.service.errors import BadRequest, NotFound
 from labkit.service.fields import duration, flag, integer, text
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.engines.transit.algorithms import (
     DEFAULT_TYPE,
     KEY_TYPES,

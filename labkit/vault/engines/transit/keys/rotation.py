@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from labkit.vault.engines.transit.keyring import read_keyring, rotate, write_keyring
 
 if TYPE_CHECKING:
-    from labkit.vault.context import EngineContext
+    from labkit.vault.engine_context import EngineContext
     from labkit.vault.storage.storage_view import StorageView
 
 

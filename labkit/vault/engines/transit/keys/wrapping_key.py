@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.rsa_keys import PAIRS, make_rsa_key
 from labkit.service.routing import Route
-from labkit.vault.context import EngineContext
+from labkit.vault.engine_context import EngineContext
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
