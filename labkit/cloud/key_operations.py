@@ -180,7 +180,7 @@ def _joined(signature: bytes, size_bits: int) -> bytes:
 
 
 def _split(signature: bytes, size_bits: int) -> bytes:
-    """Return r and s as a DER signature; what has another length is none, and nothing is left of it."""
+    """Return r and s as a DER signature; empty for a text of another length, which is not a signature."""
     from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
     size_bytes = (size_bits + 7) // 8

@@ -56,6 +56,6 @@ def _below(folder: str, refused: list[str]) -> list[str]:
 def _scenarios(place: str, names: Iterable[str]) -> Iterator[str]:
     for name in names:
         path = os.path.join(place, name)
-        # A link that leads nowhere is named; a pipe or a device is none of ours.
+        # A link that leads nowhere is named; a pipe or a device is left out.
         if is_scenario(name) and (os.path.isfile(path) or os.path.islink(path)):
             yield path

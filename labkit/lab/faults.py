@@ -366,5 +366,5 @@ class LabFaults(EachInTurn):
 
 
 def _named(endpoint: str | None) -> tuple[str, ...]:
-    """Return the endpoints of the cloud that are meant; ValueError for what is none."""
+    """Return the endpoints of the cloud that are meant; ValueError for any other name."""
     return () if endpoint is None else (one_of("endpoint", "an endpoint of the cloud", endpoint, ENDPOINTS),)

@@ -23,7 +23,7 @@ _UNBIASED = 248
 _DIGIT = bytes(ord(BASE62[byte % 62]) for byte in range(256))
 _DROPPED = bytes(range(_UNBIASED, 256))
 
-# One byte in 32 is dropped: with so many to spare, about one token in two million needs a second draw.
+# One byte in 32 is dropped: with eight to spare, about one token in two million needs a second draw.
 _SPARE = 8
 
 

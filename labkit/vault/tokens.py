@@ -55,7 +55,7 @@ def check_address(token: Token, address: str) -> None:
 
 
 def is_within(address: str, blocks: tuple[str, ...]) -> bool:
-    """Whether an address is in one of the blocks; what is none is in no block."""
+    """Whether an address is in one of the blocks; a text that is not an address is in no block."""
     from ipaddress import ip_address, ip_network
 
     try:

@@ -6,7 +6,7 @@
    look.
 3. Texts are searched for the form that secrets have, and only one that has it for each of them: a lab of many
    clusters costs no more.
-4. A value that the API gives to whoever has asked for it is none of these places.
+4. An answer that gives a value to whoever asked for it is not one of these places.
 """
 
 from __future__ import annotations

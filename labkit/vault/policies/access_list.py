@@ -21,7 +21,7 @@ from labkit.vault.policies.rules import ANY, CAPABILITIES, CREATE, DENY, PATCH, 
 
 JUDGED_BY_PARAMETERS = CREATE | READ | UPDATE | PATCH
 
-MAX_CACHED_CHOICES = 1_024  # paths whose rule an access list caches, of at most so many characters in all:
+MAX_CACHED_CHOICES = 1_024  # paths whose rule an access list caches, of at most this number of characters in all:
 MAX_CACHED_CHARACTERS = 65_536
 
 

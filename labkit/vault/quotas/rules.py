@@ -54,7 +54,7 @@ class RateLimit(NamedTuple):
 
 
 class LeaseCount(NamedTuple):
-    """At most so many leases."""
+    """How many leases there may be."""
 
     name: str
     scope: Scope

@@ -220,7 +220,7 @@ def _rows_of(*columns: Check) -> Check:
 
 
 def _no_more(limit: int, check: Check) -> Check:
-    """A list that fits, of so many parts at most: its length is judged first."""
+    """A list whose parts fit, ``limit`` at most: its length is judged first."""
     return lambda value: type(value) in ROWS and len(value) <= limit and check(value)
 
 

@@ -1,10 +1,10 @@
 """The stream that the upstream pushes, and the heartbeat that shows whether all of it arrived.
 
 1. Entries are applied in order of their numbers, without a gap.
-2. What is sent the same way arrives in the order in which it was sent.  So a heartbeat that follows a question, and
-   whose answer comes before the question's, proves that the question or its answer was lost; one whose answer names
-   another entry as the last pushed proves that a push was lost, or that the upstream never pushed what came.  Then the
-   secondary asks by guard again; without such a proof it waits, for as long as the link takes.
+2. Messages that are sent the same way arrive in order, so a heartbeat can prove a loss.  Its answer comes before that
+   of an earlier question: the question or its answer was lost.  Its answer names another entry as the last pushed: a
+   push was lost, or what came was never pushed.  After such a proof the secondary asks by guard again; without one it
+   waits, however long the link takes.
 3. A heartbeat is a mark when it waits its turn on the line, as all questions but the one by guard do.  While a mark is
    under way a heartbeat per second goes aside, and further marks after 4, 8, 16 ... of them, as the first may be lost.
    When two heartbeats in a row went unanswered, something cut the link meanwhile: the next one is a mark.

@@ -26,7 +26,7 @@ def seal_config(ctx: Context) -> SealConfig:
 
 
 def with_share(given: tuple[str, ...], key: Any) -> tuple[str, ...]:
-    """Return the shares (hex) with one more; raise BadRequest for what is none, or was given before."""
+    """Return the shares (hex) with one more; raise BadRequest for a text that is not a share, or one given before."""
     share = parse_share(key).hex()
     if share in given:
         raise BadRequest(GIVEN_BEFORE)

@@ -2,10 +2,10 @@
 
 1. New values are written under the new term; those of earlier terms stay as they are and stay readable.
 2. The keyring in memory changes once the step that stores the new one is committed (R4).
-3. The newest key is due when it encrypted so many values, or has been in use for so long.  The number is the node's
+3. The newest key is due when it encrypted a number of values, or was in use for a time.  The number is the node's
    own: a restart, and another active node, begin at 0.
 4. A cluster that was a secondary, and was not given the root key of the keyring that it stores, stores its own again
-   as soon as it is none any more: in a step of its own, because a secondary writes nothing that is replicated (D20).
+   as soon as it is not one any more: in a step of its own, because a secondary writes nothing that is replicated (D20).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from labkit.vault.storage.storage_view import StorageView
 
 MIN_OPERATIONS, MAX_OPERATIONS = FIRST_LOOK, 3_865_470_566
-"""Nine tenths of 2^32: so many values one key may encrypt under random nonces (NIST SP 800-38D, 8.3)."""
+"""Nine tenths of 2^32, the values that one key may encrypt under random nonces (NIST SP 800-38D, 8.3)."""
 
 MIN_INTERVAL_S = 86_400
 
 
 class RotationSettings(NamedTuple):
-    """When the keyring is rotated by itself; an interval of 0 is none."""
+    """When the keyring is rotated by itself; an interval of 0 sets no time."""
 
     max_operations: int = MAX_OPERATIONS
     interval_s: int = 0

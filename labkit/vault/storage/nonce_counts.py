@@ -30,7 +30,7 @@ class NonceCount:
         return f"NonceCount({self.used})"
 
     def go_on(self, stored: int, limit: int) -> None:
-        """Count from now on: more that is stored than this node stored, others have used."""
+        """Count from now on; where more is stored than this node stored, other nodes used the rest, which is added."""
         if stored > self.stored:
             self.used, self.stored = stored + self.used - self.stored, stored
         self.limit, self.live = limit, True

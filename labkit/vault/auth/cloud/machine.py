@@ -92,7 +92,7 @@ def _is_name(pattern: re.Pattern[str], text: str) -> bool:
 
 
 def read_resource_id(text: Any) -> ResourceId | None:
-    """Return the parts of a resource's path, None for what is none; ``/providers`` may be left out."""
+    """Return the parts of a resource's path, None for any other text; ``/providers`` may be left out."""
     return _read(text) if isinstance(text, str) and len(text) <= MAX_NAME * 8 else None
 
 

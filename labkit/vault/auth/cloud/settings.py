@@ -138,7 +138,7 @@ _nanoseconds = lru_cache(maxsize=64)(parse_duration)
 
 
 def read_delay(field: str, sent: object) -> int:
-    """Read a delay as nanoseconds; raise BadRequest for what is none, or negative."""
+    """Read a delay as nanoseconds; raise BadRequest for anything else, and for a negative one."""
     try:
         delay_ns = _nanoseconds(sent) if type(sent) is str else parse_duration(sent)
     except ValueError as error:

@@ -80,7 +80,7 @@ def _judged_header(header: dict[str, Any]) -> str:
 
 
 def read_object(content: bytes, what: str) -> dict[str, Any]:
-    """Read a JSON object; BadRequest for what is none, LoginRefused for a member twice or a number that is none."""
+    """Read a JSON object; BadRequest for any other text, LoginRefused for a member twice or a bad number."""
     try:
         found = _DECODER.decode(content.decode())
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):

@@ -191,7 +191,7 @@ def _retry_after_ns(now_ns: int, answer: Response) -> int:
 
 
 def _until(text: str, now_ns: int) -> int:
-    """Return how long it is until a date as HTTP writes it (RFC 9110, 5.6.7); 0 for a text that is none."""
+    """Return how long it is until a date as HTTP writes it (RFC 9110, 5.6.7); 0 for a text that is not a date."""
     found = _HTTP_DATE.fullmatch(text)
     if found is None or found[2] not in MONTHS:
         return 0

@@ -25,7 +25,7 @@ def read_cache(ctx: EngineContext) -> dict[str, Any]:
 
 
 def write_cache(ctx: EngineContext, size: int) -> dict[str, Any]:
-    """Store the size: so many keyrings, the least recently used one makes room; 0 for no limit."""
+    """Store the size, a number of keyrings: the least recently used one makes room; 0 for no limit."""
     if size and size < MIN_SIZE:
         raise BadRequest(f"size must be 0 or a value greater or equal to {MIN_SIZE}")
     ctx.storage.put(STORED_AT, encode_record({"size": size}))

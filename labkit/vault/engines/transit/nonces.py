@@ -20,7 +20,7 @@ USED_UP = (
 
 
 def draw(ctx: EngineContext, keyring: Keyring, count: int = 1) -> bytes:
-    """Draw the nonces of so many messages, one behind the other; a convergent keyring needs none."""
+    """Draw the nonces of ``count`` messages, one behind the other; a convergent keyring needs none."""
     return b"" if keyring.convergent_encryption else ctx.entropy(NONCE_BYTES * count)
 
 

@@ -10,7 +10,7 @@
    backwards, changes are taken out of the guard entry by entry, and each guard so found is cached (R16).
 6. An answer about generation n is what it was right after entry n, however many entries came later: their
    ``before`` undoes them.  When the backlog does not reach back to n, None is returned.
-7. The index is stored with the leaves it stands on after every so many entries or keys (a flush, which is also a fold);
+7. The index is stored with the leaves it stands on after a number of entries or keys (a flush, which is also a fold);
    each step stores the names of its keys in the tail.  So whoever takes over reads nodes and tail, and builds only
    where one of them is missing (D19).  The first write while the journal is off takes the mark of the nodes away.
 8. What a flush cannot store is stored by a later one: the step before it stands.
@@ -53,7 +53,7 @@ EntryRow = tuple[int, tuple[Change, ...], int, tuple[bytes | None, ...]]
 MAX_NUMBER = 2**63
 MAX_ENTRIES = 16_384
 FLUSH_KEYS = 4_096
-"""The index is stored when the tail holds so many names, however few entries they belong to."""
+"""How many names the tail holds when the index is stored, however few entries they belong to."""
 MAX_BYTES = 1 << 30
 MAX_CACHED_GENERATIONS = 4
 

@@ -51,7 +51,7 @@ def _written_key(key_type: KeyType, entry: KeyVersion) -> dict[str, Any]:
 
 
 def read_entry(key_type: KeyType, members: Members) -> KeyVersion:
-    """Read a version; raise BadRequest when it is none of the type."""
+    """Read a version; raise BadRequest when it is not one of the type."""
     material = _read_key(key_type, members)
     return KeyVersion(
         material.key,

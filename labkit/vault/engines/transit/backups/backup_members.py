@@ -85,7 +85,7 @@ class Members:
             raise wrong from None
 
     def instant(self, name: str) -> int:
-        """Return an instant in nanoseconds since the epoch; 0 where it is none."""
+        """Return an instant in nanoseconds since the epoch; 0 for one that was never set."""
         text = self.text(name)
         if text in ("", NO_INSTANT):
             return 0

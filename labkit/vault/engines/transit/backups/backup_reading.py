@@ -57,7 +57,7 @@ class KeyBackup(NamedTuple):
 
 
 def open_blob(text: str) -> KeyBackup:
-    """Read a blob's layout; raise BadRequest for what is none."""
+    """Read a blob's layout; raise BadRequest for a text that is not a backup."""
     try:
         raw = from_base64(text)
     except BadRequest as refused:

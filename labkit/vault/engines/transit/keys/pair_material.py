@@ -24,14 +24,14 @@ UNREADABLE = "error parsing public key: asn1: structure error: not a SubjectPubl
 
 
 def read_private(key_type: KeyType, der: bytes) -> Halves:
-    """Return the halves of an imported private key; raise BadRequest when it is none of the type."""
+    """Return the halves of an imported private key; raise BadRequest when it is not one of the type."""
     key = load_private_key(der)
     check_kind(key_type, key)
     return stored_halves(key)
 
 
 def read_public(key_type: KeyType, pem: str) -> bytes:
-    """Return an imported public half; raise BadRequest when it is none of the type."""
+    """Return an imported public half; raise BadRequest when it is not one of the type."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_der_public_key
 
@@ -92,7 +92,7 @@ def private_text(key: Any) -> str:
 
 
 def check_kind(key_type: KeyType, key: Any) -> None:
-    """Raise BadRequest when a loaded key, of either half, is none of the type."""
+    """Raise BadRequest when a loaded key, of either half, is not one of the type."""
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
     pair = key_type.pair
