@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, Protocol
 
 from labkit.service.limits import MAX_REQUEST_BYTES
 from labkit.service.message import JSON_TYPE, Body, Response, Unreadable
-from labkit.service.record import new
 
 BODY_METHODS = frozenset(("POST", "PUT", "PATCH"))
 FORM_TYPE = "application/x-www-form-urlencoded"
@@ -215,7 +214,7 @@ _MARKUP = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028
 def written(response: Response) -> Answer:
     """Return an answer in bytes; its headers are the response's own."""
     body = response.body
-    return new(Answer, (response.status, response.headers, b"" if body is None else _written_body(body)))
+    return Answer(response.status, response.headers, b"" if body is None else _written_body(body))
 
 
 def _written_body(body: Body) -> bytes:

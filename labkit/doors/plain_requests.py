@@ -13,8 +13,6 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from labkit.service.record import new
-
 MAX_HEAD_BYTES, MAX_CONTENT_BYTES = 16_384, 65_536
 
 _METHODS = {name.encode(): name for name in ("GET", "LIST", "POST", "PUT", "PATCH", "DELETE")}
@@ -96,4 +94,4 @@ def read_plain(data: bytes, known: Sequence[PlainHead] = ()) -> PlainRequest | N
     if end > MAX_HEAD_BYTES or len(data) - end > head.length or head.length > MAX_CONTENT_BYTES:
         return None
     method, target = line.groups()
-    return new(PlainRequest, (_METHODS[method], target.decode(), head, data[end:]))
+    return PlainRequest(_METHODS[method], target.decode(), head, data[end:])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from labkit.service.record import NamedTuple, new
+from labkit.service.record import NamedTuple
 
 Body = dict[str, Any]
 
@@ -109,7 +109,7 @@ class Response(NamedTuple):
 
 def respond(status: int, body: Body | None = None, code: str = "") -> Response:
     """Build a Response with the headers that every answer has."""
-    return new(Response, (status, USUAL_HEADERS.copy(), body, code))
+    return Response(status, USUAL_HEADERS.copy(), body, code)
 
 
 def silence(why: str, code: str = "") -> Response:

@@ -13,8 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 new = tuple.__new__
-"""``new(Record, (value, ...))`` makes a record of all of its values without its constructor's frame, at a fifth of the
-cost: for records of which there is one or more per request or message."""
+"""``new(Record, (value, ...))`` makes a record of all of its values without its constructor's frame.
+
+It is for the files that ``tests/house/test_records.py`` lists, each with what it gains there.
+"""
 
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple

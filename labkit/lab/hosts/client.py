@@ -25,7 +25,6 @@ from labkit.lab.wire.reports import ANSWERED, REFUSED, UNKNOWN
 from labkit.lab.wire.seen_versions import SeenVersion, read_version
 from labkit.service.errors import DR_SECONDARY, FORWARDING_LOST
 from labkit.service.message import Request, Response
-from labkit.service.record import new
 
 ClientTimer = WorkTimer | AttemptTimeout | RetryTimer | CheckTimer
 
@@ -141,7 +140,7 @@ class Client:
         operation = self.pending.get(correlation.number)
         if operation is None or operation.attempts != correlation.attempt or not operation.node:
             return []
-        operation = new(Operation, (*operation[:-1], response.status))
+        operation = Operation(*operation[:-1], response.status)
         if response.ok:
             if self.plan.consistent:
                 self.index = response.headers.get(INDEX, self.index)
@@ -201,19 +200,18 @@ class Client:
         if self.index:
             request = request._replace(headers={**request.headers, INDEX: self.index})
         self.credit_ppm = min(MAX_CREDIT, self.credit_ppm + self.plan.budget_ppm)
-        operation = new(Operation, (self.serial, work.operation, now_ns, request, 0, False, "", 0))
-        return [new(SetTimer, (work.every_ns, timer, 0)), *self._attempt(operation, now_ns)]
+        operation = Operation(self.serial, work.operation, now_ns, request)
+        return [SetTimer(work.every_ns, timer), *self._attempt(operation, now_ns)]
 
     def _attempt(self, operation: Operation, now_ns: int, node: str = "") -> list[Effect]:
         number, name, started_ns, request, attempts, silent, _, status = operation
         if self.checks is not None:
             node = self.checks.chosen
         node = node or self.nodes[self.position % len(self.nodes)].name
-        under_way = (number, name, started_ns, request, attempts + 1, silent, node, status)
-        self.pending[number] = new(Operation, under_way)
+        self.pending[number] = Operation(number, name, started_ns, request, attempts + 1, silent, node, status)
         self.deadlines.pop(number, None)  # it goes to the end
         self.deadlines[number] = now_ns + self.plan.timeout_ns
-        sent = new(SendRequest, (node, new(Correlation, (self.name, number, attempts + 1)), request))
+        sent = SendRequest(node, Correlation(self.name, number, attempts + 1), request)
         if self.timed:
             return [sent]
         self.timed = True
@@ -273,7 +271,7 @@ class Client:
         self.pending.pop(operation.number, None)
         self.deadlines.pop(operation.number, None)
         seen = None if response is None else read_version(operation.request, response)
-        return [new(Outcome, (operation, kind, correlation, seen))]
+        return [Outcome(operation, kind, correlation, seen)]
 
     def _correlation(self, operation: Operation) -> Correlation:
         return Correlation(self.name, operation.number, operation.attempts)
@@ -287,7 +285,7 @@ def build_request(client: str, work: WorkloadPlan, number: int, token: str) -> R
 def _put_secret(client: str, work: WorkloadPlan, number: int, headers: dict[str, str]) -> Request:
     key = number % work.keys if work.keys else number
     body = {"data": {"number": number, "value": "x" * work.size_bytes}}
-    return new(Request, ("POST", f"/v1/secret/data/{client}/{key}", headers, body, "127.0.0.1"))
+    return Request("POST", f"/v1/secret/data/{client}/{key}", headers, body)
 
 
 def _get_secret(client: str, work: WorkloadPlan, number: int, headers: dict[str, str]) -> Request:

@@ -10,7 +10,6 @@ from labkit.lab.plan.blueprint import ClientPlan, NodePlan
 from labkit.lab.wire.host_services import HostServices
 from labkit.lab.wire.messages import ApiAnswer, ApiRequest, Correlation, malformed_answer, size_of
 from labkit.lab.wire.reports import MESSAGE_REFUSED, NOT_ASKED, Observed, OperationEnded
-from labkit.service.record import new
 
 
 class ClientHost:
@@ -73,7 +72,7 @@ class ClientHost:
             if isinstance(effect, SetTimer):
                 services.after(effect.delay_ns, effect.payload, effect.spread_ppm)
             elif isinstance(effect, SendRequest):
-                message = new(ApiRequest, (effect.correlation, effect.request))
+                message = ApiRequest(effect.correlation, effect.request)
                 services.send(self.name, effect.node, "request", message, size_of(effect.request.body))
             else:
                 self._report(effect)
@@ -82,4 +81,4 @@ class ClientHost:
         _, name, started_ns, request, attempts, _, node, status = outcome.operation
         cluster, path, now_ns = self.client.clusters[node], request.path.removeprefix("/v1/"), self.services.now()
         how = (cluster, outcome.kind, status, attempts, outcome.correlation, outcome.seen)
-        self.services.emit(new(OperationEnded, (now_ns, started_ns, self.name, name, path, *how)))
+        self.services.emit(OperationEnded(now_ns, started_ns, self.name, name, path, *how))

@@ -44,7 +44,6 @@ from labkit.lab.wire.messages import (
     size_of,
 )
 from labkit.service.message import Request, Response, Suspended, silence
-from labkit.service.record import new
 from labkit.vault.core import Core, Environment, Leadership, Settings
 from labkit.vault.files import Files
 from labkit.vault.replication.mode import Mode
@@ -260,8 +259,8 @@ class NodeHost:
         if core.replica.rebuild is not None and self._waits(source, message):
             return
         if core.leadership.active or not self.forwarding.forward(source, message):
-            request = new(Request, (*message.request[:-1], source))
-            self._handle(request, new(Asker, (source, message.correlation, None)))
+            request = Request(*message.request[:-1], source)
+            self._handle(request, Asker(source, message.correlation, None))
 
     def _on_forwarded_request(self, source: str, message: ForwardedRequest) -> None:
         if self._waits(source, message):
@@ -312,7 +311,7 @@ class NodeHost:
             if asker.forwarded is not None:
                 self.forwarding.answer(asker.host, asker.forwarded, outcome)
                 return
-            answer = new(ApiAnswer, (asker.correlation, outcome))
+            answer = ApiAnswer(asker.correlation, outcome)
             aside = self.services.is_node(asker.host)  # a node's fetch waits for no bulk
             self.services.send(self.name, asker.host, "response", answer, size_of(outcome.body), aside=aside)
             return

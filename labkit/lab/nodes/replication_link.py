@@ -28,7 +28,6 @@ from labkit.lab.wire.reports import (
     UpstreamFollowed,
     UpstreamLeft,
 )
-from labkit.service.record import new
 from labkit.vault.context import own_work
 from labkit.vault.identifiers import sha256
 from labkit.vault.replication import applied_position
@@ -225,7 +224,7 @@ class ReplicationLink(NodeReplica):
             self._services.emit(changed)
         if progress != self._progress:
             self._progress = progress
-            self._services.emit(new(Progressed, (self._services.now(), self._plan.cluster.name, *progress)))
+            self._services.emit(Progressed(self._services.now(), self._plan.cluster.name, *progress))
 
     def _drive(self, event: Event) -> None:
         sync = self._core.replica.sync
@@ -241,7 +240,7 @@ class ReplicationLink(NodeReplica):
         core = self._core
         if isinstance(effect, Apply):
             for number, changes in effect.entries:
-                reached = new(applied_position.AppliedPosition, (True, number, number))
+                reached = applied_position.AppliedPosition(True, number, number)
                 if not self._apply(changes, reached):
                     return False
         elif isinstance(effect, AskUpstream):

@@ -30,7 +30,6 @@ from labkit.lab.wire.messages import (
 )
 from labkit.lab.wire.reports import SecondaryServed
 from labkit.service.durations import SECOND_NS
-from labkit.service.record import new
 from labkit.vault.replication.serving import (
     QUESTIONS,
     Here,
@@ -184,7 +183,7 @@ class Secondaries(NodeReplica):
                     made[stream.sent] = shipment(journal, stream.sent)
                 stream, message, size = push(stream, made[stream.sent])
                 self.streams[secondary_id] = stream
-                self._send(self.connected[secondary_id], "stream", new(StreamPush, (message,)), size)
+                self._send(self.connected[secondary_id], "stream", StreamPush(message), size)
 
     def reconnect(self, why: str) -> None:
         """End all connections; each secondary begins another with its guard, here and at once."""

@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from labkit.service.record import new
 from labkit.vault.replication.events import Changes
 from labkit.vault.replication.tree.journal import Journal
 from labkit.vault.replication.tree.merkle import COMPARED_PAGE_BYTES, FAN_OUT, TREES, compared, differing_parts
@@ -195,7 +194,7 @@ def shipment(journal: Journal, after: int, limit_bytes: int = PUSH_BYTES) -> Shi
             break
         shipped.append((entry.number, tuple([(key, after) for key, _, after in entry.changes])))
         size_bytes += entry.size_bytes
-    return new(Shipment, (tuple(shipped), push_bytes(shipped)))
+    return Shipment(tuple(shipped), push_bytes(shipped))
 
 
 def push(stream: SecondaryStream, shipped: Shipment | None) -> tuple[SecondaryStream, Message, int]:
@@ -208,7 +207,7 @@ def push(stream: SecondaryStream, shipped: Shipment | None) -> tuple[SecondarySt
         gone = {"serial": serial, "gone": True}
         return SecondaryStream(serial, stream.sent, broken=True), gone, size_bytes(gone)
     entries = shipped.entries
-    following = new(SecondaryStream, (serial, entries[-1][0], False))
+    following = SecondaryStream(serial, entries[-1][0])
     return following, {"serial": serial, "entries": entries}, shipped.size_bytes
 
 

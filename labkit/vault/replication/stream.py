@@ -24,7 +24,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from labkit.service.durations import MILLISECOND_NS
-from labkit.service.record import new
 from labkit.vault.replication.events import (
     LEAVES,
     NODES,
@@ -113,7 +112,7 @@ def pushed(state: State, event: Pushed) -> Step:
     effects: list[Effect] = []
     if entries:
         state = _advanced(state, expected - 1)
-        effects.append(new(Apply, (tuple(entries),)))
+        effects.append(Apply(tuple(entries)))
     gap = bool(push["entries"]) and push["entries"][-1][0] >= expected
     if gap and ready and not asking:
         effects.append(Observe("stream_gap", {"expected": expected, "came": push["entries"][-1][0]}))

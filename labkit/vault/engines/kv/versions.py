@@ -22,7 +22,7 @@ from typing import Any
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
 from labkit.service.fields import to_integer
-from labkit.service.record import NamedTuple, new
+from labkit.service.record import NamedTuple
 
 DEFAULT_LIMIT = 10
 NOTHING = range(0)
@@ -108,7 +108,7 @@ def add_version(key: Key, config: Config, now_ns: int) -> tuple[Key, Version, ra
     if last_pruned >= oldest:
         pruned = range(oldest or 1, last_pruned + 1)
         oldest = last_pruned + 1
-    grown = new(Key, (key.created_ns, now_ns, current, oldest, *key[4:]))
+    grown = Key(key.created_ns, now_ns, current, oldest, *key[4:])
     return grown, Version(now_ns, deletion_time(now_ns, lifetime_s(config, key))), pruned
 
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from labkit.service.record import new
 from labkit.vault.replication.tree.generation import Change, Entry, Generation, earlier, to_number
 from labkit.vault.replication.tree.kept_index import (
     NUMBER_BYTES,
@@ -213,7 +212,7 @@ class Journal:
         if not self.oldest <= entry_number <= self.last:
             return None
         backlog = self._backlog
-        return tuple([new(Entry, backlog[number]) for number in range(entry_number + 1, self.last + 1)])
+        return tuple([Entry(*backlog[number]) for number in range(entry_number + 1, self.last + 1)])
 
     def find(self, guard: bytes) -> int | None:
         """Return the newest generation that has a guard; None when the backlog does not reach a state with it."""
@@ -226,7 +225,7 @@ class Journal:
             if number == wanted:
                 return generation
             if generation > self.oldest and generation - 1 not in guards:
-                number ^= _difference(new(Entry, self._backlog[generation]))
+                number ^= _difference(Entry(*self._backlog[generation]))
         return None
 
     def as_of(self, generation: int) -> Generation | None:
