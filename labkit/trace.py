@@ -337,7 +337,7 @@ def _positions(kind: str | None, fields: dict[str, Any]) -> dict[str, tuple[tupl
         raise ValueError(_unknown_kind(kind))
     kinds = EVENTS if kind is None else {kind: EVENTS[kind]}
     found = {
-        name: tuple((names.index(field) + 1, value) for field, value in fields.items())
+        name: tuple([(names.index(field) + 1, value) for field, value in fields.items()])
         for name, names in kinds.items()
         if all(field in names for field in fields)
     }

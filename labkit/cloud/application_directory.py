@@ -94,7 +94,7 @@ def _add(parts: CloudParts, application: Application, asked: CloudRequest) -> Re
 
 
 def _remove(parts: CloudParts, application: Application, asked: CloudRequest) -> Response:
-    kept = tuple(each for each in application.secrets if each.key_id != asked.sent("keyId").lower())
+    kept = tuple([each for each in application.secrets if each.key_id != asked.sent("keyId").lower()])
     if len(kept) == len(application.secrets):
         return api_error(404, "Request_ResourceNotFound", "the application has no secret of that keyId")
     parts.inventory.keep_secrets(application, kept)

@@ -110,7 +110,7 @@ class Inventory:
     ) -> ScaleSet:
         """Add a scale set without instances; a uniform one without assigned identities has one of its own."""
         one_of("mode", "an orchestration mode", mode, (UNIFORM, FLEXIBLE))
-        ids = tuple(identity.principal_id for identity in assigned)
+        ids = tuple([identity.principal_id for identity in assigned])
         system = None if ids or mode == FLEXIBLE else self._system()
         made = ScaleSet(_name("name", name), group, location, mode, system, ids)
         return self._kept("scale set", self.scale_sets, made)
@@ -125,13 +125,13 @@ class Inventory:
             made.append(
                 machine._replace(system=scale_set.system, assigned=scale_set.assigned, scale_set=scale_set.resource_id)
             )
-        return tuple(self._kept("machine", self.machines, machine) for machine in made)
+        return tuple([self._kept("machine", self.machines, machine) for machine in made])
 
     def add_machine(
         self, name: str, group: ResourceGroup, location: str, assigned: Iterable[ManagedIdentity] = ()
     ) -> VirtualMachine:
         """Add a machine; one without assigned identities has one of its own."""
-        ids = tuple(identity.principal_id for identity in assigned)
+        ids = tuple([identity.principal_id for identity in assigned])
         machine = self._machine(_name("name", name), group, location)
         return self._kept(
             "machine", self.machines, machine._replace(system=None if ids else self._system(), assigned=ids)
@@ -146,7 +146,7 @@ class Inventory:
     def add_application(self, name: str, tenant: Tenant, reads: Iterable[Subscription] = ()) -> Application:
         """Add an application without a secret that may read the compute resources of these subscriptions."""
         ids = [guid(self._entropy) for _ in range(3)]
-        allowed = tuple(subscription.subscription_id for subscription in reads)
+        allowed = tuple([subscription.subscription_id for subscription in reads])
         made = Application(ids[0], ids[1], tenant.tenant_id, ids[2], _name("name", name), allowed)
         self.applications[made.client_id] = made
         return made
@@ -196,7 +196,7 @@ class Inventory:
 
     def groups_of(self, principal_id: str) -> tuple[str, ...]:
         """Return the ids of the groups that a principal belongs to."""
-        return tuple(group.group_id for group in self.groups.values() if principal_id in group.members)
+        return tuple([group.group_id for group in self.groups.values() if principal_id in group.members])
 
     def _kept(self, what: str, held: dict[str, _Resource], made: _Resource) -> _Resource:
         key = made.resource_id.lower()

@@ -16,7 +16,7 @@ def copy_files(source: Path, files: Iterable[Path], target: Path) -> tuple[Path,
     The target is made where its parent exists.  A file that is there with the same contents is left as it is.
     """
     try:
-        written = tuple(path for path in files if _is_new(path, target / path.relative_to(source)))
+        written = tuple([path for path in files if _is_new(path, target / path.relative_to(source))])
         if not target.parent.is_dir():
             raise CannotCopy(f"{target}: expected a folder {target.parent}, got none; make it first, or choose another")
         target.mkdir(exist_ok=True)

@@ -11,7 +11,7 @@ from labkit.lab.operations.runbook_effects import Ask
 from labkit.service.message import Unreadable, respond
 from labkit.vault.calls import Calls
 
-NODE_PATHS = tuple(f"{API}sys/{name}" for name in ("health", "init", "leader", "seal-status", "unseal"))
+NODE_PATHS = tuple([f"{API}sys/{name}" for name in ("health", "init", "leader", "seal-status", "unseal")])
 ASKED_FOR = "a failure that was asked for"
 
 

@@ -70,7 +70,7 @@ def _set_up(core: Core, store: SqliteStorage, engines: Iterable[Wanted]) -> Stor
     if store.list(""):
         raise store.damaged()
     initialised, writes = prepare(core, SHARES, THRESHOLD, engines)
-    credentials = StoredCredentials(initialised.root_token, tuple(share.hex() for share in initialised.keys))
+    credentials = StoredCredentials(initialised.root_token, tuple([share.hex() for share in initialised.keys]))
     row = encode_record(list(credentials))
     store.set_up(writes, {FACT: sha256(row).digest() + row})
     return credentials

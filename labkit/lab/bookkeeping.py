@@ -199,7 +199,7 @@ class Bookkeeping:
         if mode == "disabled":
             self.disabled = (*self.disabled, cluster)
         elif cluster in self.disabled:
-            self.disabled = tuple(name for name in self.disabled if name != cluster)
+            self.disabled = tuple([name for name in self.disabled if name != cluster])
             if mode == "primary":
                 self._ledger.histories.enable_again(cluster)
         self._invariants.on_change(self._scope(cluster))

@@ -109,7 +109,7 @@ def start(parts: Parts) -> None:
 
 def topology_of(blueprint: Blueprint) -> Topology:
     """Make the graph of sites that a blueprint describes."""
-    return Topology(sites=blueprint.sites, links=tuple(_link(plan) for plan in blueprint.links))
+    return Topology(sites=blueprint.sites, links=tuple([_link(plan) for plan in blueprint.links]))
 
 
 class _SharedParts(NamedTuple):
@@ -260,7 +260,7 @@ def _add_clients(parts: Parts, shared: _SharedParts, states: dict[str, Any]) -> 
 
 def _add_balancers(parts: Parts, shared: _SharedParts, states: dict[str, Any]) -> None:
     for plan in parts.blueprint.balancers:
-        nodes = tuple(node.name for cluster in plan.use for node in parts.blueprint.nodes_of(cluster))
+        nodes = tuple([node.name for cluster in plan.use for node in parts.blueprint.nodes_of(cluster)])
         parts.balancers[plan.name] = BalancerHost(plan, nodes, shared.services(TIMER, plan.name), states.get(plan.name))
     parts.hosts.update(parts.balancers)
 

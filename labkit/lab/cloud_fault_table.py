@@ -25,7 +25,7 @@ class CloudFault(NamedTuple):
     @property
     def undoes(self) -> tuple[CloudFault, ...]:
         """The faults that it undoes; none where it is a fault itself."""
-        return tuple(fault for fault in CLOUD_FAULTS if fault.undone_by == self.name)
+        return tuple([fault for fault in CLOUD_FAULTS if fault.undone_by == self.name])
 
 
 CLOUD_FAULTS = (

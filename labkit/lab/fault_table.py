@@ -98,7 +98,7 @@ class Fault(NamedTuple):
     @property
     def undoes(self) -> tuple[Fault, ...]:
         """The faults that it undoes, in order; none where it is a fault itself."""
-        return tuple(fault for fault in FAULTS if fault.undone_by == self.name)
+        return tuple([fault for fault in FAULTS if fault.undone_by == self.name])
 
     @property
     def opposite(self) -> Fault | None:

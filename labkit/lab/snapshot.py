@@ -47,7 +47,7 @@ def state_of(parts: Parts) -> dict[str, Any]:
         "hosts": tuple(parts.hosts),
         "console": parts.console.state(),
         "ledger": parts.ledger.state(),
-        "flapping": tuple((*pair, tuple(row)) for pair, row in parts.flapping.items()),
+        "flapping": tuple([(*pair, tuple(row)) for pair, row in parts.flapping.items()]),
     }
 
 

@@ -98,7 +98,7 @@ class ClientFailover:
     def __init__(self, bounds: ClientBounds) -> None:
         self.bounds = bounds
         clusters = [ClusterPlan(name=name, site=name, nodes=bounds.nodes) for name in ("paris", "tokyo")]
-        self.nodes = tuple(NodePlan(name=name, cluster=plan) for plan in clusters for name in plan.node_names)
+        self.nodes = tuple([NodePlan(name=name, cluster=plan) for plan in clusters for name in plan.node_names])
         work = WorkloadPlan(operation="put-secret", every_ns=SECOND_NS)
         self.plan = ClientPlan(
             name="shop", site="lisbon", use=("paris", "tokyo"), retries=bounds.retries, workload=(work,)

@@ -52,7 +52,7 @@ def _complete_between(state: State, event: Event) -> Step:
 def _deletions_forgotten(state: State, event: Event) -> Step:
     after, effects = on(state, event)
     return after, [
-        effect._replace(changes=tuple(change for change in effect.changes if change[1] is not None))
+        effect._replace(changes=tuple([change for change in effect.changes if change[1] is not None]))
         if isinstance(effect, Replace)
         else effect
         for effect in effects

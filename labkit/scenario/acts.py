@@ -43,12 +43,12 @@ class ActToDo(NamedTuple):
 def names_of(blueprint: Blueprint) -> DeclaredNames:
     """Return the names that arguments may have."""
     plans = blueprint.clusters
-    node_clusters = tuple((node, plan.name) for plan in plans for node in plan.node_names)
+    node_clusters = tuple([(node, plan.name) for plan in plans for node in plan.node_names])
     return DeclaredNames(
         tuple(blueprint.sites),
-        tuple(plan.name for plan in plans),
-        tuple(node for node, _ in node_clusters),
-        tuple((plan.name, plan.site) for plan in plans),
+        tuple([plan.name for plan in plans]),
+        tuple([node for node, _ in node_clusters]),
+        tuple([(plan.name, plan.site) for plan in plans]),
         node_clusters,
     )
 

@@ -20,10 +20,10 @@ def blueprint_of(lab: LabPart) -> Blueprint:
     return Blueprint(
         sites=tuple(lab.sites),
         links=tuple(map(_link_plan, lab.links)),
-        clusters=tuple(_cluster_plan(name, cluster) for name, cluster in lab.clusters.items()),
-        balancers=tuple(_balancer_plan(name, balancer) for name, balancer in lab.balancers.items()),
+        clusters=tuple([_cluster_plan(name, cluster) for name, cluster in lab.clusters.items()]),
+        balancers=tuple([_balancer_plan(name, balancer) for name, balancer in lab.balancers.items()]),
         cloud=None if lab.cloud is None else CloudPlan(site=lab.cloud.site),
-        clients=tuple(_client_plan(name, group) for name, group in lab.clients.items()),
+        clients=tuple([_client_plan(name, group) for name, group in lab.clients.items()]),
     )
 
 
@@ -50,7 +50,7 @@ def _cluster_plan(name: str, cluster: ClusterPart) -> ClusterPlan:
         backlog_entries=cluster.backlog,
         service_ns=cluster.service_time,
         fencing=cluster.fencing,
-        each=tuple(_node_settings(node, own) for node, own in cluster.each.items()),
+        each=tuple([_node_settings(node, own) for node, own in cluster.each.items()]),
     )
 
 
@@ -82,15 +82,17 @@ def _client_plan(name: str, group: ClientsPart) -> ClientPlan:
         consistent=group.consistent,
         through=group.through or "",
         workload=tuple(
-            WorkloadPlan(
-                operation=work.do,
-                every_ns=work.every,
-                from_ns=work.from_,
-                until_ns=work.until or 0,
-                size_bytes=work.size,
-                keys=work.keys,
-            )
-            for work in group.work
+            [
+                WorkloadPlan(
+                    operation=work.do,
+                    every_ns=work.every,
+                    from_ns=work.from_,
+                    until_ns=work.until or 0,
+                    size_bytes=work.size,
+                    keys=work.keys,
+                )
+                for work in group.work
+            ]
         ),
     )
 

@@ -187,12 +187,12 @@ class Expectations(NamedTuple):
         """Build them from an ExpectPart's values by key."""
         primary = values.get("primary")
         return cls(
-            ranges=tuple(_range(key, values[key]) for key in (*COUNTS, *TIMES) if values.get(key) is not None),
+            ranges=tuple([_range(key, values[key]) for key in (*COUNTS, *TIMES) if values.get(key) is not None]),
             roots=values.get("roots"),
             primary=None if primary is None else tuple(sorted(primary)),
             invariants=tuple((values.get("invariants") or {}).items()),
-            words=tuple((key, name, word) for key in WORDS for name, word in (values.get(key) or {}).items()),
-            observed=tuple(_range(kind, limits) for kind, limits in (values.get("observed") or {}).items()),
+            words=tuple([(key, name, word) for key in WORDS for name, word in (values.get(key) or {}).items()]),
+            observed=tuple([_range(kind, limits) for kind, limits in (values.get("observed") or {}).items()]),
         )
 
     @property
@@ -213,7 +213,7 @@ class Expectations(NamedTuple):
     def from_state(cls, state: tuple[Any, ...]) -> Expectations:
         """Build them again from plain values."""
         ranges, roots, primary, invariants, words, observed = state
-        counted, seen = (tuple(ExpectedRange(*row) for row in rows) for rows in (ranges, observed))
+        counted, seen = (tuple([ExpectedRange(*row) for row in rows]) for rows in (ranges, observed))
         return cls(counted, roots, primary, invariants, words, seen)
 
 

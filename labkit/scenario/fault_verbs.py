@@ -137,4 +137,4 @@ def _make(fault: Fault, faults: LabFaults, arguments: Arguments) -> None:
     getattr(faults, fault.method)(*given, **named)
 
 
-FAULT_VERBS = tuple(_verb(fault) for fault in FAULTS)
+FAULT_VERBS = tuple([_verb(fault) for fault in FAULTS])

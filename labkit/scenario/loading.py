@@ -68,7 +68,7 @@ def interpret(document: Document) -> Scenario:
         path=document.name,
         seed=file.seed,
         blueprint=blueprint_of(lab),
-        timeline=tuple(step for step in steps if step is not None),
+        timeline=tuple([step for step in steps if step is not None]),
         expect=Expectations.of({} if expect is None else expect.model_dump(by_alias=True)),
         end_ns=file.end,
         settle_ns=file.settle,

@@ -68,7 +68,7 @@ def checked(expect: Expectations, seen: Seen) -> tuple[VerdictRow, ...]:
     """Return a row for each thing that is expected now; unlike at the end, of an invariant only when it is written."""
     named = dict(expect.invariants)
     rows = (*measured(expect, seen), *(row for row in judged_invariants(expect, seen) if row.key in named))
-    return tuple(row for row in rows if row.status != NOT_JUDGED or row.key in named)
+    return tuple([row for row in rows if row.status != NOT_JUDGED or row.key in named])
 
 
 def _counts(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:

@@ -73,5 +73,5 @@ class Scenario:
     def from_state(cls, blueprint: Blueprint, seed: int, state: dict[str, Any]) -> Scenario:
         """Build it again, beside the blueprint and the seed of its lab."""
         expect = Expectations.from_state(state["expect"])
-        timeline = tuple(Step(*row) for row in state["timeline"])
+        timeline = tuple([Step(*row) for row in state["timeline"]])
         return cls(**{**state, "timeline": timeline, "expect": expect}, blueprint=blueprint, seed=seed)

@@ -58,18 +58,20 @@ class DeclaredNames(NamedTuple):
     def of(cls, data: Any) -> DeclaredNames:
         """Collect the names in a document's data, even when other parts of it are wrong."""
         lab = _member(data, "lab", dict)
-        sites = tuple(site for site in _member(lab, "sites", list) if isinstance(site, str))
+        sites = tuple([site for site in _member(lab, "sites", list) if isinstance(site, str)])
         clusters = {name: plan for name, plan in _member(lab, "clusters", dict).items() if isinstance(name, str)}
         counts = {name: plan.get("nodes", 3) if isinstance(plan, dict) else 3 for name, plan in clusters.items()}
         node_clusters = tuple(
-            (f"{name}-{number}", name)
-            for name, count in counts.items()
-            for number in range(1, 1 + (count if type(count) is int and count < 100 else 3))
+            [
+                (f"{name}-{number}", name)
+                for name, count in counts.items()
+                for number in range(1, 1 + (count if type(count) is int and count < 100 else 3))
+            ]
         )
         cluster_sites = tuple(
-            (name, str(plan.get("site"))) for name, plan in clusters.items() if isinstance(plan, dict)
+            [(name, str(plan.get("site"))) for name, plan in clusters.items() if isinstance(plan, dict)]
         )
-        nodes = tuple(node for node, _ in node_clusters)
+        nodes = tuple([node for node, _ in node_clusters])
         return cls(sites, tuple(clusters), nodes, cluster_sites, node_clusters)
 
     @property

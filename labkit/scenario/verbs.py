@@ -143,7 +143,7 @@ _ROWS = (
         "check",
         STORY,
         "Judge what is expected at this instant; each key is one of expect (labkit help scenario).",
-        tuple(_expected(name, field) for name, field in ExpectPart.model_fields.items()),
+        tuple([_expected(name, field) for name, field in ExpectPart.model_fields.items()]),
         words=lambda arguments: Expectations.of(arguments).text,
     ),
     Verb(

@@ -53,7 +53,7 @@ class Verdict:
 
     def failures(self) -> tuple[VerdictRow, ...]:
         """The rows that are not as expected."""
-        return tuple(row for row in self.rows if row.status in (BROKEN, UNKNOWN))
+        return tuple([row for row in self.rows if row.status in (BROKEN, UNKNOWN)])
 
     def report(self, scenario: Scenario, trace: Trace) -> str:
         """Return what a reader needs of a run that was not as expected."""
@@ -85,7 +85,7 @@ def _steps(run: Run, now_ns: int) -> Iterator[VerdictRow]:
         if step.number in results:
             yield from _result(step, results[step.number])
             yield from _lateness(step, results[step.number].began_ns, steps)
-    yield from _unreached(run, tuple(step for step in steps if step.number not in results))
+    yield from _unreached(run, tuple([step for step in steps if step.number not in results]))
     if not run.ended:
         yield VerdictRow("the end", "reached", f"not reached at {write_duration(now_ns)}", UNKNOWN, "end")
 
@@ -123,7 +123,7 @@ def _unreached(run: Run, left: tuple[Step, ...]) -> Iterator[VerdictRow]:
     """Yield rows for the steps without a result: the one in progress, and how many did not begin."""
     if run.step_state == WORKING:
         step = run.scenario.timeline[run.step_number - 1]
-        left = tuple(other for other in left if other.number != step.number)
+        left = tuple([other for other in left if other.number != step.number])
         yield VerdictRow(_title(step), _expected_result(step), "still in progress at the end", UNKNOWN, _key(step))
     if left:
         step, more = left[0], " …" if len(left) > 1 else ""

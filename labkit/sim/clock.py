@@ -195,7 +195,7 @@ class _Timeline(simpy.Environment):
 
     def items(self) -> Pending:
         """What waits, in firing order: numbers are unique, so sorting never compares two events."""
-        return tuple((entry[0], entry[3].item) for entry in sorted(self.waiting))
+        return tuple([(entry[0], entry[3].item) for entry in sorted(self.waiting)])
 
     def close(self, cause: BaseException) -> None:
         """Accept no more items: from now on every time is in the past."""

@@ -92,7 +92,7 @@ class Lane:
         """Set its path and whether it is cut, from topology and faults."""
         self.cut = cut
         self.fixed_ns = sum(latency.first_ns for latency in path.latencies if latency.shape == "constant")
-        self.shapes = tuple(latency for latency in path.latencies if latency.shape != "constant")
+        self.shapes = tuple([latency for latency in path.latencies if latency.shape != "constant"])
         self.jitter_ns = path.jitter_ns
         self.loss_ppm = path.loss_ppm
         self.twice_ppm = path.twice_ppm
@@ -131,7 +131,7 @@ def fitted(topology: Topology, impairments: Mapping[Pair, Impairment], ends: Pai
     hops = path.hops
     cut = any(impairments.get(hop, NO_IMPAIRMENT).cut for hop in hops)
     if hops:
-        path = joined(tuple(_impaired(topology.hop(*hop), impairments.get(hop, NO_IMPAIRMENT)) for hop in hops))
+        path = joined(tuple([_impaired(topology.hop(*hop), impairments.get(hop, NO_IMPAIRMENT)) for hop in hops]))
     if hops != (ends,):  # a fault between sites that are not neighbours, or inside one
         cut = cut or impairments.get(ends, NO_IMPAIRMENT).cut
         path = _impaired(path, impairments.get(ends, NO_IMPAIRMENT))
@@ -141,7 +141,7 @@ def fitted(topology: Topology, impairments: Mapping[Pair, Impairment], ends: Pai
 def _impaired(path: Path, impairment: Impairment) -> Path:
     latencies = path.latencies if impairment.latency is None else (impairment.latency,)
     return path._replace(
-        latencies=tuple(latency.times(impairment.factor) for latency in latencies),
+        latencies=tuple([latency.times(impairment.factor) for latency in latencies]),
         jitter_ns=path.jitter_ns * impairment.factor,
         loss_ppm=lost_either(path.loss_ppm, impairment.loss_ppm),
         twice_ppm=lost_either(path.twice_ppm, impairment.twice_ppm),

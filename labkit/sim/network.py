@@ -126,14 +126,16 @@ class Network:
         return NetworkState(
             topology=self._topology.state(),
             epoch=self._epoch,
-            hosts=tuple((h.name, h.site, h.private, h.up, h.epoch) for h in self._hosts.values()),
-            impairments=tuple((pair, _plain(kept)) for pair, kept in sorted(self._impairments.items(), key=_pair)),
-            lanes=tuple(row for row in lanes if row[2] or row[3]),
+            hosts=tuple([(h.name, h.site, h.private, h.up, h.epoch) for h in self._hosts.values()]),
+            impairments=tuple([(pair, _plain(kept)) for pair, kept in sorted(self._impairments.items(), key=_pair)]),
+            lanes=tuple([row for row in lanes if row[2] or row[3]]),
             streams=tuple(
-                (*pair, way, stream.last_ns)
-                for way, streams in self._ways()
-                for pair, stream in sorted(streams.items(), key=_pair)
-                if stream.last_ns >= now_ns
+                [
+                    (*pair, way, stream.last_ns)
+                    for way, streams in self._ways()
+                    for pair, stream in sorted(streams.items(), key=_pair)
+                    if stream.last_ns >= now_ns
+                ]
             ),
             delivered=self.delivered,
         )
@@ -165,7 +167,7 @@ class Network:
         if site is not None:
             self._topology.site(site)
         found = (host for host in self._hosts.values() if site is None or host.site == site)
-        return tuple(host.name for host in found if not host.private)
+        return tuple([host.name for host in found if not host.private])
 
     def site_of(self, host: str) -> str:
         """The site of the host."""

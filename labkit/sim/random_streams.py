@@ -59,7 +59,7 @@ class RandomStreams:
     def state(self) -> Counters:
         """How often each label was drawn, sorted by label."""
         counts = ((label, stream.count) for label, stream in sorted(self._streams.items()))
-        return tuple((label, count) for label, count in counts if count)
+        return tuple([(label, count) for label, count in counts if count])
 
 
 class RandomStream:

@@ -103,7 +103,7 @@ class Topology:
     _routes: dict[Pair, Path] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        sites = tuple(checked("site", site) for site in self.sites)
+        sites = tuple([checked("site", site) for site in self.sites])
         if len(set(sites)) != len(sites):
             raise ValueError(f"a site is named twice among {', '.join(sites)}")
         object.__setattr__(self, "sites", sites)
@@ -120,14 +120,23 @@ class Topology:
     def state(self) -> TopologyState:
         """Sites, links and local latency as plain tuples."""
         links = tuple(
-            (link.between, tuple(link.latency), link.jitter_ns, link.loss_ppm, link.bandwidth_bps, _plain(link.back))
-            for link in self.links
+            [
+                (
+                    link.between,
+                    tuple(link.latency),
+                    link.jitter_ns,
+                    link.loss_ppm,
+                    link.bandwidth_bps,
+                    _plain(link.back),
+                )
+                for link in self.links
+            ]
         )
         return self.sites, links, tuple(self.local)
 
     def with_link(self, link: Link) -> Topology:
         """Another topology: this one with the link, which replaces one between the same sites."""
-        others = tuple(known for known in self.links if known.between != link.between)
+        others = tuple([known for known in self.links if known.between != link.between])
         return Topology(sites=self.sites, links=(*others, link), local=self.local)
 
     def site(self, name: str) -> str:
@@ -171,7 +180,7 @@ class Topology:
             return Path((source,), (self.local,))
         back = source > target
         sites = self.route(target, source).sites[::-1] if back else self._shortest(source, target)
-        return joined(tuple(self.hop(a, b) for a, b in pairwise(sites)))
+        return joined(tuple([self.hop(a, b) for a, b in pairwise(sites)]))
 
     def _shortest(self, source: str, target: str) -> tuple[str, ...]:
         left = networkx.single_source_dijkstra_path_length(self._graph, target, weight="weight")

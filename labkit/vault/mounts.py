@@ -167,7 +167,7 @@ class MountTable(NamedTuple):
 
     def without(self, path: str) -> MountTable:
         """Return the table without the mount at a path."""
-        return self._replace(mounts=tuple(mount for mount in self.mounts if mount.path != path))
+        return self._replace(mounts=tuple([mount for mount in self.mounts if mount.path != path]))
 
     def child(self, path: str) -> Namespace | None:
         """Return the child namespace that a path within this namespace begins with."""
@@ -186,7 +186,7 @@ class MountTable(NamedTuple):
 
     def without_child(self, path: str) -> MountTable:
         """Return the table without the child namespace of that whole path."""
-        return self._replace(namespaces=tuple(child for child in self.namespaces if child.path != path))
+        return self._replace(namespaces=tuple([child for child in self.namespaces if child.path != path]))
 
 
 class ResolvedRoute(NamedTuple):
@@ -215,18 +215,18 @@ def decode_table(stored: bytes) -> MountTable:
     """Read the stored mount table."""
     rows = decode_record(stored)
     children = rows.pop()["namespaces"] if rows and isinstance(rows[-1], dict) else ()
-    return MountTable(tuple(_mount(row) for row in rows), tuple(_namespace(row) for row in children))
+    return MountTable(tuple([_mount(row) for row in rows]), tuple([_namespace(row) for row in children]))
 
 
 def _mount(row: list[Any]) -> Mount:
-    row[5] = tuple((name, value) for name, value in row[5])
+    row[5] = tuple([(name, value) for name, value in row[5]])
     row[FIXED_FIELDS : FIXED_FIELDS + 2] = map(tuple, row[FIXED_FIELDS : FIXED_FIELDS + 2])
     return Mount(*row)
 
 
 def _namespace(row: list[Any]) -> Namespace:
     path, number, metadata, *lock = row
-    return Namespace(path, number, tuple((name, value) for name, value in metadata), *lock)
+    return Namespace(path, number, tuple([(name, value) for name, value in metadata]), *lock)
 
 
 def encode_table(table: MountTable) -> bytes:

@@ -100,5 +100,5 @@ class SealKeys:
         keys.reason = reason
         if counted is not None:
             keyring, encryptions, look_at = counted
-            keys.barrier = Barrier(tuple(KeyringTerm(*row) for row in keyring), encryptions, look_at)
+            keys.barrier = Barrier(tuple([KeyringTerm(*row) for row in keyring]), encryptions, look_at)
         return keys

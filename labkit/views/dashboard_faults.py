@@ -43,10 +43,12 @@ class FaultForm(NamedTuple):
 def _forms(target: str) -> tuple[FaultForm, ...]:
     """Return the forms of all faults with such a target."""
     return tuple(
-        FaultForm(choice.words, fault.method, fault.opposite.method, choice.given, choice.named)
-        for fault in FAULTS
-        if fault.target == target and fault.opposite is not None
-        for choice in fault.choices
+        [
+            FaultForm(choice.words, fault.method, fault.opposite.method, choice.given, choice.named)
+            for fault in FAULTS
+            if fault.target == target and fault.opposite is not None
+            for choice in fault.choices
+        ]
     )
 
 
@@ -57,7 +59,7 @@ BUTTONS = {fault.name: fault.button for fault in FAULTS if fault.button is not N
 
 def names_of_buttons(*targets: str) -> tuple[str, ...]:
     """Return the faults with such targets that have a button."""
-    return tuple(fault.name for fault in FAULTS if fault.target in targets and fault.name in BUTTONS)
+    return tuple([fault.name for fault in FAULTS if fault.target in targets and fault.name in BUTTONS])
 
 
 def form_of(forms: tuple[FaultForm, ...], words: str) -> FaultForm:

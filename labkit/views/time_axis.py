@@ -8,7 +8,7 @@ from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
 TICKS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 3600)
 MAX_TICKS = 11
-SLICES_MS = tuple(digit * 10 ** int(power) for power in range(9) for digit in (1, 2, 5))
+SLICES_MS = tuple([digit * 10 ** int(power) for power in range(9) for digit in (1, 2, 5)])
 
 
 def ticks(start_ns: int, end_ns: int) -> list[tuple[int, str]]:

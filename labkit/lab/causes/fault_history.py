@@ -14,8 +14,10 @@ from labkit.lab.fault_table import CUT, DUPLICATE, FAULTS, LOSE, NAMED, SLOW
 from labkit.sim.topology import NoRouteError, Pair, Topology
 
 NO_CHANGE = "no change"
-MAKING = {kind: tuple(fault.name for fault in FAULTS if fault.line_is == kind) for kind in (CUT, SLOW, LOSE, DUPLICATE)}
-UNDOING = {kind: tuple(NAMED[name].undone_by for name in names) for kind, names in MAKING.items()}
+MAKING = {
+    kind: tuple([fault.name for fault in FAULTS if fault.line_is == kind]) for kind in (CUT, SLOW, LOSE, DUPLICATE)
+}
+UNDOING = {kind: tuple([NAMED[name].undone_by for name in names]) for kind, names in MAKING.items()}
 """{what a line is under: the faults that make it so, and what undoes them}."""
 
 

@@ -19,7 +19,7 @@ LOST_KINDS = ("entries_lost", "entries_unknown", "question_lost", "stream_gap", 
 DAMAGE_KINDS = ("contents_differ", "roots_differ")
 MADE_IT_ASK = (*LOST_KINDS, *DAMAGE_KINDS, "generation_gone", "replication_disconnected", "primary_announced")
 CATCHING_UP = ("merkle-diff", "merkle-sync")
-BACK = tuple(fault.name for fault in FAULTS if fault.reconnects)
+BACK = tuple([fault.name for fault in FAULTS if fault.reconnects])
 WINDOW_NS = 16 * SECOND_NS
 
 

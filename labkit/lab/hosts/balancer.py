@@ -107,7 +107,7 @@ class BalancerHost:
         """Return the balancer as plain values."""
         return {
             "checks": self.checks.state(),
-            "passed": tuple((tuple(correlation), tuple(row)) for correlation, row in self.passed.items()),
+            "passed": tuple([(tuple(correlation), tuple(row)) for correlation, row in self.passed.items()]),
             "pinned": dict(self.pinned),
             "connected": dict(self.connected),
             "refused_messages": self.refused_messages,

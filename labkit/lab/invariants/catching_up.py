@@ -74,7 +74,7 @@ class CatchingUp(StandingRule):
         """Return what it keeps as plain values."""
         return {
             **super().state(),
-            "owed": tuple((name, tuple(row)) for name, row in self._owed.items()),
+            "owed": tuple([(name, tuple(row)) for name, row in self._owed.items()]),
             "overtaken": tuple(sorted(self._overtaken)),
         }
 

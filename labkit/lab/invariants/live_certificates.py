@@ -56,7 +56,7 @@ class LiveCertificates(StandingRule):
         """Return what it keeps as plain values."""
         return {
             **super().state(),
-            "grants": tuple((name, tuple(row)) for name, row in self._grants.items()),
+            "grants": tuple([(name, tuple(row)) for name, row in self._grants.items()]),
             "ended": tuple(sorted(self._ended)),
             "modes": tuple(self._modes.items()),
         }

@@ -137,4 +137,4 @@ RULES: tuple[RuleText, ...] = (
 )
 """All of them, in the order in which a verdict lists them."""
 
-STANDING = tuple(rule.name for rule in RULES)
+STANDING = tuple([rule.name for rule in RULES])

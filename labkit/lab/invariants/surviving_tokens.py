@@ -62,8 +62,10 @@ class SurvivingTokens(StandingRule):
         return {
             **super().state(),
             "held": tuple(
-                (cluster, tuple((digest, tuple(row)) for digest, row in rows.items()))
-                for cluster, rows in self._held.items()
+                [
+                    (cluster, tuple([(digest, tuple(row)) for digest, row in rows.items()]))
+                    for cluster, rows in self._held.items()
+                ]
             ),
             "secondaries": tuple(sorted(self._secondaries)),
             "damaged": tuple(sorted(self._damaged)),

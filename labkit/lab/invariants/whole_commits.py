@@ -56,7 +56,7 @@ class WholeCommits(StandingRule):
         """Return what it keeps as plain values; what commits left is shared, not copied."""
         return {
             **super().state(),
-            "made": tuple((name, dict(rows)) for name, rows in self._made.items()),
+            "made": tuple([(name, dict(rows)) for name, rows in self._made.items()]),
             "reached": tuple(self._reached.items()),
             "damaged": tuple(sorted(self._damaged)),
             "overtaken": tuple(sorted(self._overtaken)),

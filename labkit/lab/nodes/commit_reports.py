@@ -60,7 +60,9 @@ class CommitReports:
         if changes:
             self.made.append((number or 0, tuple(changes)))
             if self.link.reported[0] == "secondary":  # before this step; the upstream's entries do not come this way
-                self._services.emit(reports.OwnEntryMade(self._cluster, number or 0, tuple(key for key, _ in changes)))
+                self._services.emit(
+                    reports.OwnEntryMade(self._cluster, number or 0, tuple([key for key, _ in changes]))
+                )
             if self._unfenced is not None and self._unfenced.is_overtaken(self._core.leadership.term):
                 term = self._core.leadership.term
                 self._services.emit(reports.OvertakenWrote(self._cluster, self._name, term, changes[0][0]))

@@ -102,7 +102,7 @@ class Forwarding:
 
     def state(self) -> dict[str, Any]:
         """Return what is under way as plain values."""
-        return {"serial": self.serial, "calls": tuple((number, tuple(call)) for number, call in self.calls.items())}
+        return {"serial": self.serial, "calls": tuple([(number, tuple(call)) for number, call in self.calls.items()])}
 
     def _lose(self, number: int) -> None:
         call = self.calls[number]

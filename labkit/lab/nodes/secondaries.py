@@ -70,8 +70,8 @@ class Secondaries(NodeReplica):
         return {
             "judged": self._judged == self._core.commits,
             "connected": dict(self.connected),
-            "streams": tuple((secondary_id, tuple(stream)) for secondary_id, stream in self.streams.items()),
-            "peers": tuple(tuple(peer) for peer in self._core.replica.secondaries.values()),
+            "streams": tuple([(secondary_id, tuple(stream)) for secondary_id, stream in self.streams.items()]),
+            "peers": tuple([tuple(peer) for peer in self._core.replica.secondaries.values()]),
         }
 
     def forget(self) -> None:

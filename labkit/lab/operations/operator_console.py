@@ -295,7 +295,7 @@ class OperatorConsole:
         if isinstance(wanted, LookUpNodes):
             return self._blueprint.cluster(wanted.cluster).node_names
         if isinstance(wanted, LookUpClusters):
-            return tuple(plan.name for plan in self._blueprint.clusters)
+            return tuple([plan.name for plan in self._blueprint.clusters])
         if isinstance(wanted, Note):
             self._services.emit(Noted(self._services.now(), wanted.text))
             return True

@@ -43,7 +43,7 @@ class Patience:
 
     def pause_ns(self, status: Mapping[str, Any]) -> int:
         """Return how long to wait before the next look, by the status just seen; 0 when patience is over."""
-        seen = tuple(str(status.get(name)) for name in PROGRESS)
+        seen = tuple([str(status.get(name)) for name in PROGRESS])
         ready = status.get("connection_state") == "ready"
         if seen != self._seen:
             self._seen, self._idle_ns, self._apart_ns = seen, 0, 0

@@ -73,7 +73,7 @@ class ClusterPlan:
     @property
     def node_names(self) -> tuple[str, ...]:
         """The names of the cluster's nodes, in order."""
-        return tuple(f"{self.name}-{number}" for number in range(1, self.nodes + 1))
+        return tuple([f"{self.name}-{number}" for number in range(1, self.nodes + 1)])
 
     @property
     def operator_host(self) -> str:
@@ -145,7 +145,7 @@ class ClientPlan:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the group's clients, in order."""
-        return tuple(f"{self.name}-{number}" for number in range(1, self.count + 1))
+        return tuple([f"{self.name}-{number}" for number in range(1, self.count + 1)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,14 +192,14 @@ class Blueprint:
     def nodes_of(self, cluster: str) -> tuple[NodePlan, ...]:
         """Return the plans of a cluster's nodes, in order; ValueError as ``cluster``."""
         plan = self.cluster(cluster)
-        return tuple(self._node(plan, plan.settings_of(name)) for name in plan.node_names)
+        return tuple([self._node(plan, plan.settings_of(name)) for name in plan.node_names])
 
     def behind(self, group: ClientPlan) -> tuple[NodePlan, ...]:
         """Return what a group of clients sends to: the nodes of its clusters, or the load balancer in front of them."""
         if group.through:
             front = ClusterPlan(name=group.through, site=group.site, nodes=1)
             return (NodePlan(name=group.through, cluster=front),)
-        return tuple(node for cluster in group.use for node in self.nodes_of(cluster))
+        return tuple([node for cluster in group.use for node in self.nodes_of(cluster)])
 
     def with_clients(self, *clients: ClientPlan) -> Blueprint:
         """Return the blueprint with these groups of clients instead of its own."""

@@ -104,7 +104,7 @@ class Histories:
     def follow(self, cluster: str, upstream: str) -> None:
         """A secondary follows a cluster from now on, with the history that this one writes now."""
         followed = self.history_of(upstream)
-        earlier = tuple(number for number in self.followed.get(cluster, ()) if number != followed)
+        earlier = tuple([number for number in self.followed.get(cluster, ()) if number != followed])
         self.followed[cluster] = (*earlier, followed)
 
     def own(self, cluster: str) -> None:
@@ -193,4 +193,4 @@ class Histories:
             else:
                 missing.setdefault(commit.history, []).append(number)
         before = len(self.commits)
-        return tuple(Inherited(history, before, frozenset(missing.get(history, ()))) for history in sorted(has_any))
+        return tuple([Inherited(history, before, frozenset(missing.get(history, ()))) for history in sorted(has_any)])

@@ -133,7 +133,7 @@ class Progress:
 
     def followers(self) -> tuple[str, ...]:
         """Return the clusters that followed any at some time."""
-        return tuple(name for name, rows in self._follows.items() if any(upstream for _, upstream, _ in rows))
+        return tuple([name for name, rows in self._follows.items() if any(upstream for _, upstream, _ in rows)])
 
     def changes(self, secondary: str) -> list[int]:
         """Return the instants at which anything changed that a cluster's lag comes from, in order."""
@@ -164,10 +164,10 @@ class Progress:
     def state(self) -> dict[str, Any]:
         """Return what is recorded as plain values."""
         return {
-            "made": tuple((name, series.state()) for name, series in self._made.items()),
-            "applied": tuple((name, series.state()) for name, series in self._applied.items()),
-            "follows": tuple((name, tuple(rows)) for name, rows in self._follows.items()),
-            "connections": tuple((name, tuple(rows)) for name, rows in self.connections.items()),
+            "made": tuple([(name, series.state()) for name, series in self._made.items()]),
+            "applied": tuple([(name, series.state()) for name, series in self._applied.items()]),
+            "follows": tuple([(name, tuple(rows)) for name, rows in self._follows.items()]),
+            "connections": tuple([(name, tuple(rows)) for name, rows in self.connections.items()]),
         }
 
     def _follow(self, secondary: str, at_ns: int) -> tuple[int, str, int]:

@@ -141,7 +141,7 @@ def _advanced(state: State, position: int) -> State:
     beat = state.heartbeat
     seen = [wall_ns for number, wall_ns in beat.canaries if number <= position]
     if seen:
-        left = tuple(canary for canary in beat.canaries if canary[0] > position)
+        left = tuple([canary for canary in beat.canaries if canary[0] > position])
         beat = beat._replace(canary_ns=seen[-1], canaries=left)
     return state._replace(position=position, last_remote_wal=position, heartbeat=beat, loops=0)
 

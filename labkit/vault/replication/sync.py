@@ -221,7 +221,7 @@ def _lost(state: State, reason: str, at: Moment, active: tuple[str, ...] = ()) -
 def _announced(state: State, event: Announced) -> Step:
     if event.address not in state.addresses or event.term <= state.term:
         return state, []
-    others = tuple(address for address in state.addresses if address != event.address)
+    others = tuple([address for address in state.addresses if address != event.address])
     known = (event.address, *others)
     state = without_failures(state._replace(addresses=known, term=event.term))
     state, effects = connect(state, event.at.now_ns)
@@ -301,7 +301,7 @@ def _guard(state: State, answer: Mapping[str, Any]) -> Step:
 
 
 def _pages(state: State, answer: Mapping[str, Any]) -> Step:
-    pages = tuple((tree, page) for tree, page in answer["pages"])
+    pages = tuple([(tree, page) for tree, page in answer["pages"]])
     state = state._replace(work=state.work._replace(pages=pages))
     observed = Observe("merkle_diff", {"generation": state.work.generation, "pages": len(pages)})
     state, effects = _ask_subpages(state) if pages else _empty_diff(state)
@@ -340,7 +340,7 @@ def _empty_diff(state: State) -> Step:
 
 
 def _values(state: State, answer: Mapping[str, Any]) -> Step:
-    puts = tuple((key, value) for key, value in answer["values"] if value is not False)
+    puts = tuple([(key, value) for key, value in answer["values"] if value is not False])
     damaged = [key for key, value in answer["values"] if value is False]
     new = [key for key in damaged if key not in state.damaged]
     if damaged:

@@ -74,7 +74,7 @@ def set_up(
     """Initialise and unseal a new vault with engines and auth methods mounted; return root token and key shares."""
     initialised = initialise(core, shares, threshold, mounts)
     unseal(core, *initialised.keys[:threshold])
-    return initialised.root_token, tuple(share.hex() for share in initialised.keys)
+    return initialised.root_token, tuple([share.hex() for share in initialised.keys])
 
 
 def complete(core: Core) -> None:

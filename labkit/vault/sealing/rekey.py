@@ -213,7 +213,7 @@ def _share_out(ctx: Context, rekey: Rekey) -> dict[str, Any]:
     wanted, root_key = rekey.wanted, ctx.entropy(KEY_BYTES)
     shares = split(root_key, wanted.shares, wanted.threshold, ctx.entropy)
     made = [pgp.encrypt(key, share.hex()) for key, share in zip(wanted.pgp_keys, shares, strict=False)] or shares
-    backed_up = tuple(share.hex() for share in made) if wanted.backup else ()
+    backed_up = tuple([share.hex() for share in made]) if wanted.backup else ()
     answer = {
         "nonce": rekey.nonce,
         "complete": True,
@@ -272,7 +272,7 @@ def read_backup(ctx: Context) -> Backup | None:
     if stored is None:
         return None
     nonce, rows = decode_record(stored)
-    return Backup(nonce, tuple((fingerprint, share) for fingerprint, share in rows))
+    return Backup(nonce, tuple([(fingerprint, share) for fingerprint, share in rows]))
 
 
 def delete_backup(ctx: Context) -> None:

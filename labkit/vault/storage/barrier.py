@@ -133,4 +133,4 @@ def decrypt_keyring(stored: bytes, root_key: bytes) -> tuple[KeyringTerm, ...]:
         rows = AESGCM(root_key).decrypt(stored[5:17], stored[17:], KEYRING.encode())
     except (InvalidTag, ValueError):
         raise BarrierError("the keyring does not open with this root key") from None
-    return tuple(KeyringTerm(term, bytes.fromhex(key), installed) for term, key, installed in decode_record(rows))
+    return tuple([KeyringTerm(term, bytes.fromhex(key), installed) for term, key, installed in decode_record(rows)])

@@ -80,7 +80,7 @@ def disable(ctx: Context, path: str) -> None:
     """Disable a device; what it wrote stays."""
     full = path.strip("/") + "/"
     devices = read_devices(ctx)
-    left = tuple(device for device in devices if device.path != full)
+    left = tuple([device for device in devices if device.path != full])
     if len(left) != len(devices):
         write_devices(ctx, left)
 

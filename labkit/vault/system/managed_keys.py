@@ -98,7 +98,7 @@ def write_managed_key(ctx: Context, asked: ManagedKeyRequest) -> None:
         _size_bits(mechanism, asked),
         _usages(mechanism, asked.usages),
         asked.allow_generate_key,
-        tuple((name, getattr(asked, name)) for name in SHOWN if getattr(asked, name) is not None),
+        tuple([(name, getattr(asked, name)) for name in SHOWN if getattr(asked, name) is not None]),
     )
     managed_keys.write(ctx.full_storage, key)
 

@@ -44,7 +44,7 @@ def _routes(ctx: Context, mount: Mount) -> tuple[Route, ...]:
     routes = routes_of(mount).routes
     if ctx.namespace is ROOT or mount.kind != "system":
         return routes
-    return tuple(route for route in routes if "any_namespace" in route.flags or not is_root_only(route.pattern))
+    return tuple([route for route in routes if "any_namespace" in route.flags or not is_root_only(route.pattern)])
 
 
 ROUTES = (Route("read", "internal/specs/openapi", describe_api, (), "unauthenticated", "no_envelope"),)

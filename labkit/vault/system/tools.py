@@ -11,4 +11,4 @@ def _below_tools(route: Route) -> Route:
     return Route(route.operation, "tools/" + route.pattern, route.handler, route.fields)
 
 
-ROUTES = tuple(_below_tools(route) for route in (*random_bytes.ROUTES, *hashing.ROUTES))
+ROUTES = tuple([_below_tools(route) for route in (*random_bytes.ROUTES, *hashing.ROUTES)])

@@ -18,4 +18,4 @@ def measured_marks(queries: Queries) -> tuple[tuple[int, str], ...]:
     parts = queries.parts
     clusters = {plan.name: plan.node_names for plan in queries.blueprint.clusters}
     marks = sorted(marks_of(Records(parts.trace, parts.ledger, clusters, queries.lags)))
-    return tuple((mark.at_ns, label_of(mark)) for mark in marks if mark.what in SHOWN)
+    return tuple([(mark.at_ns, label_of(mark)) for mark in marks if mark.what in SHOWN])

@@ -33,8 +33,10 @@ def measured_reads(queries: Queries) -> Measure:
     """Measure which readings were stale up to now."""
     judged = stale_reads(queries.parts.ledger)
     rows = tuple(
-        (read.at_ns / SECOND_NS, read.started_ns / SECOND_NS, *read[2:7], read.behind_ns / SECOND_NS)
-        for read in judged.stale
+        [
+            (read.at_ns / SECOND_NS, read.started_ns / SECOND_NS, *read[2:7], read.behind_ns / SECOND_NS)
+            for read in judged.stale
+        ]
     )
     title = f"Stale reads until {queries.now / SECOND_NS:.3f} s"
     panels = tuple(_panels(judged, queries.now))
@@ -49,8 +51,12 @@ def _panels(judged: JudgedReads, now_ns: int) -> Iterable[TimePanel]:
     every_ns = round_slice_ns(now_ns, SLICES)
     all_reads, stale = _counted(judged.times_ns, every_ns), _counted([read.at_ns for read in judged.stale], every_ns)
     columns = tuple(
-        _column(number, every_ns, now_ns, (("stale", stale.get(number, 0)), ("current", count - stale.get(number, 0))))
-        for number, count in sorted(all_reads.items())
+        [
+            _column(
+                number, every_ns, now_ns, (("stale", stale.get(number, 0)), ("current", count - stale.get(number, 0)))
+            )
+            for number, count in sorted(all_reads.items())
+        ]
     )
     words = f"{len(judged.times_ns):,}, {len(judged.stale):,} of them stale; most in {every_ns / SECOND_NS:g} s: "
     yield TimePanel("reads", f"{words}{max(all_reads.values()):,}", columns)
@@ -64,7 +70,7 @@ def _behind(stale: tuple[StaleRead, ...], every_ns: int, now_ns: int) -> TimePan
         number = read.at_ns // every_ns
         furthest[number] = max(furthest.get(number, 0), read.behind_ns)
     columns = tuple(
-        _column(number, every_ns, now_ns, (("stale", behind_ns),)) for number, behind_ns in sorted(furthest.items())
+        [_column(number, every_ns, now_ns, (("stale", behind_ns),)) for number, behind_ns in sorted(furthest.items())]
     )
     return TimePanel("how far behind", f"up to {max(furthest.values()) / SECOND_NS:.3f} s", columns)
 

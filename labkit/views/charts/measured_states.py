@@ -37,8 +37,10 @@ def measured_states(queries: Queries) -> Measure:
     clusters = {plan.name: plan.node_names for plan in queries.blueprint.clusters}
     stays = time_in_states(trace, clusters, queries.progress.connections, now_ns)
     rows = tuple(
-        (kind, name, state, total_ns / SECOND_NS, total_ns / now_ns, stretches, longest_ns / SECOND_NS)
-        for kind, name, state, total_ns, stretches, longest_ns in stays
+        [
+            (kind, name, state, total_ns / SECOND_NS, total_ns / now_ns, stretches, longest_ns / SECOND_NS)
+            for kind, name, state, total_ns, stretches, longest_ns in stays
+        ]
     )
     title = f"Time in each state, in sum, until {now_ns / SECOND_NS:.3f} s"
     chart = BarChart(title, _finding(stays), tuple(_bars(stays)))
@@ -48,7 +50,7 @@ def measured_states(queries: Queries) -> Measure:
 def _bars(stays: tuple[Stay, ...]) -> Iterable[Bar]:
     for kind, name in dict.fromkeys((stay.kind, stay.name) for stay in stays):
         own = [stay for stay in stays if (stay.kind, stay.name) == (kind, name)]
-        yield Bar(HEADINGS[kind], name, tuple(BarPart(stay.state, stay.total_ns, _words(stay)) for stay in own))
+        yield Bar(HEADINGS[kind], name, tuple([BarPart(stay.state, stay.total_ns, _words(stay)) for stay in own]))
 
 
 def _words(stay: Stay) -> str:

@@ -31,7 +31,7 @@ COLUMNS = (
 def measured_tokens(queries: Queries) -> Measure:
     """Measure what became of tokens at each promotion up to now."""
     found = tuple(queries.parts.ledger.tokens)
-    rows = tuple((number, one.at_ns / SECOND_NS, *one[1:]) for number, one in enumerate(found, 1))
+    rows = tuple([(number, one.at_ns / SECOND_NS, *one[1:]) for number, one in enumerate(found, 1)])
     title = f"Tokens that survived promotions until {queries.now / SECOND_NS:.3f} s"
     chart = BarChart(title, _finding(found), tuple(map(_bar, found)))
     return Measure("survivors", chart.finding, COLUMNS, rows, (draw(chart),))

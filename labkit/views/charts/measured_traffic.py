@@ -42,7 +42,7 @@ def measured_traffic(queries: Queries) -> Measure:
     trace = needs_trace(queries.parts.trace, "bytes")
     found = flows(trace, queries.blueprint)
     title = f"Bytes on the wire until {queries.now / SECOND_NS:.3f} s"
-    chart = BarChart(title, _finding(found), tuple(_bar(name, found) for name in _by_size(found)))
+    chart = BarChart(title, _finding(found), tuple([_bar(name, found) for name in _by_size(found)]))
     return Measure("bytes", chart.finding, COLUMNS, tuple(map(tuple, found)), (draw(chart),))
 
 
@@ -50,11 +50,11 @@ def measured_traffic_over_time(queries: Queries, every_ns: int) -> Measure:
     """Measure the bytes that each mechanism sent in each stretch of time up to now."""
     trace, now_ns = needs_trace(queries.parts.trace, "bytes"), queries.now
     listed = slices(trace, queries.blueprint, every_ns)
-    rows = tuple((name, from_ns / SECOND_NS, *counts) for name, from_ns, *counts in listed)
+    rows = tuple([(name, from_ns / SECOND_NS, *counts) for name, from_ns, *counts in listed])
     fitting_ns = round_slice_ns(now_ns, SLICES)
     found = flows(trace, queries.blueprint)
     shown = slices(trace, queries.blueprint, fitting_ns) if now_ns else ()
-    panels = tuple(_panel(name, shown, fitting_ns) for name in _by_size(found))
+    panels = tuple([_panel(name, shown, fitting_ns) for name in _by_size(found)])
     title = f"Bytes on the wire over time until {now_ns / SECOND_NS:.3f} s"
     chart = TimeChart(title, _finding(found), now_ns, panels, measured_marks(queries))
     return Measure("bytes", chart.finding, COLUMNS_OVER_TIME, rows, (draw_over_time(chart),))
@@ -62,7 +62,7 @@ def measured_traffic_over_time(queries: Queries, every_ns: int) -> Measure:
 
 def _panel(name: str, shown: tuple[Slice, ...], every_ns: int) -> TimePanel:
     own = [one for one in shown if one.mechanism == name]
-    columns = tuple(TimeColumn(one.from_ns, one.from_ns + every_ns, (("arrived", one.size_bytes),)) for one in own)
+    columns = tuple([TimeColumn(one.from_ns, one.from_ns + every_ns, (("arrived", one.size_bytes),)) for one in own])
     most = max(own, key=lambda one: one.size_bytes)
     words = f"{sum(one.size_bytes for one in own):,} bytes; most in {every_ns / SECOND_NS:g} s: {most.size_bytes:,}"
     return TimePanel(name, words, columns)

@@ -94,27 +94,29 @@ class MapContents(NamedTuple):
 def contents_of(queries: Queries) -> MapContents:
     """Return what a map of a lab says, without a request and without a change of the lab."""
     parts = queries.parts
-    sites = tuple(_site(queries, name) for name in parts.blueprint.sites)
+    sites = tuple([_site(queries, name) for name in parts.blueprint.sites])
     return MapContents(parts.now, sites, tuple(_lines(parts.network)), tuple(_follows(queries)))
 
 
 def _site(queries: Queries, name: str) -> SiteMark:
     blueprint = queries.blueprint
     clusters = tuple(
-        ClusterMark(
-            plan.name,
-            queries.mode_of(plan.name),
-            tuple(NodeMark(node, _state_of(queries, node), _more_of(queries, node)) for node in plan.node_names),
-            _damaged(queries.parts, plan.name),
-        )
-        for plan in blueprint.clusters
-        if plan.site == name
+        [
+            ClusterMark(
+                plan.name,
+                queries.mode_of(plan.name),
+                tuple([NodeMark(node, _state_of(queries, node), _more_of(queries, node)) for node in plan.node_names]),
+                _damaged(queries.parts, plan.name),
+            )
+            for plan in blueprint.clusters
+            if plan.site == name
+        ]
     )
     clients = sum(group.count for group in blueprint.clients if group.site == name)
     topology = queries.parts.network.topology
     local = Path((name,), (topology.local,))
     inside = _conditions(queries.parts.network, (name, name), (local, local))
-    balancers = tuple(_balancer(queries.parts, plan.name) for plan in blueprint.balancers if plan.site == name)
+    balancers = tuple([_balancer(queries.parts, plan.name) for plan in blueprint.balancers if plan.site == name])
     cloud = "".join(_cloud(host) for host in queries.parts.clouds.values() if host.site == name)  # one at most
     return SiteMark(name, clusters, clients, "" if inside == _latency_of(local) else inside, balancers, cloud)
 
@@ -207,7 +209,7 @@ def _one_way(network: Network, pair: Pair, path: Path) -> str:
     fault = network.impairment(*pair)
     usual = _latency_of(path)
     latencies = path.latencies if fault.latency is None else (fault.latency,)
-    now = _latency_of(path._replace(latencies=tuple(latency.times(fault.factor) for latency in latencies)))
+    now = _latency_of(path._replace(latencies=tuple([latency.times(fault.factor) for latency in latencies])))
     words = [now if now == usual else f"{now}, usually {usual}"]
     loss_ppm = lost_either(path.loss_ppm, fault.loss_ppm)
     if loss_ppm:

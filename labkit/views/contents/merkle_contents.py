@@ -96,7 +96,7 @@ def contents_of(queries: Queries, cluster: str, other: str | None = None, page: 
     beside = queries.upstream_of(cluster) if other is None else other
     there = None if not beside or (other is None and not _has_index(queries, beside)) else _index_of(queries, beside)
     pending, report = _pending(here), here.check("")
-    subtrees = tuple(_subtree(here, there, tree, report, pending) for tree in TREES)
+    subtrees = tuple([_subtree(here, there, tree, report, pending) for tree in TREES])
     place = _first(subtrees) if page is None else _judged(page)
     return MerkleContents(
         at_ns=queries.now,
@@ -219,8 +219,10 @@ def _subtree(
         counts[bucket(key) // FAN_OUT] += 1
     apart = set() if there is None else {page for of, page in here.differing_pages(there) if of == tree}
     pages = tuple(
-        Cell(page, counts[page], page in apart, str(page) in wrong_pages, (tree, page) in pending)
-        for page in range(FAN_OUT)
+        [
+            Cell(page, counts[page], page in apart, str(page) in wrong_pages, (tree, page) in pending)
+            for page in range(FAN_OUT)
+        ]
     )
     differs = there is not None and here.subtree_root(tree) != there.subtree_root(tree)
     return Subtree(NAMES[tree], here.subtree_root(tree).hex(), differs, found["corrupted_subtree_root"], pages)
@@ -238,7 +240,10 @@ def _chosen(here: MerkleTree, there: MerkleTree | None, place: Place, report: di
     for key in mine:
         counts[bucket(key) % FAN_OUT] += 1
     subpages = tuple(
-        Cell(number, counts[number], number in apart, number in found.get("subpages", ())) for number in range(FAN_OUT)
+        [
+            Cell(number, counts[number], number in apart, number in found.get("subpages", ()))
+            for number in range(FAN_OUT)
+        ]
     )
     rows = [
         LeafRow(key, bucket(key) % FAN_OUT, mine.get(key, b"").hex(), theirs.get(key, b"").hex())

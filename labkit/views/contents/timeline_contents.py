@@ -182,7 +182,7 @@ def _columns(records: Records, window: Window, slice_ns: int) -> tuple[Column, .
     for at_ns, kind in [*happened, *((write.at_ns, 3) for write in records.ledger.lost())]:
         if window.start_ns <= at_ns <= window.end_ns:
             counts[min(at_ns // slice_ns, last) - first][kind] += 1
-    return tuple(Column((first + number) * slice_ns, *count) for number, count in enumerate(counts))
+    return tuple([Column((first + number) * slice_ns, *count) for number, count in enumerate(counts)])
 
 
 # ---- marks

@@ -107,9 +107,9 @@ def layout(contents: MapContents) -> MapLayout:
         contents,
         width,
         int(bottom) + 8,
-        tuple(PlacedSite(site, boxes[site.name]) for site in contents.sites),
-        tuple(PlacedLine(mark, segment, found.get(mark)) for mark, segment in lines),
-        tuple(PlacedFollow(mark, segment, found.get(mark)) for mark, segment in follows),
+        tuple([PlacedSite(site, boxes[site.name]) for site in contents.sites]),
+        tuple([PlacedLine(mark, segment, found.get(mark)) for mark, segment in lines]),
+        tuple([PlacedFollow(mark, segment, found.get(mark)) for mark, segment in follows]),
         listed,
         legend,
     )
@@ -237,4 +237,4 @@ def _find_room(words: str, segment: Segment, taken: Sequence[Box], others: Seque
 def _rows(words: Sequence[tuple[str, bool]], width: int, top: float) -> tuple[tuple[PlacedLabel, ...], float]:
     """Write words in rows; return them and where the last row ends."""
     boxes, bottom = flow([text for text, _ in words], SMALL, width, top)
-    return tuple(PlacedLabel(text, box, fault) for (text, fault), box in zip(words, boxes, strict=True)), bottom
+    return tuple([PlacedLabel(text, box, fault) for (text, fault), box in zip(words, boxes, strict=True)]), bottom

@@ -100,7 +100,7 @@ def layout(contents: MerkleContents) -> MerkleLayout:
 def lines_of(digest: str) -> tuple[str, ...]:
     """Return a digest in groups of four digits, five groups a line."""
     groups = [digest[at : at + GROUP] for at in range(0, len(digest), GROUP)]
-    return tuple(" ".join(groups[at : at + LINE_GROUPS]) for at in range(0, len(groups), LINE_GROUPS))
+    return tuple([" ".join(groups[at : at + LINE_GROUPS]) for at in range(0, len(groups), LINE_GROUPS)])
 
 
 def shortened(name: str) -> str:

@@ -105,7 +105,7 @@ def layout(chart: TimeChart) -> TimeChartLayout:
     words += [
         ChartWords(entry, box.x, box.bottom - 5, SMALL, "faint") for entry, box in zip(listed, boxes, strict=True)
     ]
-    at = tuple(_x(chart, at_ns) for at_ns, _ in axis)
+    at = tuple([_x(chart, at_ns) for at_ns, _ in axis])
     placed = (tuple(words), tuple(plots), tuple(columns), tuple(limits))
     return TimeChartLayout(chart, int(y) + GAP, *placed, tuple(marks), at)
 

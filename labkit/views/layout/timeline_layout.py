@@ -119,8 +119,8 @@ def layout(contents: TimelineContents) -> TimelineLayout:
         operations_y,
         tuple(_place_lost(contents, left)),
         tuple(_ticks(contents, left)),
-        tuple(Words(words, box) for words, box in zip([*listed, *unplaced], list_boxes, strict=True)),
-        tuple(Words(words, box) for words, box in zip(LEGEND, legend_boxes, strict=True)),
+        tuple([Words(words, box) for words, box in zip([*listed, *unplaced], list_boxes, strict=True)]),
+        tuple([Words(words, box) for words, box in zip(LEGEND, legend_boxes, strict=True)]),
     )
 
 

@@ -83,7 +83,7 @@ def write_role(ctx: Context, asked: CloudRoleRequest) -> None:
 
 def _plain(value: Any) -> Any:
     """Return a list as a tuple without its empty entries."""
-    return tuple(item for item in value if item) if isinstance(value, list) else value
+    return tuple([item for item in value if item]) if isinstance(value, list) else value
 
 
 def read_role(ctx: Context, name: str) -> dict[str, Any]:

@@ -39,4 +39,4 @@ def explain_path(ctx: EngineContext, path: str) -> Reply:
     return Reply(None, 404)
 
 
-ROUTES = tuple(Route(operation, "<path>", explain_path, (ANY_PATH,)) for operation in OPERATIONS)
+ROUTES = tuple([Route(operation, "<path>", explain_path, (ANY_PATH,)) for operation in OPERATIONS])

@@ -68,5 +68,5 @@ def convergent_nonce(key: bytes, plaintext: bytes) -> bytes:
 
 def convergent_version_made_by(service_version: str) -> int:
     """Return what a new convergent keyring's record says: 1 in a service up to 0.6.1 (spec, Versioning 3), else -1."""
-    numbers = tuple(int(number) for number in re.findall(r"\d+", service_version.partition("+")[0])[:3])
+    numbers = tuple([int(number) for number in re.findall(r"\d+", service_version.partition("+")[0])[:3]])
     return 1 if numbers <= (0, 6, 1) else CONVERGENT_BY_ENTRY

@@ -290,7 +290,7 @@ def _reigns(rows: list[Any]) -> Reigns:
     for row in rows:
         if not isinstance(row, list) or [type(item) for item in row] != [str, int]:
             raise ValueError("a reign has a name and a number")
-    return tuple((name, number) for name, number in rows)
+    return tuple([(name, number) for name, number in rows])
 
 
 def encode_credentials(bundle: Bundle) -> bytes:
@@ -357,4 +357,4 @@ def _as_key(secondary_id: str) -> str:
 def version_numbers(version: str) -> tuple[int, ...]:
     """Return a semantic version's numbers, without pre-release and build parts."""
     core = version.partition("+")[0].partition("-")[0]
-    return tuple(int(part) if part.isdigit() else 0 for part in core.split("."))
+    return tuple([int(part) if part.isdigit() else 0 for part in core.split(".")])

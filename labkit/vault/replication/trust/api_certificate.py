@@ -79,7 +79,7 @@ def authorities_in(content: bytes) -> tuple[str, ...]:
         raise ValueError("it holds no certificate in PEM form")
     try:
         found = x509.load_pem_x509_certificates(content)
-        return tuple(certificate_pem(certificate) for certificate in found)
+        return tuple([certificate_pem(certificate) for certificate in found])
     except (ValueError, x509.InvalidVersion):
         raise ValueError("it holds what is not an X.509 certificate in PEM form") from None
 
