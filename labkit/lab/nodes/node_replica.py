@@ -7,7 +7,6 @@ from typing import Any
 from labkit.lab.plan.blueprint import NodePlan
 from labkit.lab.wire.host_services import HostServices
 from labkit.lab.wire.messages import HEADER_BYTES
-from labkit.service.record import new
 from labkit.vault.core import Leadership
 from labkit.vault.replication.events import Moment
 from labkit.vault.replication.mode import Mode
@@ -41,7 +40,7 @@ class NodeReplica:
         return not self._vault.sealed and self._leadership.active
 
     def _moment(self) -> Moment:
-        return new(Moment, (self._services.now(), self._core.now()))
+        return Moment(self._services.now(), self._core.now())
 
     def _datagram(self, target: str, what: str, message: Any, body_bytes: int) -> None:
         self._services.datagram(self._plan.name, target, what, message, body_bytes + HEADER_BYTES)

@@ -25,7 +25,6 @@ from labkit.lab.wire.messages import (
     StreamPush,
 )
 from labkit.lab.wire.reports import MESSAGE_REFUSED, UpstreamHeard
-from labkit.service.record import new
 from labkit.vault.replication.events import Announced, AskUpstream, Event, Pushed, Refused, ReplyArrived
 from labkit.vault.replication.serving import size_bytes
 from labkit.vault.replication.sync import ask, heard
@@ -116,7 +115,7 @@ class Upstream(NodeReplica):
         """Take entries of the journal there."""
         if source != self.heard:
             self._hear(source)
-        return new(Pushed, (message.message, self._moment()))
+        return Pushed(message.message, self._moment())
 
     def on_announcement(self, source: str, message: Announcement) -> Event | None:
         """Take the announcement of a new active node there, unless it is refused."""

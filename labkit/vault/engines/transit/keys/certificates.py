@@ -77,7 +77,7 @@ def _signing_keyring(ctx: EngineContext, name: str) -> Keyring:
 
 
 def chosen_version(keyring: Keyring, text: str) -> int:
-    """Return the version that a request names (decision T8); raise BadRequest where there is no such version."""
+    """Return the version that a request names (decision T8); raise BadRequest for one that the key does not have."""
     if text in ("", "latest"):
         return keyring.latest_version
     digits = text.removeprefix("v")
