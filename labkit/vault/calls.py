@@ -4,7 +4,7 @@
    names of what was sent: members of the body, ``options.cas`` for those of ``options``, parameters of the query.
 2. The newest calls are kept: up to a number, and of those with long paths or many names up to a size.  Who sends such
    requests pushes out older calls.
-3. Every request adds one, so what can wait until the calls are read does.
+3. A call is added with every request.  What only its display needs is computed when the calls are read.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, overload
 
+from labkit.service.call_names import MAX_NAME_CHARACTERS, named_version, sent_names
 from labkit.service.limits import is_text
-from labkit.service.message import Body, Response
+from labkit.service.message import Response
 from labkit.service.record import NamedTuple
 from labkit.service.request_path import readable
 from labkit.service.routing import Match
@@ -22,8 +23,6 @@ from labkit.vault.mounts import ResolvedRoute
 
 MAX_CALLS = 10_000
 MAX_LONG_BYTES = 4_194_304
-MAX_NAMES = 64
-MAX_NAME_CHARACTERS = 64
 MAX_SHORT_CHARACTERS = 128  # of the path of a short call, and of its names
 MAX_SHORT_NAMES = 16
 MAX_REMEMBERED = 256
@@ -130,27 +129,3 @@ def _shortened(method: Any, path: Any, body: Any, resolved: ResolvedRoute | None
         return method, path, sent_names({**resolved.query, **sent})
     method = method[:MAX_NAME_CHARACTERS] if type(method) is str else ""
     return method, readable(path), sent_names({name: member for name, member in sent.items() if is_text(name)})
-
-
-def named_version(answered: Body | None) -> int | None:
-    """Return the version of a key or secret that an answer's body names; what it is of, the path says."""
-    data = answered.get("data") if answered else None
-    if type(data) is not dict:
-        return None
-    version = data.get("key_version")
-    if version and type(version) is int:
-        return version
-    facts = data.get("metadata", data)  # of a secret's reading, else of its writing, of what a key did, of a key
-    if type(facts) is not dict:
-        return None
-    version = facts.get("version") or data.get("latest_version")
-    return version if type(version) is int else None
-
-
-def sent_names(body: dict[str, Any]) -> tuple[str, ...]:
-    """Return the names of members, with those of ``options``; not too many, and none too long."""
-    names = [*body][:MAX_NAMES]
-    options = body.get("options")
-    if type(options) is dict:
-        names += [f"options.{name}" for name in [*options][: MAX_NAMES - len(names)]]
-    return tuple([name[:MAX_NAME_CHARACTERS] for name in names])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
+from labkit.service.call_names import MAX_NAME_CHARACTERS, MAX_NAMES
 from labkit.service.message import respond
 from labkit.vault import calls
-from labkit.vault.calls import Call, Calls, named_version
+from labkit.vault.calls import Call, Calls
 
 
 def last(service):
@@ -81,7 +80,7 @@ def test_many_short_names_and_long_namespaces_are_long_calls_too(service, monkey
     monkeypatch.setattr(calls, "MAX_LONG_BYTES", 100_000)
     for number in range(100):
         service.post("transit/encrypt/none", {chr(0x4E00 + place): 1 for place in range(number, number + 100)})
-        assert len(last(service).names) == calls.MAX_NAMES
+        assert len(last(service).names) == MAX_NAMES
         service.get("secret/data/a", headers={"X-Vault-Namespace": f"{number}" + "n" * 3_000}, token="")
         assert service.calls._long_bytes <= 100_000
 
@@ -102,8 +101,8 @@ def test_many_long_names_are_cut(service):
     names = {f"{number}-" + "n" * 1_000: 1 for number in range(5_000)}
     service.post("secret/data/app", {"data": {}, "options": names, **names})
 
-    assert len(last(service).names) == calls.MAX_NAMES
-    assert max(map(len, last(service).names)) == calls.MAX_NAME_CHARACTERS
+    assert len(last(service).names) == MAX_NAMES
+    assert max(map(len, last(service).names)) == MAX_NAME_CHARACTERS
 
 
 def test_what_is_sent_later_changes_no_call(service):
@@ -113,23 +112,3 @@ def test_what_is_sent_later_changes_no_call(service):
     body["more"] = {}
 
     assert last(service).names == ("data", "options", "options.cas")
-
-
-@pytest.mark.parametrize(
-    ("answered", "version"),
-    [
-        ({"data": {"version": 3, "created_time": "x"}}, 3),
-        ({"data": {"data": {"version": 9}, "metadata": {"version": 2}}}, 2),
-        ({"data": {"ciphertext": "x", "key_version": 4}}, 4),
-        ({"data": {"name": "orders", "latest_version": 5}}, 5),
-        ({"data": {"version": "3"}}, None),
-        ({"data": {"version": True}}, None),
-        ({"data": {"metadata": {}}}, None),
-        ({"data": {}}, None),
-        ({"data": ["version"]}, None),
-        ({"errors": ["none"]}, None),
-        (None, None),
-    ],
-)
-def test_the_version_that_an_answer_names(answered, version):
-    assert named_version(answered) == version

@@ -126,8 +126,8 @@ def _done_before(run: RecordedRun, before: int) -> Iterator[int]:
     for number in run.facts:
         if number >= before:
             return
-        kind, _, host, what = run.rows[number][:4]
-        if kind == "observed" and host == CLOUD_HOST and what in OBSERVED:
+        row = run.rows[number]
+        if row[0] == "observed" and row[2] == CLOUD_HOST and row[3] in OBSERVED:
             yield number
 
 
