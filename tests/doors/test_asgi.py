@@ -85,6 +85,18 @@ def test_a_body_over_the_limit_is_413(vault: Vault, pieces: list[bytes]) -> None
     assert json.loads(body)["errors"][0].endswith("request body too large; the limit is 100 bytes")
 
 
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_a_body_of_the_limit_is_read(vault: Vault, pieces: int) -> None:
+    content = b'{"data": {"a": "' + b"x" * 81 + b'"}}'
+    asked = scope("POST", "/v1/secret/data/app", {"x-vault-token": vault.root_token})
+    status, _, _ = answered(
+        App(vault, max_request_bytes=100), asked, *([content] if pieces == 1 else [content[:50], content[50:]])
+    )
+
+    assert (len(content), status) == (100, 200)
+    assert vault.get("secret/data/app").data["data"] == {"a": "x" * 81}
+
+
 def test_of_a_body_far_over_the_limit_the_rest_is_not_read(vault: Vault) -> None:
     app, read = App(vault, max_request_bytes=100), []
 

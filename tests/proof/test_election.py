@@ -78,3 +78,9 @@ def test_a_goal_is_a_leader_that_may_commit() -> None:
     assert not model.is_goal(leads._replace(lease=("", 2, 1)))
     assert model.is_fault(Happening("damages"))
     assert not model.is_fault(Happening("stands", "one"))
+
+
+def test_bounds_are_written_out() -> None:
+    """Those that hold unless others are given."""
+    assert str(ElectionBounds()) == ("3 nodes, 3 terms, 1 resignations, 1 restarts, 1 times a damaged lease; fenced")
+    assert str(ElectionBounds(fenced=False)).endswith("; without fencing")
