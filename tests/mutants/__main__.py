@@ -27,6 +27,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
+from tests import environment
 from tests.mutants.mutations import Mutation, mutate, sites
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -175,10 +176,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--under", type=float, default=85, help="percent that must be noticed (default 85)")
     options = parser.parse_args(arguments)
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="labkit-mutants-") as folder:
-        clean = Copy(CHECKOUT, Path(folder) / "clean")
-        drawn = [(room, it) for room in options.rooms for it in draw(clean.folder, room, options.seed, options.count)]
-        noticed = judge(clean, [mutant for _, mutant in drawn])
+    home = environment.isolate()  # once for all: tests that are stopped do not remove one of their own
+    try:
+        with tempfile.TemporaryDirectory(prefix="labkit-mutants-") as folder:
+            clean = Copy(CHECKOUT, Path(folder) / "clean")
+            drawn = [
+                (room, it) for room in options.rooms for it in draw(clean.folder, room, options.seed, options.count)
+            ]
+            noticed = judge(clean, [mutant for _, mutant in drawn])
+    finally:
+        environment.remove(home)
     status = 0
     for room in options.rooms:
         results = [(mutant, seen) for (its, mutant), seen in zip(drawn, noticed, strict=True) if its == room]
