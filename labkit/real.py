@@ -2,8 +2,8 @@
 
 1. Code that needs time or entropy is passed a function for it; it never reads the system's clock or entropy itself.
 2. A simulated world is passed functions of its own, so that the same seed gives the same bytes.
-3. Ids of requests are made many at once: one by one they took 8 % of a request.  Each is handed out once, and a forked
-   process has none of its parent's.
+3. Draws of the sizes of nonces, and ids of requests, are made many at once.  One by one, nonces took 2 to 3 % of a
+   transit encrypt, and ids 8 % of any request.  Each is handed out once, and a forked process has none of its parent's.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from struct import Struct
 from typing import Any, TypeVar
 
+POOLED_BYTES = (12, 48)  # a nonce, the nonces of a step's writes
 DRAWS = 64  # that are made at once
 
 T = TypeVar("T")
 
 _pools: list[list[Any]] = []
+_nonces: dict[int, tuple[Struct, list[bytes]]] = {}
 
 
 def now() -> int:
@@ -32,13 +35,22 @@ def steady() -> int:
 
 def entropy(size_bytes: int) -> bytes:
     """Return random bytes from the operating system's cryptographic source."""
-    return os.urandom(size_bytes)
+    pooled = _nonces.get(size_bytes)
+    if pooled is None:
+        return os.urandom(size_bytes)
+    form, pool = pooled
+    try:
+        return pool.pop()
+    except IndexError:
+        drawn: bytes
+        drawn, *others = form.unpack(os.urandom(form.size))
+        pool += others
+        return drawn
 
 
 def many_at_once(make: Callable[[bytes], list[T]], size_bytes: int) -> Callable[[], T]:
     """Return a function that gives one thing at each call: ``make`` makes a list of them of random bytes (rule 3)."""
-    pool: list[T] = []
-    _pools.append(pool)
+    pool: list[T] = _new_pool()
 
     def draw() -> T:
         try:
@@ -51,10 +63,17 @@ def many_at_once(make: Callable[[bytes], list[T]], size_bytes: int) -> Callable[
     return draw
 
 
+def _new_pool() -> list[Any]:
+    pool: list[Any] = []
+    _pools.append(pool)
+    return pool
+
+
 def _forget_pools() -> None:
     for pool in _pools:
         pool.clear()
 
 
+_nonces.update({size_bytes: (Struct(f"{size_bytes}s" * DRAWS), _new_pool()) for size_bytes in POOLED_BYTES})
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pools)

@@ -56,7 +56,7 @@ numbers = real.many_at_once(lambda drawn: [drawn[place : place + 8] for place in
 
 def drawn():
     ids = [vault.get("sys/health").body and vault.get("secret/config").body["request_id"] for _ in range(9)]
-    return [*ids, real.entropy(12).hex(), numbers().hex()]
+    return [*ids, *[real.entropy(size).hex() for size in real.POOLED_BYTES for _ in range(99)], numbers().hex()]
 
 before = drawn()
 read, write = os.pipe()
