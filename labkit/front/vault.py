@@ -16,6 +16,7 @@ from labkit.front.outside_lab import ResetPoint, ShiftedClock, cloud_link, key_s
 from labkit.service.errors import ServiceError
 from labkit.service.key_store_address import KEY_STORE_ADDRESS
 from labkit.service.message import Body, Fetch, Request, Response, Suspended, respond
+from labkit.service.record import new
 from labkit.service.short_forms import ShortForms
 from labkit.vault import scheduled_work
 from labkit.vault.calls import Calls
@@ -133,7 +134,7 @@ class Vault(VaultNode, ShortForms):
             if self._failures:
                 response = respond(self._failures.pop(0), {"errors": ["failure asked for with fail_next"]})
             else:
-                outcome = self.handle(Request(method, path, headers or {}, json, remote_address))
+                outcome = self.handle(new(Request, (method, path, headers or {}, json, remote_address)))
                 while isinstance(outcome, Suspended):
                     outcome = self.resume(outcome, self._fetch(outcome.fetch))
                 response = outcome
