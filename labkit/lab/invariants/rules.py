@@ -1,6 +1,7 @@
 """Rules: every standing rule of a lab by name: what it says, when it is judged, when not, and what breaks it.
 
-``labkit help invariants`` prints this table; scenario files name the rules as here.
+``labkit help invariants`` prints this table; scenario files name the rules as here.  A module beside this one judges
+each of them, by the row of ``JUDGES`` in the package.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Interruption: where a commit is cut short, because the process that makes it ends in the middle of it.
+"""Interruption: the plan to cut a commit short, and the error of the process that ended; a store carries it out.
 
 It meets the first commit of two keys or more under a term.  A commit is one transaction: cut short before or between
 its keys, the store keeps none of them; cut short after them, all, though nobody is answered.

@@ -1,4 +1,4 @@
-"""The steps of a request's walk, in the order in which ``Vault.handle`` names them.
+"""The steps of a request's walk, in the order in which ``VaultNode.handle`` names them.
 
 Order of judgement: body and headers; method and path; seal, mode, leadership, edition, namespace and rate limits; the
 token; its policies; the route and its parameters (before the policies where these depend on create or update); then

@@ -1,6 +1,6 @@
-"""The operation token of a disaster-recovery secondary: generated from key shares, one attempt at a time.
+"""The operation token of a disaster-recovery secondary: issued, checked and deleted.
 
-1. How it is generated: ``token_generation``; a root token is generated in the same way.
+1. ``sealing.token_generation`` generates it from key shares, as it does a root token.
 2. The token is stored as a digest only; a new one replaces the old.  It never expires: delete it after use.
 3. A batch token whose policies allow update on the path is accepted too; it is made on the primary before the disaster.
 """
