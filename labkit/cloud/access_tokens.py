@@ -16,6 +16,7 @@ from labkit.cloud.resources import UNIFORM, Application, ManagedIdentity, System
 from labkit.service.cloud_environments import ENVIRONMENTS, CloudEnvironment, issuer_of
 from labkit.service.durations import SECOND_NS
 from labkit.service.encoding import to_base64url
+from labkit.service.folding import folded
 
 BACKDATED_S = 300
 MACHINE_LIFETIME_S = 86_700
@@ -46,7 +47,7 @@ def directory_audience(environment: CloudEnvironment) -> str:
 
 def of_machine(inventory: Inventory, machine: VirtualMachine, identity: SystemIdentity | ManagedIdentity) -> Subject:
     """Return a machine as the subject of a token, by one of its identities."""
-    uniform = inventory.scale_sets.get(machine.scale_set.lower())
+    uniform = inventory.scale_sets.get(folded(machine.scale_set))
     shown = machine if uniform is None or uniform.mode != UNIFORM else uniform
     own = claimed(shown.resource_id)
     if isinstance(identity, ManagedIdentity):

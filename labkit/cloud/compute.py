@@ -16,12 +16,13 @@ from labkit.cloud.resources import (
     VirtualMachine,
 )
 from labkit.service.cloud_environments import CloudEnvironment
+from labkit.service.folding import folded
 from labkit.service.message import Response, respond
 
 MACHINES = "Microsoft.Compute/virtualMachines"
 SCALE_SETS = "Microsoft.Compute/virtualMachineScaleSets"
 IDENTITIES = "Microsoft.ManagedIdentity/userAssignedIdentities"
-TYPES = {kind.lower(): kind for kind in (MACHINES, SCALE_SETS, IDENTITIES)}
+TYPES = {folded(kind): kind for kind in (MACHINES, SCALE_SETS, IDENTITIES)}
 API_VERSIONS = ["2024-07-01", "2023-09-01", "2024-11-01-preview"]
 PAGE_ROWS = 50
 
@@ -36,7 +37,7 @@ def answer(parts: CloudParts, environment: CloudEnvironment, asked: CloudRequest
     if not asked.parameter("api-version"):
         return api_error(400, "MissingApiVersionParameter", f"api-version is required, such as {API_VERSIONS[0]}")
     segments = asked.path.strip("/").split("/")
-    if segments[0].lower() != "subscriptions" or len(segments) < 2 or not all(segments):
+    if folded(segments[0]) != "subscriptions" or len(segments) < 2 or not all(segments):
         return api_error(404, "InvalidResource", "a path begins with /subscriptions/ and a subscription's id")
     subscription = parts.inventory.subscriptions.get(segments[1].lower())
     tenant_id = claims.get("tid")
@@ -72,17 +73,17 @@ def _may_read(inventory: Inventory, claims: dict[str, Any], subscription_id: str
 
 def _below(inventory: Inventory, rest: list[str], subscription_id: str, asked: CloudRequest) -> Response:
     """Answer what is below a subscription: a namespace's types, or what a resource group holds."""
-    words = [segment.lower() for segment in rest]
+    words = [folded(segment) for segment in rest]
     if len(words) == 2 and words[0] == "providers":
         return _types(rest[1])
     if len(words) < 2 or words[0] != "resourcegroups":
         return api_error(404, "InvalidResource", "there are /resourceGroups/ and /providers/ below a subscription")
-    group = inventory.resource_groups.get(ResourceGroup(rest[1], subscription_id).resource_id.lower())
+    group = inventory.resource_groups.get(folded(ResourceGroup(rest[1], subscription_id).resource_id))
     if group is None:
         return api_error(404, "ResourceGroupNotFound", f"no resource group {rest[1][:96]} in this subscription")
     if words[2:3] == ["providers"]:
         rest = [*rest[:2], *rest[3:]]
-    kind = TYPES.get("/".join(rest[2:4]).lower(), "")
+    kind = TYPES.get(folded("/".join(rest[2:4])), "")
     if kind == IDENTITIES and len(rest) == 4:
         return _identities(inventory, group, asked)
     if len(rest) != 5 or not kind:
@@ -93,7 +94,7 @@ def _below(inventory: Inventory, rest: list[str], subscription_id: str, asked: C
 def _types(namespace: str) -> Response:
     """Answer which types of resources a namespace has, with the versions of their API."""
     types = [kind.partition("/") for kind in TYPES.values()]
-    found = [kind for space, _, kind in types if space.lower() == namespace.lower()]
+    found = [kind for space, _, kind in types if folded(space) == folded(namespace)]
     if not found:
         return api_error(404, "InvalidResourceNamespace", f"no namespace {namespace[:64]} here")
     rows = [{"resourceType": kind, "apiVersions": list(API_VERSIONS)} for kind in found]
@@ -101,12 +102,12 @@ def _types(namespace: str) -> Response:
 
 
 def _resource(inventory: Inventory, group: ResourceGroup, kind: str, name: str, expanded: bool) -> Response:
-    key = f"{group.resource_id}/providers/{kind}/{name}".lower()
+    key = folded(f"{group.resource_id}/providers/{kind}/{name}")
     if kind == MACHINES and (machine := inventory.machines.get(key)) is not None:
         return respond(200, _machine(inventory, machine, expanded))
     if kind == SCALE_SETS and (scale_set := inventory.scale_sets.get(key)) is not None:
         return respond(200, _scale_set(inventory, scale_set))
-    found = [each for each in inventory.identities.values() if each.resource_id.lower() == key]
+    found = [each for each in inventory.identities.values() if folded(each.resource_id) == key]
     if kind == IDENTITIES and found:
         return respond(200, _identity(inventory, found[0]))
     return api_error(404, "ResourceNotFound", f"no {kind} called {name[:96]} in {group.name}")

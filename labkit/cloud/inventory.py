@@ -26,6 +26,7 @@ from labkit.cloud.resources import (
 )
 from labkit.service.arguments import one_of, wrong
 from labkit.service.cloud_environments import DEFAULT_ENVIRONMENT, ENVIRONMENTS
+from labkit.service.folding import folded
 
 _Resource = TypeVar("_Resource", VirtualMachine, ScaleSet)
 
@@ -70,7 +71,7 @@ class Inventory:
         self.machines_made: int = kept.get("machines_made", 0)
 
     def state(self) -> dict[str, Any]:
-        """Return everything as plain values: records by id, resources by their path in lower case."""
+        """Return everything as plain values: records by id, resources by their path, folded."""
         names = (name for name in self.__slots__ if not name.startswith("_"))
         return {name: dict(held) if isinstance(held := getattr(self, name), dict) else held for name in names}
 
@@ -92,7 +93,7 @@ class Inventory:
     def add_resource_group(self, name: str, subscription: Subscription) -> ResourceGroup:
         """Add a resource group, or return the one of that name."""
         group = ResourceGroup(_name("name", name), subscription.subscription_id)
-        return self.resource_groups.setdefault(group.resource_id.lower(), group)
+        return self.resource_groups.setdefault(folded(group.resource_id), group)
 
     def add_identity(self, name: str, group: ResourceGroup, location: str) -> ManagedIdentity:
         """Add a user-assigned identity."""
@@ -155,12 +156,12 @@ class Inventory:
 
     def keep_machine(self, machine: VirtualMachine) -> VirtualMachine:
         """Put a machine in the place of the one of its name."""
-        self.machines[machine.resource_id.lower()] = machine
+        self.machines[folded(machine.resource_id)] = machine
         return machine
 
     def delete_machine(self, machine: VirtualMachine) -> None:
         """Take a machine away; its own identity ends with it."""
-        self.machines.pop(machine.resource_id.lower(), None)
+        self.machines.pop(folded(machine.resource_id), None)
 
     def keep_secrets(self, application: Application, secrets: Iterable[ClientSecret]) -> Application:
         """Give an application these secrets, in place of those it has."""
@@ -178,7 +179,7 @@ class Inventory:
     def machine(self, name: Any, resource_group: str = "") -> VirtualMachine:
         """Return the machine of a name; ValueError when there is none, or several and no group is named."""
         known = [each for each in self.machines.values() if resource_group in ("", each.group.name)]
-        found = [each for each in known if isinstance(name, str) and each.name.lower() == name.lower()]
+        found = [each for each in known if isinstance(name, str) and folded(each.name) == folded(name)]
         if len(found) > 1:
             groups = [each.group.name for each in found]
             raise wrong("resource_group", f"the group of one of the machines called {name}", resource_group, groups)
@@ -199,7 +200,7 @@ class Inventory:
         return tuple([group.group_id for group in self.groups.values() if principal_id in group.members])
 
     def _kept(self, what: str, held: dict[str, _Resource], made: _Resource) -> _Resource:
-        key = made.resource_id.lower()
+        key = folded(made.resource_id)
         if key in held:
             raise wrong("name", f"a name that no {what} in {made.group.name} has", made.name)
         held[key] = made

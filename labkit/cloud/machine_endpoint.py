@@ -12,6 +12,7 @@ from labkit.cloud.access_tokens import of_machine
 from labkit.cloud.parts import CloudParts, CloudRequest, KeptToken
 from labkit.cloud.refusals import token_error
 from labkit.cloud.resources import ManagedIdentity, SystemIdentity, VirtualMachine
+from labkit.service.folding import folded
 from labkit.service.message import Response, respond
 
 HOST = "169.254.169.254"
@@ -79,7 +80,7 @@ def _token(parts: CloudParts, asked: CloudRequest, machine: VirtualMachine) -> R
 
 def _is(identity: SystemIdentity | ManagedIdentity, attribute: str, wanted: str) -> bool:
     held: str = getattr(identity, attribute, "")
-    return held.lower() == wanted.lower()
+    return folded(held) == folded(wanted)
 
 
 def _kept(

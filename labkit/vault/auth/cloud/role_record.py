@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from labkit.service.folding import folded
 from labkit.service.record import NamedTuple
 from labkit.vault.auth.token_fields import TokenFields
 from labkit.vault.storage.records import decode_record, encode_record
@@ -43,12 +44,12 @@ BOUNDS = 6
 
 def find_role(storage: StorageView, name: str) -> CloudRole | None:
     """Return a role of a mount's storage by its name in any case, or None."""
-    return storage.decoded(ROLES + name.lower(), _decode)
+    return storage.decoded(ROLES + folded(name), _decode)
 
 
 def store_role(storage: StorageView, name: str, role: CloudRole) -> None:
-    """Store a role under its name in lower case."""
-    storage.put(ROLES + name.lower(), encode_record(list(role)))
+    """Store a role under its name, folded."""
+    storage.put(ROLES + folded(name), encode_record(list(role)))
 
 
 def _decode(stored: bytes) -> CloudRole:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
 from labkit.service.errors import BadRequest, NotFound
+from labkit.service.folding import folded
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
 from labkit.vault.auth import token_fields
@@ -99,7 +100,7 @@ def read_role(ctx: Context, name: str) -> dict[str, Any]:
 
 def delete_role(ctx: Context, name: str) -> None:
     """Delete a role; its tokens stay, but can no longer be renewed."""
-    ctx.storage.delete(ROLES + name.lower())
+    ctx.storage.delete(ROLES + folded(name))
 
 
 def list_roles(ctx: Context) -> dict[str, Any]:
