@@ -53,6 +53,9 @@ class ContextSource(Protocol):
     def draw_once(self, kind: str, count: int, /) -> int | None:
         """Draw a number below ``count`` that this seeded world has not drawn of its kind; None with real entropy."""
 
+    def standing(self) -> tuple[int, int, int, int | None]:
+        """Return leadership term, steady clock, newest entry, and up to which one every connected secondary applied."""
+
     def observe(self, kind: str, **fields: Any) -> None:
         """Report to the node's observer."""
 
@@ -254,9 +257,7 @@ class Context:
     def list(self, prefix: str) -> Names:
         """Return the names directly under a full prefix as this step sees them, sorted."""
         names = self.source.names(prefix)
-        if not self.writes:
-            return names
-        return self._with_writes(prefix, names)
+        return self._with_writes(prefix, names) if self.writes else names
 
     def encrypt(self, key: str, value: bytes) -> bytes:
         """Encrypt a value for its key; raise Unavailable while sealed."""

@@ -68,6 +68,7 @@ class Environment(NamedTuple):
     observe: Observe
     fetch: Callable[[Fetch], Response]
     request_id: Callable[[], str] | None = None  # draws the id of a request; None: from ``entropy``
+    steady: Callable[[], int] | None = None  # nanoseconds by a clock that nobody sets; None: ``now``
 
 
 class Leadership(NamedTuple):
@@ -109,6 +110,7 @@ class Core:
         "replica",
         "request_id",
         "settings",
+        "steady",
         "storage",
         "waiting",
     )
@@ -124,6 +126,7 @@ class Core:
         self.storage, self.settings = storage, settings
         self.read, self.names = storage.get, storage.list
         self.now, self.entropy, self.observe = environment.now, environment.entropy, environment.observe
+        self.steady: Callable[[], int] = environment.steady or environment.now
         self.request_id: Callable[[], str] = environment.request_id or partial(uuid_text, self.entropy)
         # Whether entropy comes from a seed, so that whatever is stored must be a function of it (R6)
         self.is_seeded: bool = getattr(self.entropy, "is_seeded", False)
@@ -168,6 +171,13 @@ class Core:
             barrier.look_at = barrier.encryptions + FIRST_LOOK
             self.note_due(KEYRING, self.now())
         return number
+
+    def standing(self) -> tuple[int, int, int, int | None]:
+        """Return leadership term, steady clock, newest entry, and up to which one every connected secondary applied.
+
+        The last is None while none is connected.
+        """
+        return self.leadership.term, self.steady(), *self.replica.shipped(self.now())
 
     def use_files(self, files: Files) -> None:
         """Write and read these files from now on."""

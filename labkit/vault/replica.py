@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from labkit.service.durations import SECOND_NS
 from labkit.vault.caches import Caches
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.replication.tree.unindexed_writes import UnindexedWrites
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from labkit.vault.replication.mode import Mode
     from labkit.vault.replication.tree.journal import Journal
     from labkit.vault.replication.tree.rebuild import Rebuild
+
+
+DEAD_NS = 15 * SECOND_NS
+"""After what silence a secondary is not connected any more."""
 
 
 class Replica:
@@ -123,6 +128,14 @@ class Replica:
     def is_secondary(self) -> bool:
         """Whether the cluster is a disaster-recovery secondary; checked for every request."""
         return self.storage.get(MODE_KEY) is not None and self._stored_mode().mode == "secondary"
+
+    def shipped(self, now_ns: int) -> tuple[int, int | None]:
+        """Return the journal's newest entry, and up to which one every secondary that is connected has applied it.
+
+        The last is as their heartbeats said it, None without any; one that was silent for ``DEAD_NS`` is not connected.
+        """
+        applied = [beat.position for beat in self.secondaries.values() if now_ns - beat.wall_ns < DEAD_NS]
+        return 0 if self._journal is None else self._journal.last, min(applied, default=None)
 
     def apply_mode(self, active: bool, term: int) -> None:
         """Keep the journal on while this node is the active one of a cluster that replicates, else off."""

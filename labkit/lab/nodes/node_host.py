@@ -223,6 +223,7 @@ class NodeHost:
             self.entropy,
             self._observer(),
             lambda fetch: silence(fetch.address),
+            steady=self.services.now,
         )
         peers = [name for name in self.plan.cluster.node_names if name != self.name]
         settings = Settings(

@@ -3,6 +3,7 @@
 1. A token of a login is an orphan, named after its mount and alias; it belongs to the entity of that alias.
 2. Its kind is the role's, else the mount's; a batch token keeps no limit of uses and has no period.
 3. Policies are those of the role, in lower case; no login makes a root token.
+4. What the mount says is read when the token is issued: a login that waited gets what the mount is tuned to by then.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from labkit.vault import tokens
 from labkit.vault.auth.identity.aliases import entity_of
 from labkit.vault.auth.lifetime import grant_s, mount_limits
 from labkit.vault.auth.token_fields import DEFAULT_TYPE, TokenFields, cleaned
+from labkit.vault.mounts import read_table
 from labkit.vault.token_record import Token
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
+    from labkit.vault.mounts import Mount
 
 
 def issue(ctx: Context, alias: str, role_name: str, given: TokenFields, metadata: dict[str, str]) -> Reply:
@@ -26,19 +29,20 @@ def issue(ctx: Context, alias: str, role_name: str, given: TokenFields, metadata
     policies = cleaned(given.token_policies, default=not given.token_no_default_policy)
     if "root" in policies:
         raise BadRequest("auth methods cannot create root tokens")
-    limits = mount_limits(ctx.mount)._replace(
+    mount = _present_mount(ctx)
+    limits = mount_limits(mount)._replace(
         ttl_s=given.token_ttl,
         max_ttl_s=given.token_max_ttl,
         explicit_max_ttl_s=given.token_explicit_max_ttl,
         period_s=given.token_period,
     )
-    kind = _kind(ctx.mount.token_type, given)
+    kind = _kind(mount.token_type, given)
     stored = kind == "service"
     token = Token(
         "",
         policies,
         ctx.path,
-        f"{ctx.mount.path.removeprefix('auth/').replace('/', '-')}{alias}",
+        f"{mount.path.removeprefix('auth/').replace('/', '-')}{alias}",
         kind=kind,
         meta=tuple(metadata.items()),
         uses=given.token_num_uses if stored else 0,
@@ -54,6 +58,15 @@ def issue(ctx: Context, alias: str, role_name: str, given: TokenFields, metadata
     )
     text, token = tokens.issue(ctx, token)
     return Reply(auth=tokens.auth_block(text, token, token.ttl_s))
+
+
+def _present_mount(ctx: Context) -> Mount:
+    """Return the mount of a login as its table has it now: the one that its route was found with may be of before."""
+    if not ctx.may_fetch:
+        return ctx.mount
+    present = read_table(ctx.namespace_storage).find(ctx.path)
+    assert present is not None, "a request that fetched goes on only while its mount is there"
+    return present
 
 
 def _kind(mount_type: str, given: TokenFields) -> str:

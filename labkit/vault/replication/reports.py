@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS, format_instant
 from labkit.service.errors import BadRequest
 from labkit.vault.core import API_PORT, CLUSTER_PORT
+from labkit.vault.replica import DEAD_NS
 from labkit.vault.replication import reindex
 from labkit.vault.replication.mode import (
     Mode,
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from labkit.vault.context import Context
 
 CHECK = "node/check"
-
-DEAD_NS = 15 * SECOND_NS
 
 
 def status(ctx: Context) -> dict[str, Any]:

@@ -5,7 +5,9 @@
    values and repeats no effect; where the tape ends, values come from the node again and are added to the tape.
 2. The live generator is only a cache: it may be dropped at any time, and the request goes on from its tape.
 3. Whether a request may go on is judged by the node as it is now, never by the tape.
-4. A request that waits while the node's keys are replaced is refused before any replay, as on a sealed node.
+4. An answer from outside is judged once, as it comes in: a body that is not JSON, with text that has no UTF-8 form, is
+   none.
+5. A request that waits while the node's keys are replaced is refused before any replay, as on a sealed node.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from labkit.service.errors import (
     ServiceError,
     Unavailable,
 )
+from labkit.service.limits import check_body, is_text
 from labkit.service.message import Fetch, Request, Response, Suspended
 from labkit.vault import tokens
 from labkit.vault.context import Context
@@ -75,6 +78,11 @@ class Tape:
         instant: int = self._next("now", lambda: now_ns)
         return instant
 
+    def standing(self) -> tuple[int, int, int, int | None]:
+        """Return leadership term, steady clock, newest entry, and up to which one every connected secondary applied."""
+        stands: tuple[int, int, int, int | None] = self._next("standing", self._core.standing)
+        return stands
+
     def observe(self, kind: str, **fields: Any) -> None:
         """Report to the node's observer, once."""
         self._next("observe", lambda: self._core.observe(kind, **fields))
@@ -127,6 +135,7 @@ def start(core: Core, plain: Context, number: int) -> Response | Suspended:
 
 def resume(core: Core, suspended: Suspended, answer: Response) -> Response | Suspended:
     """Go on with a suspended request, now that its fetch was answered (status 0: silence)."""
+    answer = _read(suspended.fetch, answer)
     core.waiting.pop(suspended.number, None)
     live = _take_live(core, suspended)
     refusal = _why_refused(core, suspended)
@@ -139,6 +148,19 @@ def resume(core: Core, suspended: Suspended, answer: Response) -> Response | Sus
     except ServiceError as error:
         return request_walk.refuse(ctx, _explained(generator, error))
     return _advance(ctx, generator, suspended._replace(answers=(*suspended.answers, answer)))
+
+
+def _read(fetch: Fetch, answer: Response) -> Response:
+    """Return an answer as it is taken in (rule 4); what comes from a cluster port is judged by its own shapes."""
+    if fetch.channel != "api":
+        return answer
+    headers = {name: value for name, value in answer.headers.items() if is_text(name) and is_text(value)}
+    body = answer.body
+    try:
+        check_body(body)
+    except BadRequest:
+        body = None
+    return answer._replace(headers=headers, body=body)
 
 
 def _explained(generator: Walk, error: ServiceError) -> ServiceError:

@@ -10,13 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 from labkit.service.durations import SECOND_NS
+from labkit.service.folding import folded
 from labkit.service.record import NamedTuple
-from labkit.vault.auth.cloud.machine import MachinePlace, claimed_resource, is_same
+from labkit.vault.auth.cloud.machine import MachinePlace, claimed_resource, is_same, may_belong
 from labkit.vault.auth.cloud.refusals import LoginRefused
 from labkit.vault.auth.cloud.role_record import CloudRole
 from labkit.vault.auth.cloud.settings import CloudSettings
 
 MAX_LIFETIME_NS = 26 * 3_600 * SECOND_NS
+OF_USERS = ("scp", "upn")
 REQUIRED = ("iss", "aud", "exp", "tid", "oid")
 
 
@@ -26,10 +28,10 @@ class Presented(NamedTuple):
     claims: dict[str, Any]
     issuer: str
     settings: CloudSettings
-    role: CloudRole
     place: MachinePlace
     now_ns: int
     leeway_ns: int
+    role: CloudRole = CloudRole()
 
     def __repr__(self) -> str:
         return f"Presented({self.place.kind or 'no machine'})"
@@ -97,13 +99,13 @@ def check_lifetime(login: Presented) -> None:
 
 def check_tenant(login: Presented) -> None:
     """The claim tid is the configured tenant, whatever the issuer says."""
-    if login.claims["tid"].lower() != login.settings.tenant_id.lower():
+    if folded(login.claims["tid"]) != folded(login.settings.tenant_id):
         raise LoginRefused("tenant")
 
 
 def check_kind(login: Presented) -> None:
-    """The token is an application's, as a machine's is, not a user's."""
-    if login.claims.get("idtyp", "app") != "app":
+    """The token is an application's, as a machine's is, not a user's: those have a name and what they agreed to."""
+    if login.claims.get("idtyp", "app") != "app" or any(name in login.claims for name in OF_USERS):
         raise LoginRefused("not_application")
 
 
@@ -151,8 +153,14 @@ def check_resource_group(login: Presented) -> None:
 
 
 def check_claimed_machine(login: Presented) -> None:
-    """The machine that a binding role judges is the one that the token was given to (decision A6)."""
-    if login.role.binds_machine and not is_confirmed(login):
+    """The machine that a binding role judges is the one that the token was given to (decision A6).
+
+    Whether a machine belongs to the scale set that is named beside it, the cloud is asked later.
+    """
+    if not login.role.binds_machine or is_confirmed(login):
+        return
+    claimed = claimed_resource(login.claims)
+    if claimed is None or not may_belong(login.place, claimed):
         raise LoginRefused("machine_claim")
 
 
@@ -164,10 +172,10 @@ def is_confirmed(login: Presented) -> bool:
 
 def _is_listed(value: str, bound: tuple[str, ...]) -> bool:
     """Whether a value is in a list in any case; an empty list binds nothing."""
-    return not bound or value.lower() in [each.lower() for each in bound]
+    return not bound or folded(value) in [folded(each) for each in bound]
 
 
-CHECKS: tuple[Callable[[Presented], None], ...] = (
+TOKEN_CHECKS: tuple[Callable[[Presented], None], ...] = (
     check_required,
     check_issuer,
     check_audience,
@@ -177,6 +185,10 @@ CHECKS: tuple[Callable[[Presented], None], ...] = (
     check_lifetime,
     check_tenant,
     check_kind,
+)
+"""Those of the token, in the order in which they are made: whoever passes them holds a valid one (decision A6)."""
+
+ROLE_CHECKS: tuple[Callable[[Presented], None], ...] = (
     check_service_principal,
     check_group,
     check_named,
@@ -184,4 +196,4 @@ CHECKS: tuple[Callable[[Presented], None], ...] = (
     check_resource_group,
     check_claimed_machine,
 )
-"""All of them, in the order in which they are made."""
+"""Those of what the role binds, made after them."""

@@ -1,9 +1,11 @@
 """Logging in: ``login``, the walk from a signed token to one of the service's own.
 
-1. Syntax, then the role, the caller's address, the token's header, its signature, its claims, the machine: nothing is
+1. Syntax, then the token: its header, signature and claims; then the role, the caller's address, what the role binds,
+   and the machine last.  So only who holds a valid token learns that a role is unknown (decision A6), and nothing is
    asked of the cloud's metadata before the signature was verified and the claims allow the login.
 2. Whoever is refused gets one and the same answer; the reason is in audit and trace only (decision A3).
 3. A token's metadata names the machine only where the token or the cloud confirmed it (decision A6).
+4. A login that waited for the cloud is judged again, from its token on, and issued as its mount is tuned by then.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING
 from labkit.service import fields
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest, Forbidden
+from labkit.service.folding import folded
 from labkit.service.message import Fetch, Reply, Response
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Form, Route
@@ -54,14 +57,16 @@ def login(ctx: Context, asked: LoginRequest) -> Generator[Fetch, Response, Reply
         if not getattr(asked, name):
             raise BadRequest(f"{name} is required")
     place = read_place(asked)
-    role = find_role(ctx.storage, asked.role)
-    if role is None:
-        raise BadRequest(f'invalid role name "{asked.role[:MAX_SHOWN]}"')
     config, step = find_config(ctx.storage), ctx.writes
     try:
-        presented = yield from _verified(ctx, asked.jwt, role, place)
+        presented = yield from _verified(ctx, asked.jwt, place)
+        role = find_role(ctx.storage, asked.role)
+        if role is None:
+            raise BadRequest(f'invalid role name "{asked.role[:MAX_SHOWN]}"')
+        presented = _fitting(ctx, presented, role)
         if role.binds_machine:
             yield from machine_lookup.check_machine(ctx, presented)
+            presented = _fitting(ctx, (yield from _verified(ctx, asked.jwt, place)), role)
     except LoginRefused as refused:
         ctx.audit_reason = refused.reason
         ctx.observe("login refused", mount=ctx.mount.path, role=asked.role[:MAX_SHOWN], reason=refused.reason)
@@ -72,17 +77,25 @@ def login(ctx: Context, asked: LoginRequest) -> Generator[Fetch, Response, Reply
     return _issue(ctx, asked.role, presented)
 
 
-def _verified(ctx: Context, text: str, role: CloudRole, place: MachinePlace) -> Generator[Fetch, Response, Presented]:
+def _verified(ctx: Context, text: str, place: MachinePlace) -> Generator[Fetch, Response, Presented]:
     """Return what a token presents, once its signature and its claims were checked."""
-    check_address(ctx, role)
     token = signed_token.read_token(text)
     settings = effective(ctx, find_config(ctx.storage) or CloudConfig())
     issuer, key = yield from key_sets.find_key(ctx, settings, token.key_id)
     signed_token.check_signature(token, key)
     claims = signed_token.read_object(token.claims, "claims")
     leeway_ns = ctx.core.settings.login_leeway_s * SECOND_NS
-    presented = Presented(claims, issuer, settings, role, place, ctx.now, leeway_ns)
-    for check in checks.CHECKS:
+    presented = Presented(claims, issuer, settings, place, ctx.now, leeway_ns)
+    for check in checks.TOKEN_CHECKS:
+        check(presented)
+    return presented
+
+
+def _fitting(ctx: Context, presented: Presented, role: CloudRole) -> Presented:
+    """Return what a valid token presents under a role that takes it."""
+    check_address(ctx, role)
+    presented = presented._replace(role=role)
+    for check in checks.ROLE_CHECKS:
         check(presented)
     return presented
 
@@ -101,7 +114,7 @@ def _issue(ctx: Context, role_name: str, presented: Presented) -> Reply:
     application = claims.get("appid")
     if isinstance(application, str) and application:
         metadata["app_id"] = application
-    return login_token.issue(ctx, claims["oid"].lower(), role_name.lower(), role.token_fields, metadata)
+    return login_token.issue(ctx, folded(claims["oid"]), folded(role_name), role.token_fields, metadata)
 
 
 FIELDS = (

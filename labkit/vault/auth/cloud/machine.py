@@ -1,8 +1,9 @@
 """The machine that a login names: its place in the cloud, as the request, the token and the cloud each say it.
 
 1. Of scale set, machine and resource the first one given counts; the others are neither checked nor shown.
-2. Names are compared part by part, in any case; no part is ever compared as a piece of another.
+2. Names are compared part by part, in any case (``folding``); no part is ever compared as a piece of another.
 3. What is put into a path of the compute API was checked character by character before, and is escaped.
+4. Whether a machine belongs to a scale set is what the cloud says of the machine, never its name (decision A6).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from labkit.service.errors import BadRequest
+from labkit.service.folding import folded
 from labkit.service.record import NamedTuple
 
 COMPUTE = "microsoft.compute"
@@ -29,7 +31,7 @@ _SEGMENT = re.compile(r"[^/?#%\\\x00-\x20\x7f]+")
 
 
 class ResourceId(NamedTuple):
-    """A resource's path in parts, all in lower case; ``types`` and ``names`` go from the outermost inwards."""
+    """A resource's path in parts, all folded; ``types`` and ``names`` go from the outermost inwards."""
 
     subscription: str
     group: str
@@ -40,9 +42,10 @@ class ResourceId(NamedTuple):
     @property
     def path(self) -> str:
         """The path below the compute API."""
-        inside = "".join(f"/{kind}/{_escaped(name)}" for kind, name in zip(self.types, self.names, strict=True))
-        group = _escaped(self.group)
-        return f"/subscriptions/{self.subscription}/resourceGroups/{group}/providers/{self.provider}{inside}"
+        pairs = zip(self.types, self.names, strict=True)
+        inside = "".join([f"/{_escaped(kind)}/{_escaped(name)}" for kind, name in pairs])
+        group, provider = _escaped(self.group), _escaped(self.provider)
+        return f"/subscriptions/{self.subscription}/resourceGroups/{group}/providers/{provider}{inside}"
 
 
 class MachinePlace(NamedTuple):
@@ -66,8 +69,12 @@ class MachinePlace(NamedTuple):
         if self.kind == "resource_id":
             return read_resource_id(self.name)
         kind = SCALE_SET if self.kind == "vmss_name" else MACHINE
-        within = (self.subscription_id.lower(), self.resource_group_name.lower())
-        return ResourceId(*within, COMPUTE, (kind,), (self.name.lower(),))
+        return ResourceId(*self.within, COMPUTE, (kind,), (folded(self.name),))
+
+    @property
+    def within(self) -> tuple[str, str]:
+        """Its subscription and resource group, folded."""
+        return folded(self.subscription_id), folded(self.resource_group_name)
 
 
 def read_place(asked: Any) -> MachinePlace:
@@ -99,17 +106,17 @@ def read_resource_id(text: Any) -> ResourceId | None:
 @lru_cache(maxsize=512)  # the same few machines log in again and again
 def _read(text: str) -> ResourceId | None:
     parts = text.split("/")
-    if len(parts) < 8 or parts[0] or parts[1].lower() != "subscriptions" or parts[3].lower() != "resourcegroups":
+    if len(parts) < 8 or parts[0] or folded(parts[1]) != "subscriptions" or folded(parts[3]) != "resourcegroups":
         return None
-    rest = parts[6:] if parts[5].lower() == "providers" else parts[5:]
+    rest = parts[6:] if folded(parts[5]) == "providers" else parts[5:]
     types, names = rest[1::2], rest[2::2]
     named = all(_is_name(_SEGMENT, part) and part.strip(".") for part in rest)
     if not named or len(types) != len(names) or len(types) > MAX_TYPES:
         return None
     if not GUID.fullmatch(parts[2]) or not _is_name(_GROUP, parts[4]):
         return None
-    lower = [part.lower() for part in rest]
-    return ResourceId(parts[2].lower(), parts[4].lower(), lower[0], tuple(lower[1::2]), tuple(lower[2::2]))
+    same = [folded(part) for part in rest]
+    return ResourceId(folded(parts[2]), folded(parts[4]), same[0], tuple(same[1::2]), tuple(same[2::2]))
 
 
 def claimed_resource(claims: dict[str, Any]) -> ResourceId | None:
@@ -121,23 +128,30 @@ def claimed_resource(claims: dict[str, Any]) -> ResourceId | None:
 
 
 def is_same(place: MachinePlace, claimed: ResourceId) -> bool:
-    """Whether a token's resource is the one that a request names, or where that names none, is where it says."""
-    if (claimed.subscription, claimed.group) != (place.subscription_id.lower(), place.resource_group_name.lower()):
+    """Whether a token's resource is the one that a request names, or where that names none, is where it says.
+
+    A machine of a uniform scale set is claimed as a part of the set.
+    """
+    if (claimed.subscription, claimed.group) != place.within:
         return False
     named = place.resource
     if named is None or named == claimed:
         return True
-    if place.kind != "vmss_name" or claimed.provider != COMPUTE:
-        return False
-    if claimed.types[0] == SCALE_SET:  # a machine of a uniform scale set
-        return claimed.names[0] == named.names[0]
-    return claimed.types == (MACHINE,) and _is_instance(claimed.names[0], named.names[0])
+    in_scale_set = place.kind == "vmss_name" and (claimed.provider, claimed.types[0]) == (COMPUTE, SCALE_SET)
+    return in_scale_set and claimed.names[0] == named.names[0]
 
 
-def _is_instance(name: str, scale_set: str) -> bool:
-    """Whether a machine's name is that of an instance of a flexible scale set: its name, ``_`` and one part more."""
-    prefix, separator, suffix = name.rpartition("_")
-    return bool(separator and suffix) and prefix == scale_set
+def may_belong(place: MachinePlace, claimed: ResourceId) -> bool:
+    """Whether a token's resource is a machine of its own where a request names a scale set beside it."""
+    is_machine = (claimed.provider, claimed.types) == (COMPUTE, (MACHINE,))
+    return is_machine and place.kind == "vmss_name" and (claimed.subscription, claimed.group) == place.within
+
+
+def scale_set_of(metadata: dict[str, Any]) -> ResourceId | None:
+    """Return the scale set that a machine belongs to, as the cloud says it; None where it says none."""
+    properties = metadata.get("properties")
+    block = properties.get("virtualMachineScaleSet") if isinstance(properties, dict) else None
+    return read_resource_id(block.get("id")) if isinstance(block, dict) else None
 
 
 def query(resource: ResourceId) -> str:
@@ -163,4 +177,4 @@ def principals_in(metadata: dict[str, Any]) -> tuple[list[str], list[ResourceId]
             known.append(principal)
         elif resource is not None and (resource.provider, resource.types) == IDENTITY_TYPE:
             unsaid.append(resource)
-    return [principal.lower() for principal in known if isinstance(principal, str) and principal], unsaid
+    return [folded(principal) for principal in known if isinstance(principal, str) and principal], unsaid

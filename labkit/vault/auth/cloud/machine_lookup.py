@@ -1,9 +1,10 @@
 """Machine lookup: what the cloud says of the machine that a login names, asked with the configured client.
 
-1. The service's own access token is fetched once for all logins, kept until five minutes before its end, and fetched
-   again when the cloud refuses it.
+1. The service's own access token is fetched once for all logins, kept for the client that it was fetched for until
+   five minutes before its end, and fetched again when the cloud refuses it, or the clock stands before it was fetched.
 2. A machine that the cloud does not know refuses the login; a cloud that does not let the service read is not the
    caller's fault (decision A11).
+3. A machine that stands for a scale set is looked up too: the cloud says whether it belongs to it (decision A6).
 """
 
 from __future__ import annotations
@@ -13,13 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import BadRequest
+from labkit.service.folding import folded
 from labkit.service.message import Fetch, Request, Response
 from labkit.vault.auth.cloud import upstream
 from labkit.vault.auth.cloud.checks import Presented
-from labkit.vault.auth.cloud.machine import ResourceId, principals_in, query
+from labkit.vault.auth.cloud.machine import (
+    ResourceId,
+    claimed_resource,
+    may_belong,
+    principals_in,
+    query,
+    scale_set_of,
+)
 from labkit.vault.auth.cloud.refusals import LoginRefused
 from labkit.vault.auth.cloud.settings import CloudSettings, is_current
-from labkit.vault.storage.records import decode_record
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
@@ -32,10 +40,15 @@ NO_CLIENT = "not configured: client_id and client_secret are needed for roles th
 
 def check_machine(ctx: Context, login: Presented) -> Generator[Fetch, Response, None]:
     """Raise LoginRefused unless the machine has the token's identity, and stands where the role wants it."""
-    resource = login.place.resource
+    resource, claimed = login.place.resource, claimed_resource(login.claims)
     assert resource is not None, "a role that binds machines wants one named"
+    assert claimed is not None, "and its token to name it"
+    if may_belong(login.place, claimed):
+        machine = yield from _look_up(ctx, login.settings, claimed)
+        if scale_set_of(machine) != resource:
+            raise LoginRefused("not_in_scale_set")
     metadata = yield from _look_up(ctx, login.settings, resource)
-    principal = login.claims["oid"].lower()
+    principal = folded(login.claims["oid"])
     known, unsaid = principals_in(metadata)
     for identity in unsaid[:MAX_LOOKED_UP]:
         if principal in known:
@@ -43,7 +56,7 @@ def check_machine(ctx: Context, login: Presented) -> Generator[Fetch, Response, 
         found = yield from _look_up(ctx, login.settings, identity)
         properties = found.get("properties")
         said = properties.get("principalId") if isinstance(properties, dict) else None
-        known += [said.lower()] if isinstance(said, str) and said else []
+        known += [folded(said)] if isinstance(said, str) and said else []
     if principal not in known:
         raise LoginRefused("identity")
     check_location(login, metadata)
@@ -51,9 +64,9 @@ def check_machine(ctx: Context, login: Presented) -> Generator[Fetch, Response, 
 
 def check_location(login: Presented, metadata: dict[str, Any]) -> None:
     """The machine's location is one of those bound (spec, ``bound_locations``); one without a location is in none."""
-    bound = [each.lower() for each in login.role.bound_locations]
+    bound = [folded(each) for each in login.role.bound_locations]
     location = metadata.get("location")
-    if bound and (not isinstance(location, str) or location.lower() not in bound):
+    if bound and (not isinstance(location, str) or folded(location) not in bound):
         raise LoginRefused("location")
 
 
@@ -69,7 +82,7 @@ def _look_up(ctx: Context, settings: CloudSettings, resource: ResourceId) -> Gen
         )
         if answer.status != 401:
             break
-        upstream.keep(ctx, f"token/{management}", ["", 0])
+        upstream.keep(ctx, f"token/{management}", [])
     if answer.status == 404:
         raise LoginRefused("machine_missing")
     if not answer.ok or type(answer.body) is not dict:
@@ -83,18 +96,29 @@ def access_token(ctx: Context, settings: CloudSettings, audience: str) -> Genera
     if not settings.client_id or not settings.client_secret:
         raise BadRequest(NO_CLIENT)
     name = f"token/{audience}"
-    kept = _kept(ctx, name)
+    wanted = settings.fingerprint(name, client=True)
+    kept = _kept(ctx, name, wanted)
     if kept:
         return kept
     if not is_current(ctx, settings):  # what is fetched is kept for all, whose client is another one now
         raise BadRequest(CHANGED, code=upstream.CONFIG_CHANGED)
-    attempt = yield from upstream.fetch_for_all(
-        ctx, name, settings.retries, token_request(settings, audience), lambda answer: _take(ctx, name, answer)
-    )
-    kept = _kept(ctx, name)
+    request = token_request(settings, audience)
+    want = upstream.Want(name, wanted, request, lambda attempt, answer: _take(ctx, name, attempt, answer))
+    attempt = yield from upstream.fetch_for_all(ctx, want, settings.retries)
+    kept = _kept(ctx, name, wanted)
     if not kept:
         raise upstream.unavailable(ctx, attempt.ended, attempt.retry_after_s)
     return kept
+
+
+def carry_over(ctx: Context, settings: CloudSettings, secret: str) -> None:
+    """Keep the access tokens of a client whose secret is replaced by one that the service itself added."""
+    after = settings._replace(client_secret=secret)
+    for audience in (settings.environment.management, settings.environment.directory):
+        name = f"token/{audience}"
+        kept = upstream.own_storage(ctx).decoded(name, upstream.read_kept)
+        if kept is not None and kept.wanted == settings.fingerprint(name, client=True):
+            upstream.keep(ctx, name, list(kept._replace(wanted=after.fingerprint(name, client=True))))
 
 
 def token_request(settings: CloudSettings, audience: str) -> Fetch:
@@ -108,22 +132,20 @@ def token_request(settings: CloudSettings, audience: str) -> Fetch:
     return Fetch(settings.environment.authority, Request("POST", f"/{settings.tenant_id}/oauth2/token", {}, form))
 
 
-def _kept(ctx: Context, name: str) -> str:
-    """Return the kept token while it is valid long enough, else an empty text."""
-    token, end_ns = upstream.own_storage(ctx).decoded(name, _decode) or ("", 0)
-    return token if ctx.now < end_ns - EARLY_NS else ""
+def _kept(ctx: Context, name: str, wanted: str) -> str:
+    """Return the kept token of a client while it is valid long enough, else an empty text."""
+    kept = upstream.own_storage(ctx).decoded(name, upstream.read_kept)
+    if kept is None or kept.wanted != wanted:
+        return ""
+    token, left_ns = kept.row
+    return token if 0 <= ctx.now - kept.asked_ns < left_ns - EARLY_NS else ""
 
 
-def _decode(stored: bytes) -> tuple[str, int]:
-    token, end_ns = decode_record(stored)
-    return token, end_ns
-
-
-def _take(ctx: Context, name: str, answer: Response) -> str:
+def _take(ctx: Context, name: str, attempt: upstream.FetchAttempt, answer: Response) -> str:
     body = answer.body if type(answer.body) is dict else {}
     token, left = body.get("access_token"), str(body.get("expires_in"))
     left_s = int(left) if left.isascii() and left.isdigit() and len(left) < 10 else 0
     if not isinstance(token, str) or not token or left_s * SECOND_NS <= EARLY_NS:
         return "answered without a token that is valid for a while"
-    upstream.keep(ctx, name, [token, ctx.now + left_s * SECOND_NS])
+    upstream.keep_fetched(ctx, name, attempt, token, left_s * SECOND_NS)
     return ""

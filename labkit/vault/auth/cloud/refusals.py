@@ -29,6 +29,7 @@ REASONS = {
     "missing_claim": "a claim that is required is missing",
     "no_key": "the token's header names no key",
     "not_application": "the token is a user's",
+    "not_in_scale_set": "the machine does not belong to the scale set",
     "resource_group": "the resource group is not bound to the role",
     "scale_set": "the scale set is not bound to the role",
     "service_principal": "the token's principal is not bound to the role",

@@ -22,7 +22,7 @@ from labkit.service.record import NamedTuple
 from labkit.service.routing import Route
 from labkit.vault.auth.cloud import upstream
 from labkit.vault.auth.cloud.machine import GUID
-from labkit.vault.auth.cloud.machine_lookup import access_token, token_request
+from labkit.vault.auth.cloud.machine_lookup import access_token, carry_over, token_request
 from labkit.vault.auth.cloud.settings import (
     ROTATION,
     CloudSettings,
@@ -88,6 +88,7 @@ def rotate_root(ctx: Context) -> Generator[Fetch, Response, None]:
             _keep(ctx, pending._replace(secret="", key_id=""))
             _give_up(ctx, settings, added["keyId"], CHANGED)
         _promote(ctx, pending.secret)
+        carry_over(ctx, settings, pending.secret)
         pending = pending._replace(left=_united(pending.left, old_ids))
         _keep(ctx, pending)
         yield from _remove_left(ctx, settings._replace(client_secret=pending.secret), pending, path)

@@ -20,6 +20,7 @@ from labkit.service.cloud_environments import (
 from labkit.service.durations import parse_duration
 from labkit.service.errors import BadRequest
 from labkit.service.record import NamedTuple
+from labkit.vault.identifiers import sha256
 from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 CONFIG, ROTATION = "config", "rotation"
 MAX_RETRIES = 100
+FINGERPRINT_CHARACTERS = 40
 
 FALL_BACKS = {
     "tenant_id": "CLOUD_TENANT_ID",
@@ -82,6 +84,14 @@ class CloudSettings(NamedTuple):
     def client(self) -> tuple[str, ...]:
         """As whom the cloud is asked, and which."""
         return self.environment.name, self.tenant_id, self.client_id, self.client_secret
+
+    def fingerprint(self, of: str, *, client: bool = False) -> str:
+        """Return what stands for this tenant, resource and ``of``, with ``client`` for the client too (decision A12).
+
+        What was fetched under one is not used under another.
+        """
+        fetched_for = (self.environment.name, self.tenant_id, self.resource, of, *(self.client[2:] if client else ()))
+        return sha256(encode_record(list(fetched_for))).hexdigest()[:FINGERPRINT_CHARACTERS]
 
 
 def find_config(storage: StorageView) -> CloudConfig | None:

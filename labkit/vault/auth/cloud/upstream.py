@@ -6,6 +6,10 @@
    request that needs it meanwhile waits for the same fetch, and all of them end as the attempt ends.
 3. Notes and what was fetched are the cluster's own, in no tree and never replicated; they stay when the request that
    made them is refused (R4).
+4. They say for which configuration, when and by which attempt (decision A12).  What was fetched is as old as the
+   question, however late the answer came, by the clock that nobody sets; what was fetched in another term is of no
+   certain age.  An attempt is over when another node leads, or the same one again, when its answer is overdue, and when
+   the wall clock stands before its note: whoever needs it then begins another.
 """
 
 from __future__ import annotations
@@ -30,6 +34,10 @@ CLOUD_UNAVAILABLE, CONFIG_CHANGED = "cloud_unavailable", "config_changed"
 NOT_THERE = 404
 MAY_PASS = (0, 408, 429, 500, 502, 503, 504)
 UNDER_WAY, FETCHED = "", "fetched"
+TIMEOUT_NS, MARGIN_NS = 10 * SECOND_NS, 5 * SECOND_NS
+NO_RETRY = RetryPolicy(0, 0, 0)
+MAX_ATTEMPTS = 4  # of one request, each in the place of one that was over without an end
+CHANGED, OVERDUE = "the configuration was changed meanwhile", "its answers came too late, again and again"
 
 DRAWN_BYTES = 2
 ID_BYTES = 8
@@ -42,8 +50,9 @@ Asking = Generator[Fetch, Response, Response]
 class FetchAttempt(NamedTuple):
     """An attempt at a fetch for all: when it began, which retry is due when, how it ended (a text, empty before).
 
-    Notes are dropped with the configuration, and a clock may stand: neither a count nor the time says that an attempt
-    is not one of before, ``drawn_id`` does.
+    ``wanted`` is the fingerprint of what it is for, ``term`` the leadership term that it belongs to; it was noted at
+    ``noted_ns`` by the wall clock and ``steady_ns`` by the steady one.  Notes are dropped with the configuration, and a
+    clock may stand: neither a count nor the time says that an attempt is not one of before, ``drawn_id`` does.
     """
 
     drawn_id: str
@@ -52,11 +61,48 @@ class FetchAttempt(NamedTuple):
     not_before_ns: int = 0
     ended: str = UNDER_WAY
     retry_after_s: int = 0
+    wanted: str = ""
+    term: int = 0
+    noted_ns: int = 0
+    steady_ns: int = 0
 
     @property
     def succeeded(self) -> bool:
         """Whether what was wanted is kept now."""
         return self.ended == FETCHED
+
+    def is_recent(self, now_ns: int, within_ns: int) -> bool:
+        """Whether it ended, and began no longer ago than so; a clock that stands before it proves nothing."""
+        return bool(self.ended) and 0 <= now_ns - self.began_ns < within_ns
+
+
+class Kept(NamedTuple):
+    """What was fetched (``row``): for which fingerprint, by which attempt, and when it was asked for by both clocks."""
+
+    wanted: str
+    attempt: str
+    term: int
+    asked_ns: int
+    steady_ns: int
+    row: tuple[Any, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Kept({self.asked_ns})"  # it may hold a token
+
+
+class Want(NamedTuple):
+    """Something that all need: its name, the fingerprint of what it is for, and the fetch that brings it.
+
+    ``take`` keeps what a good answer to an attempt holds, and returns why it cannot, or an empty text.
+    """
+
+    name: str
+    wanted: str
+    fetch: Fetch
+    take: Callable[[FetchAttempt, Response], str]
+
+    def __repr__(self) -> str:
+        return f"Want({self.name})"
 
 
 def own_storage(ctx: Context) -> StorageView:
@@ -70,13 +116,65 @@ def keep(ctx: Context, name: str, row: list[Any]) -> None:
     ctx.write_even_if_refused(key, ctx.encrypt(key, encode_record(row)))
 
 
-def find_attempt(ctx: Context, name: str) -> FetchAttempt | None:
-    """Return the last attempt at something, or None."""
-    return own_storage(ctx).decoded(f"attempt/{name}", _decode)
+def keep_fetched(ctx: Context, name: str, attempt: FetchAttempt, *row: Any) -> None:
+    """Keep what an attempt fetched, with what it was fetched for and when."""
+    asked_ns = min(attempt.not_before_ns, ctx.now)
+    steady_ns = attempt.steady_ns + max(asked_ns - attempt.noted_ns, 0)
+    keep(ctx, name, [attempt.wanted, attempt.drawn_id, attempt.term, asked_ns, steady_ns, row])
+
+
+def read_kept(stored: bytes) -> Kept:
+    """Read what was fetched; an empty row, or one of an earlier version, is for no configuration."""
+    row = decode_record(stored)
+    if len(row) != len(Kept._fields):
+        return Kept("", "", 0, 0, 0)
+    wanted, attempt, term, asked_ns, steady_ns, fetched = row
+    return Kept(wanted, attempt, term, asked_ns, steady_ns, tuple(fetched))
+
+
+def is_fresh(ctx: Context, kept: Kept, within_ns: int) -> bool:
+    """Whether something was fetched so short a while ago, for certain: in this term, by the clock that nobody sets."""
+    term, steady_ns, _, _ = ctx.source.standing()
+    return kept.term == term and 0 <= steady_ns - kept.steady_ns < within_ns
+
+
+def is_usable(ctx: Context, kept: Kept, within_ns: int) -> bool:
+    """Whether it was fetched so short a while ago, in another term as far as the clocks of two nodes agree."""
+    term, steady_ns, _, _ = ctx.source.standing()
+    if kept.term == term:
+        return 0 <= steady_ns - kept.steady_ns < within_ns
+    return -ctx.core.settings.login_leeway_s * SECOND_NS < ctx.now - kept.asked_ns < within_ns
+
+
+def find_attempt(ctx: Context, name: str, wanted: str) -> FetchAttempt | None:
+    """Return the last attempt at something for this configuration, or None."""
+    attempt = own_storage(ctx).decoded(f"attempt/{name}", _decode)
+    return None if attempt is None or attempt.wanted != wanted else attempt
 
 
 def _decode(stored: bytes) -> FetchAttempt:
     return FetchAttempt(*decode_record(stored))
+
+
+def begin_attempt(ctx: Context, name: str, wanted: str) -> FetchAttempt:
+    """Note that an attempt begins, and return it."""
+    term = ctx.source.standing()[0]
+    begun = FetchAttempt(ctx.entropy(ID_BYTES).hex(), ctx.now, not_before_ns=ctx.now, wanted=wanted, term=term)
+    return note_attempt(ctx, name, begun)
+
+
+def note_attempt(ctx: Context, name: str, attempt: FetchAttempt) -> FetchAttempt:
+    """Note how far an attempt came, and return it with the instant."""
+    attempt = attempt._replace(noted_ns=ctx.now, steady_ns=ctx.source.standing()[1])
+    keep(ctx, f"attempt/{name}", list(attempt))
+    return attempt
+
+
+def is_alive(ctx: Context, attempt: FetchAttempt | None, timeout_ns: int = TIMEOUT_NS) -> bool:
+    """Whether an attempt is under way: whoever made it is there, and its answer is not overdue (rule 4)."""
+    if attempt is None or attempt.ended or attempt.term != ctx.source.standing()[0]:
+        return False
+    return attempt.noted_ns <= ctx.now < attempt.not_before_ns + timeout_ns + MARGIN_NS
 
 
 def ask(ctx: Context, retries: RetryPolicy, fetch: Fetch) -> Asking:
@@ -93,54 +191,49 @@ def ask(ctx: Context, retries: RetryPolicy, fetch: Fetch) -> Asking:
     return answer
 
 
-def fetch_for_all(
-    ctx: Context, name: str, retries: RetryPolicy, fetch: Fetch, take: Callable[[Response], str]
-) -> Generator[Fetch, Response, FetchAttempt]:
-    """Fetch what all need, or wait for the attempt that is under way; return it as it ended, whoever ended it.
-
-    ``take`` keeps what a good answer holds, and returns why it cannot, or an empty text.
-    """
-    attempt = find_attempt(ctx, name)
-    if attempt is None or attempt.ended:
-        attempt = _note(ctx, name, FetchAttempt(ctx.entropy(ID_BYTES).hex(), ctx.now))
-    while True:
-        answer = yield fetch._replace(not_before_ns=attempt.not_before_ns, shared=True)
-        noted = find_attempt(ctx, name)
-        if noted is None or noted.drawn_id != attempt.drawn_id:
-            return attempt._replace(ended="the configuration was changed meanwhile")
-        if noted.ended:
-            return noted
-        if noted == attempt:
-            noted = _note(ctx, name, _after(ctx, attempt, retries, fetch, answer, take))
+def fetch_for_all(ctx: Context, want: Want, retries: RetryPolicy) -> Generator[Fetch, Response, FetchAttempt]:
+    """Fetch what all need, or wait for the attempt that is under way; return it as it ended, whoever ended it."""
+    attempt = find_attempt(ctx, want.name, want.wanted)
+    for _ in range(MAX_ATTEMPTS):
+        if attempt is None or not is_alive(ctx, attempt):
+            attempt = begin_attempt(ctx, want.name, want.wanted)
+        begun = attempt
+        while True:
+            answer = yield want.fetch._replace(not_before_ns=attempt.not_before_ns, timeout_ns=TIMEOUT_NS, shared=True)
+            noted = find_attempt(ctx, want.name, want.wanted)
+            if noted is None:
+                return attempt._replace(ended=CHANGED)
             if noted.ended:
                 return noted
+            if not is_alive(ctx, noted):
+                break
+            if noted == attempt:
+                noted = note_attempt(ctx, want.name, _after(ctx, attempt, retries, want, answer))
+                if noted.ended:
+                    return noted
+            attempt = noted
         attempt = noted
+    return begun._replace(ended=f"{host_of(want.fetch.address)}: {OVERDUE}")
 
 
-def _note(ctx: Context, name: str, attempt: FetchAttempt) -> FetchAttempt:
-    keep(ctx, f"attempt/{name}", list(attempt))
-    return attempt
-
-
-def _after(
-    ctx: Context,
-    attempt: FetchAttempt,
-    retries: RetryPolicy,
-    fetch: Fetch,
-    answer: Response,
-    take: Callable[[Response], str],
-) -> FetchAttempt:
+def _after(ctx: Context, attempt: FetchAttempt, retries: RetryPolicy, want: Want, answer: Response) -> FetchAttempt:
     """Return an attempt as it stands after an answer."""
+    fetch = want.fetch
     if attempt.retry < retries.max_retries:
         wait_ns = _wait_ns(ctx, retries, answer, attempt.retry + 1)
         if wait_ns is not None:
             report(ctx, fetch, answer, wait_ns)
             return attempt._replace(retry=attempt.retry + 1, not_before_ns=ctx.now + wait_ns)
-    why = take(answer) if answer.ok else what_came(answer)
+    return ended(ctx, attempt, want, answer)
+
+
+def ended(ctx: Context, attempt: FetchAttempt, want: Want, answer: Response) -> FetchAttempt:
+    """Return an attempt as it ends with an answer, whose contents are kept."""
+    why = want.take(attempt, answer) if answer.ok else what_came(answer)
     if not why:
         return attempt._replace(ended=FETCHED)
-    report(ctx, fetch, answer, None)
-    return attempt._replace(ended=f"{host_of(fetch.address)} {why}", retry_after_s=retry_after_s(ctx, answer))
+    report(ctx, want.fetch, answer, None)
+    return attempt._replace(ended=f"{host_of(want.fetch.address)} {why}", retry_after_s=retry_after_s(ctx, answer))
 
 
 def what_came(answer: Response) -> str:

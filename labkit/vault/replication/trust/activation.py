@@ -97,6 +97,7 @@ class SecondaryHeartbeat(NamedTuple):
     duration_ms: int
     skew_ms: int
     canary_ms: int
+    position: int = 0  # the entry up to which it has applied what it was sent
 
 
 # ---- the primary's side
@@ -234,6 +235,7 @@ def note_heartbeat(core: Core, secondary_id: str, message: dict[str, Any], addre
         message["last_heartbeat_duration_ms"],
         message["clock_skew_ms"],
         message["replication_primary_canary_age_ms"],
+        message["position"],
     )
 
 

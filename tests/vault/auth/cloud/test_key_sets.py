@@ -8,6 +8,7 @@ import pytest
 
 from labkit.service.message import respond
 from labkit.vault.auth.cloud.key_sets import HARD_NS, SOFT_NS, KeySet, acceptable_keys
+from labkit.vault.auth.cloud.upstream import Kept
 from tests.vault.auth.conftest import SECOND_NS
 
 COOLDOWN_NS = 300 * SECOND_NS
@@ -52,7 +53,7 @@ def test_what_is_no_set_has_no_keys() -> None:
 
 
 def test_a_set_shows_how_many_keys_it_has() -> None:
-    assert repr(KeySet(0, "x", {"a": object()})) == "KeySet(1 keys)"
+    assert repr(KeySet(Kept("", "", 0, 0, 0), "x", {"a": object()})) == "KeySet(1 keys)"
 
 
 def test_a_set_is_fetched_again_after_an_hour_and_its_failure_keeps_it_for_a_day(stand) -> None:

@@ -88,7 +88,7 @@ def test_what_nobody_confirmed_is_not_in_the_metadata(stand) -> None:
 @pytest.mark.parametrize(
     ("field", "values"),
     [
-        ("role", ["", None, "nobody"]),
+        ("role", ["", None]),
         ("jwt", ["", None, {}, "x" * 16_385, "a.b", "a.b.c.d.e", "..", ".b.c", '{"payload":"x"}']),
         ("subscription_id", ["", "..", "1cece170-c236-4011-921d-4ed4de04fd2g", "1cece170c2364011921d4ed4de04fd20"]),
         ("resource_group_name", ["", "a/b", "a.", "..", "a%2fb", "a\n", "web?x", "a" * 257]),
@@ -111,6 +111,41 @@ def test_what_cannot_be_is_400_with_a_text_of_its_own(stand, field, values) -> N
 def test_names_that_are_odd_but_can_be(stand) -> None:
     for fields in ({"vm_name": "a.._.._b"}, {"resource_group_name": "группа-(1)_x"}, {"vmss_name": "a"}):
         assert stand.login(**fields).ok, fields
+
+
+def test_only_who_holds_a_valid_token_learns_that_a_role_is_unknown(stand) -> None:
+    assert stand.login(role="nobody").errors == ['invalid role name "nobody"']
+    for fields in (
+        {"claims": {"aud": "x"}},
+        {"claims": {"exp": 1}},
+        {"headers": {"kid": "x"}},
+        {"headers": {"alg": "x"}},
+    ):
+        assert [stand.login(role=role, **fields).body for role in ("nobody", "sp", "web")] == [DENIED] * 3, fields
+    token = stand.cloud.mint("web-1")
+    assert stand.login(role="nobody", jwt=token[:-6]).body == DENIED
+    assert stand.login(role="nobody", claims={"iss": "https://x/"}).body == DENIED
+
+
+def test_a_name_that_only_looks_the_same_is_another_one(stand) -> None:
+    """The Kelvin sign is a k by ``str.lower``."""
+    inventory = stand.cloud.inventory
+    subscription = next(iter(inventory.subscriptions.values()))
+    group = inventory.add_resource_group("kitchen", subscription)
+    name = f"oven-{len(inventory.machines)}"
+    inventory.add_machine(name, group, "westeurope")
+    machine, fake = stand.cloud.vm(name), "\u212aitchen"
+    stand.role("kitchen", bound_resource_groups="kitchen")
+    stand.role("fake", bound_resource_groups=fake)
+    claims = {"xms_mirid": machine.resource_id.replace("kitchen", fake)}
+
+    assert stand.login(name, "kitchen", resource_group_name="KITCHEN").ok
+    assert stand.login(name, "kitchen", resource_group_name=fake, claims=claims).body == DENIED
+    assert stand.login(name, "kitchen", resource_group_name=fake).body == DENIED
+    assert stand.login(name, "fake", resource_group_name=fake, claims=claims).body == DENIED
+    assert stand.reasons == ["resource_group", "resource_group", "machine_missing"]
+    stand.role("kelvin", bound_service_principal_ids=machine.principal_id)
+    assert stand.login(name, "\u212aelvin").status == 400
 
 
 def test_without_a_configuration_it_says_so(stand) -> None:
@@ -151,7 +186,7 @@ CLAIMS: dict[str, list[dict[str, Any]]] = {
     "issued_later": [{"iat": +61, "nbf": None}],
     "lifetime": [{"exp": +27 * 3_600, "nbf": None, "iat": None}, {"exp": +10 * DAY_S}],
     "tenant": [{"tid": "72f988bf-0000-4000-8000-000000000001"}, {"tid": "common"}],
-    "not_application": [{"idtyp": "user"}],
+    "not_application": [{"idtyp": "user"}, {"idtyp": None, "scp": "x"}, {"idtyp": None, "upn": "a@b"}, {"upn": ""}],
     "service_principal": [{"oid": "33333333-0000-4000-8000-000000000001"}],
 }
 
@@ -328,8 +363,8 @@ def lies(stand) -> Iterator[tuple[str, str, dict[str, Any], str]]:
     yield "web-1", "web", {"claims": {"xms_az_rid": rid.replace("web-1", "web-2")}}, "machine_claim"
     yield "web-1", "web", {"subscription_id": stand.cloud.vm("db-1").subscription_id}, "machine_claim"
     yield "web-1", "web", {"vm_name": "", "resource_id": stand.cloud.vm("web-2").resource_id}, "machine_claim"
-    yield "web-1", "web", {"vmss_name": "web-1"}, "machine_claim"
-    yield "web-1", "web", {"vmss_name": "fleet"}, "machine_claim"
+    yield "web-1", "web", {"vmss_name": "fleet", "resource_group_name": "data"}, "resource_group"
+    yield "db-1", "all", {"vmss_name": "fleet", "resource_group_name": "web"}, "machine_claim"
     yield "web-1", "web", {"vm_name": ""}, "machine_unnamed"
     yield "db-1", "web", {}, "resource_group"
     yield "db-1", "web", {"resource_group_name": "web"}, "machine_claim"
@@ -347,6 +382,7 @@ def lies(stand) -> Iterator[tuple[str, str, dict[str, Any], str]]:
 
 def test_whoever_lies_about_a_machine_is_refused_before_the_cloud_is_asked(stand) -> None:
     stand.role("set", bound_scale_sets="fleet")
+    stand.role("all", bound_locations="westeurope,northeurope")
     stand.role("sub", bound_subscription_ids=stand.cloud.vm("web-1").subscription_id)
     stand.role("group", bound_group_ids="staff")
     stand.role("far", bound_locations="westeurope", token_bound_cidrs="10.0.0.0/8")
@@ -355,6 +391,34 @@ def test_whoever_lies_about_a_machine_is_refused_before_the_cloud_is_asked(stand
         assert (refused.status, refused.body) == (403, DENIED), (machine, role, fields)
         assert stand.reasons[-1] == reason, (machine, role, fields)
     assert set(stand.asked) <= {"openid-configuration", "keys"}
+
+
+@pytest.mark.parametrize("scale_set", ["fleet", "web-1"])
+def test_a_machine_that_names_a_scale_set_beside_it_is_looked_up_and_belongs_to_none(stand, scale_set) -> None:
+    assert stand.login(vmss_name=scale_set, role="web").body == DENIED
+    assert stand.reasons == ["not_in_scale_set"]
+    assert stand.asked == ["openid-configuration", "keys", "token", "web-1"]
+
+
+def test_who_belongs_to_a_scale_set_is_what_the_cloud_says_never_a_name(stand) -> None:
+    """A machine called like an instance, with the identity of the set; and an instance called like none."""
+    inventory = stand.cloud.inventory
+    group = next(each for each in inventory.resource_groups.values() if each.name == "web")
+    name = f"pool{len(inventory.machines)}"
+    shared = inventory.add_identity(f"shared-{name}", group, "westeurope")
+    pool = inventory.add_scale_set(name, group, "westeurope", "Flexible", (shared,))
+    instance = inventory.add_instances(pool, 1)[0]
+    alike = inventory.add_machine(f"{name}_x", group, "northeurope", (shared,))
+    other = inventory.add_machine(f"other-{name}", group, "westeurope", (shared,))
+    inventory.keep_machine(other._replace(scale_set=pool.resource_id))
+    stand.role("pool", bound_scale_sets=name, bound_locations="westeurope")
+
+    assert stand.login(instance.name, "pool").ok
+    assert stand.login(other.name, "pool").ok
+    assert stand.login(alike.name, "pool", vmss_name=name, vm_name="").body == DENIED
+    assert stand.reasons == ["not_in_scale_set"]
+    unbound = stand.login(alike.name, vmss_name=name, claims={"oid": stand.cloud.vm("web-1").principal_id})
+    assert unbound.auth["metadata"].keys() == {"role", "app_id"}, "nobody asked the cloud, so it is not confirmed"
 
 
 def test_groups_are_those_of_the_token(stand) -> None:
@@ -507,7 +571,50 @@ def test_nothing_that_is_observed_shows_a_token(stand) -> None:
     assert stand.cloud.config["client_secret"] not in repr(stand.fetched)
 
 
-# ---- what waits is plain data
+# ---- what waits is judged again, and is plain data
+
+
+@pytest.mark.parametrize(("passed_s", "reason"), [(1_200, ""), (2_400, "expired")])
+def test_a_token_that_ends_while_the_cloud_is_asked_of_its_machine_lets_nobody_in(stand, passed_s, reason) -> None:
+    token = stand.cloud.mint("web-1", claims=meant(stand, {"exp": +1_800}))
+
+    def wait(fetch: Any) -> None:
+        if "/virtualmachines/" in fetch.request.path:
+            stand.clock.now_ns += passed_s * 1_000_000_000
+
+    assert stand.login(role="web", jwt=token).ok
+    stand.instead[:] = [wait]
+    answer = stand.login(role="web", jwt=token)
+    assert answer.ok == (not reason), answer
+    assert stand.reasons == [reason] * bool(reason)
+
+
+def test_a_key_that_is_taken_back_while_the_cloud_is_asked_of_its_machine_is_looked_for_again(stand) -> None:
+    token = stand.cloud.mint("web-1", headers={"kid": "taken-back"})
+    stolen = {"keys": [{**stand.cloud.jwks()["keys"][0], "kid": "taken-back"}]}
+    published = [stolen]
+
+    def answer(fetch: Any) -> Response | None:
+        if "/virtualmachines/" in fetch.request.path and published:
+            stand.clock.now_ns += 3_601 * 1_000_000_000
+            published.clear()
+        return respond(200, published[0]) if published and fetch.request.path.endswith("keys") else None
+
+    stand.instead[:] = [answer]
+    assert stand.login(role="web", jwt=token).body == DENIED
+    assert stand.reasons[-1] in ("unknown_key", "signature")
+    assert "web-1" in stand.asked
+
+
+def test_a_login_that_waited_is_issued_as_its_mount_is_tuned_by_then(stand) -> None:
+    def tune(fetch: Any) -> None:
+        if "/virtualmachines/" in fetch.request.path:
+            stand.vault.post("sys/auth/cloud/tune", {"max_lease_ttl": "60s", "token_type": "batch"}).raise_for_status()
+
+    assert stand.login(role="web").auth["lease_duration"] == 2_764_800
+    stand.instead[:] = [tune]
+    auth = stand.login(role="web").auth
+    assert (auth["token_type"], auth["lease_duration"]) == ("batch", 60)
 
 
 def test_a_login_that_is_replayed_at_each_question_is_the_same(stand) -> None:

@@ -12,9 +12,11 @@ from labkit.vault.auth.cloud.machine import (
     MachinePlace,
     claimed_resource,
     is_same,
+    may_belong,
     principals_in,
     query,
     read_resource_id,
+    scale_set_of,
 )
 
 SUB = "11111111-0000-4000-8000-000000000001"
@@ -40,10 +42,10 @@ def place(**named: str) -> MachinePlace:
         (f"{BASE}/virtualMachineScaleSets/pool", place(vmss_name="Pool"), True),
         (f"{BASE}/virtualMachineScaleSets/pool/virtualMachines/3", place(vmss_name="pool"), True),
         (f"{BASE}/virtualMachineScaleSets/pool-b", place(vmss_name="pool"), False),
-        (f"{BASE}/virtualMachines/pool_0a1b", place(vmss_name="pool"), True),
-        (f"{BASE}/virtualMachines/pool_a_0001", place(vmss_name="pool"), False),
-        (f"{BASE}/virtualMachines/pool_", place(vmss_name="pool"), False),
+        (f"{BASE}/virtualMachines/pool_0a1b", place(vmss_name="pool"), False),
         (f"{BASE}/virtualMachines/pool", place(vmss_name="pool"), False),
+        (VM.replace("/rg/", "/\u212a/"), MachinePlace(SUB, "k", "vm_name", "web-1"), False),
+        (VM.replace("/rg/", "/\u212a/"), MachinePlace(SUB, "\u212a", "vm_name", "web-1"), True),
         (f"{BASE}/virtualMachineScaleSets/web-1", place(vm_name="web-1"), False),
         (VM, place(resource_id=VM.lower()), True),
         (VM, place(resource_id=VM.replace("/providers", "")), True),
@@ -56,6 +58,33 @@ def test_a_place_is_the_claimed_one_or_another(claimed, named, same) -> None:
     resource = read_resource_id(claimed)
     assert resource is not None
     assert is_same(named, resource) == same
+
+
+@pytest.mark.parametrize(
+    ("claimed", "may"),
+    [
+        (f"{BASE}/virtualMachines/anything", True),
+        (f"{BASE}/virtualMachines/pool_1/extensions/x", False),
+        (f"{BASE}/virtualMachineScaleSets/pool", False),
+        (f"{BASE}/virtualMachines/pool_1".replace("/rg/", "/other/"), False),
+        (f"{BASE}/virtualMachines/pool_1".replace("Compute", "Other"), False),
+    ],
+)
+def test_any_machine_beside_a_scale_set_may_belong_to_it_whatever_its_name(claimed, may) -> None:
+    resource = read_resource_id(claimed)
+    assert resource is not None
+    assert may_belong(place(vmss_name="pool"), resource) == may
+    assert not may_belong(place(vm_name="pool"), resource)
+
+
+@pytest.mark.parametrize("said", [None, [], {}, {"virtualMachineScaleSet": "x"}, {"virtualMachineScaleSet": {"id": 5}}])
+def test_a_machine_of_which_the_cloud_says_no_scale_set_is_in_none(said) -> None:
+    assert scale_set_of({"properties": said}) is None
+
+
+def test_the_scale_set_that_the_cloud_says() -> None:
+    pool = f"{BASE}/virtualMachineScaleSets/Pool"
+    assert scale_set_of({"properties": {"virtualMachineScaleSet": {"id": pool}}}) == place(vmss_name="pool").resource
 
 
 @pytest.mark.parametrize(
@@ -78,6 +107,7 @@ def test_no_other_value_is_one(value) -> None:
 
 @given(st.text(max_size=80))
 @example("0/0/0")
+@example("0/\x80/0")
 def test_a_path_that_is_asked_for_is_escaped(name) -> None:
     resource = read_resource_id(f"{BASE}/virtualMachines/{name}")
     if resource is not None:

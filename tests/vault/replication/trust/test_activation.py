@@ -236,8 +236,13 @@ def test_a_certificate_that_cannot_be_issued_is_a_refusal():
 
 def test_a_heartbeat_is_remembered_as_it_was_reported(together):
     core = together.lab.parts.nodes["paris-1"].vault.core
-    message = {"last_heartbeat_duration_ms": 1, "clock_skew_ms": 2, "replication_primary_canary_age_ms": 3}
+    message = {
+        "last_heartbeat_duration_ms": 1,
+        "clock_skew_ms": 2,
+        "replication_primary_canary_age_ms": 3,
+        "position": 4,
+    }
     activation.note_heartbeat(core, "tokyo", message, "https://tokyo-1:8201")
 
     noted = core.replica.secondaries["tokyo"]
-    assert noted == ("tokyo", "https://tokyo-1:8201", core.now(), 1, 2, 3)
+    assert noted == ("tokyo", "https://tokyo-1:8201", core.now(), 1, 2, 3, 4)
