@@ -2,7 +2,8 @@
 
 1. Only the algorithm RS256 is taken (decision A5; RFC 8725, 3.1), and only the key that its name finds: keys and
    addresses of keys in the header are ignored.
-2. Three parts in canonical base64url, of bounded size and depth, without a member twice (RFC 8725, 3.10).
+2. Three parts in canonical base64url, of bounded size and depth, without a member twice (RFC 8725, 3.10), and of text
+   that has a UTF-8 form: half of a surrogate pair can be escaped, and written nowhere.
 3. Claims are read after the signature was verified, never before.
 """
 
@@ -14,6 +15,7 @@ from typing import Any
 
 from labkit.service.encoding import from_base64url, to_base64url
 from labkit.service.errors import BadRequest
+from labkit.service.limits import is_text
 from labkit.service.record import NamedTuple
 from labkit.vault.auth.cloud.refusals import LoginRefused
 
@@ -80,7 +82,7 @@ def _judged_header(header: dict[str, Any]) -> str:
 
 
 def read_object(content: bytes, what: str) -> dict[str, Any]:
-    """Read a JSON object; BadRequest for any other text, LoginRefused for a member twice or a bad number."""
+    """Read a JSON object; BadRequest for any other text, LoginRefused for a member twice, or a bad number or text."""
     try:
         found = _DECODER.decode(content.decode())
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
@@ -89,18 +91,20 @@ def read_object(content: bytes, what: str) -> dict[str, Any]:
         raise LoginRefused("claim_form") from None
     if type(found) is not dict:
         raise BadRequest(f"jwt: the {what} is not an object")
-    _check_depth(found, what)
+    _check_parts(found, what)
     return found
 
 
-def _check_depth(value: Any, what: str) -> None:
+def _check_parts(value: Any, what: str) -> None:
     level, depth = [value], 0
     while level:
         depth += 1
         if depth > MAX_DEPTH:
             raise BadRequest(f"jwt: the {what} is nested deeper than {MAX_DEPTH}")
-        inside = [item.values() if isinstance(item, dict) else item for item in level]
-        level = [item for items in inside for item in items if isinstance(item, (dict, list))]
+        inside = [part for item in level for part in ((*item, *item.values()) if isinstance(item, dict) else item)]
+        if any(isinstance(part, str) and not is_text(part) for part in inside):
+            raise LoginRefused("claim_form")
+        level = [part for part in inside if isinstance(part, (dict, list))]
 
 
 def _only_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
