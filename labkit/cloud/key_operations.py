@@ -60,10 +60,12 @@ def _ec_key(size_bits: int, entropy: Callable[[int], bytes]) -> Any:
 
 
 def _rsa_key(size_bits: int, entropy: Callable[[int], bytes]) -> Any:
+    """Make a new key, or in a seeded world one that nothing else in it has (R8)."""
     from labkit.rsa_keys import PAIRS, make_rsa_key
 
+    drawing: Any = entropy
     seeded = getattr(entropy, "is_seeded", False)
-    return make_rsa_key(size_bits, int.from_bytes(entropy(SPARE_BYTES), "big") % PAIRS if seeded else None)
+    return make_rsa_key(size_bits, drawing.draw_once(f"rsa-{size_bits}", PAIRS) if seeded else None)
 
 
 def _der(key: Any) -> bytes:
@@ -209,6 +211,11 @@ def _scheme(key: StoredKey, row: Mechanism, data: bytes, item: Mapping[str, Any]
     if row.name == "CKM_RSA_PKCS":
         return padding.PKCS1v15(), used
     salt = item.get("salt_length") or AUTO_SALT
+    longest = (key.size_bits + 6) // 8 - algorithm.digest_size - 2  # RFC 8017, 9.1.1
+    if type(salt) is not int or not HASH_SALT <= salt <= longest:
+        raise KeyRefused(
+            f"the salt length is a number up to {longest} for this key and {name}"
+        )
     length: Any = {HASH_SALT: padding.PSS.DIGEST_LENGTH}.get(salt, salt)
     if salt == AUTO_SALT:
         length = padding.PSS.MAX_LENGTH if signing else padding.PSS.AUTO

@@ -135,6 +135,8 @@ class SigningKeys:
         numbers = private.public_key().public_numbers()
         modulus, exponent = _bytes(numbers.n), _bytes(numbers.e)
         kid = to_base64url(sha256(modulus + exponent).digest()[:KID_BYTES])
+        known = {key.kid for key in (self.current, self.next, *self.published, *self.held) if key is not None}
+        self._loaded = {name: loaded for name, loaded in self._loaded.items() if name in known}  # others are gone
         self._loaded[kid] = private
         der = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
         return SigningKey(kid, modulus, exponent, der)

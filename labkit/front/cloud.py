@@ -45,6 +45,16 @@ class Cloud(CloudService):
         cloud._takes_clock = clock is None
         return cloud
 
+    @classmethod
+    def beside(cls, now: Callable[[], int], seed: int | None, drawn_once: seeded.DrawnOnce | None) -> Self:
+        """Make the cloud of a vault, by its clock, in a world that has drawn this, and so gives no key twice."""
+        if seed is None:
+            return cls.dev(clock=now)
+        checked_seed("seed", seed)
+        cloud = cls.filled(now, seeded.SeededEntropy(seed, "cloud", drawn_once=drawn_once))
+        cloud._takes_clock = False
+        return cloud
+
     def follow(self, now: Callable[[], int]) -> None:
         """Take a vault's clock, unless this cloud was made with one of its own or follows another already.
 

@@ -15,7 +15,12 @@ class KeyStore(KeyStoreService):
     @classmethod
     def dev(cls, *, seed: int | None = None) -> Self:
         """Make an empty store; with a ``seed`` its keys are the same every time."""
+        return cls.beside(seed, None)
+
+    @classmethod
+    def beside(cls, seed: int | None, drawn_once: seeded.DrawnOnce | None) -> Self:
+        """Make an empty store of a world that has drawn this, and so gives no key twice."""
         if seed is None:
             return cls(real.entropy)
         checked_seed("seed", seed)
-        return cls(seeded.SeededEntropy(seed, "key store"))
+        return cls(seeded.SeededEntropy(seed, "key store", drawn_once=drawn_once))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from labkit.cloud.cloud_service import CloudService
     from labkit.cloud.key_store_service import KeyStoreService
     from labkit.front.cloud_link import CloudLink
+    from labkit.seeded import DrawnOnce
 
 
 class ShiftedClock:
@@ -90,7 +91,7 @@ def cloud_link(
     def make() -> CloudService:
         from labkit.front.cloud import Cloud
 
-        return Cloud.dev(clock=now, seed=seed)
+        return Cloud.beside(now, seed, drawn_once(core))
 
     if given is not None:
         from labkit.front.cloud import Cloud
@@ -101,7 +102,15 @@ def cloud_link(
     return CloudLink(make, given, replaces, configures)
 
 
-def key_store(seed: int | None = None, given: KeyStoreService | None = None) -> Callable[[], KeyStoreService]:
+def drawn_once(core: Core) -> DrawnOnce | None:
+    """Return what a seeded vault has drawn once for all, which cloud and key store beside it share; else None."""
+    found: DrawnOnce | None = getattr(core.entropy, "drawn_once", None)
+    return found
+
+
+def key_store(
+    core: Core, seed: int | None = None, given: KeyStoreService | None = None
+) -> Callable[[], KeyStoreService]:
     """Return what gives the store of external keys: the given one, or one that is made at the first call (R24)."""
     kept = [given] if given is not None else []
 
@@ -109,7 +118,7 @@ def key_store(seed: int | None = None, given: KeyStoreService | None = None) -> 
         if not kept:
             from labkit.front.keystore import KeyStore
 
-            kept.append(KeyStore.dev(seed=seed))
+            kept.append(KeyStore.beside(seed, drawn_once(core)))
         return kept[0]
 
     return store

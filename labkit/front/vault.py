@@ -85,7 +85,7 @@ class Vault(VaultNode, ShortForms):
         vault = cls(MemoryStorage(), outside_lab(clock, seed), settings_of(settings))
         vault.root_token, vault.unseal_keys = set_up(vault.core, mounts=DEV_MOUNTS)
         vault._make_link = lambda: cloud_link(vault.core, seed=seed, given=cloud)
-        vault._keystore = key_store(seed, keystore)
+        vault._keystore = key_store(vault.core, seed, keystore)
         if cloud is not None:
             assert vault.cloud
         vault._born = ResetPoint(vault.core.storage, vault.environment, vault.state())
@@ -111,7 +111,7 @@ class Vault(VaultNode, ShortForms):
             vault = cls(storage, outside_lab(clock), settings_of({"storage_type": "sqlite", **settings}))
             vault.root_token, vault.unseal_keys = unseal_stored(vault.core, storage, DEV_MOUNTS)
             vault._make_link = lambda: cloud_link(vault.core, replaces=True)
-            vault._keystore = key_store()
+            vault._keystore = key_store(vault.core)
         except BaseException:
             storage.close()
             raise

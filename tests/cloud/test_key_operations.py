@@ -84,7 +84,11 @@ def test_every_size_can_be_made_and_comes_from_entropy_alone(name: str, size_bit
         ("CKM_ECDSA", "sign", {"input": "?"}, "input must be base64"),
         ("CKM_ECDSA", "sign", {"hash_algorithm": "md5"}, "the hash algorithm is one of"),
         ("CKM_ECDSA", "sign", {"prehashed": True}, "a digest of sha2-256 has 32 bytes, got 14"),
-        ("CKM_RSA_PKCS_PSS", "sign", {"salt_length": 100_000}, "salt length"),
+        *[
+            ("CKM_RSA_PKCS_PSS", operation, {"salt_length": salt}, "the salt length is a number up to 222")
+            for operation in ("sign", "verify")
+            for salt in (223, 100_000, 2**31, 10**30, -2, "x", 1.5, True, [1])
+        ],
     ],
 )
 def test_what_does_not_fit_is_refused(name: str, operation: str, more: dict[str, Any], why: str) -> None:
@@ -104,7 +108,7 @@ def test_associated_data_is_bound_in() -> None:
         carry_out(key, "decrypt", item(key, output))
 
 
-@pytest.mark.parametrize("salt_length", [0, -1, 20])
+@pytest.mark.parametrize("salt_length", [0, -1, 20, 222])
 def test_salts_of_every_form(salt_length: int) -> None:
     key = made("CKM_RSA_PKCS_PSS")
     signature = carry_out(key, "sign", item(key, salt_length=salt_length))

@@ -82,3 +82,12 @@ def test_no_key_is_made_before_it_is_needed() -> None:
         raise AssertionError("nothing may be drawn")
 
     assert SigningKeys(none).state() == {"current": None, "next": None, "published": (), "held": ()}
+
+
+def test_of_keys_that_are_gone_nothing_is_kept(keys: SigningKeys) -> None:
+    for _ in range(5):
+        keys.roll()
+        keys.revoke()
+
+    assert len(keys._loaded) <= 4
+    assert all(keys.private(key) for key in keys.published)
