@@ -48,7 +48,7 @@ def test_the_first_touch_configures_the_login_method(cloud: Cloud) -> None:
 
 
 def test_a_configuration_of_ones_own_stays_unless_it_was_another_processs(cloud: Cloud) -> None:
-    mine = {"tenant_id": "mine"}
+    mine = {"tenant_id": "99999999-0000-4000-8000-000000000002"}
     beside, opened = Beside(mine), Beside(mine)
     CloudLink(lambda: cloud).connect(beside.handle, "t")
     CloudLink(lambda: cloud, replaces=True).connect(opened.handle, "t")

@@ -284,7 +284,7 @@ def prepare(vault: Vault) -> tuple[Any, ...]:
     vault.post("transit/keys/r", {"type": "hmac", "exportable": True, "allow_plaintext_backup": True})
     vault.put("sys/policies/acl/reader", {"policy": POLICY})
     vault.post("auth/token/roles/r", {"allowed_policies": "reader", "token_bound_cidrs": "10.0.0.0/8"})
-    vault.post("auth/cloud/config", {"tenant_id": "t", "resource": "r", "client_id": GUID, "client_secret": CANARY})
+    vault.post("auth/cloud/config", {"tenant_id": GUID, "resource": "r", "client_id": GUID, "client_secret": CANARY})
     vault.post("auth/cloud/role/r", {"bound_locations": "here"})
     made = [
         vault.post("auth/token/create", body).auth["client_token"]

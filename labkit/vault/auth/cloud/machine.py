@@ -16,6 +16,7 @@ from urllib.parse import quote
 from labkit.service.errors import BadRequest
 from labkit.service.folding import folded
 from labkit.service.record import NamedTuple
+from labkit.vault.auth.cloud.settings import GUID
 
 COMPUTE = "microsoft.compute"
 MACHINE, SCALE_SET = "virtualmachines", "virtualmachinescalesets"
@@ -24,7 +25,6 @@ API_VERSION = "2024-07-01"
 MAX_NAME = 256
 MAX_TYPES = 3  # of a resource within a resource within a resource
 
-GUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _NAME = re.compile(r"[a-zA-Z](?:[a-zA-Z0-9._-]*[a-zA-Z0-9_])?", re.ASCII)
 _GROUP = re.compile(r"[\w().-]*[\w()-]")
 _SEGMENT = re.compile(r"[^/?#%\\\x00-\x20\x7f]+")

@@ -4,8 +4,10 @@
    in place of the old one, remove the old one.  Logins go on with the secret that is in place.
 2. How far it came is stored before each question to the cloud: a node that stops in between leaves a secret that works,
    and the next rotation removes what the last one left behind.
-3. Removed is only what is known to be the old secret: by the id it was added under, else by the one hint that fits.
-4. After each question a rotation goes on only while the stored record is its own.  It is not once the configuration was
+3. An old secret stays until every connected secondary has applied the new one: it could not read the cloud otherwise,
+   once it is promoted.  Nothing waits for that; what stays the next rotation removes (decision A13).
+4. Removed is only what is known to be the old secret: by the id it was added under, else by the one hint that fits.
+5. After each question a rotation goes on only while the stored record is its own.  It is not once the configuration was
    deleted, or another rotation began in its place: then it notes what it added, to be removed, and changes nothing.
 """
 
@@ -21,9 +23,9 @@ from labkit.service.message import Fetch, Request, Response
 from labkit.service.record import NamedTuple
 from labkit.service.routing import Route
 from labkit.vault.auth.cloud import upstream
-from labkit.vault.auth.cloud.machine import GUID
 from labkit.vault.auth.cloud.machine_lookup import access_token, carry_over, token_request
 from labkit.vault.auth.cloud.settings import (
+    GUID,
     ROTATION,
     CloudSettings,
     RetryPolicy,
@@ -53,7 +55,7 @@ Asking = Generator[Fetch, Response, Response]
 class Rotation(NamedTuple):
     """How far a rotation came: when it began, 0 once it ended; the secret it added and its id; ids to be removed.
 
-    ``id`` is its own, drawn when it began.
+    ``id`` is its own, drawn when it began; ``entry`` is the entry of the journal that put the last secret in place.
     """
 
     began_ns: int = 0
@@ -61,6 +63,7 @@ class Rotation(NamedTuple):
     key_id: str = ""
     left: tuple[str, ...] = ()
     id: str = ""
+    entry: int = 0
 
     def __repr__(self) -> str:
         return f"Rotation({'under way' if self.began_ns else 'ended'}, {len(self.left)} left)"
@@ -71,7 +74,7 @@ def rotate_root(ctx: Context) -> Generator[Fetch, Response, None]:
     settings = settings_of(ctx)
     old_secret = _stored_secret(ctx)
     kept = _stored(ctx) or Rotation()
-    if kept.began_ns and ctx.now < kept.began_ns + PATIENCE_NS:
+    if kept.began_ns and kept.began_ns <= ctx.now < kept.began_ns + PATIENCE_NS:
         raise BadRequest("a rotation is under way; ask again when it has ended")
     unused = (kept.key_id,) if kept.key_id and kept.secret != old_secret else ()
     begun = kept._replace(began_ns=ctx.now, left=_united(kept.left, unused), id=ctx.entropy(upstream.ID_BYTES).hex())
@@ -89,9 +92,11 @@ def rotate_root(ctx: Context) -> Generator[Fetch, Response, None]:
             _give_up(ctx, settings, added["keyId"], CHANGED)
         _promote(ctx, pending.secret)
         carry_over(ctx, settings, pending.secret)
-        pending = pending._replace(left=_united(pending.left, old_ids))
+        newest, before = ctx.source.standing()[2], pending
+        pending = before._replace(left=_united(before.left, old_ids), entry=newest + 1)
         _keep(ctx, pending)
-        yield from _remove_left(ctx, settings._replace(client_secret=pending.secret), pending, path)
+        entries = dict.fromkeys(old_ids, pending.entry) | dict.fromkeys(before.left, min(before.entry, newest))
+        yield from _remove_left(ctx, settings._replace(client_secret=pending.secret), pending, path, entries)
     except ServiceError as error:
         if error.code in ITS_OWN:
             _end(ctx, begun)
@@ -178,10 +183,20 @@ def _promote(ctx: Context, secret: str) -> None:
     store_config(ctx.storage, config._replace(client_secret=secret))
 
 
-def _remove_left(ctx: Context, settings: CloudSettings, done: Rotation, path: str) -> Generator[Fetch, Response, None]:
-    """Remove what is known to be of no use any more; what cannot be removed is left for the next rotation."""
+def _remove_left(
+    ctx: Context, settings: CloudSettings, done: Rotation, path: str, entries: dict[str, int]
+) -> Generator[Fetch, Response, None]:
+    """Remove what is known to be of no use any more; what cannot be removed is left for the next rotation.
+
+    ``entries`` is {id: entry of the journal by which it was replaced}: it stays while a secondary has yet to apply it.
+    """
     removed: list[str] = []
+    staying: list[str] = []
     for key_id in done.left:
+        applied = ctx.source.standing()[3]
+        if applied is not None and applied < entries[key_id]:
+            staying.append(key_id)
+            continue
         try:
             answer = yield from _directory(
                 ctx, settings, "POST", f"{path}/removePassword", settings.retries, {"keyId": key_id}
@@ -193,8 +208,14 @@ def _remove_left(ctx: Context, settings: CloudSettings, done: Rotation, path: st
     stored = _stored(ctx)
     own = stored if stored is not None and stored.id == done.id else None
     left = tuple([key_id for key_id in (own or done).left if key_id not in removed])
-    if left:
-        ctx.warn(f"{len(left)} secrets that were replaced could not be removed; the next rotation tries again")
+    if staying:
+        ctx.warn(
+            f"{len(staying)} secrets that were replaced stay: a secondary has not applied the new one yet; "
+            "the next rotation removes them"
+        )
+    failed = len([key_id for key_id in left if key_id not in staying])
+    if failed:
+        ctx.warn(f"{failed} secrets that were replaced could not be removed; the next rotation tries again")
     elif not done.left:
         ctx.warn("which secret was replaced is not known to the directory for sure: remove it there")
     if own is None:
@@ -214,7 +235,7 @@ def _stored(ctx: Context) -> Rotation | None:
 
 
 def _own(ctx: Context, settings: CloudSettings, begun: Rotation, added_id: str = "") -> Rotation:
-    """Return how far a rotation came that may go on; raise BadRequest for one that may not (rule 4)."""
+    """Return how far a rotation came that may go on; raise BadRequest for one that may not (rule 5)."""
     stored = _stored(ctx)
     if stored is None or stored.id != begun.id:
         _give_up(ctx, settings, added_id, TAKEN_OVER)

@@ -40,7 +40,7 @@ FALL_BACKS = {
 }
 """{field: variable of the environment} (spec, Cloud auth method)."""
 
-_TENANT = re.compile(r"[0-9A-Za-z](?:[0-9A-Za-z._-]{0,253}[0-9A-Za-z])?", re.ASCII)
+GUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 
 
 class CloudConfig(NamedTuple):
@@ -128,8 +128,8 @@ def effective(ctx: Context, config: CloudConfig) -> CloudSettings:
     for field in ("tenant_id", "resource"):
         if not given[field]:
             raise BadRequest(f"{field} is required: give it here, or {FALL_BACKS[field]} in the service's environment")
-    if not _TENANT.fullmatch(given["tenant_id"]):
-        raise BadRequest("tenant_id: expected an id or a domain of the cloud directory, such as a GUID")
+    if not GUID.fullmatch(given["tenant_id"]):  # a token names its tenant by the id, never by a domain
+        raise BadRequest("tenant_id: expected the id of a directory of the cloud, a GUID")
     chosen = given["environment"] or DEFAULT_ENVIRONMENT
     environment = ENVIRONMENTS.get(chosen) or environment_named(chosen)
     if environment is None:

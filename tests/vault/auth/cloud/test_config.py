@@ -58,8 +58,8 @@ def test_a_delay_is_shown_with_its_unit(service, config, sent, shown) -> None:
     [
         ({"tenant_id": ""}, "tenant_id is required"),
         ({"resource": None}, "resource is required"),
-        ({"tenant_id": "a/../b"}, "tenant_id: expected an id or a domain"),
-        ({"tenant_id": "a\n"}, "tenant_id: expected an id or a domain"),
+        ({"tenant_id": "a/../b"}, "tenant_id: expected the id of a directory"),
+        ({"tenant_id": "shop.example"}, "tenant_id: expected the id of a directory"),
         ({"environment": "CloudMoonCloud"}, "environment: expected one of CloudPublicCloud"),
         ({"max_retries": -1}, "max_retries: expected a number from 0 to 100"),
         ({"max_retries": 101}, "max_retries: expected a number from 0 to 100"),

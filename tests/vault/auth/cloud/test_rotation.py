@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from labkit import Lab
+from labkit.lab.plan.blueprint import CloudPlan, pair
 from labkit.service.message import Fetch, Request, Response, Suspended, respond, silence
 from labkit.vault.auth.cloud import rotation
 from labkit.vault.auth.cloud.rotation import PATIENCE_NS, Rotation
@@ -373,3 +376,72 @@ def test_a_secret_that_goes_with_another_client_is_named_to_be_removed(stand) ->
 
 def test_no_representation_shows_a_secret() -> None:
     assert repr(Rotation(1, "canary-91c2", "id", ("a",))) == "Rotation(under way, 1 left)"
+
+
+# ---- beside a secondary
+
+
+@pytest.fixture
+def replicating():
+    """Paris leads, tokyo follows it; the application of the cloud has one secret."""
+    lab = Lab(replace(pair(), cloud=CloudPlan(site="paris")), seed=5)
+    lab["paris"].post("sys/auth/cloud", {"type": "cloud"}).raise_for_status()
+    lab["paris"].post("auth/cloud/config", lab.cloud.config).raise_for_status()
+    lab["paris"].post("auth/cloud/role/loc", {"bound_locations": "westeurope"}).raise_for_status()
+    lab.replicate("paris", "tokyo")
+    lab.run("5s")
+    return lab
+
+
+def secrets_in(lab: Lab) -> list[str]:
+    """The ids of the secrets that the directory knows."""
+    application = lab.cloud.inventory.applications[lab.cloud.config["client_id"]]
+    return [secret.key_id for secret in application.secrets]
+
+
+def test_the_old_secret_stays_until_the_secondary_has_the_new_one(replicating) -> None:
+    lab = replicating
+    ids = secrets_in(lab)
+    warned = lab["paris"].post(PATH, {})
+    assert (warned.status, len(warned.warnings)) == (200, 1)
+    assert "1 secrets that were replaced stay: a secondary has not applied the new one yet" in warned.warnings[0]
+    first = secrets_in(lab)
+    assert first[:1] == ids
+    lab.run("5s")
+    lab["paris"].post(PATH, {})
+
+    assert secrets_in(lab)[:1] == first[1:], "the next rotation removes what the last one left"
+    assert len(secrets_in(lab)) == 2
+
+
+@pytest.mark.parametrize("rotations", [1, 2])
+def test_a_secondary_that_was_cut_off_before_can_be_promoted_and_reads_machines(replicating, rotations) -> None:
+    lab = replicating
+    lab.partition("paris", "tokyo")
+    for _ in range(rotations):
+        assert lab["paris"].post(PATH, {}).ok
+    lab.crash("paris")
+    lab.heal()
+    lab.run("1s")
+    lab["tokyo"].promote(force=True)
+
+    assert lab.cloud.vm("web-1").login(lab["tokyo"], "loc").ok
+
+
+def test_who_is_not_connected_is_not_waited_for(replicating) -> None:
+    lab = replicating
+    lab.partition("paris", "tokyo")
+    lab.run("16s")
+
+    assert lab["paris"].post(PATH, {}).status == 204
+    assert len(secrets_in(lab)) == 1
+
+
+def test_a_rotation_of_which_the_clock_stands_before_the_beginning_is_over(stand) -> None:
+    stand.clock.now_ns += 3_600 * 1_000_000_000
+    asked = Request("POST", f"/v1/{PATH}", {"X-Vault-Token": stand.vault.root_token}, {})
+    assert isinstance(stand.vault.handle(asked), Suspended)
+    assert stand.vault.post(PATH).status == 400
+    stand.clock.now_ns -= 3_600 * 1_000_000_000
+
+    assert stand.vault.post(PATH).status == 204

@@ -9,8 +9,9 @@ from labkit.service.errors import BadRequest
 from labkit.vault.auth.cloud.settings import CloudConfig, effective
 from labkit.vault.context import own_work
 
+OWN = "99999999-0000-4000-8000-000000000002"
 ENVIRON = {
-    "CLOUD_TENANT_ID": "environ-tenant",
+    "CLOUD_TENANT_ID": "99999999-0000-4000-8000-000000000001",
     "CLOUD_AD_RESOURCE": "environ-resource",
     "CLOUD_ENVIRONMENT": "AzureChinaCloud",
     "CLOUD_CLIENT_ID": "environ-client",
@@ -20,10 +21,10 @@ ENVIRON = {
 
 def test_the_environment_fills_up_what_is_not_stored() -> None:
     ctx = own_work(Vault.dev(environ=ENVIRON).core)
-    found = effective(ctx, CloudConfig(tenant_id="own"))
+    found = effective(ctx, CloudConfig(tenant_id=OWN))
 
     assert (found.tenant_id, found.resource, found.environment.name, found.client_id, found.client_secret) == (
-        "own",
+        OWN,
         "environ-resource",
         "CloudChinaCloud",
         "environ-client",
@@ -45,7 +46,15 @@ def test_what_comes_from_the_environment_is_not_stored_or_shown() -> None:
 def test_without_either_it_says_what_to_give() -> None:
     ctx = own_work(Vault.dev().core)
     with pytest.raises(BadRequest, match="resource is required: give it here, or CLOUD_AD_RESOURCE"):
-        effective(ctx, CloudConfig(tenant_id="own"))
+        effective(ctx, CloudConfig(tenant_id=OWN))
+
+
+@pytest.mark.parametrize("tenant", ["shop.example", "common", OWN + "\n", "{" + OWN + "}", "\u0660" + OWN[1:]])
+def test_a_tenant_is_named_by_its_id_wherever_it_comes_from(tenant) -> None:
+    for environ, config in ((ENVIRON, CloudConfig(tenant_id=tenant)), ({"CLOUD_TENANT_ID": tenant}, CloudConfig())):
+        ctx = own_work(Vault.dev(environ={**ENVIRON, **environ}).core)
+        with pytest.raises(BadRequest, match="tenant_id: expected the id of a directory of the cloud, a GUID"):
+            effective(ctx, config)
 
 
 @pytest.mark.parametrize("environ", [{"CLOUD_TENANT_ID": 5}, "CLOUD_TENANT_ID=canary-91c2", {5: "x"}])
