@@ -14,6 +14,7 @@ TOKEN = "metadata/identity/oauth2/token"
 VERSION = "2018-02-01"
 RESOURCE = "https://management.cloud.test/"
 TIMEOUT_S = 10
+MAX_REASON_CHARACTERS = 1_024
 SCHEMES = ("http", "https")
 
 
@@ -45,7 +46,7 @@ def token(given: argparse.Namespace) -> int:
     except (OSError, HTTPException) as error:
         return refuse(f"no answer from {given.url}: {error}; labkit serve prints the cloud's address")
     text = body.get("access_token")
-    if status == 200 and isinstance(text, str):
+    if status == 200 and isinstance(text, str) and text.isascii() and text.isprintable():
         print(text)
         return AS_EXPECTED
     if status in (200, 404) and "error" not in body:
@@ -84,11 +85,15 @@ def _fetched(url: str, ca_file: str | None) -> tuple[int, dict[str, Any]]:
 def _object(content: bytes) -> dict[str, Any]:
     try:
         body = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return body if isinstance(body, dict) else {}
 
 
 def _why(body: dict[str, Any]) -> str:
-    error = body.get("error_description") or body.get("error") or next(iter(body.get("errors") or ()), "no text")
-    return str(error.get("message", error) if isinstance(error, dict) else error)
+    """Return the reason that a body gives, where it gives one as text, without what a terminal would act on."""
+    error, errors = body.get("error"), body.get("errors")
+    inside = error.get("message") if isinstance(error, dict) else error
+    reasons = (body.get("error_description"), inside, *(errors if isinstance(errors, list) else ()))
+    reason: str = next((each for each in reasons if isinstance(each, str) and each), "no text")
+    return "".join([character if character.isprintable() else " " for character in reason[:MAX_REASON_CHARACTERS]])

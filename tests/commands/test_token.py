@@ -9,6 +9,7 @@ import pytest
 
 from labkit import Cloud, Vault
 from labkit.cli import main
+from labkit.commands import token
 from labkit.commands.token import RESOURCE
 from labkit.doors.cloud_door import CloudDoor
 
@@ -62,6 +63,31 @@ def test_whatever_else_comes_is_a_sentence(
 
     assert main(["token", *given]) == code
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "code", "said"),
+    [
+        (400, b"[" * 100_000, 1, "the cloud answered 400: no text"),
+        (400, b'{"error":' + b"[" * 600 + b"]" * 600 + b"}", 1, "the cloud answered 400: no text"),
+        (400, b'{"error":{"message":{"a":1}}}', 1, "the cloud answered 400: no text"),
+        (400, b'{"errors":5}', 1, "the cloud answered 400: no text"),
+        (400, b'{"errors":["\\u001b[2Jgone\\u0007"]}', 1, "the cloud answered 400:  [2Jgone \n"),
+        (400, b'{"error":"' + b"x" * 5_000 + b'"}', 1, "x" * 1_024 + "\n"),
+        (200, b'{"access_token":"a\\u001b[2J"}', 2, "is not the cloud's address"),
+        (200, b'{"access_token":"\\ud800"}', 2, "is not the cloud's address"),
+        (200, b"[" * 100_000, 2, "is not the cloud's address"),
+    ],
+)
+def test_an_answer_of_another_kind_is_a_sentence_that_a_terminal_can_show(
+    status: int, content: bytes, code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(token, "_fetched", lambda url, ca_file: (status, token._object(content)))
+        assert main(["token", "--vm", "web-1", "--url", "http://127.0.0.1:1"]) == code
+    printed = capsys.readouterr()
+    assert said in printed.err
+    assert "\x1b" not in printed.err + printed.out
 
 
 def test_the_address_of_the_vault_is_not_the_clouds(vault: Vault, capsys: pytest.CaptureFixture[str]) -> None:
