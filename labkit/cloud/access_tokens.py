@@ -1,8 +1,8 @@
 """Access tokens: the claims that the identity provider puts into a token of a machine or an application.
 
 1. ``iat`` and ``nbf`` lie five minutes back, so that a slow clock accepts a fresh token.
-2. A token for the compute API's own audience names the resource that asked for it (``xms_mirid``, ``xms_az_rid``); one
-   for another audience does not.
+2. A token for the compute API's own audience, with the last slash or without, names the resource that asked for it
+   (``xms_mirid``, ``xms_az_rid``); one for another audience does not.
 3. A principal in too many groups gets, instead of ``groups``, the address where they can be asked for.
 """
 
@@ -75,7 +75,7 @@ def claims_for(
     """Return the claims of a fresh token."""
     environment = ENVIRONMENTS[inventory.tenants[subject.tenant_id].environment]
     issuer, begin_s = issuer_of(environment, subject.tenant_id), now_ns // SECOND_NS - BACKDATED_S
-    named_by = subject.named_by if audience == management_audience(environment) else {}
+    named_by = subject.named_by if audience in (environment.management, management_audience(environment)) else {}
     return {
         "aud": audience,
         "iss": issuer,

@@ -44,7 +44,7 @@ class CloudFailures:
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
         kept = state or {}
-        self.planned: dict[str, tuple[PlannedFailure, ...]] = dict(kept.get("planned", {}))
+        self.planned: dict[str, tuple[tuple[PlannedFailure, int], ...]] = dict(kept.get("planned", {}))  # how many each
         self.down: dict[str, bool] = dict(kept.get("down", {}))
         self.delays_ns: dict[str, int] = dict(kept.get("delays_ns", {}))
         self.limits: dict[str, CloudRate] = dict(kept.get("limits", {}))
@@ -55,7 +55,7 @@ class CloudFailures:
 
     def plan(self, endpoint: str, failure: PlannedFailure, times: int) -> None:
         """Let the next requests to an endpoint fail, after those for which that is planned already."""
-        self.planned[endpoint] = self.planned.get(endpoint, ()) + (failure,) * times
+        self.planned[endpoint] = (*self.planned.get(endpoint, ()), (failure, times))
 
     def limit(self, endpoint: str, per_second: int, burst: int, now_ns: int) -> None:
         """Let ``per_second`` requests pass a second, and ``burst`` at once."""
@@ -65,8 +65,9 @@ class CloudFailures:
         """Return the failure of a request to an endpoint; None when it does not fail."""
         planned = self.planned.get(endpoint)
         if planned:
-            self.planned[endpoint] = planned[1:]
-            return _failed(planned[0])
+            (failure, times), *later = planned
+            self.planned[endpoint] = ((failure, times - 1), *later) if times > 1 else tuple(later)
+            return _failed(failure)
         if endpoint in self.down:
             return silence(DOWN.format(endpoint))
         return self._limited(endpoint, now_ns)

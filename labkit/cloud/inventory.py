@@ -46,6 +46,7 @@ class Inventory:
 
     __slots__ = (
         "_entropy",
+        "_named",
         "applications",
         "groups",
         "identities",
@@ -69,6 +70,9 @@ class Inventory:
         self.groups: dict[str, Group] = dict(kept.get("groups", {}))
         self.applications: dict[str, Application] = dict(kept.get("applications", {}))
         self.machines_made: int = kept.get("machines_made", 0)
+        self._named: dict[str, dict[str, None]] = {}  # where the machines of a folded name are
+        for key, machine in self.machines.items():
+            self._named.setdefault(folded(machine.name), {})[key] = None
 
     def state(self) -> dict[str, Any]:
         """Return everything as plain values: records by id, resources by their path, folded."""
@@ -126,7 +130,7 @@ class Inventory:
             made.append(
                 machine._replace(system=scale_set.system, assigned=scale_set.assigned, scale_set=scale_set.resource_id)
             )
-        return tuple([self._kept("machine", self.machines, machine) for machine in made])
+        return tuple([self._kept_machine(machine) for machine in made])
 
     def add_machine(
         self, name: str, group: ResourceGroup, location: str, assigned: Iterable[ManagedIdentity] = ()
@@ -134,9 +138,7 @@ class Inventory:
         """Add a machine; one without assigned identities has one of its own."""
         ids = tuple([identity.principal_id for identity in assigned])
         machine = self._machine(_name("name", name), group, location)
-        return self._kept(
-            "machine", self.machines, machine._replace(system=None if ids else self._system(), assigned=ids)
-        )
+        return self._kept_machine(machine._replace(system=None if ids else self._system(), assigned=ids))
 
     def add_group(self, name: str, tenant: Tenant, members: Iterable[str] = ()) -> Group:
         """Add a group of the directory with the principals that belong to it."""
@@ -156,12 +158,16 @@ class Inventory:
 
     def keep_machine(self, machine: VirtualMachine) -> VirtualMachine:
         """Put a machine in the place of the one of its name."""
-        self.machines[folded(machine.resource_id)] = machine
+        key = folded(machine.resource_id)
+        self.machines[key] = machine
+        self._named.setdefault(folded(machine.name), {})[key] = None
         return machine
 
     def delete_machine(self, machine: VirtualMachine) -> None:
         """Take a machine away; its own identity ends with it."""
-        self.machines.pop(folded(machine.resource_id), None)
+        key = folded(machine.resource_id)
+        self.machines.pop(key, None)
+        self._named.get(folded(machine.name), {}).pop(key, None)
 
     def keep_secrets(self, application: Application, secrets: Iterable[ClientSecret]) -> Application:
         """Give an application these secrets, in place of those it has."""
@@ -178,13 +184,14 @@ class Inventory:
 
     def machine(self, name: Any, resource_group: str = "") -> VirtualMachine:
         """Return the machine of a name; ValueError when there is none, or several and no group is named."""
-        known = [each for each in self.machines.values() if resource_group in ("", each.group.name)]
-        found = [each for each in known if isinstance(name, str) and folded(each.name) == folded(name)]
+        keys = self._named.get(folded(name), {}) if isinstance(name, str) else {}
+        found = [self.machines[key] for key in keys if resource_group in ("", self.machines[key].group.name)]
         if len(found) > 1:
             groups = [each.group.name for each in found]
             raise wrong("resource_group", f"the group of one of the machines called {name}", resource_group, groups)
         if not found:
-            raise wrong("name", "a machine of this cloud", name, [each.name for each in known])
+            known = [each.name for each in self.machines.values() if resource_group in ("", each.group.name)]
+            raise wrong("name", "a machine of this cloud", name, known)
         return found[0]
 
     def machine_at(self, address: str) -> VirtualMachine | None:
@@ -198,6 +205,9 @@ class Inventory:
     def groups_of(self, principal_id: str) -> tuple[str, ...]:
         """Return the ids of the groups that a principal belongs to."""
         return tuple([group.group_id for group in self.groups.values() if principal_id in group.members])
+
+    def _kept_machine(self, made: VirtualMachine) -> VirtualMachine:
+        return self.keep_machine(self._kept("machine", self.machines, made))
 
     def _kept(self, what: str, held: dict[str, _Resource], made: _Resource) -> _Resource:
         key = folded(made.resource_id)

@@ -213,9 +213,7 @@ def _scheme(key: StoredKey, row: Mechanism, data: bytes, item: Mapping[str, Any]
     salt = item.get("salt_length") or AUTO_SALT
     longest = (key.size_bits + 6) // 8 - algorithm.digest_size - 2  # RFC 8017, 9.1.1
     if type(salt) is not int or not HASH_SALT <= salt <= longest:
-        raise KeyRefused(
-            f"the salt length is a number up to {longest} for this key and {name}"
-        )
+        raise KeyRefused(f"the salt length is a number up to {longest} for this key and {name}")
     length: Any = {HASH_SALT: padding.PSS.DIGEST_LENGTH}.get(salt, salt)
     if salt == AUTO_SALT:
         length = padding.PSS.MAX_LENGTH if signing else padding.PSS.AUTO

@@ -49,6 +49,14 @@ def test_an_instance_of_a_uniform_set_is_named_by_the_set_one_of_a_flexible_set_
     assert claims_of(cloud.vm(loose.name).token())["xms_az_rid"].endswith(f"/virtualMachines/{loose.name}")
 
 
+def test_a_token_for_the_compute_api_names_its_machine_with_the_last_slash_or_without(cloud: Cloud) -> None:
+    claims = claims_of(cloud.vm("web-1").token("https://management.cloud.test"))
+
+    assert claims["aud"] == "https://management.cloud.test"
+    assert claims["xms_mirid"].endswith("/virtualMachines/web-1")
+    assert "xms_mirid" not in claims_of(cloud.vm("web-1").token("https://management.cloud.test//"))
+
+
 def test_a_token_for_another_audience_names_no_resource(cloud: Cloud) -> None:
     claims = claims_of(cloud.vm("web-1").token("api://shop"))
 

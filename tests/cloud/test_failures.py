@@ -19,6 +19,15 @@ def test_planned_failures_come_in_their_order_and_are_used_up() -> None:
     assert failures.answer("keys", 0) is None
 
 
+def test_many_failures_are_planned_as_one_row() -> None:
+    failures = CloudFailures()
+    failures.plan("compute", PlannedFailure(503), 1_000_000)
+    for _ in range(1_000):
+        assert failures.answer("compute", 0) is not None
+
+    assert failures.state()["planned"] == {"compute": ((PlannedFailure(503), 999_000),)}
+
+
 def test_what_is_down_is_silent_after_what_was_planned() -> None:
     failures = CloudFailures({"down": {"keys": True}})
     failures.plan("keys", PlannedFailure(500), 1)
@@ -68,5 +77,5 @@ def test_state_goes_on_the_same() -> None:
     again = CloudFailures(failures.state())
     failures.answer("token", 0)
 
-    assert len(again.planned["token"]) == 2
+    assert again.planned["token"] == ((PlannedFailure(503), 2),)
     assert again.limits == failures.limits

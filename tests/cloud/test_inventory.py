@@ -132,3 +132,20 @@ def test_state_goes_on_the_same(inventory: Inventory) -> None:
     assert again.state() == inventory.state()
     assert again.add_machine("a", group, "west").address not in {each.address for each in inventory.machines.values()}
     assert "a" not in {each.name for each in inventory.machines.values()}
+
+
+def test_a_machine_is_found_by_name_among_many_also_after_others_went(cloud: Cloud) -> None:
+    inventory = cloud.inventory
+    west, east = (inventory.machine(name).group for name in ("web-1", "db-1"))
+    first, second = (inventory.add_machine("Twin", group, "w") for group in (west, east))
+
+    with pytest.raises(ValueError, match="resource_group: expected the group of one of the machines"):
+        inventory.machine("twin")
+    assert inventory.machine("TWIN", east.name) == second
+    inventory.delete_machine(first)
+    moved = inventory.keep_machine(second._replace(location="n"))
+    assert inventory.machine("twin") == Inventory(inventory._entropy, inventory.state()).machine("twin") == moved
+    inventory.delete_machine(second)
+    with pytest.raises(ValueError, match="name: expected a machine of this cloud"):
+        inventory.machine("twin")
+    assert inventory.add_instances(next(iter(inventory.scale_sets.values())), 1)[0] == inventory.machine("fleet_2")
