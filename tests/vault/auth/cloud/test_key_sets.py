@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from labkit.service.message import respond
+from labkit.service.message import Request, Suspended, respond, silence
 from labkit.vault.auth.cloud.key_sets import HARD_NS, SOFT_NS, KeySet, acceptable_keys
 from labkit.vault.auth.cloud.upstream import Kept
+from labkit.vault.storage.records import encode_record
 from tests.vault.auth.conftest import SECOND_NS
 
 COOLDOWN_NS = 300 * SECOND_NS
@@ -109,6 +110,128 @@ def test_a_set_without_usable_keys_leaves_the_kept_one(stand) -> None:
 
     assert (refused.status, "no usable keys" in refused.errors[0]) == (503, True)
     assert stand.login(claims={}).ok
+
+
+def body_of(stand, jwt: str = "") -> dict[str, str]:
+    """What web-1 logs in with."""
+    machine = stand.cloud.vm("web-1")
+    place = {"subscription_id": machine.subscription_id, "resource_group_name": machine.resource_group}
+    return {"role": "sp", "jwt": jwt or stand.cloud.mint("web-1"), **place}
+
+
+def test_an_old_set_is_refreshed_by_one_login_in_two_seconds_while_others_use_it(stand) -> None:
+    asked = Request("POST", "/v1/auth/cloud/login", {}, body_of(stand))
+    assert stand.login().ok
+    stand.clock.now_ns += SOFT_NS
+    first = stand.vault.handle(asked)
+    assert isinstance(first, Suspended)
+    assert (first.fetch.timeout_ns, first.fetch.shared) == (2 * SECOND_NS, False)
+    assert [stand.vault.handle(asked).ok for _ in range(3)] == [True] * 3
+
+    stand.clock.now_ns += SECOND_NS // 2
+    second = stand.vault.resume(first, stand.cloud.answer(first.fetch))
+    assert isinstance(second, Suspended)
+    assert second.fetch.timeout_ns == 3 * SECOND_NS // 2
+    stand.clock.now_ns += 3 * SECOND_NS // 2
+    assert stand.vault.resume(second, silence("x")).ok
+    stand.fetched.clear()
+    assert stand.vault.post("auth/cloud/login", asked.body).ok
+    assert stand.asked == [], "it failed a moment ago"
+    stand.clock.now_ns += COOLDOWN_NS
+    assert stand.vault.post("auth/cloud/login", asked.body).ok
+    assert stand.asked == ["keys"]
+
+
+def test_a_refresh_whose_answer_is_overdue_is_no_refresh_and_keeps_nothing(stand) -> None:
+    """Its node stalled: the answer that it took away is as old as the question."""
+    asked = Request("POST", "/v1/auth/cloud/login", {}, body_of(stand))
+    assert stand.login().ok
+    stand.clock.now_ns += SOFT_NS
+    outcome = stand.vault.handle(asked)
+    for _ in range(2):
+        assert isinstance(outcome, Suspended)
+        answer = stand.cloud.answer(outcome.fetch)
+        stand.clock.now_ns += SOFT_NS
+        outcome = stand.vault.resume(outcome, answer)
+    assert isinstance(outcome, Suspended), "it asks again"
+    for _ in range(2):
+        outcome = stand.vault.resume(outcome, stand.cloud.answer(outcome.fetch))
+
+    assert outcome.ok
+
+
+def test_a_login_whose_answers_are_overdue_again_and_again_ends(stand) -> None:
+    outcome = stand.vault.handle(Request("POST", "/v1/auth/cloud/login", {}, body_of(stand)))
+    questions = 0
+    while isinstance(outcome, Suspended):
+        answer = stand.cloud.answer(outcome.fetch)
+        stand.clock.now_ns += 60 * SECOND_NS
+        outcome, questions = stand.vault.resume(outcome, answer), questions + 1
+
+    assert (outcome.status, questions) == (503, 4)
+
+
+def test_while_the_cloud_cannot_be_asked_an_unknown_name_is_503_and_says_when_to_come(stand) -> None:
+    stand.vault.post("auth/cloud/config", {"max_retries": 0})
+    assert stand.login().ok
+    stand.clock.now_ns += COOLDOWN_NS
+    stand.instead[:] = [lambda fetch: respond(503)]
+    stand.fetched.clear()
+    answers = [stand.login(headers={"kid": "made-up"}) for _ in range(2)]
+    stand.clock.now_ns += 100 * SECOND_NS
+    answers.append(stand.login(headers={"kid": "made-up"}))
+
+    assert [(answer.status, answer.headers.get("Retry-After")) for answer in answers] == [
+        *[(503, None), (503, "300"), (503, "200")]
+    ]
+    assert stand.asked == ["keys"]
+    assert stand.login(claims={}).ok, "the kept set is as good as before"
+    stand.clock.now_ns += 200 * SECOND_NS
+    stand.instead.clear()
+    assert stand.login(headers={"kid": "made-up"}).status == 403
+
+
+def test_logins_in_an_outage_wait_for_retries_once(stand) -> None:
+    stand.instead[:] = [lambda fetch: silence("x")]
+    assert stand.login().status == 503
+    began_ns, stand.fetched[:] = stand.vault.now(), []
+    assert [stand.login(headers={"kid": "made-up"}).status for _ in range(5)] == [503] * 5
+    assert (stand.vault.now(), len(stand.fetched)) == (began_ns, 5)
+    stand.instead.clear()
+    assert stand.login().ok
+
+
+@pytest.mark.parametrize("count", [65, 200])
+def test_a_set_may_have_many_keys(stand, count) -> None:
+    own = stand.cloud.jwks()["keys"][0]
+    many = {"keys": [{**own, "kid": f"k{number}"} for number in range(count)]}
+
+    assert len(acceptable_keys(many)) == count
+
+
+def test_what_was_kept_by_an_earlier_version_is_fetched_again(stand) -> None:
+    """Its rows do not say for what they were fetched."""
+    assert stand.login(role="web").ok
+    core = stand.vault.core
+    prefix = f"node/mount/{stand.vault.get('sys/auth').data['cloud/']['uuid']}/"
+    now_ns, keys = stand.vault.now(), stand.cloud.jwks()["keys"]
+    rows: dict[str, list[Any]] = {
+        "discovery": ["https://sts.cloud.test/x/", "/x/discovery/keys", now_ns],
+        "keys": [now_ns, "https://sts.cloud.test/x/", [(key["kid"], key["n"], key["e"]) for key in keys]],
+        "token/https://management.cloud.test": ["x", now_ns + HARD_NS],
+        "attempt/keys": ["00", now_ns, 0, 0, "fetched", 0],
+        "attempt/discovery": ["00", now_ns, 0, 0, "", 0],
+    }
+    core.commit(
+        {
+            prefix + name: core.keys.encrypt(prefix + name, encode_record(row), core.entropy)
+            for name, row in rows.items()
+        }
+    )
+    stand.fetched.clear()
+
+    assert stand.login(role="web").ok
+    assert stand.asked == ["openid-configuration", "keys", "token", "web-1"]
 
 
 @pytest.mark.parametrize(

@@ -591,8 +591,9 @@ def test_a_token_that_ends_while_the_cloud_is_asked_of_its_machine_lets_nobody_i
 
 def test_a_key_that_is_taken_back_while_the_cloud_is_asked_of_its_machine_is_looked_for_again(stand) -> None:
     token = stand.cloud.mint("web-1", headers={"kid": "taken-back"})
-    stolen = {"keys": [{**stand.cloud.jwks()["keys"][0], "kid": "taken-back"}]}
-    published = [stolen]
+    signs = stand.cloud.parts.keys["CloudPublicCloud"].signing.kid
+    own = next(key for key in stand.cloud.jwks()["keys"] if key["kid"] == signs)
+    published = [{"keys": [{**own, "kid": "taken-back"}]}]
 
     def answer(fetch: Any) -> Response | None:
         if "/virtualmachines/" in fetch.request.path and published:
