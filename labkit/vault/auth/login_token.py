@@ -62,7 +62,7 @@ def issue(ctx: Context, alias: str, role_name: str, given: TokenFields, metadata
 
 def _present_mount(ctx: Context) -> Mount:
     """Return the mount of a login as its table has it now: the one that its route was found with may be of before."""
-    if not ctx.may_fetch:
+    if not ctx.is_taped:
         return ctx.mount
     present = read_table(ctx.namespace_storage).find(ctx.path)
     assert present is not None, "a request that fetched goes on only while its mount is there"

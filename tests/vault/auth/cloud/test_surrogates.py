@@ -64,7 +64,8 @@ def test_no_field_of_an_upstream_answer_is_more_than_refused(stand, word, asked)
             return None
         if not answers:
             stand.instead.clear()  # so that the honest answer comes
-            answers.extend([honest := Cloud.answer(stand.cloud, fetch), *whole(honest)])
+            honest = Cloud.answer(stand.cloud, fetch)
+            answers.extend([honest, *whole(honest)])
             return honest
         return answers[-1]
 
