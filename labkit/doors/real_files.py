@@ -2,7 +2,8 @@
 
 1. A file is below that folder, whatever its path says, and no link leads out of it.  It is made with mode 0600,
    missing folders on the way to it with 0700, and only appended to; ``reopen`` lets a moved one stay as it is and
-   begins another.
+   begins another.  A line that was cut short, as on a full disk, is taken away before the next one is written, and a
+   line that another process left without its end is ended.
 2. ``tcp://``, ``udp://`` and ``unix://`` are real sockets, kept open, and ``syslog://`` is this machine's.  What cannot
    be written in time is an OSError: that device has failed (decision C10).
 3. Everything else that the vault keeps as files stays in memory.
@@ -22,7 +23,7 @@ from labkit.vault.files import Files
 PATIENCE_S = 2
 MODE = 0o600
 FOLDER_MODE = 0o700
-FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 SYSLOG_SOCKET = "/dev/log"
 INFORMATION = 6  # the severity of every line
 FACILITIES = {
@@ -35,9 +36,9 @@ FACILITIES |= {f"LOCAL{number}": 16 + number for number in range(8)}
 
 
 class RealFiles(Files):
-    """Files whose appended lines leave the process; for one thread, which is not the one that calls ``reopen``."""
+    """Files whose appended lines leave the process; for one thread at a time, whoever calls ``reopen``."""
 
-    __slots__ = ("_descriptors", "_folder", "_sockets", "_stale", "_syslog")
+    __slots__ = ("_cut", "_descriptors", "_folder", "_sockets", "_stale", "_syslog")
 
     def __init__(self, folder: str, syslog_socket: str = SYSLOG_SOCKET) -> None:
         super().__init__()
@@ -46,6 +47,7 @@ class RealFiles(Files):
             raise NotADirectoryError(f"{folder}: expected a folder for audit files; make it first")
         self._syslog = syslog_socket
         self._descriptors: dict[str, int] = {}
+        self._cut: dict[str, int] = {}  # the size that a file has without the line that was cut short
         self._sockets: dict[str, socket.socket] = {}
         self._stale = False
 
@@ -58,6 +60,7 @@ class RealFiles(Files):
             raise OSError(self.blocked[path])
         if self._stale:
             self._stale = False
+            self._cut = {}  # the next files may be others
             self.close()
         kind, mark, rest = path.partition("://")
         try:
@@ -86,7 +89,12 @@ class RealFiles(Files):
         descriptor = self._descriptors.get(path)
         if descriptor is None:
             descriptor = self._descriptors[path] = self._open(path)
-        if os.write(descriptor, line) != len(line):
+        if path in self._cut:
+            os.ftruncate(descriptor, self._cut[path])
+            del self._cut[path]
+        written = os.write(descriptor, line)
+        if written != len(line):
+            self._cut[path] = os.fstat(descriptor).st_size - written
             raise OSError(f"{path}: a line was cut short: no space left on device")
 
     def _open(self, path: str) -> int:
@@ -101,6 +109,9 @@ class RealFiles(Files):
             os.close(descriptor)
             raise PermissionError(f"{path}: expected a regular file")
         os.fchmod(descriptor, MODE)
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n" and path not in self._cut:
+            os.write(descriptor, b"\n")
         return descriptor
 
     def _send(self, name: str, content: bytes, opened: Callable[[], socket.socket]) -> None:

@@ -193,3 +193,25 @@ def test_a_pipe_is_no_file_and_is_let_go(files: RealFiles, folder: Path) -> None
 def test_what_is_no_address_is_said(files: RealFiles, address: str) -> None:
     with pytest.raises(OSError, match=f"{address}: expected an address such as 127.0.0.1:9090"):
         files.append(address, b"line")
+
+
+def test_a_line_that_was_cut_short_is_gone_before_the_next(
+    files: RealFiles, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files.append("a.log", b"first")
+    usual = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, line: usual(descriptor, line[:3]))
+    for _ in range(2):
+        with pytest.raises(OSError, match="a line was cut short"):
+            files.append("a.log", b"second")
+    monkeypatch.undo()
+    files.append("a.log", b"third")
+    assert (folder / "a.log").read_bytes() == b"first\nthird\n"
+
+
+def test_after_a_file_that_ends_within_a_line_a_new_one_begins(files: RealFiles, folder: Path) -> None:
+    (folder / "a.log").write_bytes(b"first\nsec")
+    files.append("a.log", b"third")
+    files.append("a.log", b"fourth")
+
+    assert (folder / "a.log").read_bytes() == b"first\nsec\nthird\nfourth\n"

@@ -302,7 +302,17 @@ def _keep_over_a_fork(store: SqliteStorage) -> None:
 def _problem(path: str, error: sqlite3.Error, rest: str = "") -> StoreError:
     """Return the error that names the file and says what is wrong with it."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_IOERR and _is_full(path):
+        code = sqlite3.SQLITE_FULL
     return StoreError(f"{path} {PROBLEMS.get(code, f'cannot be used: {error}')}{rest}")
+
+
+def _is_full(path: str) -> bool:
+    """Whether the disk of a file has no space left, which SQLite does not always say."""
+    try:
+        return os.statvfs(os.path.dirname(os.path.realpath(path))).f_bavail == 0
+    except OSError:
+        return False
 
 
 def _identity(path: str) -> tuple[int, int] | None:
