@@ -7,7 +7,7 @@ mount, of the namespace; else that of the nearest parent namespace that is inher
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from labkit.service.record import NamedTuple
 from labkit.vault.quotas import QUOTAS
@@ -72,17 +72,35 @@ class Quotas(NamedTuple):
     answers_headers: bool = False
 
 
+Rule = TypeVar("Rule", RateLimit, LeaseCount)
+
+
+class Rules(dict[Scope, Rule], Generic[Rule]):
+    """Rules of one kind by what they are about; ``lengths`` are those of suffixes with a ``*``, by their mount.
+
+    So the rules of a path are looked for by a few of its beginnings, not by all.
+    """
+
+    __slots__ = ("lengths",)
+
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+        super().__init__([(rule.scope, rule) for rule in rules])
+        self.lengths: dict[tuple[str, str], list[int]] = {}
+        for namespace, mount, length in sorted(
+            {(*scope[:2], len(scope.suffix) - 1) for scope in self if scope.suffix.endswith("*")}, reverse=True
+        ):
+            self.lengths.setdefault((namespace, mount), []).append(length)
+
+
 class InForce(NamedTuple):
     """The stored quotas, and their rules by what they are about."""
 
     quotas: Quotas
-    rate_limits: dict[Scope, RateLimit]
-    lease_counts: dict[Scope, LeaseCount]
+    rate_limits: Rules[RateLimit]
+    lease_counts: Rules[LeaseCount]
 
 
-Rule = TypeVar("Rule", RateLimit, LeaseCount)
-
-NONE = InForce(Quotas(), {}, {})
+NONE = InForce(Quotas(), Rules(), Rules())
 
 
 def _decode(stored: bytes) -> InForce:
@@ -94,9 +112,7 @@ def _decode(stored: bytes) -> InForce:
         records,
         answers,
     )
-    return InForce(
-        quotas, {rule.scope: rule for rule in quotas.rate_limits}, {rule.scope: rule for rule in quotas.lease_counts}
-    )
+    return InForce(quotas, Rules(quotas.rate_limits), Rules(quotas.lease_counts))
 
 
 def read_quotas(ctx: Context) -> Quotas:
@@ -145,11 +161,11 @@ def _within(rule: RateLimit | LeaseCount, mount: str) -> bool:
     return not mount or rule.scope.mount == mount
 
 
-def rule_for(rules: dict[Scope, Rule], place: Scope) -> Rule | None:
+def rule_for(rules: Rules[Rule], place: Scope) -> Rule | None:
     """Return the rule that decides about a request to a place."""
     if not rules:
         return None
-    for scope in _narrowing(place):
+    for scope in _narrowing(place, rules.lengths.get((place.namespace, place.mount), ())):
         if scope in rules:
             return rules[scope]
     parent = place.namespace
@@ -161,14 +177,15 @@ def rule_for(rules: dict[Scope, Rule], place: Scope) -> Rule | None:
     return None
 
 
-def _narrowing(place: Scope) -> Iterable[Scope]:
-    """Return the scopes that may decide about a place, the most specific first."""
+def _narrowing(place: Scope, lengths: Iterable[int]) -> Iterable[Scope]:
+    """Return the scopes that may decide about a place, the most specific first; ``lengths`` as ``Rules`` has them."""
     namespace, mount, suffix = place
     if mount:
         if suffix:
             yield place
-        for end in range(len(suffix), -1, -1):
-            yield Scope(namespace, mount, suffix[:end] + "*")
+        for length in lengths:
+            if length <= len(suffix):
+                yield Scope(namespace, mount, suffix[:length] + "*")
         yield Scope(namespace, mount, "")
     yield Scope(namespace, "", "")
 

@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from labkit.service.message import Request
 from labkit.vault.context import Context
 from labkit.vault.quotas import QUOTAS
-from labkit.vault.quotas.rules import NONE, LeaseCount, RateLimit, Scope, forget, read_quotas, rule_for, write_quotas
+from labkit.vault.quotas.rules import (
+    NONE,
+    LeaseCount,
+    RateLimit,
+    Rules,
+    Scope,
+    forget,
+    read_quotas,
+    rule_for,
+    write_quotas,
+)
 
 
 def rule(namespace: str, mount: str, suffix: str, inheritable: bool = False) -> RateLimit:
@@ -44,17 +54,17 @@ RULES = [
     ],
 )
 def test_the_most_specific_rule_decides(namespace, mount, suffix, name) -> None:
-    found = rule_for({rule.scope: rule for rule in RULES}, Scope(namespace, mount, suffix))
+    found = rule_for(Rules(RULES), Scope(namespace, mount, suffix))
     assert found is not None
     assert found.name == name
 
 
 def test_without_a_rule_nothing_decides() -> None:
-    assert rule_for({}, Scope("", "", "")) is None
+    assert rule_for(Rules(), Scope("", "", "")) is None
     own = rule("", "secret/", "")
-    assert rule_for({own.scope: own}, Scope("", "sys/", "mounts")) is None
+    assert rule_for(Rules([own]), Scope("", "sys/", "mounts")) is None
     fixed = rule("", "", "", False)
-    assert rule_for({fixed.scope: fixed}, Scope("a/", "sys/", "mounts")) is None
+    assert rule_for(Rules([fixed]), Scope("a/", "sys/", "mounts")) is None
 
 
 names = st.text("ab*/", max_size=4)
@@ -62,7 +72,7 @@ names = st.text("ab*/", max_size=4)
 
 @given(st.lists(st.builds(Scope, st.just(""), st.just("m/"), names), max_size=6), names)
 def test_of_paths_the_longest_fit_decides(scopes: list[Scope], suffix: str) -> None:
-    rules = {scope: RateLimit(scope.path, scope, False, 1.0, 1, 0) for scope in scopes}
+    rules = Rules([RateLimit(scope.path, scope, False, 1.0, 1, 0) for scope in scopes])
     found = rule_for(rules, Scope("", "m/", suffix))
     exact = [scope for scope in scopes if scope.suffix == suffix]
     fitting = [scope for scope in scopes if scope.suffix.endswith("*") and suffix.startswith(scope.suffix[:-1])]
@@ -86,3 +96,18 @@ def test_quotas_come_back_and_none_leave_nothing(service) -> None:
     assert step.writes[QUOTAS] is None
     forget(step, "b/")
     assert step.writes[QUOTAS] is None
+
+
+def test_few_scopes_are_looked_at_however_long_a_path_is() -> None:
+    rules = Rules([*RULES, rule("", "secret/", "data/" + "b" * 50 + "*")])
+    looked: list[Scope] = []
+
+    class Watched(Rules[RateLimit]):
+        def __contains__(self, scope: object) -> bool:
+            looked.append(scope)
+            return super().__contains__(scope)
+
+    found = rule_for(Watched(rules.values()), Scope("", "secret/", "data/" + "b" * 4_000))
+    assert found is not None
+    assert found.name == "secret/data/" + "b" * 50 + "*"
+    assert len(looked) <= 5
