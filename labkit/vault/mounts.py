@@ -285,7 +285,12 @@ def new_mount(path: str, kind: str, entropy: Any, **settings: Any) -> Mount:
 
 def routes_of(mount: Mount) -> Table | Groups:
     """Return the routes of a mount's engine, importing it at its first use."""
-    module, _, name = CATALOGUE[mount.kind, mount.version].table.partition(":")
+    return routes_of_engine(mount.kind, mount.version)
+
+
+def routes_of_engine(kind: str, version: str) -> Table | Groups:
+    """Return the routes of an engine of a version, importing it at its first use."""
+    module, _, name = CATALOGUE[kind, version].table.partition(":")
     table: Table | Groups = getattr(import_module(module), name)
     return table
 
