@@ -140,7 +140,7 @@ def _announce(
         "cloud_url": cloud.url,
     }
     if door.control is not None:
-        said["control"] = {"url": f"{door.url}/control/", "key": door.control.guard.key}
+        said["control"] = {"url": f"{door.url}/control", "key": door.control.guard.key}
     if given.json:
         print(json.dumps(said), flush=True)
         return

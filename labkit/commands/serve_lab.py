@@ -72,7 +72,7 @@ def announce(door: ServedLab, given: argparse.Namespace, tls: TlsFiles | None) -
         for (name, url), cluster in zip(door.urls.items(), door.lab.clusters.values(), strict=True)
     }
     first = next(iter(clusters.values()))
-    control = {"url": f"{first['url']}/control/", "key": door.control.guard.key} if given.control else None
+    control = {"url": f"{first['url']}/control", "key": door.control.guard.key} if given.control else None
     if given.json:
         beside = {"ca_file": tls.authority if tls else None, "cloud_url": door.cloud_url or None}
         said: dict[str, Any] = {**first, **beside}
@@ -93,5 +93,5 @@ def announce(door: ServedLab, given: argparse.Namespace, tls: TlsFiles | None) -
     print(f"\na page that shows it{' and has its verbs' if control else ''}, for this machine only, opened once:")
     print(f"    {door.page}")
     if control:
-        print(f"control at {control['url']} with the header\n    X-Labkit-Key: {control['key']}")
+        print(f"control at {control['url']}/ with the header\n    X-Labkit-Key: {control['key']}")
     print("\nCtrl-C stops it.", flush=True)

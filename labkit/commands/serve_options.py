@@ -10,8 +10,11 @@ from typing import Any
 
 PORT = 8200
 MAX_SPEED = 1_000_000
+MAX_SIZE_BYTES = 1_073_741_824
 
-FLAGS = ("allow_remote", "tls", "json", "fips", "control")
+FLAGS = ("allow_remote", "tls", "json", "fips", "control", "control_remote")
+MANY = ("host_name",)
+"""Options that may be given several times; in a file they are lists."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--speed", type=_speed, metavar="N", help=about_speed)
     about_control = "offer clock, calls, failures, reset, and a lab's verbs, at /control/ to whoever has the key"
     add("--control", action="store_true", help=about_control)
+    about_names = "answer under this name too, which may be given several times; names of this machine always will do"
+    add("--host-name", action="append", type=_host_name, metavar="NAME", help=about_names)
+    about_remote = "let other machines with the key use the control interface and the page; with --allow-remote"
+    add("--control-remote", action="store_true", help=about_remote)
     add("--audit-dir", metavar="FOLDER", help="let audit devices write real files below it, to sockets and to syslog")
     add("--port", type=_port, metavar="N", help=f"{PORT} unless given; 0 takes a free one; of a lab the first")
     add("--cloud-port", type=_port, metavar="N", help="of the simulated cloud, on loopback; a free one unless given")
@@ -71,6 +78,8 @@ def judge_together(given: argparse.Namespace) -> None:
                 )
     elif given.speed is not None:
         raise ValueError("--speed goes with --lab: the time of a vault is that of this machine")
+    if given.control_remote and not (given.allow_remote and (given.control or given.lab is not None)):
+        raise ValueError("--control-remote goes with --allow-remote, and with --control or --lab")
     if given.seed is not None and given.data is not None:
         raise ValueError("--seed goes without --data: what a file holds has entropy of its own")
 
@@ -80,6 +89,13 @@ def _read(where: str, option: str, value: Any) -> Any:
         if not isinstance(value, bool):
             raise ValueError(f"{where}: expected true or false, got {value!r}")
         return value
+    if option in MANY:
+        values = value if isinstance(value, list) else [value]
+        return [_read_one(where, option, one) for one in values]
+    return _read_one(where, option, value)
+
+
+def _read_one(where: str, option: str, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"{where}: expected a text or a number, got {value!r}")
     try:
@@ -98,7 +114,19 @@ def _size(text: str) -> int:
     found = _SIZE.fullmatch(text)
     if found is None:
         raise argparse.ArgumentTypeError(f"expected a size such as 64KiB or 32MiB, got {text!r}")
-    return int(found[1]) * _BYTES[found[2]]
+    size_bytes = int(found[1]) * _BYTES[found[2]]
+    if size_bytes > MAX_SIZE_BYTES:
+        raise argparse.ArgumentTypeError(f"expected a size of at most {MAX_SIZE_BYTES >> 20}MiB, got {text!r}")
+    return size_bytes
+
+
+def _host_name(text: str) -> str:
+    from labkit.doors.host_names import judged_name
+
+    try:
+        return judged_name(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _speed(text: str) -> float:
@@ -124,6 +152,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "lab": str,
     "speed": _speed,
     "audit_dir": str,
+    "host_name": _host_name,
     "port": _port,
     "cloud_port": _port,
     "max_request_size": _size,

@@ -27,7 +27,10 @@ def settings_of(given: argparse.Namespace, tls: TlsFiles | None, opened: Callabl
 
     host = "0.0.0.0" if given.allow_remote else LOOPBACK  # asked for by name
     size_bytes = given.max_request_size or MAX_REQUEST_BYTES
-    return DoorSettings(host, tls, log, size_bytes, given.control, opened, given.cloud_port or 0)
+    names = tuple(given.host_name or ())
+    return DoorSettings(
+        host, tls, log, size_bytes, given.control, opened, given.cloud_port or 0, names, given.control_remote
+    )
 
 
 def tls_files(folder: Path) -> TlsFiles:

@@ -1,35 +1,68 @@
 """The ASGI application: requests that a server read from its sockets are answered by a vault or a cluster.
 
-1. One request is answered at a time, between two turns of the server's loop: whoever sends slowly holds up nobody.
+1. One request is answered at a time.  What is short is answered between two turns of the server's loop; what may take
+   long, by its path or the size of its body, in a thread beside it, and what comes meanwhile waits for its turn there.
+   Health, seal-status and leader are answered at once, whatever is under way (decision C22).
 2. A body is counted while it is read.  One over the limit is read no further than ``DRAINED`` times the limit and is
-   refused with 413; of a client that waits for ``100 Continue`` nothing is read.  One that stops coming is refused with
-   400 after ``BODY_S`` seconds.
+   refused with 413; of a client that waits for ``100 Continue`` nothing is read.
 3. A request that is cut short is not answered; one with too long headers is refused with 431.
 4. The path ``/`` is a page that says what this is.
 5. What stands beside the API has paths of its own (``control``).
+6. ``names``, where there are any, are the names under which it is asked (``host_names``).
+7. A bug is answered 500 and noted without what the request carried (``bugs``).
 """
 
 from __future__ import annotations
 
-import asyncio
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from functools import partial
 from typing import Any, Protocol
 
-from labkit.doors.http_exchange import BODY_METHODS, Answer, HttpExchange, RequestReader, Service, written
+from labkit.doors.bugs import Log, note_bug
+from labkit.doors.host_names import FOREIGN, HostNames
+from labkit.doors.http_exchange import (
+    API,
+    BODY_METHODS,
+    NO_API,
+    Answer,
+    HttpExchange,
+    RequestReader,
+    Service,
+    first_of_each,
+    written,
+)
 from labkit.doors.page import page_file
+from labkit.doors.request_heads import read_head
+from labkit.doors.worker import Worker
 from labkit.service.limits import MAX_REQUEST_BYTES
 from labkit.service.message import Unreadable, respond
 from labkit.service.request_path import readable
+from labkit.vault import cors
 
 DRAINED = 4
-BODY_S = 30.0  # between two pieces of a body
 MAX_HEADER_BYTES = 65_536
+SHORT_BYTES = 4_096
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Log = Callable[[str], None]
+
+_LONG = re.compile(
+    r"/(?:keys|restore|backup|users|login|init|rekey|rotate|tidy|revoke[a-z-]*|rotate-root|csr|replication"
+    r"|sys/(?:mounts|auth|remount|namespaces|managed-keys|leases|raw))(?:[/?]|$)"
+)
+_WRAPPING_KEY = "/wrapping_key"  # is made when it is first read
+
+
+def is_long(method: str, target: str, content: bytes | Unreadable) -> bool:
+    """Whether a request may take long: by the size of its body, or by what its path names."""
+    if len(content) > SHORT_BYTES:
+        return True
+    if method == "GET" or method == "LIST":
+        return target.endswith(_WRAPPING_KEY)
+    return _LONG.search(target) is not None
 
 
 def _refusal(status: int, text: str) -> Answer:
@@ -39,6 +72,7 @@ def _refusal(status: int, text: str) -> Answer:
 TOO_LONG = _refusal(431, f"request headers of more than {MAX_HEADER_BYTES} bytes")
 FAILED = Answer(500, {"Content-Type": "text/plain; charset=utf-8", "Connection": "close"}, b"Internal Server Error")
 SILENT = _refusal(504, "the cluster did not answer in time")
+NOT_NAMED = _refusal(403, FOREIGN)
 
 
 def target_of(scope: Message) -> tuple[str, str]:
@@ -61,34 +95,56 @@ class Beside(Protocol):
 class HttpApp(ABC):
     """What reads requests and sends answers; ``log`` gets a line for each, without query, headers and body."""
 
-    __slots__ = ("beside", "log", "reader")
+    __slots__ = ("beside", "decoding", "log", "names", "reader")
 
     def __init__(self, max_request_bytes: int = MAX_REQUEST_BYTES, log: Log | None = None) -> None:
         self.reader, self.log = RequestReader(max_request_bytes), log
         self.beside: Beside | None = None
+        self.names: HostNames | None = None
+        self.decoding = Worker("decoding")
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request; anything else that a server offers is declined."""
         if scope["type"] != "http":
             raise ValueError(f"HTTP is spoken here, not {scope['type']}")
-        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        scope, headers, status, why = read_head(scope)
         content = await self._read(scope["method"], headers, receive)
         if content is None:
             return
-        too_long = sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES
-        beside = self.beside
-        if too_long:
-            answer = TOO_LONG
-        elif beside is not None and scope["raw_path"].startswith(beside.prefixes):
-            answer = await beside.answer(scope, headers, content)
-        else:
-            answer = await self._answer(scope, headers, content)
+        try:
+            answer = _refusal(status, why) if status else await self._answer_one(scope, headers, content)
+        except Exception as bug:
+            note_bug(self.log, bug)
+            answer = FAILED
         await send({"type": "http.response.start", "status": answer.status, "headers": _encoded(answer)})
         await send({"type": "http.response.body", "body": answer.content})
         if self.log is not None:
             server, client = scope.get("server"), scope.get("client")
             path = scope["raw_path"].decode("latin-1")
             self._note(server[1] if server else 0, client[0] if client else "-", scope["method"], path, answer.status)
+
+    async def _answer_one(self, scope: Message, headers: list[tuple[str, str]], content: bytes | Unreadable) -> Answer:
+        """Answer one request that was read, by whatever stands at its path."""
+        if sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES:
+            return TOO_LONG
+        beside, server = self.beside, scope.get("server")
+        if beside is not None and scope["raw_path"].startswith(beside.prefixes):
+            return await beside.answer(scope, headers, content)
+        if self.names is not None and not self.is_named(first_of_each(headers), server[1] if server else 0):
+            return NOT_NAMED
+        return await self._answer(scope, headers, content)
+
+    def is_named(self, headers: Mapping[str, str], port: int) -> bool:
+        """Whether a request may come in by its ``Host`` and ``Origin`` (rule 6)."""
+        return self.names is None or self.names.admit(headers, partial(self._has_cors, port))
+
+    def _has_cors(self, port: int) -> bool:
+        """Whether what answers on a port judges the origins of requests by itself."""
+        return False
+
+    def close(self) -> None:
+        """End the threads beside the loop."""
+        self.decoding.close()
 
     def _note(self, port: int, client: str, method: str, path: str, status: int) -> None:
         """Write a request's line of the log."""
@@ -110,10 +166,7 @@ class HttpApp(ABC):
         declared = max((int(value) for name, value in headers if name.lower() == "content-length"), default=0)
         more = not (expects and declared > limit)
         while more:
-            try:
-                message = await asyncio.wait_for(receive(), BODY_S)
-            except TimeoutError:
-                return Unreadable(f"no more of the body came within {BODY_S:g} s")
+            message = await receive()
             if message["type"] == "http.disconnect":
                 return None
             piece = message.get("body", b"")
@@ -131,36 +184,81 @@ class HttpApp(ABC):
 class App(HttpApp):
     """An ASGI application behind which one vault stands, or one cluster."""
 
-    __slots__ = ("exchange",)
+    __slots__ = ("_service", "exchange", "steps")
 
     def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES, log: Log | None = None) -> None:
         super().__init__(max_request_bytes, log)
+        self.steps = Worker("steps")
         self.lead_to(service)
 
     def lead_to(self, service: Service) -> None:
         """Let another vault or cluster answer from now on."""
-        self.exchange = HttpExchange(service, self.reader.max_request_bytes)
+        self.exchange, self._service = HttpExchange(service, self.reader.max_request_bytes), service
+
+    def close(self) -> None:
+        """End the threads beside the loop."""
+        super().close()
+        self.steps.close()
 
     async def _answer(self, scope: Message, headers: list[tuple[str, str]], content: bytes | Unreadable) -> Answer:
         path, target = target_of(scope)
         page = page_file(path)
         if page is not None:
             return page
-        client = (scope.get("client") or ("127.0.0.1",))[0]
+        if not target.startswith(API):
+            return written(NO_API)
+        client, named = (scope.get("client") or ("127.0.0.1",))[0], first_of_each(headers)
+        answer = self._at_once(scope["method"], target, named, content, client)
+        return answer or await self._in_turn(scope["method"], target, named, content, client)
+
+    def answer(self, method: str, target: str, named: dict[str, str], content: bytes, client: str) -> Answer | None:
+        """Answer a request to the API that a server has read whole, and log it; ``named``: its headers by name.
+
+        None for one that may take long, or waits for another: it is for ``answer_later``.
+        """
+        if self.names is not None and not self.is_named(named, 0):
+            answer: Answer | None = NOT_NAMED
+        else:
+            answer = self._at_once(method, target, named, content, client)
+        if self.log is not None and answer is not None:
+            self._note(0, client, method, target.partition("?")[0], answer.status)
+        return answer
+
+    async def answer_later(
+        self, method: str, target: str, named: dict[str, str], content: bytes, client: str, port: int
+    ) -> Answer:
+        """Answer a request that ``answer`` has not answered, when its turn comes, and log it."""
+        answer = await self._in_turn(method, target, named, content, client)
+        self._note(0, client, method, target.partition("?")[0], answer.status)
+        return answer
+
+    def _at_once(
+        self, method: str, target: str, named: dict[str, str], content: bytes | Unreadable, client: str
+    ) -> Answer | None:
+        """Answer a request between two turns of the loop; None for one that has to wait (rule 1)."""
+        exchange = self.exchange
         try:
-            return self.exchange.answer(scope["method"], target, headers, content, remote_address=client)
+            if not exchange.is_shared:
+                return exchange.answer_read(method, target, named, content, remote_address=client)
+            if self.steps.waiting or is_long(method, target, content):
+                return exchange.status(method, target, named, client)
+            return exchange.answer_if_free(method, target, named, content, client) or exchange.status(
+                method, target, named, client
+            )
         except TimeoutError:
             return SILENT
 
-    def answer(self, method: str, target: str, named: dict[str, str], content: bytes, client: str) -> Answer:
-        """Answer a request to the API that a server has read whole, and log it; ``named``: its headers by name."""
-        try:
-            answer = self.exchange.answer_read(method, target, named, content, remote_address=client)
-        except TimeoutError:
-            answer = SILENT
-        if self.log is not None:
-            self._note(0, client, method, target.partition("?")[0], answer.status)
-        return answer
+    async def _in_turn(
+        self, method: str, target: str, named: dict[str, str], content: bytes | Unreadable, client: str
+    ) -> Answer:
+        """Answer a request in the thread beside the loop: its body is read first, which holds up no other step."""
+        exchange = self.exchange
+        body = await self.decoding.run(partial(exchange.read, method, target, named, content, client))
+        return await self.steps.run(partial(exchange.ask, method, target, named, body, client))
+
+    def _has_cors(self, port: int) -> bool:
+        core: Any = getattr(self._service, "core", None)
+        return core is not None and cors.is_configured(core)
 
 
 class LaterApp(HttpApp):

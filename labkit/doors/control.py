@@ -49,8 +49,10 @@ class Control:
 
     prefixes = (b"/control/", b"/page/")
 
-    def __init__(self, acts: Mapping[tuple[str, str], Handler], opened: Callable[[], None] = lambda: None) -> None:
-        self.guard = Guard()
+    def __init__(
+        self, acts: Mapping[tuple[str, str], Handler], guard: Guard, opened: Callable[[], None] = lambda: None
+    ) -> None:
+        self.guard = guard
         self._acts, self._opened = acts, opened
 
     def __repr__(self) -> str:

@@ -1,8 +1,9 @@
 """Guard: who may use the control interface of a door and read its page.
 
-1. Only this machine: the other end of the connection is a loopback address, whatever addresses the door listens on.
-2. Only a page of the door itself: ``Host`` is a loopback name with the door's port, so a foreign name that leads here
-   is refused, and ``Origin``, which a browser sends for another page's script or form, is that very address.
+1. Only this machine: the other end of the connection is a loopback address, whatever addresses the door listens on;
+   other machines only where that was asked for.
+2. Only under the door's names (``host_names``): a foreign name that leads here is refused, and so is a page of another
+   origin, whatever the service itself allows.
 3. Only who has the key, in the header ``X-Labkit-Key``.  It is made for each door out of real entropy.
 4. A page's address carries another key, which is exchanged for the first once.
 """
@@ -15,19 +16,20 @@ from hmac import compare_digest
 
 from labkit import real
 from labkit.doors.asgi import Message
+from labkit.doors.host_names import FOREIGN, HostNames
 
 KEY_BYTES = 20
 MAX_PAGE_KEYS = 16
 KEY_HEADER = "x-labkit-key"
-NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Guard:
-    """The keys of one door."""
+    """The keys of one door, which is asked under ``names``; ``remote``: whether other machines are let in."""
 
-    __slots__ = ("_page_keys", "key")
+    __slots__ = ("_names", "_page_keys", "_remote", "key")
 
-    def __init__(self) -> None:
+    def __init__(self, names: HostNames, remote: bool = False) -> None:
+        self._names, self._remote = names, remote
         self.key = real.entropy(KEY_BYTES).hex()
         self._page_keys: deque[str] = deque(maxlen=MAX_PAGE_KEYS)
 
@@ -48,15 +50,11 @@ class Guard:
 
     def refusal(self, scope: Message, headers: Mapping[str, str], with_key: bool = True) -> str:
         """Return why a request is refused; nothing for one that is not."""
-        client, port = scope.get("client"), scope["server"][1]
-        if client is None or not (client[0].startswith("127.") or client[0] == "::1"):
-            return "the control interface is for this machine only"
-        host = headers.get("host", "").lower()
-        if host not in [f"{name}:{port}" for name in NAMES]:
-            return f"expected a Host such as 127.0.0.1:{port}, got another; open the address that the server printed"
-        origin = headers.get("origin")
-        if origin is not None and origin.lower() != f"{scope.get('scheme', 'http')}://{host}":
-            return "a page of another origin may not use the control interface"
+        client = scope.get("client")
+        if not self._remote and (client is None or not (client[0].startswith("127.") or client[0] == "::1")):
+            return "the control interface is for this machine only; labkit serve --control-remote lets others in"
+        if not self._names.admit(headers):
+            return FOREIGN
         if with_key and not compare_digest(headers.get(KEY_HEADER, "").encode(), self.key.encode()):
             return "expected the key of this server in the header X-Labkit-Key"
         return ""

@@ -2,11 +2,13 @@
 
 1. Only what is below ``/v1/`` reaches the service (decision C1).
 2. A body is read of POST, PUT and PATCH only: a JSON object in UTF-8, or of POST and PUT a form that does not begin as
-   JSON does.  White space or null only is not a body.  Of members and headers that come twice one counts: the last
-   member, the first header.
+   JSON does, of at most ``MAX_FORM_FIELDS`` fields.  White space or null only is not a body.  Of members and headers
+   that come twice one counts: the last member, the first header.
 3. A body that cannot be read is handed on as ``Unreadable``, so that it is refused, recorded and counted where all
    requests are (decisions C9, C13).
-4. An answer's body is JSON and ends with a line break; what HTML could take for markup is escaped.
+4. A body over ``MAX_UNJUDGED_BYTES`` is read only when path and token of its request were judged, and after the values
+   in it were counted (decision C22).
+5. An answer's body is JSON and ends with a line break; what HTML could take for markup is escaped.
 """
 
 from __future__ import annotations
@@ -15,14 +17,18 @@ import json
 from collections.abc import Callable, Iterable
 from inspect import signature
 from json import encoder
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from labkit.service.limits import MAX_REQUEST_BYTES
-from labkit.service.message import JSON_TYPE, Body, Response, Unreadable
+from labkit.service.json_counts import has_too_many_values
+from labkit.service.limits import MAX_FORM_FIELDS, MAX_REQUEST_BYTES, MAX_UNJUDGED_BYTES, MAX_VALUES
+from labkit.service.message import JSON_TYPE, Body, Request, Response, Unreadable
 
 BODY_METHODS = frozenset(("POST", "PUT", "PATCH"))
 FORM_TYPE = "application/x-www-form-urlencoded"
 API = "/v1/"
+STATUS_PATHS = frozenset(f"{API}sys/{name}" for name in ("health", "leader", "seal-status"))
+READ_IN_TURN = frozenset(("origin", "x-vault-wrap-ttl"))
+"""Headers with which even these wait for their turn."""
 NO_API = Response(404, {"Content-Type": JSON_TYPE}, {"errors": []})
 
 Headers = Iterable[tuple[str, str]]
@@ -34,6 +40,19 @@ class Service(Protocol):
     @property
     def request(self) -> Callable[..., Response]:
         """What answers a request: method, path, body and headers, and of a cluster a timeout."""
+
+
+@runtime_checkable
+class SharedService(Protocol):
+    """A service that threads share, one of which is let in at a time: a vault."""
+
+    def try_request(
+        self, method: str, path: str, json: Any, headers: dict[str, str], *, remote_address: str
+    ) -> Response | None:
+        """Answer a request, or return None while another thread is let in."""
+
+    def status(self, request: Request) -> Response:
+        """Answer health, seal-status or leader, whatever is under way."""
 
 
 class Answer(NamedTuple):
@@ -94,13 +113,15 @@ class RequestReader:
 class HttpExchange:
     """Answers requests in bytes; a cluster's clock moves until it has answered, up to a timeout."""
 
-    __slots__ = ("_named", "_service", "_timed", "reader")
+    __slots__ = ("_judge", "_named", "_service", "_shared", "_timed", "reader")
 
     def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES) -> None:
         if not callable(getattr(service, "request", None)):
             one = 'a vault, or a cluster of a lab such as lab["paris"]'
             raise ValueError(f"service: expected {one}, got {type(service).__name__}")
         self._service, self.reader = service, RequestReader(max_request_bytes)
+        self._judge: Callable[[Request], Unreadable | None] | None = getattr(service, "judge_large", None)
+        self._shared = service if isinstance(service, SharedService) else None
         self._timed = moves_clock(service)
         self._named = "remote_address" in signature(service.request).parameters
 
@@ -139,11 +160,49 @@ class HttpExchange:
         remote_address: str = "",
     ) -> Answer:
         """Answer one request to the API, as ``answer`` does; ``named``: its headers, through ``first_of_each``."""
-        body = self.reader.read_body(method, named, content)
+        body = self.read(method, target, named, content, remote_address)
+        return self.ask(method, target, named, body, remote_address, timeout_s)
+
+    def ask(
+        self, method: str, target: str, named: dict[str, str], body: Any, client: str, timeout_s: float | None = None
+    ) -> Answer:
+        """Answer one request to the API whose body was read."""
         how = {"timeout": timeout_text(timeout_s)} if self._timed and timeout_s else {}
-        if self._named and remote_address:
-            how["remote_address"] = remote_address
+        if self._named and client:
+            how["remote_address"] = client
         return written(self._service.request(method, target, body, named, **how))
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the service lets in one thread at a time, and says so: as a vault does."""
+        return self._shared is not None
+
+    def answer_if_free(
+        self, method: str, target: str, named: dict[str, str], content: bytes | Unreadable, client: str
+    ) -> Answer | None:
+        """Answer one request to the API; None while another thread is let in."""
+        assert self._shared is not None
+        body = self.reader.read_body(method, named, content)
+        answer = self._shared.try_request(method, target, body, named, remote_address=client)
+        return None if answer is None else written(answer)
+
+    def status(self, method: str, target: str, named: dict[str, str], client: str) -> Answer | None:
+        """Answer health, seal-status and leader, whatever is under way; None for any other request."""
+        if self._shared is None or method not in ("GET", "HEAD") or target.partition("?")[0] not in STATUS_PATHS:
+            return None
+        if not named.keys().isdisjoint(READ_IN_TURN):
+            return None
+        return written(self._shared.status(Request(method, target, named, None, client)))
+
+    def read(
+        self, method: str, target: str, named: dict[str, str], content: bytes | Unreadable, remote_address: str = ""
+    ) -> Any:
+        """Return a request's body, as ``request`` of the service takes it (rule 4)."""
+        judge = self._judge
+        if judge is None or len(content) <= MAX_UNJUDGED_BYTES or isinstance(content, Unreadable):
+            return self.reader.read_body(method, named, content)
+        refused = judge(Request(method, target, named, None, remote_address))
+        return self.reader.read_body(method, named, content) if refused is None else refused
 
 
 def moves_clock(service: Service) -> bool:
@@ -174,8 +233,11 @@ def read_body(method: str, content_type: str, content: bytes) -> Any:
         return None
     if content_type.partition(";")[0].strip().lower() == FORM_TYPE and method != "PATCH" and text[0] not in "{[":
         return _read_form(text)
+    is_large = len(content) > MAX_UNJUDGED_BYTES
+    if is_large and has_too_many_values(content):
+        return Unreadable(f"more than {MAX_VALUES} values; send them in several requests")
     try:
-        found = _DECODER.decode(text)
+        found = (_LARGE_DECODER if is_large else _DECODER).decode(text)
     except RecursionError:
         return Unreadable("nested too deeply")
     except ValueError as error:
@@ -186,13 +248,33 @@ def read_body(method: str, content_type: str, content: bytes) -> Any:
 
 
 def _read_form(text: str) -> Any:
-    from urllib.parse import parse_qs
-
+    if text.count("&") >= MAX_FORM_FIELDS:
+        return Unreadable(f"a form of more than {MAX_FORM_FIELDS} fields; at most {MAX_FORM_FIELDS} are taken")
+    found: dict[str, list[str]] = {}
     try:
-        found = parse_qs(text, keep_blank_values=True, errors="strict")
-    except ValueError as error:
+        for field in text.split("&"):
+            name, _, value = field.partition("=")
+            if field:
+                found.setdefault(_unquoted(name), []).append(_unquoted(value))
+    except UnicodeDecodeError as error:
         return Unreadable(str(error))
     return {name: ",".join(values) for name, values in found.items()}
+
+
+def _unquoted(text: str) -> str:
+    """Return what a field of a form says; a long one is read in pieces, as each makes many objects."""
+    from urllib.parse import unquote_to_bytes
+
+    if "%" not in text and "+" not in text:
+        return text
+    pieces, place = [], 0
+    while place < len(text):
+        end = place + _PIECE_CHARACTERS
+        mark = text.rfind("%", end - 2, end)
+        end = mark if mark > place else end  # what is encoded stays together
+        pieces.append(unquote_to_bytes(text[place:end].replace("+", " ")))
+        place = end
+    return b"".join(pieces).decode()
 
 
 def _refuse_constant(name: str) -> Any:
@@ -203,7 +285,13 @@ def _refuse_kind(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
+def _read_whole(text: str) -> int:
+    return int(text)
+
+
+_PIECE_CHARACTERS = 65_536
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+_LARGE_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=_read_whole)  # other threads get turns
 # json makes an encoder for each text; one for all takes half the time per answer (R23)
 _encode: Any = encoder.c_make_encoder(  # type: ignore[attr-defined]  # the C half of json, which every CPython has
     None, _refuse_kind, encoder.encode_basestring, None, ":", ",", False, False, True

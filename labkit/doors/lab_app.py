@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from labkit.doors.asgi import SILENT, LaterApp, Log, Message, Receive, Send, target_of
-from labkit.doors.http_exchange import API, NO_API, Answer, Asked, written
+from functools import partial
+
+from labkit.doors.asgi import NOT_NAMED, SHORT_BYTES, SILENT, LaterApp, Message, Receive, Send, target_of
+from labkit.doors.bugs import Log
+from labkit.doors.http_exchange import API, NO_API, Answer, Asked, first_of_each, written
 from labkit.doors.lab_driver import LabDriver
 from labkit.doors.page import page_file
 from labkit.lab.bench import Bench
 from labkit.lab.operations.runbook_effects import Ask
-from labkit.service.message import Unreadable, respond
+from labkit.service.limits import MAX_UNJUDGED_BYTES
+from labkit.service.message import Request, Unreadable, respond
 from labkit.vault.calls import Calls
 
 NODE_PATHS = tuple([f"{API}sys/{name}" for name in ("health", "init", "leader", "seal-status", "unseal")])
@@ -54,17 +58,36 @@ class LabApp(LaterApp):
             return page
         if not path.startswith(API):
             return written(NO_API)
-        asked = self.reader.read(scope["method"], target, headers, content)
-        return await self._answered(scope["server"][1], path, asked)
+        port, method, named = scope["server"][1], scope["method"], first_of_each(headers)
+        return await self._answered(port, path, await self._read_whole(port, method, target, named, content))
 
     async def answer(
         self, method: str, target: str, named: dict[str, str], content: bytes, client: str, port: int
     ) -> Answer:
         """Answer a request to the API that a server has read whole, and log it."""
-        path, body = target.partition("?")[0], self.reader.read_body(method, named, content)
-        answer = await self._answered(port, path, Asked(method, target, body, dict(named)))
+        path = target.partition("?")[0]
+        if self.is_named(named, port):
+            answer = await self._answered(port, path, await self._read_whole(port, method, target, named, content))
+        else:
+            answer = NOT_NAMED
         self._note(port, client, method, path, answer.status)
         return answer
+
+    async def _read_whole(
+        self, port: int, method: str, target: str, named: dict[str, str], content: bytes | Unreadable
+    ) -> Asked:
+        """Read a request's body: a large one when the active node knows its sender, and beside the loop."""
+        read = partial(self.reader.read_body, method, named, content)
+        if len(content) <= SHORT_BYTES or isinstance(content, Unreadable):
+            return Asked(method, target, read(), dict(named))
+        refused = None
+        if len(content) > MAX_UNJUDGED_BYTES:
+            with self.lab.parts.turns:
+                refused = self.lab.queries.judge_large(self.ports[port], Request(method, target, named))
+        return Asked(method, target, refused or await self.decoding.run(read), dict(named))
+
+    def _has_cors(self, port: int) -> bool:
+        return self.lab.queries.has_cors(self.ports[port])
 
     async def _answered(self, port: int, path: str, asked: Asked) -> Answer:
         cluster, calls = self.ports[port], self.calls

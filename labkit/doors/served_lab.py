@@ -18,6 +18,8 @@ from typing import Any
 from labkit.doors.cloud_door import CloudDoor
 from labkit.doors.control import Control
 from labkit.doors.door import MAX_PORT
+from labkit.doors.guard import Guard
+from labkit.doors.host_names import HostNames
 from labkit.doors.lab_app import LabApp
 from labkit.doors.lab_control import LabControl, judged_speed
 from labkit.doors.lab_driver import LabDriver
@@ -47,6 +49,7 @@ class ServedLab:
         settings = settings or DoorSettings()
         self.lab, self.driver = lab, LabDriver(lab.parts, passage, judged_speed(speed))
         self.app = LabApp(lab, self.driver, settings.max_request_bytes, settings.log)
+        self.app.names = HostNames(settings.host_names)
         self._port = judged_port(port, len(lab.clusters))
         self._thread = ServerThread(self.app, settings, lifespan=True)
         self._cloud = CloudDoor(self._ask_cloud, settings.cloud_port, settings)
@@ -55,7 +58,7 @@ class ServedLab:
         acts = self._page.acts
         if settings.control:
             acts |= LabControl(self.app, self._begin_again).acts
-        self.control = Control(acts, settings.opened)
+        self.control = Control(acts, Guard(self.app.names, settings.control_remote), settings.opened)
         self.app.beside = self.control
         self.urls: dict[str, str] = {}
 

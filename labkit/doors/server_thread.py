@@ -10,10 +10,10 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from labkit.doors.asgi import MAX_HEADER_BYTES, Log
+from labkit.doors.asgi import MAX_HEADER_BYTES
+from labkit.doors.bugs import Log
 from labkit.service.limits import MAX_REQUEST_BYTES
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ class DoorSettings(NamedTuple):
     """How a door is reached: its address, its TLS files, and ``log``, which gets a line for each answer.
 
     ``control``: whether the control interface is there; ``opened`` is called when a page's address was opened;
-    ``cloud_port``: where the door of the cloud beside it stands, 0 for a free port.
+    ``cloud_port``: where the door of the cloud beside it stands, 0 for a free port; ``host_names``: what it may be
+    called beside the names of this machine; ``control_remote``: whether other machines may use the control interface.
     """
 
     host: str = LOOPBACK
@@ -47,6 +48,8 @@ class DoorSettings(NamedTuple):
     control: bool = False
     opened: Callable[[], None] = lambda: None
     cloud_port: int = 0
+    host_names: tuple[str, ...] = ()
+    control_remote: bool = False
 
 
 class NoServer(RuntimeError):
@@ -58,18 +61,17 @@ class ServerThread:
 
     def __init__(self, app: Any, settings: DoorSettings, *, lifespan: bool = False) -> None:
         self._app, self._host, self._tls, self._lifespan = app, settings.host, settings.tls, lifespan
+        self._log = settings.log
         self._server: Any = None
         self._thread: threading.Thread | None = None
 
     def open(self, ports: Sequence[int]) -> list[tuple[int, str]]:
         """Listen, and return the port and the URL of each once requests are answered; raise NoServer."""
         try:
-            import uvicorn
-
-            from labkit.doors.plain_connection import PlainConnection, receive_buffer
+            from labkit.doors.connections.loop_server import LoopServer
         except ImportError:
             raise NoServer("a server needs uvicorn and h11: pip install '.[serve]'") from None
-        self._server = uvicorn.Server(self._config(partial(PlainConnection, receive_buffer())))
+        self._server = LoopServer(self._config(), BACKLOG, self._log)
         listeners = self._listen(ports)
         run = self._server.run
         self._thread = threading.Thread(target=run, args=(listeners,), name="labkit door", daemon=True)
@@ -81,14 +83,14 @@ class ServerThread:
             self._thread.join(0.002)
         return [self._named(*listener.getsockname()[:2]) for listener in listeners]
 
-    def _config(self, connections: Any) -> uvicorn.Config:
+    def _config(self) -> uvicorn.Config:
         """Return uvicorn's settings, read already: what is wrong with them is known before anything is opened."""
         import uvicorn
 
         tls = self._tls
         config = uvicorn.Config(
             self._app,
-            http=connections,
+            http="h11",
             timeout_keep_alive=KEEP_ALIVE_S,
             proxy_headers=False,  # who asks is the other end of the connection, whatever a header says
             ws="none",
@@ -132,6 +134,9 @@ class ServerThread:
             if self._thread is not None:
                 self._thread.join()
             self._server = self._thread = None
+            close = getattr(self._app, "close", None)
+            if close is not None:
+                close()
 
 
 def _close_all(listeners: list[socket.socket]) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.front.outside_lab import ResetPoint, ShiftedClock, cloud_link, key_store, outside_lab, settings_of
 from labkit.service.errors import ServiceError
 from labkit.service.key_store_address import KEY_STORE_ADDRESS
-from labkit.service.message import Body, Fetch, Request, Response, Suspended, respond
+from labkit.service.message import Body, Fetch, Request, Response, Suspended, Unreadable, respond
 from labkit.service.record import new
 from labkit.service.short_forms import ShortForms
 from labkit.vault import scheduled_work
@@ -140,6 +140,22 @@ class Vault(VaultNode, ShortForms):
                 response = outcome
             self.calls.add(method, path, json, self.resolved, response)
         return response
+
+    def try_request(
+        self, method: str, path: str, json: Body | None, headers: Mapping[str, str], *, remote_address: str
+    ) -> Response | None:
+        """Send one request as ``request`` does, or return None while another thread is let in."""
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            return self.request(method, path, json, headers, remote_address=remote_address)
+        finally:
+            self._lock.release()
+
+    def judge_large(self, request: Request) -> Unreadable | None:
+        """Return what stands for a large body whose sender may not send one; None for one that is to be read."""
+        with self._lock:
+            return super().judge_large(request)
 
     @property
     def cloud(self) -> Cloud:

@@ -12,7 +12,7 @@ from labkit.lab.plan.blueprint import ClusterPlan
 from labkit.lab.queries import Queries
 from labkit.lab.wire.turns import EachInTurn, Turns
 from labkit.service.arguments import one_of, text, whole_number, wrong
-from labkit.service.message import Body, Response
+from labkit.service.message import Body, Request, Response, Unreadable
 from labkit.service.short_forms import ShortForms
 from labkit.vault.files import Files
 from labkit.vault.sealing.shamir import MAX_SHARES
@@ -101,6 +101,10 @@ class Cluster(
     def cache_counts(self) -> tuple[CacheCounts, ...]:
         """What its active node's caches of mounts hold, and how often they served; none without such a node."""
         return self._driver.queries.cache_counts(self.name)
+
+    def judge_large(self, request: Request) -> Unreadable | None:
+        """Return what stands for a large body whose sender may not send one, as its active node judges it now."""
+        return self._driver.queries.judge_large(self.name, request)
 
     def request(
         self,

@@ -13,6 +13,8 @@ from labkit.lab.records.outages import CUT, DOWN, FENCED, Cause
 from labkit.lab.records.surviving_tokens import Counts, survival, valid_tokens
 from labkit.lab.wire.addresses import host_of
 from labkit.lab.wire.messages import Correlation
+from labkit.service.message import Request, Unreadable
+from labkit.vault import cors
 from labkit.vault.mount_caches import CacheCounts
 from labkit.vault.replication.state import State
 from labkit.vault.replication.tree.journal import WAL_KEY, read_number
@@ -97,6 +99,16 @@ class Queries:
         """Return what the caches of a cluster's mounts hold and how often they served, on its active node."""
         node = self.active_node(cluster)
         return self.parts.nodes[node].vault.cache_counts if node else ()
+
+    def judge_large(self, cluster: str, request: Request) -> Unreadable | None:
+        """Return what stands for a large body, as a cluster's active node judges its sender; None without one."""
+        node = self.active_node(cluster)
+        return self.parts.nodes[node].vault.judge_large(request) if node else None
+
+    def has_cors(self, cluster: str) -> bool:
+        """Whether a cluster's active node judges the origins of requests."""
+        node = self.active_node(cluster)
+        return bool(node) and cors.is_configured(self.parts.nodes[node].vault.core)
 
     def mode_of(self, cluster: str) -> str:
         """Return a cluster's replication mode as its active node knows it; ``unknown`` without one."""

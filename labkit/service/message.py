@@ -22,10 +22,14 @@ USUAL_HEADERS = {"Content-Type": JSON_TYPE, "Cache-Control": "no-store"}
 
 
 class Unreadable(NamedTuple):
-    """What a door puts in the place of a body that it could not read: the service refuses it with these words."""
+    """What a door puts in the place of a body that it could not read: the service refuses it with these words.
+
+    ``is_whole``: whether they are the refusal's whole text, as they are not about the body.
+    """
 
     why: str
     status: int = 400
+    is_whole: bool = False
 
 
 class Request(NamedTuple):

@@ -20,6 +20,7 @@ from labkit.vault.storage.records import decode_record, encode_record
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
+    from labkit.vault.core import Core
 
 CONFIG = "core/cors"
 """Where the configuration is stored; there is nothing while cross-origin requests are not enabled."""
@@ -66,6 +67,11 @@ def write_config(ctx: Context, config: CorsConfig | None) -> None:
         ctx.full_storage.delete(CONFIG)
     else:
         ctx.full_storage.put(CONFIG, encode_record(config))
+
+
+def is_configured(core: Core) -> bool:
+    """Whether a node judges origins now."""
+    return core.keys.barrier is not None and core.storage.get(CONFIG) is not None
 
 
 def check(ctx: Context) -> Response | None:

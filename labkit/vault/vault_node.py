@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from labkit.service.errors import ServiceError
-from labkit.service.message import Request, Response, Suspended, copied
+from labkit.service.errors import ServiceError, to_response
+from labkit.service.message import Request, Response, Suspended, Unreadable, copied
 from labkit.vault import scheduled_work
 from labkit.vault.context import Context
 from labkit.vault.core import Core, Environment, Leadership, Settings
@@ -132,6 +132,23 @@ class VaultNode:
             return False
         reload_keyring(core)
         return not self.sealed and request_route.is_for_active_node(core, request)
+
+    def judge_large(self, request: Request) -> Unreadable | None:
+        """Return what stands for a large body whose sender may not send one; None for one that is to be read (C22)."""
+        from labkit.vault.walk import large_bodies
+
+        return large_bodies.judge(self.core, request)
+
+    def status(self, request: Request) -> Response:
+        """Answer health, seal-status or leader; it reads only, so another thread may be let in meanwhile."""
+        ctx = Context(self.core, request, self.core.now())
+        try:
+            request_walk.read_headers(ctx)
+            request_route.find_route(ctx)
+            request_walk.check_node(ctx)
+            return request_answer.respond_with(ctx, request_walk.call(ctx, request_walk.authorise(ctx)))
+        except ServiceError as error:
+            return to_response(error)
 
     def resume(self, suspended: Suspended, answer: Response) -> Response | Suspended:
         """Go on with a suspended request, now that its fetch was answered (status 0: silence)."""

@@ -5,7 +5,7 @@
 Each server has a process of its own, and so have the clients: 32 threads, each with a connection to each server that it
 keeps.  The servers are asked by turns, 1,600 requests at a time, each turn of ours between two of the other's;
 the median of the turns' ratios is printed, and the quarters around it.  Requests that are not plain
-(``labkit/doors/plain_requests.py``) are read by h11: the second row has them.
+(``labkit/doors/connections/plain_requests.py``) are read by h11: the second row has them.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def talk(said: dict[str, object]) -> None:
     assert said["url"] == clusters["one"]["url"]
     with requests.Session() as session:
         session.headers["X-Labkit-Key"] = control["key"]
-        moved = session.post(f"{control['url']}clock/advance", json={"duration": "10s"}, timeout=30).json()
+        moved = session.post(f"{control['url']}/clock/advance", json={"duration": "10s"}, timeout=30).json()
         assert moved == {"now_ns": 10_000_000_000, "now": "10s", "speed": 0}
         assert session.get(f"{clusters['two']['url']}/v1/sys/health", timeout=30).status_code == 472
         headers = {"X-Vault-Token": clusters["one"]["root_token"]}
@@ -79,7 +79,7 @@ def talk(said: dict[str, object]) -> None:
         opened = session.post(f"{said['url']}/page/session", json={"key": page.partition("=")[2]}, timeout=30)
         assert opened.json() == {"key": control["key"]}
         assert main(["token", "--vm", "web-1", "--url", str(said["cloud_url"])]) == 0
-        assert session.post(f"{control['url']}reset", timeout=30).json()["now"] == "0s"
+        assert session.post(f"{control['url']}/reset", timeout=30).json()["now"] == "0s"
         assert main(["token", "--vm", "web-1", "--url", str(said["cloud_url"])]) == 0
 
 

@@ -42,6 +42,7 @@ def test_the_key_of_a_certificate_is_for_its_owner_only(tmp_path: Path) -> None:
 
 def test_it_listens_on_loopback_unless_it_is_asked_for_more(capsys: pytest.CaptureFixture[str]) -> None:
     given = argparse.Namespace(allow_remote=False, max_request_size=None, control=True, cloud_port=8201)
+    given.host_name, given.control_remote = ["drill.example"], False
     settings = serving.settings_of(given, None, lambda: None)
 
     assert (settings.host, settings.control, settings.cloud_port) == ("127.0.0.1", True, 8201)

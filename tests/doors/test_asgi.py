@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+import requests
 
 from labkit import Lab, Vault
-from labkit.doors.asgi import App
+from labkit.doors.asgi import App, is_long
+from labkit.service.limits import MAX_UNJUDGED_BYTES
 
 
 def scope(method: str, path: str, headers: dict[str, str] | None = None, query: str = "") -> dict[str, Any]:
@@ -59,21 +64,6 @@ def test_what_is_cut_short_is_not_answered_and_changes_nothing(vault: Vault) -> 
 
     assert answered(App(vault), asked, b'{"data": {}}', cut=True)[0] == 0
     assert vault.get("secret/data/app").status == 404
-
-
-def test_a_body_that_stops_coming_is_refused(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("labkit.doors.asgi.BODY_S", 0.05)
-    pieces, sent = [{"type": "http.request", "body": b"{", "more_body": True}], []
-
-    async def receive() -> Any:
-        return pieces.pop() if pieces else await asyncio.Event().wait()
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    asyncio.run(App(vault)(scope("POST", "/v1/secret/data/app"), receive, send))
-    assert sent[0]["status"] == 400
-    assert b"no more of the body came within 0.05 s" in sent[1]["body"]
 
 
 @pytest.mark.parametrize("pieces", [[b"x" * 101], [b"x" * 60, b"x" * 60], [b"x" * 60] * 3])
@@ -166,3 +156,80 @@ def test_a_silent_cluster_is_504(lab: Lab) -> None:
 def test_only_http_is_spoken(vault: Vault) -> None:
     with pytest.raises(ValueError, match="not websocket"):
         answered(App(vault), {"type": "websocket"})
+
+
+def test_health_is_answered_while_a_step_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    vault, begun, may_end = Vault.dev(), threading.Event(), threading.Event()
+    usual = Vault.handle
+
+    def handle(self: Vault, request: Any) -> Any:
+        if "/keys/" in request.path:
+            begun.set()
+            assert may_end.wait(30)
+        return usual(self, request)
+
+    monkeypatch.setattr(Vault, "handle", handle)
+    token = {"X-Vault-Token": vault.root_token}
+    with vault.serve() as url, ThreadPoolExecutor(2) as others:
+        made = others.submit(requests.post, f"{url}/v1/transit/keys/k", headers=token, json={}, timeout=30)
+        assert begun.wait(10)
+        waiting = others.submit(requests.get, f"{url}/v1/sys/mounts", headers=token, timeout=30)
+        for path, member in (("health", "initialized"), ("seal-status", "sealed"), ("leader", "ha_enabled")):
+            for extra in ({}, {"TE": "x"}):
+                answer = requests.get(f"{url}/v1/sys/{path}", headers=extra, timeout=10)
+                assert (answer.status_code, member in answer.json()) == (200, True)
+        assert requests.head(f"{url}/v1/sys/health?activecode=299", timeout=10).status_code == 299
+        assert requests.get(f"{url}/v1/sys/health?activecode=x", timeout=10).status_code == 400
+        assert not waiting.done()
+        may_end.set()
+        assert made.result().status_code == 200
+        assert waiting.result().status_code == 200
+
+
+def test_another_thread_that_is_let_in_does_not_hold_up_the_loop() -> None:
+    vault = Vault.dev()
+    with vault.serve() as url, ThreadPoolExecutor(1) as others:
+        with vault._lock:
+            waiting = others.submit(requests.get, f"{url}/v1/sys/mounts", timeout=30)
+            time.sleep(0.1)
+            assert requests.get(f"{url}/v1/sys/health", timeout=10).status_code == 200
+        assert waiting.result().status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "size", "long"),
+    [
+        ("POST", "/v1/transit/keys/a", 2, True),
+        ("POST", "/v1/ns/transit/keys/a/rotate", 0, True),
+        ("POST", "/v1/auth/userpass/login/ada", 9, True),
+        ("DELETE", "/v1/sys/mounts/secret", 0, True),
+        ("GET", "/v1/transit/wrapping_key", 0, True),
+        ("POST", "/v1/secret/data/app", 5_000, True),
+        ("POST", "/v1/secret/data/app", 50, False),
+        ("GET", "/v1/transit/keys/a", 0, False),
+        ("LIST", "/v1/transit/keys/", 0, False),
+        ("POST", "/v1/transit/encrypt/a", 99, False),
+        ("POST", "/v1/secret/data/keysmith", 99, False),
+    ],
+)
+def test_what_may_take_long_is_known_by_path_and_size(method: str, path: str, size: int, long: bool) -> None:
+    assert is_long(method, path, b"x" * size) is long
+
+
+def test_large_bodies_of_a_served_lab_are_judged_first() -> None:
+    large = b'{"data": {"a": "' + b"x" * MAX_UNJUDGED_BYTES + b'"}}'
+    lab = Lab.pair(seed=7)
+    with lab.serve() as urls:
+        for path, status in (("sys/unseal", 413), ("secret/data/app", 403)):
+            assert requests.post(f"{urls['paris']}/v1/{path}", large, timeout=30).status_code == status
+        token = {"X-Vault-Token": lab["paris"].root_token}
+        answer = requests.post(f"{urls['paris']}/v1/secret/data/app", large, headers=token, timeout=60)
+        assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("target", ["http://localhost/v1/sys/health", "HTTP://127.0.0.1:1/v1/sys/health"])
+def test_a_target_in_absolute_form_is_taken(vault: Vault, target: str) -> None:
+    asked = scope("GET", target)
+    assert answered(App(vault), asked)[0] == 200
+    assert answered(App(vault), {**asked, "http_version": "3.7"})[0] == 505
+    assert answered(App(vault), scope("GET", "/v1/sys/health", {"host": "a b"}))[0] == 400

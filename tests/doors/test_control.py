@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from labkit.doors.control import Control, ControlRequest
+from labkit.doors.guard import Guard
+from labkit.doors.host_names import HostNames
 from labkit.service.message import Unreadable
 
 
@@ -20,7 +22,7 @@ async def shown(asking: ControlRequest) -> dict[str, Any]:
 @pytest.fixture
 def control() -> Control:
     places = (("GET", "/control/x"), ("POST", "/control/x"), ("POST", "/control/named/<name>"), ("GET", "/page/"))
-    return Control(dict.fromkeys(places, shown))
+    return Control(dict.fromkeys(places, shown), Guard(HostNames()))
 
 
 def ask(control: Control, method: str, path: str, content: Any = b"", **headers: str) -> tuple[int, Any]:
@@ -80,7 +82,7 @@ def test_without_the_key_nothing_is_said(control: Control) -> None:
 
 def test_a_page_is_opened_once_with_the_key_of_its_address() -> None:
     opened: list[str] = []
-    control = Control({("GET", "/page/x"): shown}, lambda: opened.append("page"))
+    control = Control({("GET", "/page/x"): shown}, Guard(HostNames()), lambda: opened.append("page"))
     page_key = control.guard.page_address("").partition("=")[2]
     body = json.dumps({"key": page_key}).encode()
     without = {"x-labkit-key": ""}

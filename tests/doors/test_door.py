@@ -10,7 +10,7 @@ import requests
 from labkit.doors.asgi import App
 from labkit.doors.door import Door
 from labkit.doors.server_thread import NoServer
-from tests.doors.echoed_connection import Echo
+from tests.doors.connections.echoed_connection import Echo
 
 
 def test_a_door_is_opened_and_closed_and_opened_again() -> None:

@@ -78,7 +78,7 @@ def test_threads_of_clients_lose_no_write(vault: Vault, url: str) -> None:
     assert sorted(versions) == list(range(1, 81))
 
 
-HOST = b"Host: labkit\r\n"
+HOST = b"Host: localhost\r\n"
 GET = b"GET /v1/sys/health HTTP/1.1\r\n" + HOST + b"\r\n"
 
 HOSTILE = [

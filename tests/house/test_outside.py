@@ -32,7 +32,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.doors.requests": frozenset({"requests", "urllib3"}),
     "labkit.doors.httpx": frozenset({"httpx"}),
     "labkit.doors.hvac": frozenset({"hvac", "requests"}),
-    "labkit.doors.plain_connection": frozenset({"uvicorn", "h11"}),
+    "labkit.doors.connections.loop_server": frozenset({"uvicorn"}),
+    "labkit.doors.connections.plain_connection": frozenset({"uvicorn", "h11"}),
     "labkit.doors.server_thread": frozenset({"uvicorn"}),
     "labkit.commands": frozenset({"tqdm"}),
 }

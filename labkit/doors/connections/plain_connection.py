@@ -1,71 +1,89 @@
 """Plain connection: one connection of a door, on which usual requests are answered at once; all others are h11's.
 
 1. A plain request is read only between two requests of a connection: nothing that was read before waits, and nothing is
-   being answered.
-2. While an application lets time pass before it answers nothing more is read; one that goes away changes nothing, and
-   a server that stops waits for the answer.  An application that is neither ``App`` nor ``LaterApp`` has h11 only.
-3. Header lines, or a plain request, that have not come whole within ``HEAD_S`` seconds end their connection, and so
-   does a long silence after an answer.  One timer for each connection looks at that, at least every ``HEAD_S`` seconds:
-   no request makes one of its own.
+   being answered.  Empty lines between two requests are passed over.
+2. While an application lets time pass before it answers, or the client leaves much unread, nothing more is read; one
+   that goes away changes nothing, and a server that stops waits for the answer.  An application that is neither ``App``
+   nor ``LaterApp`` has h11 only.
+3. Header lines that have not come whole within ``HEAD_S`` seconds end their connection, and so does a long silence
+   after an answer.  A body that does not go on by ``BODY_BYTES`` within ``BODY_S`` seconds is answered 408.  One timer
+   for each connection looks at that, at least every ``HEAD_S`` seconds: no request makes one of its own.
 4. A client mostly sends the same header lines again: the newest ``MAX_KEPT_HEADS`` short heads are kept.
-5. What comes is received into one piece of memory, which all connections of a server share.
+5. What comes is received into one piece of memory, which all connections of a server share; h11 reads it in slices,
+   each a turn of the loop, for it may hold many small chunks.
 6. A client that ends its own side only gets the answers to what has come whole; then the connection ends.
+7. After a request that ends the connection nothing more is read, and a request that has come whole is never refused for
+   what came after it (decision C22).
 """
 
 from __future__ import annotations
 
 import asyncio
-from http import HTTPStatus
+import re
+from collections.abc import Awaitable, Callable
 from math import inf
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from labkit.doors.asgi import FAILED, App, LaterApp
+from labkit.doors.asgi import FAILED, MAX_HEADER_BYTES, App, LaterApp
+from labkit.doors.bugs import note_bug
+from labkit.doors.connections.answer_bytes import AnswerBytes
+from labkit.doors.connections.outgoing import Outgoing, UnreadAnswers
+from labkit.doors.connections.plain_requests import PlainHead, PlainRequest, read_plain
 from labkit.doors.http_exchange import Answer
-from labkit.doors.plain_requests import PlainHead, PlainRequest, read_plain
-from labkit.service.message import respond
 
-NO_CONTENT = 204
 LOOPBACK = "127.0.0.1"
 MAX_KEPT_HEADS, MAX_KEPT_HEAD_BYTES, MAX_KEPT_HEADERS = 2, 2_048, 64
 RECEIVED_BYTES = 262_144
+SLICE_BYTES = 8_192
 HEAD_S = 10.0
+BODY_S, BODY_BYTES = 30.0, 16_384
 
-_USUAL = respond(200).headers
-_STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
+_LENGTHS = re.compile(rb"\ncontent-length[ \t]*:[\s\d]*,", re.IGNORECASE)  # h11 takes several that are equal
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_LAST = (h11.MUST_CLOSE, h11.CLOSED, h11.ERROR)
 
 
-def receive_buffer() -> memoryview:
-    """Return the memory into which a server receives: what is there is taken out before anything else comes."""
-    return memoryview(bytearray(RECEIVED_BYTES))
+class SharedParts:
+    """What the connections of a server share: where it receives, how answers are written, what clients have not read.
+
+    What was received is taken out before anything else comes.
+    """
+
+    __slots__ = ("answers", "received", "unread")
+
+    def __init__(self) -> None:
+        self.received = memoryview(bytearray(RECEIVED_BYTES))
+        self.answers, self.unread = AnswerBytes(), UnreadAnswers()
 
 
 class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
-    """One connection of a door; ``received`` is the server's receive buffer."""
+    """One connection of a door; ``shared`` is what all those of its server share."""
 
     __slots__ = (  # beside the dictionary of uvicorn's own, which is read faster while it is small
         *(
+            "_answers",
             "_app",
             "_begun",
+            "_body_bytes",
             "_client",
             "_closes",
-            "_date",
-            "_dated",
             "_ends_s",
             "_heads",
             "_held",
             "_is_ended",
             "_is_mixed",
+            "_is_sliced",
             "_is_usual",
         ),
-        *("_is_waiting", "_later", "_needed_bytes", "_received", "_usual_begin", "_watch"),
+        *("_is_waiting", "_later", "_needed_bytes", "_outgoing", "_received", "_unread", "_watch"),
     )
 
-    def __init__(self, received: memoryview, **given: Any) -> None:
+    def __init__(self, shared: SharedParts, **given: Any) -> None:
         super().__init__(**given)
-        self._received = received
+        self._answers, self._received, self._unread = shared.answers, shared.received, shared.unread
         self._app = self.app if isinstance(self.app, App) else None
         self._later = self.app if isinstance(self.app, LaterApp) else None
         self._is_usual = self._app is not None or self._later is not None  # rule 2
@@ -74,16 +92,17 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
         self._client = LOOPBACK
         self._heads: tuple[PlainHead, ...] = ()
         self._begun: PlainRequest | None = None  # the rest of its body is to come: clients send lines and body apart
-        self._held, self._needed_bytes = bytearray(), 0  # its bytes so far, and how many they are to be
+        self._held, self._needed_bytes = bytearray(), 0  # its bytes so far, or what came while nothing is read
+        self._body_bytes = 0  # of a body, since the time within which it is to go on began
+        self._is_sliced = False  # whether h11 reads the next slice of what came in the next turn
         self._is_mixed = False  # whether h11 has read of this connection, so that something may be under way there
         self._ends_s = inf  # when the connection ends unless something comes, in the loop's time
         self._watch: asyncio.TimerHandle | None = None
-        self._dated: object = None  # the server's headers as they were when the next two were made
-        self._date = self._usual_begin = b""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         """Begin a connection, whose first request is to come soon."""
         super().connection_made(transport)
+        self._outgoing = self.transport = Outgoing(transport, self.loop)  # type: ignore[assignment]  # as h11's sees it
         if self.client:
             self._client = self.client[0]
         self._ends_s = self.loop.time() + HEAD_S
@@ -92,7 +111,7 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
     def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's own ends the connection at once
         """Say whether something is left to answer (rule 6); with TLS both sides end at the same time."""
         self._is_ended = True
-        return self.scheme == "http" and self._is_under_way()
+        return self.scheme == "http" and not self._outgoing.closing and (self._is_under_way() or self._is_sliced)
 
     def _is_under_way(self) -> bool:
         """Whether a request that has come whole is being answered."""
@@ -101,29 +120,79 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
 
     def _end_if_answered(self) -> None:
         """End the connection of a client that ended its side, once all that came whole was answered."""
-        if self._is_ended and not self._is_under_way():
-            self.transport.close()
+        if self._is_ended and not self._is_under_way() and not self._is_sliced:
+            self._outgoing.end()
 
     def on_response_complete(self) -> None:
         """Go on after one of h11's answers, or end the connection."""
-        super().on_response_complete()
+        self.server_state.total_requests += 1
+        if not self._outgoing.is_closing():
+            self._ends_s = self.loop.time() + self.timeout_keep_alive
+            self._go_on_reading()
         self._end_if_answered()
+
+    def _go_on_reading(self) -> None:
+        """Read what has come after a request that was answered, unless the client leaves much unread (rule 2)."""
+        if self.flow.write_paused or self._is_waiting or self._is_sliced or self._outgoing.is_closing():
+            return
+        conn, data = self.conn, b""
+        if conn.our_state is h11.DONE and conn.their_state is h11.DONE:
+            data = conn.trailing_data[0]
+            if data:
+                self.conn = h11.Connection(h11.SERVER, MAX_HEADER_BYTES)
+            else:
+                conn.start_next_cycle()
+        if self._begun is None:
+            data += self._held
+            self._held = bytearray()
+        self.flow.resume_reading()
+        if data:
+            self.data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End a connection."""
         if self._watch is not None:
             self._watch.cancel()
+        self._outgoing.closing = True
+        self._unread.discard(self._outgoing)
         self._begun, self._held, self._heads = None, bytearray(), ()
-        self._unset_keepalive_if_required()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Note that much waits for the client."""
+        super().pause_writing()
+        self._unread.add(self._outgoing)
+
+    def resume_writing(self) -> None:
+        """Go on, as the client has read."""
+        super().resume_writing()
+        self._unread.discard(self._outgoing)
+        if not self._is_under_way():
+            self._go_on_reading()
 
     def _look(self) -> None:
         """End the connection when its time has come, or look again later (rule 3)."""
-        now_s = self.loop.time()
+        now_s, outgoing = self.loop.time(), self._outgoing
+        if outgoing.is_stuck(now_s):
+            outgoing.abort()
+            return
         if now_s >= self._ends_s:
-            self.timeout_keep_alive_handler()
-        else:
-            self._watch = self.loop.call_at(min(self._ends_s, now_s + HEAD_S), self._look)
+            self._ends_s = inf
+            if self._is_body_to_come():
+                self._refuse(408, f"the body did not go on by {BODY_BYTES} bytes within {BODY_S:g} s")
+            elif not outgoing.is_closing():
+                outgoing.end()
+        self._watch = self.loop.call_at(min(self._ends_s, now_s + HEAD_S), self._look)
+
+    def _is_body_to_come(self) -> bool:
+        return self._begun is not None or self.conn.their_state is h11.SEND_BODY
+
+    def _note_body(self, size_bytes: int) -> None:
+        """Note that more of a body came, or that one began (rule 3)."""
+        self._body_bytes -= size_bytes
+        if self._body_bytes <= 0:
+            self._body_bytes = BODY_BYTES
+            self._ends_s = self.loop.time() + BODY_S
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return where to receive (rule 5)."""
@@ -131,19 +200,31 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Take what was received."""
-        self.data_received(bytes(self._received[:nbytes]))
+        try:
+            self.data_received(bytes(self._received[:nbytes]))
+        except Exception as bug:
+            note_bug(getattr(self.app, "log", None), bug, "a connection was ended")
+            self._outgoing.abort()
 
     def data_received(self, data: bytes) -> None:
         """Answer a plain request at once, and let h11 read anything else."""
-        if self.transport.is_closing():
-            return  # TLS may still hand on what came before its end
-        if self._is_waiting:
+        if self._outgoing.is_closing() or self.conn.their_state in _LAST:
+            return  # rule 7; TLS may still hand on what came before its end
+        if self._is_waiting or self._is_sliced or self.flow.write_paused:
             self._held += data
             self.flow.pause_reading()
         elif self._begun is not None:
             self._go_on(self._begun, data)
-        elif self._is_usual and self._is_between_requests() and (asked := read_plain(data, self._heads)) is not None:
-            self._take(asked, data)
+        elif self._is_usual and self._is_between_requests():
+            if data[0] < 32:
+                data = data.lstrip(b"\r\n")
+                if not data:
+                    return
+            asked = read_plain(data, self._heads)
+            if asked is not None:
+                self._take(asked, data)
+            else:
+                self._let_h11_read(data)
         else:
             self._let_h11_read(data)
 
@@ -155,7 +236,8 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
         missing = head.length - len(asked.content)
         if missing:
             self._begun, self._held, self._needed_bytes = asked, bytearray(data), len(data) + missing
-            self._ends_s = self.loop.time() + HEAD_S
+            self._body_bytes = 0
+            self._note_body(0)
         else:
             self._answer(asked, asked.content)
 
@@ -164,6 +246,7 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
         held = self._held
         held += data
         if len(held) < self._needed_bytes:
+            self._note_body(len(data))
             return
         self._begun, self._held = None, bytearray()
         if len(held) == self._needed_bytes:
@@ -172,21 +255,55 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
             self._let_h11_read(bytes(held))
 
     def _let_h11_read(self, data: bytes) -> None:
+        """Let h11 read a slice of what came, and the rest in later turns (rule 5)."""
         self._is_mixed = True
+        conn = self.conn
+        before = conn.their_state
+        if before is h11.IDLE and _is_odd_head(conn.trailing_data[0], data):
+            self._refuse(400, "Content-Length: expected one number")
+            return
+        if len(data) > SLICE_BYTES and not self._has_length():
+            self._is_sliced, self._held = True, bytearray(data[SLICE_BYTES:])
+            data = data[:SLICE_BYTES]
+            self.loop.call_soon(self._read_next_slice)
         super().data_received(data)
-        if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
+        if self.conn.their_state is h11.SEND_BODY:
+            if before is not h11.SEND_BODY:
+                self._body_bytes = 0
+            self._note_body(len(data))
+        elif self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
             self._ends_s = min(self._ends_s, self.loop.time() + HEAD_S)  # a piece more does not lengthen it
-        else:
-            self._ends_s = inf  # the application and h11's own timer look after it
+        elif self._is_under_way():
+            self._ends_s = inf  # the application looks after it
+
+    def _has_length(self) -> bool:
+        """Whether h11 reads a body of known length: it is one piece, however long."""
+        in_body = self.conn.their_state is h11.SEND_BODY
+        return in_body and not any(name == b"transfer-encoding" for name, _ in self.headers)
+
+    def _read_next_slice(self) -> None:
+        self._is_sliced = False
+        data, self._held = bytes(self._held), bytearray()
+        if self._outgoing.is_closing():
+            return
+        try:
+            if data:
+                self.data_received(data)
+        except Exception as bug:
+            note_bug(getattr(self.app, "log", None), bug, "a connection was ended")
+            self._outgoing.abort()
+            return
+        if not (self._is_sliced or self._is_waiting or self.flow.write_paused or self.conn.their_state is h11.DONE):
+            self.flow.resume_reading()
+        self._end_if_answered()
 
     def _is_between_requests(self) -> bool:
         if self._is_mixed:
             conn = self.conn  # whose states are idle only when all that it read was answered
             if conn.our_state is not h11.IDLE or conn.their_state is not h11.IDLE or conn.trailing_data != (b"", False):
                 return False
-            self._unset_keepalive_if_required()
             self._is_mixed = False
-        return not self.flow.write_paused
+        return True
 
     def _keep(self, head: PlainHead) -> None:
         """Keep a short head for the requests to come (rule 4)."""
@@ -194,62 +311,77 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
             self._heads = (head, *self._heads)[:MAX_KEPT_HEADS]
 
     def _answer(self, asked: PlainRequest, content: bytes) -> None:
-        if self._app is None:
-            self._ends_s, self._is_waiting = inf, True
-            task = self.loop.create_task(self._answer_later(asked, content))
-            self.tasks.add(task)
-            task.add_done_callback(self.tasks.discard)
+        answer: Answer | None = None
+        if self._app is not None:
+            try:
+                answer = self._app.answer(asked.method, asked.target, asked.head.named, content, self._client)
+            except Exception as bug:
+                note_bug(self._app.log, bug)
+                answer, self._closes = FAILED, True
+        if answer is not None:
+            self._send(asked, answer)
             return
-        answer = self._app.answer(asked.method, asked.target, asked.head.named, content, self._client)
-        self.transport.write(self._written(answer))
-        self._ends_s = self.loop.time() + self.timeout_keep_alive
+        self._ends_s, self._is_waiting = inf, True
+        task = self.loop.create_task(self._answer_later(asked, content))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
 
     async def _answer_later(self, asked: PlainRequest, content: bytes) -> None:
         """Answer when the application does, then go on with what has come meanwhile."""
-        assert self._later is not None
-        assert self.server is not None
-        port = self.server[1] or 0
+        app: Any = self._app or self._later
+        answering: Callable[..., Awaitable[Answer]] = app.answer_later if self._app is not None else app.answer
+        port = (self.server[1] if self.server is not None else 0) or 0
         try:
-            answer = await self._later.answer(asked.method, asked.target, asked.head.named, content, self._client, port)
+            answer = await answering(asked.method, asked.target, asked.head.named, content, self._client, port)
         except (Exception, asyncio.CancelledError) as bug:  # the second when the server waits no longer
-            self.logger.error("Exception in ASGI application\n", exc_info=bug)
+            note_bug(app.log, bug)
             answer, self._closes = FAILED, True
         self._is_waiting = False
-        if self.transport.is_closing():
-            return
-        self.transport.write(self._written(answer))
+        if not self._outgoing.is_closing():
+            self._send(asked, answer)
+            self._go_on_reading()
+            self._end_if_answered()
+
+    def _send(self, asked: PlainRequest, answer: Answer) -> None:
+        self._outgoing.write(self._answers.written(answer, self.server_state.default_headers, asked.is_old))
         self._ends_s = self.loop.time() + self.timeout_keep_alive
         if self._closes:
-            self.transport.close()
-            return
-        data, self._held = bytes(self._held), bytearray()
-        self.flow.resume_reading()
-        if data:
-            self.data_received(data)
-        self._end_if_answered()
+            self._outgoing.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what h11 cannot read; a request that is being carried out is answered all the same (rule 7)."""
+        if self._is_under_way():
+            self.cycle.keep_alive = False
+        else:
+            self._refuse(400, msg)
+
+    def _refuse(self, status: int, why: str) -> None:
+        """Answer what has not come whole, and end the connection."""
+        cycle, conn = self.cycle, self.conn
+        self._begun, self._held = None, bytearray()
+        if cycle is not None and not cycle.response_complete:
+            cycle.disconnected = True
+            cycle.message_event.set()
+        if conn.our_state in (h11.IDLE, h11.SEND_RESPONSE) and not self._outgoing.is_closing():
+            headers = {"Content-Type": "text/plain; charset=utf-8", "Connection": "close"}
+            refusal = Answer(status, headers, why.encode())
+            self._outgoing.write(self._answers.written(refusal, self.server_state.default_headers))
+        self._outgoing.close()
 
     def shutdown(self) -> None:
         """Let the server stop: at once, or after the answer that is waited for."""
         if self._is_waiting:
             self._closes = True
+        elif self._is_under_way():
+            self.cycle.keep_alive = False
         else:
-            super().shutdown()
-
-    def _written(self, answer: Answer) -> bytes:
-        status, headers, content = answer
-        dated = self.server_state.default_headers  # another list each second
-        if dated is not self._dated:
-            self._dated, self._date = dated, b"".join([b"%b: %b\r\n" % header for header in dated])
-            self._usual_begin = _begin_of(200, self._date, _USUAL)
-        if status == 200 and headers == _USUAL:
-            return b"%bcontent-length: %d\r\n\r\n%b" % (self._usual_begin, len(content), content)
-        begin = _begin_of(status, self._date, headers)
-        if status == NO_CONTENT:
-            return b"%b\r\n" % begin
-        return b"%bcontent-length: %d\r\n\r\n%b" % (begin, len(content), content)
+            self._outgoing.end()
 
 
-def _begin_of(status: int, date: bytes, headers: dict[str, str]) -> bytes:
-    """Return an answer's lines before that of its length."""
-    lines = "".join([f"{name.lower()}: {value}\r\n" for name, value in headers.items()])
-    return b"%b%b%b" % (_STATUS_LINES.get(status) or b"HTTP/1.1 %d \r\n" % status, date, lines.encode("latin-1"))
+def _is_odd_head(before: bytes, data: bytes) -> bool:
+    """Whether header lines that end in ``data`` give several lengths."""
+    if b"\n" not in data:
+        return False
+    whole = before + data
+    end = _HEAD_END.search(whole, max(len(before) - 3, 0))
+    return end is not None and _LENGTHS.search(whole, 0, end.start()) is not None

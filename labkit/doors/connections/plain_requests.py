@@ -2,8 +2,8 @@
 
 1. A request is plain when it comes alone, its lines in one piece, to the API, with a length or without a body, and its
    lines are of the strictest form: one space, one colon, no folded line, no control character, no header twice that
-   frames the message, no transfer coding, expectation or upgrade.  It is a subset of what h11 takes, so both mean the
-   same.
+   frames the message, no transfer coding, expectation or upgrade; one of HTTP/1.0 keeps its connection.  It is a subset
+   of what h11 takes, so both mean the same.
 2. Header lines that were read before are compared byte by byte, and are not read again.
 """
 
@@ -13,10 +13,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from labkit.doors.request_heads import is_host
+
 MAX_HEAD_BYTES, MAX_CONTENT_BYTES = 16_384, 65_536
 
 _METHODS = {name.encode(): name for name in ("GET", "LIST", "POST", "PUT", "PATCH", "DELETE")}
-_REQUEST_LINE = re.compile(rb"(" + b"|".join(_METHODS) + rb") (/v1/[!-~]*) HTTP/1\.1\r\n")
+_REQUEST_LINE = re.compile(rb"(" + b"|".join(_METHODS) + rb") (/v1/[!-~]*) HTTP/1\.([01])\r\n")
 _HEADER = re.compile(rb"([\w!#$%&'*+.^`|~-]+):[ \t]*([!-~](?:[ -~\t]*[!-~])?|)[ \t]*\r\n")
 _END = b"\r\n\r\n"
 _FRAMING = frozenset((b"transfer-encoding", b"expect", b"upgrade", b"te", b"trailer", b"connection"))
@@ -55,18 +57,21 @@ def read_head(lines: bytes) -> PlainHead | None:
                 return None
             length = int(value)
         elif name == b"host":
+            if not is_host(value):
+                return None
             hosts += 1
         named.setdefault(name.decode("ascii"), value)
     return PlainHead(lines, named, max(length, 0)) if hosts == 1 else None
 
 
 class PlainRequest(NamedTuple):
-    """A request that was read: method, path and query, header lines, and the body."""
+    """A request that was read: method, path and query, header lines, the body, and whether it is HTTP/1.0."""
 
     method: str
     target: str
     head: PlainHead
     content: bytes
+    is_old: bool = False
 
     def __repr__(self) -> str:
         return f"PlainRequest({self.method} {self.target.partition('?')[0]})"  # its body carries secrets
@@ -93,5 +98,7 @@ def read_plain(data: bytes, known: Sequence[PlainHead] = ()) -> PlainRequest | N
         head = found
     if end > MAX_HEAD_BYTES or len(data) - end > head.length or head.length > MAX_CONTENT_BYTES:
         return None
-    method, target = line.groups()
-    return PlainRequest(_METHODS[method], target.decode(), head, data[end:])
+    method, target, version = line.groups()
+    if version == b"0" and "connection" not in head.named:
+        return None  # it ends the connection
+    return PlainRequest(_METHODS[method], target.decode(), head, data[end:], version == b"0")

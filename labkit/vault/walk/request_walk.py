@@ -44,6 +44,8 @@ from labkit.vault.walk import request_answer, request_route
 
 CAPABILITIES = {"read": READ, "list": LIST, "patch": PATCH, "delete": DELETE}
 
+_KINDS = {kind.status: kind for kind in (Forbidden, TooLarge, Unavailable)}
+
 MAX_CACHED_CALLERS = 8_192
 
 READ_CLOSELY = frozenset(("x-vault-token", "x-vault-wrap-ttl"))
@@ -79,8 +81,8 @@ def check_request(ctx: Context) -> Response | None:
 def _unreadable(body: Any) -> ServiceError:
     if type(body) is not Unreadable:
         return BadRequest("failed to decode JSON input: the body is not an object")
-    kind = TooLarge if body.status == TooLarge.status else BadRequest
-    return kind(f"failed to decode JSON input: {body.why}")
+    kind = _KINDS.get(body.status, BadRequest)
+    return kind(body.why if body.is_whole else f"failed to decode JSON input: {body.why}")
 
 
 def read_headers(ctx: Context) -> None:
@@ -175,7 +177,7 @@ def authenticate(ctx: Context) -> None:
         from labkit.vault import wrapping
 
         text = wrapping.token_of(ctx, text)
-    caller = _caller(ctx, text)
+    caller = caller_of(ctx, text)
     if caller is None or caller.token.uses < 0:
         if "invalid_token_is_400" in flags:
             from labkit.vault import wrapping
@@ -189,7 +191,7 @@ def authenticate(ctx: Context) -> None:
         tokens.reach(ctx, caller, anywhere="invalid_token_is_400" in flags)
 
 
-def _caller(ctx: Context, text: str) -> Caller | None:
+def caller_of(ctx: Context, text: str) -> Caller | None:
     """Return the caller of a token, through a memo valid until the store counts a deciding write (R21)."""
     callers, digest = ctx.core.caches.callers, token_record.digest_of(text)
     if not ctx.is_taped:

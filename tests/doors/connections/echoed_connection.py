@@ -11,8 +11,8 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from labkit.doors.asgi import App, HttpApp, LaterApp, target_of
+from labkit.doors.connections.plain_connection import PlainConnection, SharedParts
 from labkit.doors.http_exchange import Answer, HttpExchange, first_of_each
-from labkit.doors.plain_connection import PlainConnection, receive_buffer
 from labkit.doors.server_thread import KEEP_ALIVE_S
 from labkit.service.message import Response, respond
 
@@ -69,6 +69,18 @@ class Wire(asyncio.Transport):
         """Remember the end."""
         self.closed = True
 
+    def abort(self) -> None:
+        """Remember the end."""
+        self.closed = True
+
+    def can_write_eof(self) -> bool:
+        """Whether one side only can be ended."""
+        return False
+
+    def get_write_buffer_size(self) -> int:
+        """Say that all was taken."""
+        return 0
+
     def is_closing(self) -> bool:
         """Whether it was closed."""
         return self.closed
@@ -120,7 +132,7 @@ def connection(loop: Any = None, app: HttpApp | None = None) -> tuple[PlainConne
     config = uvicorn.Config(app or App(Echo()), timeout_keep_alive=KEEP_ALIVE_S, **given)
     config.load()
     protocol, wire = (
-        PlainConnection(receive_buffer(), config=config, server_state=ServerState(), app_state={}, _loop=loop),
+        PlainConnection(SharedParts(), config=config, server_state=ServerState(), app_state={}, _loop=loop),
         Wire(),
     )
     protocol.connection_made(wire)

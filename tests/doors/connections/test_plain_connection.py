@@ -16,10 +16,20 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from labkit import Lab, Vault
-from labkit.doors import plain_requests
 from labkit.doors.asgi import App
-from labkit.doors.plain_connection import HEAD_S, RECEIVED_BYTES
-from tests.doors.echoed_connection import ASKED, TURNS, LaterEcho, Timers, answers_to, asking, connection, echoed
+from labkit.doors.connections import plain_requests
+from labkit.doors.connections.plain_connection import BODY_BYTES, BODY_S, HEAD_S, RECEIVED_BYTES, SLICE_BYTES
+from labkit.doors.server import ServedDoor
+from tests.doors.connections.echoed_connection import (
+    ASKED,
+    TURNS,
+    LaterEcho,
+    Timers,
+    answers_to,
+    asking,
+    connection,
+    echoed,
+)
 from tests.examples import examples
 
 
@@ -52,7 +62,7 @@ def test_a_connection_goes_from_one_to_the_other_and_back(vault: Vault, url: str
     host = urlsplit(url)
     token = b"X-Vault-Token: " + vault.root_token.encode() + b"\r\n"
     body = b'{"data": {"n": 1}}'
-    head = b"POST /v1/secret/data/app HTTP/1.1\r\nHost: a\r\n" + token
+    head = b"POST /v1/secret/data/app HTTP/1.1\r\nHost: localhost\r\n" + token
     plain = head + b"Content-Length: %d\r\n\r\n" % len(body) + body
     chunked = head + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
     with socket.create_connection((host.hostname, host.port), timeout=10) as line:
@@ -69,7 +79,7 @@ def test_a_connection_goes_from_one_to_the_other_and_back(vault: Vault, url: str
                 answer += piece
             assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
             assert answer.count(b"HTTP/1.1") == 1
-        line.sendall(b"DELETE /v1/secret/data/app HTTP/1.1\r\nHost: a\r\n" + token + b"\r\n")
+        line.sendall(b"DELETE /v1/secret/data/app HTTP/1.1\r\nHost: localhost\r\n" + token + b"\r\n")
         gone = line.recv(65_536)
     assert gone.startswith(b"HTTP/1.1 204 No Content\r\n")
     assert b"content-length" not in gone
@@ -80,7 +90,7 @@ def test_both_ways_answer_with_the_same_headers(vault: Vault, url: str) -> None:
     host, answers = urlsplit(url), []
     for extra in (b"", b"TE: trailers\r\n"):  # the second is h11's
         with socket.create_connection((host.hostname, host.port), timeout=10) as line:
-            line.sendall(b"GET /v1/sys/health HTTP/1.1\r\nHost: a\r\n" + extra + b"\r\n")
+            line.sendall(b"GET /v1/sys/health HTTP/1.1\r\nHost: localhost\r\n" + extra + b"\r\n")
             head = line.recv(65_536).partition(b"\r\n\r\n")[0].split(b"\r\n")
         answers.append([text for text in head if not text.startswith(b"date: ")])
         assert len(answers[-1]) == len(head) - 1
@@ -88,10 +98,10 @@ def test_both_ways_answer_with_the_same_headers(vault: Vault, url: str) -> None:
 
 
 def test_header_lines_that_do_not_come_whole_end_the_connection(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("labkit.doors.plain_connection.HEAD_S", 0.15)
+    monkeypatch.setattr("labkit.doors.connections.plain_connection.HEAD_S", 0.15)
     with vault.serve() as url:
         host = urlsplit(url)
-        for begun in (b"", b"GET /v1/sys/health HTTP/1.1\r\nHost: a\r\nX-A: "):
+        for begun in (b"", b"GET /v1/sys/health HTTP/1.1\r\nHost: localhost\r\nX-A: "):
             with socket.create_connection((host.hostname, host.port), timeout=10) as line:
                 line.sendall(begun)
                 with suppress(ConnectionResetError):
@@ -104,7 +114,9 @@ def test_no_header_says_who_asks(vault: Vault, url: str) -> None:
     vault.post("sys/audit/file", {"type": "file", "options": {"file_path": "audit.log"}})
     for extra in (b"", b"Expect: x\r\n"):  # the second is h11's
         with socket.create_connection((host.hostname, host.port), timeout=10) as line:
-            line.sendall(b"GET /v1/sys/mounts HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.9\r\n" + extra + b"\r\n")
+            line.sendall(
+                b"GET /v1/sys/mounts HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 192.0.2.9\r\n" + extra + b"\r\n"
+            )
             assert line.recv(65_536).startswith(b"HTTP/1.1 403 ")
     assert b"192.0.2.9" not in (vault.files.read("audit.log") or b"")
 
@@ -115,7 +127,7 @@ def test_a_cluster_of_a_lab_is_asked_plainly_too(lab: Lab) -> None:
     with ServedDoor(lab["paris"]) as url:
         host = urlsplit(url)
         with socket.create_connection((host.hostname, host.port), timeout=10) as line:
-            line.sendall(b"GET /v1/sys/health HTTP/1.1\r\nHost: a\r\n\r\n")
+            line.sendall(b"GET /v1/sys/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert line.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
@@ -169,18 +181,18 @@ def test_what_belongs_to_another_request_is_not_taken_for_one() -> None:
 def test_of_two_keepers_of_time_one_is_at_work() -> None:
     """A connection goes on after its last answer, whoever wrote those before."""
 
-    async def from_one_to_the_other() -> list[bool]:
+    async def from_one_to_the_other() -> list[tuple[Any, bool]]:
         protocol, _ = connection(asyncio.get_running_loop())
         kept = []
         for request, _ in (ASKED[4], ASKED[0], ASKED[4]):
             protocol.data_received(request)
             for _ in range(TURNS):
                 await asyncio.sleep(0)
-            kept.append(protocol.timeout_keep_alive_task is not None)
+            kept.append((protocol.timeout_keep_alive_task, protocol._ends_s - protocol.loop.time() > 200))
         protocol.connection_lost(None)
         return kept
 
-    assert asyncio.run(from_one_to_the_other()) == [True, False, True]
+    assert asyncio.run(from_one_to_the_other()) == [(None, True)] * 3
 
 
 def test_a_head_is_read_once_while_it_stays_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,14 +236,15 @@ def test_no_request_makes_a_timer() -> None:
 
 
 def test_a_connection_ends_when_its_time_has_come() -> None:
-    get, body = ASKED[0][0], ASKED[5][0]
+    get, body, long = ASKED[0][0], ASKED[5][0], asking("/v1/a", "t", b"x" * 60_000)[:-59_990]
     for what, pieces, ends_s in [
         ("nothing comes", [], HEAD_S),
         ("an answer was the last", [(3.5, get)], 303.5),
         ("several were", [(3.0, get), (250.0, get)], 550.0),
-        ("a body does not come whole", [(2.0, body[:-7])], 12.0),
-        ("it comes by the byte", [(2.0, body[:-7]), (5.0, body[-7:-6]), (11.0, body[-6:-5])], 12.0),
-        ("after an answer too", [(2.0, get), (200.0, body[:-7]), (209.0, body[-7:-6])], 210.0),
+        ("a body does not come whole", [(2.0, body[:-7])], 32.0),
+        ("it comes by the byte", [(2.0, body[:-7]), (5.0, body[-7:-6]), (31.0, body[-6:-5])], 32.0),
+        ("after an answer too", [(2.0, get), (200.0, body[:-7]), (209.0, body[-7:-6])], 230.0),
+        ("it goes on, then stops", [(2.0, long), *[(2.0 + n * 25, b"x" * BODY_BYTES) for n in (1, 2)]], 82.0),
         ("lines do not come whole", [(2.0, get), (20.0, get[:40]), (29.0, get[40:41])], 30.0),
         ("the first lines do not", [(4.0, get[:40]), (9.0, get[40:41])], 10.0),
     ]:
@@ -244,9 +257,134 @@ def test_a_connection_ends_when_its_time_has_come() -> None:
         assert not wire.closed, what
         timers.pass_until(1_000.0 + ends_s + 0.01)
         assert wire.closed, what
+        assert wire.written.endswith(b"within 30 s") is any(b"POST" in piece for _, piece in pieces), what
         wire.written = b""
         protocol.data_received(get)
         assert wire.written == b"", "what comes after the end is not answered"
+
+
+@pytest.mark.parametrize(
+    "extra", [b"Transfer-Encoding: chunked", b"Content-Length: 70000", b"Expect: x\r\nContent-Length: 9"]
+)
+def test_one_rule_for_slow_bodies_whoever_reads_them(extra: bytes) -> None:
+    async def stops(pause_s: float) -> bytes:
+        loop = asyncio.get_running_loop()
+        protocol, wire = connection(loop)
+        protocol.data_received(b"POST /v1/a HTTP/1.1\r\nHost: a\r\n" + extra + b"\r\n\r\n")
+        await asyncio.sleep(0)
+        assert protocol._ends_s == pytest.approx(loop.time() + BODY_S, abs=5)
+        protocol._ends_s = loop.time() + pause_s
+        protocol._look()
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
+        protocol.connection_lost(None)
+        return wire.written
+
+    assert asyncio.run(stops(5)) == b""
+    assert asyncio.run(stops(0)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+
+
+def test_many_small_chunks_are_read_in_slices() -> None:
+    async def read_in_slices() -> tuple[int, list[Any]]:
+        protocol, wire = connection(asyncio.get_running_loop())
+        text = b'{"a": "' + b"x" * 20_000 + b'"}'
+        chunked = b"".join([b"1\r\n%c\r\n" % byte for byte in text]) + b"0\r\n\r\n"
+        head = b"POST /v1/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        protocol.data_received(head + chunked)
+        turns = 0
+        while not wire.written:
+            await asyncio.sleep(0)
+            turns += 1
+        protocol.connection_lost(None)
+        return turns, echoed(wire.written)
+
+    turns, asked = asyncio.run(read_in_slices())
+    assert turns > 100_000 // SLICE_BYTES
+    assert asked == [["POST", "/v1/a", {"a": "x" * 20_000}, None]]
+
+
+@pytest.mark.parametrize("late", [b"\r\n", b"GET /v1/b HTTP/1.1\r\nHost: a\r\n\r\n", b"\0" * 9])
+@pytest.mark.parametrize("method", [b"HEAD", b"GET", b"POST"])
+def test_after_a_request_that_ends_its_connection_nothing_more_is_read(late: bytes, method: bytes) -> None:
+    async def answer_with(turns: int) -> bytes:
+        protocol, wire = connection(asyncio.get_running_loop(), LaterEcho())
+        closing = b" /v1/a HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        protocol.data_received(method + closing)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        protocol.data_received(late)
+        while not wire.closed:
+            await asyncio.sleep(0)
+        protocol.connection_lost(None)
+        return wire.written
+
+    for turns in range(TURNS):
+        written = asyncio.run(answer_with(turns))
+        assert written.startswith(b"HTTP/1.1 200 OK\r\n")
+        assert written.count(b"HTTP/1.1") == 1
+
+
+def test_a_request_that_came_whole_is_answered_whatever_follows() -> None:
+    async def answers() -> bytes:
+        protocol, wire = connection(asyncio.get_running_loop(), LaterEcho())
+        protocol.data_received(asking("/v1/a", "t", b'{"n": 1}', chunked=True) + b"\0\0")
+        while not wire.closed:
+            await asyncio.sleep(0)
+        protocol.connection_lost(None)
+        return wire.written
+
+    first, status, second = asyncio.run(answers()).partition(b"HTTP/1.1 400 Bad Request\r\n")
+    assert echoed(first) == [["POST", "/v1/a", {"n": 1}, "t"]]
+    assert status
+    assert second.endswith(b"Invalid HTTP request received.")
+
+
+def test_empty_lines_between_requests_are_passed_over() -> None:
+    pieces = [ASKED[5][0] + b"\r\n", b"\r\n", ASKED[7][0] + b"\r\n" + ASKED[0][0], b"\r\n\r\n" + ASKED[4][0]]
+    for turns in (0, 3, TURNS):
+        found = asyncio.run(answers_to(pieces, 4, turns=turns))
+        assert found == [ASKED[number][1] for number in (5, 7, 0, 4)]
+
+
+def test_a_client_of_http_1_0_keeps_its_connection_when_it_says_so() -> None:
+    protocol, wire = connection(Timers())
+    protocol.data_received(b"GET /v1/a HTTP/1.0\r\nHost: a\r\nConnection: Keep-Alive\r\n\r\n")
+
+    assert not wire.closed
+    assert b"\r\nconnection: keep-alive\r\n" in wire.written
+    assert echoed(wire.written) == [["GET", "/v1/a", None, None]]
+
+
+@pytest.mark.parametrize("lengths", [b"2, 2", b"2,2", b"2 ,\t2"])
+def test_several_lengths_are_refused_though_they_are_equal(lengths: bytes) -> None:
+    head = b"POST /v1/a HTTP/1.1\r\nHost: a\r\nContent-Length: " + lengths + b"\r\n\r\n{}"
+    for cut in (len(head), 40, len(head) - 4):
+        protocol, wire = connection(Timers())
+        for piece in (head[:cut], head[cut:]):
+            if piece:
+                protocol.data_received(piece)
+        assert wire.written.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+        assert wire.closed
+
+
+def test_a_bug_is_one_500_and_one_line_without_what_the_request_carried(capsys: pytest.CaptureFixture[str]) -> None:
+    class Broken:
+        def request(self, method: str, path: str, body: Any = None, headers: Any = None) -> Any:
+            raise KeyError(str(body))
+
+    for extra in (b"", b"Expect: x\r\n"):
+        with ServedDoor(Broken()) as address:
+            host = urlsplit(address)
+            with socket.create_connection((host.hostname, host.port), timeout=10) as line:
+                line.sendall(asking("/v1/TOKMARK", "TOKMARK", b'{"a": "BODYMARK"}', extra))
+                received = b""
+                while piece := line.recv(65_536):
+                    received += piece
+        assert received.count(b"HTTP/1.1 500 Internal Server Error\r\n") == 1
+        assert b"connection: close" in received
+        (said,) = capsys.readouterr().err.splitlines()
+        assert said.startswith("a bug: a request was answered with 500: KeyError at ")
+        assert "MARK" not in said
 
 
 def test_the_date_of_an_answer_is_the_servers_at_that_time() -> None:
@@ -307,7 +445,7 @@ def test_an_answer_may_take_longer_than_header_lines(monkeypatch: pytest.MonkeyP
         assert (echoed(wire.written), wire.closed) == ([ASKED[0][1]], False)
         protocol.connection_lost(None)
 
-    monkeypatch.setattr("labkit.doors.plain_connection.HEAD_S", 0)
+    monkeypatch.setattr("labkit.doors.connections.plain_connection.HEAD_S", 0)
     asyncio.run(slowly())
 
 
@@ -394,7 +532,7 @@ def test_what_comes_in_many_pieces_is_not_mixed_up_with_what_others_send(vault: 
     """All connections are received into the same memory."""
     host, size = urlsplit(url), 3 * RECEIVED_BYTES
     body = b'{"data": {"a": "%b"}}' % (b"a" * size)
-    head = f"POST /v1/secret/data/app HTTP/1.1\r\nHost: a\r\nX-Vault-Token: {vault.root_token}\r\n"
+    head = f"POST /v1/secret/data/app HTTP/1.1\r\nHost: localhost\r\nX-Vault-Token: {vault.root_token}\r\n"
     content = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
     with (
         socket.create_connection((host.hostname, host.port), timeout=10) as long,
@@ -402,7 +540,7 @@ def test_what_comes_in_many_pieces_is_not_mixed_up_with_what_others_send(vault: 
     ):
         for place in range(0, len(content), 200_000):
             long.sendall(content[place : place + 200_000])
-            other.sendall(b"GET /v1/sys/health HTTP/1.1\r\nHost: b\r\nX-B: %b\r\n\r\n" % (b"b" * 9_000))
+            other.sendall(b"GET /v1/sys/health HTTP/1.1\r\nHost: localhost\r\nX-B: %b\r\n\r\n" % (b"b" * 9_000))
             assert other.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\n")
         assert long.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\n")
     assert vault.get("secret/data/app").data["data"] == {"a": "a" * size}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from labkit.doors.connections.plain_requests import MAX_HEAD_BYTES, PlainRequest, read_plain
 from labkit.doors.http_exchange import first_of_each
-from labkit.doors.plain_requests import MAX_HEAD_BYTES, PlainRequest, read_plain
 from tests.examples import examples
 
 GET = b"GET /v1/secret/data/app?version=1 HTTP/1.1\r\nHost: labkit\r\nX-Vault-Token: t\r\n\r\n"

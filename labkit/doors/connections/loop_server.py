@@ -1,0 +1,76 @@
+"""Loop server: uvicorn's server with what it leaves open: how connections are accepted, and what goes wrong there.
+
+1. One connection is accepted a turn.  When the process has no descriptors left accepting stops, and is tried again each
+   second; one line a minute says so.
+2. A TLS handshake that takes longer than ``BODY_S`` seconds ends its connection.
+3. What goes wrong in the loop is one line without contents.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import sys
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+
+from labkit.doors.bugs import Log, note, note_bug
+from labkit.doors.connections.plain_connection import BODY_S, PlainConnection, SharedParts
+
+if TYPE_CHECKING:
+    import socket
+
+QUIET_S = 60.0
+_NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+class LoopServer(uvicorn.Server):
+    """The server of one application on sockets that listen already, with room for ``backlog`` connections each."""
+
+    def __init__(self, config: uvicorn.Config, backlog: int, log: Log | None) -> None:
+        super().__init__(config)
+        self._backlog, self._log, self._shared = backlog, log, SharedParts()
+        self._quiet_until_s = 0.0
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept connections."""
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._note)
+        await self.lifespan.startup()
+        if self.lifespan.should_exit:
+            sys.exit(3)  # as uvicorn's own
+        self.servers = []
+        config = self.config
+        patience_s = BODY_S if config.ssl else None
+
+        def connection() -> PlainConnection:
+            return PlainConnection(
+                self._shared, config=config, server_state=self.server_state, app_state=self.lifespan.state
+            )
+
+        for listener in sockets or ():
+            # the backlog is also how often a turn of the loop tries to accept, and fails (rule 1)
+            server = await loop.create_server(
+                connection, sock=listener, ssl=config.ssl, backlog=1, ssl_handshake_timeout=patience_s
+            )
+            listener.listen(self._backlog)
+            self.servers.append(server)
+        self.started = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop; who has not read answers until the end of uvicorn's patience does not get them."""
+        await super().shutdown(sockets)
+        for connection in [*self.server_state.connections]:
+            connection.transport.abort()  # type: ignore[union-attr]  # all are plain connections
+        await asyncio.sleep(0)
+
+    def _note(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Note what went wrong in the loop (rules 1 and 3)."""
+        problem = context.get("exception")
+        if isinstance(problem, OSError) and problem.errno in _NO_DESCRIPTORS:
+            if loop.time() >= self._quiet_until_s:
+                self._quiet_until_s = loop.time() + QUIET_S
+                note(self._log, f"no connection can be accepted for now: {problem.strerror}")
+        elif not isinstance(problem, ConnectionError | TimeoutError):
+            note_bug(self._log, problem, "in the server's loop")

@@ -1,0 +1,95 @@
+"""Outgoing: what a server has written to its connections and clients have not taken yet.
+
+1. A connection that takes no bytes for ``UNREAD_S`` seconds is aborted, whatever else it does.
+2. All connections of a server hold at most ``MAX_UNREAD_BYTES`` of unread answers; above that those that have waited
+   longest are aborted, but never the last one left.
+3. A connection that ends after an answer ends its own side first, and takes no notice of what still comes for
+   ``LINGER_S`` seconds: bytes that nobody reads would make the system take the answer back (RFC 9112 §9.6).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+UNREAD_S = 30.0
+MAX_UNREAD_BYTES = 67_108_864
+LINGER_S = 0.5
+
+
+class Outgoing:
+    """The transport of one connection, as what writes answers sees it."""
+
+    __slots__ = ("_loop", "_since_s", "_size", "_transport", "closing", "write")
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self.write = transport.write
+        self.closing = False
+        self._size, self._since_s = 0, 0.0  # what was unread at the last look, and since when
+
+    def __repr__(self) -> str:
+        return f"Outgoing({self.unread_bytes} bytes unread)"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    @property
+    def unread_bytes(self) -> int:
+        """How much waits for the client."""
+        return self._transport.get_write_buffer_size()
+
+    def is_closing(self) -> bool:
+        """Whether nothing more is read or written."""
+        return self.closing or self._transport.is_closing()
+
+    def close(self) -> None:
+        """End the connection after what was written (rule 3)."""
+        if self.closing or self._transport.is_closing():
+            return
+        self.closing = True
+        if not self._transport.can_write_eof():
+            self._transport.close()
+            return
+        self._transport.write_eof()
+        self._transport.resume_reading()
+        self._loop.call_later(LINGER_S, self._transport.close)
+
+    def end(self) -> None:
+        """End the connection at once, after what was written."""
+        self.closing = True
+        self._transport.close()
+
+    def is_stuck(self, now_s: float) -> bool:
+        """Whether the client has taken nothing for too long, as far as repeated looks can tell (rule 1)."""
+        size = self.unread_bytes
+        if size == 0 or size != self._size:
+            self._size, self._since_s = size, now_s
+            return False
+        return now_s - self._since_s >= UNREAD_S
+
+
+class UnreadAnswers:
+    """The connections of a server whose clients read slowly, those that have waited longest first."""
+
+    __slots__ = ("_slow",)
+
+    def __init__(self) -> None:
+        self._slow: dict[Outgoing, None] = {}
+
+    def __repr__(self) -> str:
+        return f"UnreadAnswers({len(self._slow)} connections)"
+
+    def add(self, outgoing: Outgoing) -> None:
+        """Note a connection on which much waits, and make room for it (rule 2)."""
+        self._slow[outgoing] = None
+        unread = sum([other.unread_bytes for other in self._slow])
+        while unread > MAX_UNREAD_BYTES and len(self._slow) > 1:
+            oldest = next(iter(self._slow))
+            unread -= oldest.unread_bytes
+            del self._slow[oldest]
+            oldest.abort()
+
+    def discard(self, outgoing: Outgoing) -> None:
+        """Forget a connection that has taken its answers, or ended."""
+        self._slow.pop(outgoing, None)

@@ -1,0 +1,123 @@
+"""Outgoing: who reads nothing is cut off, and answers that nobody reads take a bounded place."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from labkit import Vault
+from labkit.doors.connections import outgoing
+from labkit.doors.connections.outgoing import LINGER_S, UNREAD_S, Outgoing, UnreadAnswers
+from tests.doors.connections.echoed_connection import Timers, Wire, connection
+
+
+class Slow(Wire):
+    """A connection whose client reads as slowly as a test says."""
+
+    def __init__(self, unread: int = 0) -> None:
+        super().__init__()
+        self.unread, self.halves = unread, 0
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def write_eof(self) -> None:
+        self.halves += 1
+
+
+def test_who_takes_nothing_for_too_long_is_stuck() -> None:
+    wire = Slow(100)
+    end = Outgoing(wire, Timers())  # type: ignore[arg-type]  # as far as it is used
+
+    assert [end.is_stuck(now_s) for now_s in (0.0, 10.0, UNREAD_S - 1)] == [False] * 3
+    assert end.is_stuck(UNREAD_S)
+    wire.unread = 99
+    assert not end.is_stuck(UNREAD_S)
+    assert not end.is_stuck(2 * UNREAD_S - 1)
+    assert end.is_stuck(2 * UNREAD_S)
+    wire.unread = 0
+    assert not end.is_stuck(9 * UNREAD_S)
+
+
+def test_a_connection_looks_at_what_is_unread() -> None:
+    timers = Timers()
+    protocol, _ = connection(timers)
+    wire = Slow(5)
+    protocol.connection_made(wire)
+    protocol.data_received(b"GET /v1/a HTTP/1.1\r\nHost: a\r\n\r\n")
+    timers.pass_until(1_000.0 + UNREAD_S)
+    assert not wire.closed
+    timers.pass_until(1_000.0 + UNREAD_S + 11)
+    assert wire.closed
+
+
+def test_an_end_after_an_answer_lets_the_client_read_it() -> None:
+    timers, wire = Timers(), Slow()
+    end = Outgoing(wire, timers)  # type: ignore[arg-type]  # as far as it is used
+    end.close()
+    end.close()
+
+    assert (wire.halves, wire.closed, end.is_closing()) == (1, False, True)
+    timers.pass_until(1_000.0 + LINGER_S)
+    assert wire.closed
+
+
+def test_of_unread_answers_the_oldest_go() -> None:
+    ends, wires, unread = [], [Slow(30 << 20) for _ in range(5)], UnreadAnswers()
+    for wire in wires:
+        ends.append(Outgoing(wire, Timers()))  # type: ignore[arg-type]  # as far as it is used
+        unread.add(ends[-1])
+
+    assert [wire.closed for wire in wires] == [True, True, True, False, False]
+    unread.discard(ends[3])
+    unread.discard(ends[3])
+    alone = Slow(900 << 20)
+    unread.add(Outgoing(alone, Timers()))  # type: ignore[arg-type]  # as far as it is used
+    assert (wires[4].closed, alone.closed) == (True, False)
+
+
+@pytest.fixture
+def url(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setattr(outgoing, "MAX_UNREAD_BYTES", 12_000_000)
+    with vault.serve() as address:
+        yield address
+
+
+def test_a_server_keeps_few_answers_that_nobody_reads(vault: Vault, url: str) -> None:
+    vault.post("secret/data/long", {"data": {"text": "x" * 8_000_000}})
+    asking = f"GET /v1/secret/data/long HTTP/1.1\r\nHost: localhost\r\nX-Vault-Token: {vault.root_token}\r\n\r\n"
+    address = urlsplit(url)
+    lines: list[Any] = []
+    for _ in range(8):
+        line = socket.socket()
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        line.connect((address.hostname, address.port))
+        line.sendall(asking.encode() * 2)
+        lines.append(line)
+        time.sleep(0.1)
+    ended = 0
+    for line in lines[:4]:
+        line.settimeout(5)
+        received = 0
+        try:
+            while received < 8_000_000 and (piece := line.recv(1 << 20)):
+                received += len(piece)
+        except ConnectionResetError:
+            ended += 1
+        else:
+            ended += received < 8_000_000
+    assert ended >= 3
+    newest, received = lines[-1], 0
+    newest.settimeout(10)
+    while received < 16_000_000:  # both answers
+        received += len(newest.recv(1 << 20))
+    for line in lines:
+        line.close()
