@@ -47,9 +47,6 @@ class HealthRequest(NamedTuple):
 def health(ctx: Context, asked: HealthRequest) -> Response:
     """Return the node's state; the status says it too, and HEAD has only that."""
     codes = {name: code for name, code in asked._asdict().items() if name.endswith("code")}
-    for name, code in codes.items():
-        if code is not None and not 100 <= code <= 599:
-            raise BadRequest(f"{name} is an HTTP status between 100 and 599, not {code}")
     standby_will_do, _ = _switch("standbyok", asked.standbyok), _switch("perfstandbyok", asked.perfstandbyok)
     state = node_state(ctx)
     parameter, status = CODES[state]
@@ -119,6 +116,18 @@ def leader(ctx: Context) -> dict[str, Any]:
     return {**body, "leader_address": duty.leader, "leader_cluster_address": duty.leader_cluster}
 
 
+def _to_status(sent: Any) -> int:
+    """Read a status as real servers do: decimal digits, and without a word about anything else."""
+    text = str(sent)
+    if not (text.isascii() and text.isdigit() and len(text) == 3 and 100 <= int(text) <= 599):
+        raise BadRequest
+    return int(text)
+
+
+def _code(name: str, help: str) -> fields.Field:
+    return fields.Field(name, "integer", _to_status, help)
+
+
 ROUTES = (
     Route(
         "read",
@@ -127,12 +136,12 @@ ROUTES = (
         Form(
             HealthRequest,
             (
-                fields.integer("uninitcode", "status of a node that is not initialised, in place of 501"),
-                fields.integer("sealedcode", "status of a sealed node, in place of 503"),
-                fields.integer("drsecondarycode", "status of a disaster-recovery secondary, in place of 472"),
-                fields.integer("performancestandbycode", "taken, but there are no performance standbys"),
-                fields.integer("standbycode", "status of a standby, in place of 429"),
-                fields.integer("activecode", "status of the active node, in place of 200"),
+                _code("uninitcode", "status of a node that is not initialised, in place of 501"),
+                _code("sealedcode", "status of a sealed node, in place of 503"),
+                _code("drsecondarycode", "status of a disaster-recovery secondary, in place of 472"),
+                _code("performancestandbycode", "taken, but there are no performance standbys"),
+                _code("standbycode", "status of a standby, in place of 429"),
+                _code("activecode", "status of the active node, in place of 200"),
                 fields.text("standbyok", "whether a standby answers as the active node does"),
                 fields.text("perfstandbyok", "taken, but there are no performance standbys"),
             ),

@@ -65,12 +65,14 @@ def test_a_status_that_is_none(service, query: str) -> None:
     assert service.get(f"sys/health?{query}").status == 400
 
 
-@pytest.mark.parametrize(("code", "status"), [(99, 400), (100, 100), (599, 599), (600, 400)])
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [(99, 400), (100, 100), (599, 599), (600, 400), ("0xff", 400), ("abc", 400), ("%20200", 400), ("", 400)],
+)
 def test_a_status_is_one_of_http(service, code: int, status: int) -> None:
     health = service.get(f"sys/health?activecode={code}")
     assert health.status == status
-    refusal = [f"activecode is an HTTP status between 100 and 599, not {code}"]
-    assert health.errors == (refusal if status == 400 else [])
+    assert health.errors == []
 
 
 def test_a_secondary(service) -> None:
