@@ -20,7 +20,14 @@ from json import encoder
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from labkit.service.json_counts import has_too_many_values
-from labkit.service.limits import MAX_FORM_FIELDS, MAX_REQUEST_BYTES, MAX_UNJUDGED_BYTES, MAX_VALUES
+from labkit.service.limits import (
+    LONG_NUMBER_DIGITS,
+    MAX_FORM_FIELDS,
+    MAX_LONG_NUMBERS,
+    MAX_REQUEST_BYTES,
+    MAX_UNJUDGED_BYTES,
+    MAX_VALUES,
+)
 from labkit.service.message import JSON_TYPE, Body, Request, Response, Unreadable
 
 BODY_METHODS = frozenset(("POST", "PUT", "PATCH"))
@@ -237,7 +244,7 @@ def read_body(method: str, content_type: str, content: bytes) -> Any:
     if is_large and has_too_many_values(content):
         return Unreadable(f"more than {MAX_VALUES} values; send them in several requests")
     try:
-        found = (_LARGE_DECODER if is_large else _DECODER).decode(text)
+        found = (_large_decoder() if is_large else _DECODER).decode(text)
     except RecursionError:
         return Unreadable("nested too deeply")
     except ValueError as error:
@@ -285,13 +292,27 @@ def _refuse_kind(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
-def _read_whole(text: str) -> int:
-    return int(text)
+def _large_decoder() -> json.JSONDecoder:
+    """Return what decodes one large body: few long numbers in it, as each takes long to read and to write.
+
+    That each is read here lets other threads have their turns.
+    """
+    left = MAX_LONG_NUMBERS
+
+    def read_whole(digits: str) -> int:
+        nonlocal left
+        if len(digits) > LONG_NUMBER_DIGITS:
+            left -= 1
+            if left < 0:
+                most = f"at most {MAX_LONG_NUMBERS} of more than {LONG_NUMBER_DIGITS} digits are taken"
+                raise ValueError(f"too many long whole numbers; {most}")
+        return int(digits)
+
+    return json.JSONDecoder(parse_constant=_refuse_constant, parse_int=read_whole)
 
 
 _PIECE_CHARACTERS = 65_536
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
-_LARGE_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=_read_whole)  # other threads get turns
 # json makes an encoder for each text; one for all takes half the time per answer (R23)
 _encode: Any = encoder.c_make_encoder(  # type: ignore[attr-defined]  # the C half of json, which every CPython has
     None, _refuse_kind, encoder.encode_basestring, None, ":", ",", False, False, True

@@ -15,6 +15,7 @@ from labkit.service.wire_size import CONTAINER_BYTES, NAME_BYTES, SCALAR_BYTES, 
 MAX_REQUEST_BYTES = 33_554_432  # spec, Limits: unless the listener has another
 MAX_UNJUDGED_BYTES = 1_048_576  # of a body that is read before path and token are judged (C22)
 MAX_FORM_FIELDS = 1_000
+MAX_LONG_NUMBERS, LONG_NUMBER_DIGITS = 1_000, 500  # in a body that is larger than that
 MAX_DEPTH = 300
 MAX_MEMBERS = 10_000
 MAX_VALUES = 250_000

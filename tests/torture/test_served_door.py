@@ -16,7 +16,7 @@ import threading
 from collections import defaultdict
 from pathlib import Path
 from random import Random
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,6 +26,7 @@ import requests
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Vault
+from tests.doors.worst_requests import worst_requests
 
 pytestmark = pytest.mark.slow
 
@@ -192,6 +193,64 @@ def test_mutilated_requests_are_refused_and_nothing_hangs(url: str, vault: Vault
     assert {200, 400} <= counted.keys()
 
 
+def send_late_bytes(vault: Vault, url: str, count: int, seed: int) -> dict[int, int]:
+    """Write with the last request of a connection, and send more a moment later; return how often each status came."""
+    draw, counted = Random(seed), dict[int, int]()
+    head = f"Host: localhost\r\nX-Vault-Token: {vault.root_token}\r\nConnection: close\r\nContent-Length: 16\r\n\r\n"
+    for number in range(count):
+        asking = f"POST /v1/secret/data/late-{number % 50} HTTP/1.1\r\n{head}".encode() + b'{"data":{"v":1}}'
+        with connect(url) as line:
+            line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            line.sendall(asking)
+            sleep(draw.choice((0, 0, 0.0002, 0.0005, 0.001, 0.003)))
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                line.sendall(draw.choice((b"\r\n", HEALTH, b"\0" * 9, b"x" * 70_000)))
+            status = first_status(line)
+        counted[status] = counted.get(status, 0) + 1
+    return counted
+
+
+def test_late_bytes_take_no_answer_back(url: str, vault: Vault) -> None:
+    assert send_late_bytes(vault, url, 400, seed=7) == {200: 400}
+
+
+def send_the_worst(vault: Vault, url: str) -> dict[str, int]:
+    """Send what takes longest, one after the other, while somebody else asks for health; return each status."""
+    found = {}
+    for what, request in worst_requests(vault.root_token).items():
+        done = threading.Event()
+        failed: list[int] = []
+
+        def ask(done: threading.Event = done, failed: list[int] = failed) -> None:
+            with connect(url) as line:
+                while not done.is_set():
+                    line.sendall(HEALTH)
+                    status = first_status(line)
+                    if status != 200:
+                        failed.append(status)
+                    sleep(0.01)
+
+        other = threading.Thread(target=ask)
+        other.start()
+        with connect(url) as line:
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                line.sendall(request)
+            found[what] = first_status(line)
+        done.set()
+        other.join()
+        assert failed == []
+    return found
+
+
+def test_the_worst_requests_are_refused_or_answered(url: str, vault: Vault) -> None:
+    found = send_the_worst(vault, url)
+
+    assert {status for what, status in found.items() if what.endswith("from nobody")} <= {400, 413}
+    assert found["as many values as are taken, from a client"] == 200
+    assert found["a large key"] == 200
+    assert set(found.values()) <= {200, 400, 413}
+
+
 def main() -> None:
     """Do it all by hand, and print what the memory of the process came to."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 20.0
@@ -202,6 +261,8 @@ def main() -> None:
             versions = write_from_many_threads(vault, url, 0, monotonic() + seconds / 3)
             print(f"{sum(map(len, versions.values()))} writes, none lost; {peak_mib():.0f} MiB")
             print(f"mutilated: {dict(speak_mutilated(vault, url, count // 3, round_))}; {peak_mib():.0f} MiB")
+        print(f"late bytes: {send_late_bytes(vault, url, count, 7)}")
+        print(f"the worst: {send_the_worst(vault, url)}; {peak_mib():.0f} MiB")
         hold_idle_connections(url)
         print(f"{CONNECTIONS} idle connections; {peak_mib():.0f} MiB")
 

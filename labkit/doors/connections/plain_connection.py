@@ -111,16 +111,24 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
     def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's own ends the connection at once
         """Say whether something is left to answer (rule 6); with TLS both sides end at the same time."""
         self._is_ended = True
-        return self.scheme == "http" and not self._outgoing.closing and (self._is_under_way() or self._is_sliced)
+        return self.scheme == "http" and not self._outgoing.closing and (self._is_under_way() or self._has_more())
 
     def _is_under_way(self) -> bool:
         """Whether a request that has come whole is being answered."""
         cycle = self.cycle
         return self._is_waiting or (cycle is not None and not cycle.response_complete and not cycle.more_body)
 
+    def _has_more(self) -> bool:
+        """Whether something that came is still to be read, which waits for a turn or for the client to read."""
+        if self._is_sliced or not self.flow.write_paused:
+            return self._is_sliced
+        conn = self.conn
+        is_answered = conn.our_state is h11.DONE and conn.their_state is h11.DONE
+        return bool(self._held) or (is_answered and bool(conn.trailing_data[0]))
+
     def _end_if_answered(self) -> None:
         """End the connection of a client that ended its side, once all that came whole was answered."""
-        if self._is_ended and not self._is_under_way() and not self._is_sliced:
+        if self._is_ended and not self._is_under_way() and not self._has_more():
             self._outgoing.end()
 
     def on_response_complete(self) -> None:
@@ -169,6 +177,7 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
         self._unread.discard(self._outgoing)
         if not self._is_under_way():
             self._go_on_reading()
+            self._end_if_answered()
 
     def _look(self) -> None:
         """End the connection when its time has come, or look again later (rule 3)."""

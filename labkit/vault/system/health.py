@@ -124,8 +124,8 @@ def _to_status(sent: Any) -> int:
     return int(text)
 
 
-def _code(name: str, help: str) -> fields.Field:
-    return fields.Field(name, "integer", _to_status, help)
+def _code(name: str, about: str) -> fields.Field:
+    return fields.Field(name, "integer", _to_status, about)
 
 
 ROUTES = (

@@ -387,6 +387,18 @@ def test_a_bug_is_one_500_and_one_line_without_what_the_request_carried(capsys: 
         assert "MARK" not in said
 
 
+def test_who_reads_slowly_and_ended_its_side_gets_all_answers(vault: Vault, url: str) -> None:
+    vault.post("secret/data/long", {"data": {"text": "x" * 3_000_000}})
+    asked = b"GET /v1/secret/data/long HTTP/1.1\r\nHost: localhost\r\nX-Vault-Token: %b\r\n\r\n"
+    host, received = urlsplit(url), 0
+    with socket.create_connection((host.hostname, host.port), timeout=10) as line:
+        line.sendall(asked % vault.root_token.encode() * 5)
+        line.shutdown(socket.SHUT_WR)
+        while piece := line.recv(1 << 20):
+            received += len(piece)
+    assert received > 15_000_000
+
+
 def test_the_date_of_an_answer_is_the_servers_at_that_time() -> None:
     protocol, wire = connection(Timers())
     for date in (b"Mon", b"Tue"):

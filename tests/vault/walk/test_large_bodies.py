@@ -47,7 +47,7 @@ def test_with_one_it_is_read_and_the_values_in_it_are_counted_first(
 ) -> None:
     assert ask(asked, "secret/data/app", asked.root_token)[0] == 200
     assert len(asked.get("secret/data/app").data["data"]["a"]) == MAX_UNJUDGED_BYTES
-    monkeypatch.setattr(http_exchange, "_LARGE_DECODER", None)
+    monkeypatch.setattr(http_exchange, "_large_decoder", None)
     many = b'{"data": {"a": [' + b"0, " * 400_000 + b"0]}}"
     assert "more than 250000 values" in ask(asked, "secret/data/app", asked.root_token, many)[1]
 
@@ -91,3 +91,13 @@ def test_a_long_field_is_read_in_pieces_that_split_nothing() -> None:
         text = "x" * begin + "%C3%A4+%" * 40_000
         read = http_exchange.read_body("POST", http_exchange.FORM_TYPE, b"k=" + text.encode())
         assert read == {"k": "x" * begin + "ä %" * 40_000}
+
+
+def test_a_large_body_holds_few_long_numbers() -> None:
+    def numbers(count: int, digits: int) -> bytes:
+        return b'{"a": [' + b",".join([b"9" * digits] * count) + b"]" + b" " * MAX_UNJUDGED_BYTES + b"}"
+
+    read = http_exchange.read_body("POST", "", numbers(1_001, 501))
+    assert read.why.startswith("too many long whole numbers; at most 1000 of more than 500 digits")
+    for count, digits in ((1_000, 501), (1_001, 500)):
+        assert http_exchange.read_body("POST", "", numbers(count, digits)) == {"a": [10**digits - 1] * count}
