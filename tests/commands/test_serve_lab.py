@@ -140,7 +140,7 @@ def test_it_says_how_the_clusters_are_reached(
         said = json.loads(text)
         assert list(said["clusters"]) == ["one", "two"]
         assert said["root_token"] == said["clusters"]["one"]["root_token"]
-        assert (said["ca_file"], said["control"]["url"]) == (None, f"{said['url']}/control/")
+        assert (said["ca_file"], said["control"]["url"]) == (None, f"{said['url']}/control")
         assert said["cloud_url"].startswith("http://127.0.0.1:")
         assert said["page"].startswith(f"{said['url']}/#key=")
         return

@@ -62,7 +62,7 @@ class LoopServer(uvicorn.Server):
         """Stop; who has not read answers until the end of uvicorn's patience does not get them."""
         await super().shutdown(sockets)
         for connection in [*self.server_state.connections]:
-            connection.transport.abort()  # type: ignore[union-attr]  # all are plain connections
+            connection.transport.abort()  # all are plain connections
         await asyncio.sleep(0)
 
     def _note(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -84,11 +84,15 @@ class Rules(dict[Scope, Rule], Generic[Rule]):
     __slots__ = ("lengths",)
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
-        super().__init__([(rule.scope, rule) for rule in rules])
+        super().__init__()
+        found: set[tuple[str, str, int]] = set()
+        for rule in rules:
+            self[rule.scope] = rule
+            namespace, mount, suffix = rule.scope
+            if suffix.endswith("*"):
+                found.add((namespace, mount, len(suffix) - 1))
         self.lengths: dict[tuple[str, str], list[int]] = {}
-        for namespace, mount, length in sorted(
-            {(*scope[:2], len(scope.suffix) - 1) for scope in self if scope.suffix.endswith("*")}, reverse=True
-        ):
+        for namespace, mount, length in sorted(found, reverse=True):
             self.lengths.setdefault((namespace, mount), []).append(length)
 
 

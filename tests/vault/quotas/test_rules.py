@@ -104,6 +104,7 @@ def test_few_scopes_are_looked_at_however_long_a_path_is() -> None:
 
     class Watched(Rules[RateLimit]):
         def __contains__(self, scope: object) -> bool:
+            assert isinstance(scope, Scope)
             looked.append(scope)
             return super().__contains__(scope)
 
