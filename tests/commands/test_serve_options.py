@@ -31,9 +31,30 @@ def test_a_file_gives_what_the_command_line_leaves_open(tmp_path: Path) -> None:
     assert (given.max_request_size, given.speed, given.lab) == (1_024, 0.5, "x")
 
 
+def test_names_are_given_several_times_and_in_a_file_as_a_list(tmp_path: Path) -> None:
+    config = tmp_path / "serve.toml"
+    for written, names in (('"A.example"', ["a.example"]), ('["a", "[::1]"]', ["a", "[::1]"])):
+        config.write_text(f"host-name = {written}\n")
+        assert parsed("--config", str(config)).host_name == names
+    assert parsed("--host-name", "B", "--host-name", "192.0.2.1").host_name == ["b", "192.0.2.1"]
+    for refused in (["--host-name", "a:80"], ["--max-request-size", "1025MiB"], ["--max-request-size", "999999999MiB"]):
+        with pytest.raises(SystemExit):
+            parsed(*refused)
+
+
+def test_other_machines_control_only_what_they_can_reach() -> None:
+    judge_together(parsed("--control", "--control-remote", "--allow-remote"))
+    judge_together(parsed("--lab", "x", "--control-remote", "--allow-remote"))
+    for refused in (["--control-remote", "--control"], ["--control-remote", "--allow-remote"]):
+        with pytest.raises(ValueError, match="--control-remote goes with --allow-remote"):
+            judge_together(parsed(*refused))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("host-name = 'a b'", "host-name: expected a host's name or address without a port"),
+        ("host-name = [true]", "host-name: expected a text or a number, got True"),
         ("prot = 1", "expected an option, got 'prot'; there are: allow-remote, audit-dir"),
         ("config = 'x'", "expected an option, got 'config'"),
         ("port = 'x'", "port: expected a port from 0 to 65535, got 'x'"),

@@ -7,7 +7,7 @@ mount, of the namespace; else that of the nearest parent namespace that is inher
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from labkit.service.record import NamedTuple
 from labkit.vault.quotas import QUOTAS
@@ -75,7 +75,7 @@ class Quotas(NamedTuple):
 Rule = TypeVar("Rule", RateLimit, LeaseCount)
 
 
-class Rules(dict[Scope, Rule], Generic[Rule]):
+class Rules(dict[Scope, Rule]):
     """Rules of one kind by what they are about; ``lengths`` are those of suffixes with a ``*``, by their mount.
 
     So the rules of a path are looked for by a few of its beginnings, not by all.

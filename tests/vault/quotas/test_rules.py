@@ -100,7 +100,7 @@ def test_quotas_come_back_and_none_leave_nothing(service) -> None:
 
 def test_few_scopes_are_looked_at_however_long_a_path_is() -> None:
     rules = Rules([*RULES, rule("", "secret/", "data/" + "b" * 50 + "*")])
-    looked: list[Scope] = []
+    looked: list[object] = []
 
     class Watched(Rules[RateLimit]):
         def __contains__(self, scope: object) -> bool:
