@@ -15,9 +15,8 @@
 #   make bench      the speed measurements of tests/bench
 #   make prove      search replication, election, client and operation token to the end, within bounds that take minutes
 #   make torture    500,000 odd requests, 1,000 random labs, 1,000 recounts of losses; ARGS is requests and a seed;
-#                   32 clients of a served door for 20 s, 10,000 mutilated requests to it, 10,000 with late bytes, the
-#                   worst bodies; 100,000 requests to
-#                   clusters of which one has no memory
+#                   400 stolen keys; 32 clients of a served door for 20 s, 10,000 mutilated requests to it, 10,000
+#                   with late bytes, the worst bodies; 100,000 requests to clusters of which one has no memory
 #
 # PYTHON=/path/to/python3 chooses the interpreter, VENV=folder another place for the environment.
 
@@ -97,6 +96,7 @@ torture: $(VENV)/dev
 	@$(VENV)/bin/python tests/torture/test_odd_requests.py $(ARGS)
 	@$(VENV)/bin/python tests/torture/test_random_labs.py
 	@$(VENV)/bin/python tests/lab/test_losses_recounted.py
+	@$(VENV)/bin/python tests/torture/test_stolen_keys.py
 	@$(VENV)/bin/python tests/torture/test_served_door.py
 	@$(VENV)/bin/python tests/caches/test_random_requests.py
 
