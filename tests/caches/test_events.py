@@ -18,7 +18,7 @@ from labkit.vault.mounts import MOUNTS
 from labkit.vault.token_record import IDS, digest_of
 from tests.caches import events
 from tests.caches.twins import CACHES, STATE, Point, Twins
-from tests.caches.usual_requests import DR, HOT, POLICIES, SECOND_NS, TEAM, prepare
+from tests.caches.usual_requests import ABOUT, DR, HOT, POLICIES, SECOND_NS, TEAM, about, prepare
 
 HOUR_NS = 3_600 * SECOND_NS
 ROOT_ONLY = 'path "sys/health" { capabilities = ["read"] }'
@@ -39,8 +39,8 @@ class Asked(NamedTuple):
 
     def send(self, twins: Twins, ticks: bool = True) -> Response:
         """Send it."""
-        headers = dict(self.headers)
-        return twins.send(self.method, self.path, self.body, self.token, headers, address=self.address, ticks=ticks)
+        headers, body = dict(self.headers), about(twins, self.body)
+        return twins.send(self.method, self.path, body, self.token, headers, address=self.address, ticks=ticks)
 
 
 class Case(NamedTuple):
@@ -257,6 +257,11 @@ CASES: dict[str, dict[str, Case]] = {
         "changed and changed back": Case(then(policy(ROOT_ONLY), policy(POLICIES[0])), READ, 200, 200),
         "deny": Case(policy(POLICIES[5]), READ, 200, 403),
         "of another token": Case(policy(ROOT_ONLY, "other"), READ, 200, 200),
+        "changed, asked about by a token with uses": Case(policy(POLICIES[9]), Asked(*ABOUT, "often"), 200, 200),
+        "changed, of an audited token with uses": Case(
+            then(audit, times(2, READ._replace(token="often")), policy(POLICIES[9])),
+            *(READ._replace(token="often"), 200, 200),
+        ),
         "written for the first time": Case(
             policy(POLICIES[0], "later"), READ._replace(token="absent policy"), 403, 200
         ),
@@ -573,11 +578,12 @@ STATES: dict[str, Act] = {
     "rekeyed": by_dice(events.rekey),
     "without policies": delete("sys/policies/acl/reader"),
 }
-EVERYDAY = ("as it began",)
+EVERYDAY = ("as it began", "audited")
 
 USUAL = [
     *(Asked(*asked, token) for asked in (*HOT[:2], HOT[13]) for token in ("reader", "root", "child")),
     *(Asked(*asked) for asked in (HOT[5], HOT[8], HOT[10], HOT[21])),
+    *(Asked(*asked, "often") for asked in (*HOT[:2], ABOUT)),
     IN_TEAM,
     READ._replace(token="team child", headers=TEAM),
     READ._replace(token="batch child"),

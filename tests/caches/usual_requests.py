@@ -71,13 +71,17 @@ HOT: tuple[tuple[str, str, Body | None], ...] = (
     ("GET", "nowhere/app", None),
     ("GET", "auth/cloud2/config", None),
     ("GET", DR + "status", None),
+    ("POST", "sys/capabilities", {"token": "reader", "paths": PATHS}),
 )
-"""Method, path and body of what is sent again and again."""
+"""Method, path and body of what is sent again and again; ``token`` is the name of the token that is asked about."""
+
+ABOUT = HOT[-1]
+"""What asks about another token."""
 
 DATA = 17
 """How many of them, the first ones, work with the engines' data."""
 
-CLIENTS = ("root", "reader", "both", "child", "orphan", "team child", "bound")
+CLIENTS = ("root", "reader", "both", "child", "orphan", "team child", "bound", "often")
 HABITS = 5
 """How many requests are sent most often at a time, and the names of the tokens by which."""
 
@@ -86,6 +90,7 @@ TOKENS: dict[str, Body] = {
     "both": {"policies": ["reader", "other"], "period": "30m"},
     "orphan": {"policies": ["reader"], "no_parent": True, "ttl": "20m"},
     "counted": {"policies": ["reader"], "num_uses": 6},
+    "often": {"policies": ["reader", "other"], "num_uses": 5_000},
     "bound": {"policies": ["reader"], "ttl": "2h"},
     "batch": {"policies": ["reader"], "type": "batch", "ttl": "1h"},
     "second root": {"policies": ["root"], "ttl": "1h"},
@@ -105,6 +110,7 @@ def hot(twins: Twins, dice: Random) -> Response:
         (method, path, body), name = dice.choice(habits)
     else:
         (method, path, body), name = dice.choice(HOT), dice.choice([*twins.tokens, "root", "reader"])
+    body = about(twins, body, dice.choice(("reader", "both", "child", "absent policy")))
     text = twins.tokens.get(name, "hvs.none") if dice.random() < 0.97 else dice.choice(("", "hvs.none"))
     headers = {"X-Vault-Token": text}
     if dice.random() < 0.15:
@@ -141,6 +147,13 @@ def hot(twins: Twins, dice: Random) -> Response:
     twins.asked = 0
     twins.facts["index"] = answer.headers.get("X-Vault-Index", twins.facts.get("index", "e30="))
     return answer
+
+
+def about(twins: Twins, body: Body | None, name: str = "") -> Body | None:
+    """Return a body with the text of the token that it asks about, where it does; ``name``: another one than it says."""
+    if body is None or "token" not in body:
+        return body
+    return {**body, "token": twins.tokens.get(name or body["token"], "hvs.none")}
 
 
 def prepare(twins: Twins) -> None:

@@ -29,19 +29,24 @@ INTERNAL = {"response-wrapping": WRAPPING_POLICY}
 
 
 def acl_for(ctx: Context, names: tuple[str, ...], namespace: Namespace = ROOT) -> Acl:
-    """Return what a token with these policies of a namespace may do, compiled once for as long as none changes."""
+    """Return what a token with these policies of a namespace may do, compiled once for as long as none changes.
+
+    In a step that has writes the texts are compared each time, and nothing is kept: what such a step sees is what is
+    stored at no other time.
+    """
     storage = StorageView(ctx, namespace.prefix)
     if ctx.is_taped:
         return _compiled(storage, names)
     cached_lists, key = ctx.core.caches.access_lists, (namespace.id, *names)
-    as_of = -1 if ctx.writes else ctx.core.storage.deciding_writes
-    cached = cached_lists.get(key)
-    if cached is not None and cached[0] == as_of:
+    cached, as_of = cached_lists.get(key), ctx.core.storage.deciding_writes
+    if cached is not None and cached[0] == as_of and not ctx.writes:
         known: Acl = cached[2]
         return known
     texts = tuple([ctx.read(f"{namespace.prefix}{TEXTS}{name}") for name in names])
     same = cached is not None and all(map(is_, texts, cached[1]))
     acl: Acl = cached[2] if cached is not None and same else _compiled(storage, names)
+    if ctx.writes:
+        return acl
     if len(cached_lists) >= MAX_CACHED_ACLS and key not in cached_lists:
         cached_lists.clear()
     cached_lists[key] = (as_of, texts, acl)

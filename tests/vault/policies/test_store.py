@@ -64,6 +64,22 @@ def test_a_step_sees_what_it_writes_itself_and_leaves_no_other_with_it(service, 
     assert policy_store.acl_for(step(), ("a",)) is policy_store.acl_for(step(), ("a",))
 
 
+def test_a_step_that_has_writes_sees_a_policy_that_changed_since_another_such_step(service, step) -> None:
+    """Such as the step of a token with counted uses, which spends one first."""
+
+    def writing() -> Context:
+        ctx = step()
+        ctx.write("token/id/x", b"one use less")
+        return ctx
+
+    service.post("sys/policies/acl/a", {"policy": READ_X})
+    assert policy_store.acl_for(writing(), ("a",)).allows(READ, "x")
+    service.post("sys/policies/acl/a", {"policy": 'path "x" { capabilities = ["deny"] }'})
+
+    assert not policy_store.acl_for(writing(), ("a",)).allows(READ, "x")
+    assert not policy_store.acl_for(step(), ("a",)).allows(READ, "x")
+
+
 def test_an_access_list_outlives_what_decides_about_others(service, step) -> None:
     kept = policy_store.acl_for(step(), ("default",))
     service.post("sys/mounts/other", {"type": "kv"})
