@@ -16,7 +16,8 @@
 #   make prove      search replication, election, client and operation token to the end, within bounds that take minutes
 #   make torture    500,000 odd requests, 1,000 random labs, 1,000 recounts of losses; ARGS is requests and a seed;
 #                   400 stolen keys; 32 clients of a served door for 20 s, 10,000 mutilated requests to it, 10,000
-#                   with late bytes, the worst bodies; 100,000 requests to clusters of which one has no memory
+#                   with late bytes, the worst bodies; 100,000 requests to clusters of which one has no memory; 20 forks
+#                   over each kind of thing that may be shared
 #
 # PYTHON=/path/to/python3 chooses the interpreter, VENV=folder another place for the environment.
 
@@ -99,6 +100,7 @@ torture: $(VENV)/dev
 	@$(VENV)/bin/python tests/torture/test_stolen_keys.py
 	@$(VENV)/bin/python tests/torture/test_served_door.py
 	@$(VENV)/bin/python tests/caches/test_random_requests.py
+	@$(VENV)/bin/python -W ignore::DeprecationWarning tests/torture/test_forks.py
 
 # What is installed is remembered by an empty file in the environment; a newer pyproject.toml installs again.
 $(VENV)/core: pyproject.toml $(VENV)/bin/python

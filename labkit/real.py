@@ -2,7 +2,8 @@
 
 1. Code that needs time or entropy is passed a function for it; it never reads the system's clock or entropy itself.
 2. A simulated world is passed functions of its own, so that the same seed gives the same bytes.
-3. Draws of the sizes of nonces, and ids of requests, are made many at once.  One by one, nonces took 2 to 3 % of a
+3. A process that was forked has another number than its parent, by which what the parent made is known there (C18).
+4. Draws of the sizes of nonces, and ids of requests, are made many at once.  One by one, nonces took 2 to 3 % of a
    transit encrypt, and ids 8 % of any request.  Each is handed out once, and a forked process has none of its parent's.
 """
 
@@ -21,6 +22,7 @@ T = TypeVar("T")
 
 _pools: list[list[Any]] = []
 _nonces: dict[int, tuple[Struct, list[bytes]]] = {}
+_forks = 0  # that lie between the first process that had this module, and this one
 
 
 def now() -> int:
@@ -48,8 +50,18 @@ def entropy(size_bytes: int) -> bytes:
         return drawn
 
 
+def fork_watch() -> Callable[[], bool]:
+    """Return a function that says whether it is called in a process that was forked from the present one."""
+    here = _forks
+
+    def is_forked() -> bool:
+        return _forks != here
+
+    return is_forked
+
+
 def many_at_once(make: Callable[[bytes], list[T]], size_bytes: int) -> Callable[[], T]:
-    """Return a function that gives one thing at each call: ``make`` makes a list of them of random bytes (rule 3)."""
+    """Return a function that gives one thing at each call: ``make`` makes a list of them of random bytes (rule 4)."""
     pool: list[T] = _new_pool()
 
     def draw() -> T:
@@ -69,11 +81,13 @@ def _new_pool() -> list[Any]:
     return pool
 
 
-def _forget_pools() -> None:
+def _begin_again() -> None:
+    global _forks  # it is the process's own number, like that of the operating system
+    _forks += 1
     for pool in _pools:
         pool.clear()
 
 
 _nonces.update({size_bytes: (Struct(f"{size_bytes}s" * DRAWS), _new_pool()) for size_bytes in POOLED_BYTES})
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pools)
+    os.register_at_fork(after_in_child=_begin_again)

@@ -61,6 +61,7 @@ def drawn():
 before = drawn()
 read, write = os.pipe()
 if os.fork() == 0:
+    vault = Vault.dev()
     os.write(write, " ".join(drawn()).encode())
     os._exit(0)
 os.close(write)
@@ -74,6 +75,32 @@ def test_a_forked_process_draws_nothing_that_its_parent_draws() -> None:
     done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=False, timeout=60)
 
     assert (done.stdout.strip(), done.stderr) == ("0", "")
+
+
+WATCHED = """
+import os
+from labkit import real
+
+said = []
+first = real.fork_watch()
+read, write = os.pipe()
+if os.fork() == 0:
+    second = real.fork_watch()
+    if os.fork() == 0:
+        os.write(write, f"{first()} {second()} {real.fork_watch()()}".encode())
+        os._exit(0)
+    os.wait()
+    os.write(write, f" {first()} {second()}".encode())
+    os._exit(0)
+os.wait()
+print(os.read(read, 99).decode(), first())
+"""
+
+
+def test_a_forked_process_knows_what_is_not_its_own() -> None:
+    done = subprocess.run([sys.executable, "-c", WATCHED], capture_output=True, text=True, check=False, timeout=60)
+
+    assert (done.stdout.strip(), done.stderr) == ("True True False True False False", "")
 
 
 def test_a_negative_size_is_refused() -> None:

@@ -36,6 +36,7 @@ from labkit.doors.http_exchange import (
 from labkit.doors.page import page_file
 from labkit.doors.request_heads import read_head
 from labkit.doors.worker import Worker
+from labkit.service.errors import Forked, to_response
 from labkit.service.limits import MAX_REQUEST_BYTES
 from labkit.service.message import Unreadable, respond
 from labkit.service.request_path import readable
@@ -247,14 +248,19 @@ class App(HttpApp):
             )
         except TimeoutError:
             return SILENT
+        except Forked as refusal:
+            return written(to_response(refusal))
 
     async def _in_turn(
         self, method: str, target: str, named: dict[str, str], content: bytes | Unreadable, client: str
     ) -> Answer:
         """Answer a request in the thread beside the loop: its body is read first, which holds up no other step."""
         exchange = self.exchange
-        body = await self.decoding.run(partial(exchange.read, method, target, named, content, client))
-        return await self.steps.run(partial(exchange.ask, method, target, named, body, client))
+        try:
+            body = await self.decoding.run(partial(exchange.read, method, target, named, content, client))
+            return await self.steps.run(partial(exchange.ask, method, target, named, body, client))
+        except Forked as refusal:
+            return written(to_response(refusal))
 
     def _has_cors(self, port: int) -> bool:
         core: Any = getattr(self._service, "core", None)

@@ -11,11 +11,13 @@ from labkit.doors.lab_driver import LabDriver
 from labkit.doors.page import page_file
 from labkit.lab.bench import Bench
 from labkit.lab.operations.runbook_effects import Ask
+from labkit.service.errors import Forked, to_response
 from labkit.service.limits import MAX_UNJUDGED_BYTES
 from labkit.service.message import Request, Unreadable, respond
 from labkit.vault.calls import Calls
 
 NODE_PATHS = tuple([f"{API}sys/{name}" for name in ("health", "init", "leader", "seal-status", "unseal")])
+FORKED = written(to_response(Forked("this lab was made")))
 ASKED_FOR = "a failure that was asked for"
 
 
@@ -90,6 +92,8 @@ class LabApp(LaterApp):
         return self.lab.queries.has_cors(self.ports[port])
 
     async def _answered(self, port: int, path: str, asked: Asked) -> Answer:
+        if self.lab.parts.turns.is_forked():
+            return FORKED
         cluster, calls = self.ports[port], self.calls
         if self.failures[cluster]:
             answer = respond(self.failures[cluster].pop(0), {"errors": [ASKED_FOR]})

@@ -74,6 +74,7 @@ class ServedLab:
     def open(self) -> dict[str, str]:
         """Listen, and return the URL of each cluster once requests are answered; raise NoServer."""
         turns, clusters = self.lab.parts.turns, list(self.lab.clusters)
+        turns.refuse_forked()
         if turns.shared:
             raise NoServer("this lab is served already; serve a branch of it, or close the other door first")
         ports = [self._port and self._port + number for number in range(len(clusters))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
+from labkit import real
 from labkit.front.lab_cluster import LabCluster
 from labkit.lab.bench import Bench
 from labkit.lab.faults import LabFaults
@@ -28,6 +29,7 @@ class Lab(Bench, but="dashboard serve"):
     """A bench of clusters under simulated time, with its scenario, its pictures and its doors."""
 
     _handle = LabCluster
+    _watch_forks = staticmethod(real.fork_watch)
     clusters: Mapping[str, LabCluster]
     scenario: Run | None
 

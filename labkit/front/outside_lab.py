@@ -59,14 +59,16 @@ class ResetPoint:
 
 def outside_lab(clock: Callable[[], int] | None, seed: int | None = None) -> Environment:
     """Return where time and entropy come from: the system, or a seed."""
+    from labkit import real
+
+    is_forked = real.fork_watch()
     if seed is not None:
         from labkit import seeded
 
         entropy = seeded.SeededEntropy(seed, "vault")
-        return Environment(ShiftedClock(clock or seeded.start), entropy, _unwatched, no_outside)
-    from labkit import real
-
-    return Environment(ShiftedClock(clock or real.now), real.entropy, _unwatched, no_outside, _request_ids())
+        return Environment(ShiftedClock(clock or seeded.start), entropy, _unwatched, no_outside, is_forked=is_forked)
+    ids = _request_ids()
+    return Environment(ShiftedClock(clock or real.now), real.entropy, _unwatched, no_outside, ids, is_forked=is_forked)
 
 
 @cache

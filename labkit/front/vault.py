@@ -1,6 +1,7 @@
 """Vault: a secrets service to hold in the hand: one node, ready to use, with a cloud and a key store beside it.
 
-1. Threads may share a vault: one is let in at a time.
+1. Threads may share a vault: one is let in at a time.  A process that was forked from the vault's own is not let in,
+   and waits for no thread that has the vault (C18).
 2. ``calls`` and requested failures are no state: they are lost when a vault is saved.
 3. What a request fetches is answered at once: by the cloud or the key store beside it.
 """
@@ -13,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from labkit.front.outside_lab import ResetPoint, ShiftedClock, cloud_link, key_store, outside_lab, settings_of
-from labkit.service.errors import ServiceError
+from labkit.service.errors import ServiceError, to_response
 from labkit.service.key_store_address import KEY_STORE_ADDRESS
 from labkit.service.message import Body, Fetch, Request, Response, Suspended, Unreadable, respond
 from labkit.service.record import new
@@ -127,6 +128,8 @@ class Vault(VaultNode, ShortForms):
         remote_address: str = "127.0.0.1",
     ) -> Response:
         """Send one request in process; sends the given headers only."""
+        if self.environment.is_forked():
+            return to_response(self.forked())
         with self._lock:
             if self.core.next_due_ns != 0:  # 0: nothing ever falls due
                 self.tick()
@@ -145,6 +148,8 @@ class Vault(VaultNode, ShortForms):
         self, method: str, path: str, json: Body | None, headers: Mapping[str, str], *, remote_address: str
     ) -> Response | None:
         """Send one request as ``request`` does, or return None while another thread is let in."""
+        if self.environment.is_forked():
+            return to_response(self.forked())
         if not self._lock.acquire(blocking=False):
             return None
         try:
@@ -154,13 +159,17 @@ class Vault(VaultNode, ShortForms):
 
     def judge_large(self, request: Request) -> Unreadable | None:
         """Return what stands for a large body whose sender may not send one; None for one that is to be read."""
-        with self._lock:
+        with self._alone():
             return super().judge_large(request)
+
+    def status(self, request: Request) -> Response:
+        """Answer a look at the node's state, whoever is let in."""
+        return to_response(self.forked()) if self.environment.is_forked() else super().status(request)
 
     @property
     def cloud(self) -> Cloud:
         """The simulated cloud whose machines log in here; asking for it configures ``auth/cloud/`` for it."""
-        with self._lock:
+        with self._alone():
             link = self._cloud_link
             if link is None:
                 raise ValueError("this vault has no cloud beside it: Vault.dev() and Vault.open() have, and a lab has")
@@ -170,6 +179,7 @@ class Vault(VaultNode, ShortForms):
     @property
     def keystore(self) -> KeyStoreService:
         """The simulated store of the external keys that managed keys name."""
+        self._refuse_forked()
         if self._keystore is None:
             raise ValueError("this vault has no key store beside it: Vault.dev() and Vault.open() have")
         return self._keystore()
@@ -182,14 +192,15 @@ class Vault(VaultNode, ShortForms):
         from labkit.doors.server import ServedDoor
         from labkit.doors.server_thread import DoorSettings
 
+        self._refuse_forked()
         settings = DoorSettings(max_request_bytes=self.core.settings.max_request_bytes, control=control)
         return ServedDoor(self, port, settings)
 
     def close(self) -> None:
-        """Close the file of a vault that was opened from one; a vault in memory needs no closing."""
+        """Close the file of a vault that was opened from one; a vault in memory, or of a child, needs no closing."""
         close = getattr(self.core.storage, "close", None)
-        if close is not None:
-            with self._lock:
+        if close is not None and not self.environment.is_forked():
+            with self._alone():
                 if not self.sealed:
                     with suppress(ServiceError):  # the counts are a little too low then, as after a crash
                         scheduled_work.store_nonce_counts(self.core)
@@ -197,13 +208,13 @@ class Vault(VaultNode, ShortForms):
 
     def use_files(self, files: Files) -> None:
         """Keep files there from now on, also after ``reset``."""
-        with self._lock:
+        with self._alone():
             self._files_given = files
             super().use_files(files)
 
     def unseal_with(self, shares: tuple[str, ...]) -> None:
         """Give key shares (hex) to this node."""
-        with self._lock:
+        with self._alone():
             super().unseal_with(shares)
 
     def reset(self) -> None:
@@ -214,7 +225,7 @@ class Vault(VaultNode, ShortForms):
         born = self._born
         if born is None:
             raise ValueError("only what Vault.dev() made can be reset; this vault's contents are a file's or a lab's")
-        with self._lock:
+        with self._alone():
             self._build(born.storage(), self.core.settings, born.state, self._files_given or Files())
             self.calls, self._failures, self._link = Calls(), [], None
             born.rewind(self.environment)
@@ -224,6 +235,7 @@ class Vault(VaultNode, ShortForms):
         from labkit.service.arguments import judge_failures
 
         judge_failures(status, times)
+        self._refuse_forked()
         self._failures.extend([status] * times)
 
     def advance(self, duration: str | int) -> None:
@@ -233,24 +245,34 @@ class Vault(VaultNode, ShortForms):
         clock = self.environment.now
         if not isinstance(clock, ShiftedClock):
             raise ValueError("this vault's clock is its lab's: let time pass with lab.run(duration)")
-        with self._lock:
+        with self._alone():
             clock.shift_ns += advance_ns(duration)
             self.tick()
 
     def next_due(self) -> int | None:
         """Return when something falls due, in nanoseconds since the epoch; None for never (R5)."""
-        with self._lock:
+        with self._alone():
             return super().next_due()
 
     def tick(self) -> int:
         """Do what is due, each item a step of its own; return how many items that were."""
-        with self._lock:
+        with self._alone():
             return super().tick()
 
     def reload_keyring(self) -> None:
         """Install a changed keyring; seal when this node's root key does not decrypt it."""
-        with self._lock:
+        with self._alone():
             super().reload_keyring()
+
+    def _alone(self) -> RLock:
+        """Return what lets one thread in, where it may be waited for."""
+        self._refuse_forked()
+        return self._lock
+
+    def _refuse_forked(self) -> None:
+        """Raise the refusal of a process that was forked from the vault's own."""
+        if self.environment.is_forked():
+            raise self.forked()
 
     def _fetch(self, fetch: Fetch) -> Response:
         """Answer what a request fetches: from the cloud beside this vault, or from wherever its environment leads.

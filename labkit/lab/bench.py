@@ -42,6 +42,7 @@ from labkit.service.message import Response
 from labkit.sim.clock import Item
 from labkit.sim.network import Network
 from labkit.trace import Trace
+from labkit.vault.core import never
 from labkit.vault.storage.interruption import CommitInterruptedError
 
 
@@ -68,6 +69,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
             self.parts = build.make_parts(blueprint, seed, connections, trace=trace)
         else:
             self.parts = restore_parts(snapshot, connections)
+        self.parts.turns.is_forked = self._watch_forks()
         self.queries = Queries(self.parts, books.upstreams, books.progress)
         self.invariants = Invariants(self.queries, self.parts.trace, kept.get("invariants"))
         books.connect(self.invariants, self.queries, self._on_runbook_ended)
@@ -87,6 +89,11 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self.clusters)}; {self.now / 1e9:.3f} s)"
+
+    @staticmethod
+    def _watch_forks() -> Callable[[], bool]:
+        """Return what says that a process was forked from the present one; a bench by itself does not know."""
+        return never
 
     @property
     def _turns(self) -> Turns:

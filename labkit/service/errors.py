@@ -102,6 +102,13 @@ class Internal(ServiceError):
     status = 500
 
 
+class Forked(Internal):
+    """500: a process that was forked uses what its parent made (C18); the text names it and what to do instead."""
+
+    def __init__(self, made: str, instead: str = "make another one here") -> None:
+        super().__init__(f"{made} before this process was forked: use it there, or {instead}")
+
+
 class Unavailable(ServiceError):
     """503: sealed, no active node, or not ready for it yet."""
 

@@ -60,8 +60,16 @@ class Settings(NamedTuple):
     key_cooldown_s: int = 300  # how long after an attempt no login's unknown key makes another fetch of keys
 
 
+def never() -> bool:
+    """Say of a process that it was not forked: of one in which nobody asks the operating system."""
+    return False
+
+
 class Environment(NamedTuple):
-    """Where a node's time, entropy, observer, answers from outside and ids of requests come from."""
+    """Where a node's time, entropy, observer, answers from outside and ids of requests come from.
+
+    ``is_forked`` says whether the process is a child that was forked from the node's own, which is refused (C18).
+    """
 
     now: Callable[[], int]
     entropy: Entropy
@@ -69,6 +77,7 @@ class Environment(NamedTuple):
     fetch: Callable[[Fetch], Response]
     request_id: Callable[[], str] | None = None  # draws the id of a request; None: from ``entropy``
     steady: Callable[[], int] | None = None  # nanoseconds by a clock that nobody sets; None: ``now``
+    is_forked: Callable[[], bool] = never
 
 
 class Leadership(NamedTuple):

@@ -5,7 +5,8 @@
    that R4 names are committed.
 3. ``state`` returns what has to be saved beside storage and files.  Caches are lost; the sync is saved by the lab, as
    no vault outside a lab replicates.
-4. One thread at a time: a lab has one, and whoever shares a node among threads lets them in by turns.
+4. A process that was forked from the node's own is refused (C18): what it would answer holds there no more.
+5. One thread at a time: a lab has one, and whoever shares a node among threads lets them in by turns.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from labkit.service.errors import ServiceError, to_response
+from labkit.service.errors import Forked, ServiceError, to_response
 from labkit.service.message import Request, Response, Suspended, Unreadable, copied
 from labkit.vault import scheduled_work
 from labkit.vault.context import Context
@@ -76,6 +77,8 @@ class VaultNode:
 
     def handle(self, request: Request) -> Response | Suspended:
         """Answer a request, or return it suspended with the fetch that it waits for."""
+        if self.environment.is_forked():
+            return to_response(self.forked())
         core = self.core
         ctx = Context(core, request, core.now())
         try:
@@ -154,8 +157,15 @@ class VaultNode:
         """Go on with a suspended request, now that its fetch was answered (status 0: silence)."""
         from labkit.vault.walk import suspension
 
+        if self.environment.is_forked():
+            return to_response(self.forked())
         reload_keyring(self.core)
         return suspension.resume(self.core, suspended, answer)
+
+    def forked(self) -> ServiceError:
+        """Return the refusal of a process that was forked from the node's own."""
+        storage = self.core.storage
+        return storage.forked() if hasattr(storage, "forked") else Forked("this vault was made")
 
     def use_files(self, files: Files) -> None:
         """Keep files there from now on."""

@@ -150,7 +150,7 @@ def hot(twins: Twins, dice: Random) -> Response:
 
 
 def about(twins: Twins, body: Body | None, name: str = "") -> Body | None:
-    """Return a body with the text of the token that it asks about, where it does; ``name``: another one than it says."""
+    """Return a body with the text of the token that it asks about, where it does; ``name``: another than it says."""
     if body is None or "token" not in body:
         return body
     return {**body, "token": twins.tokens.get(name or body["token"], "hvs.none")}

@@ -3,7 +3,9 @@
 1. A turn is short: a verb that takes effect at once, a reading, a slice of a run.  Who waits for an answer or for the
    end of a runbook has no turn while it waits, so others act meanwhile.
 2. The thread that has the turn may take it again.  Who waits longest for it gets it before the one that just had it.
-3. ``shared`` says that more than one thread acts; a lab of one thread runs without slices.
+3. In a process that was forked from the lab's nobody gets a turn, and nobody waits for one: whoever had it is not there
+   (C18).  Whether it was, ``is_forked`` says, which the lab is handed.
+4. ``shared`` says that more than one thread acts; a lab of one thread runs without slices.
 """
 
 from __future__ import annotations
@@ -15,13 +17,17 @@ from functools import wraps
 from types import FunctionType, TracebackType
 from typing import Any, ClassVar
 
+from labkit.service.errors import Forked
+from labkit.vault.core import never
+
 
 class Turns:
     """The turn of one lab, for ``with``."""
 
-    __slots__ = ("_depth", "_free", "_next", "_owner", "shared")
+    __slots__ = ("_depth", "_free", "_next", "_owner", "is_forked", "shared")
 
     def __init__(self) -> None:
+        self.is_forked: Callable[[], bool] = never
         self._free, self._next = allocate_lock(), allocate_lock()
         self._owner = self._depth = 0
         self.shared = False
@@ -29,7 +35,13 @@ class Turns:
     def __repr__(self) -> str:
         return f"Turns({'shared' if self.shared else 'of one thread'})"
 
+    def refuse_forked(self) -> None:
+        """Raise Forked in a process that was forked from the lab's."""
+        if self.is_forked():
+            raise Forked("this lab was made")
+
     def __enter__(self) -> None:
+        self.refuse_forked()
         me = get_ident()
         if self._owner != me:
             with self._next:  # whoever had the turn last stands behind the one that waits here

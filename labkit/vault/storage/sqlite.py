@@ -5,7 +5,7 @@
 2. A table of keys and ciphertexts, and one of leaf digests, in write-ahead mode; a step is one SQL transaction.  One
    that fails is rolled back, and neither cache nor term changes.
 3. It goes on for the process that opened it only, and while the file is the one that was opened: what is written to a
-   file that was replaced or deleted would be acknowledged and lost.
+   file that was replaced or deleted would be acknowledged and lost.  A forked child has nothing of what is cached.
 4. An error of SQLite leaves this module as a StoreError that names the file.
 """
 
@@ -85,7 +85,7 @@ class SqliteStorage:
         self._process = os.getpid()
         self._connection = _connect(self._path)
         self._identity = _identity(self._real_path)
-        _keep_over_a_fork(self)
+        _follow_forks(self)
         try:
             self._open()
             self._term = self._stored_term()
@@ -178,6 +178,10 @@ class SqliteStorage:
         """Return the error for a file whose contents cannot be what this store wrote."""
         return StoreError(f"{self._path} {PROBLEMS[sqlite3.SQLITE_CORRUPT]}")
 
+    def forked(self) -> StoreError:
+        """Return the error for a child process of the one that opened the file."""
+        return StoreError(f"{self._path} {FORKED}")
+
     def close(self) -> None:
         """Close the file: it may be opened again.  In a child process it stays open: it is the parent's."""
         if os.getpid() == self._process:
@@ -217,16 +221,21 @@ class SqliteStorage:
         except ValueError:
             raise self.damaged() from None
 
-    def keep_connection(self) -> None:
-        """Keep the connection for good in a child: closing it there deletes the log that its parent writes to."""
+    def enter_child(self) -> None:
+        """Begin in a child process: forget what is cached, which is the parent's, and keep the connection for good.
+
+        Closing it there would delete the log that the parent writes to.
+        """
         import ctypes  # where a process with an open file is forked, and nowhere else
+
+        self._cached, self._absent, self._cached_leaves = {}, set(), {}
 
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
 
     def _refuse_forked(self) -> None:
         """Raise StoreError in a child process: SQLite's connections and locks are its parent's."""
         if os.getpid() != self._process:
-            raise StoreError(f"{self._path} {FORKED}")
+            raise self.forked()
 
     def _row(self, query: str, values: tuple[str, ...]) -> Any:
         self._refuse_forked()
@@ -286,14 +295,14 @@ class SqliteStorage:
         self._cached[key] = value
 
 
-def _keep_over_a_fork(store: SqliteStorage) -> None:
-    """Let a child process keep the store's connection open, as long as there is the store."""
+def _follow_forks(store: SqliteStorage) -> None:
+    """Let a child process know that it is one, as long as there is the store."""
     living = ref(store)
 
     def in_child() -> None:
         found = living()
         if found is not None:
-            found.keep_connection()
+            found.enter_child()
 
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=in_child)
