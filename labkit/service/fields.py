@@ -18,6 +18,7 @@ from labkit.service.record import NamedTuple
 MIN_INTEGER, MAX_INTEGER = -(2**63), 2**63 - 1
 
 _MAX_INTEGER_TEXT = 80  # characters without the sign: sixty-four binary digits need most
+_NO_FLAG = "'' cannot parse value as 'bool': strconv.ParseBool: invalid syntax"
 _NO_INTEGER = "'' cannot parse value as 'int': strconv.ParseInt: invalid syntax"
 
 NAME_PATTERN = r"\w(?:[\w.-]*\w)?"
@@ -67,7 +68,7 @@ def integer(field: str, help: str, default: int | None = None) -> Field:
 
 
 def flag(field: str, help: str, default: bool | None = None) -> Field:
-    """True or false, also as text or number."""
+    """True or false, also as text, 0 or 1."""
     return Field(field, "boolean", to_flag, help, default)
 
 
@@ -161,7 +162,7 @@ _FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False", ""))
 
 
 def to_flag(value: Any) -> bool:
-    """Convert to true or false, or raise ValueError."""
+    """Convert to true or false, or raise ValueError; of numbers only 0 and 1 mean one of them (decision C19)."""
     if isinstance(value, bool):
         return value
     if value is None:
@@ -171,9 +172,11 @@ def to_flag(value: Any) -> bool:
             return True
         if value in _FALSE:
             return False
-        raise ValueError("'' cannot parse value as 'bool': strconv.ParseBool: invalid syntax")
-    if isinstance(value, (int, float)):
-        return value != 0
+        raise ValueError(_NO_FLAG)
+    if isinstance(value, float) or (isinstance(value, int) and value not in (0, 1)):
+        raise ValueError(_NO_FLAG)
+    if isinstance(value, int):
+        return value == 1
     raise ValueError(f"'' expected type 'bool', got unconvertible type '{_go_type(value)}'")
 
 
