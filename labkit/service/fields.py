@@ -203,11 +203,11 @@ def signed_duration(field: str, help: str, default: int | None = None) -> Field:
 
 
 def to_mapping(value: Any) -> dict[str, Any] | None:
-    """Take an object as sent; an empty list counts as an empty object, null as None."""
+    """Take an object as sent; a list of objects counts as one with the members of all, null as None."""
     if isinstance(value, dict) or value is None:
         return value
-    if value == []:
-        return {}
+    if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+        return {name: member for item in value for name, member in item.items()}
     raise ValueError(f"'' expected type 'map[string]interface {{}}', got unconvertible type '{_go_type(value)}'")
 
 

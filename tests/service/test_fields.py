@@ -109,6 +109,9 @@ def test_mappings():
     assert fields.to_mapping({"a": [1]}) == {"a": [1]}
     assert fields.to_mapping([]) == {}
     assert fields.to_mapping(None) is None
+    assert fields.to_mapping([{"a": 1}, {"b": 2, "a": 3}]) == {"a": 3, "b": 2}
+    with pytest.raises(ValueError, match="type '\\[\\]interface"):
+        fields.to_mapping([{"a": 1}, 2])
     with pytest.raises(ValueError, match="map\\[string\\]interface"):
         fields.to_mapping("x")
     assert fields.to_text_mapping({"a": 1, "b": True}) == {"a": "1", "b": "1"}

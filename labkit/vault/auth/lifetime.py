@@ -75,7 +75,7 @@ def _cut(granted_s: int, max_ttl_s: int, age_ns: int, warn: Callable[[str], None
 
 def asked_seconds(value: Any, field: str) -> int:
     """Read a duration as whole seconds, 0 when it was not sent; raise BadRequest for garbage or a negative one."""
-    if not value:
+    if not value and not isinstance(value, (dict, list)):
         return 0
     try:
         nanoseconds = parse_duration(value)

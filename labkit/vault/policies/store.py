@@ -25,7 +25,7 @@ MAX_CACHED_ACLS = 256
 MAX_TEXT_CHARACTERS = 262_144
 
 INTERNAL = {"response-wrapping": WRAPPING_POLICY}
-"""Policies that are not stored, listed, read or given to a token by a caller."""
+"""Policies that are not stored or listed, and that no caller writes or gives to a token."""
 
 
 def acl_for(ctx: Context, names: tuple[str, ...], namespace: Namespace = ROOT) -> Acl:
@@ -83,8 +83,13 @@ def is_known(ctx: Context, name: str) -> bool:
 
 
 def not_assignable(name: str) -> bool:
-    """Whether a policy is the service's own, which no caller may read, change or ask for."""
+    """Whether a policy is the service's own, which no caller may change or ask for."""
     return name in INTERNAL
+
+
+def own_text(name: str) -> str | None:
+    """Return the text of a policy of the service's own, which is stored nowhere, or None."""
+    return INTERNAL.get(name)
 
 
 def check(text: str) -> None:

@@ -41,7 +41,7 @@ def of_accessor(ctx: Context, accessor: str | None, paths: list[str] | None, pat
 
 def _wanted(paths: list[str] | None, path: list[str] | None) -> list[str]:
     wanted = paths or path
-    if not wanted:
+    if not wanted or not any(wanted):
         raise BadRequest("paths must be supplied")
     if len(wanted) > MAX_PATHS:
         raise BadRequest(f"{len(wanted)} paths; at most {MAX_PATHS} are judged at once")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 NEVER = "0001-01-01T00:00:00Z"
 ALWAYS = ("unauthenticated", "while_sealed", "on_standby", "any_mode", "any_namespace")
 
+_STATUS = re.compile(r"\+?0*[1-5][0-9][0-9]", re.ASCII)
+
 CODES = {
     "uninitialised": ("uninitcode", 501),
     "sealed": ("sealedcode", 503),
@@ -34,25 +37,27 @@ CODES = {
 class HealthRequest(NamedTuple):
     """The statuses that a request sets in place of the usual ones."""
 
-    uninitcode: int | None
-    sealedcode: int | None
-    drsecondarycode: int | None
-    performancestandbycode: int | None
-    standbycode: int | None
-    activecode: int | None
+    uninitcode: str | None
+    sealedcode: str | None
+    drsecondarycode: str | None
+    performancestandbycode: str | None
+    standbycode: str | None
+    activecode: str | None
     standbyok: str | None
     perfstandbyok: str | None
 
 
 def health(ctx: Context, asked: HealthRequest) -> Response:
     """Return the node's state; the status says it too, and HEAD has only that."""
-    codes = {name: code for name, code in asked._asdict().items() if name.endswith("code")}
+    sent = {name: code for name, code in asked._asdict().items() if name.endswith("code") and code is not None}
+    if not all(map(_STATUS.fullmatch, sent.values())):
+        return respond(BadRequest.status, None)  # real servers say no more
     standby_will_do, _ = _switch("standbyok", asked.standbyok), _switch("perfstandbyok", asked.perfstandbyok)
     state = node_state(ctx)
     parameter, status = CODES[state]
     if state == "standby" and standby_will_do:
         parameter, status = CODES["active"]
-    status = codes[parameter] or status
+    status = int(sent.get(parameter, status))
     return respond(status, None if ctx.request.method == "HEAD" else _describe(ctx, state))
 
 
@@ -116,16 +121,9 @@ def leader(ctx: Context) -> dict[str, Any]:
     return {**body, "leader_address": duty.leader, "leader_cluster_address": duty.leader_cluster}
 
 
-def _to_status(sent: Any) -> int:
-    """Read a status as real servers do: decimal digits, and without a word about anything else."""
-    text = str(sent)
-    if not (text.isascii() and text.isdigit() and len(text) == 3 and 100 <= int(text) <= 599):
-        raise BadRequest
-    return int(text)
-
-
-def _code(name: str, about: str) -> fields.Field:
-    return fields.Field(name, "integer", _to_status, about)
+def _status(name: str, said: str) -> fields.Field:
+    """Return the field of a status, which is judged as it is sent."""
+    return fields.text(name, said)._replace(kind="integer")
 
 
 ROUTES = (
@@ -136,12 +134,12 @@ ROUTES = (
         Form(
             HealthRequest,
             (
-                _code("uninitcode", "status of a node that is not initialised, in place of 501"),
-                _code("sealedcode", "status of a sealed node, in place of 503"),
-                _code("drsecondarycode", "status of a disaster-recovery secondary, in place of 472"),
-                _code("performancestandbycode", "taken, but there are no performance standbys"),
-                _code("standbycode", "status of a standby, in place of 429"),
-                _code("activecode", "status of the active node, in place of 200"),
+                _status("uninitcode", "status of a node that is not initialised, in place of 501"),
+                _status("sealedcode", "status of a sealed node, in place of 503"),
+                _status("drsecondarycode", "status of a disaster-recovery secondary, in place of 472"),
+                _status("performancestandbycode", "taken, but there are no performance standbys"),
+                _status("standbycode", "status of a standby, in place of 429"),
+                _status("activecode", "status of the active node, in place of 200"),
                 fields.text("standbyok", "whether a standby answers as the active node does"),
                 fields.text("perfstandbyok", "taken, but there are no performance standbys"),
             ),

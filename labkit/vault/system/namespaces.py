@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labkit.service import fields
-from labkit.service.errors import NotFound
+from labkit.service.errors import BadRequest, NotFound
 from labkit.service.routing import Route
 from labkit.vault import namespaces
 from labkit.vault.engines.kv import custom_metadata as custom
@@ -37,6 +37,7 @@ def read(ctx: Context, name: str) -> dict[str, Any]:
 
 def write(ctx: Context, name: str, custom_metadata: dict[str, Any] | None) -> dict[str, Any]:
     """Create a child, or replace the custom metadata of one that exists."""
+    _check_texts(custom_metadata)
     metadata = custom.replace(custom_metadata)
     found = _find(ctx, name)
     if found is None:
@@ -51,6 +52,7 @@ def patch(ctx: Context, name: str, custom_metadata: dict[str, Any] | None) -> di
         raise NotFound
     if "custom_metadata" not in ctx.body:
         return describe(found)
+    _check_texts({name: value for name, value in (custom_metadata or {}).items() if value is not None})
     return _changed(ctx, found._replace(metadata=custom.merge(found.metadata, custom_metadata)))
 
 
@@ -67,6 +69,13 @@ def delete(ctx: Context, name: str) -> dict[str, Any] | None:
 def describe(namespace: Namespace) -> dict[str, Any]:
     """Lay out a namespace, as the API shows it."""
     return {"id": namespace.id, "path": namespace.path, "custom_metadata": dict(namespace.metadata)}
+
+
+def _check_texts(metadata: dict[str, Any] | None) -> None:
+    """Raise BadRequest for a value that is no text: unlike a secret's, a namespace's metadata is not converted."""
+    for name, value in (metadata or {}).items():
+        if not isinstance(value, str):
+            raise BadRequest(f"custom_metadata validation failed: the value of {name!r} is not a text")
 
 
 def _changed(ctx: Context, namespace: Namespace) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Policies: ``sys/policies/acl`` and the older ``sys/policy``, which differ in the words of their answers.
 
 Names are in lower case.  ``root`` allows everything and has no text; ``default`` may be changed, not deleted; what is
-used internally can neither be read nor changed.
+used internally cannot be changed, and is not listed.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def delete(ctx: Context, name: str) -> None:
 def _text(ctx: Context, name: str) -> str:
     if name == ROOT:
         return ""
-    text = policy_store.read_text(ctx, name)
+    text = policy_store.own_text(name) or policy_store.read_text(ctx, name)
     if text is None:
         raise NotFound
     return text

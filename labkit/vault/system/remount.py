@@ -36,6 +36,8 @@ def remount(ctx: Context) -> dict[str, Any]:
         raise BadRequest(f'cannot remount "{old}"')
     if target.path.startswith(AUTH) != source.path.startswith(AUTH):
         raise BadRequest(f"cannot remount {'auth' if source.path.startswith(AUTH) else 'secret'} mount to {new}")
+    if (source.storage.prefix, source.path) == (target.storage.prefix, target.path):
+        raise BadRequest(f"path is already in use at {new}")
     left = read_table(source.storage).without(source.path)
     check_free(left if source.storage.prefix == target.storage.prefix else read_table(target.storage), target.path)
     if source.path.startswith(AUTH):  # leases stand at the path that made them: those of a method end with it

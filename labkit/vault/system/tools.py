@@ -8,7 +8,8 @@ from labkit.vault.engines.transit.data import hashing, random_bytes
 
 def _below_tools(route: Route) -> Route:
     """Return a route of the engine as it stands below ``sys/``."""
-    return Route(route.operation, "tools/" + route.pattern, route.handler, route.fields)
+    given = tuple([field._replace(default="") if field.name == "input" else field for field in route.fields])
+    return Route(route.operation, "tools/" + route.pattern, route.handler, given)
 
 
 ROUTES = tuple([_below_tools(route) for route in (*random_bytes.ROUTES, *hashing.ROUTES)])

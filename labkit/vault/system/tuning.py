@@ -101,7 +101,7 @@ def configured(mount: Mount, config: dict[str, Any]) -> Mount:
     if visibility is not None and visibility not in VISIBILITIES:
         raise BadRequest(f"invalid listing_visibility {visibility}")
     token_type = config.get("token_type")
-    if token_type:
+    if token_type or (token_type == "" and not mount.path.startswith(AUTH)):
         _check_token_type(mount, token_type)
     return mount._replace(
         default_lease_ttl_s=default_s,

@@ -299,6 +299,6 @@ def _no_route(path: str) -> ServiceError:
 
 def _is_list(sent: Any) -> bool:
     try:
-        return to_flag(sent or "x")
+        return to_flag(sent or "")
     except ValueError:
         raise BadRequest from None  # real servers give no text here

@@ -47,6 +47,9 @@ def test_what_is_missing(service, auth) -> None:
     unknown = service.post("sys/capabilities-accessor", {"accessor": "none", "paths": ["a"]})
     assert (unknown.status, unknown.errors) == (400, ["1 error occurred:\n\t* invalid accessor\n\n"])
     assert service.post("sys/capabilities", {"paths": ["a"]}).status == 400
+    for nothing in ([None], [""], [None, ""]):
+        refused = service.post("sys/capabilities-self", {"paths": nothing})
+        assert (refused.status, refused.errors) == (400, ["paths must be supplied"])
 
 
 def test_asking_about_others_needs_a_policy(service, auth) -> None:

@@ -34,7 +34,7 @@ def allow(service, namespace, name, path, *capabilities):
 
 
 def test_created_read_listed_and_changed(service):
-    made = service.post("sys/namespaces/team", {"custom_metadata": {"owner": "ada", "size": 3}})
+    made = service.post("sys/namespaces/team", {"custom_metadata": {"owner": "ada", "size": "3"}})
 
     assert made.status == 200
     assert made.data == {**made.data, "path": "team/", "custom_metadata": {"owner": "ada", "size": "3"}}
@@ -49,6 +49,19 @@ def test_created_read_listed_and_changed(service):
     assert written.data == {**made.data, "custom_metadata": {"a": "b"}}
     assert service.get("sys/namespaces/team").data == written.data
     assert service.patch("sys/namespaces/team", {"custom_metadata": None}).data["custom_metadata"] == {}
+
+
+@pytest.mark.parametrize("value", [1, True, None, 2.5, [], {}])
+def test_custom_metadata_is_text_as_sent(service, value):
+    refused = service.post("sys/namespaces/team", {"custom_metadata": {"a": value}})
+    assert (refused.status, refused.errors) == (
+        400,
+        ["custom_metadata validation failed: the value of 'a' is not a text"],
+    )
+    service.post("sys/namespaces/team")
+    if value is not None:
+        assert service.patch("sys/namespaces/team", {"custom_metadata": {"a": value}}).errors == refused.errors
+    assert service.get("sys/namespaces/team").data["custom_metadata"] == {}
 
 
 def test_a_record_is_laid_out_without_its_storage(service):

@@ -75,7 +75,12 @@ def test_those_that_stay(service) -> None:
     assert service.delete("sys/policies/acl/root").errors == ['cannot delete "root" policy']
     assert service.delete("sys/policies/acl/default").errors == ["cannot delete default policy"]
     assert service.delete("sys/policies/acl/response-wrapping").errors == ['cannot delete "response-wrapping" policy']
-    assert service.get("sys/policies/acl/response-wrapping").status == 404
+    assert service.put("sys/policies/acl/response-wrapping", {"policy": TEXT}).status == 400
+    shown = service.get("sys/policies/acl/response-wrapping").data
+    assert shown["name"] == "response-wrapping"
+    assert 'path "cubbyhole/response"' in shown["policy"]
+    assert service.get("sys/policy/Response-Wrapping").data["rules"] == shown["policy"]
+    assert "response-wrapping" not in service.list("sys/policies/acl").data["keys"]
     assert service.put("sys/policies/acl/default", {"policy": TEXT}).status == 204
 
 

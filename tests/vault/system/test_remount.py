@@ -109,3 +109,13 @@ def test_what_cannot_be_moved_between_namespaces(team, asked_in, old, new, text)
 
     assert (refused.status, refused.errors) == (400, [text])
     assert (team.get("sys/mounts").data, team.get("sys/mounts", namespace="team").data) == before
+
+
+@pytest.mark.parametrize(("asked_in", "old", "new"), [("", "secret", "secret/"), ("", "team/kv", "team/kv")])
+def test_a_move_to_where_the_mount_stands_is_refused(team, asked_in, old, new) -> None:
+    team.post("sys/mounts/kv", {"type": "kv"}, namespace="team")
+    before = team.get("sys/mounts").data, team.get("sys/mounts", namespace="team").data
+    refused = team.post("sys/remount", {"from": old, "to": new}, namespace=asked_in)
+
+    assert (refused.status, refused.errors) == (400, [f"path is already in use at {new.rstrip('/')}/"])
+    assert (team.get("sys/mounts").data, team.get("sys/mounts", namespace="team").data) == before

@@ -13,6 +13,12 @@ def test_they_are_those_of_the_transit_engine():
     assert [route.handler for route in ROUTES] == [route.handler for route in engine]
 
 
+def test_no_input_is_an_empty_one(service):
+    for path in ("hash", "hash/sha2-256"):
+        assert service.post(f"sys/tools/{path}", {}).data == service.post(f"transit/{path}", {"input": ""}).data
+    assert service.post("transit/hash", {}).status == 400
+
+
 def test_every_token_may_hash_and_a_policy_lets_it_draw(service):
     token = service.post("auth/token/create", {"policies": ["default"]}).auth["client_token"]
 

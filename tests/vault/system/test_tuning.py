@@ -71,6 +71,8 @@ def test_a_new_version_brings_the_data_along(service) -> None:
         ),
         ("mounts/secret", {"listing_visibility": "odd"}, "invalid listing_visibility odd"),
         ("mounts/secret", {"token_type": "batch"}, "'token_type' can only be modified on auth mounts"),
+        ("mounts/secret", {"token_type": ""}, "'token_type' can only be modified on auth mounts"),
+        ("mounts/secret", {"token_type": None}, "'token_type' can only be modified on auth mounts"),
         ("auth/token", {"token_type": "batch"}, "'token_type' cannot be set for 'token' or 'ns_token' auth mounts"),
         ("mounts/secret", {"options": {"version": "1"}}, "cannot downgrade mount from version 2"),
         ("mounts/old", {"options": {"version": "7"}}, 'kv has no version "7"; versions are 1 and 2'),

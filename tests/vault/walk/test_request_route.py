@@ -116,7 +116,9 @@ def test_a_list_may_be_asked_for_as_a_read(service, asked):
     assert service.get(f"secret/metadata{asked}").data == {"keys": ["a"]}
     assert service.request("LIST", "secret/metadata", None, {"X-Vault-Token": service.root_token}).data["keys"] == ["a"]
     assert service.get("secret/metadata/a?list=false").data["current_version"] == 1
-    for odd in ("list=x", "list"):
+    assert service.get("secret/metadata/a?list=").data["current_version"] == 1
+    assert service.get("secret/metadata/a?list").data["current_version"] == 1
+    for odd in ("list=x", "list=2"):
         refused = service.get(f"secret/metadata?{odd}")
         assert (refused.status, refused.errors) == (400, [])
 

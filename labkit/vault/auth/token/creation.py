@@ -103,7 +103,7 @@ def _create(ctx: Context, asked: TokenRequest, role: TokenRole | None) -> Reply:
         _check_root(caller, kind)
     orphan = _is_orphan(ctx, asked, role, sudo)
     ttl_s, explicit_max_ttl_s, period_s, renewable = _life(ctx, asked, role, policies, sudo)
-    _check_limits(kind, explicit_max_ttl=explicit_max_ttl_s, num_uses=_uses(asked, role), period=period_s)
+    _check_limits(kind, explicit_max_ttl=explicit_max_ttl_s, num_uses=_uses(asked, role))
     token = Token(
         "",
         policies,
@@ -115,7 +115,7 @@ def _create(ctx: Context, asked: TokenRequest, role: TokenRole | None) -> Reply:
         uses=_uses(asked, role),
         ttl_s=ttl_s,
         explicit_max_ttl_s=explicit_max_ttl_s,
-        period_s=period_s,
+        period_s=0 if kind == "batch" else period_s,
         renewable=renewable and kind == "service",
         orphan=orphan,
         role=asked.role_name,
@@ -144,8 +144,6 @@ def _kind(asked: TokenRequest, role: TokenRole | None) -> str:
             value = getattr(asked, field)
             if value and (field == "num_uses" or asked_seconds(value, field)):
                 raise BadRequest(f'batch tokens cannot have "{field}" set')
-        if asked.id:
-            raise BadRequest('batch tokens cannot have "id" set')
     return kind
 
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 ROLES = "roles/"
 TYPES = ("default", "default-batch", "default-service", "batch", "service")
 
-_SUFFIX = re.compile(r"\w[\w-]*\w", re.ASCII)
+_SUFFIX = re.compile(r"\w[\w.-]+\w", re.ASCII)
+_SHOWN_SUFFIX = r"\w[\w-.]+\w"  # the same, as other languages write it
 
 
 class TokenRole(NamedTuple):
@@ -162,7 +163,7 @@ def _check(role: TokenRole) -> None:
     if role.token_num_uses < 0:
         raise BadRequest("'token_num_uses' cannot be negative")
     if role.path_suffix and not _SUFFIX.fullmatch(role.path_suffix):
-        raise BadRequest(f"given role path suffix contains invalid characters; must match {_SUFFIX.pattern}")
+        raise BadRequest(f"given role path suffix contains invalid characters; must match {_SHOWN_SUFFIX}")
     check_blocks(role.token_bound_cidrs)
     if role.token_type == "batch":
         _check_batch(role)

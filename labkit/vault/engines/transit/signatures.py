@@ -69,7 +69,7 @@ def read_scheme(asked: Any, *, fips: bool) -> Scheme:
 
 def _scheme(how: tuple[Any, ...], fips: bool) -> Scheme:
     hash_algorithm, algorithm, prehashed, rsa_scheme, marshaling, salt_length, urlalgorithm = how
-    hash_name = urlalgorithm or hash_algorithm or algorithm or DEFAULT_HASH
+    hash_name = urlalgorithm or hash_algorithm or algorithm or DEFAULT_HASH  # the first has a default: it mostly wins
     if hash_name not in KEYED_ALGORITHMS and hash_name != NO_HASH:
         raise BadRequest(f'invalid hash algorithm "{hash_name}"')
     check_certified(hash_name, fips=fips)
@@ -194,8 +194,8 @@ def _verifier(keyring: Keyring, version: int) -> Any:
 
 # How a signature is made, the same for sign and verify.
 FIELDS = (
-    text("hash_algorithm", f"sha2-224, -256, -384 or -512, sha3- the same, sha1 or none; {DEFAULT_HASH} when left out"),
-    text("algorithm", "the older name of hash_algorithm"),
+    text("hash_algorithm", "sha2-224, -256, -384 or -512, sha3- the same, sha1 or none", DEFAULT_HASH),
+    text("algorithm", "read only where hash_algorithm is sent empty", DEFAULT_HASH),
     flag("prehashed", "whether the input is the digest already", False),
     text("signature_algorithm", "of RSA: pss or pkcs1v15", "pss", choices=("pss", "pkcs1v15")),
     text("marshaling_algorithm", "of ECDSA: asn1 or jws", "asn1", choices=("asn1", "jws")),

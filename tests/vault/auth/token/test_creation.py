@@ -232,7 +232,6 @@ class TestBatch:
         ("role", "field"),
         [
             ({"token_num_uses": 2}, "num_uses"),
-            ({"token_period": "1h"}, "period"),
             ({"token_explicit_max_ttl": "1h"}, "explicit_max_ttl"),
         ],
     )
@@ -244,6 +243,16 @@ class TestBatch:
             assert (answered.status, answered.errors) == (400, [f'batch tokens cannot have "{field}" set'])
         assert service.core.storage.state() == before
         assert service.post("auth/token/create/r", {"policies": ["default"]}).ok
+
+    def test_it_has_neither_the_id_that_was_asked_for_nor_its_role_s_period(self, service) -> None:
+        service.post("auth/token/roles/r", {"token_period": "1h", "token_type": "default-batch"})
+
+        made = service.post("auth/token/create/r", {"policies": ["default"], "id": "mine"})
+
+        assert (made.status, made.auth["token_type"]) == (200, "batch")
+        assert made.auth["client_token"].startswith("hvb.")
+        assert service.get("auth/token/lookup-self", token="mine").status == 403
+        assert "period" not in service.get("auth/token/lookup-self", token=made.auth["client_token"]).data
 
     def test_it_can_neither_create_nor_be_renewed_nor_revoked(self, service) -> None:
         service.put("sys/policies/acl/all", {"policy": 'path "*" { capabilities = ["update", "sudo"] }'})

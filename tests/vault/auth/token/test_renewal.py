@@ -61,6 +61,15 @@ def test_nothing_to_renew(service, body, text: str) -> None:
     assert (refused.status, refused.errors) == (400, [text])
 
 
+@pytest.mark.parametrize("increment", [{}, [], {"a": 1}, [60], "x"])
+def test_an_increment_that_is_no_duration_is_refused(service, increment) -> None:
+    token = service.post("auth/token/create", {"ttl": "1h"}).auth["client_token"]
+
+    assert service.post("auth/token/renew", {"token": token, "increment": increment}).status == 400
+    for nothing in (None, "", 0):
+        assert service.post("auth/token/renew", {"token": token, "increment": nothing}).ok
+
+
 def test_what_cannot_be_renewed(service) -> None:
     fixed = create_plain(service, {"renewable": False})["client_token"]
     assert service.post("auth/token/renew", {"token": fixed}).errors == ["lease is not renewable"]

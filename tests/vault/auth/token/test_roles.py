@@ -80,12 +80,21 @@ def test_old_names_set_the_new_ones_and_are_shown(service) -> None:
     assert (read["period"], read["token_period"]) == (0, 10_800)
 
 
+@pytest.mark.parametrize("suffix", ["a.b", "a-.b", "tail-1.x_"])
+def test_a_suffix_may_have_dots(service, suffix: str) -> None:
+    assert service.post("auth/token/roles/web", {"path_suffix": suffix}).status == 204
+    token = service.post("auth/token/create/web").auth["client_token"]
+    assert service.get("auth/token/lookup-self", token=token).data["path"] == f"auth/token/create/web/{suffix}"
+
+
 @pytest.mark.parametrize(
     ("sent", "text"),
     [
         ({"token_type": "odd"}, "invalid 'token_type' value \"odd\""),
         ({"token_num_uses": -1}, "'token_num_uses' cannot be negative"),
-        ({"path_suffix": "a/b"}, "path suffix contains invalid characters"),
+        ({"path_suffix": "a/b"}, "path suffix contains invalid characters; must match \\w[\\w-.]+\\w"),
+        ({"path_suffix": "ab"}, "path suffix contains invalid characters"),
+        ({"path_suffix": ".ab"}, "path suffix contains invalid characters"),
         ({"token_bound_cidrs": "10.0.0.0/99"}, "neither an address nor a block"),
         ({"token_period": "-1h"}, "cannot provide negative value"),
         ({"token_type": "batch"}, "non-orphan tokens"),

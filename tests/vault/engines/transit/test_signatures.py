@@ -85,7 +85,7 @@ def test_long_texts_that_are_not_read_are_not_kept(known: Any, unread: str) -> N
 # In the API's order: each request has this mistake and all that are judged later.
 BAD_SCHEMES = [
     ({"hash_algorithm": "x", "marshaling_algorithm": "x"}, 'invalid hash algorithm "x"'),
-    ({"algorithm": "md5"}, 'invalid hash algorithm "md5"'),
+    ({"hash_algorithm": "", "algorithm": "md5"}, 'invalid hash algorithm "md5"'),
     ({"marshaling_algorithm": "x", "salt_length": "bar"}, 'invalid marshaling type "x"'),
     ({"salt_length": "bar"}, "salt length neither 'auto', 'hash', nor an int: bar"),
     ({"salt_length": ""}, "salt length neither 'auto', 'hash', nor an int: "),

@@ -80,6 +80,8 @@ def encrypt(ctx: EngineContext, asked: EncryptRequest) -> Any:
     """Encrypt one plaintext, or each item of a batch.  With an external key it fetches."""
     if ctx.is_taped:
         return external_ciphertexts.encrypt(ctx, asked)
+    if asked.type is not None:
+        _check_type(asked.type)
     storage = ctx.storage
     if asked.batch_input is not None:
         items = batch.read_items(asked.batch_input, batch.ENCRYPT_MEMBERS)
@@ -171,15 +173,21 @@ def _new_keyring(ctx: EngineContext, items: list[batch.Item], wanted: str | None
         if not with_context:
             raise BadRequest("convergent encryption requires derivation to be enabled, so context is required")
     chosen = wanted or next((item["type"] for item in items if item.get("type")), DEFAULT_TYPE)
-    key_type = type_for_new_key(chosen, fips=ctx.fips)
-    if key_type.family == "ecdsa":
-        raise BadRequest(f"key type {chosen} not supported for this operation")
-    if not key_type.symmetric:
-        raise BadRequest(f"unknown key type {chosen}")
+    type_for_new_key(chosen, fips=ctx.fips)
+    _check_type(chosen)
     if upsert_disabled(ctx.storage):
         raise BadRequest(KEY_NOT_FOUND)
     keyring = empty_keyring(chosen, derived=with_context, convergent=convergent, service_version=ctx.service_version)
     return rotate(keyring, ctx, ctx.now)
+
+
+def _check_type(name: str) -> None:
+    """Raise BadRequest for a type that a request to encrypt cannot create, also where it creates nothing."""
+    key_type = KEY_TYPES.get(name)
+    if key_type is not None and key_type.family == "ecdsa":
+        raise BadRequest(f"key type {name} not supported for this operation")
+    if key_type is None or not key_type.symmetric:
+        raise BadRequest(f"unknown key type {name}")
 
 
 _TYPES = tuple(sorted(name for name, key_type in KEY_TYPES.items() if key_type.symmetric))

@@ -1,6 +1,6 @@
 """``hash``: digests of data that the caller sends; no key takes part.
 
-The same handlers answer below the engine's mount and at ``sys/tools/hash``.
+The same handlers answer below the engine's mount and at ``sys/tools/hash``, where no input is an empty one.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def hash_input(ctx: EngineContext, input: str | None, algorithm: str | None, for
         value = from_base64(input)
     except BadRequest as error:
         raise BadRequest(f"unable to decode input as base64: {error.errors[0]}") from None
-    encode = ENCODINGS.get(format or "hex")
+    encode = ENCODINGS.get("hex" if format is None else format)
     if encode is None:
         raise BadRequest(f'unsupported encoding format {format}; must be "hex" or "base64"')
-    name = algorithm or "sha2-256"
+    name = "sha2-256" if algorithm is None else algorithm
     if name not in ALGORITHMS:
         raise BadRequest(f"unsupported algorithm {name}")
     check_certified(name, fips=ctx.fips)

@@ -49,7 +49,7 @@ def generate_hmac(ctx: EngineContext, asked: HmacRequest) -> dict[str, Any] | Re
     keyring = existing_keyring(ctx.storage, asked.name)
     version = keyring.version_to_hmac(asked.key_version)
     key = keyring.live(version).hmac_key
-    digest_name = digest_named(asked.urlalgorithm or asked.algorithm, fips=ctx.fips)
+    digest_name = digest_named(asked.urlalgorithm or asked.algorithm or "", fips=ctx.fips)
     head = f"{ENVELOPE}{version}:"
 
     def one(item: Item, position: int = 0) -> batch.Result:
@@ -63,9 +63,8 @@ def generate_hmac(ctx: EngineContext, asked: HmacRequest) -> dict[str, Any] | Re
     return one({"input": asked.input})
 
 
-def digest_named(wanted: str | None, *, fips: bool) -> str:
+def digest_named(name: str, *, fips: bool) -> str:
     """Return the standard library's name of a hash algorithm; raise BadRequest for one that HMAC cannot use."""
-    name = wanted or DEFAULT_HASH
     if name not in KEYED_ALGORITHMS:
         raise BadRequest(f"unsupported algorithm '{name}'")
     check_certified(name, fips=fips)

@@ -30,7 +30,7 @@ def random(ctx: EngineContext, bytes: int | None, format: str | None, source: st
         raise BadRequest('"bytes" cannot be less than 1')
     if count > MAX_BYTES:
         raise BadRequest(f'"bytes" should be less than {MAX_BYTES}')
-    encode = ENCODINGS.get(format or "base64")
+    encode = ENCODINGS.get("base64" if format is None else format)
     if encode is None:
         raise BadRequest(f'unsupported encoding format "{format}"; must be "hex" or "base64"')
     if (source or "platform") not in SOURCES:

@@ -102,7 +102,7 @@ def _judge(ctx: EngineContext, asked: VerifyRequest, hmac: bool) -> Judge:
     """Return what judges an item, once the key and the request's other fields are judged."""
     if hmac:
         keyring = existing_keyring(ctx.storage, asked.name)
-        wanted = asked.urlalgorithm or asked.hash_algorithm or asked.algorithm
+        wanted = asked.urlalgorithm or asked.hash_algorithm or asked.algorithm or ""
         digest_name = hmacs.digest_named(wanted, fips=ctx.fips)
         return lambda item: hmacs.verify(keyring, digest_name, item)
     scheme = signatures.read_scheme(asked, fips=ctx.fips)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SPARE_BYTES = 8
 _HASH_OF_BYTES = {20: "sha1", 28: "sha2-224", 32: "sha2-256", 48: "sha2-384", 64: "sha2-512"}
 MAX_DIGEST_BYTES = max(_HASH_OF_BYTES)
+_SEQUENCE, _INTEGER = 0x30, 0x02  # of DER
 
 
 class Ecdsa:
@@ -101,6 +102,8 @@ class Ecdsa:
             signature = encode_dss_signature(
                 int.from_bytes(signature[:half], "big"), int.from_bytes(signature[half:], "big")
             )
+        elif is_negative(signature):
+            return False
         else:
             check_der(signature)
         data, ecdsa = self._digested(message, scheme, deterministic=False)
@@ -152,6 +155,19 @@ def check_der(signature: bytes) -> None:
     except ValueError:
         raise BadRequest("supplied signature is invalid") from None
     raise BadRequest("supplied signature contains extra data")
+
+
+def is_negative(signature: bytes) -> bool:
+    """Whether bytes are a short DER sequence of two whole numbers of which one is below zero (X.690, 8.3)."""
+    if len(signature) < 2 or signature[0] != _SEQUENCE or signature[1] != len(signature) - 2 or signature[1] >= 0x80:
+        return False
+    rest, signs = signature[2:], []
+    while len(rest) > 2 and rest[0] == _INTEGER and 0 < rest[1] <= len(rest) - 2:
+        number, rest = rest[2 : 2 + rest[1]], rest[2 + rest[1] :]
+        if len(number) > 1 and (number[0], number[1] >= 0x80) in ((0, False), (0xFF, True)):
+            return False  # longer than it need be
+        signs.append(number[0] >= 0x80)
+    return not rest and len(signs) == 2 and any(signs)
 
 
 def _sequence_bytes(signature: bytes) -> int:

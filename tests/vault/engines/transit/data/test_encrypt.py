@@ -315,7 +315,6 @@ def test_a_missing_key_is_made(service: Any) -> None:
     [
         ({"context": CONTEXT}, {"type": "aes256-gcm96", "derived": True, "convergent_encryption": False}),
         ({"type": "chacha20-poly1305"}, {"type": "chacha20-poly1305", "derived": False}),
-        ({"type": ""}, {"type": "aes256-gcm96"}),
         (
             {"context": CONTEXT, "convergent_encryption": True},
             {"derived": True, "convergent_encryption": True, "convergent_encryption_version": -1},
@@ -335,6 +334,36 @@ def test_a_missing_key_is_made_as_the_request_says(
     assert made.status == 200
     known = service.get("transit/keys/new").data
     assert {name: known[name] for name in told} == told
+
+
+@pytest.mark.parametrize("name", ["k", "new"])
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize(
+    ("sent", "text"),
+    [
+        ("x", "unknown key type x"),
+        ("", "unknown key type "),
+        (None, "unknown key type "),
+        ("rsa-2048", "unknown key type rsa-2048"),
+        ("ecdsa-p256", "key type ecdsa-p256 not supported for this operation"),
+    ],
+)
+def test_a_type_is_judged_whether_or_not_the_key_is_there(
+    service: Any, name: str, batched: bool, sent: Any, text: str
+) -> None:
+    service.post("transit/keys/k")
+    item = {"plaintext": HELLO}
+
+    refused = service.post(f"transit/encrypt/{name}", {**({"batch_input": [item]} if batched else item), "type": sent})
+
+    assert (refused.status, refused.errors) == (400, [text])
+    assert service.list("transit/keys").data["keys"] == ["k"]
+    assert service.post("transit/encrypt/k", {**item, "type": "aes128-gcm96"}).ok
+
+
+def test_an_empty_type_of_an_item_is_the_usual_one(service: Any) -> None:
+    assert service.post("transit/encrypt/new", {"batch_input": [{"plaintext": HELLO, "type": ""}]}).ok
+    assert service.get("transit/keys/new").data["type"] == "aes256-gcm96"
 
 
 def test_the_top_level_goes_before_the_items(service: Any) -> None:

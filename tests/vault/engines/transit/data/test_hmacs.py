@@ -87,6 +87,8 @@ def test_every_type_has_hmac_keys_and_type_hmac_is_one(service: Any) -> None:
             {"input": INPUT, "algorithm": "md5", "key_version": 2},
             "key version does not exist; latest key version is 1",
         ),
+        ("k", {"input": INPUT, "algorithm": ""}, "unsupported algorithm ''"),
+        ("k", {"input": INPUT, "algorithm": None}, "unsupported algorithm ''"),
         ("k", {"algorithm": "md5"}, "unsupported algorithm 'md5'"),
         ("k/none", {"input": INPUT}, "unsupported algorithm 'none'"),
         ("k", {"batch_input": []}, "missing batch input to process"),

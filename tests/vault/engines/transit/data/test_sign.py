@@ -158,6 +158,21 @@ def test_a_policy_can_block_sha1(service: Any) -> None:
     assert service.post("transit/verify/k", {**asked, "hash_algorithm": "sha1"}, token=token).status == 403
 
 
+def test_an_algorithm_in_the_body_has_no_effect() -> None:
+    vault = Vault.dev(seed=1)
+    vault.post("transit/keys/k", {"type": "ecdsa-p256"})
+    body = {"input": INPUT, "algorithm": "sha2-512"}
+    hmac = vault.post("transit/hmac/k", body).data["hmac"]  # there it is the field's name
+
+    signature = vault.post("transit/sign/k", body).data["signature"]
+
+    assert signature == vault.post("transit/sign/k/sha2-256", body).data["signature"]
+    assert vault.post("transit/verify/k", {**body, "signature": signature}).data == {"valid": True}
+    assert vault.post("transit/verify/k", {**body, "hmac": hmac}).data == {"valid": False}
+    assert vault.post("transit/verify/k", {**body, "hmac": hmac, "hash_algorithm": ""}).data == {"valid": True}
+    assert vault.post("transit/sign/k", {**body, "algorithm": "md5"}).data["signature"] == signature
+
+
 def test_the_hash_in_the_path_comes_before_those_in_the_body() -> None:
     vault = Vault.dev(seed=1)
     vault.post("transit/keys/k", {"type": "ecdsa-p256"})

@@ -191,6 +191,27 @@ def test_what_is_no_sequence_of_two_numbers_is_refused(der: str, why: str) -> No
     check_der(bytes.fromhex("3006020101020101"))
 
 
+@pytest.mark.parametrize("der", ["30060201ff020101", "3006020101020180", "30080202ff7f0202ff7f", "30060201800201ff"])
+def test_a_signature_with_a_number_below_zero_is_not_valid(der: str, entropy: Any) -> None:
+    _, public = P256.make(entropy)
+
+    assert not P256.verify(P256.public_key(public), bytes.fromhex(der), b"", Scheme("sha2-256"))
+
+
+@pytest.mark.parametrize(
+    "der",
+    [
+        *("30070202ff80020101", "3005020101020101", "30060201ff02010100", "30060200020101ff", "300302 01ff"),
+        *("30060301ff020101", "3009020101020101020180", "30", "3000"),
+    ],
+)
+def test_what_is_below_zero_and_no_sequence_of_two_numbers_is_refused(der: str, entropy: Any) -> None:
+    _, public = P256.make(entropy)
+
+    with pytest.raises(BadRequest, match="supplied signature"):
+        P256.verify(P256.public_key(public), bytes.fromhex(der), b"", Scheme("sha2-256"))
+
+
 def test_data_behind_a_long_sequence_is_found_too() -> None:
     long = encode_dss_signature(2**1100 - 1, 1)
     check_der(long)
