@@ -7,15 +7,19 @@
 3. It goes on for the process that opened it only, and while the file is the one that was opened: what is written to a
    file that was replaced or deleted would be acknowledged and lost.  A forked child has nothing of what is cached.
 4. An error of SQLite leaves this module as a StoreError that names the file.
+5. A file that was closed says what keys it has.  One that has others when it is opened is damaged: a value that was
+   altered is noticed when it is read, one whose key was altered would be missing without a word.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from labkit.vault.identifiers import sha256
 from labkit.vault.storage import UNDECIDING, Leaves, Names, StoreError, Writes
 from labkit.vault.storage.fencing import check_term
 
@@ -29,6 +33,10 @@ LOCK_TIMEOUT_S = 0.1  # of openers at the same instant one gets the file, the ot
 
 IN_MEMORY = ":memory:"
 FORMAT = b"1"
+"""The fact ``format`` of an open file; in one that was closed a digest of its keys follows (rule 5)."""
+
+ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite's module raises; the second where a message quotes damaged text."""
 
 TABLES = {
     "entries": "CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
@@ -65,6 +73,7 @@ class SqliteStorage:
         "_cached_leaves",
         "_connection",
         "_identity",
+        "_opened",
         "_path",
         "_process",
         "_real_path",
@@ -82,13 +91,14 @@ class SqliteStorage:
         self._cached_leaves: dict[str, bytes | None] = {}
         self.deciding_writes = 0
         self._real_path = self._path if self._path == IN_MEMORY else os.path.realpath(self._path)
-        self._process = os.getpid()
+        self._process, self._opened = os.getpid(), False
         self._connection = _connect(self._path)
         self._identity = _identity(self._real_path)
         _follow_forks(self)
         try:
             self._open()
             self._term = self._stored_term()
+            self._opened = True
         except BaseException:
             self.close()
             raise
@@ -131,7 +141,7 @@ class SqliteStorage:
         """Return all keys, sorted."""
         try:
             return sorted(row[0] for row in self._connection.execute("SELECT key FROM entries"))
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise _problem(self._path, error) from None
 
     def leaf(self, key: str) -> bytes | None:
@@ -151,7 +161,7 @@ class SqliteStorage:
         self._refuse_forked()
         try:
             return dict(self._connection.execute("SELECT key, digest FROM leaves"))
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise _problem(self._path, error) from None
 
     def claim(self, term: int) -> None:
@@ -172,6 +182,8 @@ class SqliteStorage:
     def fact(self, name: str) -> bytes | None:
         """Return something about the store itself; it is not an entry."""
         row = self._row("SELECT value FROM facts WHERE name = ?", (name,))
+        if row is not None and type(row[0]) is not bytes:
+            raise self.damaged()
         return None if row is None else row[0]
 
     def damaged(self) -> StoreError:
@@ -185,6 +197,9 @@ class SqliteStorage:
     def close(self) -> None:
         """Close the file: it may be opened again.  In a child process it stays open: it is the parent's."""
         if os.getpid() == self._process:
+            with suppress(StoreError, *ERRORS):  # one that cannot be written is opened without this check
+                if self._opened and _identity(self._real_path) == self._identity:
+                    self._transact({}, {"format": FORMAT + self._digest_of_keys()})
             self._connection.close()
 
     def _open(self) -> None:
@@ -199,12 +214,29 @@ class SqliteStorage:
             execute("PRAGMA synchronous = NORMAL")
             execute("BEGIN IMMEDIATE")  # a file that was in write-ahead mode already is locked by this
             found = execute("PRAGMA quick_check(1)").fetchone()[0]
+            if found == "ok":
+                self._check_keys()
             execute("INSERT OR REPLACE INTO facts VALUES ('format', ?)", (FORMAT,))  # whether it can be written at all
             execute("COMMIT")
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise _problem(self._path, error) from None
         if found != "ok":
             raise self.damaged()
+
+    def _check_keys(self) -> None:
+        row = self._row("SELECT value FROM facts WHERE name = ?", ("format",))
+        stored = row[0] if row is not None and type(row[0]) is bytes else b""
+        if stored[len(FORMAT) :] not in (b"", self._digest_of_keys()):
+            raise self.damaged()
+
+    def _digest_of_keys(self) -> bytes:
+        """Return a digest of all keys, in the order in which they stand."""
+        digest = sha256(b"")
+        for (key,) in self._connection.execute("SELECT key FROM entries"):
+            if type(key) is not str:
+                raise self.damaged()
+            digest.update(f"{key}\0".encode())
+        return digest.digest()
 
     def _set_up_tables(self) -> None:
         stored = {row[0]: row[1] for row in self._connection.execute("SELECT name, sql FROM sqlite_master")}
@@ -241,7 +273,7 @@ class SqliteStorage:
         self._refuse_forked()
         try:
             return self._connection.execute(query, values).fetchone()
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise _problem(self._path, error) from None
 
     def _transact(self, writes: Writes, facts: Mapping[str, bytes], leaves: Leaves | None = None) -> None:
@@ -267,7 +299,7 @@ class SqliteStorage:
             connection.execute("COMMIT")
         except BaseException as error:
             self._roll_back()
-            if isinstance(error, sqlite3.Error):
+            if isinstance(error, ERRORS):
                 raise _problem(self._path, error, "; nothing was changed") from None
             raise
         if leaves:
@@ -285,7 +317,7 @@ class SqliteStorage:
         try:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-        except sqlite3.Error:
+        except ERRORS:
             self._cached.clear()
             self._absent.clear()
 
@@ -308,9 +340,10 @@ def _follow_forks(store: SqliteStorage) -> None:
         os.register_at_fork(after_in_child=in_child)
 
 
-def _problem(path: str, error: sqlite3.Error, rest: str = "") -> StoreError:
+def _problem(path: str, error: Exception, rest: str = "") -> StoreError:
     """Return the error that names the file and says what is wrong with it."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    unreadable = isinstance(error, UnicodeDecodeError)
+    code = sqlite3.SQLITE_CORRUPT if unreadable else getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_IOERR and _is_full(path):
         code = sqlite3.SQLITE_FULL
     return StoreError(f"{path} {PROBLEMS.get(code, f'cannot be used: {error}')}{rest}")
@@ -348,7 +381,7 @@ def _connect(path: str) -> sqlite3.Connection:
     try:
         # a server calls from a thread of its own, one call at a time: it holds the Vault's lock
         return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=LOCK_TIMEOUT_S)
-    except sqlite3.Error as error:
+    except ERRORS as error:
         raise _problem(path, error) from None
 
 

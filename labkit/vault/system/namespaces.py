@@ -72,10 +72,10 @@ def describe(namespace: Namespace) -> dict[str, Any]:
 
 
 def _check_texts(metadata: dict[str, Any] | None) -> None:
-    """Raise BadRequest for a value that is no text: unlike a secret's, a namespace's metadata is not converted."""
+    """Raise BadRequest unless each value is text: unlike a secret's, a namespace's metadata is not converted."""
     for name, value in (metadata or {}).items():
         if not isinstance(value, str):
-            raise BadRequest(f"custom_metadata validation failed: the value of {name!r} is not a text")
+            raise BadRequest(f"custom_metadata validation failed: the value of {name!r} must be text")
 
 
 def _changed(ctx: Context, namespace: Namespace) -> dict[str, Any]:

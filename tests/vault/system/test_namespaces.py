@@ -56,7 +56,7 @@ def test_custom_metadata_is_text_as_sent(service, value):
     refused = service.post("sys/namespaces/team", {"custom_metadata": {"a": value}})
     assert (refused.status, refused.errors) == (
         400,
-        ["custom_metadata validation failed: the value of 'a' is not a text"],
+        ["custom_metadata validation failed: the value of 'a' must be text"],
     )
     service.post("sys/namespaces/team")
     if value is not None:
