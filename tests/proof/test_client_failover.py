@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from labkit.lab.hosts.client import Client
-from labkit.proof.client_failover import ClientBounds, ClientFailover, Doing, Shopping, described
+from labkit.proof.client_failover import REACTIONS, ClientBounds, ClientFailover, Doing, Shopping, described
 from labkit.proof.search import search, stuck
 
 
@@ -88,3 +88,33 @@ def test_a_client_waits_for_an_answer_only_while_a_node_is_asked() -> None:
     assert (waits, pauses) == ({True}, {False})
     assert model._client(Shopping((2,))).deadlines == {}
     assert model._client(Shopping((2,))).position == 2
+
+
+def test_what_happens_and_the_bounds_are_written_out() -> None:
+    assert described(Doing("asked", "paris-1 refuses it")) == "A node is asked: paris-1 refuses it."
+    assert described(Doing("arrived", "to attempt 1: refuses it")) == "An answer arrives to attempt 1: refuses it."
+    assert described(Doing("timed out", "paris-1")) == "The time for an answer of paris-1 is over."
+    assert str(ClientBounds()) == "2 clusters of 2 nodes, 2 further attempts"
+
+
+def test_a_node_reacts_as_nodes_do_and_may_name_every_other_one() -> None:
+    assert {reaction.status for reaction in REACTIONS} == {200, 307, 400, 503}
+    assert [reaction.about for reaction in REACTIONS if reaction.effect] == [
+        *("carries it out", "forwards it, and loses that after it is carried out")
+    ]
+    model = ClientFailover(ClientBounds(2, 0))
+    asked = [(doing, shopping) for doing, shopping in model.successors(model.start()) if doing.kind == "asked"]
+    named = [shopping.answers[0].leader for _, shopping in asked if shopping.answers[0].leader]
+    assert named == ["paris-2", "tokyo-1", "tokyo-2"]
+    assert len(asked) == len(REACTIONS) + 2
+    assert all(shopping.asked == () for _, shopping in asked)
+    assert model.successors(model.start()._replace(broken="x")) == []
+
+
+def test_an_effect_after_the_end_breaks_what_was_refused_and_nothing_else() -> None:
+    model = ClientFailover(ClientBounds(1, 0))
+    for outcome, broken in (("refused", True), ("answered", False), ("unknown", False)):
+        over = Shopping((0,), asked=((1, "paris-1"),), outcome=outcome)
+        found = {doing.about: shopping.broken for doing, shopping in model.successors(over)}
+        assert bool(found["paris-1 carries it out"]) == broken
+        assert found["paris-1 refuses it"] == ""

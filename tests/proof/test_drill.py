@@ -66,3 +66,38 @@ def test_the_nodes_of_a_cluster_are_crashed_one_after_the_other_while_one_is_lef
         *["tokyo-1", "tokyo-2"],
         *["paris-1", "paris-2"],
     ]
+
+
+TIMELINE = """\
+  - {do: replicate, primary: paris, secondary: tokyo, at: 1s}
+  - {do: ask, cluster: paris, method: POST, path: secret/data/x, body: {data: {number: 1}}, after: 40ms}
+  - {do: ask, cluster: paris, method: POST, path: secret/data/more, body: {data: {number: 1}}, after: 1ms}
+  - {do: partition, between: [paris, tokyo], after: 40ms}
+  - {do: heal, between: [paris, tokyo], after: 20s}
+  - {do: partition, between: [paris, tokyo], after: 40ms}
+  - {do: heal, between: [paris, tokyo], after: 1s}
+  - {do: ask, cluster: paris, method: DELETE, path: secret/metadata/y, after: 40ms}
+  - {do: ask, cluster: paris, method: POST, path: secret/data/more, body: {data: {number: 2}}, after: 1ms}
+settle: 30s
+
+expect: {}
+"""
+
+
+def test_a_way_is_written_out_with_a_cut_that_lasts_where_the_connection_is_given_up() -> None:
+    way = (*WAY[:5], Occurrence(WROTE, ("token/y", None)))
+    head, _, timeline = drill(way, Bounds(2, 2, backlog=4), "it streams at entry 1").partition("timeline:\n")
+
+    assert timeline == TIMELINE
+    assert "about: >\n  It streams at entry 1.\n" in head
+    assert head.count("backlog: 8}") == 2
+
+
+@pytest.mark.parametrize(("backlog", "labs", "writes"), [(1, 8, 8), (3, 9, 3), (8, 8, 1), (20, 20, 1)])
+def test_a_backlog_is_as_large_as_a_lab_s_and_each_write_stands_for_as_many(
+    backlog: int, labs: int, writes: int
+) -> None:
+    text = drill(WAY[:2], Bounds(1, backlog=backlog), "why")
+
+    assert text.count(f"backlog: {labs}}}") == 2
+    assert text.count("{do: ask,") == writes

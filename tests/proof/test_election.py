@@ -84,3 +84,42 @@ def test_bounds_are_written_out() -> None:
     """Those that hold unless others are given."""
     assert str(ElectionBounds()) == ("3 nodes, 3 terms, 1 resignations, 1 restarts, 1 times a damaged lease; fenced")
     assert str(ElectionBounds(fenced=False)).endswith("; without fencing")
+
+
+def test_what_happens_is_written_out() -> None:
+    kinds = ("stands", "abstains", "commits", "passes", "resigns", "restarts", "damages")
+
+    assert [described(Happening(kind, "two")) for kind in kinds] == [
+        "Node two looks at the lease.",
+        "Node two looks at the lease, and would not take it.",
+        "Node two commits under the term in which it believes to lead.",
+        "A second passes.",
+        "Node two gives its lease up.",
+        "Node two restarts.",
+        "What is stored of the lease is damaged.",
+    ]
+
+
+def test_an_election_is_over_when_its_terms_are_taken_and_before_that_only_where_a_node_leads() -> None:
+    model = Election(ElectionBounds(2, 2))
+
+    assert not model.is_goal(model.start())
+    assert not model.is_goal(Candidates(beliefs=(0, 0), takers=((1, "one"),)))
+    assert model.is_goal(Candidates(beliefs=(0, 0), takers=((1, "one"), (2, "two"))))
+    assert model.successors(model.start()._replace(broken="x")) == []
+    assert {kind for kind in ("resigns", "restarts", "damages") if model.is_fault(Happening(kind))} == {
+        *("resigns", "restarts", "damages")
+    }
+
+
+def test_what_can_happen_spends_what_is_left_and_no_more() -> None:
+    model = Election(ElectionBounds(2, 2, 1, 1, 1))
+    leads = Candidates(("one", 1, 3), 1, (1, 0), ((1, "one"),), (1, 1, 1))
+    found = dict(model.successors(leads))
+
+    assert found[Happening("damages")] == leads._replace(lease="damaged", left=(1, 1, 0))
+    assert found[Happening("restarts", "one")] == leads._replace(beliefs=(0, 0), left=(1, 0, 1))
+    assert found[Happening("resigns", "one")] == leads._replace(lease=("", 1, 0), beliefs=(0, 0), left=(0, 1, 1))
+    assert found[Happening("passes")] == leads._replace(lease=("one", 1, 2))
+    spent = {event.kind for event, _ in model.successors(leads._replace(left=(0, 0, 0)))}
+    assert not spent & {"damages", "restarts", "resigns"}

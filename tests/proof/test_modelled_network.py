@@ -8,7 +8,19 @@ import pytest
 
 from labkit.proof.modelled_network import Messages, without
 from labkit.proof.network_kinds import NETWORKS
-from labkit.proof.parcels import ANSWER, BEGUN_AGAIN, LIFE, NOW, OLD, PUSH, QUESTION, UNCHANGED, Parcel, parcel
+from labkit.proof.parcels import (
+    ANSWER,
+    BEGUN_AGAIN,
+    LIFE,
+    NOW,
+    OLD,
+    OLD_LIFE,
+    PUSH,
+    QUESTION,
+    UNCHANGED,
+    Parcel,
+    parcel,
+)
 
 PAGES = parcel(ANSWER, "a", False, "conflicting_pages", {"serial": NOW, "pages": []})
 PUSHED = parcel(PUSH, "a", False, "stream", {"serial": NOW, "entries": []})
@@ -74,3 +86,42 @@ def test_a_heartbeats_answer_is_kept_where_it_names_a_term() -> None:
 def _dropped(nodes: tuple[str, ...], echo: Parcel) -> bool:
     messages = Messages(nodes)
     return messages.dropped[messages.number(echo)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rpc", "content", "dropped"),
+    [
+        (ANSWER, "fetch_keys", {"serial": OLD}, True),
+        (ANSWER, "guard_hash", {"serial": OLD}, True),
+        (ANSWER, "stream_wals", {"serial": OLD}, True),
+        (ANSWER, "fetch_keys", {"serial": NOW}, False),
+        (QUESTION, "fetch_keys", {"serial": OLD}, True),
+        (QUESTION, "guard_hash", {"serial": OLD}, False),
+        (QUESTION, "stream_wals", {"serial": OLD}, False),
+        (ANSWER, "echo", {"serial": LIFE, "asked": NOW}, False),
+        (ANSWER, "echo", {"serial": LIFE, "asked": OLD}, True),
+        (ANSWER, "echo", {"serial": OLD_LIFE, "asked": NOW}, True),
+        (ANSWER, "announcement", {"term": 1}, False),
+    ],
+)
+def test_what_is_over_is_about_an_old_question_or_an_old_start(
+    kind: str, rpc: str, content: dict[str, Any], dropped: bool
+) -> None:
+    sent = parcel(kind, "a", False, rpc, content)
+
+    assert _dropped(("a",), sent) == dropped
+    assert _dropped(("a", "b"), sent) == (dropped and rpc != "echo"), "a heartbeat names addresses and term too"
+    kept = Messages(("a",), keeps_old=True)
+    assert not kept.dropped[kept.number(sent)]
+
+
+def test_a_message_and_what_becomes_of_it_have_one_number() -> None:
+    messages = Messages(("a",))
+    first, second = messages.number(PAGES), messages.number(FOUND)
+
+    assert (first, second, messages.number(PAGES)) == (0, 1, 0)
+    assert messages.goes_up == [False, False]
+    old = messages.renamed(first, BEGUN_AGAIN)
+    assert (old, messages.renamed(first, BEGUN_AGAIN)) == (2, 2)
+    assert dict(messages.parcels[old].content)["serial"] == OLD
+    assert messages.renamed(second, UNCHANGED) == second

@@ -59,3 +59,9 @@ def test_messages_in_flight_follow() -> None:
     assert renamed(echo, roles).message() == {"serial": LIFE, "asked": STREAM, "stream": OLD}
     assert renamed(echo, BEGUN_AGAIN).message() == {"serial": OLD_LIFE, "asked": OLD, "stream": OLD}
     assert renamed(refusal, roles).message()["serial"] == STREAM
+
+
+def test_no_role_is_taken_for_another_or_for_none() -> None:
+    assert len({0, OLD, STREAM, NOW}) == 4
+    assert State().life == OLD_LIFE != LIFE
+    assert Roles() == UNCHANGED == Roles(NOW, STREAM, LIFE)

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from labkit.proof.bounds import Bounds
+from labkit.proof.parcels import LIFE, NOW, OLD
 from labkit.proof.planted_bugs import PLANTED_BUGS, SOUND
+from labkit.proof.primary import SHARED
 from labkit.proof.replication import Replication
 from labkit.proof.search import search
+from labkit.proof.secondary import AT
+from labkit.vault.replication.events import Apply, Pushed, TimerFired
+from labkit.vault.replication.state import State
+from labkit.vault.replication.sync import on
 
 FOUND = {
     "gap-ignored": ("it streams at entry 2, and its contents are not those of that entry", 10),
@@ -56,3 +63,52 @@ def test_what_is_not_ignored_is_noticed_where_it_is_dropped() -> None:
     search(model)
 
     assert model.steps.not_ignored() is not None
+
+
+SEARCHED = {
+    "gap-ignored": (Bounds(2, 1, network="losing"), False),
+    "stream-from-newest": (Bounds(2, 1), False),
+    "fetch-newest": (Bounds(2, 1), False),
+    "complete-between": (Bounds(2, 1), False),
+    "deletions-forgotten": (Bounds(2, 1), False),
+    "stale-answer": (Bounds(1, 1, network="duplicating"), True),
+    "stale-stream": (Bounds(3, 1, network="late"), True),
+    "stale-push": (Bounds(1, 1, network="duplicating"), True),
+}
+"""{bug: (the bounds that suffice to find it, whether messages about what is over stay in the search)}."""
+
+
+def test_each_is_looked_for_within_bounds_that_suffice() -> None:
+    assert {name: (bug.bounds, bug.keeps_old) for name, bug in PLANTED_BUGS.items()} == SEARCHED
+    assert (SOUND.bounds, SOUND.keeps_old, SOUND.on) == (Bounds(), False, on)
+
+
+CONNECTED = State(state="stream-wals", connection_state="ready", addresses=("a",))
+STREAMING = CONNECTED._replace(complete=True, position=0, serial=NOW, stream=NOW, life=LIFE)
+ENTRIES = ((1, ((SHARED, b"1"),)),)
+
+
+@pytest.mark.parametrize("name", ["stale-stream", "stale-push"])
+def test_a_push_of_an_earlier_stream_is_accepted_with_the_bug_only(name: str) -> None:
+    bug = PLANTED_BUGS[name].on
+    late = Pushed({"serial": OLD, "entries": ENTRIES}, AT)
+    after, effects = bug(STREAMING, late)
+
+    assert (after.stream, after.position, effects) == (NOW, 1, [Apply(ENTRIES)])
+    assert on(STREAMING, late) == (STREAMING, [])
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_with_a_bug_everything_else_is_as_it_was(name: str) -> None:
+    bug = PLANTED_BUGS[name].on
+    own = Pushed({"serial": NOW, "entries": ENTRIES}, AT)
+
+    for event in (own, TimerFired("heartbeat", LIFE, AT)):
+        assert bug(STREAMING, event) == on(STREAMING, event) != (STREAMING, [])
+
+
+def test_a_stream_that_is_over_does_not_begin_again() -> None:
+    gone = Pushed({"serial": OLD, "gone": True}, AT)
+    after, effects = PLANTED_BUGS["stale-stream"].on(STREAMING._replace(awaiting="guard_hash"), gone)
+
+    assert (after.stream, effects) == (0, [])

@@ -106,3 +106,40 @@ def test_a_heartbeat_is_answered_on_the_way_it_came(side: PrimarySide, aside: bo
     found = answer.message()
     assert (found["serial"], found["asked"], found["stream"]) == (LIFE, NOW, NOW)
     assert (found["cluster_addrs"], found["last_wal"], found["sent_ns"]) == (["a", "b"], 0, 7)
+
+
+def test_only_the_question_for_a_stream_opens_one(side: PrimarySide) -> None:
+    level = Primary(((SHARED, b"1"),), connected=True)
+    for rpc, content in (("conflicting_pages", {"pages": []}), ("fetch_keys", {"keys": [SHARED], "limit_bytes": 0})):
+        after, (answer,) = side.answer(level, question(rpc, generation=1, **content))
+        assert after == level
+        assert (answer.kind, answer.aside, answer.rpc) == (ANSWER, False, rpc)
+
+
+def test_a_guard_that_was_asked_for_is_known_to_who_takes_over(side: PrimarySide) -> None:
+    asked = question("guard_hash", guard=bytes(20), compare=False, addresses=[])
+    known, (answer,) = side.answer(Primary(nodes=2), asked)
+
+    assert (answer.message()["cluster_addrs"], answer.message()["term"]) == (["a", "b"], 0)
+    assert side.take_over(known)[1][0].kind == ANNOUNCEMENT
+
+
+def test_a_primary_begins_with_nothing_written_and_nobody_connected() -> None:
+    begun = Primary()
+
+    assert (begun.active, begun.last, begun.oldest, begun.term, begun.known, begun.connected) == (
+        "a",
+        0,
+        0,
+        0,
+        False,
+        False,
+    )
+    assert [begun._replace(nodes=2, term=term).active for term in (0, 1, 2)] == ["a", "b", "a"]
+
+
+def test_a_broken_stream_is_pushed_nothing(side: PrimarySide) -> None:
+    primary, sent = side.commit(STREAMING._replace(stream=SecondaryStream(NOW, 0, broken=True)), (SHARED, b"1"))
+
+    assert (primary.last, sent) == (1, ())
+    assert primary.stream == SecondaryStream(NOW, 0, broken=True)

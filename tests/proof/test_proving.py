@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from labkit.proof.bounds import Bounds
+from labkit.proof.election import Election, ElectionBounds, described
 from labkit.proof.planted_bugs import PLANTED_BUGS
-from labkit.proof.proving import NO_WAY_ON, prove
+from labkit.proof.proving import NO_END, NO_WAY_ON, Proof, prove, prove_small
 from labkit.proof.replication import Replication
 
 
@@ -44,3 +45,39 @@ def test_an_unfinished_search_shows_nothing_more() -> None:
     proof = prove(Bounds(1, 1), leads_on=True, max_states=30)
 
     assert (proof.found.exhausted, proof.broken, proof.leads_on) == (False, "", False)
+
+
+def test_each_depth_is_reported_and_what_leads_on_is_looked_at_only_where_it_is_asked_for() -> None:
+    seen: list[tuple[int, int]] = []
+    proof = prove(Bounds(0, 0), report=lambda depth, states: seen.append((depth, states)))
+
+    assert [depth for depth, _ in seen] == list(range(1, proof.found.depth + 1))
+    assert not proof.leads_on
+
+
+def test_a_small_model_is_proved_to_its_end() -> None:
+    proof = prove_small(Election(ElectionBounds(2, 2)), described)
+
+    assert proof == Proof(proof.found, "", (), 0, True)
+    assert proof.found.exhausted
+
+
+def test_what_a_small_model_breaks_comes_with_its_way() -> None:
+    proof = prove_small(Election(ElectionBounds(2, 2, 0, 0, 0, fenced=False)), described)
+
+    assert proof.broken.endswith("is accepted, and term 2 is taken")
+    assert (len(proof.way), proof.way[-1]) == (6, "Node one commits under the term in which it believes to lead.")
+    assert not proof.leads_on
+
+
+def test_an_end_of_a_small_model_that_is_never_reached_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Election, "is_goal", lambda model, cluster: False)
+    proof = prove_small(Election(ElectionBounds(2, 2)), described)
+
+    assert (proof.broken, proof.way, proof.leads_on) == (NO_END, (), False)
+
+
+def test_an_unfinished_search_of_a_small_model_shows_nothing_more() -> None:
+    proof = prove_small(Election(ElectionBounds(2, 2)), described, max_states=30)
+
+    assert (proof.found.exhausted, proof.broken, proof.way, proof.leads_on) == (False, "", (), False)

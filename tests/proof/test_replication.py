@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from labkit.proof.bounds import Bounds
-from labkit.proof.primary import Primary, PrimarySide
+from labkit.proof.primary import Primary, PrimarySide, contents_at
 from labkit.proof.replication import Replication, broken_by
 from labkit.proof.search import search, stuck
 from labkit.proof.secondary import ASIDE, MARK, Secondary, SecondarySide, Stored
@@ -93,6 +93,7 @@ def test_counts_are_the_same_under_every_hash_seed(hash_seed: str, checkout: Pat
 
 
 ENTRY = (("token/y", b"1"),)
+FIRST = (("logical/x", b"0"),)
 WHOLE = (("logical/x", b"0"), ("token/y", b"1"))
 
 
@@ -111,6 +112,11 @@ WHOLE = (("logical/x", b"0"), ("token/y", b"1"))
         ),
         ({"stored": Stored(False, 1, ("a",), 3)}, "what is stored is not what the state says"),
         ({"stored": Stored(True, 1, ("b",), 3)}, "what is stored is not what the state says"),
+        ({"state": "stream-wals", "position": 0, "contents": FIRST}, ""),
+        ({"position": None}, ""),
+        ({"position": None, "contents": FIRST}, ""),
+        ({"position": -1}, "it is complete at entry -1"),
+        ({"complete": False, "position": None, "contents": ENTRY}, ""),
         ({"error": "KeyError: 'x'"}, "a step of the secondary raised KeyError: 'x'"),
     ],
 )
@@ -186,3 +192,29 @@ def test_events_that_are_taken_together_leave_nothing_out(searched: Callable[[Bo
 
     assert found.exhausted
     assert judged(long, stepwise.states) == judged(short, reached.states)
+
+
+def test_a_goal_is_a_stream_that_is_ready_and_level(searched: Callable[[Bounds], Any]) -> None:
+    model, _, reached = searched(Bounds(2, 1))
+    goals = [world for world in reached.states if model.is_goal(world)]
+    for world in goals:
+        primary, secondary, _, _ = model.parts(world)
+        assert primary.stream.sent == secondary.state.position == primary.last
+        assert (secondary.state.state, secondary.state.connection_state) == ("stream-wals", "ready")
+        assert secondary.contents == contents_at(primary.history, primary.last)
+        assert primary.stream.serial == secondary.state.stream
+
+    assert 0 < len(goals) < len(reached.states)
+    assert {model.parts(world)[0].last for world in goals} == {0, 1, 2}
+
+
+def test_what_counts_against_the_bounds_and_what_is_left_of_them(searched: Callable[[Bounds], Any]) -> None:
+    model, _, reached = searched(Bounds(1, 0, 0, 1, network="duplicating"))
+    kinds = {event.kind: model.is_fault(event) for event in reached.events if event is not None}
+    lefts = {model.parts(world)[3] for world in reached.states}
+
+    assert {kind for kind, fault in kinds.items() if fault} == {"wrote", "took over", "gave up"}
+    assert {kind for kind, fault in kinds.items() if not fault} == {"began", "delivered", "beat", "tried"}
+    assert {left.writes for left in lefts} == {left.takeovers for left in lefts} == {0, 1}
+    assert {(left.takeovers, left.silences) for left in lefts} == {(1, 0), (0, 1), (0, 0)}
+    assert not model.is_fault("wrote")

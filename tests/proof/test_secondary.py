@@ -11,7 +11,7 @@ import pytest
 from labkit.proof.bounds import Bounds
 from labkit.proof.parcels import ANSWER, LIFE, NOW, OLD, OLD_LIFE, REFUSAL, STREAM, Parcel
 from labkit.proof.secondary import AT, MARK, Secondary, SecondarySide, Stored, canonical
-from labkit.vault.replication.events import Moment, TimerFired
+from labkit.vault.replication.events import AskUpstream, Moment, StartTimer, TimerFired
 from labkit.vault.replication.state import DEAD_NS, Heartbeat, State
 
 FEW, MANY = 400, 4_000
@@ -136,3 +136,43 @@ def test_effects_are_carried_out() -> None:
     assert lost.secondary.backoff
     assert not SecondarySide().try_again(lost.secondary).secondary.backoff
     assert asked.kind != ANSWER
+
+
+@pytest.mark.parametrize("kept", [State(life=LIFE, serial=NOW), State(life=LIFE, serial=NOW, stream=STREAM)])
+def test_a_canonical_form_is_that_of_a_new_state_but_for_what_a_step_depends_on(kept: State) -> None:
+    raw, _, _ = disguised(kept._replace(complete=True, position=3), Random(7))
+
+    assert canonical(raw) == kept._replace(complete=True, position=3)
+    assert canonical(State()) == State(serial=NOW, life=OLD_LIFE)
+
+
+def test_a_question_for_keys_asks_for_one() -> None:
+    asks = AskUpstream("fetch_keys", "a", {"serial": 7, "keys": ["x", "y"], "limit_bytes": 9, "generation": 1}, False)
+    (asked,) = SecondarySide(lambda state, event: (state._replace(serial=7), [asks])).try_again(BEGUN).sent
+
+    assert asked.message() == {"serial": NOW, "keys": ["x", "y"], "limit_bytes": 0, "generation": 1}
+
+
+@pytest.mark.parametrize(
+    ("waits", "serial", "timer", "after"),
+    [
+        (True, NOW, None, True),
+        (True, NOW + 1, None, False),
+        (False, NOW, None, False),
+        (False, NOW, ("backoff", NOW), True),
+        (False, NOW, ("backoff", OLD), False),
+        (False, NOW, ("heartbeat", NOW), False),
+        (True, NOW, ("heartbeat", OLD), True),
+    ],
+)
+def test_a_backoff_waits_until_another_question_is_open(
+    waits: bool, serial: int, timer: tuple[str, int] | None, after: bool
+) -> None:
+    effects = [] if timer is None else [StartTimer(timer[0], timer[1], 1)]
+    side = SecondarySide(lambda state, event: (state._replace(serial=serial), list(effects)))
+    waiting = BEGUN._replace(backoff=waits)
+
+    assert side.step(waiting, TimerFired("heartbeat", LIFE, AT)).secondary.backoff == after
+
+
+BEGUN = Secondary(State(life=LIFE, serial=NOW, addresses=("a",)), (("token/y", b"stray"),), Stored(addresses=("a",)))

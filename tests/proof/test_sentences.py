@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labkit.proof.bounds import Bounds
 from labkit.proof.network_kinds import NETWORKS
-from labkit.proof.parcels import ANSWER, NOW, OLD, PUSH, parcel
+from labkit.proof.parcels import ANNOUNCEMENT, ANSWER, NOW, OLD, PUSH, QUESTION, REFUSAL, parcel
 from labkit.proof.replication import Replication
 from labkit.proof.search import search
 from labkit.proof.sentences import arrival, sentences
@@ -66,3 +66,51 @@ def test_what_an_answer_says_is_written_out() -> None:
     )
     push = parcel(PUSH, "a", False, "stream", {"serial": NOW, "gone": True})
     assert arrival(push) == "A push arrives: the entries are gone."
+
+
+def test_what_else_arrives_is_written_out() -> None:
+    said = {"address": "b", "term": 2}
+    assert arrival(parcel(ANNOUNCEMENT, "b", True, "announcement", said)) == (
+        "Node b of the primary announces itself, with term 2."
+    )
+    assert arrival(parcel(REFUSAL, "a", True, "fetch_keys", {"serial": NOW, "addresses": ["b"]})) == (
+        "Node a refuses fetch_keys, and names node b."
+    )
+    assert arrival(parcel(QUESTION, "a", False, "fetch_keys", {"serial": OLD})) == (
+        "The question fetch_keys, held back until now, which is about what is over, reaches node a of the primary."
+    )
+    push = {"serial": NOW, "entries": [(1, ()), (2, ())]}
+    assert arrival(parcel(PUSH, "a", False, "stream", push)) == "A push arrives: entry 1 and 2."
+    stream = parcel(ANSWER, "a", False, "stream_wals", {"serial": NOW, "from": 3})
+    assert arrival(stream) == "The answer to stream_wals arrives: entries follow from 3."
+    for aside, way in ((True, "aside"), (False, "after all before it")):
+        echo = parcel(ANSWER, "a", aside, "echo", {"serial": 1, "asked": OLD, "aside": aside, "sent": 4})
+        assert arrival(echo) == (
+            f"A heartbeat, {way}, is answered, which is about what is over: entry 4 was pushed last."
+        )
+
+
+def test_a_fault_names_what_it_is_about_and_what_it_catches() -> None:
+    parcels = [
+        parcel(PUSH, "a", False, "stream", {"serial": NOW, "entries": []}),
+        parcel(ANSWER, "a", False, "echo", {"serial": 1, "asked": NOW, "aside": False, "sent": 4}),
+        parcel(QUESTION, "a", False, "fetch_keys", {"serial": NOW}),
+        parcel(ANNOUNCEMENT, "b", True, "announcement", {"address": "b", "term": 2}),
+        parcel(REFUSAL, "a", True, "stream_wals", {"serial": NOW, "addresses": ["b"]}),
+    ]
+
+    def said(event: Occurrence, network: str = "losing") -> str:
+        (sentence,) = sentences([event], parcels, NETWORKS[network])
+        return sentence
+
+    assert said(Occurrence(CUT, 0)) == "A fault loses one message (a push)."
+    assert said(Occurrence(CUT, 1)) == "A fault loses one message (the answer to echo)."
+    assert said(Occurrence(CUT, 2)) == "A fault loses one message (the question fetch_keys)."
+    assert said(Occurrence(CUT, 3)) == "A fault loses one message (an announcement)."
+    assert said(Occurrence(CUT, 4)) == "A fault loses one message (the refusal stream_wals)."
+    assert said(Occurrence(CUT, -1), "destroying") == "A fault loses everything on its way."
+    assert said(Occurrence(CUT, None, (1,)), "duplicating").endswith(" never again (the answer to echo).")
+    assert said(Occurrence(CAUGHT, Occurrence(TRIED), (2, 0))) == (
+        "The backoff is over: the secondary connects again. "
+        "It asks fetch_keys and stream, and a fault loses one message, that question among it."
+    )

@@ -16,11 +16,15 @@ from labkit.proof.token_generation import (
     USES,
     WRONG,
     Asking,
+    Ceremony,
     TokenBounds,
     TokenGeneration,
+    Wanted,
     described,
+    judged,
 )
 from labkit.service.errors import BadRequest
+from labkit.service.message import Response
 from labkit.vault.replication.trust import operation_token
 from labkit.vault.sealing import key_shares, token_generation
 
@@ -119,3 +123,78 @@ def test_what_may_as_well_never_happen_are_mistakes_and_what_ends_an_attempt() -
     assert {call.what for call in calls if call.kind == GIVES and model.is_fault(call)} == {WRONG}
     assert {call.kind for call in calls if not model.is_fault(call)} == {STARTS, GIVES, USES}
     assert all(model.is_fault(call) for call in calls if call.kind in (CANCELS, DELETES))
+
+
+ONE_COUNTS = Ceremony(counted=("1",))
+STATUS = {"progress": 1, "otp": "", "encoded_token": "", "complete": False}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "status", "shown", "why"),
+    [
+        (Wanted(ONE_COUNTS), 200, {}, ""),
+        (Wanted(ONE_COUNTS), 500, {}, "a request is answered 500"),
+        (Wanted(ONE_COUNTS, refused=True), 503, {}, "a request is answered 503"),
+        (Wanted(ONE_COUNTS), 400, {}, "a request is answered 400 that is to be granted"),
+        (Wanted(ONE_COUNTS, refused=True), 200, {}, "a request is answered 200 that is to be refused"),
+        (Wanted(ONE_COUNTS), 200, {"progress": 2}, "the progress is 2, and 1 shares count"),
+        (Wanted(Ceremony(), issues=True), 200, {}, "the progress is 1, and 2 shares count"),
+        (
+            *(Wanted(ONE_COUNTS), 200, {"otp": "x"}),
+            "an answer shows a one-time password that is not the start of its attempt",
+        ),
+        (
+            *(Wanted(ONE_COUNTS, shows_otp=True), 200, {}),
+            "an answer shows a one-time password that is not the start of its attempt",
+        ),
+        (Wanted(ONE_COUNTS, shows_otp=True), 200, {"otp": "x"}, ""),
+        *[
+            (Wanted(ONE_COUNTS), 200, shown, "a token is shown by a share that does not make up the threshold")
+            for shown in ({"encoded_token": "x"}, {"complete": True}, {"encoded_token": "x", "complete": True})
+        ],
+        (Wanted(Ceremony(), issues=True), 200, {"progress": 2, "encoded_token": "x", "complete": True}, ""),
+        (
+            *(Wanted(Ceremony(), issues=True), 200, {"progress": 2}),
+            "a token is shown by a share that does not make up the threshold",
+        ),
+    ],
+)
+def test_each_property_of_an_answer_is_judged(wanted: Wanted, status: int, shown: dict[str, Any], why: str) -> None:
+    assert judged(wanted, Response(status, {}, {**STATUS, **shown}), (None, None), (None, None)) == why
+
+
+def test_a_refused_request_may_empty_the_progress_and_change_nothing_else() -> None:
+    refused, stored = Response(400, {}, None), ((b"one", None), (b"none", None))
+
+    assert judged(Wanted(Ceremony(), refused=True), refused, *stored) == "a refused request changes what is stored"
+    assert judged(Wanted(Ceremony(), refused=True, empties=True), refused, *stored) == ""
+    assert judged(Wanted(Ceremony(), refused=True), refused, stored[0], stored[0]) == ""
+    assert judged(Wanted(Ceremony()), Response(204, {}, None), *stored) == ""
+
+
+def test_a_ceremony_is_over_with_a_promotion_or_when_nothing_can_lead_to_one() -> None:
+    model = TokenGeneration(TokenBounds())
+    none_left = Ceremony(left=(0, 1))
+
+    assert model.is_goal(none_left)
+    assert model.is_goal(model.start()._replace(promoted=True))
+    assert model.successors(model.start()._replace(promoted=True)) == []
+    assert model.successors(model.start()._replace(broken="x")) == []
+    for on_the_way in (
+        none_left._replace(left=(1, 0)),
+        none_left._replace(under_way=True),
+        none_left._replace(valid=1),
+    ):
+        assert not model.is_goal(on_the_way)
+
+
+def test_what_is_asked_for_is_written_out() -> None:
+    assert [described(call) for call in (Asking(STARTS), Asking(CANCELS))] == [
+        *("An attempt is started.", "The attempt is cancelled.")
+    ]
+    assert described(Asking(GIVES, "2", 1)) == "Share 2 is given under the nonce of attempt 1."
+    assert described(Asking(GIVES, WRONG, 3)) == "A share of another key is given under the nonce of attempt 3."
+    assert described(Asking(USES, number=2)) == "A promotion is asked for with token 2."
+    assert described(Asking(USES)) == "A promotion is asked for with a guess."
+    assert described(Asking(DELETES, number=1)) == "With token 1 the token is deleted."
+    assert str(TokenBounds()) == "2 attempts, 2 mistakes; 2 of 3 key shares"
