@@ -123,3 +123,33 @@ def test_what_is_no_cloud_is_refused() -> None:
     bare = Vault(MemoryStorage(), Vault.dev(seed=1).environment)
     with pytest.raises(ValueError, match="this vault has no cloud beside it"):
         bare.cloud  # noqa: B018 - the look-up itself is what is tested
+
+
+def test_a_vault_that_is_configured_for_this_cloud_is_asked_once(cloud: Cloud) -> None:
+    configured = Beside(dict(cloud.config))
+    for replaces in (True, False):
+        link = CloudLink(lambda: cloud, replaces=replaces)
+        configured.asked.clear()
+        for _ in range(3):
+            assert link.connect(configured.handle, "t") is cloud
+        assert configured.asked == ["GET"]
+    unasked = CloudLink(lambda: cloud, configures=False)
+    configured.asked.clear()
+    assert unasked.connect(configured.handle, "t") is cloud
+    assert configured.asked == []
+
+
+def test_a_vault_that_fails_is_looked_at_again_in_the_name_of_the_same_token(cloud: Cloud) -> None:
+    beside, link, headers = Beside(), CloudLink(lambda: cloud), list[dict[str, str]]()
+
+    def handle(request: Request) -> Response:
+        headers.append(dict(request.headers))
+        return beside.handle(request)
+
+    beside.status = 500
+    link.connect(handle, "t")
+    beside.status = 0
+    link.connect(handle, "t")
+
+    assert beside.asked == ["GET", "GET", "POST"]
+    assert headers == [{"X-Vault-Token": "t"}] * 3

@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from labkit import Vault
+from labkit.front import file_credentials
 from labkit.front.file_credentials import StoredCredentials
 from labkit.vault.context import own_work
 from labkit.vault.mounts import namespace_at, new_mount, read_table, write_table
@@ -145,3 +146,42 @@ def test_a_secondary_s_file_and_a_damaged_table_are_left_as_they_are(path):
     Vault.open(path).close()
     with closing(sqlite3.connect(path)) as connection:
         assert dict(connection.execute("SELECT key, value FROM entries"))["core/mounts"] == before["core/mounts"]
+
+
+def rekeyed(vault: Vault) -> tuple[str, ...]:
+    """Give a vault four other key shares, of which two open it; return them."""
+    body = {"secret_shares": 4, "secret_threshold": 2}
+    nonce = vault.put("sys/rekey/init", body, token="").body["nonce"]
+    for share in vault.unseal_keys[:3]:
+        answer = vault.put("sys/rekey/update", {"key": share, "nonce": nonce}, token="")
+    return tuple(answer.body["keys"])
+
+
+def test_a_file_opens_itself_with_the_shares_of_the_last_rekey(path):
+    with closing(Vault.open(path)) as vault:
+        before, made, token = vault.unseal_keys, rekeyed(vault), vault.root_token
+    with closing(Vault.open(path)) as vault:
+        assert not vault.sealed
+        assert (vault.root_token, vault.unseal_keys) == (token, made)
+        assert not {*made} & {*before}
+        assert len(made) == 4
+
+
+def test_shares_of_a_rekey_that_were_altered_are_damage(path):
+    with closing(Vault.open(path)) as vault:
+        rekeyed(vault)
+    change(path, "UPDATE entries SET value = CAST(x'00' || value AS BLOB) WHERE key = 'node/own-shares'")
+    with pytest.raises(StoreError, match=r"lab\.db is damaged"):
+        Vault.open(path)
+
+
+def test_as_many_shares_are_given_as_open_it(path, monkeypatch):
+    given = []
+    unseal = file_credentials.unseal
+    monkeypatch.setattr(file_credentials, "unseal", lambda core, share: given.append(share) or unseal(core, share))
+    with closing(Vault.open(path)) as vault:
+        assert [share.hex() for share in given] == list(vault.unseal_keys[:3])
+        rekeyed(vault)
+    given.clear()
+    Vault.open(path).close()
+    assert len(given) == 2

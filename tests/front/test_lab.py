@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
+from labkit.doors.server_thread import DoorSettings
 from labkit.front.lab_cluster import LabCluster
 from labkit.lab.bench import Bench
 from labkit.views import map as maps
@@ -112,3 +113,29 @@ def test_it_is_served(quiet):
     door: Any = quiet.serve(speed=2)
 
     assert (door.lab, door.driver.speed) == (quiet, 2)
+
+
+def test_it_is_served_as_it_is_asked_for(quiet):
+    plain, controlled = quiet.serve(), quiet.serve(control=True)
+    chosen: Any = quiet.serve(port=40_000, settings=DoorSettings(max_request_bytes=77))
+
+    assert ("POST", "/control/reset") in controlled.control._acts
+    assert ("POST", "/control/reset") not in plain.control._acts
+    assert (plain._port, plain.driver.speed) == (0, 0)
+    assert (chosen._port, chosen.app.reader.max_request_bytes) == (40_000, 77)
+    assert plain.app.reader.max_request_bytes == DoorSettings().max_request_bytes
+
+
+def test_the_dashboard_has_what_it_shows_of_the_lab(quiet):
+    controls = quiet.dashboard().controls
+
+    assert controls.clusters == {name: (f"{name}-1", f"{name}-2", f"{name}-3") for name in ("paris", "tokyo")}
+    assert controls.sites == quiet.blueprint.sites
+    assert (controls.faults, controls.trace) == (quiet.faults, quiet.trace)
+    assert list(controls.broken()) == []
+
+
+def test_a_file_s_seed_is_its_own_unless_another_is_given(scenario_file, vary):
+    path = scenario_file(vary())
+
+    assert [Lab.load(path, seed=seed).seed for seed in (None, 0, 3)] == [7, 0, 3]

@@ -14,10 +14,13 @@ from typing import Any
 import pytest
 
 from labkit import Vault
+from labkit.front.keystore import KeyStore
 from labkit.front.outside_lab import no_outside
 from labkit.seeded import START_NS, SeededEntropy
+from labkit.service.key_store_address import KEY_STORE_ADDRESS
 from labkit.service.message import Fetch, Request
 from labkit.vault.core import Environment, Settings
+from labkit.vault.files import Files
 from labkit.vault.replication.mode import MODE_KEY, Mode, advance
 from labkit.vault.sealing.initialise import set_up
 from labkit.vault.sealing.otp import decode
@@ -496,3 +499,155 @@ def test_whatever_changes_a_vault_is_let_in_alone(service) -> None:
     ):
         work()
         assert entered >= number + 1, work
+
+
+KEYS = Fetch("https://login.cloud.test", Request("GET", "/common/discovery/keys"))
+
+
+def test_machines_of_its_cloud_log_in_to_one_that_was_made_or_opened(tmp_path) -> None:
+    vault = Vault.dev(seed=7)
+    with closing(Vault.open(str(tmp_path / "lab.db"))) as opened:
+        for each in (vault, opened):
+            assert each.cloud is each.cloud
+            assert each.get("auth/cloud/config").data["tenant_id"] == each.cloud.config["tenant_id"]
+            each.post("auth/cloud/role/web", {"bound_resource_groups": "web"})
+            assert each.cloud.vm("web-1").login(each, role="web").status == 200
+        assert opened.cloud.state() != vault.cloud.state()
+
+
+def test_a_stored_configuration_of_an_earlier_process_gives_way(tmp_path) -> None:
+    path = str(tmp_path / "lab.db")
+    with closing(Vault.open(path)) as vault:
+        before = vault.cloud.config["tenant_id"]
+    with closing(Vault.open(path)) as vault:
+        assert vault.cloud.config["tenant_id"] != before
+        assert vault.get("auth/cloud/config").data["tenant_id"] == vault.cloud.config["tenant_id"]
+
+
+def test_keys_of_the_store_beside_it_are_named_in_one_that_was_made_or_opened(tmp_path) -> None:
+    given = KeyStore.dev(seed=1)
+    asked = Fetch(KEY_STORE_ADDRESS, Request("GET", "/v1/keys/a"))
+    with closing(Vault.open(str(tmp_path / "lab.db"))) as opened:
+        for vault in (Vault.dev(seed=7), opened, Vault.dev(keystore=given)):
+            assert vault.keystore is vault.keystore
+            assert vault._fetch(asked).status == 404
+            vault.keystore.generate("a")
+            assert vault._fetch(asked).body == {"label": "a", "mechanism": "CKM_AES_GCM", "size_bits": 256}
+            assert vault._fetch(asked._replace(address="http://elsewhere")).status == 0
+    assert given.labels == ("a",)
+
+
+def test_one_that_stands_for_itself_has_no_cloud_and_no_key_store() -> None:
+    bare = seeded("paris")
+
+    with pytest.raises(ValueError, match="this vault has no cloud beside it"):
+        bare.cloud  # noqa: B018 - the look-up itself is what is tested
+    with pytest.raises(ValueError, match="this vault has no key store beside it"):
+        bare.keystore  # noqa: B018 - the look-up itself is what is tested
+    assert bare._fetch(KEYS).status == 0
+    assert bare._fetch(Fetch(KEY_STORE_ADDRESS, Request("GET", "/v1/keys/a"))).status == 0
+
+
+def test_a_fetch_that_is_not_due_moves_the_clock_on_and_never_back(service) -> None:
+    began_ns = service.now()
+
+    assert service._fetch(KEYS._replace(not_before_ns=began_ns - 5)).ok
+    assert service.now() == began_ns
+    service._fetch(KEYS._replace(not_before_ns=began_ns + 90))
+    assert service.now() == began_ns + 90
+    service._fetch(KEYS._replace(not_before_ns=began_ns + 91))
+    assert service.now() == began_ns + 91
+    still = seeded("paris")
+    still._fetch(KEYS._replace(not_before_ns=START_NS + 90))
+    assert still.now() == START_NS, "a clock that is a lab's is not moved"
+
+
+def test_what_is_due_is_done_when_the_clock_is_moved_and_before_each_request(service, clock) -> None:
+    def expiring() -> int:
+        service.post("auth/token/create", {"ttl": "1h", "policies": ["default"]})
+        return len(service.core.storage.list("token/id/"))
+
+    assert expiring() == 2
+    service.advance("2h")
+    assert len(service.core.storage.list("token/id/")) == 1
+    assert expiring() == 2
+    clock.now_ns += 7_200 * 10**9
+    service.get("sys/health")
+    assert len(service.core.storage.list("token/id/")) == 1
+    assert expiring() == 2
+    assert service.next_due() == service.now() + 3_600 * 10**9
+    clock.now_ns += 7_200 * 10**9
+    assert service.tick() == 1
+
+
+def test_one_that_is_reset_makes_its_own_cloud_again_and_keeps_its_files(service) -> None:
+    files, cloud = Files(), service.cloud
+    service.use_files(files)
+    service.reset()
+
+    assert service.files is files
+    assert service.cloud is not cloud
+    assert service.get("auth/cloud/config").data["tenant_id"] == service.cloud.config["tenant_id"]
+
+
+def test_a_failure_is_asked_for_once_unless_more_are(service) -> None:
+    service.fail_next(500)
+    service.fail_next(503, 2)
+
+    assert [service.get("sys/health").status for _ in range(4)] == [500, 503, 503, 200]
+
+
+def test_a_call_tells_the_route_that_answered_and_none_of_a_failure(service) -> None:
+    service.get("secret/data/app")
+    service.fail_next(503)
+    service.get("secret/data/app")
+    answered, failed = service.calls
+
+    assert answered.status == 404
+    assert failed.status == 503
+    assert service.resolved is None
+
+
+def test_what_is_asked_for_in_process_comes_from_the_loopback_address(service) -> None:
+    seen = []
+    handle = service.handle
+    service.handle = lambda request: seen.append(request) or handle(request)
+    service.request("GET", "/v1/sys/health")
+    service.request("POST", "/v1/sys/health", {"a": 1}, {"X": "y"}, remote_address="10.0.0.9")
+
+    assert [(request.remote_address, request.headers, request.body) for request in seen] == [
+        ("127.0.0.1", {}, None),
+        ("10.0.0.9", {"X": "y"}, {"a": 1}),
+    ]
+
+
+def test_a_door_is_opened_with_what_the_vault_takes() -> None:
+    vault = Vault.dev(seed=7, max_request_bytes=77)
+    plain, controlled = vault.serve(), vault.serve(control=True)
+
+    assert plain.control is None
+    assert controlled.control is not None
+    with plain as url:
+        assert url.startswith("http://127.0.0.1:")
+    assert plain.app.reader.max_request_bytes == 77
+
+
+def test_one_in_memory_needs_no_closing_and_a_file_is_free_once_it_is_closed(tmp_path, service) -> None:
+    service.close()
+    assert service.get("sys/health").ok
+    path = str(tmp_path / "lab.db")
+    vault = Vault.open(path)
+    vault.post("sys/seal")
+    vault.close()
+    with closing(Vault.open(path)) as again:
+        assert not again.sealed
+
+
+def test_counts_of_nonces_are_stored_when_a_file_is_closed(tmp_path) -> None:
+    path = str(tmp_path / "lab.db")
+    with closing(Vault.open(path, nonce_limit=4)) as vault:
+        answers = [vault.post("transit/encrypt/a", {"plaintext": "YQ=="}) for _ in range(3)]
+        assert not any((answer.body or {}).get("warnings") for answer in answers)
+    with closing(Vault.open(path, nonce_limit=4)) as vault:
+        answers = [vault.post("transit/encrypt/a", {"plaintext": "YQ=="}) for _ in range(3)]
+        assert (answers[-1].body or {}).get("warnings")

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from labkit import Vault
+from labkit.front.vault_arguments import advance_ns, judge_path, judge_settings
 from labkit.vault.core import Settings
 
 ODD: list[Any] = [None, True, -1, 2.5, float("nan"), 10**4_000, "", "10%", "osaka", [], {}, b"x", object()]
@@ -102,3 +103,89 @@ def test_right_values_go_on_working() -> None:
 
     assert 7_260 * 10**9 <= vault.now() - began_ns < 7_320 * 10**9
     assert [vault.get("sys/health").status for _ in range(2)] == [429, 200]
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [
+        ("login_leeway_s", 0, 300),
+        ("key_cooldown_s", 0, 86_400),
+        ("max_request_bytes", 1, None),
+        ("backlog_entries", 1, None),
+        ("nonce_limit", 1, None),
+    ],
+)
+def test_a_number_is_taken_from_its_least_to_its_most(name: str, least: int, most: int | None) -> None:
+    for value in (least, least + 1, 10**9 if most is None else most):
+        judge_settings(None, {name: value})
+    for value in (least - 1, *([] if most is None else [most + 1])):
+        with pytest.raises(ValueError, match=f"^{name}: expected a whole number from {least} "):
+            judge_settings(None, {name: value})
+
+
+@pytest.mark.parametrize(
+    "environ", [{"A": 1}, {1: "a"}, {"A": "a", "B": None}, {"A": None, "B": "b"}, ["A"], "A", {"A": ["secret"]}]
+)
+def test_variables_are_texts_and_are_not_shown(environ: Any) -> None:
+    with pytest.raises(ValueError, match="environ: expected variables") as caught:
+        judge_settings(None, {"environ": environ})
+
+    assert str(caught.value) == "environ: expected variables and their values, all of them texts"
+    judge_settings(None, {"environ": {"A": "a", "B": ""}})
+
+
+@pytest.mark.parametrize("name", ["peer_api_addresses", "peer_cluster_addresses"])
+def test_addresses_are_a_tuple_of_texts(name: str) -> None:
+    judge_settings(None, {name: ()})
+    judge_settings(None, {name: ("http://a", "http://b")})
+    for value in (["http://a"], ("http://a", 7), "http://a"):
+        with pytest.raises(ValueError, match=f"^{name}: expected a tuple of addresses"):
+            judge_settings(None, {name: value})
+
+
+class Answering:
+    """Answers, and has nothing else of a cloud or a key store."""
+
+    def answer(self) -> None: ...
+
+
+class Listing:
+    """Has what a cloud and a key store have, and answers nothing."""
+
+    config = labels = ()
+
+
+class Whole(Answering, Listing):
+    """Stands for either."""
+
+
+@pytest.mark.parametrize("what", ["cloud", "keystore"])
+def test_what_stands_beside_a_vault_answers_and_has_what_is_asked_for(what: str) -> None:
+    judge_settings(None, {}, **{what: Whole()})
+    judge_settings(None, {}, **{what: None})
+    for part in (Answering(), Listing(), 0, ""):
+        with pytest.raises(ValueError, match=f"^{what}: expected a "):
+            judge_settings(None, {}, **{what: part})
+
+
+def test_each_setting_is_judged_by_its_kind() -> None:
+    judge_settings(lambda: 0, {"version": "1.16.3+ent", "edition": "community", "fips": True}, seed=0)
+    judge_settings(None, {"version": "999.0.0", "high_availability": False, "node": "n1", "cluster_name": "c"})
+    for name, value in (("version", "1.16.3+ent "), ("version", 1), ("edition", "oss"), ("fips", 1), ("node", 7)):
+        with pytest.raises(ValueError, match=f"^{name}: expected "):
+            judge_settings(None, {name: value})
+    for name, given in (("seed", {"seed": -1}), ("clock", {"clock": 0})):
+        with pytest.raises(ValueError, match=f"^{name}: expected "):
+            judge_settings(**{"clock": None, "chosen": {}, **given})
+
+
+def test_a_path_is_text_or_names_itself() -> None:
+    judge_path("a.db")
+    judge_path(Path("a.db"))
+    for path in ("", "a\0b", 7, None):
+        with pytest.raises(ValueError, match="path: expected"):
+            judge_path(path)
+
+
+def test_a_duration_is_read_in_nanoseconds() -> None:
+    assert [advance_ns(duration) for duration in ("2h", "90ms", 3, "0s")] == [7_200 * 10**9, 90 * 10**6, 3 * 10**9, 0]

@@ -11,7 +11,15 @@ import pytest
 from labkit.proof.bounds import Bounds
 from labkit.proof.parcels import ANSWER, LIFE, NOW, OLD, OLD_LIFE, REFUSAL, STREAM, Parcel
 from labkit.proof.secondary import AT, MARK, Secondary, SecondarySide, Stored, canonical
-from labkit.vault.replication.events import AskUpstream, Moment, StartTimer, TimerFired
+from labkit.vault.replication.events import (
+    Apply,
+    AskUpstream,
+    Moment,
+    Remember,
+    Replace,
+    StartTimer,
+    TimerFired,
+)
 from labkit.vault.replication.state import DEAD_NS, Heartbeat, State
 
 FEW, MANY = 400, 4_000
@@ -176,3 +184,20 @@ def test_a_backoff_waits_until_another_question_is_open(
 
 
 BEGUN = Secondary(State(life=LIFE, serial=NOW, addresses=("a",)), (("token/y", b"stray"),), Stored(addresses=("a",)))
+
+
+def test_what_is_applied_replaced_and_remembered_is_there_after_the_step() -> None:
+    entries = ((1, (("logical/x", b"1"),)), (2, (("token/y", None), ("logical/x", b"2"))))
+    effects = {
+        "applied": (Apply(entries), (("logical/x", b"2"),), Stored(True, 2, ("a",), 0)),
+        "replaced": (
+            *(Replace((("token/y", b"7"), ("logical/x", b"1")), False, 4),),
+            *((("logical/x", b"1"), ("token/y", b"7")), Stored(False, 4, ("a",), 0)),
+        ),
+        "remembered": (Remember(("b", "a"), 3), BEGUN.contents, Stored(False, None, ("b", "a"), 3)),
+    }
+    for what, (effect, contents, stored) in effects.items():
+        side = SecondarySide(lambda state, event, effect=effect: (state, [effect]))  # type: ignore[misc]  # a default
+        done = side.step(BEGUN, TimerFired("heartbeat", LIFE, AT))
+        assert (done.secondary.contents, done.secondary.stored) == (contents, stored), what
+        assert done.sent == ()
