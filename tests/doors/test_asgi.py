@@ -13,7 +13,7 @@ import pytest
 import requests
 
 from labkit import Lab, Vault
-from labkit.doors.asgi import App, is_long
+from labkit.doors.asgi import FAILED, SILENT, TOO_LONG, App, is_long
 from labkit.service.limits import MAX_UNJUDGED_BYTES
 
 
@@ -233,3 +233,55 @@ def test_a_target_in_absolute_form_is_taken(vault: Vault, target: str) -> None:
     assert answered(App(vault), asked)[0] == 200
     assert answered(App(vault), {**asked, "http_version": "3.7"})[0] == 505
     assert answered(App(vault), scope("GET", "/v1/sys/health", {"host": "a b"}))[0] == 400
+
+
+def test_a_line_of_the_log_is_written_of_what_a_server_read_whole_too(vault: Vault, lab: Lab) -> None:
+    lines: list[str] = []
+    app = App(vault, log=lines.append)
+    quiet = App(vault)
+    for each in (app, quiet):
+        assert each.answer("GET", "/v1/sys/health?x=1", {}, b"", "192.0.2.7").status == 200
+    lab.crash("paris")
+    silent = App(lab["paris"], log=lines.append).answer("GET", "/v1/sys/mounts", {"x-vault-token": "t"}, b"", "::1")
+    asked = scope("GET", "/v1/sys/health")
+    del asked["client"]
+    answered(app, asked)
+
+    assert (silent.status, json.loads(silent.content)["errors"]) == (504, ["the cluster did not answer in time"])
+    assert lines == [
+        "192.0.2.7 GET sys/health 200",
+        "::1 GET sys/mounts 504",
+        "- GET sys/health 200",
+    ]
+
+
+def test_headers_of_the_limit_are_read(vault: Vault) -> None:
+    name = "x-a"
+    for over, status in ((0, 200), (1, 431)):
+        asked = scope("GET", "/v1/sys/health", {name: "x" * (65_536 - len(name) + over)})
+        assert answered(App(vault), asked)[0] == status
+
+
+def test_what_has_no_body_is_not_refused_for_its_length(vault: Vault) -> None:
+    app, token = App(vault, max_request_bytes=10), {"x-vault-token": vault.root_token}
+
+    assert answered(app, scope("GET", "/v1/sys/mounts", token), b"x" * 11)[0] == 200
+    assert answered(app, scope("PUT", "/v1/sys/mounts", token), b"x" * 11)[0] == 413
+    assert answered(app, scope("PUT", "/v1/sys/mounts", {**token, "content-length": "11"}))[0] == 413
+    waits = {**token, "content-length": "10", "expect": "100-continue"}
+    assert answered(app, scope("PUT", "/v1/secret/data/x", waits), b"{}")[0] == 400, "it is read"
+
+
+def test_what_ends_by_a_bug_is_answered_as_such_and_the_connection_with_it() -> None:
+    assert (FAILED.status, FAILED.headers["Connection"]) == (500, "close")
+    assert (TOO_LONG.status, SILENT.status) == (431, 504)
+
+
+def test_another_service_answers_once_the_application_leads_to_it(vault: Vault) -> None:
+    app = App(vault, max_request_bytes=10)
+    other = Vault.dev(seed=8)
+    app.lead_to(other)
+
+    assert answered(app, scope("GET", "/v1/sys/mounts", {"x-vault-token": other.root_token}))[0] == 200
+    assert answered(app, scope("PUT", "/v1/sys/mounts"), b"x" * 11)[0] == 413, "the limit stays"
+    assert len(vault.calls) == 0

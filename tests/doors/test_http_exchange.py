@@ -10,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit import Lab, Vault
-from labkit.doors.http_exchange import Answer, HttpExchange, RequestReader, first_of_each, read_body, written
+from labkit.doors.http_exchange import (
+    Answer,
+    HttpExchange,
+    RequestReader,
+    first_of_each,
+    read_body,
+    timeout_text,
+    written,
+)
 from labkit.service.message import Response, Unreadable
 from tests.examples import examples
 
@@ -243,3 +251,16 @@ def test_a_cluster_is_asked_from_its_own_host_whoever_the_peer_is(lab: Lab) -> N
     answer = HttpExchange(cluster).answer("GET", "/v1/secret/config", headers, remote_address="192.0.2.7")
 
     assert answer.status == 200
+
+
+def test_members_of_an_answer_keep_their_order_and_none_is_left_out() -> None:
+    assert written(Response(200, {}, {"b": 1, "a": {"d": 2, "c": 3}})).content == b'{"b":1,"a":{"d":2,"c":3}}\n'
+    with pytest.raises(TypeError, match="keys must be str"):
+        written(Response(200, {}, {("a", "b"): 1}))  # type: ignore[dict-item]  # that is the point
+    assert written(Response(204, {}, None)).content == b""
+
+
+def test_a_timeout_is_one_millisecond_at_least_and_a_whole_number_of_them() -> None:
+    assert [timeout_text(seconds) for seconds in (0.000_1, 0.001, 0.001_9, 1, 1.5)] == [
+        *("1ms", "1ms", "1ms", "1000ms", "1500ms")
+    ]

@@ -195,3 +195,10 @@ def test_what_an_act_does_not_take_is_refused_and_nothing_is_done(lab: Lab, serv
         assert (status, "'strange'" in said["errors"][0]) == (400, True), path
         assert "expected" in said["errors"][0], path
     assert lab.trace.digest() == before
+
+
+def test_a_fault_that_is_done_says_so(lab: Lab, send: Send) -> None:
+    done = send("POST", "/control/verbs/crash", {"target": "paris-1"})[1]
+
+    assert (done["ok"], done["did"], done["text"]) == (True, "crash paris-1", "")
+    assert done["now_ns"] == lab.now

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -170,3 +171,79 @@ def test_when_the_end_is_near_time_passes_for_what_is_under_way_only(lab: Lab) -
         return driver.speed, (await asked).status
 
     assert driven(lab, act, speed=20) == (0, 200)
+
+
+class Standing:
+    """A lab's clock by hand: it stands, something falls due, and slices end when they are to."""
+
+    def __init__(self, next_ns: int | None = None, slices: int = 0) -> None:
+        self.now, self.clock, self.next_ns = 0, self, next_ns
+        self.turns: Any = nullcontext()
+        self.console: Any = self
+        self.answers = self.finished = dict[int, Any]()
+        self.slices, self.run = slices, list[int]()
+
+    def run_slice(self, until_ns: int, stop: Any = None) -> bool:
+        """Go on; say whether that instant was reached."""
+        self.run.append(until_ns)
+        return len(self.run) > self.slices
+
+
+@pytest.mark.parametrize(
+    ("next_ns", "speed", "pause_s"),
+    [
+        (None, 1, 0.1),
+        (SECOND_NS // 20, 1, 0.05),
+        (SECOND_NS // 20, 10, 0.005),
+        (SECOND_NS // 20, 0, 0.1),
+        (SECOND_NS, 1, 0.1),
+        (0, 1, 0.001),
+    ],
+)
+def test_it_looks_again_when_something_falls_due_and_ten_times_a_second_at_least(
+    next_ns: int | None, speed: float, pause_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paused: list[float] = []
+
+    async def wait_for(waiting: Any, timeout: float) -> None:
+        waiting.close()
+        paused.append(timeout)
+        raise TimeoutError
+
+    standing: Any = Standing(next_ns)
+    with monkeypatch.context() as patched:
+        patched.setattr(lab_driver.asyncio, "wait_for", wait_for)
+        asyncio.run(LabDriver(standing, standing, speed)._pause())
+
+    assert paused == [pytest.approx(pause_s)]
+
+
+def test_time_outside_is_kept_pace_with_in_turns_of_a_twentieth_of_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    steady_ns = [SECOND_NS]
+    monkeypatch.setattr(real, "steady", lambda: steady_ns[0])
+    standing: Any = Standing()
+    driver, asked = LabDriver(standing, standing, 20), list[tuple[int, int | None]]()
+
+    async def advance(duration_ns: int, within_ns: int | None = None) -> None:
+        asked.append((duration_ns, within_ns))
+
+    driver.advance = advance  # type: ignore[method-assign]  # what is asked of it is of interest
+    driver._last_ns = SECOND_NS
+    for passed_ns in (SECOND_NS // 10, 60 * SECOND_NS, 0):
+        steady_ns[0] += passed_ns
+        asyncio.run(driver._keep_pace())
+
+    turn_ns = SECOND_NS // 20
+    assert asked == [(2 * SECOND_NS, turn_ns), (5 * SECOND_NS, turn_ns), (0, turn_ns)]
+
+
+@pytest.mark.parametrize(("within_ns", "slices"), [(None, 6), (3, 4), (0, 1), (100, 6)])
+def test_a_clock_is_moved_in_slices_as_long_as_there_is_time(
+    within_ns: int | None, slices: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steady_ns = iter(range(100))
+    monkeypatch.setattr(real, "steady", lambda: next(steady_ns))
+    standing: Any = Standing(slices=5)
+    asyncio.run(LabDriver(standing, standing).advance(7, within_ns))
+
+    assert standing.run == [7] * slices

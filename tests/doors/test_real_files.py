@@ -215,3 +215,53 @@ def test_after_a_file_that_ends_within_a_line_a_new_one_begins(files: RealFiles,
     files.append("a.log", b"fourth")
 
     assert (folder / "a.log").read_bytes() == b"first\nsec\nthird\nfourth\n"
+
+
+def test_who_takes_no_more_lines_fails_after_some_patience(
+    files: RealFiles, listening: Callable[..., socket.socket], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("labkit.doors.real_files.PATIENCE_S", 0.05)
+    name = f"unix://{tmp_path / 's'}"
+    listening(socket.SOCK_STREAM, str(tmp_path / "s"))
+    files.append(name, b"one")
+    with pytest.raises(OSError, match="timed out"):
+        files.append(name, b"x" * 4_000_000)
+    assert name not in files._sockets
+
+
+def test_streams_wait_for_two_seconds_and_no_longer(
+    files: RealFiles, listening: Callable[..., socket.socket], tmp_path: Path
+) -> None:
+    end, unix = listening(socket.SOCK_STREAM), listening(socket.SOCK_STREAM, str(tmp_path / "s"))
+    datagrams = listening(socket.SOCK_DGRAM)
+    names = [f"tcp://127.0.0.1:{end.getsockname()[1]}", f"unix://{tmp_path / 's'}"]
+    names.append(f"udp://127.0.0.1:{datagrams.getsockname()[1]}")
+    for _ in range(2):  # the second line goes through the connection that is open
+        for name in names:
+            files.append(name, b"line")
+        assert {files._sockets[name].gettimeout() for name in names} == {2}
+    assert unix.fileno() >= 0
+
+
+def test_what_does_not_answer_is_said_as_the_system_says_it(files: RealFiles, folder: Path) -> None:
+    for name, said in (
+        ("unix:///none", "No such file"),
+        (f"unix://{folder}", "Connection refused"),
+        ("syslog://AUTH/x", "No such file"),
+        ("syslog://none/x", "expected a facility such as AUTH or LOCAL0, got 'none'"),
+    ):
+        with pytest.raises(OSError, match=said):
+            files.append(name, b"line")
+    assert files._sockets == {}
+
+
+def test_what_was_open_is_closed_and_opened_again(files: RealFiles, folder: Path) -> None:
+    files.append("a.log", b"one")
+    (descriptor,) = files._descriptors.values()
+    files.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)
+    files.append("a.log", b"two")
+
+    assert (folder / "a.log").read_text() == "one\ntwo\n"
+    assert len(files._descriptors) == 1

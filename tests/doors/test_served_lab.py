@@ -266,3 +266,10 @@ def test_clients_of_a_lab_are_answered_plainly(lab: Lab, monkeypatch: pytest.Mon
             assert answer.json()["data"]["version"] == number
         assert session.get(f"{urls['paris']}/v1/secret/data/app", timeout=30).json()["data"]["data"] == {"n": 3}
     assert asked == ["POST"] * 3 + ["GET"]
+
+
+def test_without_a_port_and_a_speed_ports_are_free_ones_and_time_stands(lab: Lab) -> None:
+    door = ServedLab(lab, lab._passage)
+
+    assert (door._port, door.driver.speed, door.control.guard.key != "") == (0, 0, True)
+    assert (repr(door), door.urls, door.cloud_url) == ("ServedLab(closed)", {}, "")

@@ -14,7 +14,7 @@ import hvac
 import pytest
 import requests
 
-from labkit import Vault
+from labkit import Lab, Vault
 from labkit.doors.server import ServedDoor
 from labkit.doors.server_thread import DoorSettings, NoServer
 
@@ -158,3 +158,29 @@ def test_a_port_that_is_taken_is_named(vault: Vault, url: str) -> None:
     assert port is not None
     with pytest.raises(NoServer, match=f"cannot listen on 127.0.0.1:{port}: Address already in use"):
         ServedDoor(vault, port).open()
+
+
+def test_another_service_stands_behind_a_door_that_leads_to_it(vault: Vault, lab: Lab) -> None:
+    other, door = Vault.dev(seed=8), ServedDoor(vault, settings=DoorSettings(control=True))
+    vault.post("secret/data/app", {"data": {}})
+
+    def status(token: str) -> int:
+        return door.app.answer("GET", "/v1/secret/data/app", {"x-vault-token": token}, b"", "127.0.0.1").status
+
+    assert status(vault.root_token) == 200
+    door.lead_to(other)
+    assert (status(vault.root_token), status(other.root_token)) == (403, 404)
+    assert door._controlled is not None
+    assert door._controlled.vault is other
+    door.lead_to(lab["paris"])
+    assert status(lab["paris"].root_token) == 404
+    assert door._controlled.vault is other, "a cluster is not controlled here"
+
+
+def test_a_cluster_is_controlled_through_its_lab(vault: Vault, lab: Lab) -> None:
+    with pytest.raises(ValueError, match=r"expected a vault; a cluster is controlled through lab\.serve"):
+        ServedDoor(lab["paris"], settings=DoorSettings(control=True))
+    plain, controlled = ServedDoor(vault), ServedDoor(vault, settings=DoorSettings(control=True))
+
+    assert (plain.control, plain.app.beside) == (None, None)
+    assert controlled.control is controlled.app.beside is not None

@@ -11,7 +11,7 @@ import requests
 
 from labkit import Vault
 from labkit.doors.asgi import App
-from labkit.doors.server_thread import DoorSettings, NoServer, ServerThread, TlsFiles
+from labkit.doors.server_thread import STOP_S, DoorSettings, NoServer, ServerThread, TlsFiles
 
 
 def test_one_application_answers_on_several_ports(vault: Vault) -> None:
@@ -87,3 +87,14 @@ def test_who_asks_is_the_other_end_whatever_a_header_says(vault: Vault, capfd: p
 
     assert answer.status_code == 403
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("lifespan", [True, False])
+def test_the_server_library_reads_and_answers_and_does_nothing_else(vault: Vault, lifespan: bool) -> None:
+    config = ServerThread(App(vault), DoorSettings(), lifespan=lifespan)._config()
+
+    assert config.lifespan == ("on" if lifespan else "off")
+    assert (config.access_log, config.server_header, config.proxy_headers, config.ws) == (False, False, False, "none")
+    assert (config.timeout_graceful_shutdown, config.log_level) == (STOP_S, "critical")
+    assert (config.ssl_certfile, config.ssl_keyfile, config.is_ssl) == (None, None, False)
+    assert config.loaded

@@ -556,3 +556,18 @@ def test_what_comes_in_many_pieces_is_not_mixed_up_with_what_others_send(vault: 
             assert other.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\n")
         assert long.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\n")
     assert vault.get("secret/data/app").data["data"] == {"a": "a" * size}
+
+
+@pytest.mark.parametrize(("bytes_more", "headers_more", "kept"), [(0, 0, True), (1, 0, False), (0, 1, False)])
+def test_a_head_of_the_limits_is_kept(bytes_more: int, headers_more: int, kept: bool) -> None:
+    protocol, wire = connection(Timers())
+    begun = b"GET /v1/a HTTP/1.1\r\nHost: a\r\n"
+    if headers_more:
+        names = b"".join(b"x%d:\r\n" % number for number in range(64))
+        begun += names
+    lines = begun.partition(b"\r\n")[2]
+    padding = b"" if headers_more else b"X-A: " + b"x" * (2_048 - len(lines) - 9 + bytes_more) + b"\r\n"
+    protocol.data_received(begun + padding + b"\r\n")
+
+    assert [len(head.lines) for head in protocol._heads] == ([2_048] if kept else [])
+    assert len(echoed(wire.written)) == 1

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from labkit.doors.connections.plain_requests import MAX_HEAD_BYTES, PlainRequest, read_plain
+from labkit.doors.connections.plain_requests import (
+    MAX_CONTENT_BYTES,
+    MAX_HEAD_BYTES,
+    PlainRequest,
+    read_head,
+    read_plain,
+)
 from labkit.doors.http_exchange import first_of_each
 from tests.examples import examples
 
@@ -114,3 +120,29 @@ def test_what_is_not_whole_or_more_than_one_is_not_plain() -> None:
     known = read_plain(GET)
     assert known is not None
     assert read_plain(GET.replace(b"app?", b"a" * MAX_HEAD_BYTES), [known.head]) is None
+
+
+def test_a_request_of_the_limits_is_plain_and_a_byte_more_is_not() -> None:
+    for more, plain in ((0, True), (1, False)):
+        padding = MAX_HEAD_BYTES - len(GET) + more
+        long = GET.replace(b"X-Vault-Token: t", b"X-Vault-Token: t" + b"x" * padding)
+        assert len(long) == MAX_HEAD_BYTES + more
+        assert (read_plain(long) is not None) == plain
+        assert (read_plain(POST.replace(b"12 ", b"%d" % (MAX_CONTENT_BYTES + more))) is not None) == plain
+
+
+def test_a_head_has_one_host_and_at_most_one_length() -> None:
+    one, two = b"Host: a\r\n", b"Content-Length: 3\r\n"
+
+    def length(*lines: bytes) -> int | None:
+        head = read_head(b"".join(lines) + b"\r\n")
+        return None if head is None else head.length
+
+    assert [length(one), length(one, two), length(two, one), length(one, b"Content-Length: 0\r\n")] == [0, 3, 3, 0]
+    assert [length(two), length(one, one), length(one, two, two), length()] == [None] * 4
+    assert length(one, b"Content-Length: 0\r\n", two) is None
+    assert length(one, b"Content-Length: 1234567890\r\n") is None
+    head = read_head(one + b"X-A: 1\r\nx-a: 2\r\n\r\n")
+    assert head is not None
+    assert head.named == {"host": "a", "x-a": "1"}
+    assert (repr(head), repr(read_plain(GET))) == ("PlainHead(2 headers)", "PlainRequest(GET /v1/secret/data/app)")
