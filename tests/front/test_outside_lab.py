@@ -142,3 +142,17 @@ def test_variables_are_shown_by_their_names_only() -> None:
     assert settings.node == "n1"
     assert "CLOUD_CLIENT_SECRET" in repr(settings)
     assert "hidden" not in repr(settings)
+
+
+def test_a_configuration_of_one_s_own_stays_unless_it_is_to_give_way() -> None:
+    vault = Vault.dev(seed=7)
+    mine = {**vault.cloud.config, "tenant_id": "mine"}
+    assert vault.post("auth/cloud/config", mine).ok
+
+    def tenant(**how: bool) -> str:
+        cloud_link(vault.core, seed=8, **how).connect(vault.handle, vault.root_token)
+        found: str = vault.get("auth/cloud/config").data["tenant_id"]
+        return found
+
+    assert tenant() == tenant(replaces=False) == "mine"
+    assert tenant(replaces=True) != "mine"

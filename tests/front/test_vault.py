@@ -651,3 +651,30 @@ def test_counts_of_nonces_are_stored_when_a_file_is_closed(tmp_path) -> None:
     with closing(Vault.open(path, nonce_limit=4)) as vault:
         answers = [vault.post("transit/encrypt/a", {"plaintext": "YQ=="}) for _ in range(3)]
         assert (answers[-1].body or {}).get("warnings")
+
+
+def test_a_keyring_that_its_root_key_does_not_open_is_noticed(service) -> None:
+    service.reload_keyring()
+    assert not service.core.damaged
+    service.core.storage.apply({"core/keyring": b"changed"}, service.core.leadership.term)
+    service.reload_keyring()
+    assert "core/keyring" in service.core.damaged
+
+
+def test_one_that_stands_for_itself_has_no_token_and_nothing_asked_of_it() -> None:
+    bare = Vault(MemoryStorage(), seeded("paris").environment)
+
+    assert (bare.root_token, bare.unseal_keys, len(bare.calls)) == ("", (), 0)
+    assert bare.serve()._port == 0
+    assert bare.serve(8_200)._port == 8_200
+    with pytest.raises(ValueError, match=r"only what Vault\.dev"):
+        bare.reset()
+
+
+def test_what_names_no_file_and_what_is_no_setting_open_none(tmp_path) -> None:
+    for wrong, said in ((7, "path: expected"), ("", "path: expected"), ("a\0b", "path: expected")):
+        with pytest.raises(ValueError, match=said):
+            Vault.open(wrong)
+    with pytest.raises(ValueError, match="edition: expected"):
+        Vault.open(str(tmp_path / "lab.db"), edition="oss")
+    assert not [*tmp_path.iterdir()]
