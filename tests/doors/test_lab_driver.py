@@ -212,7 +212,7 @@ def test_it_looks_again_when_something_falls_due_and_ten_times_a_second_at_least
 
     standing: Any = Standing(next_ns)
     with monkeypatch.context() as patched:
-        patched.setattr(lab_driver.asyncio, "wait_for", wait_for)
+        patched.setattr(asyncio, "wait_for", wait_for)
         asyncio.run(LabDriver(standing, standing, speed)._pause())
 
     assert paused == [pytest.approx(pause_s)]

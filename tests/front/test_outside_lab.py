@@ -149,10 +149,10 @@ def test_a_configuration_of_one_s_own_stays_unless_it_is_to_give_way() -> None:
     mine = {**vault.cloud.config, "tenant_id": "mine"}
     assert vault.post("auth/cloud/config", mine).ok
 
-    def tenant(**how: bool) -> str:
+    def tenant(how: dict[str, Any]) -> str:
         cloud_link(vault.core, seed=8, **how).connect(vault.handle, vault.root_token)
         found: str = vault.get("auth/cloud/config").data["tenant_id"]
         return found
 
-    assert tenant() == tenant(replaces=False) == "mine"
-    assert tenant(replaces=True) != "mine"
+    assert tenant({}) == tenant({"replaces": False}) == "mine"
+    assert tenant({"replaces": True}) != "mine"

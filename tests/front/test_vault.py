@@ -609,9 +609,13 @@ def test_a_call_tells_the_route_that_answered_and_none_of_a_failure(service) -> 
 
 
 def test_what_is_asked_for_in_process_comes_from_the_loopback_address(service) -> None:
-    seen = []
-    handle = service.handle
-    service.handle = lambda request: seen.append(request) or handle(request)
+    seen, handle = list[Request](), service.handle
+
+    def noted(request: Request) -> Any:
+        seen.append(request)
+        return handle(request)
+
+    service.handle = noted
     service.request("GET", "/v1/sys/health")
     service.request("POST", "/v1/sys/health", {"a": 1}, {"X": "y"}, remote_address="10.0.0.9")
 
@@ -672,9 +676,10 @@ def test_one_that_stands_for_itself_has_no_token_and_nothing_asked_of_it() -> No
 
 
 def test_what_names_no_file_and_what_is_no_setting_open_none(tmp_path) -> None:
-    for wrong, said in ((7, "path: expected"), ("", "path: expected"), ("a\0b", "path: expected")):
-        with pytest.raises(ValueError, match=said):
-            Vault.open(wrong)
+    wrong: tuple[Any, ...] = (7, "", "a\0b")
+    for path in wrong:
+        with pytest.raises(ValueError, match="path: expected"):
+            Vault.open(path)
     with pytest.raises(ValueError, match="edition: expected"):
         Vault.open(str(tmp_path / "lab.db"), edition="oss")
     assert not [*tmp_path.iterdir()]
