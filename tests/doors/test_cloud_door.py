@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 import requests
 
 from labkit import Cloud, Vault
-from labkit.doors.cloud_door import CloudDoor
+from labkit.doors.cloud_door import CloudApp, CloudDoor
+from labkit.doors.server_thread import DoorSettings
+from labkit.service.message import respond
 
 TOKEN = "/machines/web-1/metadata/identity/oauth2/token?api-version=2018-02-01&resource=api://x"
 
@@ -92,3 +95,57 @@ def test_it_says_where_it_is(cloud: Cloud) -> None:
     assert repr(door) == f"CloudDoor({door.url})"
     assert door.url.startswith("http://127.0.0.1:")
     door.close()
+
+
+def asked_by(app: CloudApp, path: str, content: bytes = b"", method: str = "GET", **scope: Any) -> tuple[int, bytes]:
+    """Status and body of the answer of an application to who stands in the scope."""
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": content}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    host = scope.pop("host", b"127.0.0.1:1")
+    whole = {"type": "http", "method": method, "raw_path": path.encode(), "query_string": b"", **scope}
+    asyncio.run(app({**whole, "headers": [(b"host", host)] if host else []}, receive, send))
+    return sent[0]["status"], sent[1]["body"]
+
+
+def test_the_cloud_is_asked_with_the_address_of_who_asks() -> None:
+    seen: list[Any] = []
+
+    def ask(*asked: Any, remote_address: str) -> Any:
+        seen.append((*asked[:3], remote_address))
+        return respond(204)
+
+    app = CloudApp(ask, DoorSettings(max_request_bytes=10))
+    assert asked_by(app, "/a", client=("127.0.0.9", 7))[0] == 204
+    assert asked_by(app, "/a", b"{}", "POST")[0] == 204
+    assert asked_by(app, "/a", client=None, host=b"")[0] == 204
+    assert asked_by(app, "/", host=b"login.cloud.test")[0] == 204, "the path / of a part of the cloud is its own"
+    assert seen == [
+        ("GET", "/a", None, "127.0.0.9"),
+        ("POST", "/a", {}, "127.0.0.1"),
+        ("GET", "/a", None, "127.0.0.1"),
+        ("GET", "/", None, "127.0.0.1"),
+    ]
+
+
+def test_what_the_cloud_is_not_asked() -> None:
+    lines: list[str] = []
+    app = CloudApp(lambda *asked, **named: respond(500), DoorSettings(max_request_bytes=10, log=lines.append))
+
+    assert asked_by(app, "/")[0] == 200
+    assert asked_by(app, "/a", host=b"evil.example")[0] == 403
+    assert asked_by(app, "/a", host=b"evil.example:80")[0] == 403
+    assert asked_by(app, "/a", b"x" * 11, "POST")[0] == 413
+    assert asked_by(app, "/a", b"{", "POST")[0] == 400
+    assert [line.rpartition(" ")[2] for line in lines] == ["200", "403", "403", "413", "400"]
+
+
+def test_its_door_is_on_loopback_whatever_was_asked_for() -> None:
+    door = CloudDoor(lambda *asked, **named: respond(204), settings=DoorSettings(host="0.0.0.0"))  # refused
+
+    assert (door._thread._host, door._port) == ("127.0.0.1", 0)

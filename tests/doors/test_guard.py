@@ -82,3 +82,12 @@ def test_each_door_has_a_key_of_its_own_and_shows_none(guard: Guard) -> None:
     assert Guard(HostNames()).key != guard.key
     assert len(guard.key) == 40
     assert repr(guard) == "Guard()"
+
+
+def test_sixteen_addresses_of_a_page_may_wait_to_be_opened(guard: Guard) -> None:
+    keys = [guard.page_address("http://a").removeprefix("http://a/#key=") for _ in range(16)]
+
+    assert {len(key) for key in keys} == {40}
+    assert len({*keys, guard.key}) == 17
+    guard.page_address("http://a")
+    assert [guard.exchange(key) for key in keys] == [None, *[guard.key] * 15]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 import requests
 
 from labkit import Lab
-from labkit.doors.lab_control import LabControl
+from labkit.doors.control import ControlRequest
+from labkit.doors.lab_control import LabControl, judged_speed
 from labkit.doors.served_lab import ServedLab
 
 Send = Callable[..., tuple[int, Any]]
@@ -202,3 +204,54 @@ def test_a_fault_that_is_done_says_so(lab: Lab, send: Send) -> None:
 
     assert (done["ok"], done["did"], done["text"]) == (True, "crash paris-1", "")
     assert done["now_ns"] == lab.now
+
+
+class Driven:
+    """Stands for a served lab: what its clock is moved by is kept."""
+
+    def __init__(self) -> None:
+        self.driver = self.lab = self
+        self.now, self.speed, self.woken = 0, 0.0, 0
+
+    async def advance(self, duration_ns: int) -> None:
+        """Move the clock."""
+        self.now += duration_ns
+
+    def wake(self) -> None:
+        """Remember that something is to be looked at."""
+        self.woken += 1
+
+
+def test_a_clock_is_moved_by_thirty_days_at_most() -> None:
+    app: Any = Driven()
+    advance = LabControl(app, lambda: None).acts[("POST", "/control/clock/advance")]
+    day_ns = 86_400 * SECOND_NS
+
+    assert asyncio.run(advance(ControlRequest("", {"duration": "30d"}, {})))["now_ns"] == 30 * day_ns
+    with pytest.raises(ValueError, match="duration: expected a duration of at most 30d, got "):
+        asyncio.run(advance(ControlRequest("", {"duration": 30 * 86_400 + 1}, {})))
+    assert app.now == 30 * day_ns
+
+
+def test_a_speed_goes_from_none_to_a_million() -> None:
+    app: Any = Driven()
+    speed = LabControl(app, lambda: None).acts[("POST", "/control/clock/speed")]
+    for each in (1_000_000, 0.5, 0):
+        assert asyncio.run(speed(ControlRequest("", {"speed": each}, {})))["speed"] == each == app.speed
+    assert app.woken == 3
+    wrong: tuple[Any, ...] = (1_000_001, -0.1, True, "1", float("nan"), float("inf"), None)
+    for each in wrong:
+        with pytest.raises(ValueError, match="speed: expected simulated seconds in a second"):
+            judged_speed(each)
+
+
+def test_a_lab_begins_again_and_its_calls_are_forgotten() -> None:
+    begun: list[str] = []
+    app: Any = Driven()
+    app.calls = {"paris": [1], "tokyo": [2, 3]}
+    acts = LabControl(app, lambda: begun.append("again")).acts
+
+    assert asyncio.run(acts[("DELETE", "/control/calls")](ControlRequest("", {}, {}))) == {}
+    assert app.calls == {"paris": [], "tokyo": []}
+    assert asyncio.run(acts[("POST", "/control/reset")](ControlRequest("", {}, {})))["now_ns"] == 0
+    assert begun == ["again"]

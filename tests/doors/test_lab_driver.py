@@ -247,3 +247,20 @@ def test_a_clock_is_moved_in_slices_as_long_as_there_is_time(
     asyncio.run(LabDriver(standing, standing).advance(7, within_ns))
 
     assert standing.run == [7] * slices
+
+
+def test_what_was_never_started_is_stopped_and_what_was_does_nothing_more() -> None:
+    standing: Any = Standing()
+    driver = LabDriver(standing, standing)
+    asyncio.run(driver.stop())
+    assert driver._task is None
+
+    async def started() -> bool:
+        driver.start()
+        await asyncio.sleep(0)
+        await driver.stop()
+        assert driver._task is not None
+        return driver._task.cancelled() or driver._task.done()
+
+    assert asyncio.run(started())
+    assert standing.run == []

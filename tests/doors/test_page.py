@@ -232,3 +232,15 @@ def test_a_browser_that_is_not_there_is_not_wanted(monkeypatch: pytest.MonkeyPat
     found: Any = installed()
 
     assert found is None
+
+
+def test_a_file_of_the_page_is_an_answer_that_nobody_keeps() -> None:
+    for path in FILES:
+        answer = page_file(path)
+        assert answer is not None
+        assert (answer.status, answer.headers["Cache-Control"]) == (200, "no-store")
+        assert (answer.headers["Referrer-Policy"], answer.headers["X-Content-Type-Options"]) == (
+            "no-referrer",
+            "nosniff",
+        )
+        assert page_file(path) is answer, "it is read once"

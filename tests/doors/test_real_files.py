@@ -265,3 +265,17 @@ def test_what_was_open_is_closed_and_opened_again(files: RealFiles, folder: Path
 
     assert (folder / "a.log").read_text() == "one\ntwo\n"
     assert len(files._descriptors) == 1
+
+
+def test_a_file_is_opened_again_once(files: RealFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[str] = []
+    usual = RealFiles.close
+    monkeypatch.setattr(RealFiles, "close", lambda self: (closed.append("closed"), usual(self))[0])
+    for _ in range(2):
+        files.append("a.log", b"one")
+        files.reopen()
+        files.reopen()
+    for _ in range(3):
+        files.append("a.log", b"two")
+
+    assert len(closed) == 2

@@ -16,7 +16,7 @@ import requests
 
 from labkit import Lab
 from labkit.doors.lab_app import LabApp
-from labkit.doors.served_lab import ServedLab
+from labkit.doors.served_lab import ServedLab, judged_port
 from labkit.doors.server_thread import DoorSettings, NoServer
 from labkit.lab.plan.blueprint import CloudPlan, pair
 from labkit.lab.snapshot import Snapshot
@@ -273,3 +273,36 @@ def test_without_a_port_and_a_speed_ports_are_free_ones_and_time_stands(lab: Lab
 
     assert (door._port, door.driver.speed, door.control.guard.key != "") == (0, 0, True)
     assert (repr(door), door.urls, door.cloud_url) == ("ServedLab(closed)", {}, "")
+
+
+def test_what_may_be_asked_of_it_beside_the_api(lab: Lab) -> None:
+    plain, controlled = (ServedLab(lab, lab._passage, settings=DoorSettings(control=yes)) for yes in (False, True))
+    verb, page = ("POST", "/control/verbs/<name>"), ("GET", "/page/state")
+
+    assert {verb, page} & {*plain.control._acts} == {page}
+    assert {verb, page} <= {*controlled.control._acts}
+    assert (plain._page.controlled, controlled._page.controlled) == (False, True)
+    assert plain.app.beside is plain.control
+    with pytest.raises(ValueError, match="this lab is another program's"):
+        plain._begin_again()
+
+
+def test_the_page_knows_where_each_cluster_is(lab: Lab) -> None:
+    door = lab.serve()
+    with door as urls:
+        address = door.page
+        headers = {"X-Labkit-Key": door.control.guard.key}
+        overview = requests.get(f"{urls['tokyo']}/page/", headers=headers, timeout=10).json()
+        with pytest.raises(NoServer, match="this lab is served already"):
+            door.open()
+    assert {name: cluster["url"] for name, cluster in overview["clusters"].items()} == urls
+    assert address.startswith(f"{urls['paris']}/#key=")
+    assert not lab.parts.turns.shared
+
+
+@pytest.mark.parametrize(("count", "most"), [(1, 65_535), (2, 65_534), (3, 65_533)])
+def test_as_many_ports_are_there_as_clusters(count: int, most: int) -> None:
+    assert [judged_port(port, count) for port in (0, 1, most)] == [0, 1, most]
+    for wrong in (most + 1, -1):
+        with pytest.raises(ValueError, match=f"port: expected the first of {count} ports"):
+            judged_port(wrong, count)

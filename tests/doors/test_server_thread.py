@@ -12,6 +12,7 @@ import requests
 from labkit import Vault
 from labkit.doors.asgi import App
 from labkit.doors.server_thread import STOP_S, DoorSettings, NoServer, ServerThread, TlsFiles
+from labkit.service.limits import MAX_REQUEST_BYTES
 
 
 def test_one_application_answers_on_several_ports(vault: Vault) -> None:
@@ -98,3 +99,11 @@ def test_the_server_library_reads_and_answers_and_does_nothing_else(vault: Vault
     assert (config.timeout_graceful_shutdown, config.log_level) == (STOP_S, "critical")
     assert (config.ssl_certfile, config.ssl_keyfile, config.is_ssl) == (None, None, False)
     assert config.loaded
+
+
+def test_unless_it_is_said_a_door_is_on_loopback_without_tls_log_and_control() -> None:
+    settings = DoorSettings()
+
+    assert (settings.host, settings.tls, settings.log) == ("127.0.0.1", None, None)
+    assert (settings.control, settings.cloud_port, settings.max_request_bytes) == (False, 0, MAX_REQUEST_BYTES)
+    assert settings.opened() is None  # type: ignore[func-returns-value]  # nothing is what it does

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,9 +10,10 @@ import pytest
 import requests
 
 from labkit import Lab, Vault
+from labkit.doors.control import ControlRequest
 from labkit.doors.server import ServedDoor
 from labkit.doors.server_thread import DoorSettings
-from labkit.doors.vault_control import VaultControl
+from labkit.doors.vault_control import VaultControl, newest
 
 Send = Callable[..., tuple[int, Any]]
 
@@ -129,3 +131,30 @@ def test_what_an_act_does_not_take_is_refused(vault: Vault, send: Send) -> None:
     for method, path in [act for act in VaultControl(vault).acts if "<" not in act[1]]:
         status, said = send(method, f"{path}?strange=1")
         assert (status, "'strange'" in said["errors"][0]) == (400, True), path
+
+
+def test_as_many_calls_are_shown_as_are_asked_for_up_to_a_thousand() -> None:
+    vault = Vault.dev(seed=7)
+    for _ in range(103):
+        vault.get("sys/health")
+
+    def shown(**query: str) -> int:
+        return len(newest(vault.calls, ControlRequest("calls", {}, query)))
+
+    assert [shown(last=last) for last in ("1", "9", "10", "103", "999", "1000", "0007")] == [1, 9, 10, 103, 103, 103, 7]
+    assert shown() == 100
+    for wrong in ("0", "0000", "1001", "9999", "00001", "", "1.0", "\u0663"):
+        with pytest.raises(ValueError, match="last: expected a whole number from 1 to 1000, got"):
+            shown(last=wrong)
+
+
+def test_a_failure_comes_once_unless_more_are_asked_for(vault: Vault) -> None:
+    control = VaultControl(vault)
+    fail = control.acts[("POST", "/control/fail-next")]
+
+    assert asyncio.run(fail(ControlRequest("", {"status": 429}, {}))) == {}
+    assert [vault.get("sys/health").status for _ in range(2)] == [429, 200]
+    for wrong in ({}, {"times": 2}, {"status": 0}):
+        with pytest.raises(ValueError, match="status: expected"):
+            asyncio.run(fail(ControlRequest("", wrong, {})))
+    assert vault.get("sys/health").status == 200
