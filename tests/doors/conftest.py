@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable
 from dataclasses import replace
 from typing import Any
 
@@ -28,3 +30,12 @@ def lab() -> Lab:
 def service(request: pytest.FixtureRequest) -> Any:
     """What a door leads to, both alike."""
     return Vault.dev(seed=7) if request.param == "vault" else request.getfixturevalue("lab")["paris"]
+
+
+def done(act: Awaitable[dict[str, Any]]) -> dict[str, Any]:
+    """Carry out an act of control to its end."""
+
+    async def carried_out() -> dict[str, Any]:
+        return await act
+
+    return asyncio.run(carried_out())

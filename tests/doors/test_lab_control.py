@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from labkit import Lab
 from labkit.doors.control import ControlRequest
 from labkit.doors.lab_control import LabControl, judged_speed
 from labkit.doors.served_lab import ServedLab
+from tests.doors.conftest import done
 
 Send = Callable[..., tuple[int, Any]]
 SECOND_NS = 1_000_000_000
@@ -227,9 +227,9 @@ def test_a_clock_is_moved_by_thirty_days_at_most() -> None:
     advance = LabControl(app, lambda: None).acts[("POST", "/control/clock/advance")]
     day_ns = 86_400 * SECOND_NS
 
-    assert asyncio.run(advance(ControlRequest("", {"duration": "30d"}, {})))["now_ns"] == 30 * day_ns
+    assert done(advance(ControlRequest("", {"duration": "30d"}, {})))["now_ns"] == 30 * day_ns
     with pytest.raises(ValueError, match="duration: expected a duration of at most 30d, got "):
-        asyncio.run(advance(ControlRequest("", {"duration": 30 * 86_400 + 1}, {})))
+        done(advance(ControlRequest("", {"duration": 30 * 86_400 + 1}, {})))
     assert app.now == 30 * day_ns
 
 
@@ -237,7 +237,7 @@ def test_a_speed_goes_from_none_to_a_million() -> None:
     app: Any = Driven()
     speed = LabControl(app, lambda: None).acts[("POST", "/control/clock/speed")]
     for each in (1_000_000, 0.5, 0):
-        assert asyncio.run(speed(ControlRequest("", {"speed": each}, {})))["speed"] == each == app.speed
+        assert done(speed(ControlRequest("", {"speed": each}, {})))["speed"] == each == app.speed
     assert app.woken == 3
     wrong: tuple[Any, ...] = (1_000_001, -0.1, True, "1", float("nan"), float("inf"), None)
     for each in wrong:
@@ -251,7 +251,7 @@ def test_a_lab_begins_again_and_its_calls_are_forgotten() -> None:
     app.calls = {"paris": [1], "tokyo": [2, 3]}
     acts = LabControl(app, lambda: begun.append("again")).acts
 
-    assert asyncio.run(acts[("DELETE", "/control/calls")](ControlRequest("", {}, {}))) == {}
+    assert done(acts[("DELETE", "/control/calls")](ControlRequest("", {}, {}))) == {}
     assert app.calls == {"paris": [], "tokyo": []}
-    assert asyncio.run(acts[("POST", "/control/reset")](ControlRequest("", {}, {})))["now_ns"] == 0
+    assert done(acts[("POST", "/control/reset")](ControlRequest("", {}, {})))["now_ns"] == 0
     assert begun == ["again"]

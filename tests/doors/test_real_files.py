@@ -270,7 +270,12 @@ def test_what_was_open_is_closed_and_opened_again(files: RealFiles, folder: Path
 def test_a_file_is_opened_again_once(files: RealFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[str] = []
     usual = RealFiles.close
-    monkeypatch.setattr(RealFiles, "close", lambda self: (closed.append("closed"), usual(self))[0])
+
+    def close(self: RealFiles) -> None:
+        closed.append("closed")
+        usual(self)
+
+    monkeypatch.setattr(RealFiles, "close", close)
     for _ in range(2):
         files.append("a.log", b"one")
         files.reopen()

@@ -106,4 +106,4 @@ def test_unless_it_is_said_a_door_is_on_loopback_without_tls_log_and_control() -
 
     assert (settings.host, settings.tls, settings.log) == ("127.0.0.1", None, None)
     assert (settings.control, settings.cloud_port, settings.max_request_bytes) == (False, 0, MAX_REQUEST_BYTES)
-    assert settings.opened() is None  # type: ignore[func-returns-value]  # nothing is what it does
+    assert settings.opened() is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +13,7 @@ from labkit.doors.control import ControlRequest
 from labkit.doors.server import ServedDoor
 from labkit.doors.server_thread import DoorSettings
 from labkit.doors.vault_control import VaultControl, newest
+from tests.doors.conftest import done
 
 Send = Callable[..., tuple[int, Any]]
 
@@ -152,9 +152,9 @@ def test_a_failure_comes_once_unless_more_are_asked_for(vault: Vault) -> None:
     control = VaultControl(vault)
     fail = control.acts[("POST", "/control/fail-next")]
 
-    assert asyncio.run(fail(ControlRequest("", {"status": 429}, {}))) == {}
+    assert done(fail(ControlRequest("", {"status": 429}, {}))) == {}
     assert [vault.get("sys/health").status for _ in range(2)] == [429, 200]
     for wrong in ({}, {"times": 2}, {"status": 0}):
         with pytest.raises(ValueError, match="status: expected"):
-            asyncio.run(fail(ControlRequest("", wrong, {})))
+            done(fail(ControlRequest("", wrong, {})))
     assert vault.get("sys/health").status == 200

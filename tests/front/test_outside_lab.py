@@ -18,6 +18,8 @@ from labkit.service.message import respond
 from labkit.vault.core import Environment, Settings
 from labkit.vault.storage.memory import MemoryStorage
 
+MINE = "6f9619ff-8b86-4011-b42d-00c04fc964ff"
+
 
 def test_clock_entropy_and_contents_go_back() -> None:
     clock, entropy, storage = ShiftedClock(lambda: 5), SeededEntropy(1, "a"), MemoryStorage()
@@ -110,9 +112,9 @@ def test_a_cloud_has_the_vault_s_clock_and_seed_unless_one_is_given() -> None:
 
 def test_a_key_store_is_the_given_one_or_is_made_once() -> None:
     given = KeyStore.dev(seed=1)
-    own, other = key_store(7), key_store(7)
+    own, other = (key_store(Vault.dev(seed=1).core, 7) for _ in range(2))
 
-    assert key_store(7, given)() is given
+    assert key_store(Vault.dev(seed=1).core, 7, given)() is given
     assert own() is own() is not other()
     for store in (own(), other()):
         store.generate("a")
@@ -146,7 +148,7 @@ def test_variables_are_shown_by_their_names_only() -> None:
 
 def test_a_configuration_of_one_s_own_stays_unless_it_is_to_give_way() -> None:
     vault = Vault.dev(seed=7)
-    mine = {**vault.cloud.config, "tenant_id": "mine"}
+    mine = {**vault.cloud.config, "tenant_id": MINE}
     assert vault.post("auth/cloud/config", mine).ok
 
     def tenant(how: dict[str, Any]) -> str:
@@ -154,5 +156,5 @@ def test_a_configuration_of_one_s_own_stays_unless_it_is_to_give_way() -> None:
         found: str = vault.get("auth/cloud/config").data["tenant_id"]
         return found
 
-    assert tenant({}) == tenant({"replaces": False}) == "mine"
-    assert tenant({"replaces": True}) != "mine"
+    assert tenant({}) == tenant({"replaces": False}) == MINE
+    assert tenant({"replaces": True}) != MINE
