@@ -244,7 +244,7 @@ class LabFaults(EachInTurn):
     def flap(self, a: str, b: str, down: str, up: str) -> None:
         """Let the line between two sites go down and come up, again and again.
 
-        It is up for a while, then down for a while, and so on, until ``steady``.
+        It is up for a while, then down for a while, and so on, until ``steady``.  What other faults cut stays cut.
         """
         sites = self._two_sites(("a", a), ("b", b))
         down_ns, up_ns = (duration_ns(name, value) for name, value in (("down", down), ("up", up)))
@@ -256,17 +256,18 @@ class LabFaults(EachInTurn):
         serial = before.serial + 1 if before is not None else 1
         self._parts.flapping[pair] = Flapping(down_ns, up_ns, serial)
         self._trace("flap", pair, f"{format_duration(down_ns)} down, {format_duration(up_ns)} up")
+        if before is not None:
+            self._come_up(pair, before)
         self._schedule(up_ns, FlapTimer(pair[0], pair[1], serial))
 
     def steady(self, a: str | None = None, b: str | None = None) -> None:
-        """End flap, with the line up: between two sites, around one, or everywhere."""
+        """End flap, between two sites, around one, or everywhere: lines are up that no other fault cuts."""
         sites = {site for site in self._around(a, b) if site is not None}
         for pair, row in self._parts.flapping.items():
             if row.flaps and sites <= set(pair):
                 self._parts.flapping[pair] = Flapping(0, 0, row.serial)
                 self._trace("steady", pair, "")
-                if row.is_down:
-                    self.heal(*pair)
+                self._come_up(pair, row)
 
     def on_timer(self, timer: FlapTimer) -> None:
         """A flapping line goes down, or comes up; one that is steady by now does nothing."""
@@ -275,8 +276,17 @@ class LabFaults(EachInTurn):
         if row is None or row.serial != timer.serial or not row.flaps:
             return
         self._parts.flapping[pair] = row._replace(is_down=not row.is_down)
-        (self.heal if row.is_down else self.partition)(*pair)
+        if row.is_down:
+            self._come_up(pair, row)
+        else:
+            self._network_faults.go_down(*pair)
+            self._emit(ReachChanged(self._parts.now))
         self._schedule(row.up_ns if row.is_down else row.down_ns, timer)
+
+    def _come_up(self, pair: tuple[str, ...], row: Flapping) -> None:
+        if row.is_down:
+            self._network_faults.come_up(*pair)
+            self._emit(ReachChanged(self._parts.now))
 
     def corrupt(self, cluster: str, layer: str = "subpage", key: str | None = None) -> None:
         """Alter one node of the Merkle tree that a cluster's active node keeps, or one stored value.

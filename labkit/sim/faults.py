@@ -1,6 +1,7 @@
 """Faults of links and hosts, and their undoing: verbs in pairs, each in effect at once.
 
     partition, cut, isolate   heal         no messages pass: both ways, one way, to and from everywhere
+    go_down                   come_up      no messages pass over a line that flaps
     slow, lose, duplicate     restore      messages take longer, are sent again (datagrams are lost), or come twice
     crash                     restart      a host is down
 
@@ -8,7 +9,8 @@ Rules kept here:
 
 1. Each verb is one `fault` event of the trace; it returns whether it changed anything, and the event says so too.
 2. Links are named by two sites, whichever hosts are there; a fault affects every route over that link.
-3. Messages in flight are lost at a cut or a crash; on a line that becomes slower they keep their time.
+3. A cut belongs to the fault that made it, and ends with what undoes that: a line is open when no cut is left.
+4. Messages in flight are lost at a cut or a crash; on a line that becomes slower they keep their time.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ from labkit.sim.network import Network
 from labkit.sim.random_streams import checked_ppm
 from labkit.sim.topology import Pair
 from labkit.trace import Trace
+
+FLAPPING = "flapping"
+"""What the trace says of a cut, and of its end, that belong to a line that flaps."""
 
 
 class Faults:
@@ -49,9 +54,19 @@ class Faults:
         return self._cut("isolate", [pair for other in others for pair in _both(site, other)], site)
 
     def heal(self, a: str | None = None, b: str | None = None) -> bool:
-        """Undo cuts: between two sites, around one, or all of them."""
+        """Undo partition, cut and isolate: between two sites, around one, or all of them."""
         changes = {pair: old._replace(cut=False) for pair, old in self._impaired(a, b) if old.cut}
         return self._impair("heal", changes, _where(a, b), "")
+
+    def go_down(self, a: str, b: str) -> bool:
+        """Take the line between two sites down because it flaps."""
+        changes = {pair: old._replace(down=True) for pair, old in self._current(_both(a, b))}
+        return self._impair("partition", changes, _between(a, b), FLAPPING)
+
+    def come_up(self, a: str, b: str) -> bool:
+        """Undo `go_down`; what cuts made stays."""
+        changes = {pair: old._replace(down=False) for pair, old in self._current(_both(a, b))}
+        return self._impair("heal", changes, _between(a, b), FLAPPING)
 
     def slow(
         self, a: str, b: str, *, latency: Latency | None = None, factor: int | None = None, one_way: bool = False
@@ -85,7 +100,7 @@ class Faults:
 
     def restore(self, a: str | None = None, b: str | None = None) -> bool:
         """Undo `slow`, `lose` and `duplicate`: between two sites, around one, or everywhere."""
-        changes = {pair: Impairment(cut=old.cut) for pair, old in self._impaired(a, b)}
+        changes = {pair: Impairment(cut=old.cut, down=old.down) for pair, old in self._impaired(a, b)}
         return self._impair("restore", changes, _where(a, b), "")
 
     def crash(self, host: str) -> bool:

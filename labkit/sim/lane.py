@@ -32,13 +32,22 @@ _WORD_BITS = 64
 
 
 class Impairment(NamedTuple):
-    """What faults do to one direction between two sites; only datagrams come twice."""
+    """What faults do to one direction between two sites; only datagrams come twice.
+
+    A cut belongs to what made it: `cut` to partition, cut and isolate, `down` to a line that flaps.
+    """
 
     cut: bool = False
     latency: Latency | None = None
     factor: int = 1
     loss_ppm: int = 0
     twice_ppm: int = 0
+    down: bool = False
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing passes: a cut of either kind is left."""
+        return self.cut or self.down
 
 
 NO_IMPAIRMENT = Impairment()
@@ -129,11 +138,11 @@ def fitted(topology: Topology, impairments: Mapping[Pair, Impairment], ends: Pai
     except NoRouteError:
         return NOWHERE, True
     hops = path.hops
-    cut = any(impairments.get(hop, NO_IMPAIRMENT).cut for hop in hops)
+    cut = any(impairments.get(hop, NO_IMPAIRMENT).closed for hop in hops)
     if hops:
         path = joined(tuple([_impaired(topology.hop(*hop), impairments.get(hop, NO_IMPAIRMENT)) for hop in hops]))
     if hops != (ends,):  # a fault between sites that are not neighbours, or inside one
-        cut = cut or impairments.get(ends, NO_IMPAIRMENT).cut
+        cut = cut or impairments.get(ends, NO_IMPAIRMENT).closed
         path = _impaired(path, impairments.get(ends, NO_IMPAIRMENT))
     return path, cut
 

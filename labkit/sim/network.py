@@ -342,4 +342,5 @@ def _pair(entry: tuple[Pair, object]) -> Pair:
 
 def _plain(impairment: Impairment) -> tuple[Any, ...]:
     latency = None if impairment.latency is None else tuple(impairment.latency)
-    return impairment.cut, latency, impairment.factor, impairment.loss_ppm, impairment.twice_ppm
+    cut, _, *rest = impairment
+    return cut, latency, *rest

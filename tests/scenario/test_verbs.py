@@ -98,6 +98,7 @@ def test_both_a_lab_and_its_handles_seal_and_unseal() -> None:
 
 def test_every_fault_of_the_network_is_a_verb() -> None:
     of_the_network = {name for name in vars(Faults) if not name.startswith("_")}
+    of_the_network -= {"go_down", "come_up"}  # flap
 
     assert of_the_network | {
         "corrupt",

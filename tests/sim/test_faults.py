@@ -84,6 +84,36 @@ def test_heal_of_one_pair_leaves_the_others(make_world: Any) -> None:
     assert reach(world) == {("paris", "tokyo"), ("tokyo", "paris")}
 
 
+def test_a_line_that_comes_up_stays_closed_while_a_cut_is_left(make_world: Any) -> None:
+    world = make_world()
+    line = {("paris", "tokyo"), ("tokyo", "paris"), ("lima", "tokyo"), ("tokyo", "lima")}
+
+    assert world.faults.go_down("paris", "tokyo") is True
+    assert reach(world) == EVERY - line
+    assert world.faults.isolate("tokyo") is True  # it is cut off from now on, whatever the line does
+    assert world.faults.come_up("paris", "tokyo") is True
+    assert reach(world) == EVERY - line
+    assert world.faults.heal() is True
+    assert reach(world) == EVERY
+    assert recorded(world) == [
+        ("partition", "paris <> tokyo", "flapping"),
+        ("isolate", "tokyo", ""),
+        ("heal", "paris <> tokyo", "flapping"),
+        ("heal", "all", ""),
+    ]
+
+
+@pytest.mark.parametrize("undo", ["heal", "restore"])
+def test_a_line_that_is_down_comes_up_by_nothing_else(make_world: Any, undo: str) -> None:
+    world = make_world()
+    world.faults.go_down("paris", "tokyo")
+    getattr(world.faults, undo)()
+
+    assert not world.network.reachable("paris", "tokyo")
+    assert recorded(world)[-1] == (undo, "all", "no change")
+    assert type(world)(state=world.state()).network.impairment("tokyo", "paris").down
+
+
 def test_doing_it_again_changes_nothing_and_says_so(make_world: Any) -> None:
     world = make_world()
     faults = world.faults

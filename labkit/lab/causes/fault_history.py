@@ -1,7 +1,8 @@
 """Fault history: which fault was in force at a row of the trace, read from the fault verbs that it records.
 
 1. A verb that changed nothing causes nothing.  What is undone is in force no more; what holds already keeps its cause.
-2. A cut, a slow line or a loss is looked up for a way from one site to another: that of the route, or of the two ends.
+2. A cut belongs to the flapping of a line or to the other verbs: what undoes the one leaves the other in force.
+3. A cut, a slow line or a loss is looked up for a way from one site to another: that of the route, or of the two ends.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from itertools import product
 from typing import Any
 
 from labkit.lab.fault_table import CUT, DUPLICATE, FAULTS, LOSE, NAMED, SLOW
+from labkit.sim.faults import FLAPPING
 from labkit.sim.topology import NoRouteError, Pair, Topology
 
 NO_CHANGE = "no change"
@@ -46,12 +48,13 @@ class FaultHistory:
 
     def on_line(self, kind: str, ends: Pair, before: int) -> int | None:
         """Return the row of the ``cut``, ``slow`` or ``lose`` that the way from one site to another is under."""
-        in_force: dict[Pair, int] = {}
-        for number, verb, target, _ in self._faults:
+        in_force: dict[tuple[Pair, bool], int] = {}
+        for number, verb, target, detail in self._faults:
             if number >= before:
                 break
-            self._apply(in_force, kind, (verb, target), number)
-        return min((in_force[pair] for pair in self._on_the_way(ends) if pair in in_force), default=None)
+            self._apply(in_force, kind, (verb, target, detail == FLAPPING), number)
+        on_the_way = set(self._on_the_way(ends))
+        return min((number for (pair, _), number in in_force.items() if pair in on_the_way), default=None)
 
     def hit(self, hosts: tuple[str, str], ends: Pair, rows: range) -> int | None:
         """Return the first fault among rows that took what was on its way from one host to another."""
@@ -74,15 +77,17 @@ class FaultHistory:
         wanted = set(product(verbs, targets))
         return [number for number, verb, target, _ in self._faults if number in rows and (verb, target) in wanted]
 
-    def _apply(self, in_force: dict[Pair, int], kind: str, what: tuple[str, str], number: int) -> None:
-        verb, target = what
+    def _apply(
+        self, in_force: dict[tuple[Pair, bool], int], kind: str, what: tuple[str, str, bool], number: int
+    ) -> None:
+        verb, target, flapping = what
         if verb in MAKING[kind]:
             for pair in self._pairs(verb, target):
-                in_force.setdefault(pair, number)
+                in_force.setdefault((pair, flapping), number)
         elif verb in UNDOING[kind]:
             undone = set(target.split(" <> ")) - {"all"}
-            for pair in [pair for pair in in_force if undone <= set(pair)]:
-                del in_force[pair]
+            for key in [key for key in in_force if key[1] == flapping and undone <= set(key[0])]:
+                del in_force[key]
 
     def _pairs(self, verb: str, target: str) -> list[Pair]:
         if verb == "isolate":

@@ -14,9 +14,9 @@ from labkit.lab.causes.explanation import BEGINNING, FAULT, NOT_RECORDED, OPERAT
 from labkit.lab.causes.recorded_run import RecordedRun
 from labkit.lab.fault_table import CUT, LOSE, NAMED, SLOW
 from labkit.service.durations import SECOND_NS
+from labkit.sim.faults import FLAPPING
 from labkit.sim.network import Message
 
-FLAPPED = ("partition", "heal")
 FETCHES = ("request", "bootstrap_request")
 CLOUD_CALL_FAILED = "cloud call failed"
 """What a node observes of a call of the cloud."""
@@ -31,13 +31,12 @@ def fault(run: RecordedRun, number: int) -> Cause:
     """A fault: a root, unless a flapping line or a commit that was to be cut short brought it about."""
     _, at_ns, verb, target, detail = run.rows[number]
     words = NAMED[verb].cause.format(target=target, detail=detail)
-    earlier = None
-    if verb in FLAPPED:
+    earlier, by_step = None, number > 0 and run.rows[number - 1][0] == "step"
+    if detail == FLAPPING:
         earlier = run.last("fault", number, verb=("flap", "steady"), target=target)
-    elif verb == "crash":
+    elif verb == "crash" and not by_step:
         earlier = run.last("fault", number, verb=("crash", "crash in commit"), target=target)
-    by_step = run.rows[number - 1][0] == "step" if number else False
-    if earlier is not None and run.rows[earlier][2] in ("flap", "crash in commit") and not by_step:
+    if earlier is not None and run.rows[earlier][2] in ("flap", "crash in commit"):
         return Cause(CauseStep(at_ns, words, number), ("fault", earlier))
     return Cause(CauseStep(at_ns, f"{words}{who(run, number)}", number), None, FAULT)
 

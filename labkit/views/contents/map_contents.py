@@ -193,7 +193,7 @@ def _routes(topology: Topology, a: str, b: str) -> tuple[Path, Path] | None:
 
 def _cut(network: Network, a: str, b: str) -> str:
     """Return which direction between two sites is cut by a fault."""
-    there, back = network.impairment(a, b).cut, network.impairment(b, a).cut
+    there, back = network.impairment(a, b).closed, network.impairment(b, a).closed
     return BOTH_WAYS if there and back else b if there else a if back else ""
 
 

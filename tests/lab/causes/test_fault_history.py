@@ -73,6 +73,9 @@ def test_what_comes_later_counts_for_nothing():
         (["partition a <> b", "heal a"], ("a", "b"), None),
         (["partition a <> b", "heal c"], ("a", "b"), 0),
         (["partition a <> b", "isolate a"], ("a", "b"), 0),  # it was cut already
+        (["isolate a", "partition a <> b, flapping", "heal a <> b, flapping"], ("a", "b"), 0),  # each ends its own
+        (["partition a <> b, flapping", "isolate a", "heal a <> b, flapping"], ("a", "b"), 1),
+        (["partition a <> b, flapping", "isolate a", "heal all"], ("a", "b"), 0),
         (["partition a <> c"], ("a", "c"), 0),  # no link between them, and cut as a pair
     ],
 )
