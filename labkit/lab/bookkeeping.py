@@ -101,11 +101,11 @@ class Bookkeeping:
 
     def _on_committed(self, report: reports.Committed) -> None:
         cluster, correlation = report.cluster, report.correlation
-        history, number = self._ledger.histories.add(cluster, report.commits)
+        history, number = self._ledger.histories.add(cluster, report.commits, report.value)
         if correlation is not None and self._queries.is_awaited(correlation):
-            named = (report.method, report.version, report.options)
+            named = (report.method, report.version, report.options, report.value)
             self._ledger.commit(correlation, CommittedWrite(cluster, history, number, *named))
-        if report.made is not None:
+        if report.made is not None and report.commits:
             self._ledger.read_log.make(number, report.made)
 
     def _on_own_entry_made(self, report: reports.OwnEntryMade) -> None:
@@ -231,9 +231,13 @@ class Bookkeeping:
             self.applied_positions[survivor] = report.position
         if report.mode != "secondary":
             self.activations.pop(survivor, None)
-            continued = self._ledger.histories.continue_alone(survivor, lambda key: self._queries.digest(survivor, key))
+            continued = self._ledger.histories.continue_alone(survivor, lambda key: self._held(survivor, key))
             if report.mode == "primary":
                 self._promoted(report, continued)
+
+    def _held(self, cluster: str, key: str) -> bytes | None:
+        """Return the digest of what a cluster holds under a key, or held there before it was damaged on purpose."""
+        return self._ledger.histories.undamaged(key, self._queries.digest(cluster, key))
 
     def _promoted(self, report: reports.UpstreamLeft, continued: Continued | None) -> None:
         survivor, at_ns, histories = report.cluster, report.at_ns, self._ledger.histories
@@ -241,7 +245,8 @@ class Bookkeeping:
         continued = continued or Continued(-1, len(histories.commits), frozenset())
         fault_ns = self._ledger.outages.fault_ns(upstream or survivor, survivor, report.set_id)
         planned = self.modes.get(upstream, ("", "", ""))[0] == "secondary"
-        promotion = Promotion(at_ns, survivor, upstream, *continued, at_ns if fault_ns is None else fault_ns, planned)
+        began_ns, history = at_ns if fault_ns is None else fault_ns, histories.history_of(survivor)
+        promotion = Promotion(at_ns, survivor, upstream, *continued, began_ns, planned, history)
         self._ledger.promotions.append(promotion)
         if upstream:
             counts = self._queries.token_survival(upstream, survivor)
@@ -261,6 +266,8 @@ class Bookkeeping:
     def _on_corrupted(self, report: reports.Corrupted) -> None:
         self._looked_at_epoch = -1  # a stored mode may be what was damaged
         self._invariants.on_damage(report.cluster, report.missed)
+        if report.digests is not None:
+            self._ledger.histories.damage(report.altered, *report.digests)
         self._trace.record(("fault", report.at_ns, "corrupt", report.cluster, report.layer))
 
     def _on_index_replaced(self, report: reports.IndexReplaced) -> None:

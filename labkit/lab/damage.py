@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from labkit.lab.nodes.node_host import NodeHost
 from labkit.lab.parts import Parts
 from labkit.lab.queries import Queries
 from labkit.vault.context import own_work
 from labkit.vault.mounts import all_mounts
+from labkit.vault.replication.tree.merkle import leaf_digest
 from labkit.vault.storage.barrier import BarrierError
 
 ANY_TERM = 1 << 62  # damage asks for no leadership
 POLICIES = "policy/"
 
 
-def damage(parts: Parts, queries: Queries, node: NodeHost, layer: str, key: str | None) -> dict[str, Any]:
+class Damage(NamedTuple):
+    """What was altered: where, and of a stored value the digests of what was there before and of what is now."""
+
+    where: dict[str, Any]
+    digests: tuple[bytes, bytes] | None = None
+
+
+def damage(parts: Parts, queries: Queries, node: NodeHost, layer: str, key: str | None) -> Damage:
     """Alter a node of the index of an active node, or a stored value; return where that is.
 
     Without a key it is the index's first, or the last value of a secret.  ValueError where there is none.
     """
     if layer == "storage":
-        return {"key": _alter_stored(parts, queries, node, key)}
+        return _alter_stored(parts, queries, node, key)
     if not node.journal.on:
         raise ValueError(f"{node.cluster} keeps no Merkle index: replication is disabled there")
     struck = node.journal.corrupt(layer, key, node.core.leadership.term)._asdict()
-    return {name: number for name, number in struck.items() if name != "layer" and number >= 0}
+    return Damage({name: number for name, number in struck.items() if name != "layer" and number >= 0})
 
 
-def _alter_stored(parts: Parts, queries: Queries, node: NodeHost, key: str | None) -> str:
-    """Flip one bit of a stored value; return its key."""
+def _alter_stored(parts: Parts, queries: Queries, node: NodeHost, key: str | None) -> Damage:
+    """Flip one bit of a stored value."""
     store = parts.stores[node.cluster]
     chosen = key or _last_secret(queries, node)
     stored = store.get(chosen)
@@ -37,8 +45,9 @@ def _alter_stored(parts: Parts, queries: Queries, node: NodeHost, key: str | Non
         raise ValueError(f"{node.cluster} stores nothing under {chosen}")
     if node.journal.on:
         node.journal.flush(node.core.leadership.term)
-    store.apply({chosen: stored[:-1] + bytes([stored[-1] ^ 1])}, ANY_TERM)
-    return chosen
+    altered = stored[:-1] + bytes([stored[-1] ^ 1])
+    store.apply({chosen: altered}, ANY_TERM)
+    return Damage({"key": chosen}, (leaf_digest(chosen, stored), leaf_digest(chosen, altered)))
 
 
 def _last_secret(queries: Queries, node: NodeHost) -> str:

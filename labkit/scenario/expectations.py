@@ -135,7 +135,7 @@ class ExpectPart(Part):
     lost: CountRange | None = Field(None, description=COUNT)
     unknown: CountRange | None = Field(None, description=COUNT)
     refused: CountRange | None = Field(None, description=COUNT)
-    rpo: TimeRange | None = Field(None, description=TIME)
+    rpo: TimeRange | None = Field(None, description=f"{TIME}: how far lost writes reach before the fault, and after it")
     rto: TimeRange | None = Field(None, description=TIME)
     lag: CountRange | None = Field(None, description=f"{COUNT}: entries that the last secondary has not applied")
     lag_time: TimeRange | None = Field(None, alias="lag time", description=TIME)

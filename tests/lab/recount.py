@@ -40,6 +40,10 @@ class Step:
     cluster: str
     number: int
     acknowledged: tuple[int, str, str] | None = None
+    says: Any = None
+    """Of a written secret its path and data."""
+    since: int = 0
+    """The number of the step that the earliest attempt of the same operation made."""
 
 
 @dataclass(eq=False)
@@ -59,16 +63,24 @@ class Taken:
     fault_ns: int
     followed: Contents | None = None
     held: set[int] = field(default_factory=set)
+    own: Contents | None = None
 
     def lost(self) -> Counter[Any]:
         steps = self.followed.steps if self.followed is not None else []
-        return Counter(step.acknowledged for step in steps if step.acknowledged and id(step) not in self.held)
+        own = self.own.steps if self.own is not None else []
+        gone = [step for step in steps if step.acknowledged and id(step) not in self.held]
+        return Counter(
+            step.acknowledged
+            for step in gone
+            if step.says is None or not any(its.says == step.says and its.number >= step.since for its in own)
+        )
 
-    def point(self) -> tuple[int, float, int]:
-        """How many writes, how many seconds from the oldest of them to the fault, and how many came after it."""
+    def point(self) -> tuple[int, float, int, float]:
+        """How many writes, how far the oldest was before the fault, how many came after it, and how far the last."""
         times = [at_ns for at_ns, _, _ in self.lost().elements()]
         before = [self.fault_ns - at_ns for at_ns in times if at_ns <= self.fault_ns]
-        return len(times), max(before, default=0) / SECOND_NS, len(times) - len(before)
+        after = [at_ns - self.fault_ns for at_ns in times if at_ns > self.fault_ns]
+        return len(times), max(before, default=0) / SECOND_NS, len(after), max(after, default=0) / SECOND_NS
 
     def seconds_out(self, acknowledged: list[Step]) -> float | None:
         """From the fault to the first acknowledgement of a write that the survivor made as such."""
@@ -140,6 +152,7 @@ class Recount:
         self.acknowledged: list[Step] = []
         self.number = 0
         self.overwritten = 0
+        self.damaged: dict[tuple[str, bytes], bytes] = {}
         self.seen = Watch()
 
     def watch(self, patch: pytest.MonkeyPatch) -> None:
@@ -157,6 +170,9 @@ class Recount:
             step = self.settle(node.cluster)
             if step is not None:
                 self.answers.setdefault(asker.correlation[:2], {})[asker.correlation.attempt] = step
+                path = request.path.partition("?")[0].removeprefix("/v1/")
+                if path.startswith("secret/data/") and request.method == "POST":
+                    step.says = (path, request.body["data"])
             hand_over(node, request, outcome, asker)
 
         def on_report(books: Any, report: Any) -> None:
@@ -178,8 +194,14 @@ class Recount:
         def on_damage(faults: Any, *where: Any) -> None:
             """What damage does to a store is no step of its cluster."""
             written = list(self.written)
+            stored = dict(self.lab.parts.stores[where[0]].state()["items"])
             corrupt(faults, *where)
             self.written = written
+            for key, value in stored.items():
+                now = self.lab.parts.stores[where[0]].get(key)
+                if len(where) > 1 and where[1] == "storage" and classify(key) and now != value:
+                    self.damaged[key, now] = self.damaged.get((key, value), value)
+                    self.damaged = {both: was for both, was in self.damaged.items() if both[1] != was}
 
         def on_fault(verb: str, fault: Any) -> Any:
             def faulty(faults: Any, *places: Any) -> None:
@@ -202,6 +224,7 @@ class Recount:
         attempts = self.answers.pop(report.correlation[:2], {})
         if report.outcome == "answered" and attempts and not report.path.startswith("sys/"):
             step = attempts.get(report.correlation.attempt) or attempts[max(attempts)]
+            step.since = min(its.number for its in attempts.values())
             step.acknowledged = (report.at_ns, report.correlation.asker, report.path)
             self.acknowledged.append(step)
 
@@ -268,7 +291,8 @@ class Recount:
             reached: dict[str, int] = {}
             for place, step in enumerate(source.steps):
                 for key, value in step.values.items():
-                    if value == (store.get(key) or ABSENT):
+                    stored = store.get(key) or ABSENT
+                    if value == self.damaged.get((key, stored), stored):
                         reached[key] = place
             kept |= {
                 id(step): step
@@ -276,4 +300,4 @@ class Recount:
                 if all(reached.get(key, -1) >= place for key in step.values)
             }
         taken.followed, taken.held = followed[-1], set(kept)
-        self.own[name] = Contents(name, list(kept.values()))
+        self.own[name] = taken.own = Contents(name, list(kept.values()))

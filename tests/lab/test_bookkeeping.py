@@ -91,7 +91,7 @@ def ended(outcome: str) -> reports.OperationEnded:
 
 
 def committed(number: int, *changes: tuple[str, bytes | None]) -> reports.Committed:
-    return reports.Committed("paris", ((number, changes),), ASKED, "POST", 4, ("data",))
+    return reports.Committed("paris", ((number, changes),), ASKED, "POST", 4, ("data",), None, b"value")
 
 
 def test_a_commit_and_its_answer_are_a_write_of_the_clusters_history(books, judge):
@@ -99,8 +99,8 @@ def test_a_commit_and_its_answer_are_a_write_of_the_clusters_history(books, judg
     books.take(ended("answered"))
     (write,) = ledger_of(books).writes
 
-    assert write == (9, "shop-1", "secret/data/x", ("paris", 0, 0, "POST", 4, ("data",)))
-    assert ledger_of(books).histories.commits == [(0, 7, (("a", b"1"),))]
+    assert write == (9, "shop-1", "secret/data/x", ("paris", 0, 0, "POST", 4, ("data",), b"value", -1))
+    assert ledger_of(books).histories.commits == [(0, 7, (("a", b"1"),), b"value")]
     assert [(event.outcome, event.started_ns) for event in books._trace.select("outcome")] == [("answered", 5)]
     assert judge.calls == [("on_outcome",)]
 
@@ -188,7 +188,7 @@ def test_a_promotion_is_whoever_leaves_its_upstream_as_primary(books, judge, see
     books.take(reports.UpstreamLeft(9, "tokyo", "primary", 6, True))
     (promotion,) = ledger_of(books).promotions
 
-    assert promotion == (9, "tokyo", "paris", 0, 2, frozenset([1]), 3, False)
+    assert promotion == (9, "tokyo", "paris", 0, 2, frozenset([1]), 3, False, 2)
     assert [write.committed.commit for write in ledger_of(books).lost()] == [1]
     assert judge.calls == [("on_change", ""), ("on_promotion", promotion, 1, (4, 1))]
 

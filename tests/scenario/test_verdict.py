@@ -13,8 +13,8 @@ from labkit.front.lab import Lab
 from labkit.lab.invariants import STANDING, Violation
 from labkit.lab.records.lag import Lag
 from labkit.lab.records.ledger import CommittedWrite, Write
-from labkit.lab.records.loss_and_outage import Promotion, RecoveryLedger
-from labkit.scenario.measures import VerdictRow
+from labkit.lab.records.loss_and_outage import Promotion, RecoveryLedger, RecoveryPoint
+from labkit.scenario.measures import VerdictRow, point_text
 from labkit.scenario.running import OVER, WAITING, WORKING, StepResult
 from labkit.scenario.scenario import Scenario
 from labkit.scenario.verdict import Verdict, judge
@@ -110,9 +110,9 @@ def test_lost_writes_lie_within_their_bounds(
 @pytest.mark.parametrize(
     ("key", "expected", "measured", "status"),
     [
-        ("rpo", "{at most: 1s}", "200ms", "ok"),
-        ("rpo", "{at most: 199ms}", "200ms", "broken"),
-        ("rpo", "200ms", "200ms", "ok"),
+        ("rpo", "{at most: 1s}", "3 before, over 200ms", "ok"),
+        ("rpo", "{at most: 199ms}", "3 before, over 200ms", "broken"),
+        ("rpo", "200ms", "3 before, over 200ms", "ok"),
         ("rto", "{at least: 1s, at most: 3s}", "3s", "ok"),
         ("rto", "{at most: 2999ms}", "3s", "broken"),
     ],
@@ -123,6 +123,41 @@ def test_recovery_is_measured_in_time(
     verdict = verdict_of(scenario_of(vary(("lost: 0", f"{key}: {expected}"))), ledger=ledger_of(3))
 
     assert (row(verdict, key).measured, row(verdict, key).status) == (measured, status)
+
+
+@pytest.mark.parametrize(
+    ("point", "text"),
+    [
+        (RecoveryPoint(0, 0.0), "0s"),
+        (RecoveryPoint(2, 1.5), "2 before, over 1.5s"),
+        (RecoveryPoint(100, 0.0, 100, 95.0), "0 before, 100 after, over 1m35s"),
+        (RecoveryPoint(5, 0.25, 3, 2.0), "2 before, over 250ms, 3 after, over 2s"),
+    ],
+)
+def test_what_was_lost_before_the_fault_and_after_it_is_said_apart(point: RecoveryPoint, text: str) -> None:
+    assert point_text(point) == text
+
+
+@pytest.mark.parametrize(("bound", "status"), [("3s", "ok"), ("2999ms", "broken"), ("0s", "broken")])
+def test_what_was_lost_after_the_fault_counts_too(bound: str, status: str, vary: Vary, scenario_of: ScenarioOf) -> None:
+    ledger = ledger_of(0)
+    for late in (1, 3):
+        at_ns = (2 + late) * SECOND_NS
+        ledger.writes.append(
+            Write(at_ns, "writers-1", f"secret/data/late-{late}", CommittedWrite("paris", 0, 11 + late))
+        )
+    verdict = verdict_of(scenario_of(vary(("lost: 0", f"rpo: {{at most: {bound}}}"))), ledger=ledger)
+
+    assert (row(verdict, "rpo").measured, row(verdict, "rpo").status) == ("0 before, 2 after, over 3s", status)
+
+
+def test_a_promotion_that_nobody_wrote_to_has_no_recovery_time(vary: Vary, scenario_of: ScenarioOf) -> None:
+    ledger = RecoveryLedger()
+    ledger.promotions.append(Promotion(4, "tokyo", "paris", 0, 11, frozenset(), 2, False))
+    verdict = verdict_of(scenario_of(vary(NOTHING)), ledger=ledger)
+
+    assert row(verdict, "rto").measured == "no client wrote to the survivor"
+    assert row(verdict, "rto").status == ""
 
 
 def test_recovery_without_a_promotion_is_unknown(vary: Vary, scenario_of: ScenarioOf) -> None:

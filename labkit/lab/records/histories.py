@@ -7,6 +7,7 @@
    history contains is its own commits and those that its cluster held when it began.
 3. Contents hold a commit when, for each key that it changed, they have what it left there or what a later commit of
    the same history left.  Contents are compared when a history is continued, and at no other time.
+4. A value that was damaged on purpose counts as what it was before.
 """
 
 from __future__ import annotations
@@ -23,11 +24,16 @@ Held = Callable[[str], Digest]
 
 
 class Commit(NamedTuple):
-    """What one step wrote: in which history, as which journal entry (0: the journal was off)."""
+    """What one step wrote: in which history, as which journal entry (0: the journal was off).
+
+    ``value`` is the digest of what a request said to write, empty where none did; of commits that one step made it is
+    the last's.
+    """
 
     history: int
     entry_number: int
     changes: Changes
+    value: bytes = b""
 
 
 class Inherited(NamedTuple):
@@ -56,7 +62,7 @@ class Continued(NamedTuple):
 class Histories:
     """The commits of a lab, and the history that each cluster writes or follows."""
 
-    __slots__ = ("commits", "current", "followed", "histories")
+    __slots__ = ("commits", "current", "damaged", "followed", "histories")
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
         state = state or {}
@@ -64,6 +70,8 @@ class Histories:
         self.histories: list[History] = list(state.get("histories", ()))
         self.current: dict[str, int] = dict(state.get("current", {}))
         self.followed: dict[str, tuple[int, ...]] = dict(state.get("followed", {}))
+        # (key, digest of a value that was damaged on purpose) → digest of what it was before
+        self.damaged: dict[tuple[str, Digest], Digest] = dict(state.get("damaged", {}))
 
     def __repr__(self) -> str:
         return f"Histories({len(self.commits)} commits of {len(self.histories)} histories)"
@@ -75,6 +83,7 @@ class Histories:
             "histories": tuple(self.histories),
             "current": dict(self.current),
             "followed": dict(self.followed),
+            "damaged": dict(self.damaged),
         }
 
     def history_of(self, cluster: str) -> int:
@@ -83,12 +92,30 @@ class Histories:
             self._begin(History(cluster))
         return self.current[cluster]
 
-    def add(self, cluster: str, commits: tuple[tuple[int, Changes], ...]) -> tuple[int, int]:
+    def add(self, cluster: str, commits: tuple[tuple[int, Changes], ...], value: bytes = b"") -> tuple[int, int]:
         """Note what each commit of a step left, by its journal entry; return the history and the number of the last."""
         history = self.history_of(cluster)
         for entry_number, changes in commits:
-            self.commits.append((history, entry_number, changes))
+            self.commits.append((history, entry_number, changes, value))
         return history, len(self.commits) - 1
+
+    def damage(self, key: str, before: bytes, after: bytes) -> None:
+        """Note that a stored value was damaged on purpose."""
+        was = self.undamaged(key, before)
+        if was != after:  # else the same damage again has undone it
+            self.damaged[key, after] = was
+
+    def undamaged(self, key: str, held: Digest) -> Digest:
+        """Return the digest of what was under a key before it was damaged; the same where it was not."""
+        return self.damaged.get((key, held), held)
+
+    def newest_of(self, history: int, values: frozenset[bytes]) -> dict[bytes, int]:
+        """Return for each of these values the number of the last commit that left it, of those a history contains."""
+        contains, newest = self._contains(history), {}
+        for number, commit in enumerate(self.commits):
+            if commit.value in values and contains(number, commit.history):
+                newest[commit.value] = number
+        return newest
 
     def wipe(self, cluster: str) -> None:
         """A cluster lost its contents: it begins a history of its own, and follows none."""

@@ -3,7 +3,8 @@
 1. An operation is a request of a client or of an operator, with all its attempts.  Whatever counts operations reads
    them here.
 2. A write is an answered operation that committed something; ``sys/`` calls and deliberate wipes are not counted.  It
-   stands for the commit of the attempt that was answered, else for that of the last attempt before.
+   stands for the commit of the attempt that was answered, else for that of the last attempt before; what an earlier
+   attempt committed is the same write.
 3. What an attempt committed is remembered while somebody waits for the answer, and no longer.
 """
 
@@ -22,7 +23,9 @@ class CommittedWrite(NamedTuple):
     """What an attempt committed, where and in which history, and what a check of it needs; never a value.
 
     ``commit`` is its number among the lab's commits.  ``version`` is the one that the answer named (0: none), of a
-    secret or a key; ``options`` are the names of the fields that were sent, with those inside ``options``.
+    secret or a key; ``options`` are the names of the fields that were sent, with those inside ``options``.  ``value``
+    is the digest of what the request said to write, empty where it did not say it all, and ``first`` the commit of the
+    earliest attempt (-1: this one).
     """
 
     cluster: str
@@ -31,6 +34,13 @@ class CommittedWrite(NamedTuple):
     method: str = ""
     version: int = 0
     options: tuple[str, ...] = ()
+    value: bytes = b""
+    first: int = -1
+
+    @property
+    def since(self) -> int:
+        """The number of the earliest commit of this write."""
+        return self.commit if self.first < 0 else self.first
 
 
 class Write(NamedTuple):
@@ -111,6 +121,8 @@ class Ledger:
         if attempts is None or outcome != ANSWERED or path.startswith("sys/"):
             return False
         committed = attempts.get(correlation.attempt) or attempts[max(attempts)]
+        if len(attempts) > 1:
+            committed = committed._replace(first=min([attempt.commit for attempt in attempts.values()]))
         self.writes.append((at_ns, client, path, tuple(committed)))
         return True
 

@@ -2,10 +2,12 @@
 
 1. Lost is judged by contents, once, at the promotion: an acknowledged write of the history that the survivor followed,
    of which it held, under some key, neither what the write left nor what a later one left (``histories``).  Writes
-   committed to that history afterwards, by an old primary that goes on, are lost too.
+   committed to that history afterwards, by an old primary that goes on, are lost too.  What an earlier attempt of the
+   same operation, or a later writer, left on the survivor is not lost; what was damaged there on purpose is not either.
 2. The fault is the earliest event that ended the old primary's service or its shipping and was not undone before the
    promotion (``outages``); without any, the promotion itself.
-3. RPO: the number of lost writes, and the seconds from the acknowledgement of the oldest of them to the fault.
+3. RPO: the number of lost writes, those acknowledged before the fault and after it apart, and for each part how far
+   it reaches: the seconds from the oldest acknowledgement to the fault, and from the fault to the last one.
    RTO: the seconds from the fault to the first acknowledged write that the survivor committed after its promotion: a
    late answer to what it committed before an own demotion does not count.
 """
@@ -26,7 +28,8 @@ class Promotion(NamedTuple):
     """A survivor took over: when, which history it had followed, and what it did not hold of it.
 
     ``missing`` are the numbers of commits; ``next_commit`` is the first that came after the promotion.  A cluster that
-    followed none, and is promoted with its own contents, has no old primary and ``old_history`` -1.
+    followed none, and is promoted with its own contents, has no old primary and ``old_history`` -1.  ``history`` is the
+    one that the survivor writes from then on (-1: not known).
     """
 
     at_ns: int
@@ -37,6 +40,7 @@ class Promotion(NamedTuple):
     missing: frozenset[int]
     fault_ns: int
     planned: bool
+    history: int = -1
 
     def lost(self, write: Write) -> bool:
         """Whether an acknowledged write is lost by this promotion."""
@@ -48,12 +52,19 @@ class Promotion(NamedTuple):
 class RecoveryPoint(NamedTuple):
     """Measured loss: how many acknowledged writes, how far back the oldest reaches, and how many came after the fault.
 
-    A split brain loses what the old primary goes on to acknowledge: those writes are ``after_fault``.
+    A split brain loses what the old primary goes on to acknowledge: those writes are ``after_fault``, the last of them
+    ``seconds_after`` it.
     """
 
     writes: int
     seconds: float
     after_fault: int = 0
+    seconds_after: float = 0.0
+
+    @property
+    def before_fault(self) -> int:
+        """How many of them were acknowledged before the fault."""
+        return self.writes - self.after_fault
 
 
 class RecoveryTime(NamedTuple):
@@ -85,7 +96,19 @@ class RecoveryLedger(Ledger):
     def lost(self, promotion: Promotion | None = None) -> list[Write]:
         """Return the acknowledged writes that are lost, oldest first: of one promotion, or of all."""
         chosen = self.promotions if promotion is None else [promotion]
-        return [write for write in self.writes if any(taken.lost(write) for taken in chosen)] if chosen else []
+        if not chosen:
+            return []
+        missing = [(write, taken) for write in self.writes for taken in chosen if taken.lost(write)]
+        newest = {taken: self._left_again(taken, missing) for taken in dict.fromkeys([taken for _, taken in missing])}
+        lost = [
+            write for write, taken in missing if newest[taken].get(write.committed.value, -1) < write.committed.since
+        ]
+        return list(dict.fromkeys(lost))
+
+    def _left_again(self, taken: Promotion, missing: list[tuple[Write, Promotion]]) -> dict[bytes, int]:
+        """Return for each value that a survivor did not take over the number of the last commit that left it there."""
+        values = frozenset([write.committed.value for write, by in missing if by == taken]) - {b""}
+        return self.histories.newest_of(taken.history, values) if values and taken.history >= 0 else {}
 
     def rpo(self) -> RecoveryPoint:
         """Measure the loss of the last promotion; zero when there was none."""
@@ -93,9 +116,10 @@ class RecoveryLedger(Ledger):
             return RecoveryPoint(0, 0.0)
         last = self.promotions[-1]
         lost = self.lost(last)
-        oldest_ns = min((write.at_ns for write in lost), default=last.fault_ns)
-        after_fault = sum(write.at_ns > last.fault_ns for write in lost)
-        return RecoveryPoint(len(lost), max(0, last.fault_ns - oldest_ns) / SECOND_NS, after_fault)
+        times_ns = [last.fault_ns, *[write.at_ns for write in lost]]
+        after_fault = sum(at_ns > last.fault_ns for at_ns in times_ns)
+        reach_ns = last.fault_ns - min(times_ns), max(times_ns) - last.fault_ns
+        return RecoveryPoint(len(lost), reach_ns[0] / SECOND_NS, after_fault, reach_ns[1] / SECOND_NS)
 
     def rto(self) -> RecoveryTime:
         """Measure the outage of the last promotion."""

@@ -38,7 +38,8 @@ class Committed(NamedTuple):
 
     What it left is pairs of a key and the 20-byte digest of its stored value, None where it was deleted.  Without a
     correlation nobody asked for it, or by a read; else ``version`` is the one that the answer names (0: none),
-    ``options`` are the names of the fields that were sent, and ``made`` is the version of a secret that was made.
+    ``options`` are the names of the fields that were sent, ``made`` is the version of a secret that was made, and
+    ``value`` the digest of what the request said to write, empty where it did not say it all.
     """
 
     cluster: str
@@ -48,6 +49,7 @@ class Committed(NamedTuple):
     version: int = 0
     options: tuple[str, ...] = ()
     made: SeenVersion | None = None
+    value: bytes = b""
 
 
 class OwnEntryMade(NamedTuple):
@@ -210,7 +212,8 @@ class OvertakenWrote(NamedTuple):
 class Corrupted(NamedTuple):
     """A cluster's index or store was damaged on purpose, in this layer; ``missed``: by the reindex under way.
 
-    ``altered`` is the storage key whose value was changed, empty for a node of the index.
+    ``altered`` is the storage key whose value was changed, empty for a node of the index; ``digests`` are those of
+    what was stored there before and of what is now.
     """
 
     at_ns: int
@@ -218,6 +221,7 @@ class Corrupted(NamedTuple):
     layer: str
     missed: bool = False
     altered: str = ""
+    digests: tuple[bytes, bytes] | None = None
 
 
 class IndexReplaced(NamedTuple):

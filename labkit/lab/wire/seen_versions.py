@@ -3,16 +3,22 @@
 1. A version is known by its path, its number and when it was created, as answers name it: numbers come again after a
    promotion that lost some.  Version 0 stands for nothing being there.
 2. It is read off the answer only: nothing is asked of a store.
+3. What a write left is known by its request where the request says it all: a version of a secret, or an answer
+   without a body.  Two of them left the same value when method, path and body (of a secret, its data) are the same.
 """
 
 from __future__ import annotations
 
+from hashlib import blake2b
+from json import JSONEncoder
 from typing import Any, NamedTuple
 
 from labkit.service.call_names import version_facts
 from labkit.service.message import Request, Response
 
 NAMESPACE = "x-vault-namespace"
+VALUE_BYTES = 8
+NO_CONTENT = 204
 
 
 class SeenVersion(NamedTuple):
@@ -46,6 +52,20 @@ def made_version(request: Request, response: Response) -> SeenVersion | None:
         return SeenVersion(_whole(request, path).replace("/metadata/", "/data/", 1), 0, "")
     body = response.body
     return _seen(request, path, body.get("data")) if body and response.ok else None
+
+
+def written_value(request: Request, response: Response, made: SeenVersion | None) -> bytes:
+    """Return a digest of what an answered write left; empty where the request does not say it, as for a new key."""
+    if made is None and response.status != NO_CONTENT:
+        return b""
+    path, body = _whole(request, request.path.partition("?")[0]), request.body
+    said = body.get("data") if made is not None and isinstance(body, dict) else body  # beside it stands what to check
+    method = "POST" if request.method == "PUT" else request.method
+    text = f"{method} {path} {_encode(said)}"
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=VALUE_BYTES).digest()
+
+
+_encode = JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr).encode
 
 
 def _seen(request: Request, path: str, data: Any) -> SeenVersion | None:

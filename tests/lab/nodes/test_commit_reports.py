@@ -9,6 +9,7 @@ from labkit.lab.nodes.commit_reports import CommitReports
 from labkit.lab.plan.blueprint import pair
 from labkit.lab.wire import reports
 from labkit.lab.wire.messages import Correlation
+from labkit.lab.wire.seen_versions import written_value
 from labkit.service.message import Request, Response
 from labkit.vault.replication.tree.merkle import leaf_digest
 from labkit.vault.storage.memory import MemoryStorage
@@ -36,6 +37,15 @@ def test_a_commit_is_reported_with_who_asked_and_what_was_sent(outside):
 
     assert outside.reports == [reports.Committed("paris", CHANGES, WHO, "POST", 4, ("options", "options.cas"))]
     assert commits.made == []
+
+
+def test_a_commit_is_reported_with_what_the_request_said_to_write(outside):
+    commits, request, answer = made(outside), Request("POST", "/v1/x", {}, {"a": 1}), Response(204, {})
+    commits.note(3, {"logical/a": b"x"}, False)
+    commits.report(WHO, request, answer)
+    commits.report(WHO, request, answer)  # a step that commits nothing
+
+    assert [report.value for report in outside.reports] == [written_value(request, answer, None), b""]
 
 
 def test_what_a_read_costs_is_not_the_write_of_who_asked(outside):

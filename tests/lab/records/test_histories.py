@@ -120,3 +120,30 @@ def test_its_state_is_plain_and_brings_it_back():
     assert again.state() == histories.state()
     assert again.continue_alone("tokyo", holding({})) == histories.continue_alone("tokyo", holding({}))
     assert repr(again) == "Histories(1 commits of 3 histories)"
+
+
+def test_a_value_that_was_damaged_counts_as_what_it_was():
+    histories = joined()
+    histories.add("paris", ((1, (("x", A),)),))
+    histories.add("paris", ((2, (("y", B),)),))
+    histories.damage("x", A, B)
+    histories.damage("x", B, C)
+    histories.damage("x", C, A)  # undone by the third
+    histories.damage("y", B, C)
+    again = Histories(histories.state())
+
+    assert [again.undamaged("x", held) for held in (A, B, C, None)] == [A, A, A, None]
+    assert [again.undamaged("y", held) for held in (A, B, C)] == [A, B, B]
+
+
+def test_the_newest_commit_of_a_value_is_found_in_one_history():
+    histories = joined()
+    for number, value in enumerate((b"v", b"w", b"v", b"")):
+        histories.add("paris", ((number, ((str(number), A),)),), value)
+    histories.continue_alone("tokyo", holding({"0": A, "1": A}))
+    histories.add("paris", ((5, (("5", A),)),), b"w")
+    own = histories.history_of("tokyo")
+    assert histories.newest_of(own, frozenset([b"v", b"w", b"x"])) == {b"v": 0, b"w": 1}
+    histories.add("tokyo", ((1, (("6", A),)),), b"v")
+
+    assert histories.newest_of(own, frozenset([b"v"])) == {b"v": 5}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.wire.seen_versions import SeenVersion, made_version, read_version
+from labkit.lab.wire.seen_versions import SeenVersion, made_version, read_version, written_value
 from labkit.service.message import Request, Response
 
 FACTS = {"version": 3, "created_time": "2030-01-01T00:00:00Z"}
@@ -93,3 +93,32 @@ def test_the_answers_of_a_cluster_are_read():
     ]
     assert [(read.cluster, read.version) for read in log.reads] == [("paris", 2), ("paris", 2), ("paris", 0)]
     assert log.reads[0].created == log.versions[1].created != log.versions[0].created
+
+
+def value(method: str, path: str, body: Any, *, status: int = 204, made: SeenVersion | None = None) -> bytes:
+    return written_value(Request(method, path, {}, body), Response(status, {}), made)
+
+
+def test_what_a_write_left_is_known_by_its_request():
+    left = value("POST", "/v1/auth/x/role/a", {"a": 1, "b": [2]})
+
+    assert len(left) == 8
+    assert left == value("PUT", "auth/x/role/a?x=1", {"b": [2], "a": 1})
+    others = [
+        value("PATCH", "/v1/auth/x/role/a", {"a": 1, "b": [2]}),
+        value("POST", "/v1/auth/x/role/b", {"a": 1, "b": [2]}),
+        value("POST", "/v1/auth/x/role/a", {"a": 1, "b": [3]}),
+    ]
+    assert len({left, *others}) == 4
+
+
+def test_of_a_secret_its_data_count():
+    body = {"data": {"a": 1}}
+    first = value("POST", "/v1/secret/data/a", body, status=200, made=NAMED)
+
+    assert first == value("POST", "/v1/secret/data/a", {**body, "options": {"cas": 2}}, status=200, made=NAMED)
+    assert first != value("POST", "/v1/secret/data/a", {"data": {"a": 2}}, status=200, made=NAMED)
+
+
+def test_a_request_for_something_new_does_not_say_what_it_left():
+    assert value("POST", "/v1/transit/keys/a", {}, status=200) == b""
