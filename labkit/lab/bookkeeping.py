@@ -4,6 +4,7 @@
    but who waits for the end of a runbook.
 2. Each commit and each change of mode reaches the histories: a cluster that joins is wiped, one that is enabled
    again begins another history, one that is promoted, or disabled as a secondary, continues the one it followed.
+   Of a disabled cluster it is kept of which set it was, and which commit came next.
 3. A secondary that leaves its upstream still holds what it applied of it; a demoted primary holds its own.
 """
 
@@ -21,6 +22,7 @@ from labkit.lab.records.ledger import CommittedWrite
 from labkit.lab.records.loss_and_outage import Promotion, RecoveryLedger
 from labkit.lab.records.surviving_tokens import TokenSurvival
 from labkit.lab.wire import reports
+from labkit.lab.wire.messages import Correlation
 from labkit.lab.wire.seen_versions import SeenVersion
 from labkit.trace import Trace
 
@@ -39,6 +41,7 @@ class Bookkeeping:
         "applied_positions",
         "disabled",
         "ids",
+        "left",
         "modes",
         "progress",
         "upstreams",
@@ -54,6 +57,7 @@ class Bookkeeping:
         state = state or {}
         self.modes: dict[str, tuple[str, str, str]] = dict(state.get("modes", {}))
         self.disabled: tuple[str, ...] = tuple(state.get("disabled", ()))
+        self.left: dict[str, tuple[str, int]] = dict(state.get("left", {}))  # of which set, and the next commit
         self.activations: dict[str, str] = dict(state.get("activations", {}))
         self.upstreams: dict[str, str] = dict(state.get("upstreams", {}))
         self.ids: dict[str, str] = dict(state.get("ids", {}))  # under which each secondary follows its upstream now
@@ -90,6 +94,7 @@ class Bookkeeping:
         return {
             "modes": dict(self.modes),
             "disabled": self.disabled,
+            "left": dict(self.left),
             "activations": dict(self.activations),
             "upstreams": dict(self.upstreams),
             "ids": dict(self.ids),
@@ -120,7 +125,7 @@ class Bookkeeping:
 
     def _on_operation_ended(self, report: reports.OperationEnded) -> None:
         at_ns, started_ns, client, operation, path, cluster, outcome, status, attempts, correlation, seen = report
-        self._ledger.end(at_ns, client, path, outcome, correlation)
+        self._end(at_ns, client, path, outcome, correlation)
         row = (started_ns, at_ns, client, operation, path, cluster, outcome, status, attempts)
         self._trace.record(("outcome", *row))
         if seen is not None:
@@ -129,11 +134,19 @@ class Bookkeeping:
 
     def _on_ask_ended(self, report: reports.AskEnded) -> None:
         at_ns, asker, path, outcome, correlation, *how, started_ns, cluster, seen = report
-        self._ledger.end(at_ns, asker, path, outcome, correlation)
+        self._end(at_ns, asker, path, outcome, correlation)
         if outcome != reports.ANSWERED:
             self._ledger.failed_asks.append((at_ns, asker, path, outcome, *how))
         if seen is not None:
             self._read((started_ns, at_ns), asker, cluster, seen)
+
+    def _end(self, at_ns: int, asker: str, path: str, outcome: str, correlation: Correlation) -> None:
+        """Note how an operation ended; a write of a disabled cluster is one of the set that it left."""
+        if self._ledger.end(at_ns, asker, path, outcome, correlation) and self.left:
+            committed = self._ledger.writes[-1].committed
+            set_id, next_commit = self.left.get(committed.cluster, ("", 0))
+            if set_id and committed.commit >= next_commit:
+                self._invariants.on_write_apart(committed.cluster, set_id)
 
     def _read(self, times: tuple[int, int], client: str, cluster: str, seen: SeenVersion) -> None:
         histories = self._ledger.histories
@@ -196,8 +209,10 @@ class Bookkeeping:
             outages.lead(cluster, set_id)
         if before == mode:
             return
+        self.left.pop(cluster, None)
         if mode == "disabled":
             self.disabled = (*self.disabled, cluster)
+            self.left[cluster] = (set_before, len(self._ledger.histories.commits))
         elif cluster in self.disabled:
             self.disabled = tuple([name for name in self.disabled if name != cluster])
             if mode == "primary":

@@ -199,7 +199,7 @@ class Recount:
             self.written = written
             for key, value in stored.items():
                 now = self.lab.parts.stores[where[0]].get(key)
-                if len(where) > 1 and where[1] == "storage" and classify(key) and now != value:
+                if len(where) > 1 and where[1] == "storage" and classify(key) and now and now != value:
                     self.damaged[key, now] = self.damaged.get((key, value), value)
                     self.damaged = {both: was for both, was in self.damaged.items() if both[1] != was}
 

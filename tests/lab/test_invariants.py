@@ -114,6 +114,69 @@ def test_two_sets_may_have_a_primary_each(quiet):
     assert broken(quiet) == []
 
 
+def disable(lab: Lab, cluster: str) -> None:
+    path, token = "sys/replication/dr/primary/disable", {"X-Vault-Token": lab[cluster].root_token}
+    assert lab[cluster].request("POST", path, {}, token).ok
+
+
+def write(lab: Lab, cluster: str, path: str = "secret/data/late") -> None:
+    body = {"data": {"n": 1}} if path.startswith("secret") else {"policy": 'path "x" { capabilities = ["read"] }'}
+    assert lab[cluster].post(path, body).ok
+
+
+@pytest.mark.parametrize("saved", [False, True], ids=["at once", "in a restored lab"])
+def test_a_disabled_cluster_that_takes_a_write_of_a_set_with_another_primary_breaks_it(calm, saved):
+    disable(calm, "paris")
+    calm["tokyo"].promote()
+    assert ONE_PRIMARY not in broken(calm), "nobody writes to it"
+    write(calm, "paris", "sys/policies/acl/mine")
+    assert ONE_PRIMARY not in broken(calm), "a call of the system is no write of the set"
+    lab = Lab.restore(calm.snapshot()) if saved else calm
+    write(lab, "paris")
+    finding = lab.invariants.broken[ONE_PRIMARY]
+
+    assert finding.detail.startswith("paris is disabled and took a write of set ")
+    assert finding.detail.endswith(", of which tokyo is the primary")
+    assert lab.why(ONE_PRIMARY).steps[1].sentence == "paris is disabled"
+    assert lab.why(ONE_PRIMARY).origin == "operator"
+
+
+def test_a_secondary_that_is_disabled_beside_its_primary_is_no_place_to_write_to(calm):
+    token = {"dr_operation_token": calm["tokyo"].operation_token()}
+    assert calm["tokyo"].request("POST", "sys/replication/dr/secondary/disable", token).ok
+    write(calm, "paris")
+    assert ONE_PRIMARY not in broken(calm)
+    write(calm, "tokyo")
+
+    assert calm.invariants.broken[ONE_PRIMARY].detail.startswith("tokyo is disabled and took a write of set ")
+
+
+def test_a_disabled_cluster_may_take_writes_of_a_set_without_a_primary(calm):
+    disable(calm, "paris")
+    write(calm, "paris")
+    calm["tokyo"].promote()
+    assert ONE_PRIMARY not in broken(calm)
+    calm.isolate("tokyo")
+    write(calm, "paris")
+    assert ONE_PRIMARY not in broken(calm), "tokyo is fenced"
+
+
+def test_a_cluster_that_leads_a_set_of_its_own_may_take_writes(calm):
+    disable(calm, "paris")
+    calm["tokyo"].promote()
+    calm.work_through("enable-primary", cluster="paris")
+    write(calm, "paris")
+    write(calm, "tokyo")
+
+    assert ONE_PRIMARY not in broken(calm)
+
+
+def test_an_answer_that_comes_late_to_a_write_from_before_is_no_write_apart(quiet):
+    quiet.invariants.on_write_apart("paris", "some set")
+
+    assert broken(quiet) == [], "nobody is primary of it"
+
+
 # ---- losses
 
 

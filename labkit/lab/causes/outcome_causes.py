@@ -254,8 +254,11 @@ def _any_rule(run: RecordedRun, number: int, step: CauseStep) -> Cause:
 
 def _two_primaries(run: RecordedRun, number: int, step: CauseStep) -> Cause:
     """Two clusters accept writes: the later one was promoted beside the other, or the other came back."""
-    names = tuple(step.sentence.split(": ", 1)[1].split(" accept ")[0].split(" and "))
-    at_ns = run.at_ns(number)
+    detail, at_ns = run.rows[number][4], run.at_ns(number)
+    names = tuple(detail.split(" accept ")[0].split(" and "))
+    apart = run.last("mode", number, cluster=detail.split(" ")[0], mode="disabled")
+    if " is disabled and took " in detail and apart is not None:
+        return Cause(step, ("mode", apart))
     rows = range(run.between(at_ns, at_ns).stop)
     modes = [row for row in rows if run.rows[row][0] == "mode" and run.rows[row][2] in names]
     later = max((row for row in modes if run.rows[row][3] == "primary"), default=None)

@@ -141,6 +141,14 @@ class Invariants:
                 self._found(ONE_PRIMARY, f"{' and '.join(rivals)} accept writes of set {set_id[:8]}")
         self.on_outcome()
 
+    def on_write_apart(self, cluster: str, set_id: str) -> None:
+        """A disabled cluster acknowledged a write: nobody may be primary of the set that it was of."""
+        accepts_for = self._queries.accepts_for
+        others = [name for name in self._queries.cluster_names if name != cluster and accepts_for(name) == set_id]
+        if others:
+            primary = f"of which {' and '.join(others)} is the primary"
+            self._found(ONE_PRIMARY, f"{cluster} is disabled and took a write of set {set_id[:8]}, {primary}")
+
     def on_outcome(self) -> None:
         """An operation ended: only rules of one's own can be broken by that."""
         if self.checking:

@@ -37,9 +37,12 @@ RULES: tuple[RuleText, ...] = (
     RuleText(
         name=ONE_PRIMARY,
         says="At any time at most one cluster of a replication set accepts clients' writes: its active node is up, "
-        "unsealed and primary, and clients reach it.",
-        judged="whenever a node's seal, leadership, mode or reachability changes, not at timers",
-        spared="clusters of different sets; a primary that was cut off from all clients (fenced)",
+        "unsealed and primary, and clients reach it.  A disabled cluster takes no write while the set that it left has "
+        "a primary.",
+        judged="whenever a node's seal, leadership, mode or reachability changes, not at timers; of a disabled cluster "
+        "at each write that it acknowledged",
+        spared="clusters of different sets; a primary that was cut off from all clients (fenced); a disabled cluster "
+        "that nobody writes to",
         broken_by="a promotion beside a primary that clients reach: labkit run first/split-brain",
     ),
     RuleText(

@@ -106,7 +106,7 @@ class RecoveryLedger(Ledger):
         return list(dict.fromkeys(lost))
 
     def _left_again(self, taken: Promotion, missing: list[tuple[Write, Promotion]]) -> dict[bytes, int]:
-        """Return for each value that a survivor did not take over the number of the last commit that left it there."""
+        """Return, of values that a survivor did not take over, the number of the last commit that left each there."""
         values = frozenset([write.committed.value for write, by in missing if by == taken]) - {b""}
         return self.histories.newest_of(taken.history, values) if values and taken.history >= 0 else {}
 
