@@ -163,10 +163,14 @@ class ReindexProgress(NamedTuple):
 
 
 class TreeStatus(NamedTuple):
-    """What a status shows of the Merkle tree: its composite root in hex, and the reindex under way, if any."""
+    """What a status shows of the Merkle tree: its composite root in hex, and the reindex under way, if any.
+
+    ``damaged_values`` is how many values did not open when a primary was reindexed last.
+    """
 
     merkle_root: str
     reindex: ReindexProgress | None = None
+    damaged_values: int = 0
 
 
 class UpstreamStatus(NamedTuple):
@@ -237,6 +241,8 @@ def _tree(mode: Mode, tree: TreeStatus) -> dict[str, Any]:
         "last_reindex_epoch": str(mode.last_reindex_s),
         "ssct_generation_counter": mode.generation_counter,
     }
+    if tree.damaged_values:
+        body["reindex_damaged_values"] = tree.damaged_values
     if tree.reindex is not None:
         body["reindex_in_progress"] = True
         body["reindex_stage"] = tree.reindex.stage

@@ -4,7 +4,8 @@
 2. The work is due in batches (R5), on a primary and on a secondary; each is a step of its own, and requests are
    answered between them.  It adds nothing to the journal.
 3. The new index is what the store holds.  Of a value that was damaged in the store it stands for the damage: a
-   secondary that is reindexed then gets the value from its primary, a primary passes the damage on.
+   secondary that is reindexed then gets the value from its primary, a primary passes the damage on.  So a primary
+   counts the values that do not open, and says how many: by an observation, and in its status until the next reindex.
 4. ``last_reindex_epoch`` is when the last new index was stored; of a secondary, at first when it joined.
 """
 
@@ -18,8 +19,8 @@ from labkit.service.errors import BadRequest, ServiceError
 from labkit.vault.due_times import RETRY_NS
 from labkit.vault.replication.events import LEAVES, NODES, NOTHING
 from labkit.vault.replication.mode import ReindexProgress
-from labkit.vault.replication.tree.rebuild import BATCH_NS, COMMIT, FLUSH, FLUSH_NS, Rebuild, ReindexOptions
-from labkit.vault.storage.barrier import decode_numbers
+from labkit.vault.replication.tree.rebuild import BATCH_NS, COMMIT, FLUSH, FLUSH_NS, Opens, Rebuild, ReindexOptions
+from labkit.vault.storage.barrier import KEYRING, BarrierError, decode_numbers
 from labkit.vault.storage.records import encode_record
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 FOLDER, NAME = "node/reindex/", "wanted"
 WANTED = FOLDER + NAME
 LAST = "node/last-reindex"
+DAMAGED = "node/last-reindex-damaged"
 
 MAX_NAMED = 100
 """How many of the keys that a ``diff`` finds are reported by name."""
@@ -59,6 +61,12 @@ def last_s(ctx: Context) -> int:
     """Return when the last reindex ended, in seconds since the epoch; 0 for never."""
     stored = ctx.full_storage.get(LAST)
     return 0 if stored is None else decode_numbers(LAST, stored, (int,))[0]
+
+
+def damaged_values(ctx: Context) -> int:
+    """Return how many values did not open when the last reindex read them."""
+    stored = ctx.full_storage.get(DAMAGED)
+    return 0 if stored is None else decode_numbers(DAMAGED, stored, (int,))[0]
 
 
 def note_end(ctx: Context) -> None:
@@ -123,18 +131,19 @@ def _do_stage(ctx: Context, journal: Journal, rebuild: Rebuild) -> None:
         rebuild.move("stored")
         ctx.core.replica.index_stored = True
     else:
-        rebuild.do_batch(journal.storage)
+        rebuild.do_batch(journal.storage, _opens(ctx))
 
 
 def _commit(ctx: Context, journal: Journal, rebuild: Rebuild) -> None:
     """Put the new index in the place of the other, and store it unless that is to be later."""
     diff, force, skip_flush = rebuild.options
-    old, new = journal.tree, rebuild.finish(journal.storage)
+    old, new = journal.tree, rebuild.finish(journal.storage, _opens(ctx))
     assert old is not None, "a rebuild ends when the journal is switched off"
     pages, same = len(old.differing_pages(new)), old.guard() == new.guard()
     names = [] if same else old.differing_keys(new)
     differing = LEAVES if not same else NODES if pages or old.roots() != new.roots() else NOTHING
     own: Writes = {}
+    _note_damaged(ctx, len(rebuild.damaged))
     if not skip_flush:
         note_end(ctx)
         own, ctx.writes = ctx.writes, {}
@@ -145,3 +154,32 @@ def _commit(ctx: Context, journal: Journal, rebuild: Rebuild) -> None:
     ctx.observe("reindexed", pages=pages, differing_keys=len(names))
     if diff and names:
         ctx.observe("reindex_differences", names=names[:MAX_NAMED], others=len(names[MAX_NAMED:]))
+    if rebuild.damaged:
+        damaged = sorted(rebuild.damaged)
+        ctx.observe("reindex_damage", values=len(damaged), names=damaged[:MAX_NAMED])
+
+
+def _opens(ctx: Context) -> Opens | None:
+    """Return what tells whether a value opens; None on a secondary, which gets what is damaged from its primary."""
+    if ctx.mode.mode != "primary":
+        return None
+    keys, found = ctx.core.keys, ctx.core.damaged
+
+    def opens(key: str, stored: bytes) -> bool:
+        if key == KEYRING:  # it stands under the root key, and is judged wherever it is read
+            return key not in found
+        try:
+            keys.decrypt(key, stored)
+        except BarrierError:
+            return False
+        return True
+
+    return opens
+
+
+def _note_damaged(ctx: Context, count: int) -> None:
+    """Write how many values were damaged, where that is another number than is known."""
+    if count:
+        ctx.full_storage.put(DAMAGED, encode_record([count]))
+    elif ctx.read(DAMAGED) is not None:
+        ctx.full_storage.delete(DAMAGED)

@@ -41,7 +41,8 @@ def status(ctx: Context) -> dict[str, Any]:
         mode = mode._replace(corrupted=bool(corrupted), last_check_s=at_s)
     tree = ctx.core.replica.journal.tree
     mode = mode._replace(last_reindex_s=reindex.last_s(ctx))
-    tree_status = TreeStatus(tree.root() if tree is not None else "", reindex.progress(ctx))
+    damaged_values = reindex.damaged_values(ctx) if mode.mode == "primary" else 0
+    tree_status = TreeStatus(tree.root() if tree is not None else "", reindex.progress(ctx), damaged_values)
     if mode.mode == "primary":
         known = activation.secondary_ids(ctx)
         secondaries = [_secondary(ctx, secondary_id) for secondary_id in known]

@@ -244,6 +244,6 @@ def test_a_cluster_that_never_replicated_has_nothing_to_say() -> None:
     assert Mode() == ("disabled", "", "", "", "", (), False, False, None, 0, False, -62_135_596_800, 0, 0)
     assert PeerStatus() == ("", "", "", False, "", 0, 0, 0)
     assert ReindexProgress("building") == ("building", 0, 0)
-    assert TreeStatus(ROOT) == (ROOT, None)
+    assert TreeStatus(ROOT) == (ROOT, None, 0)
     assert UpstreamStatus("idle") == ("idle", "", (), "", (), 0, 0, "")
     assert Mode.from_bytes(None) == Mode()

@@ -68,6 +68,53 @@ def test_it_ends_damage_in_every_layer_at_once_on_the_side_that_has_it(together,
     assert sound(together, cluster), "the new index was stored"
 
 
+@pytest.mark.parametrize("skip_flush", [False, True])
+def test_a_primary_says_how_many_values_do_not_open(together, skip_flush):
+    for name in ("one", "two", "three"):
+        write(together, name)
+    keys = [key for key in together.lab.queries.contents("paris") if key.endswith("/1.data")]
+    for key in keys[:2]:
+        together.lab.corrupt("paris", layer="storage", key=key)
+    begin(together, "paris", skip_flush=skip_flush)
+    assert "reindex_damaged_values" not in together.status("paris")
+    together.lab.run("4s")
+
+    assert observed(together.lab, "reindex_damage") == [{"values": 2, "names": sorted(keys[:2])}]
+    assert together.status("paris")["reindex_damaged_values"] == 2
+    begin(together, "paris")
+    together.lab.run("4s")
+    assert len(observed(together.lab, "reindex_damage")) == 2, "the index is right by now, the values are not"
+    together.lab.crash("paris-1")
+    together.lab.run("20s")
+    assert together.status("paris")["reindex_damaged_values"] == 2, "it is stored"
+
+
+def test_what_is_written_again_while_it_runs_is_no_damage(together):
+    before = together.lab.queries.contents("paris")
+    write(together, "one")
+    (key,) = (key for key in together.lab.queries.contents("paris") if key.endswith("/1.data") and key not in before)
+    together.lab.corrupt("paris", layer="storage", key=key)
+    begin(together, "paris")
+    together.lab.run("250ms")
+    assert list(together.lab.parts.nodes["paris-1"].journal.rebuild.damaged) == [key]
+    together["paris"].delete("secret/metadata/one").raise_for_status()
+    together.lab.run("4s")
+
+    assert observed(together.lab, "reindex_damage") == []
+    assert "reindex_damaged_values" not in together.status("paris")
+
+
+def test_a_secondary_gets_what_is_damaged_and_counts_none(together):
+    write(together, "one")
+    together.lab.run("1s")
+    together.lab.corrupt("tokyo", layer="storage")
+    begin(together)
+    together.lab.run("4s")
+
+    assert observed(together.lab, "reindex_damage") == []
+    assert together["paris"].root == together["tokyo"].root
+
+
 def test_on_the_sound_side_it_does_not_help_and_the_other_is_named(together):
     write(together, "hot")
     before = together.lab.queries.contents("paris")

@@ -8,7 +8,8 @@
 4. A key that is changed while the rebuild runs is *touched*: its leaf is computed again, whatever it was.
 5. A rebuild is state, saved and restored with its node; what another node had built is worth nothing.
 6. It ends under any load: the rounds of *wal-replay* go on only while each leaves less than half of the one before.
-7. Between two batches lies a duration, though the clock shows instants: one that is set back holds nothing up.
+7. Whoever can tell whether a value opens says so as it is read: those that do not are counted, and kept as they are.
+8. Between two batches lies a duration, though the clock shows instants: one that is set back holds nothing up.
 """
 
 from __future__ import annotations
@@ -48,6 +49,10 @@ TRANSITIONS: dict[str, dict[str, str]] = {
 """{stage: {event: stage}}; the empty one is the end."""
 
 
+Opens = Callable[[str, bytes], bool]
+"""Whether a stored value opens under its key."""
+
+
 class ReindexOptions(NamedTuple):
     """What a reindex was asked for: to compare key by key, to store every page, not to wait for the pages' storing."""
 
@@ -59,7 +64,18 @@ class ReindexOptions(NamedTuple):
 class Rebuild:
     """An index under construction, and which keys changed since it was begun."""
 
-    __slots__ = ("_leaves", "_listed", "_replayed", "_touched", "_wait_ns", "done", "due_ns", "options", "stage")
+    __slots__ = (
+        "_leaves",
+        "_listed",
+        "_replayed",
+        "_touched",
+        "_wait_ns",
+        "damaged",
+        "done",
+        "due_ns",
+        "options",
+        "stage",
+    )
 
     def __init__(self, options: ReindexOptions, now_ns: int) -> None:
         self.options = options
@@ -69,6 +85,7 @@ class Rebuild:
         self._listed: tuple[str, ...] = ()
         self._leaves: dict[str, bytes] = {}
         self._touched: dict[str, None] = {}
+        self.damaged: dict[str, None] = {}  # keys whose values do not open
         self._replayed = 0  # how many touched keys the last round of wal-replay read
 
     @classmethod
@@ -78,6 +95,7 @@ class Rebuild:
         rebuild.due_ns, rebuild._wait_ns, rebuild._replayed = state["due_ns"], state["wait_ns"], state["replayed"]
         rebuild.stage, rebuild.done, rebuild._listed = state["stage"], state["done"], state["listed"]
         rebuild._leaves, rebuild._touched = dict(state["leaves"]), dict.fromkeys(state["touched"])
+        rebuild.damaged = dict.fromkeys(state.get("damaged", ()))
         return rebuild
 
     def __repr__(self) -> str:
@@ -105,6 +123,7 @@ class Rebuild:
             "listed": self._listed,
             "leaves": dict(self._leaves),
             "touched": tuple(self._touched),
+            "damaged": tuple(self.damaged),
         }
 
     def touch(self, changed: Iterable[str]) -> None:
@@ -134,14 +153,14 @@ class Rebuild:
         """Whether what is damaged now stays so: a node of the index, or (``key``) a stored value."""
         return self.stage == FLUSH or (key in self._leaves and key not in self._touched)
 
-    def do_batch(self, storage: Storage) -> None:
+    def do_batch(self, storage: Storage, opens: Opens | None = None) -> None:
         """Do a batch of a stage before the commit; an error of the store leaves all of it to be done again."""
-        self.move(_BATCHES[self.stage](self, storage))
+        self.move(_BATCHES[self.stage](self, storage, opens))
         self.put_off(self.due_ns, self._locked_ns if self.stage == COMMIT else BATCH_NS)
 
-    def finish(self, storage: Storage) -> MerkleTree:
+    def finish(self, storage: Storage, opens: Opens | None = None) -> MerkleTree:
         """Return the tree of the contents as they are now, over what the store keeps."""
-        self._read(storage, tuple(self._touched))
+        self._read(storage, tuple(self._touched), opens)
         self._touched.clear()
         return tree_of(self._leaves, storage)
 
@@ -151,7 +170,7 @@ class Rebuild:
             return LOCKED_UNSTORED_NS
         return LOCKED_WHOLE_NS if self.options.force else LOCKED_NS
 
-    def _scan(self, storage: Storage) -> str:
+    def _scan(self, storage: Storage, opens: Opens | None) -> str:
         if not self._listed:
             keys = storage.keys()
             self._listed = tuple([key for key in keys if classify(key)])
@@ -161,32 +180,35 @@ class Rebuild:
         self.done = 0
         return "all keys listed"
 
-    def _build(self, storage: Storage) -> str:
+    def _build(self, storage: Storage, opens: Opens | None) -> str:
         at, count = self.done, COMPARED_KEYS if self.options.diff else BUILT_KEYS
-        self._read(storage, self._listed[at : at + count])
+        self._read(storage, self._listed[at : at + count], opens)
         self.done = min(at + count, self.total)
         return "keys are left" if self.done < self.total else "all leaves computed"
 
-    def _replay(self, storage: Storage) -> str:
+    def _replay(self, storage: Storage, opens: Opens | None) -> str:
         touched = tuple(self._touched)
-        self._read(storage, touched)
+        self._read(storage, touched, opens)
         self._touched.clear()
         before, self._replayed = self._replayed, len(touched)
         if len(touched) <= REPLAYED_KEYS:
             return "few were touched"
         return "many were touched" if not before or len(touched) < before // 2 else "as many were touched"
 
-    def _read(self, storage: Storage, keys: Iterable[str]) -> None:
+    def _read(self, storage: Storage, keys: Iterable[str], opens: Opens | None) -> None:
         leaves, value = self._leaves, storage.get
         for key in keys:
             stored = value(key)
+            self.damaged.pop(key, None)
+            if stored is not None and opens is not None and not opens(key, stored):
+                self.damaged[key] = None
             if stored is None:
                 leaves.pop(key, None)
             else:
                 leaves[key] = computed_leaf(key, stored)
 
 
-_BATCHES: dict[str, Callable[[Rebuild, Storage], str]] = {
+_BATCHES: dict[str, Callable[[Rebuild, Storage, Opens | None], str]] = {
     SCANNING: Rebuild._scan,
     BUILDING: Rebuild._build,
     REPLAY: Rebuild._replay,
