@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from labkit.trace import StepEvent
+
 if TYPE_CHECKING:
     from labkit.front.lab import Lab
     from labkit.scenario.verdict import Verdict
@@ -15,13 +17,19 @@ EVENTS = {"lost": "lost", "rpo": "lost", "rto": "recovery", "unknown": "unknown"
 def causes(lab: Lab, verdict: Verdict) -> list[str]:
     """Return a paragraph per event: what it is, then its chain of causes or why there is none."""
     failed = [row.key for row in verdict.failures()]
-    steps = ["refused"] if any(key.startswith("step ") for key in failed) else []
-    named = [EVENTS[key] for key in failed if key in EVENTS]
-    return [_paragraph(lab, event) for event in dict.fromkeys([*lab.invariants.broken, *named, *steps])]
+    steps = _failed_steps(lab) if any(key.startswith("step ") for key in failed) else []
+    asked = dict.fromkeys([*lab.invariants.broken, *[EVENTS[key] for key in failed if key in EVENTS]])
+    return [*[_paragraph(lab, name, name) for name in asked], *[_paragraph(lab, name, row) for name, row in steps]]
 
 
-def _paragraph(lab: Lab, event: str) -> str:
+def _failed_steps(lab: Lab) -> list[tuple[str, int]]:
+    """Return the steps that failed, each with its row of the trace."""
+    rows = [(event, row) for row, event in enumerate(lab.trace) if isinstance(event, StepEvent)]
+    return [(f"step {event.number} failed", row) for event, row in rows if event.status == "failed"]
+
+
+def _paragraph(lab: Lab, name: str, event: str | int) -> str:
     try:
-        return f"why {event}:\n{lab.why(event)}"
+        return f"why {name}:\n{lab.why(event)}"
     except ValueError as error:
         return str(error)

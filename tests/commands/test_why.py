@@ -44,7 +44,7 @@ def test_a_run_says_what_led_to_what(written: Written, capsys: pytest.CaptureFix
     said = capsys.readouterr().out
     assert "\nwhy one primary:\n1. " in said
     assert "\nwhy lost:\n1. " in said
-    assert "root: an operator asked\n" in said
+    assert "root: an operator asked, at 5." in said
     assert "\nwhy: no operation is refused in this lab\n" in said
 
 

@@ -194,12 +194,12 @@ class Recount:
         def on_damage(faults: Any, *where: Any) -> None:
             """What damage does to a store is no step of its cluster."""
             written = list(self.written)
-            stored = dict(self.lab.parts.stores[where[0]].state()["items"])
+            stored: dict[str, bytes] = dict(self.lab.parts.stores[where[0]].state()["items"])
             corrupt(faults, *where)
             self.written = written
             for key, value in stored.items():
-                now = self.lab.parts.stores[where[0]].get(key)
-                if len(where) > 1 and where[1] == "storage" and classify(key) and now and now != value:
+                now = self.lab.parts.stores[where[0]].get(key) or ABSENT
+                if len(where) > 1 and where[1] == "storage" and classify(key) and now != value:
                     self.damaged[key, now] = self.damaged.get((key, value), value)
                     self.damaged = {both: was for both, was in self.damaged.items() if both[1] != was}
 

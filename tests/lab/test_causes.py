@@ -17,11 +17,12 @@ import pytest
 from labkit import Lab
 from labkit.lab.causes import MAX_STEPS, explain
 from labkit.lab.causes.event_choice import EXPLAINED
-from labkit.lab.causes.explanation import BEGINNING, FAULT, OPERATOR, WORK
+from labkit.lab.causes.explanation import BEGINNING, FAULT, NOT_RECORDED, OPERATOR, WORK, Root
 from labkit.lab.causes.recorded_run import RecordedRun
 from labkit.lab.plan.blueprint import Blueprint, ClientPlan, WorkloadPlan, pair
 from labkit.scenario.running import Run
 from tests.counting import calls_made
+from tests.lab.causes import random_chains
 from tests.torture.test_random_labs import run as random_lab
 
 SECOND_NS = 1_000_000_000
@@ -203,7 +204,7 @@ def test_any_event_of_a_random_lab_has_a_chain_that_never_goes_forward_in_time(s
     events: list[Any] = [*lab.ledger.promotions, *list(lab.ledger.failed_asks)[:9], *lab.ledger.lost()[:9]]
     for number, row in enumerate(run.rows):
         if row[0] in EXPLAINED:
-            kind = row[0], row[-1] if row[0] in ("message", "mode") else row[3]
+            kind = row[0], row[-1] if row[0] in ("message", "mode") else row[2 if row[0] == "note" else 3]
             kinds[kind] += 1
             if kinds[kind] < 4:
                 events.append(number)
@@ -213,6 +214,87 @@ def test_any_event_of_a_random_lab_has_a_chain_that_never_goes_forward_in_time(s
         times = [step.at_ns for step in found.steps]
         assert times == sorted(times, reverse=True), str(found)
         assert len(times) < MAX_STEPS, str(found)
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [0, 1, 7, 10, *[pytest.param(seed, marks=pytest.mark.slow) for seed in range(40) if seed not in (0, 1, 7, 10)]],
+)
+def test_every_chain_of_a_random_lab_ends_at_a_root_and_claims_what_the_trace_holds(seed):
+    """Fifty events each; 2,000 of forty labs, half of which take time for requests, where the slow ones are run too."""
+    lab = random_chains.labs(seed)
+    run = RecordedRun(lab.trace, lab.ledger, lab.queries)
+
+    for event in random_chains.chosen(lab, seed, 50):
+        found = explain(run, lab.invariants, event)
+        times = [step.at_ns for step in found.steps]
+        assert found.origin != NOT_RECORDED, f"{event}: {found}"
+        assert times == sorted(times, reverse=True), f"{event}: {found}"
+        for step in found.steps:
+            assert step.row is None or claims(run, step), str(step)
+        if found.origin == FAULT and found.root.row is not None:
+            assert (found.cause.what, found.cause.origin) == (
+                run.rows[found.root.row][2 if run.rows[found.root.row][0] == "fault" else 3],
+                FAULT,
+            )
+
+
+def claims(run: RecordedRun, step: Any) -> bool:
+    """Whether what a step says agrees with its row, and with the run: instants, hosts, and fates."""
+    row = run.rows[step.row]
+    if row[0] == "message":
+        named = (
+            row[3].removesuffix("-impostor") in step.sentence or row[4] in step.sentence or "operator" in step.sentence
+        )
+        lost = "is lost" not in step.sentence or row[7] == "lost" or "acknowledged" in step.sentence
+        return named and lost
+    if row[0] == "fault":
+        return row[1] == step.at_ns and all(
+            site in step.sentence for site in row[3].split(" ") if site not in ("<>", ">")
+        )
+    return row[0] not in ("leader", "mode", "note", "step") or run.at_ns(step.row) == step.at_ns
+
+
+def test_a_promotion_s_losses_are_explained_in_one_answer():
+    lab = replicating(shop(use=("paris", "tokyo"), every_ms=40, backlog=16_384))
+    lab.run("2s").crash("paris")
+    lab["tokyo"].promote()
+    lost = lab.ledger.lost()
+    found = lab.why("lost")
+
+    said = found.steps[0].sentence
+    assert len(lost) > 1
+    assert said.startswith(f"{len(lost)} acknowledged writes are lost by the promotion of tokyo: ")
+    counts = [int(part.split(" ")[0]) for part in said.split(": ", 1)[1].split("; ")]
+    assert sum(counts) == len(lost)
+    assert found.steps[1].sentence.startswith("tokyo is promoted without the write of shop-1")
+    assert found.cause == Root(FAULT, "crash", ("paris-1",))
+
+
+def test_losses_before_and_after_a_promotion_are_told_apart():
+    lab = replicating(shop(use=("paris",), every_ms=50))
+    lab.run("1s").partition("paris", "tokyo")
+    lab.run("500ms")
+    lab["tokyo"].promote(force=True)
+    lab.run("1s")
+    said = lab.why("lost").steps[0].sentence
+
+    assert " acknowledged by paris after it, from " in said
+    assert said.count("; ") >= 1
+
+
+@pytest.mark.parametrize("service_ms", [0, 2, 40])
+def test_a_chain_passes_through_a_queue_to_who_asked(service_ms):
+    blueprint = pair()
+    slow = tuple(replace(plan, service_ns=service_ms * 1_000_000) for plan in blueprint.clusters)
+    lab = replicating(replace(blueprint, clusters=slow))
+    lab["tokyo"].promote(force=True)
+
+    for event in ("one primary", "promotion", "tokyo: secondary", "tokyo: primary"):
+        found = lab.why(event)
+        assert found.origin == OPERATOR
+        assert found.cause.what == "request"
+        assert found.cause.hosts[0] == "tokyo-operator"
 
 
 def scenario_files() -> list[Any]:

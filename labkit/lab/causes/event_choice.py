@@ -16,7 +16,7 @@ from labkit.service.arguments import shown
 LOST, PROMOTION, RECOVERY = "lost", "promotion", "recovery"
 WORDS = (UNKNOWN, REFUSED, LOST, PROMOTION, RECOVERY)
 LEADS = "leads"
-EXPLAINED = ("message", "fault", "observed", "leader", "mode", "outcome", "invariant")
+EXPLAINED = ("message", "fault", "observed", "leader", "mode", "outcome", "invariant", "step", "note")
 WANTED = (
     "a row number or event of lab.trace, a Violation, a lost write, a promotion, rpo() or rto() of lab.ledger, a broken"
     f" rule's name, one of {', '.join(WORDS)}, or a name with what became of it as in 'tokyo: merkle-diff'"
@@ -56,7 +56,7 @@ def _violation(run: RecordedRun, violation: Violation) -> Effect:
 
 
 def _write(run: RecordedRun, write: Write) -> Effect:
-    if not any(taken.lost(write) for taken in run.ledger.promotions):
+    if write not in run.ledger.lost():
         raise ValueError(f"why: the write to {write.path} is not lost; lab.ledger.lost() names those that are")
     return "lost write", write
 
@@ -73,7 +73,11 @@ def _operation(run: RecordedRun, operation: EndedOperation) -> Effect:
 
 def _recovery_point(run: RecordedRun, point: RecoveryPoint) -> Effect:
     lost = run.ledger.lost(run.ledger.promotions[-1]) if run.ledger.promotions else []
-    return ("lost write", lost[0]) if lost else _last_promotion(run, "promotion")
+    return _losses(run, run.ledger.promotions[-1], lost) if lost else _last_promotion(run, "promotion")
+
+
+def _losses(run: RecordedRun, taken: Promotion, lost: list[Write]) -> Effect:
+    return ("lost write", lost[0]) if len(lost) == 1 else ("losses", taken)
 
 
 def _last_promotion(run: RecordedRun, rule: str) -> Effect:
@@ -86,10 +90,11 @@ def _by_text(run: RecordedRun, invariants: Invariants, wanted: str) -> Effect:
     if wanted in (PROMOTION, RECOVERY):
         return _last_promotion(run, wanted)
     if wanted == LOST:
-        lost = run.ledger.lost()
-        if not lost:
-            raise ValueError("why: no acknowledged write is lost in this lab")
-        return "lost write", lost[-1]
+        for taken in reversed(run.ledger.promotions):
+            lost = run.ledger.lost(taken)
+            if lost:
+                return _losses(run, taken, lost)
+        raise ValueError("why: no acknowledged write is lost in this lab")
     if wanted in (UNKNOWN, REFUSED):
         return _last_outcome(run, wanted)
     verdicts = invariants.verdicts()

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from labkit.service.durations import SECOND_NS
 
-FAULT, OPERATOR, WORK, BEGINNING, NOT_RECORDED = "fault", "operator", "work", "beginning", "not recorded"
-"""What a chain of causes ends at: a fault; an operator's request; a client's work; how the lab began; or where the
-trace says no more."""
+FAULT, OPERATOR, WORK, WRITTEN = "fault", "operator", "work", "written"
+BEGINNING, TIME, NOT_RECORDED = "beginning", "time", "not recorded"
+"""What a chain of causes ends at: a fault; an operator's request; a client's work; a step as the scenario has it; how
+the lab began; what falls due by itself; or where the trace says no more."""
 
 
 class CauseStep(NamedTuple):
@@ -36,20 +37,40 @@ class Cause(NamedTuple):
     origin: str = ""
 
 
+class Root(NamedTuple):
+    """A root as data: its kind, the verb, message or observation that it is, and the hosts or sites of that.
+
+    ``what`` is empty, and ``hosts`` are, where no row of the trace shows it.
+    """
+
+    origin: str
+    what: str
+    hosts: tuple[str, ...]
+
+
 class Explanation(NamedTuple):
-    """The chain from an event back to its root, which is the last step; ``origin`` is the kind of the root."""
+    """The chain from an event back to its root, which is the last step; ``origin`` is the kind of the root.
+
+    ``cause`` is the root as data.
+    """
 
     steps: tuple[CauseStep, ...]
     origin: str
+    cause: Root
 
     @property
     def root(self) -> CauseStep:
         """The last step: what nothing in the lab led to."""
         return self.steps[-1]
 
+    @property
+    def said(self) -> str:
+        """The root in one sentence."""
+        return f"{ROOTS[self.origin]}, at {self.root.at_ns / SECOND_NS:.3f} s: {self.root.sentence}"
+
     def __str__(self) -> str:
         lines = [f"{number}. {step}" for number, step in enumerate(self.steps, 1)]
-        return "\n".join([*lines, f"root: {ROOTS[self.origin]}"])
+        return "\n".join([*lines, f"root: {self.said}"])
 
     def __repr__(self) -> str:
         return f"Explanation({len(self.steps)} steps, root: {self.origin} at {self.root.at_ns / SECOND_NS:.3f} s)"
@@ -59,14 +80,16 @@ class Explanation(NamedTuple):
             f"<li value='{number}'><b>{step.at_ns / SECOND_NS:.3f} s</b> {escape(step.sentence)}{_row(step)}</li>"
             for number, step in enumerate(self.steps, 1)
         )
-        return f"<ol>{rows}</ol><p>root: {escape(ROOTS[self.origin])}</p>"
+        return f"<ol>{rows}</ol><p>root: {escape(self.said)}</p>"
 
 
 ROOTS = {
     FAULT: "a fault",
     OPERATOR: "an operator asked",
     WORK: "a client's work",
+    WRITTEN: "the scenario says so",
     BEGINNING: "so the lab began",
+    TIME: "it falls due by itself",
     NOT_RECORDED: "the trace says no more",
 }
 

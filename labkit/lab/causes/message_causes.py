@@ -1,6 +1,7 @@
 """Message causes: why a message was lost or late, why a request stayed without an answer, and who asked for what.
 
-1. What is lost at once met a cut or a host that was down; what is lost later was on its way when one came.
+1. What is lost at once met a cut or a host that was down; what is lost later was on its way when one came, and was
+   lost then; what a line loses, it loses when it is sent.
 2. An answer is sent when its request arrives, or after the answer to what was forwarded.
 3. A root is a fault with the step of the scenario that it was, or a request of an operator or a client.
 """
@@ -49,7 +50,6 @@ def who(run: RecordedRun, number: int) -> str:
 
 def request(run: RecordedRun, number: int) -> Cause:
     """Who asked for what a message led to: it is followed back, answer by answer, to an operator or a client."""
-    at_ns = run.at_ns(number)
     while True:
         _, sent_ns, _, source, target, what, *_ = run.rows[number]
         if source in run.operators:
@@ -61,9 +61,22 @@ def request(run: RecordedRun, number: int) -> Cause:
         if before is None and what in FETCHES:
             before = run.earlier_try(number)
         if before is None:
-            sentence = f"{source} sends {target} a message ({what}) by a timer of its own"
-            return Cause(CauseStep(min(at_ns, sent_ns), sentence, number), None, NOT_RECORDED)
+            return _of_itself(run, number)
         number = before
+
+
+def _of_itself(run: RecordedRun, number: int) -> Cause:
+    """A message that a timer sent: an impostor's, a new leader's, or what a node sends while it is what it is."""
+    _, sent_ns, _, source, target, what, *_ = run.rows[number]
+    before, cluster = run.between(sent_ns, sent_ns).stop, run.nodes.get(source, "")
+    step = CauseStep(sent_ns, f"{source} sends {target} a message ({what}) by a timer of its own", number)
+    impostor = run.faults.on_node("impersonate", source.removesuffix("-impostor"), number)
+    if impostor is not None and source.endswith("-impostor"):
+        return Cause(step, ("fault", impostor))
+    led, changed = run.last("leader", before, cluster=cluster), run.last("mode", before, cluster=cluster)
+    if changed is not None and what != "announcement":
+        return Cause(step, ("mode", changed))
+    return Cause(step, None, BEGINNING) if led is None else Cause(step, ("leader", led))
 
 
 def lost(run: RecordedRun, number: int) -> Cause:
@@ -81,12 +94,13 @@ def lost(run: RecordedRun, number: int) -> Cause:
     hit = run.faults.hit((source, target), ends, range(run.between(sent_ns, sent_ns).start, number))
     if hit is not None:
         why = f"{run.rows[hit][3]} goes down" if run.rows[hit][2] == "crash" else "the line is cut"
-        return _lost(at_ns, f"{name}, sent at {seconds(sent_ns)}, is lost on its way: {why}", number, hit)
+        lost_ns = run.at_ns(hit)
+        return _lost(lost_ns, f"{name}, sent at {seconds(sent_ns)}, is lost on its way: {why}", number, hit)
     losing = run.faults.on_line(LOSE, ends, number)
     if losing is not None:
-        return _lost(at_ns, f"{name} is lost: the line loses some", number, losing)
+        return _lost(sent_ns, f"{name} is lost: the line loses some", number, losing)
     sentence = f"{name} is lost: between {ends[0]} and {ends[1]} some are, as the lab was built"
-    return Cause(CauseStep(at_ns, sentence, number), None, BEGINNING)
+    return Cause(CauseStep(sent_ns, sentence, number), None, BEGINNING)
 
 
 def _lost(at_ns: int, sentence: str, number: int, by: int | None) -> Cause:
@@ -128,10 +142,9 @@ def silence(run: RecordedRun, asked: tuple[int, int]) -> Cause:
     answer = _answer(run, number)
     if answer is not None:
         return lost(run, answer) if run.rows[answer][7] == "lost" else late(run, answer)
-    still = run.faults.on_node("pause", node, number)
-    if still is not None:
-        sentence = f"the request of {source} waits at {node}, whose process stands still"
-        return Cause(CauseStep(at_ns, sentence, number), ("fault", still))
+    held = _held_up(run, number, end_ns)
+    if held is not None:
+        return held
     flying = run.under_way(node, "response", at_ns)
     if flying is not None and flying.target == source:
         return under_way(run, flying)
@@ -151,6 +164,23 @@ def silence(run: RecordedRun, asked: tuple[int, int]) -> Cause:
     if failed is not None and failed > number:
         return Cause(CauseStep(end_ns, sentence, number), ("observed", failed))
     return Cause(CauseStep(at_ns, sentence, number), None, NOT_RECORDED)
+
+
+def _held_up(run: RecordedRun, number: int, end_ns: int) -> Cause | None:
+    """Why a request that arrived is worked on by nobody until an instant; None where it is."""
+    _, _, at_ns, source, node, *_ = run.rows[number]
+    still = run.faults.on_node("pause", node, number)
+    if still is not None:
+        sentence = f"the request of {source} waits at {node}, whose process stands still"
+        return Cause(CauseStep(at_ns, sentence, number), ("fault", still))
+    impostor = run.faults.on_node("impersonate", node, number)
+    if impostor is not None and run.site_of(source) != run.site_of(node):
+        sentence = f"the request of {source} comes to the impostor in the place of {node}, who answers nothing"
+        return Cause(CauseStep(at_ns, sentence, number), ("fault", impostor))
+    if run.waits(number, end_ns):
+        sentence = f"the request of {source} waits at {node} until those before it are served"
+        return Cause(CauseStep(at_ns, sentence, number), None, WORK)
+    return None
 
 
 def _answer(run: RecordedRun, number: int) -> int | None:

@@ -12,7 +12,7 @@ from textwrap import shorten
 from typing import Any
 
 from labkit.lab.causes.cloud_causes import LOGIN_REFUSED
-from labkit.lab.causes.explanation import BEGINNING, NOT_RECORDED, OPERATOR, WORK, Cause, CauseStep, Effect
+from labkit.lab.causes.explanation import BEGINNING, NOT_RECORDED, OPERATOR, WORK, WRITTEN, Cause, CauseStep, Effect
 from labkit.lab.causes.message_causes import CLOUD_CALL_FAILED, seconds, who
 from labkit.lab.causes.recorded_run import RecordedRun
 from labkit.lab.causes.replication_causes import by_trigger
@@ -26,6 +26,7 @@ from labkit.service.durations import SECOND_NS
 
 READ = "get-secret"
 MAX_REASON = 160
+MAX_LOOKED_AT = 200  # lost writes that one answer looks at
 SAYS_WHY = ("upstream_refused", "connection_refused", LOGIN_REFUSED, CLOUD_CALL_FAILED)
 """What a node observes when it refuses a request for that reason."""
 
@@ -227,6 +228,57 @@ def lost_write(run: RecordedRun, write: Write) -> Cause:
     return Cause(step, ("promotion", taken) if gone is None or run.at_ns(gone) > taken.at_ns else ("observed", gone))
 
 
+def losses(run: RecordedRun, taken: Promotion) -> Cause:
+    """All writes that a promotion lost, grouped by what became of them; the chain goes on from the last that was sent.
+
+    Of very many the first and the last are looked at.
+    """
+    lost = run.ledger.lost(taken)
+    looked_at = lost if len(lost) <= MAX_LOOKED_AT else [*lost[: MAX_LOOKED_AT // 2], *lost[-MAX_LOOKED_AT // 2 :]]
+    groups: dict[str, list[Write]] = {}
+    for write in looked_at:
+        groups.setdefault(_became(run, taken, write), []).append(write)
+    said = "; ".join(f"{len(its)} {became}, {_when(its)}" for became, its in groups.items())
+    among = f"; of {len(looked_at)} of them: " if len(looked_at) < len(lost) else ": "
+    point = f"{len(lost)} acknowledged writes are lost by the promotion of {taken.survivor}{among}{said}"
+    on_the_way = [write for write in looked_at if write.committed.commit < taken.next_commit]
+    at_ns = max(taken.at_ns, looked_at[-1].at_ns)
+    return Cause(CauseStep(at_ns, point, None), ("lost write", (on_the_way or looked_at)[-1]))
+
+
+def _became(run: RecordedRun, taken: Promotion, write: Write) -> str:
+    """Say what became of the entry that held a lost write."""
+    if write.committed.commit >= taken.next_commit:
+        return f"acknowledged by {write.committed.cluster} after it"
+    effect = lost_write(run, write).effect
+    if effect is None or effect[0] == "promotion":
+        return "on the way then"
+    return "lost on the way" if effect[0] == "lost" else "not sent, as there was no connection"
+
+
+def _when(writes: list[Write]) -> str:
+    first, last = seconds(writes[0].at_ns), seconds(writes[-1].at_ns)
+    return f"at {first}" if first == last else f"from {first} to {last}"
+
+
+def failed_step(run: RecordedRun, number: int) -> Cause:
+    """A step of a scenario: what it met when it failed, else whoever wrote it."""
+    _, at_ns, its_number, text, status = run.rows[number]
+    step = CauseStep(at_ns, f"step {its_number}, {text}: {status}", number)
+    begun = run.last("step", number, number=its_number, status="begins")
+    since_ns = run.at_ns(begun) if begun is not None else at_ns
+    met = [ask for ask in run.ledger.failed_asks if since_ns <= ask.at_ns <= at_ns]
+    if status != "failed" or not met:
+        return Cause(step, None, WRITTEN)
+    return Cause(step, ("failed ask", met[-1]))
+
+
+def note(run: RecordedRun, number: int) -> Cause:
+    """A remark for the reader: of the runbook that was under way."""
+    _, at_ns, text = run.rows[number]
+    return Cause(CauseStep(at_ns, f"an operator notes: {text}{who(run, number)}", number), None, OPERATOR)
+
+
 def _push_of(run: RecordedRun, answer: int | None, survivor: str) -> int | None:
     """Return the push of what a request committed whose answer this is."""
     if answer is None:
@@ -321,6 +373,9 @@ RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {
     "outage": outage,
     "recovery": recovery,
     "lost write": lost_write,
+    "losses": losses,
+    "step": failed_step,
+    "note": note,
     "invariant": violation,
     "came back": came_back,
 }

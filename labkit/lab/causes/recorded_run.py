@@ -1,7 +1,7 @@
 """Recorded run: a lab's trace by row number, with what a search for causes looks up in it; it changes nothing.
 
 1. The clock handles one item at a time: what a row follows at its own instant, back to a message that arrived or a
-   fault, belongs to that item.  What follows neither is the work of a timer.
+   fault, belongs to that item.  What follows neither is the work of a timer, or of a request that had waited.
 2. Rows stand in the order of their instants, so an instant is found by halving.
 """
 
@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 
 from labkit.lab.causes.fault_history import FaultHistory
+from labkit.lab.causes.waiting_messages import QUEUED, taken_messages
 from labkit.lab.queries import Queries
 from labkit.lab.records.loss_and_outage import RecoveryLedger
 from labkit.sim.network import Message
@@ -34,6 +35,9 @@ class RecordedRun:
         self.faults = FaultHistory(faults, queries.parts.network.topology)
         self.operators = {plan.operator_host: plan.name for plan in blueprint.clusters}
         self.nodes = {node: plan.name for plan in blueprint.clusters for node in plan.node_names}
+        processes = queries.parts.processes
+        self._service_ns = {node: processes[node].service_ns for node in self.nodes}
+        self._taken_messages: dict[str, dict[int, list[int]]] | None = None
         self.clients = {name: group for group in blueprint.clients for name in group.names}
 
     def at_ns(self, number: int) -> int:
@@ -85,26 +89,49 @@ class RecordedRun:
         for before in range(number - 1, -1, -1):
             row = self.rows[before]
             if self.at_ns(before) != at_ns:
-                return None
+                break
             if row[0] == "fault":
                 return before
-            if row[0] == "message" and not (
-                row[1] == at_ns and row[7] == "lost"
+            if (
+                row[0] == "message" and not self._is_queued(row) and not (row[1] == at_ns and row[7] == "lost")
             ):  # lost at once: not an item of its own
                 return before if row[7] == "delivered" and row[4] in hosts else None
-        return None
+        taken = [row for host in hosts for row in self._taken.get(host, {}).get(at_ns, ()) if row < number]
+        return taken[-1] if taken else None
+
+    @property
+    def _taken(self) -> dict[str, dict[int, list[int]]]:
+        """What each node took that had waited; nothing where no message of this run could wait."""
+        if self._taken_messages is None:
+            waited = any(self._service_ns.values()) or any(self.rows[row][2:3] == ("pause",) for row in self.facts)
+            self._taken_messages = taken_messages(self.rows, self._service_ns, self.queries.now) if waited else {}
+        return self._taken_messages
+
+    def _is_queued(self, row: tuple[Any, ...]) -> bool:
+        """Whether a message that arrived waits until its receiver has worked on those before it."""
+        return row[5] in QUEUED and self._service_ns.get(row[4], 0) > 0
+
+    def waits(self, number: int, until_ns: int) -> bool:
+        """Whether what arrived by a row still waits at an instant, as its receiver works on others."""
+        row = self.rows[number]
+        taken = self._taken.get(row[4], {})
+        return self._is_queued(row) and not any(number in rows for at_ns, rows in taken.items() if at_ns <= until_ns)
 
     def sent_for(self, number: int) -> int | None:
         """The message whose arrival made its receiver send the message of this row; None when that was a timer."""
-        _, sent_ns, _, source, *_ = self.rows[number]
+        _, sent_ns, _, source, target, *_ = self.rows[number]
         rows = [
             before
             for before in self.between(sent_ns, sent_ns)
             if before < number
             and self.rows[before][0] == "message"
             and (self.rows[before][4], self.rows[before][7]) == (source, "delivered")
+            and not self._is_queued(self.rows[before])
         ]
-        return rows[-1] if rows else None
+        taken = [row for row in self._taken.get(source, {}).get(sent_ns, ()) if row < number]
+        asked = [row for row in taken if self.rows[row][3] == target]  # of several that it takes at once, the asker's
+        found = asked or taken or rows
+        return found[-1] if found else None
 
     def earlier_try(self, number: int) -> int | None:
         """The fetch that a node made, without an answer, before it tried the next address; None without one."""

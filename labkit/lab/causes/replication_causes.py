@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from labkit.lab.causes.explanation import BEGINNING, NOT_RECORDED, Cause, CauseStep, Effect
+from labkit.lab.causes.explanation import BEGINNING, NOT_RECORDED, TIME, Cause, CauseStep, Effect
 from labkit.lab.causes.recorded_run import RecordedRun
 from labkit.lab.fault_table import FAULTS, SLOW
 from labkit.service.durations import SECOND_NS
@@ -33,7 +33,7 @@ def leader(run: RecordedRun, number: int) -> Cause:
     holder = run.rows[before][3]
     found, why = stopped(run, holder, range(before, number))
     if found is None:
-        return Cause(CauseStep(at_ns, f"{takes}: the lease of {holder} is over", number), None, NOT_RECORDED)
+        return Cause(CauseStep(at_ns, f"{takes}: the lease of {holder} is over", number), None, TIME)
     step = CauseStep(at_ns, f"{takes}: {holder}, which led until then, {why}", number)
     return Cause(step, (run.rows[found][0], found))
 
@@ -128,7 +128,7 @@ def by_trigger(run: RecordedRun, number: int, step: CauseStep, hosts: tuple[str,
     led = run.last("leader", number, node=hosts)
     if led is not None and run.at_ns(led) == run.at_ns(number) > 0:
         return Cause(step, ("leader", led))
-    return Cause(step, None, BEGINNING if run.at_ns(number) == 0 else NOT_RECORDED)
+    return Cause(step, None, BEGINNING if run.at_ns(number) == 0 else TIME)
 
 
 def observed(run: RecordedRun, number: int) -> Cause:
@@ -198,6 +198,8 @@ def _refused_by(run: RecordedRun, refusal: int, reason: str) -> Effect | None:
     """Return why the node that refused a secondary did so."""
     node = run.rows[refusal][3]
     cluster = run.nodes.get(node, "")
+    if "asked to" in reason:
+        return "request", refusal
     if reason == "sealed":
         return "not serving", (node, refusal)
     if reason.startswith("not a primary but"):
