@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from labkit import Cloud, Vault
+from labkit import Cloud, Vault, real
 from labkit.cloud.cloud_service import CloudService
 from labkit.front.keystore import KeyStore
 from labkit.front.outside_lab import ResetPoint, ShiftedClock, cloud_link, key_store, outside_lab, settings_of
@@ -56,10 +55,10 @@ def test_without_a_seed_entropy_is_real_and_stays_where_it_is() -> None:
 
 
 def test_time_and_entropy_come_from_the_system_or_from_a_seed() -> None:
-    real, seeded = outside_lab(None), outside_lab(None, 7)
-    before_ns = time.time_ns()
+    system, seeded = outside_lab(None), outside_lab(None, 7)
 
-    assert before_ns <= real.now() <= time.time_ns()
+    assert isinstance(system.now, ShiftedClock)
+    assert (system.now.base, system.now.shift_ns, system.entropy) == (real.now, 0, real.entropy)
     assert (seeded.now(), seeded.entropy(16)) == (START_NS, SeededEntropy(7, "vault")(16))
     for environment in (outside_lab(lambda: 5), outside_lab(lambda: 5, 7)):
         assert environment.now() == 5

@@ -150,8 +150,19 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
         "timeout": ("1s", {"0", "1", "80", "digits"}),
     },
 }
-# What later verbs bring, and what is tested with the short forms.
-ELSEWHERE = {"get", "list", "delete", "post", "put", "patch", "timeline", "merkle_check", "operation_token"}
+# What later verbs bring, what is tested with the short forms, and what only doors ask.
+ELSEWHERE = {
+    "get",
+    "list",
+    "delete",
+    "post",
+    "put",
+    "patch",
+    "timeline",
+    "merkle_check",
+    "operation_token",
+    "judge_large",
+}
 
 
 def verbs_of(kind: type) -> set[str]:

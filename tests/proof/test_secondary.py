@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -186,6 +187,11 @@ def test_a_backoff_waits_until_another_question_is_open(
 BEGUN = Secondary(State(life=LIFE, serial=NOW, addresses=("a",)), (("token/y", b"stray"),), Stored(addresses=("a",)))
 
 
+def taking(effect: Any, state: State, event: Any) -> tuple[State, list[Any]]:
+    """A step that has one effect."""
+    return state, [effect]
+
+
 def test_what_is_applied_replaced_and_remembered_is_there_after_the_step() -> None:
     entries = ((1, (("logical/x", b"1"),)), (2, (("token/y", None), ("logical/x", b"2"))))
     effects = {
@@ -197,7 +203,6 @@ def test_what_is_applied_replaced_and_remembered_is_there_after_the_step() -> No
         "remembered": (Remember(("b", "a"), 3), BEGUN.contents, Stored(False, None, ("b", "a"), 3)),
     }
     for what, (effect, contents, stored) in effects.items():
-        side = SecondarySide(lambda state, event, effect=effect: (state, [effect]))  # type: ignore[misc]  # a default
-        done = side.step(BEGUN, TimerFired("heartbeat", LIFE, AT))
+        done = SecondarySide(partial(taking, effect)).step(BEGUN, TimerFired("heartbeat", LIFE, AT))
         assert (done.secondary.contents, done.secondary.stored) == (contents, stored), what
         assert done.sent == ()

@@ -87,4 +87,4 @@ def test_a_write_takes_a_short_way_and_its_report_goes_straight_to_the_books(qui
         passed = files_passed(lambda: quiet["paris"].post("secret/data/app", body))
 
     assert ("lab/nodes/commit_reports.py", "lab/bookkeeping.py") in zip(passed.way, passed.way[1:], strict=False)
-    assert len(passed.way) <= 320, passed
+    assert len(passed.way) <= 340, passed
