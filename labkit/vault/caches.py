@@ -31,6 +31,23 @@ class Clearances(dict[tuple[str, str, str], Clearance]):
         return f"Clearances({len(self)})"  # never the tokens
 
 
+class Routes(dict[Any, Any]):
+    """A node's routes, by what was asked for, each with the stored mount tables that it was found in (request_route).
+
+    ``tables``: those tables, by where they are stored; there is one of each.
+    """
+
+    __slots__ = ("tables",)
+
+    def __init__(self) -> None:
+        self.tables: dict[str, bytes | None] = {}
+
+    def clear(self) -> None:
+        """Drop all of them, and the tables."""
+        super().clear()
+        self.tables.clear()
+
+
 class Caches:
     """Records and decisions, valid while what they came from is the same; live generators."""
 
@@ -50,7 +67,7 @@ class Caches:
     def __init__(self) -> None:
         self.records = CachedRecords()
         self.by_mount: dict[str, tuple[str, CachedRecords]] = {}  # {uuid: prefix, where its records are (mount_caches)}
-        self.routes: dict[Any, Any] = {}
+        self.routes = Routes()
         self.access_lists: dict[tuple[str, ...], Any] = {}
         self.callers: dict[str, tuple[int, Any]] = {}  # {hash of a token: count of deciding writes, caller}
         self.clearances = Clearances()

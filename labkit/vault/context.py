@@ -125,7 +125,7 @@ class Context:
         self.audit_reason = ""  # why the request is refused, for audit records only: the answer does not say it
         self.policy_prefix = ""  # what the caller's policies put in front of the path: it is below their namespace
         self.request_id = ""
-        self.new_route: Any = None  # what its route is kept by, of one that was not kept (request_route)
+        self.new_route: Any = None  # what its route is kept by, and tables, of one that was not kept (request_route)
         self.is_create = False
         self.is_quiet = False  # whether it is known that no audit device and no managed key are there (clearances)
         self.audited: Any = None  # what its audit records say, once it has one

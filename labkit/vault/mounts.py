@@ -192,8 +192,8 @@ class MountTable(NamedTuple):
 class ResolvedRoute(NamedTuple):
     """What a (method, path) means: the clean path, its mount, and the route within it, or the refusal.
 
-    The path is the one within ``namespace``; ``table`` is the root namespace's stored mount table that it was found in,
-    ``tables`` are the others that were read, ``locked`` is the path of the first locked namespace on the way.
+    The path is the one within ``namespace``; ``locked`` is the path of the first locked namespace on the way.  It has
+    nothing of the mount tables but its own mount: who keeps many routes, like ``calls``, keeps no table.
     """
 
     operation: str
@@ -203,8 +203,6 @@ class ResolvedRoute(NamedTuple):
     match: Match | Exception
     flags: frozenset[str] = frozenset()
     namespace: Namespace = ROOT
-    table: bytes | None = None
-    tables: tuple[tuple[str, bytes | None], ...] = ()
     locked: str = ""
 
     def __repr__(self) -> str:

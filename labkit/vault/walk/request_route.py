@@ -1,7 +1,8 @@
 """What a request's method, namespace and path mean: its mount, and the route within it, through a memo (R21).
 
 1. A memo of a route is valid while the stored mount tables that it was found in are the same objects: the root
-   namespace's, and below it those on the way to the request's namespace.
+   namespace's, and below it those on the way to the request's namespace.  All that are kept were found in the present
+   ones: another one drops them, so no table is held that was replaced.
 2. It is filled only once the caller is known, and only for short paths (decision C14): who has no token leaves nothing
    behind but the routes of paths without names, such as that of a login.
 3. A missing or unusable route is kept as the refusal that it leads to; a request without a token has another one.
@@ -45,6 +46,9 @@ METHODS = {
     "DELETE": "delete",
 }
 
+Tables = tuple[tuple[str, "bytes | None"], ...]
+"""Where stored mount tables stand, and their bytes."""
+
 MAX_CACHED_ROUTES = 8_192
 MAX_CACHED_ROUTE_CHARACTERS = 512
 
@@ -86,26 +90,32 @@ def find_route(ctx: Context, found: Context | None = None) -> None:
     if asked:
         key = (key, asked)
     table = ctx.source.read(MOUNTS) if ctx.keys.barrier is not None else None
-    resolved: ResolvedRoute | None = ctx.core.caches.routes.get(key)
-    if resolved is None or not _holds(ctx, resolved, table):
-        resolved = None if found is None or found.new_route is None else found.resolved
-        if resolved is None or resolved.tables or resolved.table is not table:
-            resolved = resolve(ctx, table)
-            ctx.new_route = key
+    kept = ctx.core.caches.routes.get(key)
+    if kept is not None and _holds(ctx, kept[1], table):
+        resolved: ResolvedRoute = kept[0]
+    elif found is not None and found.resolved is not None and _was_found_in(found.new_route, table):
+        resolved = found.resolved
+    else:
+        resolved, tables = resolve(ctx, table)
+        ctx.new_route = key, tables
     ctx.resolved = resolved
     ctx.operation, ctx.path = resolved.operation, resolved.path
     ctx.body = (request.body or {}) if resolved.operation in ("write", "patch") else resolved.query
 
 
-def _holds(ctx: Context, resolved: ResolvedRoute, table: bytes | None) -> bool:
-    """Whether a route was found in the mount tables that are stored.
+def _holds(ctx: Context, tables: Tables, table: bytes | None) -> bool:
+    """Whether a route was found in the mount tables that are stored; the first one is the root namespace's.
 
     None that was found in a table of a namespace holds on a tape, where a memo must not change what is read (R2).
     """
-    if resolved.table is not table:
+    if tables[0][1] is not table:
         return False
-    others = resolved.tables
-    return not others or (not ctx.is_taped and all(ctx.source.read(key) is stored for key, stored in others))
+    return len(tables) == 1 or (not ctx.is_taped and all(ctx.source.read(key) is stored for key, stored in tables))
+
+
+def _was_found_in(new_route: Any, table: bytes | None) -> bool:
+    """Whether a route that is not in the memo yet was found in this table of the root namespace, and in no other."""
+    return new_route is not None and len(new_route[1]) == 1 and new_route[1][0][1] is table
 
 
 def is_for_active_node(core: Core, request: Request) -> bool:
@@ -127,13 +137,15 @@ def keep_route(ctx: Context) -> None:
     """Put a route that was not in the memo into it, once the caller is known, or if no other path has it (C14)."""
     if ctx.new_route is None or (ctx.caller is None and not _has_one_path(ctx)):
         return
-    key = ctx.new_route
+    key, tables = ctx.new_route
     if (len(key) if type(key) is str else len(key[0]) + len(key[1])) > MAX_CACHED_ROUTE_CHARACTERS:
         return
     routes = ctx.core.caches.routes
-    if len(routes) >= MAX_CACHED_ROUTES:
+    present = routes.tables
+    if len(routes) >= MAX_CACHED_ROUTES or any(present.get(name, stored) is not stored for name, stored in tables):
         routes.clear()
-    routes[key] = ctx.resolved
+    present.update(tables)
+    routes[key] = ctx.resolved, tables
 
 
 def _has_one_path(ctx: Context) -> bool:
@@ -144,8 +156,11 @@ def _has_one_path(ctx: Context) -> bool:
     return ctx.headers.get(NAMESPACE) is None and ctx.request.path in (f"/v1/{resolved.path}", resolved.path)
 
 
-def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:
-    """Split a path into mount and route; a missing or unusable route is returned as the refusal to raise later."""
+def resolve(ctx: Context, stored: bytes | None) -> tuple[ResolvedRoute, Tables]:
+    """Split a path into mount and route; a missing or unusable route is returned as the refusal to raise later.
+
+    With it come the stored tables that were read, of which ``stored`` is the first.
+    """
     method = ctx.request.method
     operation = METHODS.get(method, "") if isinstance(method, str) else ""
     if not operation:
@@ -173,9 +188,8 @@ def resolve(ctx: Context, stored: bytes | None) -> ResolvedRoute:
         except ServiceError as error:
             match = error
     flags = match.route.flags if isinstance(match, Match) else frozenset()
-    return ResolvedRoute(
-        operation, path, query, mount, match, flags, place.namespace, stored, tuple(place.tables), place.locked
-    )
+    resolved = ResolvedRoute(operation, path, query, mount, match, flags, place.namespace, place.locked)
+    return resolved, tuple(place.tables)
 
 
 def _rotating(table: MountTable, path: str) -> tuple[Mount | None, str]:
@@ -194,7 +208,7 @@ class _Place:
         self._ctx = ctx
         self.namespace, self.locked = ROOT, ""
         self.damage: BarrierError | None = None
-        self.tables: list[tuple[str, bytes | None]] = []
+        self.tables: list[tuple[str, bytes | None]] = [(MOUNTS, stored)]
         self.table = self._read(MOUNTS, stored)
 
     def enter(self, asked: str, path: str) -> str:

@@ -47,7 +47,7 @@ def test_the_answer_says_so(service) -> None:
 
 def test_a_refusal_that_is_kept_gathers_no_frames(service) -> None:
     def frames() -> int:
-        (kept,) = (found for key, found in service.core.caches.routes.items() if key.endswith("sys/nonsense"))
+        (kept,) = (found for key, (found, _) in service.core.caches.routes.items() if key.endswith("sys/nonsense"))
         trace, count = kept.match.__traceback__, 0
         while trace is not None:
             trace, count = trace.tb_next, count + 1

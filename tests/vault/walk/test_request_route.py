@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -72,6 +75,51 @@ def test_the_memo_holds_few_characters_and_few_routes(service, monkeypatch):
     assert all(len(key) <= 512 for key in service.core.caches.routes)
 
 
+def held_bytes(*caches: Any) -> int:
+    """How much memory plain values take, each counted once."""
+    seen: dict[int, Any] = {}
+    left = list(caches)
+    while left:
+        value = left.pop()
+        if id(value) not in seen and isinstance(value, (bytes, str, int, tuple, list, dict, frozenset)):
+            seen[id(value)] = value
+            left += [*value.keys(), *value.values()] if isinstance(value, dict) else []
+            left += value if isinstance(value, (tuple, list, frozenset)) else []
+    return sum(map(sys.getsizeof, seen.values()))
+
+
+@pytest.mark.parametrize("namespace", ["", "team"])
+@pytest.mark.parametrize(("few", "many"), [(20, 200), pytest.param(200, 2_000, marks=pytest.mark.slow)])
+def test_the_memo_of_the_same_paths_takes_as_much_with_many_mounts_as_with_few(service, namespace, few, many):
+    service.post("sys/namespaces/team")
+    caches, made, held = service.core.caches, 0, []
+
+    for count in (few, many):
+        while made < count:
+            service.post(f"sys/mounts/m{made}", {"type": "kv"}, namespace=namespace)
+            made += 1
+            service.get(f"m{made % few}/a", namespace=namespace)
+        service.calls.clear()
+        for number in range(few):
+            service.get(f"m{number}/a", namespace=namespace)
+        tables = sum(sys.getsizeof(stored) for stored in caches.routes.tables.values())
+        held.append(held_bytes(dict(caches.routes), list(service.calls._rows)) - tables)
+
+    stored = {id(stored) for _, tables in caches.routes.values() for _, stored in tables}
+    assert len(stored) <= 2, "superseded tables are held"
+    assert held[1] <= 1.2 * held[0], held
+
+
+def test_a_route_of_a_table_that_was_replaced_is_dropped_with_the_next_one(service):
+    service.get("secret/data/a")
+    routes, before = service.core.caches.routes, dict(service.core.caches.routes)
+    service.post("sys/mounts/other", {"type": "kv"})
+    service.get("secret/data/b")
+
+    assert not before.keys() & routes.keys()
+    assert dict(routes.tables) == {MOUNTS: service.core.storage.get(MOUNTS)}
+
+
 def test_without_a_token_only_the_routes_of_paths_without_names_are_kept(service):
     kept = service.core.caches.routes
     kept.clear()
@@ -100,13 +148,13 @@ def test_a_memo_is_worth_nothing_with_another_mount_table(service):
 def test_a_route_is_found_once_until_the_mounts_change(service):
     service.post("secret/data/a", {"data": {"x": 1}})
     answers = [service.get("secret/data/a").data["data"] for _ in range(3)]
-    kept = service.core.caches.routes["GET secret/data/a"]
+    kept, _ = service.core.caches.routes["GET secret/data/a"]
 
     assert answers == [{"x": 1}] * 3
     assert kept.path == "secret/data/a"
     service.delete("sys/mounts/secret")
     assert service.get("secret/data/a").status == 404
-    assert service.core.caches.routes["GET secret/data/a"] is not kept
+    assert service.core.caches.routes["GET secret/data/a"][0] is not kept
 
 
 @pytest.mark.parametrize("asked", ["?list=true", "?list=1", "/?list=true"])
@@ -128,7 +176,7 @@ def test_a_list_may_be_asked_for_as_a_read(service, asked):
 )
 def test_a_route_that_an_engine_has_not_is_a_refusal(service, method, path, status):
     asked = Context(service.core, Request(method, path), 0)
-    found = request_route.resolve(asked, service.core.storage.get(MOUNTS))
+    found, _ = request_route.resolve(asked, service.core.storage.get(MOUNTS))
 
     assert found.mount is not None
     assert (found.mount.path, found.flags) == (path.partition("/")[0] + "/", frozenset())
@@ -191,7 +239,9 @@ def test_header_and_path_name_a_namespace_together(service):
         *(("", "a"), ("team/", "a"), ("team/", "a")),
         *(("team/sub/", "a"), ("team/sub/", "a")),
     ]
-    assert [len(each.tables) for each in found] == [0, 1, 1, 2, 2]
+    for path, count in (("secret/data/a", 1), ("team/a", 2), ("team/sub/a", 3)):
+        ctx = Context(service.core, Request("GET", path), 0)
+        assert len(request_route.resolve(ctx, service.core.storage.get(MOUNTS))[1]) == count
 
 
 def test_a_namespace_that_does_not_exist_has_the_system_only(service):
@@ -208,7 +258,7 @@ def test_a_memo_counts_while_every_table_on_the_way_is_the_same(service):
 
     def kept():
         service.get("team/sub/kv/a")
-        return service.core.caches.routes["GET team/sub/kv/a"]
+        return service.core.caches.routes["GET team/sub/kv/a"][0]
 
     before = kept()
     assert kept() is before
