@@ -3,11 +3,12 @@
 1. A decoded record is valid while the stored bytes that it came from are the same object (R22).
 2. Access lists, callers and clearances are valid while the store counts no write that may decide about requests;
    access lists also after one, and routes, while the stored bytes that they came from are the same objects (R21).
-3. Sealing drops everything.
+3. What is deleted leaves memory with the step that deletes it; sealing drops everything.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from labkit.vault.storage.storage_view import CachedRecords
@@ -75,6 +76,14 @@ class Caches:
         self.leases: Any = None  # the index of leases, once something asked for it
         self.followed_keyring: bytes | None = None  # the stored keyring that the one in use was found to follow
         self.keyring_as_of = -1  # the store's count of deciding writes at which the keyring in use was the stored one
+
+    def drop_deleted(self, writes: Mapping[str, bytes | None]) -> None:
+        """Drop the decoded records of what a step deleted: nobody asks for them again."""
+        for key in [key for key, value in writes.items() if value is None]:
+            self.records.pop(key, None)
+            for prefix, records in self.by_mount.values() if self.by_mount else ():
+                if key.startswith(prefix):
+                    records.pop(key, None)
 
     def clear(self) -> None:
         """Drop every decoded record, memo and live generator, and the index of leases."""

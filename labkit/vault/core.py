@@ -166,6 +166,8 @@ class Core:
             return None
         number = self.replica.commit(writes, self.leadership.term)
         self.commits += 1
+        if None in writes.values():
+            self.caches.drop_deleted(writes)
         if self.caches.leases is not None:
             self.caches.leases.note(writes)
         if self.on_commit is not None:

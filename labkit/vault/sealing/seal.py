@@ -53,6 +53,7 @@ OWN_SHARES = "node/own-shares"
 """Where the key shares of the last rekey are, of a vault that keeps them beside its data (``credentials``)."""
 
 MIN_SHARE_BYTES, MAX_SHARE_BYTES = 16, 33
+MAX_SHARE_CHARACTERS = 1_024
 
 
 class SealConfig(NamedTuple):
@@ -94,6 +95,8 @@ def parse_share(text: Any) -> bytes:
     """Read a key share given as hex or base64; raise BadRequest with the API's text."""
     if not isinstance(text, str) or not text:
         raise BadRequest("'key' must be specified in request body as JSON")
+    if len(text) > MAX_SHARE_CHARACTERS:  # not read at all: anybody may send it
+        raise BadRequest(f"invalid key: key is longer than maximum {MAX_SHARE_BYTES} bytes")
     share = _from_hex(text)
     if share is None or not MIN_SHARE_BYTES <= len(share) <= MAX_SHARE_BYTES:
         decoded = _from_base64(text)

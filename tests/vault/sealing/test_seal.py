@@ -170,6 +170,15 @@ def test_a_share_has_sixteen_to_thirty_three_bytes():
         assert parse_share(base64.b64encode(share).decode()) == share
 
 
+@pytest.mark.parametrize("text", ["ab" * 5_000_000, "a=" * 600, "0" * 1_025])
+def test_a_text_that_is_far_too_long_is_refused_unread(text, monkeypatch):
+    for reader in ("_from_hex", "_from_base64"):
+        monkeypatch.setattr(f"labkit.vault.sealing.seal.{reader}", lambda text: pytest.fail("it was read"))
+
+    with pytest.raises(BadRequest, match=r"^invalid key: key is longer than maximum 33 bytes$"):
+        parse_share(text)
+
+
 def test_a_text_of_hex_digits_that_is_no_share_as_hex_is_read_as_base64():
     text = "0a" * 22  # 22 bytes as hex, 33 as base64
     assert parse_share(text) == bytes.fromhex(text)
