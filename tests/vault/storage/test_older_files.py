@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
