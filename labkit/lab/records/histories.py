@@ -26,14 +26,14 @@ Held = Callable[[str], Digest]
 class Commit(NamedTuple):
     """What one step wrote: in which history, as which journal entry (0: the journal was off).
 
-    ``value`` is the digest of what a request said to write, empty where none did; of commits that one step made it is
+    ``value_digest`` stands for what a request said to write, empty where none did; of commits that one step made it is
     the last's.
     """
 
     history: int
     entry_number: int
     changes: Changes
-    value: bytes = b""
+    value_digest: bytes = b""
 
 
 class Inherited(NamedTuple):
@@ -113,8 +113,8 @@ class Histories:
         """Return for each of these values the number of the last commit that left it, of those a history contains."""
         contains, newest = self._contains(history), {}
         for number, commit in enumerate(self.commits):
-            if commit.value in values and contains(number, commit.history):
-                newest[commit.value] = number
+            if commit.value_digest in values and contains(number, commit.history):
+                newest[commit.value_digest] = number
         return newest
 
     def wipe(self, cluster: str) -> None:

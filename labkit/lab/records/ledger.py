@@ -23,9 +23,9 @@ class CommittedWrite(NamedTuple):
     """What an attempt committed, where and in which history, and what a check of it needs; never a value.
 
     ``commit`` is its number among the lab's commits.  ``version`` is the one that the answer named (0: none), of a
-    secret or a key; ``options`` are the names of the fields that were sent, with those inside ``options``.  ``value``
-    is the digest of what the request said to write, empty where it did not say it all, and ``first`` the commit of the
-    earliest attempt (-1: this one).
+    secret or a key; ``options`` are the names of the fields that were sent, with those inside ``options``.
+    ``value_digest`` stands for what the request said to write, empty where it did not say it all; ``first`` is the
+    commit of the earliest attempt (-1: this one).
     """
 
     cluster: str
@@ -34,7 +34,7 @@ class CommittedWrite(NamedTuple):
     method: str = ""
     version: int = 0
     options: tuple[str, ...] = ()
-    value: bytes = b""
+    value_digest: bytes = b""
     first: int = -1
 
     @property

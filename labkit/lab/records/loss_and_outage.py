@@ -101,13 +101,15 @@ class RecoveryLedger(Ledger):
         missing = [(write, taken) for write in self.writes for taken in chosen if taken.lost(write)]
         newest = {taken: self._left_again(taken, missing) for taken in dict.fromkeys([taken for _, taken in missing])}
         lost = [
-            write for write, taken in missing if newest[taken].get(write.committed.value, -1) < write.committed.since
+            write
+            for write, taken in missing
+            if newest[taken].get(write.committed.value_digest, -1) < write.committed.since
         ]
         return list(dict.fromkeys(lost))
 
     def _left_again(self, taken: Promotion, missing: list[tuple[Write, Promotion]]) -> dict[bytes, int]:
         """Return, of values that a survivor did not take over, the number of the last commit that left each there."""
-        values = frozenset([write.committed.value for write, by in missing if by == taken]) - {b""}
+        values = frozenset([write.committed.value_digest for write, by in missing if by == taken]) - {b""}
         return self.histories.newest_of(taken.history, values) if values and taken.history >= 0 else {}
 
     def rpo(self) -> RecoveryPoint:

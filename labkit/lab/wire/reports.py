@@ -39,7 +39,7 @@ class Committed(NamedTuple):
     What it left is pairs of a key and the 20-byte digest of its stored value, None where it was deleted.  Without a
     correlation nobody asked for it, or by a read; else ``version`` is the one that the answer names (0: none),
     ``options`` are the names of the fields that were sent, ``made`` is the version of a secret that was made, and
-    ``value`` the digest of what the request said to write, empty where it did not say it all.
+    ``value_digest`` the digest of what the request said to write, empty where it did not say it all.
     """
 
     cluster: str
@@ -49,7 +49,7 @@ class Committed(NamedTuple):
     version: int = 0
     options: tuple[str, ...] = ()
     made: SeenVersion | None = None
-    value: bytes = b""
+    value_digest: bytes = b""
 
 
 class OwnEntryMade(NamedTuple):

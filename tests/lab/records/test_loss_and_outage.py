@@ -113,8 +113,8 @@ def test_a_write_of_which_an_earlier_attempt_was_held_is_not_lost():
         ledger.histories.add("paris", ((place, ((str(place), bytes(20)),)),), value)
     for number, (first, second) in enumerate(((0, 1), (2, 3))):
         for attempt, commit in ((1, first), (2, second)):
-            value = ledger.histories.commits[commit].value
-            ledger.commit(Correlation("c", number, attempt), CommittedWrite("paris", 0, commit, value=value))
+            value = ledger.histories.commits[commit].value_digest
+            ledger.commit(Correlation("c", number, attempt), CommittedWrite("paris", 0, commit, value_digest=value))
         ledger.end(5, "c", f"secret/data/{number}", "answered", Correlation("c", number, 2))
     ledger.histories.follow("tokyo", "paris")
     continued = ledger.histories.continue_alone("tokyo", {"0": bytes(20)}.get)
@@ -138,7 +138,7 @@ def test_what_was_written_before_by_somebody_else_keeps_no_write():
     ledger.histories.add("paris", ((1, (("x", bytes(20)),)),), b"v")
     ledger.histories.add("paris", ((2, (("x", None),)),), b"other")
     ledger.histories.add("paris", ((3, (("y", None),)),), b"v")
-    ledger.commit(Correlation("c", 1, 1), CommittedWrite("paris", 0, 2, value=b"v"))
+    ledger.commit(Correlation("c", 1, 1), CommittedWrite("paris", 0, 2, value_digest=b"v"))
     ledger.end(5, "c", "secret/data/x", "answered", Correlation("c", 1, 1))
     ledger.histories.follow("tokyo", "paris")
     continued = ledger.histories.continue_alone("tokyo", {"y": bytes(20)}.get)
