@@ -22,7 +22,7 @@ class Controlled(Protocol):
     def now(self) -> int:
         """Return its wall clock in nanoseconds since the epoch."""
 
-    def advance(self, duration: str | int) -> None:
+    def advance(self, duration: str | float) -> None:
         """Move its clock forward."""
 
     def fail_next(self, status: int, times: int = 1) -> None:

@@ -238,7 +238,7 @@ class Vault(VaultNode, ShortForms):
         self._refuse_forked()
         self._failures.extend([status] * times)
 
-    def advance(self, duration: str | int) -> None:
+    def advance(self, duration: str | float) -> None:
         """Move this vault's clock forward by a duration such as ``2h``, and do what is due by then."""
         from labkit.front.vault_arguments import advance_ns
 

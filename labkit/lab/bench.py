@@ -153,10 +153,13 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         self._refuse_in_check()
         return self._passage.step()
 
-    def run(self, duration: str | int | None = None, *, until: str | int | Callable[[Self], Any] | None = None) -> Self:
+    def run(
+        self, duration: str | float | None = None, *, until: str | float | Callable[[Self], Any] | None = None
+    ) -> Self:
         """Let time pass: for a duration, until an instant, or until a condition on the lab holds.
 
-        Durations are text such as ``30s`` or a number of seconds.  With neither, a loaded scenario runs to its end.
+        Durations are text such as ``30s`` or a number of seconds such as 0.5.  With neither, a loaded scenario runs
+        to its end.
         A condition that does not hold within an hour of simulated time raises TimeoutError.
         """
         if duration is not None and until is not None:
@@ -248,7 +251,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         text("name", "a name for the branch", name)
         return self.restore(branch_of(self.parts, self.snapshot(), name))
 
-    def keep_checkpoints(self, every: str | int = "1s", limit: int = MAX_CHECKPOINTS) -> None:
+    def keep_checkpoints(self, every: str | float = "1s", limit: int = MAX_CHECKPOINTS) -> None:
         """Keep a snapshot now, each interval while time passes, and after what is done by hand, so that ``at`` works.
 
         At most ``limit`` are kept: of the older ones every other, then the oldest go.
@@ -256,7 +259,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         self._refuse_in_check()
         self._passage.keep_checkpoints(self._checkpoint, *judge_checkpoints(every, limit))
 
-    def at(self, instant: str | int) -> Self:
+    def at(self, instant: str | float) -> Self:
         """Return the lab as it was at an instant such as ``12.5s``, after all that happened then; this one stays.
 
         It is restored from the last checkpoint before, and run on; one that was only run is run again from its
@@ -298,14 +301,14 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         """Raise RuntimeError while a watched rule is checked: that may be in the middle of what happens."""
         self._passage.refuse_in_check()
 
-    def _ask(self, ask: Ask, timeout: str | int = "30s", headers: dict[str, str] | None = None) -> Response:
+    def _ask(self, ask: Ask, timeout: str | float = "30s", headers: dict[str, str] | None = None) -> Response:
         """Ask a cluster from its operator's host; the clock moves until the answer; raise Silence without one."""
         return self._passage.ask(ask, timeout, headers)
 
     def _checkpoint(self, after_act: bool) -> Checkpoint:
         return Checkpoint(self.snapshot(), tuple(self._watched.items()), after_act)
 
-    def _again(self, instant: str | int) -> Self:
+    def _again(self, instant: str | float) -> Self:
         """Build the lab that this one was at its beginning."""
         if self._goes_on or not self.trace.enabled:
             raise ValueError(cannot_repeat(instant, self._passage.checkpoints))

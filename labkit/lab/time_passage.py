@@ -116,7 +116,7 @@ class TimePassage:
         if not holds and not self.run(limit_ns, stop=condition):
             raise TimeoutError(f"the condition did not hold within {MAX_WAIT} of simulated time")
 
-    def ask(self, ask: Ask, timeout: str | int = "30s", headers: dict[str, str] | None = None) -> Response:
+    def ask(self, ask: Ask, timeout: str | float = "30s", headers: dict[str, str] | None = None) -> Response:
         """Ask a cluster from its operator's host; the clock moves until the answer; raise Silence without one."""
         console = self._parts.console
         with self.turns:

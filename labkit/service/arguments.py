@@ -111,9 +111,9 @@ def seed(name: str, value: Any) -> int:
 
 
 def duration_ns(name: str, value: Any, *, seconds: bool = False) -> int:
-    """Return a duration from 0 up in nanoseconds: text with its unit, or with ``seconds`` a whole number of them too.
+    """Return a duration from 0 up in nanoseconds: text with its unit, or with ``seconds`` a number of them too.
 
-    ValueError for any other value.
+    ValueError for any other value.  A part of a second counts to the nanosecond.
     """
     what = "a duration from 0s up such as 80ms, 1.5s or 1h30m"
     if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
@@ -123,7 +123,7 @@ def duration_ns(name: str, value: Any, *, seconds: bool = False) -> int:
     if isinstance(value, str) and not seconds and not _UNIT_AT_ITS_END.search(value):
         raise wrong(name, what, value)
     try:
-        time_ns = parse_duration(value)
+        time_ns = parse_duration(f"{value:.9f}s" if isinstance(value, float) and seconds else value)
     except (ValueError, OverflowError):
         raise wrong(name, what, value) from None
     if time_ns < 0:

@@ -13,7 +13,7 @@ from labkit import Vault
 from labkit.front.vault_arguments import advance_ns, judge_path, judge_settings
 from labkit.vault.core import Settings
 
-ODD: list[Any] = [None, True, -1, 2.5, float("nan"), 10**4_000, "", "10%", "osaka", [], {}, b"x", object()]
+ODD: list[Any] = [None, True, -1, -2.5, float("nan"), 10**4_000, "", "10%", "osaka", [], {}, b"x", object()]
 
 
 @pytest.mark.parametrize("name", [*Settings._fields, "clock"])

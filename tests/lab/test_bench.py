@@ -66,6 +66,14 @@ def test_it_runs_as_a_lab_does(calm_snapshot, calm):
     assert bench.run("3s").trace.digest() == calm.run("3s").trace.digest()
 
 
+def test_time_passes_for_a_part_of_a_second(calm_snapshot):
+    bench = Bench.restore(calm_snapshot)
+    began_ns = bench.now
+
+    assert bench.run(0.5).now == began_ns + 500_000_000
+    assert bench.run(until=began_ns / 1e9 + 1.5).now == began_ns + 1_500_000_000
+
+
 def test_a_snapshot_with_a_scenario_is_refused_by_name(checkout):
     lab = Lab.load(checkout / "scenarios" / "first" / "split-brain.lab.yaml")
     snapshot, run = lab.snapshot(), lab.scenario

@@ -60,15 +60,15 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
     "Lab.snapshot": {},
     "Lab.__getitem__": {"name": ("paris", set())},
     "Lab.run": {
-        "duration": ("1s", {"None", "0", "1", "80", "digits"}),
-        "until": ("5s", {"None", "80", "digits", "class"}),
+        "duration": ("1s", {"None", "0", "1", "80", "2.5", "digits"}),
+        "until": ("5s", {"None", "80", "2.5", "digits", "class"}),
     },
     "Lab.work_through": {"runbook": ("promote", set()), "cluster": ("tokyo", set()), "force": (False, {"True"})},
     "Lab.replicate": {"primary": ("paris", set()), "secondary": ("tokyo", set())},
     "Lab.diff": {"first": ("paris", set()), "second": ("tokyo", set())},
     "Lab.compare": {"other": (None, set())},
     "Lab.at": {"instant": ("1s", set())},
-    "Lab.keep_checkpoints": {"every": ("1s", {"1", "80", "digits"}), "limit": (256, {"80"})},
+    "Lab.keep_checkpoints": {"every": ("1s", {"1", "80", "2.5", "digits"}), "limit": (256, {"80"})},
     "Lab.why": {"event": (0, {"0", "1", "80"})},
     "Lab.failover": {"old": ("paris", set()), "new": ("tokyo", set())},
     "Lab.lag": {"primary": ("paris", set()), "secondary": ("tokyo", set())},
@@ -147,7 +147,7 @@ CALLS: dict[str, dict[str, tuple[Any, set[str]]]] = {
         "json": (None, ALL),
         "headers": ({}, {"None", "dict"}),
         "node": ("", {"empty"}),
-        "timeout": ("1s", {"0", "1", "80", "digits"}),
+        "timeout": ("1s", {"0", "1", "80", "2.5", "digits"}),
     },
 }
 # What later verbs bring, what is tested with the short forms, and what only doors ask.

@@ -72,15 +72,26 @@ def test_a_duration_is_text_with_its_unit(value: str, time_ns: int) -> None:
     assert duration_ns("duration", value, seconds=True) == time_ns
 
 
-@pytest.mark.parametrize("value", [7, 7.0, "7"])
-def test_where_seconds_are_meant_a_number_may_stand_alone(value: Any) -> None:
-    assert duration_ns("duration", value, seconds=True) == 7 * 10**9
+@pytest.mark.parametrize(
+    ("value", "time_ns"),
+    [
+        *[(value, 7 * 10**9) for value in (7, 7.0, "7")],
+        (0.5, 500_000_000),
+        (1.5, 1_500_000_000),
+        (0.1, 100_000_000),
+        (1e-9, 1),
+        (2.0000000004, 2 * 10**9),
+    ],
+)
+def test_where_seconds_are_meant_a_number_may_stand_alone(value: Any, time_ns: int) -> None:
+    assert duration_ns("duration", value, seconds=True) == time_ns
     with pytest.raises(ValueError, match="expected a duration"):
         duration_ns("latency", value)
 
 
 @pytest.mark.parametrize(
-    "value", [None, True, "", "-1s", -1, 2.5, float("nan"), float("inf"), "1 s", "s", "10%", 10**30, [], "1e3s"]
+    "value",
+    [None, True, "", "-1s", -1, -2.5, float("nan"), float("inf"), 1e300, "2.5", "1 s", "s", "10%", 10**30, [], "1e3s"],
 )
 def test_what_is_no_duration_is_refused(value: Any) -> None:
     for seconds in (False, True):

@@ -34,7 +34,7 @@ class Measures:
     def __repr__(self) -> str:
         return "\n".join(f"{name}: {finding}" for name, finding in self._findings())
 
-    def bytes(self, every: str | int | None = None) -> Measure:
+    def bytes(self, every: str | float | None = None) -> Measure:
         """Return how many bytes each mechanism sent, and between whom: streaming, comparison, fetch of keys and so on.
 
         One row for each mechanism and pair of parties: messages, their bytes with headers, and those that were lost.
@@ -45,7 +45,7 @@ class Measures:
             return measured_traffic(self._queries)
         return measured_traffic_over_time(self._queries, self._stretch_ns(every))
 
-    def lag(self, every: str | int | None = None) -> Measure:
+    def lag(self, every: str | float | None = None) -> Measure:
         """Return how far each secondary was behind over time, in journal entries and in seconds.
 
         One row for each secondary and stretch of time: the lag at its end, and the most within it.  The stretches are
@@ -77,7 +77,7 @@ class Measures:
         """
         return measured_states(self._queries)
 
-    def _stretch_ns(self, every: str | int) -> int:
+    def _stretch_ns(self, every: str | float) -> int:
         every_ns = duration_ns("every", every, seconds=True)
         least_ns = -(-self._queries.now // MAX_STRETCHES)
         if every_ns < max(1, least_ns):

@@ -71,7 +71,7 @@ def test_stretches_of_a_length(drilled_lab):
     assert measures.lag(2) == measures.lag("2s")
 
 
-@pytest.mark.parametrize("every", [0, "0s", -1, 0.5, "soon", True, [], "1ns"])
+@pytest.mark.parametrize("every", [0, "0s", -1, -0.5, 1e-9, "soon", True, [], "1ns"])
 def test_a_stretch_that_cannot_be_is_refused(drilled_lab, every):
     for measure in (drilled_lab.measures.bytes, drilled_lab.measures.lag):
         with pytest.raises(ValueError, match="every: expected a duration"):
