@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from inspect import Parameter, signature
+from typing import Any, Concatenate, ParamSpec
 
 from labkit.cloud.cloud_service import CloudService
+from labkit.lab.fault_table import AROUND, CLUSTER, FAULTS, LINE, NODE, SITE, WAY
 from labkit.lab.faults import LabFaults
 
 Given = ParamSpec("Given")
+
+TARGETS = {
+    NODE: "{0} is a cluster or a node",
+    LINE: "{0} and {1} are sites or clusters",
+    WAY: "{0} and {1} are sites or clusters",
+    SITE: "{0} is a site or a cluster",
+    AROUND: "{0} and {1} are sites or clusters",
+    CLUSTER: "{0} is a cluster",
+}
+"""What the first arguments of a fault are, by the kind of its target."""
 
 
 def short_form(fault: Callable[Concatenate[LabFaults, Given], None]) -> Callable[Concatenate[FaultVerbs, Given], None]:
@@ -17,9 +29,28 @@ def short_form(fault: Callable[Concatenate[LabFaults, Given], None]) -> Callable
 
     @wraps(fault)
     def verb(lab: FaultVerbs, /, *arguments: Given.args, **named: Given.kwargs) -> None:
-        getattr(lab.faults, fault.__name__)(*arguments, **named)
+        faults = lab.faults
+        try:
+            getattr(faults, fault.__name__)(*arguments, **named)
+        except TypeError:
+            _judge_call(fault, (faults, *arguments), named)
+            raise
 
     return verb
+
+
+def _judge_call(fault: Callable[..., None], arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Raise a TypeError that says how a fault is called, where it was called otherwise."""
+    shape = signature(fault)
+    try:
+        shape.bind(*arguments, **named)
+    except TypeError as error:
+        _, *parts = shape.parameters.values()
+        names = [part.name if part.default is Parameter.empty else f"{part.name}=" for part in parts]
+        target = next((row.target for row in FAULTS if row.method == fault.__name__), "")
+        what = f", where {TARGETS[target].format(*[part.name for part in parts])}" if target in TARGETS else ""
+        text = f"{fault.__name__}: expected {fault.__name__}({', '.join(names)}){what}; {error}"
+        raise TypeError(text) from None
 
 
 class FaultVerbs:

@@ -46,7 +46,10 @@ Latency = Annotated[Duration, _at_least(MILLISECOND_NS // 1_000)]
 
 
 def _measured(value: list[str]) -> list[str]:
-    latency_ns(*value)
+    try:
+        latency_ns(*value)
+    except ValueError as error:
+        raise ValueError(str(error).removeprefix("measured: ")) from None  # the file's key is named before it
     return value
 
 

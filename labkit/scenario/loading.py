@@ -19,11 +19,12 @@ from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.scenario.blueprints import blueprint_of
 from labkit.scenario.expectations import WORDS, Expectations, ExpectPart
 from labkit.scenario.file_parts import ClientsPart, FilePart, LabPart, fields_of, part_at
+from labkit.scenario.mode_order import out_of_order
 from labkit.scenario.problems import FieldError, FilePosition, FileProblem, describe_value, expected
 from labkit.scenario.scenario import Scenario, Step
 from labkit.scenario.value_types import HOUR_NS, MAX_SCENARIO_NS, DeclaredNames, write_duration
 from labkit.scenario.verb import RUNBOOK
-from labkit.scenario.verbs import VERBS, cross_field_errors, model_of
+from labkit.scenario.verbs import OTHER_WORDS, VERBS, cross_field_errors, model_of
 from labkit.scenario.yaml_positions import Document, Path, parse, read
 from labkit.service.did_you_mean import nearest
 
@@ -57,6 +58,8 @@ def interpret(document: Document) -> Scenario:
         checker.check_work(lab, file)
         checker.check_kept([step for step in steps if step is not None], lab)
     checker.check_order([step for step in steps if step is not None], file)
+    if None not in steps:
+        checker.check_modes([step for step in steps if step is not None])
     if checker.problems:
         raise document.error(checker.problems)
     assert file is not None
@@ -161,7 +164,7 @@ class _Checker:
             return None
         verb = VERBS.get(raw["do"]) if isinstance(raw["do"], str) else None
         if verb is None:
-            self.add((*path, "do"), expected("a verb", raw["do"], VERBS))
+            self.add((*path, "do"), expected("a verb", raw["do"], VERBS, OTHER_WORDS))
             return None
         valid = self.validate(model_of(verb.name), raw, path)
         if valid is None:
@@ -265,6 +268,11 @@ class _Checker:
                     self.add((*path, key), f"expected $({name}) for a value that is kept, got ${{{name}}}")
             given = dict(step.arguments).get("keep") or ()
             kept.update(dict.fromkeys([given] if isinstance(given, str) else given))
+
+    def check_modes(self, steps: list[Step]) -> None:
+        """A step that needs a secondary or a primary stands below one that can have made it."""
+        for number, key, text in out_of_order(steps):
+            self.add(("timeline", number - 1, key), text)
 
     def check_order(self, steps: list[Step], file: FilePart | None) -> None:
         """No step begins before the one before it can have ended, and none after the end."""

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from unicodedata import east_asian_width
 
@@ -15,6 +16,7 @@ from labkit.service.did_you_mean import nearest
 EXCERPT_COLUMNS = 100
 MAX_SHOWN_PROBLEMS = 20
 MAX_SHOWN_CHARACTERS = 40
+NO_OTHERS: Mapping[str, str] = MappingProxyType({})
 
 
 class FilePosition(NamedTuple):
@@ -103,11 +105,14 @@ def describe_value(value: Any) -> str:
     return text if isinstance(value, int | float) else f"'{text}'"
 
 
-def expected(what: str, value: Any, known: Iterable[str] = ()) -> str:
-    """The text of a problem: what was expected, what was there, and the most similar of the known names or all."""
+def expected(what: str, value: Any, known: Iterable[str] = (), other_words: Mapping[str, str] = NO_OTHERS) -> str:
+    """The text of a problem: what was expected, what was there, and the most similar of the known names or all.
+
+    ``other_words`` are what a reader may call a known name.
+    """
     names = list(known)
     text = f"expected {what}, got {describe_value(value)}"
-    near = nearest(value, names) if isinstance(value, str) else None
+    near = (other_words.get(value.casefold()) or nearest(value, names)) if isinstance(value, str) else None
     if near is not None:
         return f"{text} — did you mean '{near}'?"
     return f"{text}; there are: {', '.join(names)}" if names else text

@@ -156,6 +156,27 @@ _ROWS = (
 
 VERBS = {verb.name: verb for verb in _ROWS}
 
+OTHER_WORDS = {
+    **dict.fromkeys(
+        ("kill", "stop", "fail", "die", "down", "lose-node", "power-off", "shutdown", "terminate"), "crash"
+    ),
+    **dict.fromkeys(("start", "up", "reboot", "revive", "boot"), "restart"),
+    **dict.fromkeys(("freeze", "suspend", "stall", "hang"), "pause"),
+    **dict.fromkeys(("continue", "unpause", "unfreeze", "thaw"), "resume"),
+    **dict.fromkeys(("disconnect", "split", "separate", "sever"), "partition"),
+    **dict.fromkeys(("fence", "block"), "isolate"),
+    **dict.fromkeys(("reconnect", "join", "unpartition", "repair"), "heal"),
+    **dict.fromkeys(("delay", "latency", "throttle"), "slow"),
+    **dict.fromkeys(("drop", "loss"), "lose"),
+    **dict.fromkeys(("damage", "break"), "corrupt"),
+    "sleep": "wait",
+    **dict.fromkeys(("assert", "expect", "verify"), "check"),
+    **dict.fromkeys(("request", "call", "get", "post", "write", "read", "http"), "ask"),
+    **dict.fromkeys(("comment", "say", "log"), "note"),
+    **dict.fromkeys(("switchover", "switch-over", "fail-over"), "failover"),
+}
+"""What a reader may call a verb of the table."""
+
 
 @cache
 def model_of(name: str) -> type[BaseModel]:

@@ -7,7 +7,9 @@ that position, the lines and the value read last, the usual mistakes are recogni
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from labkit.scenario.problems import FilePosition, FileProblem, describe_value
@@ -146,6 +148,8 @@ def _colon(mistake: Mistake) -> FileProblem | None:
         return _problem(
             above, start, f"expected a key and a value such as 'seed: 7', got {describe_value(text.strip())}"
         )
+    if (problem := _first_of_its_block(mistake._replace(column=_indent(mistake.text)))) is not None:
+        return problem
     wanted = _indent(text)
     start = _indent(mistake.text)
     word = _word_at(mistake.text, start)
@@ -196,6 +200,8 @@ def _indentation(mistake: Mistake) -> FileProblem | None:
     item = _ITEM.match(mistake.lines[above])
     if item and mistake.character != "-" and item.end() == mistake.column:
         return mistake.here(f"expected '- ' before {word} as on line {above + 1}, got none", len(word) - 2)
+    if (problem := _first_of_its_block(mistake)) is not None:
+        return problem
     known = _columns_above(mistake)
     if mistake.column in known:
         wanted = "a key" if mistake.character == "-" else "'- ' and an item"
@@ -203,6 +209,28 @@ def _indentation(mistake: Mistake) -> FileProblem | None:
         return mistake.here(text, len(word) - 2)
     places = " or ".join(f"{_spaces(column)} as on line {number + 1}" for column, number in known.items())
     return mistake.here(f"expected {places} before {word}, got {_spaces(mistake.column)}", len(word) - 2)
+
+
+def _first_of_its_block(mistake: Mistake) -> FileProblem | None:
+    """The line above, where it is the first below its key and has another indentation than the file's own."""
+    above = mistake.above
+    parent = None if above is None else mistake._replace(line=above).above
+    if above is None or parent is None:
+        return None
+    outer, inner, step = (_indent(mistake.lines[parent]), _indent(mistake.lines[above]), _usual_step(mistake.lines))
+    opens = mistake.lines[parent].split(" #")[0].rstrip().endswith(":")
+    if not opens or inner - outer == step or mistake.column - outer != step:
+        return None
+    word = _word_at(mistake.lines[above], inner)
+    wanted = f"{_spaces(outer + step)} before {word}, below the key of line {parent + 1}"
+    return _problem(above, inner, f"expected {wanted}, got {_spaces(inner)}", len(word) - 2)
+
+
+def _usual_step(lines: Sequence[str]) -> int:
+    """By how many spaces most lines are indented more than the line above them."""
+    indents = [_indent(line) for line in lines if line.split("#")[0].strip()]
+    deeper = Counter(inner - outer for outer, inner in pairwise(indents) if inner > outer)
+    return min(deeper, key=lambda step: (-deeper[step], step), default=2)
 
 
 def _columns_above(mistake: Mistake) -> dict[int, int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 MAX_CHARACTERS = 64
+MIN_LIKENESS = 0.66  # one wrong letter of three is a slip, two of five are another word
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -14,7 +15,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     Upper and lower case are equal, and so are a space, a hyphen and an underscore.
     """
     names = {_normalised(name): name for name in known}
-    similar = get_close_matches(_normalised(word), names, n=1)
+    similar = get_close_matches(_normalised(word), names, n=1, cutoff=MIN_LIKENESS)
     return names[similar[0]] if similar else None
 
 

@@ -6,6 +6,8 @@ import inspect
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from labkit.lab.fault_verbs import FaultVerbs
 from labkit.lab.faults import LabFaults
 
@@ -35,3 +37,40 @@ def test_the_method_calls_the_fault():
     made.heal()
 
     assert calls == [("paris",), ()]
+
+
+@pytest.mark.parametrize(
+    ("act", "says"),
+    [
+        (
+            lambda lab: lab.partition("paris"),
+            "partition: expected partition(a, b), where a and b are sites or clusters; "
+            "missing a required argument: 'b'",
+        ),
+        (
+            lambda lab: lab.crash("paris", node=1),
+            "crash: expected crash(target), where target is a cluster or a node; "
+            "got an unexpected keyword argument 'node'",
+        ),
+        (
+            lambda lab: lab.cloud_slow(),
+            "cloud_slow: expected cloud_slow(delay, endpoint=); missing a required argument: 'delay'",
+        ),
+    ],
+)
+def test_a_call_of_another_shape_is_answered_with_the_shape(act, says, calm):
+    with pytest.raises(TypeError) as caught:
+        act(calm)
+
+    assert str(caught.value) == says
+
+
+def test_an_error_inside_a_fault_is_not_taken_for_one_of_its_call():
+    made: Any = FaultVerbs()
+
+    def broken(*_: Any) -> None:
+        raise TypeError("inside")
+
+    made._faults = SimpleNamespace(heal=broken)
+    with pytest.raises(TypeError, match=r"^inside$"):
+        made.heal()

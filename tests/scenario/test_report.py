@@ -88,14 +88,12 @@ def test_an_expectation_that_is_not_written_names_the_file(
 
 
 def test_a_failed_step_is_shown_where_it_stands(vary: Vary, judged: Judged, scenario_file: Callable[..., Path]) -> None:
-    path = scenario_file(vary(("do: promote", "do: demote")))
+    path = scenario_file(vary(("do: promote", "do: enable-primary")))
     lab = Lab.load(path).run()
     lines = report_of(lab, judged).splitlines()
 
-    assert lines[1].startswith(
-        f"{path}:12:5: step 3: demote tokyo: expected done, got refused: demote tokyo: answered 400: "
-    )
-    assert lines[2] == "   12 |   - {do: demote, cluster: tokyo, after: 2s}"
+    assert lines[1].startswith(f"{path}:12:5: step 3: enable-primary tokyo: expected done, got refused: ")
+    assert lines[2] == "   12 |   - {do: enable-primary, cluster: tokyo, after: 2s}"
     assert len(lines) <= 25
 
 

@@ -180,13 +180,13 @@ def test_a_fault_goes_before_a_step_that_has_not_begun(vary: Vary, scenario_of: 
 @pytest.mark.parametrize("takes_ns", [0, SECOND_NS])
 def test_of_two_steps_of_one_instant_the_upper_goes_first(takes_ns: int, vary: Vary, scenario_of: ScenarioOf) -> None:
     timeline = (
-        "timeline:\n  - {do: wait, for: 2s}\n  - {do: demote, cluster: paris, at: 5s}\n"
-        "  - {do: crash, target: paris, at: 5s}\n  - {do: promote, cluster: tokyo, at: 5s}\n"
+        "timeline:\n  - {do: wait, for: 2s}\n  - {do: seal, cluster: paris, at: 5s}\n"
+        "  - {do: crash, target: paris, at: 5s}\n  - {do: unseal, cluster: tokyo, at: 5s}\n"
     )
     bench = bench_of(scenario_of(vary((START, timeline))), takes_ns=takes_ns).play()
 
     begun = [text for _, text, status in steps(bench) if status == "begins"]
-    assert begun == ["wait 2s", "demote paris", "crash paris", "promote tokyo"]
+    assert begun == ["wait 2s", "seal paris", "crash paris", "unseal tokyo"]
 
 
 def test_a_runbook_that_cannot_start_is_a_failed_step(vary: Vary, scenario_of: ScenarioOf) -> None:

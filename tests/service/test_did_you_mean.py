@@ -33,6 +33,11 @@ def test_a_similar_name_is_found(word: str, name: str | None) -> None:
     assert nearest(word, ["heal", "crash", "at most"]) == name
 
 
+@pytest.mark.parametrize(("word", "known"), [("repeat", "path"), ("logins", "lost"), ("fetch", "patch")])
+def test_a_word_that_shares_some_letters_is_another_word(word: str, known: str) -> None:
+    assert nearest(word, [known]) is None
+
+
 def test_without_names_none_is_near() -> None:
     assert nearest("x", []) is None
 
