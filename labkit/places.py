@@ -24,12 +24,16 @@ def scenarios() -> Path:
 
 def shipped_scenario(name: str) -> Path | None:
     """The file of a shipped scenario by the name that a list of them shows, such as first/failover."""
+    return shipped_scenarios().get(name)
+
+
+def shipped_scenarios() -> dict[str, Path]:
+    """The files of the shipped scenarios by the names that a list of them shows; none in a copy without them."""
     try:
         folder = scenarios()
     except FileNotFoundError:
-        return None
-    listed = {path.relative_to(folder).as_posix().removesuffix(SCENARIO_SUFFIXES[0]): path for path in _files(folder)}
-    return listed.get(name)
+        return {}
+    return {path.relative_to(folder).as_posix().removesuffix(SCENARIO_SUFFIXES[0]): path for path in _files(folder)}
 
 
 def is_scenario(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from labkit.commands.exit_codes import AS_EXPECTED, refuse, worst
-from labkit.commands.scenario_files import scenario_files
+from labkit.commands.scenario_files import scenario_files, with_names
 
 
 def check(given: argparse.Namespace) -> int:
@@ -19,10 +19,10 @@ def check(given: argparse.Namespace) -> int:
         try:
             scenario = load(path)
         except ScenarioError as error:
-            codes.append(refuse(str(error)))
+            codes.append(refuse(with_names(str(error), path)))
         else:
             count = len(scenario.timeline)
             steps = f"{count} step{'s' if count != 1 else ''}"
-            print(printable(f"{path}: valid: {scenario.title}, {steps}"))
+            print(printable(with_names(f"{path}: valid: {scenario.title}, {steps}", path)))
             codes.append(AS_EXPECTED)
     return worst(codes)

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from labkit.commands.exit_codes import AS_EXPECTED, MEANINGS, STOPPED, refuse, report_bug, worst
-from labkit.commands.scenario_files import scenario_files
+from labkit.commands.scenario_files import scenario_files, with_names
 from labkit.commands.why import causes
 from labkit.service.durations import SECOND_NS
 
@@ -73,11 +73,11 @@ def play(path: str, seed: int | None, *, quiet: bool, why: bool = False) -> int:
         stopped = run_lab(lab, quiet=quiet)
         verdict = judged(lab)
     except ScenarioError as error:
-        return refuse(str(error))
+        return refuse(with_names(str(error), path))
     except Exception as error:
         if os.environ.get("LABKIT_TRACEBACK"):
             raise
-        return report_bug(error, path)
+        return report_bug(error, with_names(path, path))
     run = scenario_of(lab)
     if not quiet:
         show("what happened, in lab time:", *_log(lab), "", verdict)
@@ -85,9 +85,9 @@ def play(path: str, seed: int | None, *, quiet: bool, why: bool = False) -> int:
             show("", fill(f"lesson: {run.scenario.lesson}", 100))
         show(f"the same seed gives the same run: its trace has the digest {lab.trace.digest()[:16]}")
     elif verdict.exit_code == AS_EXPECTED or stopped:
-        show(f"{path}: {verdict.summary}")
+        show(with_names(f"{path}: {verdict.summary}", path))
     else:
-        show(f"{path}: {verdict.report(run.scenario, lab.trace)}")
+        show(with_names(f"{path}: {verdict.report(run.scenario, lab.trace)}", path))
     if why:
         show(*[f"\n{paragraph}" for paragraph in causes(lab, verdict)])
     return STOPPED if stopped else verdict.exit_code

@@ -1,6 +1,7 @@
 """Scenario files: which files are meant by the arguments of a command.
 
-An argument is a file, a folder of them, or the name of a shipped scenario where no file has that name.
+An argument is a file, a folder of them, or the name of a shipped scenario where no file has that name; what is printed
+of such a scenario says its name, not where this copy of labkit keeps its file.
 """
 
 from __future__ import annotations
@@ -9,7 +10,12 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from labkit.places import SCENARIO_SUFFIXES, is_scenario, shipped_scenario
+from labkit.places import SCENARIO_SUFFIXES, is_scenario, shipped_scenario, shipped_scenarios
+from labkit.service.did_you_mean import nearest
+
+
+class UnknownScenario(ValueError):
+    """A name that is no file's and nearly that of a shipped scenario."""
 
 
 class ScenarioFiles(NamedTuple):
@@ -24,16 +30,37 @@ def scenario_files(arguments: Iterable[str]) -> ScenarioFiles:
     found: dict[str, str] = {}
     refused: list[str] = []
     for argument in arguments:
-        paths = _below(argument, refused) if os.path.isdir(argument) else [scenario_file(argument)]
+        try:
+            paths = _below(argument, refused) if os.path.isdir(argument) else [scenario_file(argument)]
+        except UnknownScenario as error:
+            refused.append(str(error))
+            continue
         for path in paths:
             found.setdefault(os.path.realpath(path), path)
     return ScenarioFiles(tuple(found.values()), tuple(refused))
 
 
 def scenario_file(argument: str) -> str:
-    """Return the file that an argument names: itself, or the shipped scenario of that name."""
-    shipped = None if os.path.lexists(argument) else shipped_scenario(argument)
-    return argument if shipped is None else str(shipped)
+    """Return the file that an argument names: itself, or the shipped scenario of that name.
+
+    Raise UnknownScenario for a name that is nearly a shipped one's; what else does not exist is left to its reader.
+    """
+    if os.path.lexists(argument):
+        return argument
+    shipped = shipped_scenario(argument)
+    if shipped is not None:
+        return str(shipped)
+    near = nearest(argument.removesuffix(SCENARIO_SUFFIXES[0]), shipped_scenarios())
+    if near is not None:
+        text = f"{argument}: there is no such file, and no shipped scenario of that name"
+        raise UnknownScenario(f"{text} — did you mean '{near}'?")
+    return argument
+
+
+def with_names(text: str, path: str) -> str:
+    """Return a text about a file in which a shipped scenario is called by its name."""
+    names = {str(shipped): name for name, shipped in shipped_scenarios().items()} if os.path.isabs(path) else {}
+    return text.replace(path, names[path]) if path in names else text
 
 
 def _below(folder: str, refused: list[str]) -> list[str]:

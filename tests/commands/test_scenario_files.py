@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from labkit import places
-from labkit.commands.scenario_files import scenario_files
+from labkit.commands.scenario_files import scenario_files, with_names
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +103,22 @@ def test_a_shipped_scenario_is_meant_where_no_file_has_its_name(checkout: Path) 
     assert [places.shipped_scenario(name) for name in beside] == [None] * len(beside)
     make("first/failover")
     assert scenario_files(["first/failover"]).paths == ("first/failover",)
+
+
+def test_a_name_that_is_nearly_a_shipped_one_is_refused_with_a_hint() -> None:
+    text = "first/failovr: there is no such file, and no shipped scenario of that name — did you mean 'first/failover'?"
+
+    assert scenario_files(["first/failovr"]) == ((), (text,))
+    make("first/failovr")
+    assert scenario_files(["first/failovr"]).paths == ("first/failovr",)
+
+
+def test_a_shipped_scenario_is_called_by_its_name(checkout: Path) -> None:
+    shipped = str(checkout / "scenarios/first/failover.lab.yaml")
+
+    assert with_names(f"{shipped}:1:2: x", shipped) == "first/failover:1:2: x"
+    assert with_names("mine.lab.yaml: x", "mine.lab.yaml") == "mine.lab.yaml: x"
+    assert with_names("/elsewhere/mine.lab.yaml: x", "/elsewhere/mine.lab.yaml") == "/elsewhere/mine.lab.yaml: x"
 
 
 def test_a_copy_without_scenarios_leaves_names_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
