@@ -3,7 +3,7 @@
 1. With ``--json`` the first line on standard output says how it is reached, once requests are answered; everything else
    goes to the other stream.
 2. It listens on loopback, and nothing is kept, unless that is asked for.
-3. SIGINT or SIGTERM end it: requests under way are answered first.
+3. SIGINT or SIGTERM end it: requests under way are answered first.  Ctrl-C is exit code 130, SIGTERM 0.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labkit.commands.exit_codes import AS_EXPECTED, refuse
+from labkit.commands.exit_codes import refuse
 from labkit.commands.own_name import own_name
 from labkit.commands.serve_options import PORT, add_arguments, judge_together, read_config
 
@@ -92,7 +92,7 @@ def _serve_vault(given: argparse.Namespace, tls: TlsFiles | None) -> int:
     vault.close()
     if files is not None:
         files.close()
-    return AS_EXPECTED
+    return stop.exit_code
 
 
 def _audit_files(folder: str | None) -> RealFiles | None:

@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from labkit.commands import serving
-from labkit.commands.exit_codes import AS_EXPECTED, refuse, report_bug
+from labkit.commands.exit_codes import refuse, report_bug
 from labkit.commands.own_name import own_name
 from labkit.commands.scenario_files import scenario_file
 
@@ -62,7 +62,7 @@ def serve_lab(given: argparse.Namespace, tls: TlsFiles | None) -> int:
         door.close()
     if isinstance(door.driver.cause, Exception):
         return report_bug(door.driver.cause, "labkit serve")
-    return AS_EXPECTED
+    return stop.exit_code
 
 
 def announce(door: ServedLab, given: argparse.Namespace, tls: TlsFiles | None) -> None:

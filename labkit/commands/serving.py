@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from labkit.commands.exit_codes import AS_EXPECTED, STOPPED
+
 if TYPE_CHECKING:
     from labkit.doors.server_thread import DoorSettings, TlsFiles
 
@@ -47,11 +49,22 @@ def tls_files(folder: Path) -> TlsFiles:
     return TlsFiles(str(paths[CERTIFICATE_FILE]), str(paths[KEY_FILE]), str(paths[AUTHORITY_FILE]))
 
 
+class Stop(threading.Event):
+    """Set once the process is asked to stop; ``exit_code`` is what it then ends with."""
+
+    exit_code = AS_EXPECTED
+
+    def interrupt(self) -> None:
+        """Stop by Ctrl-C."""
+        self.exit_code = STOPPED
+        self.set()
+
+
 @contextmanager
-def until_stopped(reopen: Callable[[], None] | None = None) -> Iterator[threading.Event]:
+def until_stopped(reopen: Callable[[], None] | None = None) -> Iterator[Stop]:
     """Let signals ask the process to stop, and SIGHUP to open its files again where it has any."""
-    stop = threading.Event()
-    asked: dict[int, Callable[[], None]] = {signal.SIGINT: stop.set, signal.SIGTERM: stop.set}
+    stop = Stop()
+    asked: dict[int, Callable[[], None]] = {signal.SIGINT: stop.interrupt, signal.SIGTERM: stop.set}
     if reopen is not None and hasattr(signal, "SIGHUP"):
         asked[signal.SIGHUP] = reopen
     before = {number: signal.signal(number, lambda number, _: asked[number]()) for number in asked}

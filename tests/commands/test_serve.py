@@ -62,7 +62,7 @@ def test_what_it_holds_outlives_it_in_a_file(start: Start, tmp_path: Path) -> No
     read = requests.get(f"{again['url']}/v1/secret/data/app", headers=token, timeout=10)
     assert read.json()["data"]["data"] == {"a": 1}
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=20) == 130
 
 
 @pytest.mark.slow

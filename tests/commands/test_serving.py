@@ -16,12 +16,13 @@ from labkit.commands import serving
 def test_signals_ask_for_the_end_and_for_files_to_be_opened_again() -> None:
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     reopened: list[str] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 0)):
         with serving.until_stopped(lambda: reopened.append("again")) as stop:
             os.kill(os.getpid(), signal.SIGHUP)
             assert not stop.is_set()
             os.kill(os.getpid(), number)
             serving.wait(stop)
+            assert stop.exit_code == code
 
     assert reopened == ["again", "again"]
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
