@@ -1,7 +1,7 @@
 """Serving a lab: every cluster of a scenario on a port of its own, with a page that shows the lab.
 
-Its time passes as fast as a clock unless another speed is given, and its timeline is played; what clients ask comes on
-top.  Its tokens and keys follow from the seed: the same every time.
+Its timeline is played once a client or a page is there, at the speed of a clock unless another is given; what clients
+ask comes on top.  Its tokens and keys follow from the seed: the same every time.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from labkit.commands import serving
 from labkit.commands.exit_codes import refuse, report_bug
 from labkit.commands.own_name import own_name
 from labkit.commands.scenario_files import scenario_file
+from labkit.commands.serve_options import NOW
 
 if TYPE_CHECKING:
     from labkit.doors.served_lab import ServedLab
@@ -50,6 +51,8 @@ def serve_lab(given: argparse.Namespace, tls: TlsFiles | None) -> int:
         return refuse(str(error))
     if given.cloud_port is not None and not door.lab.parts.clouds:
         return refuse(f"--cloud-port goes with a lab that has a cloud, which {given.lab} has not")
+    if given.start != NOW:
+        door.driver.wait_for_somebody()
     door.again = lambda: door_to(settings)
     with serving.until_stopped() as stop:
         door.driver.failed = stop.set
@@ -86,10 +89,11 @@ def announce(door: ServedLab, given: argparse.Namespace, tls: TlsFiles | None) -
         print(MACHINE_TOKEN.format(name=own_name(), url=door.cloud_url))
     if tls:
         print(f"\n    export VAULT_CACERT={tls.authority}")
-    speed = door.driver.speed
-    passes = f"Its time passes {speed:g} times as fast as yours." if speed else "Its time passes for requests only."
+    speed: float = 1 if given.speed is None else given.speed
+    passes = f"Its time passes {speed:g} times as fast as yours" if speed else "Its time passes for requests only"
+    begins = "" if given.start == NOW or not speed else ", from the first request or page on; it stands until then"
     print()
-    print(PREDICTABLE.format(seed=door.lab.seed, time=passes), end="")
+    print(PREDICTABLE.format(seed=door.lab.seed, time=f"{passes}{begins}."), end="")
     print(f"\na page that shows it{' and has its verbs' if control else ''}, for this machine only, opened once:")
     print(f"    {door.page}")
     if control:

@@ -11,6 +11,7 @@ from typing import Any
 PORT = 8200
 MAX_SPEED = 1_000_000
 MAX_SIZE_BYTES = 1_073_741_824
+NOW, CLIENT = "now", "client"
 
 FLAGS = ("allow_remote", "tls", "json", "fips", "control", "control_remote")
 MANY = ("host_name",)
@@ -26,6 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--lab", metavar="FILE", help=about_lab)
     about_speed = "with --lab: simulated seconds in a second, 1 unless given; with 0 time passes for requests only"
     add("--speed", type=_speed, metavar="N", help=about_speed)
+    about_start = "with --lab: when it is played: client, once the first request or page is there, unless given; or now"
+    add("--start", type=_start, metavar="WHEN", help=about_start)
     about_control = "offer clock, calls, failures, reset, and a lab's verbs, at /control/ to whoever has the key"
     add("--control", action="store_true", help=about_control)
     about_names = "answer under this name too, which may be given several times; names of this machine always will do"
@@ -78,6 +81,8 @@ def judge_together(given: argparse.Namespace) -> None:
                 )
     elif given.speed is not None:
         raise ValueError("--speed goes with --lab: the time of a vault is that of this machine")
+    elif given.start is not None:
+        raise ValueError("--start goes with --lab: a vault has no timeline")
     if given.control_remote and not (given.allow_remote and (given.control or given.lab is not None)):
         raise ValueError("--control-remote goes with --allow-remote, and with --control or --lab")
     if given.seed is not None and given.data is not None:
@@ -135,6 +140,12 @@ def _speed(text: str) -> float:
     return float(text)
 
 
+def _start(text: str) -> str:
+    if text not in (NOW, CLIENT):
+        raise argparse.ArgumentTypeError(f"expected {NOW} or {CLIENT}, got {text!r}")
+    return text
+
+
 def _seed(text: str) -> int:
     if not _WHOLE.fullmatch(text):
         raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}")
@@ -151,6 +162,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "data": str,
     "lab": str,
     "speed": _speed,
+    "start": _start,
     "audit_dir": str,
     "host_name": _host_name,
     "port": _port,

@@ -66,8 +66,7 @@ class LabControl:
 
     async def _speed(self, asking: ControlRequest) -> dict[str, Any]:
         asking.only("speed")
-        self.app.driver.speed = judged_speed(asking.fields.get("speed"))
-        self.app.driver.wake()
+        self.app.driver.set_speed(judged_speed(asking.fields.get("speed")))
         return clock_of(self.app)
 
     async def _verbs(self, asking: ControlRequest) -> dict[str, Any]:

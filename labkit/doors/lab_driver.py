@@ -6,6 +6,7 @@
    one after the other, find the same lab.  At another speed so many simulated seconds pass in each second.  What a
    slow machine falls behind is not made up for.
 3. Who has asked and goes away changes nothing: the request is carried out.
+4. It may stand until somebody is there, a client that asks or a page that is opened, and go at its speed from then on.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class LabDriver:
 
     def __init__(self, parts: Parts, passage: TimePassage, speed: float = 0) -> None:
         self.parts, self.speed, self._passage = parts, speed, passage
+        self._speed_later: float | None = None
         self._asks: dict[int, asyncio.Future[Response]] = {}
         self._runbooks: dict[int, asyncio.Future[Finished]] = {}
         self._wanted = asyncio.Event()
@@ -56,6 +58,22 @@ class LabDriver:
             self._loop.call_soon_threadsafe(_end_all, asks, silence("another lab"))
             self._loop.call_soon_threadsafe(_end_all, runbooks, Finished(False, "another lab stands here now"))
 
+    def wait_for_somebody(self) -> None:
+        """Let no time pass before the first request; from then on at its speed."""
+        self._speed_later, self.speed = self.speed, 0
+
+    def begin(self) -> None:
+        """Go at the speed that it has, now that somebody is there."""
+        if self._speed_later is not None:
+            self.set_speed(self._speed_later)
+
+    def set_speed(self, speed: float) -> None:
+        """Go at another speed from now on, whoever is there."""
+        if not self.speed:
+            self._last_ns = real.steady()
+        self.speed, self._speed_later = speed, None
+        self.wake()
+
     def start(self) -> None:
         """Let time pass from now on."""
         self._last_ns, self._ends = real.steady(), False
@@ -64,7 +82,7 @@ class LabDriver:
 
     def finish(self) -> None:
         """Answer what is under way as soon as can be: the end is near."""
-        self.speed, self._ends = 0, True
+        self.speed, self._speed_later, self._ends = 0, None, True
 
     async def stop(self) -> None:
         """Let no more time pass; what still waits is not answered."""
@@ -108,6 +126,7 @@ class LabDriver:
         """Let time catch up before something is asked."""
         if self.cause is not None:
             raise RuntimeError("the lab has ended by an error") from self.cause
+        self.begin()
         if self.speed:
             await self._keep_pace()
 

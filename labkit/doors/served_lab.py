@@ -58,7 +58,8 @@ class ServedLab:
         acts = self._page.acts
         if settings.control:
             acts |= LabControl(self.app, self._begin_again).acts
-        self.control = Control(acts, Guard(self.app.names, settings.control_remote), settings.opened)
+        self._opened = settings.opened
+        self.control = Control(acts, Guard(self.app.names, settings.control_remote), self._page_opened)
         self.app.beside = self.control
         self.urls: dict[str, str] = {}
 
@@ -124,6 +125,10 @@ class ServedLab:
             self._thread.close()
             self._cloud.close()
             self.lab.parts.turns.shared = False
+
+    def _page_opened(self) -> None:
+        self.driver.begin()
+        self._opened()
 
     def _ask_cloud(self, *asked: Any, **named: Any) -> Response:
         lab = self.lab

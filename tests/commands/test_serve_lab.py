@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable
 from itertools import takewhile
 from pathlib import Path
@@ -100,6 +101,8 @@ def read_words(out: Iterable[str]) -> None:
         (["--lab", "none.lab.yaml"], "none.lab.yaml"),
         (["--lab", "FILE", "--port", "65535"], "port: expected the first of 2 ports"),
         (["--lab", "FILE", "--data", "x"], "--data goes without --lab"),
+        (["--lab", "FILE", "--start", "soon"], "expected now or client, got 'soon'"),
+        (["--start", "now"], "--start goes with --lab"),
         (["--lab", "FILE", "--speed", "fast"], "expected a number from 0 to 1000000"),
         (["--lab", "FILE", "--cloud-port", "0"], "--cloud-port goes with a lab that has a cloud"),
         (["--lab", "first/failover", "--cloud-port", "0"], "a lab that has a cloud, which first/failover has not"),
@@ -161,6 +164,40 @@ def test_without_control_and_cloud_neither_is_named(
     assert (said["control"], said["cloud_url"]) == (None, None)
     assert main(command) == 0
     text = capsys.readouterr().out
-    assert "Its time passes 1 times as fast as yours." in text
+    assert "Its time passes 1 times as fast as yours, from the first request or page on; it stands until then." in text
     assert "a page that shows it, for this machine only" in text
     assert "X-Labkit-Key" not in text
+
+
+@pytest.mark.parametrize(("start", "holds"), [([], True), (["--start", "client"], True), (["--start", "now"], False)])
+def test_it_is_played_once_somebody_is_there_or_at_once(
+    start: list[str],
+    holds: bool,
+    written: Callable[[str, str], str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shown: list[float] = []
+
+    def look(_: object) -> None:
+        said = json.loads(capsys.readouterr().out)
+        key = {"X-Labkit-Key": said["control"]["key"]}
+
+        def clock() -> dict[str, float]:
+            found: dict[str, float] = requests.get(f"{said['url']}/control/clock", headers=key, timeout=10).json()
+            return found
+
+        began_ns = clock()["now_ns"]
+        time.sleep(0.4)
+        shown.append(clock()["now_ns"] - began_ns)
+        page_key = said["page"].partition("#key=")[2]
+        assert requests.post(f"{said['url']}/page/session", json={"key": page_key}, timeout=10).status_code == 200
+        shown.append(clock()["speed"])
+
+    monkeypatch.setattr(serving, "wait", look)
+    file = written("two.lab.yaml", SCENARIO)
+    command = ["serve", "--lab", file, "--port", "0", "--speed", "20", "--control", "--json", *start]
+
+    assert main(command) == 0
+    assert (shown[0] == 0) is holds
+    assert shown[1] == 20

@@ -264,3 +264,31 @@ def test_what_was_never_started_is_stopped_and_what_was_does_nothing_more() -> N
 
     assert asyncio.run(started())
     assert standing.run == []
+
+
+def test_it_stands_until_somebody_asks_and_goes_at_its_speed_from_then_on(lab: Lab) -> None:
+    async def act(driver: LabDriver) -> list[int]:
+        driver.wait_for_somebody()
+        instants = [lab.now]
+        await asyncio.sleep(0.3)
+        instants.append(lab.now)
+        await driver.ask(HEALTH, {})
+        answered_ns = lab.now
+        while lab.now < answered_ns + 2 * SECOND_NS:
+            await asyncio.sleep(0.01)
+        return [*instants, lab.now]
+
+    before, still, later = driven(lab, act, speed=20)
+
+    assert before == still
+    assert later >= still + 2 * SECOND_NS
+
+
+def test_a_speed_that_is_set_is_not_replaced_by_the_one_that_waited(lab: Lab) -> None:
+    async def act(driver: LabDriver) -> float:
+        driver.wait_for_somebody()
+        driver.set_speed(0.5)
+        await driver.ask(HEALTH, {})
+        return driver.speed
+
+    assert driven(lab, act, speed=20) == 0.5

@@ -153,10 +153,12 @@ def test_an_address_opens_once_and_without_control_the_page_only_shows(browser: 
         assert browser.evaluate("document.querySelectorAll('main button').length") == 0
         browser.open(f"{urls['paris']}/")  # the tab keeps its key
         browser.wait_for("document.querySelector('#map svg')")
+        browser.open(address.replace("/#", "/?again#"))  # and opens the address that it has opened before
+        browser.wait_for("document.querySelector('#map svg')")
         browser.evaluate("sessionStorage.clear()")
         browser.open(f"{urls['paris']}/?")
         browser.wait_for(f"{STATUS}.includes('open the address that the server printed')")
-        browser.open(f"{address.replace('/#', '/?again#')}")
+        browser.open(f"{address.replace('/#', '/?once-more#')}")
         browser.wait_for(f"{STATUS}.includes('opened already')")
 
 

@@ -36,8 +36,11 @@ async function enter() {
   const key = new URLSearchParams(location.hash.slice(1)).get("key");
   if (!key) return;
   history.replaceState(null, "", location.pathname);
-  const session = await ask("POST", "/page/session", { key });
-  sessionStorage.setItem(KEY, session.key);
+  try {
+    sessionStorage.setItem(KEY, (await ask("POST", "/page/session", { key })).key);
+  } catch (error) {
+    if (error.status !== 403 || !sessionStorage.getItem(KEY)) throw error;  // else this tab opened it before
+  }
 }
 
 // ---- what is shown ----
