@@ -31,6 +31,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # The packages whose coverage is measured, by the tests that mirror them: all.
 COVERED = $(patsubst labkit/%/__init__.py,%,$(wildcard labkit/*/__init__.py))
 
+# JupyterLab refuses to run as root, as whoever works in a container is, unless it is asked to.
+AS_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
+
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test quick coverage mutants lint fix lessons notebook dist bench prove torture
@@ -76,7 +79,7 @@ lessons: $(VENV)/core
 	@$(VENV)/bin/labkit lessons $(ARGS)
 
 notebook: $(VENV)/notebook
-	@$(VENV)/bin/python -m jupyterlab notebooks $(ARGS)
+	@$(VENV)/bin/python -m jupyterlab notebooks $(AS_ROOT) $(ARGS)
 
 dist: $(VENV)/dev
 	@$(VENV)/bin/python -m hatchling build $(ARGS)

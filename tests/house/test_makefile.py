@@ -66,7 +66,7 @@ def test_a_named_python_is_taken(checkout: Path, tmp_path: Path) -> None:
         ("dist", ["python -m hatchling build"]),
         ("demo", ["labkit demo"]),
         ("lessons", ["labkit lessons"]),
-        ("notebook", ["python -m jupyterlab notebooks"]),
+        ("notebook", [f"python -m jupyterlab notebooks{'' if os.getuid() else ' --allow-root'}"]),
     ],
 )
 def test_a_command_sets_up_its_environment_first(target: str, commands: list[str], checkout: Path) -> None:
@@ -113,6 +113,14 @@ def test_coverage_measures_every_package_and_the_modules_beside_them(checkout: P
     assert "in '*.py' " in planned_text
 
 
+@pytest.mark.parametrize(("user", "wanted"), [(0, "notebooks --allow-root"), (1000, "notebooks")])
+def test_jupyterlab_starts_for_root_too(user: int, wanted: str, checkout: Path, tmp_path: Path) -> None:
+    (tmp_path / "id").write_text(f"#!/bin/sh\necho {user}\n")
+    (tmp_path / "id").chmod(0o755)
+
+    assert planned(checkout, "notebook", tmp_path)[-1].strip() == f"unused/bin/python -m jupyterlab {wanted}"
+
+
 def test_the_header_names_every_command(checkout: Path) -> None:
     text = (checkout / "Makefile").read_text()
     named = re.findall(r"^#   make (\w+)", text, re.MULTILINE)
@@ -121,12 +129,13 @@ def test_the_header_names_every_command(checkout: Path) -> None:
     assert named == declared.split()
 
 
-def planned(checkout: Path, target: str) -> list[str]:
-    """The commands that a target would run on a machine where nothing is set up."""
+def planned(checkout: Path, target: str, first: Path | None = None) -> list[str]:
+    """The commands that a target would run on a machine where nothing is set up; programs of a folder come first."""
+    path = os.environ["PATH"] if first is None else f"{first}:{os.environ['PATH']}"
     plan = subprocess.run(
         [shutil.which("make") or "make", "--dry-run", "VENV=unused", target],
         cwd=checkout,
-        env={"PATH": os.environ["PATH"]},
+        env={"PATH": path},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
