@@ -5,7 +5,9 @@
 2. A failure is reported in terms of the file: what was expected, what was measured, the position in the file, and the
    command that runs it again.  A traceback is shown only for a bug of labkit.
 3. An unknown verdict fails.
-4. Its fixtures ``labkit_vault``, ``labkit_server``, ``labkit_lab`` and ``labkit_lab_urls`` give each test one of its
+4. Each scenario's seed, losses, recovery point and time, verdict and digest are properties of its test: they stand in a
+   JUnit file.
+5. Its fixtures ``labkit_vault``, ``labkit_server``, ``labkit_lab`` and ``labkit_lab_urls`` give each test one of its
    own, made from ``labkit_seed``, which a project may give another value.
 """
 
@@ -18,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from labkit.places import SCENARIO_SUFFIXES, is_scenario
+
+MEASURED = ("lost", "rpo", "rto")
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -107,6 +111,9 @@ class ScenarioItem(pytest.Item):
         run = lab.scenario
         assert run is not None
         verdict = judge(run, lab.queries, lab.ledger, lab.invariants)
+        measured = [(row.key, row.measured) for row in verdict.rows if row.key in MEASURED]
+        self.user_properties += [("seed", str(run.seed)), *measured, ("verdict", verdict.word)]
+        self.user_properties.append(("digest", lab.trace.digest()))
         if verdict.exit_code != 0:
             raise NotAsExpected(verdict.report(run.scenario, lab.trace))
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from xml.etree import ElementTree
 
 import pytest
 
@@ -121,6 +123,21 @@ def test_an_error_of_labkits_own_shows_its_traceback(play: Play, vary: Vary, mon
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*RuntimeError: a bug of ours"])
+
+
+def test_a_junit_file_says_seed_losses_and_digest(play: Play, pytester: pytest.Pytester, vary: Vary) -> None:
+    play("--junitxml=all.xml", good=vary(), bad=vary(("lost: 0", "lost: 3")))
+    tests = ElementTree.parse(pytester.path / "all.xml").iter("testcase")
+    found = {test.get("name"): {row.get("name"): row.get("value") for row in test.iter("property")} for test in tests}
+
+    for name, word in (("good", "as expected"), ("bad", "not as expected")):
+        assert {**found[name], "digest": "", "rto": ""} == {
+            **{"seed": "7", "lost": "0", "rpo": "0s", "rto": ""},
+            **{"verdict": word, "digest": ""},
+        }
+        digest = found[name]["digest"]
+        assert digest is not None
+        assert re.fullmatch("[0-9a-f]{64}", digest)
 
 
 def test_other_files_are_left_alone(play: Play, pytester: pytest.Pytester, vary: Vary) -> None:
