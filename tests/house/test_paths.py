@@ -28,6 +28,13 @@ def test_every_file_that_is_named_exists(checkout: Path) -> None:
     assert missing == [], "\n".join(missing)
 
 
+def test_the_readme_can_be_read_apart_from_the_files_beside_it(checkout: Path) -> None:
+    """A package index shows it too, where a link to a file leads nowhere: files are named, the picture in its words."""
+    links = re.findall(r"(!?)\[([^]]*)\]\((?!https://)([^)]+)\)", (checkout / "README.md").read_text())
+
+    assert [(sign, path in words) for sign, words, path in links] == [("!", True)]
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [
