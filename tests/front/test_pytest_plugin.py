@@ -131,11 +131,8 @@ def test_a_junit_file_says_seed_losses_and_digest(play: Play, pytester: pytest.P
     found = {test.get("name"): {row.get("name"): row.get("value") for row in test.iter("property")} for test in tests}
 
     for name, word in (("good", "as expected"), ("bad", "not as expected")):
-        assert {**found[name], "digest": "", "rto": ""} == {
-            **{"seed": "7", "lost": "0", "rpo": "0s", "rto": ""},
-            **{"verdict": word, "digest": ""},
-        }
-        digest = found[name]["digest"]
+        digest = found[name].pop("digest")
+        assert found[name] == {"seed": "7", "lost": "0", "rpo": "0s", "verdict": word}
         assert digest is not None
         assert re.fullmatch("[0-9a-f]{64}", digest)
 
