@@ -15,7 +15,7 @@ from labkit.service.did_you_mean import nearest
 
 
 class UnknownScenario(ValueError):
-    """A name that is no file's and nearly that of a shipped scenario."""
+    """A name that no file has, and nearly that of a shipped scenario."""
 
 
 class ScenarioFiles(NamedTuple):
@@ -52,7 +52,7 @@ def scenario_file(argument: str) -> str:
         return str(shipped)
     near = nearest(argument.removesuffix(SCENARIO_SUFFIXES[0]), shipped_scenarios())
     if near is not None:
-        text = f"{argument}: there is no such file, and no shipped scenario of that name"
+        text = f"{argument}: no file has this name, and no shipped scenario either"
         raise UnknownScenario(f"{text} — did you mean '{near}'?")
     return argument
 

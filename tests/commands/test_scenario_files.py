@@ -106,7 +106,7 @@ def test_a_shipped_scenario_is_meant_where_no_file_has_its_name(checkout: Path) 
 
 
 def test_a_name_that_is_nearly_a_shipped_one_is_refused_with_a_hint() -> None:
-    text = "first/failovr: there is no such file, and no shipped scenario of that name — did you mean 'first/failover'?"
+    text = "first/failovr: no file has this name, and no shipped scenario either — did you mean 'first/failover'?"
 
     assert scenario_files(["first/failovr"]) == ((), (text,))
     make("first/failovr")
