@@ -5,8 +5,9 @@
    output of its own, so a saved or exported notebook shows what was seen last, without a kernel and without widgets.
 3. What a lab refuses, or cannot do, is shown as text; no exception reaches the reader.  No answer is *unknown*.
 4. A rule that is broken stands above everything else.
-5. Each control is a button or a list with a text label and can be used with the keyboard only.  They stand in rows by
-   what they act on; what is seldom needed is chosen from a list.
+5. Each control is a button or a list with a text label and can be used with the keyboard only; no key that is pressed
+   in one is a command of the notebook.  They stand in rows by what they act on; what is seldom needed is chosen from a
+   list.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from labkit.views.dashboard_faults import (
     form_of,
     names_of_buttons,
 )
+from labkit.views.keyboard import NO_COMMANDS, Keyboard
 from labkit.views.trace_lines import last_lines
 
 if TYPE_CHECKING:
@@ -129,6 +131,7 @@ class Dashboard:
                 self._row(self.line_fault, "make line fault", "undo line fault"),
                 self._row(self.layer, *names_of_buttons(CLUSTER), "reindex"),
                 self.status,
+                Keyboard(),
             ]
         )
         self.box.add_class("labkit-board")
@@ -266,7 +269,7 @@ class Dashboard:
     def _draw(self) -> None:
         lines = "\n".join(map(escape, last_lines(self.controls.trace, LINES))) or "nothing yet"
         pictures = "".join(picture._repr_html_() for picture in self.controls.pictures())
-        last = f'<p><strong>What happened last</strong></p><pre tabindex="0">{lines}</pre>'
+        last = f'<p><strong>What happened last</strong></p><pre tabindex="0" {NO_COMMANDS}>{lines}</pre>'
         self.page = f'{STYLE}<div class="labkit-page">{self._broken_html()}{pictures}{last}</div>'
         if self._is_shown:
             _publish(update_display, self._page_bundle(), display_id=self._page_id)

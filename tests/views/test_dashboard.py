@@ -17,6 +17,7 @@ from labkit.trace import Trace
 from labkit.views import dashboard as module
 from labkit.views.dashboard import WORDS, Dashboard, _said, dashboard
 from labkit.views.dashboard_faults import LINE_FAULTS, NODE_FAULTS, Act
+from labkit.views.keyboard import Keyboard
 from labkit.views.trace_lines import last_lines
 
 SECOND_NS = 1_000_000_000
@@ -224,7 +225,7 @@ def test_what_a_verb_returns_is_shown_only_where_it_is_words(lab, board):
 
 def test_what_happened_last_is_twelve_lines_and_at_first_nothing(lab, board):
     def lines(page: str) -> list[str]:
-        (shown,) = re.findall(r'<pre tabindex="0">(.*)</pre>', page, re.DOTALL)
+        (shown,) = re.findall(r'<pre tabindex="0" data-lm-suppress-shortcuts="true">(.*)</pre>', page, re.DOTALL)
         return unescape(shown).splitlines()
 
     assert lines(board.page) == last_lines(lab.trace, 12)
@@ -252,7 +253,9 @@ def test_controls_stand_in_rows_by_what_they_act_on(board):
         ["Line fault", "Make line fault", "Undo line fault"],
         ["Layer of the index", "Corrupt", "Reindex"],
     ]
-    assert board.box.children[7:] == (board.status,)
+    status, keyboard = board.box.children[7:]
+    assert status is board.status
+    assert isinstance(keyboard, Keyboard)
 
 
 def test_what_got_no_answer_is_unknown(lab, board):

@@ -1,7 +1,7 @@
 // Explores a Merkle index level by level: trees, pages, subpages, keys.  The model gives what merkle_explorer.py made.
 //
 // 1. One tab stop: the chosen item of the level.  Arrows, Home and End move in it, Enter goes down, Esc up, n to the
-//    next item that differs, is damaged or is not folded yet.
+//    next item that differs, is damaged or is not folded yet.  Where a level has no item, the board has the focus.
 // 2. What an item is, it says by a sign and in words; colour only repeats it.
 // 3. What was chosen, and what came of it, goes to one live region.
 
@@ -112,8 +112,9 @@ function render({ model, el }) {
     const cells = board.querySelectorAll("[data-at]");
     cells.forEach((cell, number) => cell.setAttribute("tabindex", number === at ? "0" : "-1"));
     chosen[place.length] = at;
-    if (!cells.length || !focus) return;
-    cells[at].focus();
+    if (cells.length) board.removeAttribute("tabindex");
+    else board.setAttribute("tabindex", "0");
+    if (focus) (cells[at] ?? board).focus();
   }
 
   function draw(focus) {
@@ -201,6 +202,8 @@ function render({ model, el }) {
     say(model.get("note"));
   }
 
+  // No key is a command of the notebook around it, which looks for one from the focused element outwards.
+  root.addEventListener("focusin", (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true"));
   board.addEventListener("keydown", onKey);
   model.on("change:page", onPage);
   model.on("change:note", onNote);
