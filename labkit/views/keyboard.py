@@ -10,7 +10,6 @@ from pathlib import Path
 
 import anywidget
 
-
 NO_COMMANDS = 'data-lm-suppress-shortcuts="true"'
 """The attribute of an element in which no key is a command of the notebook."""
 
