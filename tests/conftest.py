@@ -51,6 +51,7 @@ CLOCK_AND_DICE: dict[ModuleType, tuple[str, ...]] = {
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose how many examples properties are tried with, unless --hypothesis-profile has chosen."""
+    os.environ.pop("COLUMNS", None)  # a process of xdist is given 80: what is printed would be wrapped
     if not config.getoption("--hypothesis-profile"):
         settings.load_profile(EVERYDAY if config.getoption("markexpr") == "not slow" else WHOLE)
     gc.disable()

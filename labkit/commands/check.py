@@ -6,6 +6,7 @@ import argparse
 
 from labkit.commands.exit_codes import AS_EXPECTED, refuse, worst
 from labkit.commands.scenario_files import scenario_files, with_names
+from labkit.commands.terminal import say
 
 
 def check(given: argparse.Namespace) -> int:
@@ -23,6 +24,6 @@ def check(given: argparse.Namespace) -> int:
         else:
             count = len(scenario.timeline)
             steps = f"{count} step{'s' if count != 1 else ''}"
-            print(printable(with_names(f"{path}: valid: {scenario.title}, {steps}", path)))
+            say(printable(with_names(f"{path}: valid: {scenario.title}, {steps}", path)))
             codes.append(AS_EXPECTED)
     return worst(codes)

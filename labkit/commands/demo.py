@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from labkit.commands.exit_codes import STOPPED, refuse
 from labkit.commands.own_name import own_name
 from labkit.commands.run import introduce, judged, run_lab, show
+from labkit.commands.terminal import columns
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def demo(given: argparse.Namespace) -> int:
     show("what happened, in lab time:", *explained([str(line) for line in event_log(lab.trace)]))
     show("", "what the clients saw:", *clients_view(lab))
     show("", "which writes were lost:", *lost_writes(lab))
-    show("", verdict, "", "what the rows mean:")
+    show("", verdict.text(columns()), "", "what the rows mean:")
     show(*(f"    {name:<22}  {meaning}" for name, meaning in IN_THE_VERDICT.items()))
     show("", f"the same seed gives the same run: its trace has the digest {lab.trace.digest()[:16]}")
     show("", "try next:", *(f"    {own_name()} {command:<38}  {about}" for command, about in NEXT.items()))
@@ -96,7 +97,12 @@ def explained(lines: list[str]) -> Iterator[str]:
     for line in lines:
         yield line
         for word in [word for word in left if word in line.split() or f"{word}," in line.split()]:
-            yield fill(left.pop(word), 110, initial_indent=" " * 14 + "| ", subsequent_indent=" " * 14 + "| ")
+            yield fill(
+                left.pop(word),
+                min(110, columns() or 110),
+                initial_indent=" " * 14 + "| ",
+                subsequent_indent=" " * 14 + "| ",
+            )
 
 
 def clients_view(lab: Lab) -> Iterator[str]:

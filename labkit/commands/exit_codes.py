@@ -46,6 +46,7 @@ def report_bug(error: Exception, doing: str) -> int:
 
 def _complain(text: str) -> None:
     """Print a text on the stream for errors; a name of a file in it controls no terminal."""
+    from labkit.commands.terminal import columns, fitted
     from labkit.scenario.problems import printable
 
-    print(*map(printable, text.split("\n")), sep="\n", file=sys.stderr)
+    print(fitted("\n".join(map(printable, text.split("\n"))), columns()), file=sys.stderr)

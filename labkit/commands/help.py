@@ -1,21 +1,24 @@
-"""help: shows a reference page or one entry of it."""
+"""help: shows a reference page or one entry of it, as wide as the terminal, by the reader's pager."""
 
 from __future__ import annotations
 
 import argparse
 
 from labkit.commands.exit_codes import AS_EXPECTED, refuse
+from labkit.commands.terminal import columns, prose_columns, say, show_page
 
 
 def help_topic(given: argparse.Namespace) -> int:
     """Show a reference page or one entry of it; the list of pages when no topic is given."""
     from labkit import reference
+    from labkit.reference.reflow import reflow
 
     if given.topic is None:
-        print(*(f"labkit help {topic:<12}  {about}" for topic, about in reference.TOPICS.items()), sep="\n")
+        say(*(f"labkit help {topic:<12}  {about}" for topic, about in reference.TOPICS.items()))
         return AS_EXPECTED
     try:
-        print(reference.entry(given.topic, given.entry) if given.entry else reference.page(given.topic))
+        text = reference.entry(given.topic, given.entry) if given.entry else reference.page(given.topic)
     except reference.UnknownTopic as error:
         return refuse(str(error))
+    show_page(reflow(text, prose_columns()) if columns() else text)
     return AS_EXPECTED

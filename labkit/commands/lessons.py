@@ -10,6 +10,7 @@ from shlex import quote
 from labkit.commands.copies import CannotCopy, copy_files, report_copies
 from labkit.commands.exit_codes import AS_EXPECTED, refuse
 from labkit.commands.own_name import own_name
+from labkit.commands.terminal import say
 
 
 def lessons(given: argparse.Namespace) -> int:
@@ -26,18 +27,18 @@ def lessons(given: argparse.Namespace) -> int:
             written = copy_files(folder, paths, Path(given.copy))
         except CannotCopy as error:
             return refuse(str(error))
-        print(report_copies(written, len(paths), "lesson", given.copy))
+        say(report_copies(written, len(paths), "lesson", given.copy))
         folder = Path(given.copy)
     else:
         for path in paths:
             title, first = _heading(path)
-            print(f"{path.stem}  {title}" if title else path.stem)
+            say(f"{path.stem}  {title}" if title else path.stem)
             if first:
-                print(f"    {first}")
+                say(f"    {first}")
     first_name = paths[0].name if paths else "NAME.ipynb"
-    print(f"\nto open them: {_opening(folder / first_name)}")
+    say(f"\nto open them: {_opening(folder / first_name)}")
     if given.copy is None:
-        print(f"to have copies of your own: {own_name()} lessons --copy FOLDER")
+        say(f"to have copies of your own: {own_name()} lessons --copy FOLDER")
     return AS_EXPECTED
 
 

@@ -11,6 +11,7 @@ from shlex import quote
 
 from labkit.commands.exit_codes import AS_EXPECTED, refuse
 from labkit.commands.own_name import own_name
+from labkit.commands.terminal import say
 from labkit.places import SCENARIO_SUFFIXES, is_scenario
 
 TITLE = '"A title"'
@@ -36,11 +37,11 @@ def new(given: argparse.Namespace) -> int:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return refuse(f"{path}: cannot be written: {reason}")
     name = quote(str(path))
-    print(f"wrote {path}: two clusters, writers, a lost region, and what is expected at the end")
+    say(f"wrote {path}: two clusters, writers, a lost region, and what is expected at the end")
     labkit = own_name()
-    print(f"run it:              {labkit} run {name}")
-    print(f"after each change:   {labkit} check {name}")
-    print(f"its keys, the steps: {labkit} help scenario, {labkit} help verbs")
+    say(f"run it:              {labkit} run {name}")
+    say(f"after each change:   {labkit} check {name}")
+    say(f"its keys, the steps: {labkit} help scenario, {labkit} help verbs")
     return AS_EXPECTED
 
 

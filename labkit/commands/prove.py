@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from labkit.commands.exit_codes import AS_EXPECTED, NOT_AS_EXPECTED, UNKNOWN, refuse
+from labkit.commands.terminal import say
 
 if TYPE_CHECKING:
     from labkit.proof.bounds import Bounds
@@ -147,9 +148,9 @@ def replication(given: argparse.Namespace) -> int:
     network = given.network or "destroying"
     bounds = Bounds(given.writes, given.cuts, given.restarts, given.takeovers, network, given.backlog)
     bug = PLANTED_BUGS[given.planted] if given.planted else SOUND
-    print(f"bounds: {bounds}: {NETWORKS[network].about}")
+    say(f"bounds: {bounds}: {NETWORKS[network].about}")
     if given.planted:
-        print(f"planted: {bug.about}")
+        say(f"planted: {bug.about}")
     began = perf_counter()
     proof = prove(bounds, bug, leads_on=given.leads_on, max_states=given.max_states or MAX_STATES)
     count(proof.found, perf_counter() - began)
@@ -163,14 +164,14 @@ def _written(name: str, proof: Proof, bounds: Bounds) -> int:
 
     text = drill(proof.found.way, bounds, proof.broken)
     if not text:
-        print(f"no scenario file is written: {CANNOT}")
+        say(f"no scenario file is written: {CANNOT}")
         return AS_EXPECTED
     try:
         with open(name, "x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except (OSError, ValueError) as error:
         return refuse(f"{name}: cannot be written: {getattr(error, 'strerror', None) or error}")
-    print(f"wrote {name}: its faults in the order of the way; which messages they meet is the lab's business")
+    say(f"wrote {name}: its faults in the order of the way; which messages they meet is the lab's business")
     return AS_EXPECTED
 
 
@@ -204,7 +205,7 @@ def _small(model: Any, described: Callable[[Any], str], within: tuple[Any, int |
     from labkit.proof.search import MAX_STATES
 
     bounds, max_states = within
-    print(f"bounds: {bounds}")
+    say(f"bounds: {bounds}")
     began = perf_counter()
     proof = prove_small(model, described, max_states or MAX_STATES)
     count(proof.found, perf_counter() - began)
@@ -214,31 +215,31 @@ def _small(model: Any, described: Callable[[Any], str], within: tuple[Any, int |
 def count(found: Found, took_s: float) -> None:
     """Print what a search saw."""
     speed = f"{took_s:.1f} s, {found.states / took_s:,.0f} states/s" if took_s else "no time"
-    print(f"{found.states:,} states, {found.transitions:,} transitions, depth {found.depth} ({speed})")
-    print("compared whole: the chance that two states were taken for one is 0")
-    print("exhausted: " + ("yes" if found.exhausted else "no"))
+    say(f"{found.states:,} states, {found.transitions:,} transitions, depth {found.depth} ({speed})")
+    say("compared whole: the chance that two states were taken for one is 0")
+    say("exhausted: " + ("yes" if found.exhausted else "no"))
 
 
 def _verdict(proof: Proof, shown: str) -> int:
     if proof.broken:
         return broken(proof.broken, proof.way)
     if not proof.found.exhausted:
-        print("unknown: no property was broken up to here, but not all states were visited")
+        say("unknown: no property was broken up to here, but not all states were visited")
         return UNKNOWN
-    print(shown)
+    say(shown)
     if proof.dropped:
-        print(f"{proof.dropped} messages about what was over were dropped; each is ignored in every state")
+        say(f"{proof.dropped} messages about what was over were dropped; each is ignored in every state")
     if proof.leads_on:
-        print("every state leads on, without any further fault, to what is to be reached")
+        say("every state leads on, without any further fault, to what is to be reached")
     return AS_EXPECTED
 
 
 def broken(why: str, way: tuple[str, ...]) -> int:
     """Print which property is broken, and the way there."""
-    print(f"broken: {why}")
+    say(f"broken: {why}")
     if way:
-        print(f"the shortest way, {len(way)} events:")
-        print(*(f"{number:4}. {sentence}" for number, sentence in enumerate(way, 1)), sep="\n")
+        say(f"the shortest way, {len(way)} events:")
+        say(*(f"{number:4}. {sentence}" for number, sentence in enumerate(way, 1)))
     return NOT_AS_EXPECTED
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.commands.exit_codes import AS_EXPECTED, MEANINGS, STOPPED, refuse, report_bug, worst
 from labkit.commands.scenario_files import scenario_files, with_names
+from labkit.commands.terminal import columns, prose_columns, say
 from labkit.commands.why import causes
 from labkit.service.durations import SECOND_NS
 
@@ -46,7 +47,7 @@ def run(given: argparse.Namespace) -> int:
         if played[-1] == STOPPED:
             break
     if len(files.paths) > 1:
-        print(_count(played, len(files.paths)))
+        say(_count(played, len(files.paths)))
     return worst([*codes, *played])
 
 
@@ -80,9 +81,9 @@ def play(path: str, seed: int | None, *, quiet: bool, why: bool = False) -> int:
         return report_bug(error, with_names(path, path))
     run = scenario_of(lab)
     if not quiet:
-        show("what happened, in lab time:", *_log(lab), "", verdict)
+        show("what happened, in lab time:", *_log(lab), "", verdict.text(columns()))
         if run.scenario.lesson:
-            show("", fill(f"lesson: {run.scenario.lesson}", 100))
+            show("", fill(f"lesson: {run.scenario.lesson}", prose_columns()))
         show(f"the same seed gives the same run: its trace has the digest {lab.trace.digest()[:16]}")
     elif verdict.exit_code == AS_EXPECTED or stopped:
         show(with_names(f"{path}: {verdict.summary}", path))
@@ -98,7 +99,7 @@ def show(*texts: object) -> None:
     from labkit.scenario.problems import printable
 
     for text in texts:
-        print(*map(printable, str(text).split("\n")), sep="\n")
+        say(*map(printable, str(text).split("\n")))
 
 
 def introduce(lab: Lab) -> None:
@@ -108,7 +109,7 @@ def introduce(lab: Lab) -> None:
     scenario = scenario_of(lab).scenario
     show(scenario.title, "=" * len(scenario.title))
     if scenario.about:
-        show(fill(scenario.about, 100))
+        show(fill(scenario.about, prose_columns()))
     print(flush=True)
 
 

@@ -10,6 +10,7 @@ from labkit.commands.copies import CannotCopy, copy_files, report_copies
 from labkit.commands.exit_codes import AS_EXPECTED, refuse
 from labkit.commands.own_name import own_name
 from labkit.commands.scenario_files import scenario_files
+from labkit.commands.terminal import say
 
 
 def scenarios(given: argparse.Namespace) -> int:
@@ -27,16 +28,16 @@ def scenarios(given: argparse.Namespace) -> int:
             written = copy_files(folder, paths, Path(given.copy))
         except CannotCopy as error:
             return refuse(str(error))
-        print(report_copies(written, len(paths), "scenario", given.copy))
-        print(f"to run them: {own_name()} run {quote(given.copy)}")
+        say(report_copies(written, len(paths), "scenario", given.copy))
+        say(f"to run them: {own_name()} run {quote(given.copy)}")
         return AS_EXPECTED
     names = {path: str(path.relative_to(folder)).removesuffix(".lab.yaml") for path in paths}
     width = max(map(len, names.values()), default=0)
     for number, path in enumerate(paths):
         if number and path.parent != paths[number - 1].parent:
-            print()
-        print(f"{names[path]:<{width}}  {load(path).title}")
+            say("")
+        say(f"{names[path]:<{width}}  {load(path).title}")
     example = quote(names[paths[0]]) if paths else "FILE"
     name = own_name()
-    print(f"\nto run one: {name} run {example}\nto have copies of your own: {name} scenarios --copy FOLDER")
+    say(f"\nto run one: {name} run {example}\nto have copies of your own: {name} scenarios --copy FOLDER")
     return AS_EXPECTED

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.commands.exit_codes import refuse
 from labkit.commands.own_name import own_name
 from labkit.commands.serve_options import PORT, add_arguments, judge_together, read_config
+from labkit.commands.terminal import say
 
 if TYPE_CHECKING:
     from labkit.doors.cloud_door import CloudDoor
@@ -144,14 +145,14 @@ def _announce(
     if given.json:
         print(json.dumps(said), flush=True)
         return
-    print(BANNER.format(url=door.url, where=where), end="")
+    say(BANNER.format(url=door.url, where=where), end="")
     if given.allow_remote:
-        print("Every machine that reaches this one can talk to it.")
-    print(TO_USE.format(**said), end="")
+        say("Every machine that reaches this one can talk to it.")
+    say(TO_USE.format(**said), end="")
     if tls:
-        print(f"    export VAULT_CACERT={tls.authority}")
+        say(f"    export VAULT_CACERT={tls.authority}")
     if door.control is not None:
-        print(f"\ncontrol at {door.url}/control/ with the header\n    X-Labkit-Key: {door.control.guard.key}")
-    print(f"\na token of a machine of the simulated cloud:\n    {own_name()} token --vm web-1 --url {cloud.url}")
-    print("\nkey shares, three of which unseal it:", *vault.unseal_keys, sep="\n    ")
-    print("\nCtrl-C stops it.", flush=True)
+        say(f"\ncontrol at {door.url}/control/ with the header\n    X-Labkit-Key: {door.control.guard.key}")
+    say(f"\na token of a machine of the simulated cloud:\n    {own_name()} token --vm web-1 --url {cloud.url}")
+    say("\nkey shares, three of which unseal it:", *vault.unseal_keys, sep="\n    ")
+    say("\nCtrl-C stops it.", flush=True)

@@ -15,6 +15,7 @@ from labkit.commands.exit_codes import refuse, report_bug
 from labkit.commands.own_name import own_name
 from labkit.commands.scenario_files import scenario_file
 from labkit.commands.serve_options import NOW
+from labkit.commands.terminal import say
 
 if TYPE_CHECKING:
     from labkit.doors.served_lab import ServedLab
@@ -82,20 +83,20 @@ def announce(door: ServedLab, given: argparse.Namespace, tls: TlsFiles | None) -
         print(json.dumps({**said, "clusters": clusters, "page": door.page, "control": control}), flush=True)
         return
     title = door.lab.scenario.title if door.lab.scenario is not None else given.lab
-    print(BANNER.format(title=title))
+    say(BANNER.format(title=title))
     for name, row in clusters.items():
-        print(f"    {name}: {row['url']} with root token {row['root_token']}")
+        say(f"    {name}: {row['url']} with root token {row['root_token']}")
     if door.cloud_url:
-        print(MACHINE_TOKEN.format(name=own_name(), url=door.cloud_url))
+        say(MACHINE_TOKEN.format(name=own_name(), url=door.cloud_url))
     if tls:
-        print(f"\n    export VAULT_CACERT={tls.authority}")
+        say(f"\n    export VAULT_CACERT={tls.authority}")
     speed: float = 1 if given.speed is None else given.speed
     passes = f"Its time passes {speed:g} times as fast as yours" if speed else "Its time passes for requests only"
     begins = "" if given.start == NOW or not speed else ", from the first request or page on; it stands until then"
-    print()
-    print(PREDICTABLE.format(seed=door.lab.seed, time=f"{passes}{begins}."), end="")
-    print(f"\na page that shows it{' and has its verbs' if control else ''}, for this machine only, opened once:")
-    print(f"    {door.page}")
+    say("")
+    say(PREDICTABLE.format(seed=door.lab.seed, time=f"{passes}{begins}."), end="")
+    say(f"\na page that shows it{' and has its verbs' if control else ''}, for this machine only, opened once:")
+    say(f"    {door.page}")
     if control:
-        print(f"control at {control['url']}/ with the header\n    X-Labkit-Key: {control['key']}")
-    print("\nCtrl-C stops it.", flush=True)
+        say(f"control at {control['url']}/ with the header\n    X-Labkit-Key: {control['key']}")
+    say("\nCtrl-C stops it.", flush=True)

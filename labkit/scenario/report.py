@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 MAX_FAILURES = 3
 MAX_EVENTS = 5
-MAX_CELL_CHARACTERS = 56
+MAX_CELL_CHARACTERS, MIN_CELL_CHARACTERS = 56, 8
+GAP = "  "
 HEADINGS = ("", "expected", "measured", "verdict")
 
 
@@ -50,22 +51,24 @@ def _failure(scenario: Scenario, row: VerdictRow) -> list[str]:
     return [text, *(excerpt(scenario.lines, position) if position else ())]
 
 
-def table(rows: Sequence[VerdictRow], summary: str) -> str:
-    """Return a verdict's rows as a table in plain text, with its summary below."""
-    return "\n".join([*_columns(rows), "", summary])
+def table(rows: Sequence[VerdictRow], summary: str, columns: int = 0) -> str:
+    """Return a verdict's rows as a table in plain text, with its summary below; 0 columns: as wide as it is."""
+    return "\n".join([*_columns(rows, columns), "", summary])
 
 
-def _columns(rows: Sequence[VerdictRow]) -> list[str]:
+def _columns(rows: Sequence[VerdictRow], columns: int) -> list[str]:
     """Lay rows out in columns; a long cell continues on the line below."""
     cells = [HEADINGS, *(row[:4] for row in rows)]
     widths = [min(MAX_CELL_CHARACTERS, max(len(row[place]) for row in cells)) for place in range(4)]
+    while columns and sum(widths) + len(GAP) * 3 > columns and max(widths) > MIN_CELL_CHARACTERS:
+        widths[widths.index(max(widths))] -= 1
     lines = []
     for row in cells:
         columns = [wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
         for number in range(max(map(len, columns))):
             parts = (column[number] if number < len(column) else "" for column in columns)
-            lines.append("  ".join(f"{part:<{width}}" for part, width in zip(parts, widths, strict=True)).rstrip())
-    rule = "  ".join("-" * width for width in widths)
+            lines.append(GAP.join(f"{part:<{width}}" for part, width in zip(parts, widths, strict=True)).rstrip())
+    rule = GAP.join("-" * width for width in widths)
     return [lines[0], rule, *lines[1:]]
 
 

@@ -59,6 +59,10 @@ class Verdict:
         """Return what a reader needs of a run that was not as expected."""
         return report(scenario, self.seed, self.summary, self.failures(), trace)
 
+    def text(self, columns: int) -> str:
+        """Return the table in plain text, no wider than so many columns."""
+        return table(self.rows, self.summary, columns)
+
     def __str__(self) -> str:
         return table(self.rows, self.summary)
 
