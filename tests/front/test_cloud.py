@@ -9,6 +9,7 @@ import pytest
 from labkit import Cloud as FrontDoorCloud
 from labkit import Lab, Vault
 from labkit.front.cloud import Cloud
+from labkit.seeded import START_NS, SeededEntropy, start
 from labkit.service.cloud_environments import ENVIRONMENTS
 from tests.cloud.conftest import MovedClock
 
@@ -83,3 +84,10 @@ def test_a_vault_beside_a_lab_s_cloud_leaves_it_its_clock() -> None:
     vault.advance("2h")
 
     assert cloud.parts.now() == before
+
+
+def test_one_that_was_not_made_by_hand_keeps_its_clock() -> None:
+    filled = Cloud.filled(start, SeededEntropy(3, "cloud"))
+    filled.follow(lambda: 5)
+
+    assert filled.parts.now() == START_NS

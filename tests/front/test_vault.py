@@ -683,3 +683,11 @@ def test_what_names_no_file_and_what_is_no_setting_open_none(tmp_path) -> None:
     with pytest.raises(ValueError, match="edition: expected"):
         Vault.open(str(tmp_path / "lab.db"), edition="oss")
     assert not [*tmp_path.iterdir()]
+
+
+def test_shares_that_are_given_to_it_open_it(service) -> None:
+    service.put("sys/seal")
+    service.unseal_with(service.unseal_keys[:2])
+    assert service.sealed
+    service.unseal_with(service.unseal_keys[2:3])
+    assert not service.sealed
