@@ -13,7 +13,7 @@ import pytest
 import requests
 
 from labkit import Lab, Vault
-from labkit.doors.asgi import FAILED, SILENT, TOO_LONG, App, is_long
+from labkit.doors.asgi import FAILED, SILENT, TOO_LONG, App, is_long, target_of
 from labkit.service.limits import MAX_UNJUDGED_BYTES
 
 
@@ -288,3 +288,19 @@ def test_another_service_answers_once_the_application_leads_to_it(vault: Vault) 
     assert answered(app, scope("GET", "/v1/sys/mounts", {"x-vault-token": other.root_token}))[0] == 200
     assert answered(app, scope("PUT", "/v1/sys/mounts"), b"x" * 11)[0] == 413, "the limit stays"
     assert len(vault.calls) == 0
+
+
+def test_a_target_is_path_and_query_as_they_were_sent(vault: Vault) -> None:
+    assert target_of(scope("GET", "/v1/a%2Fb", query="b=%2F&c")) == ("/v1/a%2Fb", "/v1/a%2Fb?b=%2F&c")
+    assert target_of(scope("GET", "/v1/a")) == ("/v1/a", "/v1/a")
+    asked = scope("GET", "/v1/sys/health", query="standbyok=true&activecode=299")
+    assert answered(App(vault), asked)[0] == 299
+
+
+def test_a_client_that_waits_to_send_a_body_of_the_limit_is_read(vault: Vault) -> None:
+    content = b'{"data": {"a": 1}}'
+    token = {"x-vault-token": vault.root_token, "expect": "100-continue"}
+    asked = scope("POST", "/v1/secret/data/app", {**token, "content-length": str(len(content))})
+
+    assert answered(App(vault, max_request_bytes=len(content)), asked, content)[0] == 200
+    assert answered(App(vault, max_request_bytes=len(content) - 1), asked, content)[0] == 413
