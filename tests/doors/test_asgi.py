@@ -14,7 +14,10 @@ import requests
 
 from labkit import Lab, Vault
 from labkit.doors.asgi import FAILED, SILENT, TOO_LONG, App, is_long, target_of
+from labkit.doors.cloud_door import CloudApp
+from labkit.doors.server_thread import DoorSettings
 from labkit.service.limits import MAX_UNJUDGED_BYTES
+from labkit.service.message import respond
 
 
 def scope(method: str, path: str, headers: dict[str, str] | None = None, query: str = "") -> dict[str, Any]:
@@ -304,3 +307,9 @@ def test_a_client_that_waits_to_send_a_body_of_the_limit_is_read(vault: Vault) -
 
     assert answered(App(vault, max_request_bytes=len(content)), asked, content)[0] == 200
     assert answered(App(vault, max_request_bytes=len(content) - 1), asked, content)[0] == 413
+
+
+def test_what_judges_no_origins_by_itself_takes_none() -> None:
+    app = CloudApp(lambda *asked, **named: respond(204), DoorSettings())
+
+    assert not app._has_cors(0)

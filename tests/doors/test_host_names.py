@@ -117,3 +117,13 @@ def test_a_name_that_was_given_and_a_world_without_a_seed() -> None:
         assert status(url, "/v1/sys/health", Host="evil.example")[0] == 403
     with ServedDoor(Lab.pair(seed=7)["paris"]) as url:
         assert status(url, "/v1/sys/health", Host="evil.example")[0] == 403
+
+
+def test_a_spelling_that_was_let_in_is_known_and_one_that_was_not_is_judged_again() -> None:
+    names = HostNames(["Drill.example"])
+    for host, known in (("localhost:1", True), ("drill.example", True), ("evil.example", False)):
+        assert names.admit({"host": host}) == known
+        assert (host in names._known) == known
+    assert names.admit({"host": "localhost:1", "origin": "http://evil.example"}) is False
+    assert names.admit({"host": "localhost:1", "origin": "http://evil.example"}, lambda: True) is True
+    assert repr(names) == "HostNames(loopback, drill.example)"

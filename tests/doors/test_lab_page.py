@@ -50,6 +50,7 @@ def test_the_state_is_that_of_the_map_with_what_happened_last_and_what_is_broken
     assert (state["now"], state["speed"], state["scenario"]) == ("1s", 2, None)
     assert state["broken"][0]["name"] == "never"
     assert any("crash" in line for line in state["last"])
+    assert "at_ns" not in state, "the clock says it"
     assert lab.trace.digest() == before
 
 

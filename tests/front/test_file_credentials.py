@@ -191,3 +191,9 @@ def test_as_many_shares_are_given_as_open_it(path, monkeypatch):
     given.clear()
     Vault.open(path).close()
     assert len(given) == 2
+
+
+def test_three_of_five_shares_open_a_file_s_vault(path):
+    with closing(Vault.open(path)) as vault:
+        shown = vault.get("sys/seal-status").body or {}
+        assert (shown["n"], shown["t"], len(vault.unseal_keys)) == (5, 3, 5)

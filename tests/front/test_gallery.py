@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
+
+from labkit.front import gallery
 from labkit.front.gallery import FOLDER, keep
 
 
@@ -13,3 +17,12 @@ def test_the_pictures_are_current(tmp_path):
     for name in names:
         drawn, kept = ((folder / name).read_text(encoding="utf-8") for folder in (tmp_path, FOLDER))
         assert drawn == kept, f"{name}: run python -m labkit.front.gallery"
+
+
+def test_as_a_program_it_writes_them_where_they_are_kept_and_nothing_as_a_module(monkeypatch):
+    written = {}
+    monkeypatch.setattr(Path, "write_text", lambda path, text, encoding: written.update({path.name: path.parent}))
+    runpy.run_path(gallery.__file__, run_name="labkit.front.gallery")
+    assert written == {}
+    runpy.run_path(gallery.__file__, run_name="__main__")
+    assert written == {path.name: FOLDER for path in FOLDER.glob("*.svg")}

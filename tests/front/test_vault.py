@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from labkit import Vault
 from labkit.front.keystore import KeyStore
 from labkit.front.outside_lab import no_outside
 from labkit.seeded import START_NS, SeededEntropy
+from labkit.service.errors import ServiceError
 from labkit.service.key_store_address import KEY_STORE_ADDRESS
 from labkit.service.message import Fetch, Request
 from labkit.vault.core import Environment, Settings
@@ -691,3 +693,58 @@ def test_shares_that_are_given_to_it_open_it(service) -> None:
     assert service.sealed
     service.unseal_with(service.unseal_keys[2:3])
     assert not service.sealed
+
+
+class Closed:
+    """A lock that lets nobody in, and says so at once."""
+
+    def __enter__(self) -> None:
+        raise AssertionError("a forked process waits for no thread")
+
+    def __exit__(self, *raised: object) -> None: ...
+
+    def acquire(self, blocking: bool = True) -> bool:
+        raise AssertionError("a forked process waits for no thread")
+
+
+def test_a_process_that_was_forked_is_refused_at_every_entrance(service) -> None:
+    headers = {TOKEN: service.root_token}
+    service.environment = service.environment._replace(is_forked=lambda: True)
+    service._lock = Closed()
+    for answer in (
+        service.request("GET", "/v1/sys/mounts", None, headers),
+        service.try_request("GET", "/v1/sys/mounts", None, headers, remote_address="127.0.0.1"),
+        service.status(Request("GET", "/v1/sys/health", {})),
+    ):
+        assert not answer.ok
+        assert "before this process was forked" in answer.errors[0]
+    for entrance in (
+        lambda: service.cloud,
+        lambda: service.keystore,
+        service.serve,
+        service.tick,
+        service.next_due,
+        service.reload_keyring,
+        lambda: service.advance("1s"),
+        lambda: service.fail_next(500),
+        lambda: service.use_files(Files()),
+        lambda: service.unseal_with(service.unseal_keys),
+        lambda: service.judge_large(Request("POST", "/v1/secret/data/a", headers)),
+    ):
+        with pytest.raises(ServiceError, match="before this process was forked"):
+            entrance()
+    service.close()
+    assert (service._failures, len(service.calls)) == ([], 0)
+
+
+def test_who_does_not_wait_is_answered_unless_another_thread_is_let_in(service) -> None:
+    def tried() -> Any:
+        return service.try_request("GET", "/v1/sys/health", None, {}, remote_address="127.0.0.1")
+
+    assert tried().status == 200
+    with service._lock:
+        other = ThreadPoolExecutor(1)
+        assert other.submit(tried).result() is None
+        assert tried().status == 200, "the thread that is in is let in again"
+    assert other.submit(tried).result().status == 200
+    other.shutdown()

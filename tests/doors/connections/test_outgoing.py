@@ -121,3 +121,16 @@ def test_a_server_keeps_few_answers_that_nobody_reads(vault: Vault, url: str) ->
         received += len(newest.recv(1 << 20))
     for line in lines:
         line.close()
+
+
+def test_a_connection_that_has_no_end_of_its_own_side_is_ended_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Slow, "can_write_eof", lambda self: False)
+    wire = Slow(5)
+    end = Outgoing(wire, Timers())  # type: ignore[arg-type]  # as far as it is used
+    end.close()
+
+    assert (wire.halves, wire.closed, end.is_closing()) == (0, True, True)
+    assert repr(end) == "Outgoing(5 bytes unread)"
+    unread = UnreadAnswers()
+    unread.add(end)
+    assert repr(unread) == "UnreadAnswers(1 connections)"
