@@ -64,9 +64,9 @@ def _columns(rows: Sequence[VerdictRow], columns: int) -> list[str]:
         widths[widths.index(max(widths))] -= 1
     lines = []
     for row in cells:
-        columns = [wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
-        for number in range(max(map(len, columns))):
-            parts = (column[number] if number < len(column) else "" for column in columns)
+        wrapped = [wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
+        for number in range(max(map(len, wrapped))):
+            parts = (column[number] if number < len(column) else "" for column in wrapped)
             lines.append(GAP.join(f"{part:<{width}}" for part, width in zip(parts, widths, strict=True)).rstrip())
     rule = GAP.join("-" * width for width in widths)
     return [lines[0], rule, *lines[1:]]

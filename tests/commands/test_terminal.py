@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from labkit.cli import main
-from labkit.commands import terminal
 from labkit.commands.terminal import columns, fitted, prose_columns, show_page
 
 BAD = Path(__file__).parents[1] / "scenario" / "bad"
@@ -88,8 +87,8 @@ def test_a_page_is_shown_by_the_pager_on_a_terminal_only(
     show_page("a page")
     assert (capsys.readouterr().out, paged) == ("a page\n", [])
     stream: Any = Terminal()
-    monkeypatch.setattr(terminal.sys, "stdin", stream)
-    monkeypatch.setattr(terminal.sys, "stdout", stream)
+    monkeypatch.setattr("sys.stdin", stream)
+    monkeypatch.setattr("sys.stdout", stream)
     show_page("a page")
 
     assert (paged, os.environ["LESS"], stream.getvalue()) == (["a page\n"], "-FRX", "")
