@@ -31,6 +31,10 @@ SWITCHES = (
 
 START = """
 import fcntl, os, sys
+
+import pytest
+
+import pytest
 kept = [fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3]]
 for number, place in zip(kept, (3, 4)):  # the two that the browser reads and writes
     os.dup2(number, place)
@@ -178,3 +182,7 @@ class Browser:
         """The addresses that were requested since the page was opened."""
         sent = [event for event in self.events if event.get("method") == "Network.requestWillBeSent"]
         return [event["params"]["request"]["url"] for event in sent]
+
+
+BROWSER = installed()
+in_a_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome here; LABKIT_BROWSER names one")

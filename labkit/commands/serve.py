@@ -23,7 +23,7 @@ from labkit.commands.terminal import say
 if TYPE_CHECKING:
     from labkit.doors.cloud_door import CloudDoor
     from labkit.doors.real_files import RealFiles
-    from labkit.doors.server import ServedDoor
+    from labkit.doors.served_door import ServedDoor
     from labkit.doors.server_thread import TlsFiles
     from labkit.front.vault import Vault
     from labkit.service.message import Response
@@ -62,7 +62,7 @@ def serve(given: argparse.Namespace) -> int:
 def _serve_vault(given: argparse.Namespace, tls: TlsFiles | None) -> int:
     from labkit.commands import serving
     from labkit.doors.cloud_door import CloudDoor
-    from labkit.doors.server import ServedDoor
+    from labkit.doors.served_door import ServedDoor
     from labkit.doors.server_thread import NoServer
     from labkit.vault.storage import StoreError
 

@@ -49,7 +49,7 @@ def tls_files(folder: Path) -> TlsFiles:
     return TlsFiles(str(paths[CERTIFICATE_FILE]), str(paths[KEY_FILE]), str(paths[AUTHORITY_FILE]))
 
 
-class Stop(threading.Event):
+class ServerStop(threading.Event):
     """Set once the process is asked to stop; ``exit_code`` is what it then ends with."""
 
     exit_code = AS_EXPECTED
@@ -61,9 +61,9 @@ class Stop(threading.Event):
 
 
 @contextmanager
-def until_stopped(reopen: Callable[[], None] | None = None) -> Iterator[Stop]:
+def until_stopped(reopen: Callable[[], None] | None = None) -> Iterator[ServerStop]:
     """Let signals ask the process to stop, and SIGHUP to open its files again where it has any."""
-    stop = Stop()
+    stop = ServerStop()
     asked: dict[int, Callable[[], None]] = {signal.SIGINT: stop.interrupt, signal.SIGTERM: stop.set}
     if reopen is not None and hasattr(signal, "SIGHUP"):
         asked[signal.SIGHUP] = reopen

@@ -26,7 +26,7 @@ MEASURED = ("lost", "rpo", "rto")
 if TYPE_CHECKING:
     from os import PathLike
 
-    from labkit.doors.server import ServedDoor
+    from labkit.doors.served_door import ServedDoor
     from labkit.front.lab import Lab
     from labkit.front.vault import Vault
 
@@ -63,7 +63,7 @@ def labkit_server(labkit_vault: Vault, _labkit_door: ServedDoor) -> str:
 @pytest.fixture(scope="session")
 def _labkit_door(labkit_seed: int) -> Iterator[ServedDoor]:
     """One port for all tests; each puts a vault of its own behind it."""
-    from labkit.doors.server import ServedDoor
+    from labkit.doors.served_door import ServedDoor
     from labkit.front.vault import Vault
 
     door = ServedDoor(Vault.dev(seed=labkit_seed))

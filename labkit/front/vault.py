@@ -29,7 +29,7 @@ from labkit.vault.vault_node import VaultNode
 if TYPE_CHECKING:
     from labkit.cloud.cloud_service import CloudService
     from labkit.cloud.key_store_service import KeyStoreService
-    from labkit.doors.server import ServedDoor
+    from labkit.doors.served_door import ServedDoor
     from labkit.front.cloud import Cloud
     from labkit.front.cloud_link import CloudLink
 
@@ -189,7 +189,7 @@ class Vault(VaultNode, ShortForms):
 
         With ``control`` it has the control interface too, for whoever has its key.
         """
-        from labkit.doors.server import ServedDoor
+        from labkit.doors.served_door import ServedDoor
         from labkit.doors.server_thread import DoorSettings
 
         self._refuse_forked()

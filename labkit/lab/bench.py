@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
-from labkit.lab import build, causes
+from labkit.lab import build
 from labkit.lab.bookkeeping import Bookkeeping
 from labkit.lab.causes.explanation import Explanation
+from labkit.lab.causes.why import why
 from labkit.lab.checkpoints import MAX_CHECKPOINTS, Checkpoint
 from labkit.lab.cluster import Cluster, ClusterDriver
 from labkit.lab.differences import Differences, differences
@@ -226,7 +227,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         ``rto()`` of ``ledger``, or text that picks the last: a broken rule's name; ``unknown``, ``refused``, ``lost``,
         ``promotion``, ``recovery``; or a cluster, node or client with what became of it: ``tokyo: merkle-diff``.
         """
-        return causes.why(self.queries, self.invariants, event)
+        return why(self.queries, self.invariants, event)
 
     def snapshot(self) -> Snapshot:
         """Return everything that the lab is made of at this instant."""

@@ -21,9 +21,9 @@ from labkit.lab.records.loss_and_outage import RecoveryLedger
 from labkit.lab.wire.host_services import HostServices
 from labkit.seeded import DrawnOnce, SeededEntropy
 from labkit.sim.clock import Clock
-from labkit.sim.faults import Faults
 from labkit.sim.latency import Latency
 from labkit.sim.network import Network
+from labkit.sim.network_faults import Faults
 from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Link, Topology
 from labkit.trace import Trace

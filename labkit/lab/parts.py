@@ -22,8 +22,8 @@ from labkit.lab.wire.host_services import HostServices
 from labkit.lab.wire.turns import Turns
 from labkit.seeded import DrawnOnce
 from labkit.sim.clock import Clock
-from labkit.sim.faults import Faults
 from labkit.sim.network import Network
+from labkit.sim.network_faults import Faults
 from labkit.sim.random_streams import RandomStreams
 from labkit.trace import Trace
 from labkit.vault.files import Files

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from labkit.proof.bounds import Bounds
 from labkit.proof.primary import Answers
-from labkit.vault.replication import serving
+from labkit.vault.replication import serving_secondaries
 from labkit.vault.replication.events import Event, Pushed, Replace, ReplyArrived
-from labkit.vault.replication.serving import QUESTIONS
+from labkit.vault.replication.serving_secondaries import QUESTIONS
 from labkit.vault.replication.state import State, Step
 from labkit.vault.replication.sync import on
 from labkit.vault.replication.tree.journal import Journal
@@ -79,12 +79,12 @@ def _stale_push(state: State, event: Event) -> Step:
 
 
 def _from_newest(journal: Journal, question: Mapping[str, Any]) -> dict[str, Any]:
-    answer = serving.guard_hash(journal, question)
+    answer = serving_secondaries.guard_hash(journal, question)
     return {**answer, "index": journal.last} if answer["found"] else answer
 
 
 def _fetch_newest(journal: Journal, question: Mapping[str, Any]) -> dict[str, Any]:
-    return serving.fetch_keys(journal, {**question, "generation": journal.last})
+    return serving_secondaries.fetch_keys(journal, {**question, "generation": journal.last})
 
 
 SOUND = PlantedBug("none: the shipped code")

@@ -24,7 +24,7 @@ from labkit.proof.parcels import (
     parcel,
     renamed_serial,
 )
-from labkit.vault.replication.serving import QUESTIONS, Here, SecondaryStream, echo, opened, push, shipment
+from labkit.vault.replication.serving_secondaries import QUESTIONS, Here, SecondaryStream, echo, opened, push, shipment
 from labkit.vault.replication.tree.journal import WAL_KEY, Journal
 from labkit.vault.storage.memory import MemoryStorage
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit.lab.wire.messages import HEADER_BYTES
-from labkit.vault.replication import serving, sync
+from labkit.vault.replication import serving_secondaries, sync
 from labkit.vault.replication.events import Moment
 from labkit.vault.replication.state import State
 from labkit.vault.replication.tree.journal import Journal
@@ -56,8 +56,8 @@ def compare(primary: Journal, secondary: Journal) -> tuple[list[Trip], list[str]
         question = sync.ask(effect, secondary.tree)
         if effect.rpc == "fetch_keys":
             return trips, list(question["keys"])
-        answer: dict[str, Any] = serving.QUESTIONS[effect.rpc](primary, question)
-        trips.append(Trip(effect.rpc, serving.size_bytes(question), serving.size_bytes(answer)))
+        answer: dict[str, Any] = serving_secondaries.QUESTIONS[effect.rpc](primary, question)
+        trips.append(Trip(effect.rpc, serving_secondaries.size_bytes(question), serving_secondaries.size_bytes(answer)))
         if effect.rpc == "guard_hash":
             answer |= {"cluster_addrs": ["a"], "term": 1}
         heard = sync.heard(effect.rpc, answer, secondary.tree)

@@ -18,7 +18,7 @@ from labkit import Lab, Vault
 from labkit.doors import httpx as httpx_door
 from labkit.doors import hvac as hvac_door
 from labkit.doors import requests as requests_door
-from labkit.doors.server import ServedDoor
+from labkit.doors.served_door import ServedDoor
 from labkit.lab.plan.blueprint import pair
 from labkit.lab.snapshot import Snapshot
 

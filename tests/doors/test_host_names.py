@@ -11,7 +11,7 @@ import pytest
 
 from labkit import Lab, Vault
 from labkit.doors.host_names import OPTION, HostNames, judged_name
-from labkit.doors.server import ServedDoor
+from labkit.doors.served_door import ServedDoor
 from labkit.doors.server_thread import DoorSettings
 
 OWN = (

@@ -12,13 +12,10 @@ import requests
 
 from labkit import Lab, Vault
 from labkit.doors.page import FILES, FOLDER, POLICY, page_file
+from labkit.doors.served_door import ServedDoor
 from labkit.doors.served_lab import ServedLab
-from labkit.doors.server import ServedDoor
 from labkit.doors.server_thread import DoorSettings
-from tests.browser import Browser, installed
-
-BROWSER = installed()
-in_a_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome here; LABKIT_BROWSER names one")
+from tests.browser import BROWSER, Browser, in_a_browser, installed
 
 STATUS = "document.querySelector('#status').textContent"
 FOCUSED = "(e => `${e.tagName} ${e.textContent.trim().slice(0, 20)}`)(document.activeElement)"

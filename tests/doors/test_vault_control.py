@@ -10,7 +10,7 @@ import requests
 
 from labkit import Lab, Vault
 from labkit.doors.control import ControlRequest
-from labkit.doors.server import ServedDoor
+from labkit.doors.served_door import ServedDoor
 from labkit.doors.server_thread import DoorSettings
 from labkit.doors.vault_control import VaultControl, newest
 from tests.doors.conftest import done

@@ -25,6 +25,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "labkit.scenario": frozenset({"yaml", "pydantic"}),
     "labkit.views": frozenset({"ipywidgets", "IPython"}),
     "labkit.views.merkle": frozenset({"pandas", "IPython"}),
+    "labkit.views.keyboard": frozenset({"anywidget"}),
     "labkit.views.merkle_explorer": frozenset({"anywidget", "traitlets"}),
     "labkit.views.charts.measure": frozenset({"pandas"}),
     "labkit.reference": frozenset({"pydantic"}),

@@ -8,7 +8,7 @@ import pytest
 
 from labkit.proof.parcels import ANNOUNCEMENT, ANSWER, LIFE, NOW, OLD, PUSH, QUESTION, REFUSAL, Parcel, Roles, parcel
 from labkit.proof.primary import SHARED, TOKEN, Primary, PrimarySide, contents_at, renamed_primary
-from labkit.vault.replication.serving import SecondaryStream
+from labkit.vault.replication.serving_secondaries import SecondaryStream
 
 STREAMING = Primary(known=True, connected=True, stream=SecondaryStream(NOW, 0))
 

@@ -10,7 +10,7 @@ from labkit.proof.parcels import ANSWER, NOW, OLD, PUSH, QUESTION, parcel
 from labkit.proof.primary import SHARED, Primary, PrimarySide
 from labkit.proof.secondary import STRAY, Secondary, SecondarySide, Stored
 from labkit.proof.steps import DELIVERED, WROTE, Numbers, Occurrence, Steps
-from labkit.vault.replication.serving import SecondaryStream
+from labkit.vault.replication.serving_secondaries import SecondaryStream
 from labkit.vault.replication.state import State
 from labkit.vault.replication.sync import on
 

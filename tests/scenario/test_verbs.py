@@ -16,7 +16,7 @@ from labkit.lab.operations.runbooks import RUNBOOKS
 from labkit.scenario.value_types import DeclaredNames
 from labkit.scenario.verb import FAULT, RUNBOOK, STORY
 from labkit.scenario.verbs import VERBS, cross_field_errors, model_of
-from labkit.sim.faults import Faults
+from labkit.sim.network_faults import Faults
 from labkit.vault.replication.tree import merkle
 
 NAMES = DeclaredNames(

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from labkit.sim.clock import Clock, Item
-from labkit.sim.faults import Faults
 from labkit.sim.latency import Latency
 from labkit.sim.network import Network
+from labkit.sim.network_faults import Faults
 from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Link, Topology
 from labkit.trace import Trace

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab, Vault
 from labkit.doors.http_exchange import HttpExchange
-from labkit.doors.server import ServedDoor
+from labkit.doors.served_door import ServedDoor
 from labkit.service.errors import ServiceError
 from labkit.service.message import Request, Response
 from labkit.vault.files import Files

@@ -18,7 +18,7 @@ from labkit.vault.policies import (
     why_not_deleted,
     why_not_written,
 )
-from labkit.vault.policies.reader import parse_policy
+from labkit.vault.policies.policy_text import parse_policy
 
 EVERYTHING = {
     "create": CREATE,

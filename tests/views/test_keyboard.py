@@ -13,10 +13,7 @@ import pytest
 from labkit import Lab
 from labkit.views.keyboard import Keyboard
 from labkit.views.merkle_explorer import STATIC
-from tests.browser import Browser, installed
-
-BROWSER = installed()
-in_a_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome here; LABKIT_BROWSER names one")
+from tests.browser import BROWSER, Browser, in_a_browser
 
 KEYS = (*string.ascii_letters, *string.digits, *"#/.-=", "Escape", "Enter", " ", "ArrowUp", "ArrowDown", "ArrowLeft")
 MOVES = (*("Enter",) * 4, "Escape", "n", "ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", " ", "d")

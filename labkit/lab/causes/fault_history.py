@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any
 
 from labkit.lab.fault_table import CUT, DUPLICATE, FAULTS, LOSE, NAMED, SLOW
-from labkit.sim.faults import FLAPPING
+from labkit.sim.network_faults import FLAPPING
 from labkit.sim.topology import NoRouteError, Pair, Topology
 
 NO_CHANGE = "no change"

@@ -15,8 +15,8 @@ from labkit.lab.causes.explanation import BEGINNING, FAULT, NOT_RECORDED, OPERAT
 from labkit.lab.causes.recorded_run import RecordedRun
 from labkit.lab.fault_table import CUT, LOSE, NAMED, SLOW
 from labkit.service.durations import SECOND_NS
-from labkit.sim.faults import FLAPPING
 from labkit.sim.network import Message
+from labkit.sim.network_faults import FLAPPING
 
 FETCHES = ("request", "bootstrap_request")
 CLOUD_CALL_FAILED = "cloud call failed"

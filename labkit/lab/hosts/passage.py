@@ -23,7 +23,7 @@ from labkit.lab.wire.messages import (
     ReplicationRefusal,
     StreamPush,
 )
-from labkit.vault.replication.serving import push_bytes, size_bytes
+from labkit.vault.replication.serving_secondaries import push_bytes, size_bytes
 from labkit.vault.replication.trust import root_key_transfer
 
 INWARD = (ReplicationQuestion, BootstrapRequest)

@@ -18,7 +18,7 @@ from labkit.lab.wire.reports import CONNECTION_REFUSED
 from labkit.service.errors import NOT_ACTIVE
 from labkit.service.message import Response
 from labkit.vault.core import Core
-from labkit.vault.replication.serving import size_bytes
+from labkit.vault.replication.serving_secondaries import size_bytes
 from labkit.vault.replication.trust import admission, api_certificate
 
 NOT_ACTIVE_TEXT = "not the active node"

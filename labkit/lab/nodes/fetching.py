@@ -23,7 +23,7 @@ from labkit.lab.wire.messages import (
     size_of,
 )
 from labkit.service.message import Fetch
-from labkit.vault.replication.serving import size_bytes as message_bytes
+from labkit.vault.replication.serving_secondaries import size_bytes as message_bytes
 
 
 class Fetcher(Protocol):

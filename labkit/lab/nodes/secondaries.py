@@ -30,7 +30,7 @@ from labkit.lab.wire.messages import (
 )
 from labkit.lab.wire.reports import SecondaryServed
 from labkit.service.durations import SECOND_NS
-from labkit.vault.replication.serving import (
+from labkit.vault.replication.serving_secondaries import (
     QUESTIONS,
     Here,
     SecondaryStream,

@@ -26,7 +26,7 @@ from labkit.lab.wire.messages import (
 )
 from labkit.lab.wire.reports import MESSAGE_REFUSED, UpstreamHeard
 from labkit.vault.replication.events import Announced, AskUpstream, Event, Pushed, Refused, ReplyArrived
-from labkit.vault.replication.serving import size_bytes
+from labkit.vault.replication.serving_secondaries import size_bytes
 from labkit.vault.replication.sync import ask, heard
 from labkit.vault.replication.trust import announcement, root_key_transfer
 from labkit.vault.vault_node import VaultNode

@@ -63,7 +63,7 @@ def _rules(storage: StorageView, names: tuple[str, ...]) -> list[tuple[Rule, ...
 
 
 def _parse(stored: bytes) -> tuple[Rule, ...]:
-    from labkit.vault.policies.reader import parse_policy  # a root token needs no policy (R24)
+    from labkit.vault.policies.policy_text import parse_policy  # a root token needs no policy (R24)
 
     return parse_policy(stored.decode())
 
@@ -95,7 +95,7 @@ def own_text(name: str) -> str | None:
 def check(text: str) -> None:
     """Raise BadRequest for a text that is not a policy, or too long to be read in bounded time."""
     from labkit.vault.policies.blocks import PolicyError
-    from labkit.vault.policies.reader import parse_policy
+    from labkit.vault.policies.policy_text import parse_policy
 
     if len(text) > MAX_TEXT_CHARACTERS:
         raise BadRequest(

@@ -19,7 +19,7 @@ from labkit import Lab, Vault
 from labkit.doors.asgi import App
 from labkit.doors.connections import plain_requests
 from labkit.doors.connections.plain_connection import BODY_BYTES, BODY_S, HEAD_S, RECEIVED_BYTES, SLICE_BYTES
-from labkit.doors.server import ServedDoor
+from labkit.doors.served_door import ServedDoor
 from tests.doors.connections.echoed_connection import (
     ASKED,
     TURNS,
@@ -122,7 +122,7 @@ def test_no_header_says_who_asks(vault: Vault, url: str) -> None:
 
 
 def test_a_cluster_of_a_lab_is_asked_plainly_too(lab: Lab) -> None:
-    from labkit.doors.server import ServedDoor
+    from labkit.doors.served_door import ServedDoor
 
     with ServedDoor(lab["paris"]) as url:
         host = urlsplit(url)

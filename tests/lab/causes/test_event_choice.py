@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from labkit import Lab
-from labkit.lab.causes import RULES
 from labkit.lab.causes.event_choice import EXPLAINED, effect_of
 from labkit.lab.causes.recorded_run import RecordedRun
+from labkit.lab.causes.why import RULES
 from labkit.lab.invariants import Violation
 from labkit.lab.records.ledger import EndedOperation
 from labkit.trace import EVENTS

@@ -25,7 +25,7 @@ from labkit.lab.wire.messages import (
     StreamPush,
 )
 from labkit.service.message import Request, Response
-from labkit.vault.replication.serving import push_bytes
+from labkit.vault.replication.serving_secondaries import push_bytes
 
 SECOND_NS = 1_000_000_000
 DR = "sys/replication/dr/"

@@ -8,7 +8,7 @@ from labkit import Lab
 from labkit.lab.invariants.rules import WHOLE_COMMITS
 from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.wire.reports import OvertakenWrote
-from labkit.vault.replication import applied_position, serving
+from labkit.vault.replication import applied_position, serving_secondaries
 
 
 def found(lab: Lab) -> str:
@@ -63,13 +63,13 @@ def test_an_entry_that_is_skipped_is_found_at_the_next(calm, monkeypatch):
 
 
 def test_values_of_a_later_entry_than_the_compared_one_are_found(monkeypatch):
-    fetch = serving.QUESTIONS["fetch_keys"]
+    fetch = serving_secondaries.QUESTIONS["fetch_keys"]
 
     def newest(journal, question):
         answer = fetch(journal, question)
         return {**answer, "values": [[key, journal.storage.get(key)] for key, _ in answer["values"]]}
 
-    monkeypatch.setitem(serving.QUESTIONS, "fetch_keys", newest)
+    monkeypatch.setitem(serving_secondaries.QUESTIONS, "fetch_keys", newest)
     work = WorkloadPlan(operation="put-secret", every_ns=20_000_000, keys=2)
     lab = Lab(pair().with_clients(ClientPlan(name="app", site="paris", use=("paris",), workload=(work,))))
     lab.run("1s").replicate("paris", "tokyo")

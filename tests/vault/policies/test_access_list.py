@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from labkit.vault.policies import CAPABILITIES, CREATE, DELETE, DENY, LIST, PATCH, READ, SUDO, UPDATE, Acl
 from labkit.vault.policies.access_list import MAX_CACHED_CHARACTERS, MAX_CACHED_CHOICES, _shorter
-from labkit.vault.policies.reader import parse_policy
+from labkit.vault.policies.policy_text import parse_policy
 from labkit.vault.policies.rules import Rule
 from tests.examples import examples
 

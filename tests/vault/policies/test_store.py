@@ -7,7 +7,7 @@ import pytest
 from labkit.service.errors import BadRequest
 from labkit.service.message import Request
 from labkit.vault.context import Context
-from labkit.vault.policies import READ, UPDATE, reader
+from labkit.vault.policies import READ, UPDATE, policy_text
 from labkit.vault.policies import store as policy_store
 from labkit.vault.walk.suspension import Tape
 
@@ -128,7 +128,7 @@ def test_a_text_that_is_no_policy() -> None:
 def test_a_text_that_takes_long_to_read_is_refused_before_it_is_read(monkeypatch) -> None:
     rule = 'path "secret/data/{}/*" {{ capabilities = ["read"] }}\n'
     policy_store.check("".join(rule.format(number) for number in range(4_000)))
-    monkeypatch.setattr(reader, "parse_policy", None)
+    monkeypatch.setattr(policy_text, "parse_policy", None)
 
     with pytest.raises(BadRequest, match="at most 262144"):
         policy_store.check("".join(rule.format(number) for number in range(100_000)))

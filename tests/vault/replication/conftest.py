@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab, Response
-from labkit.vault.replication import serving, sync
+from labkit.vault.replication import serving_secondaries, sync
 from labkit.vault.replication.events import Changes
 from labkit.vault.replication.sync import Moment, State
 from labkit.vault.replication.tree import merkle
@@ -43,7 +43,7 @@ class World:
         self.secondary = Journal(MemoryStorage(), limit_entries)
         self.secondary.switch_on()
         self.state = State()
-        self.stream: serving.SecondaryStream | None = None
+        self.stream: serving_secondaries.SecondaryStream | None = None
         self.flights: dict[str, list[tuple[str, Any]]] = {name: [] for name in CHANNELS}
         self.timers: list[tuple[int, int, Any]] = []
         self.rung = 0
@@ -208,24 +208,24 @@ class World:
             self.happen(sync.Refused(rpc, serial, self.refusing, self.at()))
             return
         if rpc == "echo":
-            here = serving.Here(self.now_ns, self.term, "http://api", "a", ("a", "b"), self.stream)
+            here = serving_secondaries.Here(self.now_ns, self.term, "http://api", "a", ("a", "b"), self.stream)
             channel = "aside answers" if question["aside"] else "answers"
-            self.fly(channel, rpc, serving.echo(self.primary, question, here))
+            self.fly(channel, rpc, serving_secondaries.echo(self.primary, question, here))
             return
-        answer = serving.QUESTIONS[rpc](self.primary, question)
+        answer = serving_secondaries.QUESTIONS[rpc](self.primary, question)
         if rpc == "guard_hash":
             self.stream = None
             answer |= {"cluster_addrs": ["a", "b"], "term": self.term}
         self.fly("aside answers" if rpc == "guard_hash" else "answers", rpc, answer)
         if rpc == "stream_wals":
-            self.stream = serving.opened(answer)
+            self.stream = serving_secondaries.opened(answer)
             self.pump()
 
     def pump(self) -> None:
         """Push what the stream lacks."""
         while self.stream is not None and not self.stream.broken and self.stream.sent != self.primary.last:
-            shipped = serving.shipment(self.primary, self.stream.sent, 40)
-            self.stream, message, _ = serving.push(self.stream, shipped)
+            shipped = serving_secondaries.shipment(self.primary, self.stream.sent, 40)
+            self.stream, message, _ = serving_secondaries.push(self.stream, shipped)
             self.fly("answers", "push", message)
 
 

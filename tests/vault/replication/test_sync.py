@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labkit.vault.replication import serving, sync
+from labkit.vault.replication import serving_secondaries, sync
 from labkit.vault.replication.state import TRANSITIONS
 from labkit.vault.replication.sync import (
     AskUpstream,
@@ -130,7 +130,7 @@ def test_one_changed_key_takes_two_round_trips_and_less_than_twelve_kilobytes(wo
     compared = [message for message in world.wire if "generation" in message or "done" in message or "pages" in message]
 
     assert [name for name, _ in asked] == ["guard_hash", "conflicting_pages", "sub_page_hashes", "fetch_keys"]
-    assert sum(map(serving.size_bytes, compared)) < 12_000
+    assert sum(map(serving_secondaries.size_bytes, compared)) < 12_000
     world.settle()
     assert world.observed("merkle_sync")[-1] == {
         "generation": 31,
@@ -146,7 +146,7 @@ def test_one_key_of_a_million_is_found_in_two_round_trips_and_less_than_twelve_k
     names = list(items)
     trips, fetched = compare(journal(dict(items)), journal({**items, names[77]: b"other"}))
     sent = sum(trip.question_bytes + trip.answer_bytes for trip in trips if trip.rpc in COMPARING)
-    leaf_bytes = serving.size_bytes([max(names, key=len), bytes(DIGEST_BYTES)])
+    leaf_bytes = serving_secondaries.size_bytes([max(names, key=len), bytes(DIGEST_BYTES)])
 
     assert fetched == [names[77]]
     assert [trip.rpc for trip in trips] == ["guard_hash", *COMPARING]
@@ -234,7 +234,7 @@ def test_several_batches_show_as_incomplete_in_between(world: Any, monkeypatch: 
 
 
 def test_long_answers_come_in_parts(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "DIFF_BYTES", 100)
+    monkeypatch.setattr(serving_secondaries, "DIFF_BYTES", 100)
     monkeypatch.setattr(sync, "DIFF_PAGES", 11)
     monkeypatch.setattr(sync, "FETCH_BYTES", 30)
     world.take_over_primary()
@@ -494,7 +494,7 @@ def in_small_parts() -> Iterator[None]:
     """Make comparisons and fetches take many questions, as they do with many keys."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sync, "DIFF_PAGES", 3)
-        patch.setattr(serving, "DIFF_BYTES", 60)
+        patch.setattr(serving_secondaries, "DIFF_BYTES", 60)
         patch.setattr(sync, "FETCH_KEYS", 2)
         yield
 

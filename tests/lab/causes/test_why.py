@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.causes import MAX_STEPS, explain
 from labkit.lab.causes.event_choice import EXPLAINED
 from labkit.lab.causes.explanation import BEGINNING, FAULT, NOT_RECORDED, OPERATOR, WORK, Root
 from labkit.lab.causes.recorded_run import RecordedRun
+from labkit.lab.causes.why import MAX_STEPS, explain
 from labkit.lab.plan.blueprint import Blueprint, ClientPlan, WorkloadPlan, pair
 from labkit.scenario.running import Run
 from tests.counting import calls_made
@@ -26,8 +26,8 @@ from tests.lab.causes import random_chains
 from tests.torture.test_random_labs import run as random_lab
 
 SECOND_NS = 1_000_000_000
-SCENARIOS = Path(__file__).parents[2] / "scenarios"
-KEPT = Path(__file__).with_name("causes")
+SCENARIOS = Path(__file__).parents[3] / "scenarios"
+KEPT = Path(__file__).parent
 
 
 def shop(*, every_ms: int = 250, backlog: int = 16, **how: Any) -> Blueprint:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from labkit.vault.policies import CAPABILITIES, CREATE, DELETE, DENY, LIST, PATCH, READ, SUDO, UPDATE
 from labkit.vault.policies.blocks import PolicyError
-from labkit.vault.policies.reader import RULE_KEYS, parse_policy
+from labkit.vault.policies.policy_text import RULE_KEYS, parse_policy
 from labkit.vault.policies.rules import Number, Rule
 from tests.examples import examples
 

@@ -15,7 +15,7 @@ import pytest
 import requests
 
 from labkit import Lab, Vault
-from labkit.doors.server import ServedDoor
+from labkit.doors.served_door import ServedDoor
 from labkit.doors.server_thread import DoorSettings, NoServer
 
 
