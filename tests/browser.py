@@ -34,8 +34,6 @@ SWITCHES = (
 START = """
 import fcntl, os, sys
 
-
-import pytest
 kept = [fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3]]
 for number, place in zip(kept, (3, 4)):  # the two that the browser reads and writes
     os.dup2(number, place)

@@ -217,9 +217,9 @@ class Driven:
         """Move the clock."""
         self.now += duration_ns
 
-    def wake(self) -> None:
-        """Remember that something is to be looked at."""
-        self.woken += 1
+    def set_speed(self, speed: float) -> None:
+        """Remember the speed, and that something is to be looked at."""
+        self.speed, self.woken = speed, self.woken + 1
 
 
 def test_a_clock_is_moved_by_thirty_days_at_most() -> None:

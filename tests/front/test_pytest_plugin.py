@@ -132,7 +132,7 @@ def test_a_junit_file_says_seed_losses_and_digest(play: Play, pytester: pytest.P
 
     for name, word in (("good", "as expected"), ("bad", "not as expected")):
         digest = found[name].pop("digest")
-        assert found[name] == {"seed": "7", "lost": "0", "rpo": "0s", "verdict": word}
+        assert found[name].items() >= {"seed": "7", "lost": "0", "rpo": "0s", "verdict": word}.items()
         assert digest is not None
         assert re.fullmatch("[0-9a-f]{64}", digest)
 
