@@ -45,7 +45,7 @@ def test_a_commit_is_reported_with_what_the_request_said_to_write(outside):
     commits.report(WHO, request, answer)
     commits.report(WHO, request, answer)  # a step that commits nothing
 
-    assert [report.value for report in outside.reports] == [written_value(request, answer, None), b""]
+    assert [report.value_digest for report in outside.reports] == [written_value(request, answer, None), b""]
 
 
 def test_what_a_read_costs_is_not_the_write_of_who_asked(outside):
