@@ -220,9 +220,16 @@ def lost_write(run: RecordedRun, write: Write) -> Cause:
     if pushed is not None and run.rows[pushed][7] == "lost":
         return Cause(CauseStep(taken.at_ns, sentence, answer), ("lost", pushed))
     if pushed is not None:
-        _, sent_ns, arrived_ns, *_ = run.rows[pushed]
-        sentence += f": what holds it is sent at {seconds(sent_ns)} and arrives at {seconds(arrived_ns)}"
-        return Cause(CauseStep(taken.at_ns, sentence, pushed), ("promotion", taken))
+        _, sent_ns, arrived_ns, source, target, *_ = run.rows[pushed]
+        sentence += (
+            f": what holds it is sent by {source} at {seconds(sent_ns)} and reaches {target} at {seconds(arrived_ns)}"
+        )
+        held = _held_back(run, pushed) if arrived_ns <= taken.at_ns else None
+        if held is not None:
+            sentence += f", which is under {run.rows[held][2]}"
+        return Cause(
+            CauseStep(taken.at_ns, sentence, pushed), ("promotion", taken) if held is None else ("fault", held)
+        )
     gone = run.last("observed", len(run.rows), node=run.nodes_of(survivor), what="replication_disconnected")
     step = CauseStep(taken.at_ns, sentence, answer)
     return Cause(step, ("promotion", taken) if gone is None or run.at_ns(gone) > taken.at_ns else ("observed", gone))
@@ -253,6 +260,8 @@ def _became(run: RecordedRun, taken: Promotion, write: Write) -> str:
     effect = lost_write(run, write).effect
     if effect is None or effect[0] == "promotion":
         return "on the way then"
+    if effect[0] == "fault":
+        return "held back where it arrived"
     return "lost on the way" if effect[0] == "lost" else "not sent, as there was no connection"
 
 
@@ -287,6 +296,13 @@ def _push_of(run: RecordedRun, answer: int | None, survivor: str) -> int | None:
     rows = range(run.between(sent_ns, sent_ns).start, len(run.rows))
     sent = run.messages(rows, source=node, what="stream", sent_ns=sent_ns)
     return next((row for row in sent if run.nodes.get(run.rows[row][4]) == survivor), None)
+
+
+def _held_back(run: RecordedRun, pushed: int) -> int | None:
+    """Return the fault by which a node takes in nothing that reaches it."""
+    node = run.rows[pushed][4]
+    found = (run.faults.on_node(verb, node, pushed) for verb in ("impersonate", "pause"))
+    return next((number for number in found if number is not None), None)
 
 
 def violation(run: RecordedRun, number: int) -> Cause:

@@ -51,7 +51,7 @@ def health(ctx: Context, asked: HealthRequest) -> Response:
     """Return the node's state; the status says it too, and HEAD has only that."""
     sent = {name: code for name, code in asked._asdict().items() if name.endswith("code") and code is not None}
     if not all(map(_STATUS.fullmatch, sent.values())):
-        return Response(BadRequest.status, {"Cache-Control": "no-store"}, None)  # real servers say no more
+        raise BadRequest  # real servers say no more
     standby_will_do, _ = _switch("standbyok", asked.standbyok), _switch("perfstandbyok", asked.perfstandbyok)
     state = node_state(ctx)
     parameter, status = CODES[state]

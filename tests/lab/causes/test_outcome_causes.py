@@ -108,5 +108,5 @@ def test_a_hasty_promotion_names_the_operator():
 
     found = lab.why("planned failover loses nothing")
 
-    assert "what holds it is sent at" in found.steps[1].sentence
+    assert "what holds it is sent by " in found.steps[1].sentence
     assert found.origin == "operator"

@@ -71,7 +71,8 @@ def test_nothing_makes_a_fault(data: st.DataObject) -> None:
 
     assert response.status in (200, 202, 204, 400, 403, 404, 405, 503), (route, body, response.body)
     if response.status >= 400:
-        assert response.errors or response.status == 404
+        wordless = response.status == 404 or (response.status == 400 and path.startswith("health?"))
+        assert response.errors or wordless  # a status that is none of HTTP's is refused without a word
 
 
 def chosen(route: Route) -> st.SearchStrategy[list[Any]]:

@@ -72,7 +72,7 @@ def test_a_status_that_is_none(service, query: str) -> None:
 def test_a_status_that_is_none_of_http_is_refused_without_a_word(service, name: str, code: str) -> None:
     health = service.get(f"sys/health?{name}={code}")
 
-    assert (health.status, health.body) == (400, None)
+    assert (health.status, health.body) == (400, {"errors": []})
 
 
 @pytest.mark.parametrize(("code", "status"), [("100", 100), ("599", 599), ("0201", 201), ("%2B202", 202)])
