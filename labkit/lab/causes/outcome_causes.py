@@ -30,6 +30,9 @@ MAX_LOOKED_AT = 200  # lost writes that one answer looks at
 SAYS_WHY = ("upstream_refused", "connection_refused", LOGIN_REFUSED, CLOUD_CALL_FAILED)
 """What a node observes when it refuses a request for that reason."""
 
+HELD_BACK = {"impersonate": "whose place an impostor has", "pause": "which stands still"}
+"""{fault by which a node takes in nothing that reaches it: what is said of the node}."""
+
 BEHIND, SECONDARY = 412, (400, 472)
 NOT_SERVED = (307, 429, 473, 503)
 
@@ -226,7 +229,7 @@ def lost_write(run: RecordedRun, write: Write) -> Cause:
         )
         held = _held_back(run, pushed) if arrived_ns <= taken.at_ns else None
         if held is not None:
-            sentence += f", which is under {run.rows[held][2]}"
+            sentence += f", {HELD_BACK[run.rows[held][2]]}"
         return Cause(
             CauseStep(taken.at_ns, sentence, pushed), ("promotion", taken) if held is None else ("fault", held)
         )
@@ -301,7 +304,7 @@ def _push_of(run: RecordedRun, answer: int | None, survivor: str) -> int | None:
 def _held_back(run: RecordedRun, pushed: int) -> int | None:
     """Return the fault by which a node takes in nothing that reaches it."""
     node = run.rows[pushed][4]
-    found = (run.faults.on_node(verb, node, pushed) for verb in ("impersonate", "pause"))
+    found = (run.faults.on_node(verb, node, pushed) for verb in HELD_BACK)
     return next((number for number in found if number is not None), None)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from labkit.lab.causes import cloud_causes, message_causes, outcome_causes, replication_causes
+from labkit.lab.causes import cloud_causes, leadership_causes, message_causes, outcome_causes, replication_causes
 from labkit.lab.causes.event_choice import effect_of
 from labkit.lab.causes.explanation import NOT_RECORDED, Cause, CauseStep, Effect, Explanation, Root
 from labkit.lab.causes.recorded_run import RecordedRun
@@ -18,6 +18,7 @@ from labkit.lab.queries import Queries
 
 RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {
     **message_causes.RULES,
+    **leadership_causes.RULES,
     **replication_causes.RULES,
     **cloud_causes.RULES,
     **outcome_causes.RULES,

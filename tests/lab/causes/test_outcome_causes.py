@@ -110,3 +110,15 @@ def test_a_hasty_promotion_names_the_operator():
 
     assert "what holds it is sent by " in found.steps[1].sentence
     assert found.origin == "operator"
+
+
+def test_a_write_that_reached_an_impostor_names_that_fault(lab):
+    lab.impersonate("tokyo-1")
+    lab.run("2s")
+    lab.crash("paris")
+    lab["tokyo"].promote(force=True)
+
+    found = lab.why(lab.ledger.lost()[0])
+
+    assert "reaches tokyo-1 at 1.995 s, whose place an impostor has" in found.steps[0].sentence
+    assert found.root.sentence == "an impostor takes the place of tokyo-1, by hand"

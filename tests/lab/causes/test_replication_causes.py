@@ -1,54 +1,8 @@
-"""Replication causes: who takes the lead and why, and what makes a secondary lose, ask, compare and go on."""
+"""Replication causes: what makes a secondary lose its primary, ask, compare and go on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import pytest
-
 from labkit import Lab
-from labkit.lab.operations.runbook_effects import RunbookError
-
-
-def sealed(lab: Lab) -> None:
-    lab.seal("paris")
-
-
-def stepped_down(lab: Lab) -> None:
-    lab["paris"].put("sys/step-down")
-
-
-def restarted(lab: Lab) -> None:
-    lab.crash("paris-1")
-    lab.restart("paris-1")
-
-
-@pytest.mark.parametrize(
-    ("act", "says", "root"),
-    [
-        (sealed, "paris-1, which led until then, was sealed", "an operator asks paris-1 for it, by hand"),
-        (stepped_down, "paris-1, which led until then, was stepped down", "an operator asks paris-1 for it, by hand"),
-        (restarted, "paris-1, which led until then, went down and came up sealed", "paris-1 goes down, by hand"),
-        (
-            lambda lab: lab.crash("paris-1"),
-            "paris-1, which led until then, has gone down",
-            "paris-1 goes down, by hand",
-        ),
-        (
-            lambda lab: lab.pause("paris-1"),
-            "stands still and does not renew its lease",
-            "the process of paris-1 stands",
-        ),
-    ],
-)
-def test_a_node_takes_the_lead_of_one_that_ceased_to_serve(calm, act: Callable[[Lab], None], says, root):
-    act(calm)
-    calm.run("8s")
-
-    found = calm.why("paris: leads")
-
-    assert says in found.steps[0].sentence
-    assert root in found.root.sentence
 
 
 def test_a_secondary_that_follows_a_new_leader_names_what_happened_to_the_old_one(calm):
@@ -141,23 +95,6 @@ def test_a_refused_connection_names_the_impostor(calm):
         assert calm.why(event).root.sentence.startswith("an impostor takes the place of paris-")
 
 
-def test_what_a_step_of_a_scenario_did_is_named_with_its_number():
-    lab = Lab.load("scenarios/faults/stalled-leader.lab.yaml").run()
-
-    assert lab.why("paris: leads").root.sentence == "the process of paris-1 stands still, step 2: pause paris-1"
-    assert lab.why("paris-1: stepped down").steps[1:] == lab.why("paris: leads").steps
-
-
-def test_a_cluster_that_cannot_be_asked_names_what_took_its_leader(calm):
-    calm.crash("paris")
-    with pytest.raises((TimeoutError, RunbookError)):
-        calm["paris"].get("secret/data/app", timeout="1s")
-
-    found = calm.why("unknown")
-
-    assert found.root.sentence == "paris-1 goes down, by hand"
-
-
 def test_a_cluster_that_joins_after_silent_tries_names_the_operator():
     lab = Lab.pair()
     lab["paris"].enable_primary()
@@ -180,31 +117,3 @@ def test_an_activation_that_ended_with_its_primary_names_the_end(calm):
 
     for event in ("paris: connection_refused", "tokyo: disconnected"):
         assert calm.why(event).origin == "operator"
-
-
-def test_a_standby_that_says_so_names_who_leads(calm):
-    calm["paris"].request("GET", "sys/health", node="paris-2")
-
-    assert "paris-2 is a standby: paris-1 leads" in str(calm.why("refused"))
-
-
-def test_a_secondary_that_cannot_be_promoted_yet_names_why_it_compares(short_ring):
-    short_ring.partition("paris", "tokyo")
-    short_ring.run("9s")
-    short_ring.heal()
-    short_ring.run(until=lambda lab: lab.trace.select("mode", cluster="tokyo")[-1].state.startswith("merkle"))
-    token = short_ring["tokyo"].operation_token()
-    short_ring["tokyo"].post("sys/replication/dr/secondary/promote", {"dr_operation_token": token}, token="")
-
-    found = short_ring.why("refused")
-
-    assert "tokyo is still catching up" in str(found)
-    assert found.root.sentence == "the line paris <> tokyo is cut both ways, by hand"
-
-
-def test_a_leader_that_recorded_nothing_is_not_said_to_serve_no_requests():
-    lab = Lab.pair(seed=5)  # without a cloud: the key store is nowhere
-    lab["paris"].post("sys/managed-keys/pkcs11/k", {"key_label": "k", "mechanism": "CKM_AES_GCM"}).raise_for_status()
-    assert lab["paris"].post("transit/keys/k", {"type": "managed_key", "managed_key_name": "k"}).status == 503
-
-    assert lab.why("refused").root.sentence == "paris-1 leads paris, and recorded no reason"
