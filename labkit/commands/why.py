@@ -30,6 +30,6 @@ def _failed_steps(lab: Lab) -> list[tuple[str, int]]:
 
 def _paragraph(lab: Lab, name: str, event: str | int) -> str:
     try:
-        return f"why {name}:\n{lab.why(event)}"
+        return f"why {name}:\n{lab.why(event).without_rows()}"
     except ValueError as error:
         return str(error)

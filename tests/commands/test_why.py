@@ -45,6 +45,7 @@ def test_a_run_says_what_led_to_what(written: Written, capsys: pytest.CaptureFix
     assert "\nwhy one primary:\n1. " in said
     assert "\nwhy lost:\n1. " in said
     assert "root: an operator asked, at 5." in said
+    assert "[row " not in said  # nobody has the rows of a trace at hand there
     assert "\nwhy: no operation is refused in this lab\n" in said
 
 

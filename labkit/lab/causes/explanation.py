@@ -68,6 +68,10 @@ class Explanation(NamedTuple):
         """The root in one sentence."""
         return f"{ROOTS[self.origin]}, at {self.root.at_ns / SECOND_NS:.3f} s: {self.root.sentence}"
 
+    def without_rows(self) -> Explanation:
+        """Return the same for readers who have no trace at hand: no step names its row."""
+        return self._replace(steps=tuple([step._replace(row=None) for step in self.steps]))
+
     def __str__(self) -> str:
         lines = [f"{number}. {step}" for number, step in enumerate(self.steps, 1)]
         return "\n".join([*lines, f"root: {self.said}"])

@@ -1,4 +1,4 @@
-"""Outcome causes: why an operation was refused or stayed unknown, a write is lost, a promotion came, a rule broke.
+"""Outcome causes: how an operation ended, why a write is lost, what a promotion followed, why a rule broke.
 
 1. An attempt that ends by its time was sent exactly that long before; one that ends by an answer ends with it.
 2. A lost write was committed when its answer was sent, and pushed at that instant: what became of that push is why.
@@ -8,33 +8,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from textwrap import shorten
 from typing import Any
 
-from labkit.lab.causes.cloud_causes import LOGIN_REFUSED
 from labkit.lab.causes.explanation import BEGINNING, NOT_RECORDED, OPERATOR, WORK, WRITTEN, Cause, CauseStep, Effect
-from labkit.lab.causes.message_causes import CLOUD_CALL_FAILED, seconds, who
+from labkit.lab.causes.message_causes import seconds, who
 from labkit.lab.causes.recorded_run import RecordedRun
 from labkit.lab.causes.replication_causes import by_trigger
 from labkit.lab.invariants import NO_LOSS, ONE_PRIMARY, ONLY_LEADER, ROOTS, WITHIN_LAG
-from labkit.lab.records.ledger import FailedAsk, Write
+from labkit.lab.records.ledger import Write
 from labkit.lab.records.loss_and_outage import Promotion
-from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.lab.wire.messages import HEADER_BYTES
 from labkit.lab.wire.reports import UNKNOWN
 from labkit.service.durations import SECOND_NS
 
 READ = "get-secret"
-MAX_REASON = 160
 MAX_LOOKED_AT = 200  # lost writes that one answer looks at
-SAYS_WHY = ("upstream_refused", "connection_refused", LOGIN_REFUSED, CLOUD_CALL_FAILED)
-"""What a node observes when it refuses a request for that reason."""
-
 HELD_BACK = {"impersonate": "whose place an impostor has", "pause": "which stands still"}
 """{fault by which a node takes in nothing that reaches it: what is said of the node}."""
-
-BEHIND, SECONDARY = 412, (400, 472)
-NOT_SERVED = (307, 429, 473, 503)
 
 
 def outcome(run: RecordedRun, number: int) -> Cause:
@@ -76,92 +66,6 @@ def _request_of(run: RecordedRun, event: Any, sent_ns: int) -> int | None:
         if event.operation == READ or run.rows[row][6] > HEADER_BYTES:  # a check of health has no body
             return row
     return None
-
-
-def refusal(run: RecordedRun, asked: tuple[str, int, int]) -> Cause:
-    """Why a node refused somebody with a status, in the answer of a row."""
-    asker, status, answer = asked
-    _, sent_ns, _, node, *_ = run.rows[answer]
-    cluster = run.nodes.get(node, "")
-    step = CauseStep(sent_ns, f"{node} answers {asker} with {status}", answer)
-    changed = run.last("mode", answer, cluster=cluster)
-    if status == BEHIND:
-        return Cause(step, ("behind", (asker, cluster, answer)))
-    if status in SECONDARY and changed is not None and run.rows[changed][3] == "secondary":
-        return Cause(step, ("mode", changed))
-    if status in NOT_SERVED:
-        return Cause(step, ("not serving", (node, answer)))
-    return Cause(step, None, WORK if asker in run.clients else OPERATOR)
-
-
-def behind(run: RecordedRun, asked: tuple[str, str, int]) -> Cause:
-    """Why a cluster has not reached the index that somebody has seen: what it was promoted without."""
-    asker, cluster, answer = asked
-    at_ns: int = run.rows[answer][1]
-    promoted = [found for found in run.ledger.promotions if found.survivor == cluster and found.at_ns <= at_ns]
-    sentence = f"{asker} has seen a later state than {cluster} is in"
-    if not promoted:
-        return Cause(CauseStep(at_ns, sentence, None), None, NOT_RECORDED)
-    lost = [write for write in run.ledger.lost(promoted[-1]) if write.client == asker and write.at_ns <= at_ns]
-    if not lost:
-        return Cause(CauseStep(at_ns, sentence, None), ("promotion", promoted[-1]))
-    return Cause(
-        CauseStep(at_ns, f"{sentence}: its own write, which {cluster} never got", None), ("lost write", lost[-1])
-    )
-
-
-def failed_ask(run: RecordedRun, asked: FailedAsk) -> Cause:
-    """Why an operator's request was refused, or stayed without an answer."""
-    at_ns, asker, path, how, status, reason, node = asked
-    cluster, reason = run.operators[asker], shorten(reason.split("; ")[0], MAX_REASON, placeholder=" …")
-    name = f"an operator's request for {path} at {cluster}"
-    if status:
-        rows = run.between(at_ns, at_ns)
-        answer = next(run.messages(rows, source=node, target=asker), None)
-        step = CauseStep(at_ns, f"{name} is refused with {status}: {reason}", answer)
-        if answer is None:
-            return Cause(step, None, OPERATOR)
-        return Cause(step, *_why_refused(run, asked, answer))
-    step = CauseStep(at_ns, f"{name} is {how}: {reason}", None)
-    sent = [row for row in run.messages(range(len(run.rows)), source=asker, target=node) if run.rows[row][1] <= at_ns]
-    if node and sent:
-        return Cause(step, ("silence", (sent[-1], at_ns)))
-    return Cause(step, ("not serving", (run.nodes_of(cluster)[0], run.between(at_ns, at_ns).stop - 1)))
-
-
-def _why_refused(run: RecordedRun, asked: FailedAsk, answer: int) -> tuple[Effect | None, str]:
-    """Return what led to a refusal: what the node observed then, its state, or a call of its own that failed."""
-    sent_ns = run.rows[answer][1]
-    given_up = run.last("observed", answer, node=asked.node, what="forwarding lost")
-    if asked.outcome == UNKNOWN and given_up is not None:
-        return ("observed", given_up), ""
-    said = run.last("observed", answer, node=asked.node, what=SAYS_WHY)
-    said = said if said is not None and run.at_ns(said) == sent_ns else None
-    if said is not None:
-        return ("observed", said), ""
-    lost = _lost_fetch(run, asked, answer)
-    if lost is not None:
-        return ("lost", lost), ""
-    if asked.status in (BEHIND, *NOT_SERVED, *SECONDARY):
-        return ("refusal", (asked.asker, asked.status, answer)), ""
-    return ("request", answer), ""
-
-
-def _lost_fetch(run: RecordedRun, asked: FailedAsk, answer: int) -> int | None:
-    """Return the last call that a node made for a request, and that did not arrive; None where none was lost."""
-    lost = [row for row in run.messages(range(answer), source=asked.node, fate="lost") if _is_fetch(run, row)]
-    return lost[-1] if lost and run.rows[lost[-1]][1] >= _begun_ns(run, asked, answer) else None
-
-
-def _is_fetch(run: RecordedRun, row: int) -> bool:
-    """Whether a message is a request of a node to another cluster or the cloud, made for a request of its own."""
-    return run.rows[row][5] in ("request", "bootstrap_request") and run.rows[row][4] in (*run.nodes, CLOUD_HOST)
-
-
-def _begun_ns(run: RecordedRun, asked: FailedAsk, answer: int) -> int:
-    """When the request that was refused arrived at the node."""
-    came = list(run.messages(range(answer), source=asked.asker, target=asked.node, fate="delivered"))
-    return run.at_ns(came[-1]) if came else run.at_ns(answer)
 
 
 def promotion(run: RecordedRun, taken: Promotion) -> Cause:
@@ -385,9 +289,6 @@ BROKEN: dict[str, Callable[[RecordedRun, int, CauseStep], Cause]] = {
 
 RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {
     "outcome": outcome,
-    "refusal": refusal,
-    "behind": behind,
-    "failed ask": failed_ask,
     "promotion": promotion,
     "outage": outage,
     "recovery": recovery,

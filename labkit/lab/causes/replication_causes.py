@@ -290,8 +290,12 @@ def _reindexed(run: RecordedRun, number: int) -> Cause:
 
 
 def _corrupted(run: RecordedRun, number: int) -> Cause:
-    _, at_ns, node, _, _ = run.rows[number]
-    return Cause(CauseStep(at_ns, f"the index or the store of {node} is damaged", number), ("fault", number + 1))
+    _, at_ns, node, _, fields = run.rows[number]
+    said = dict(fields)
+    words = f"the index of {node} is damaged ({said['layer']})"
+    if said["layer"] == "storage":
+        words = f"the value at {said['key']} in the store of {node} is altered"
+    return Cause(CauseStep(at_ns, words, number), ("fault", number + 1))
 
 
 def _forwarding_lost(run: RecordedRun, number: int) -> Cause:

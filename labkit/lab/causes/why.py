@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from labkit.lab.causes import cloud_causes, leadership_causes, message_causes, outcome_causes, replication_causes
+from labkit.lab.causes import (
+    cloud_causes,
+    leadership_causes,
+    message_causes,
+    outcome_causes,
+    refusal_causes,
+    replication_causes,
+)
 from labkit.lab.causes.event_choice import effect_of
 from labkit.lab.causes.explanation import NOT_RECORDED, Cause, CauseStep, Effect, Explanation, Root
 from labkit.lab.causes.recorded_run import RecordedRun
@@ -22,6 +29,7 @@ RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {
     **replication_causes.RULES,
     **cloud_causes.RULES,
     **outcome_causes.RULES,
+    **refusal_causes.RULES,
 }
 MAX_LINKS, MAX_STEPS, ENDS = 4_000, 40, 18
 """How far a chain is followed, how many of its links are shown, and how many of each end where there are more."""
