@@ -330,7 +330,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
             elif verb == build.CONSOLE:
                 self.parts.console.on_timer(payload)
             elif verb == build.FAULT:
-                self._faults.on_timer(payload)
+                self._faults.flapping_lines.on_timer(payload)
             else:
                 assert self.scenario is not None
                 self.scenario.on_timer(payload)

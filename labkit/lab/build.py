@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from labkit.lab.flapping import Flapping
 from labkit.lab.hosts.balancer import BalancerHost
 from labkit.lab.hosts.client_host import ClientHost
 from labkit.lab.hosts.passage import Passage
@@ -15,7 +16,7 @@ from labkit.lab.nodes.process import Process
 from labkit.lab.operations.operator_console import OperatorConsole
 from labkit.lab.operations.operator_host import OperatorHost
 from labkit.lab.operations.runbook_effects import Credentials
-from labkit.lab.parts import Flapping, Parts
+from labkit.lab.parts import Parts
 from labkit.lab.plan.blueprint import Blueprint, ClusterPlan, LinkPlan
 from labkit.lab.records.loss_and_outage import RecoveryLedger
 from labkit.lab.wire.host_services import HostServices

@@ -12,12 +12,12 @@ from labkit.cloud.cloud_service import CloudService
 from labkit.cloud.failures import ENDPOINTS
 from labkit.lab.damage import damage
 from labkit.lab.fault_table import LAYERS, MAX_FACTOR, MIN_FLAP_NS
+from labkit.lab.flapping import FlappingLines
 from labkit.lab.nodes.election import RESTARTED_APART_NS
 from labkit.lab.nodes.node_host import NodeHost
-from labkit.lab.parts import Flapping, Parts
+from labkit.lab.parts import Parts
 from labkit.lab.queries import Queries
 from labkit.lab.wire.addresses import CLOUD_HOST
-from labkit.lab.wire.messages import FlapTimer
 from labkit.lab.wire.reports import Corrupted, NodeTreated, ReachChanged
 from labkit.lab.wire.turns import EachInTurn, Turns
 from labkit.service.arguments import drift_ppm, duration_ns, flag, offset_ns, one_of, whole_number, wrong
@@ -38,11 +38,12 @@ Result = TypeVar("Result")
 class LabFaults(EachInTurn):
     """The faults of one lab: each takes effect at once, and is reported."""
 
-    __slots__ = ("_emit", "_network_faults", "_parts", "queries")
+    __slots__ = ("_emit", "_network_faults", "_parts", "flapping_lines", "queries")
 
     def __init__(self, parts: Parts, queries: Queries, emit: Callable[[Any], None]) -> None:
         self._parts, self.queries, self._emit = parts, queries, emit
         self._network_faults = parts.network_faults
+        self.flapping_lines = FlappingLines(parts.flapping, parts.network_faults, parts.clock, emit)
 
     @property
     def _turns(self) -> Turns:
@@ -251,42 +252,15 @@ class LabFaults(EachInTurn):
         for name, value, ns in (("down", down, down_ns), ("up", up, up_ns)):
             if ns < MIN_FLAP_NS:
                 raise wrong(name, f"a duration from {format_duration(MIN_FLAP_NS)} up such as 2s", value)
-        pair = tuple(sorted(sites))
-        before = self._parts.flapping.get(pair)
-        serial = before.serial + 1 if before is not None else 1
-        self._parts.flapping[pair] = Flapping(down_ns, up_ns, serial)
-        self._trace("flap", pair, f"{format_duration(down_ns)} down, {format_duration(up_ns)} up")
-        if before is not None:
-            self._come_up(pair, before)
-        self._schedule(up_ns, FlapTimer(pair[0], pair[1], serial))
+        first, second = sorted(sites)
+        self._trace("flap", (first, second), f"{format_duration(down_ns)} down, {format_duration(up_ns)} up")
+        self.flapping_lines.begin((first, second), down_ns, up_ns)
 
     def steady(self, a: str | None = None, b: str | None = None) -> None:
         """End flap, between two sites, around one, or everywhere: lines are up that no other fault cuts."""
-        sites = {site for site in self._around(a, b) if site is not None}
-        for pair, row in self._parts.flapping.items():
-            if row.flaps and sites <= set(pair):
-                self._parts.flapping[pair] = Flapping(0, 0, row.serial)
-                self._trace("steady", pair, "")
-                self._come_up(pair, row)
-
-    def on_timer(self, timer: FlapTimer) -> None:
-        """A flapping line goes down, or comes up; one that is steady by now does nothing."""
-        pair = (timer.a, timer.b)
-        row = self._parts.flapping.get(pair)
-        if row is None or row.serial != timer.serial or not row.flaps:
-            return
-        self._parts.flapping[pair] = row._replace(is_down=not row.is_down)
-        if row.is_down:
-            self._come_up(pair, row)
-        else:
-            self._network_faults.go_down(*pair)
-            self._emit(ReachChanged(self._parts.now))
-        self._schedule(row.up_ns if row.is_down else row.down_ns, timer)
-
-    def _come_up(self, pair: tuple[str, ...], row: Flapping) -> None:
-        if row.is_down:
-            self._network_faults.come_up(*pair)
-            self._emit(ReachChanged(self._parts.now))
+        for pair in self.flapping_lines.among({site for site in self._around(a, b) if site is not None}):
+            self._trace("steady", pair, "")
+            self.flapping_lines.end(pair)
 
     def corrupt(self, cluster: str, layer: str = "subpage", key: str | None = None) -> None:
         """Alter one node of the Merkle tree that a cluster's active node keeps, or one stored value.
@@ -335,9 +309,6 @@ class LabFaults(EachInTurn):
 
     def _trace(self, verb: str, pair: tuple[str, ...], detail: str) -> None:
         self._parts.trace.record(("fault", self._parts.now, verb, " <> ".join(pair), detail))
-
-    def _schedule(self, delay_ns: int, timer: FlapTimer) -> None:
-        self._parts.clock.after(delay_ns, ("fault", "", timer))
 
     def _nodes(self, target: Any) -> tuple[str, ...]:
         known = [name for plan in self._parts.blueprint.clusters for name in (plan.name, *plan.node_names)]

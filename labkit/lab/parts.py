@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
+from labkit.lab.flapping import Flapping
 from labkit.lab.hosts.balancer import BalancerHost
 from labkit.lab.hosts.client_host import ClientHost
 from labkit.lab.hosts.cloud_host import CloudHost
@@ -28,23 +29,6 @@ from labkit.sim.random_streams import RandomStreams
 from labkit.trace import Trace
 from labkit.vault.files import Files
 from labkit.vault.storage.memory import MemoryStorage
-
-
-class Flapping(NamedTuple):
-    """A line between two sites that goes down and comes up by itself: for how long, and whether it is down now.
-
-    One that is steady again is kept for its serial: what was scheduled for it is ignored.
-    """
-
-    down_ns: int
-    up_ns: int
-    serial: int
-    is_down: bool = False
-
-    @property
-    def flaps(self) -> bool:
-        """Whether it still does."""
-        return self.down_ns > 0
 
 
 @dataclass(slots=True, kw_only=True)

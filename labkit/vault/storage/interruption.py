@@ -1,4 +1,4 @@
-"""Interruption: the plan to cut a commit short, and the error of the process that ended; a store carries it out.
+"""Interruption: a commit is cut short, as a process that ends in the middle of it would leave it.
 
 It meets the first commit of two keys or more under a term.  A commit is one transaction: cut short before or between
 its keys, the store keeps none of them; cut short after them, all, though nobody is answered.
@@ -6,9 +6,9 @@ its keys, the store keeps none of them; cut short after them, all, though nobody
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from labkit.vault.storage import Writes
+from labkit.vault.storage import Leaves, Writes
 
 BEFORE, BETWEEN, AFTER = "before", "between", "after"
 MOMENTS = (BEFORE, BETWEEN, AFTER)
@@ -32,3 +32,36 @@ class CommitInterruptedError(RuntimeError):
     def __init__(self, node: str, kept: Writes) -> None:
         super().__init__(f"{node} ended inside a commit")
         self.node, self.kept = node, kept
+
+
+class Interruptible(Protocol):
+    """What an interruption needs of a store."""
+
+    def apply(self, writes: Writes, term: int, leaves: Leaves | None = None) -> None:
+        """Carry out all writes at once."""
+
+    def interrupt(self, interruption: CommitInterruption) -> None:
+        """Cut a commit short that comes later."""
+
+    def state(self) -> dict[str, Any]:
+        """Return what it holds."""
+
+    def put_back(self, state: dict[str, Any]) -> None:
+        """Hold that again."""
+
+
+def apply_interrupted(
+    store: Interruptible, interruption: CommitInterruption, writes: Writes, term: int, leaves: Leaves | None
+) -> None:
+    """Carry writes out, or as far as they come before the process ends; only a whole commit is kept."""
+    if term != interruption.term or len(writes) < 2:
+        store.apply(writes, term, leaves)
+        if term == interruption.term:
+            store.interrupt(interruption)
+        return
+    before, count = store.state(), interruption.keys_written(len(writes))
+    store.apply(dict(list(writes.items())[:count]), term, leaves)
+    if count < len(writes):
+        store.put_back(before)
+        writes = {}
+    raise CommitInterruptedError(interruption.node, writes)

@@ -14,7 +14,7 @@ from typing import Any
 
 from labkit.vault.storage import TOKENS, UNDECIDING, Leaves, Names, Writes
 from labkit.vault.storage.fencing import check_term
-from labkit.vault.storage.interruption import CommitInterruptedError, CommitInterruption
+from labkit.vault.storage.interruption import CommitInterruption, apply_interrupted
 
 
 class MemoryStorage:
@@ -51,8 +51,7 @@ class MemoryStorage:
     def from_state(cls, state: dict[str, Any]) -> MemoryStorage:
         """Make a store of what ``state`` returned."""
         store = cls(term=state["term"])
-        store._items, store._folders, store._leaves = state["items"], state["folders"], state["leaves"]
-        store._shared = store._shared_leaves = True
+        store.put_back(state)
         store._interruption = state.get("interruption")
         return store
 
@@ -92,7 +91,8 @@ class MemoryStorage:
             check_term(term, self._term)
         if self._shared:
             if self._interruption is not None:
-                self._apply_interrupted(self._interruption, writes, term, leaves)
+                interruption, self._interruption = self._interruption, None
+                apply_interrupted(self, interruption, writes, term, leaves)
                 return
             self._items, self._folders = dict(self._items), dict(self._folders)
             self._shared, self._own = False, set()
@@ -123,22 +123,10 @@ class MemoryStorage:
         self._interruption = interruption
         self._shared = self._shared_leaves = True  # what is shared is copied before it changes, and so can be kept
 
-    def _apply_interrupted(
-        self, interruption: CommitInterruption, writes: Writes, term: int, leaves: Leaves | None
-    ) -> None:
-        """Carry writes out, or as far as they come before the process ends; only a whole commit is kept."""
-        self._interruption = None
-        if term != interruption.term or len(writes) < 2:
-            self.apply(writes, term, leaves)
-            if term == interruption.term:
-                self.interrupt(interruption)
-            return
-        count, before = interruption.keys_written(len(writes)), (self._items, self._folders, self._leaves)
-        self.apply(dict(list(writes.items())[:count]), term, leaves)
-        if count < len(writes):
-            (self._items, self._folders, self._leaves), writes = before, {}
-            self._shared = self._shared_leaves = True
-        raise CommitInterruptedError(interruption.node, writes)
+    def put_back(self, state: dict[str, Any]) -> None:
+        """Hold again what a state has, under the present term."""
+        self._items, self._folders, self._leaves = state["items"], state["folders"], state["leaves"]
+        self._shared = self._shared_leaves = True
 
     def _keep(self, leaves: Leaves) -> None:
         if self._shared_leaves:

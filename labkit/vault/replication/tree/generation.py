@@ -40,6 +40,10 @@ class Entry(NamedTuple):
     leaves: tuple[bytes | None, ...]
 
 
+EntryRow = tuple[int, tuple[Change, ...], int, tuple[bytes | None, ...]]
+"""An entry as the backlog keeps it: a plain tuple, at which the garbage collector looks only once."""
+
+
 class Entries(Protocol):
     """What a generation needs of the journal."""
 

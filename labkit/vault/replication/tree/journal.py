@@ -22,7 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from labkit.vault.replication.tree.generation import Change, Entry, Generation, earlier, to_number
+from labkit.vault.replication.tree.generation import Change, Entry, EntryRow, Generation
+from labkit.vault.replication.tree.journal_search import newest_with
 from labkit.vault.replication.tree.kept_index import (
     NUMBER_BYTES,
     TAIL,
@@ -34,7 +35,7 @@ from labkit.vault.replication.tree.kept_index import (
     tail_slot,
 )
 from labkit.vault.replication.tree.key_classes import OUTSIDE
-from labkit.vault.replication.tree.merkle import MerkleTree, leaf_digest
+from labkit.vault.replication.tree.merkle import MerkleTree
 from labkit.vault.replication.tree.rebuild import Rebuild
 from labkit.vault.replication.tree.tree_nodes import TreeNode
 from labkit.vault.replication.tree.unindexed_writes import UnindexedWrites
@@ -45,9 +46,6 @@ __all__ = ["WAL_KEY", "Change", "Entry", "Generation", "Journal", "read_number"]
 
 WAL_KEY = "node/wal"
 """Where the number of the newest entry is stored, 8 bytes, big-endian."""
-
-EntryRow = tuple[int, tuple[Change, ...], int, tuple[bytes | None, ...]]
-"""An entry as the backlog keeps it: a plain tuple, at which the garbage collector looks only once."""
 
 MAX_NUMBER = 2**63
 MAX_ENTRIES = 16_384
@@ -218,15 +216,8 @@ class Journal:
         """Return the newest generation that has a guard; None when the backlog does not reach a state with it."""
         if self.tree is None:
             return None
-        wanted, number = int.from_bytes(guard, "big"), int.from_bytes(self.tree.guard(), "big")
-        guards = self._guards
-        for generation in range(self.last, self.oldest - 1, -1):
-            number = guards.setdefault(generation, number)
-            if number == wanted:
-                return generation
-            if generation > self.oldest and generation - 1 not in guards:
-                number ^= _difference(Entry(*self._backlog[generation]))
-        return None
+        numbers = range(self.last, self.oldest - 1, -1)
+        return newest_with(guard, self.tree.guard(), numbers, self._backlog, self._guards)
 
     def as_of(self, generation: int) -> Generation | None:
         """Return tree and values as they were right after an entry; None when the backlog does not reach it."""
@@ -311,14 +302,3 @@ def read_number(stored: bytes | None) -> int:
     """Return the stored number of the newest entry; 0 where there is none, or what is stored cannot be one (C12)."""
     number = int.from_bytes(stored, "big") if stored is not None and len(stored) == NUMBER_BYTES else 0
     return number if number < MAX_NUMBER else 0
-
-
-def _difference(entry: Entry) -> int:
-    """Return what an entry changed the guard by."""
-    difference = 0
-    for key, _, after in entry.changes:
-        if after is not None:
-            difference ^= int.from_bytes(leaf_digest(key, after), "big")
-    for _, _, leaf in earlier(entry):
-        difference ^= to_number(leaf)
-    return difference

@@ -307,29 +307,6 @@ def ask_about(
         assert then.value(key) == values[generation].get(key)
 
 
-def test_guards_once_found_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    journal = running(limit_entries=50)
-    for n in range(60):
-        journal.commit({f"logical/{n}": b"%d" % n}, 0)
-    hashed: list[str] = []
-    original = merkle.leaf_digest
-
-    def counted(key: str, stored: bytes) -> bytes:
-        hashed.append(key)
-        return original(key, stored)
-
-    for module in ("journal", "generation"):
-        monkeypatch.setattr(f"labkit.vault.replication.tree.{module}.leaf_digest", counted)
-    assert journal.find(b"\xff" * 20) is None
-    assert len(hashed) == 50, "one new leaf in each entry of the backlog"
-    hashed.clear()
-    journal.commit({"logical/0": b"again"}, 0)
-    journal.commit({"logical/0": b"and again"}, 0)
-    assert journal.find(b"\xff" * 20) is None
-    assert len(hashed) == 2, "the newest entry was taken out, one leaf before and one after; the rest was cached"
-    assert len(journal._guards) <= 51, "guards before the backlog are dropped"
-
-
 def test_the_generations_asked_for_last_are_kept() -> None:
     journal = running()
     for n in range(6):
