@@ -50,7 +50,7 @@ def show_page(text: str) -> None:
 
 
 def fitted(text: str, width: int) -> str:
-    """Return a text whose lines are no wider than so many columns; 0 leaves them as they are."""
+    """Return a text whose lines are no wider than a number of columns; 0 leaves them as they are."""
     if not width:
         return text
     lines = text.split("\n")

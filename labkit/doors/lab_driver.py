@@ -3,7 +3,7 @@
 1. A request is under way as soon as it comes, whatever else waits.  Time passes in slices, each a turn of its own, so
    the lab's verbs can be called meanwhile; what they make happen happens at once.
 2. At speed 0 time passes only while somebody waits for an answer, and exactly as long as that takes: the same calls,
-   one after the other, find the same lab.  At another speed so many simulated seconds pass in each second.  What a
+   one after the other, find the same lab.  At any other, that many simulated seconds pass in a second.  What a
    slow machine falls behind is not made up for.
 3. Who has asked and goes away changes nothing: the request is carried out.
 4. It may stand until somebody is there, a client that asks or a page that is opened, and go at its speed from then on.
@@ -113,7 +113,7 @@ class LabDriver:
         self._wanted.set()
 
     async def advance(self, duration_ns: int, within_ns: int | None = None) -> None:
-        """Let so much time pass at once; with a limit, no more than can be done in so much time outside."""
+        """Let a duration pass at once; with a limit, no more than can be done within it outside."""
         until_ns, began_ns = self.parts.now + duration_ns, real.steady()
         while not self._passage.run_slice(until_ns, self._is_over):
             self._deliver()

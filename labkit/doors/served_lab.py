@@ -142,5 +142,5 @@ class ServedLab:
 
 
 def judged_port(port: int, count: int) -> int:
-    """Return the first of so many ports; raise ValueError where they cannot be had."""
+    """Return the first of a row of ports; raise ValueError where they cannot be had."""
     return whole_number("port", f"the first of {count} ports, or 0 for free ones", port, 0, MAX_PORT + 1 - count)

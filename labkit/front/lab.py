@@ -92,7 +92,7 @@ class Lab(Bench, but="dashboard serve"):
         """Return a door for a ``with`` that gives the URL of each cluster by its name: real servers on loopback ports.
 
         They stand on ``port`` and the ports after it, or on free ones.  Each request lets the time pass that its answer
-        takes; with a ``speed`` time passes by itself, so many simulated seconds in a second.  With ``control`` there is
+        takes; ``speed`` says how many simulated seconds pass by themselves in a second.  With ``control`` there is
         the control interface too, for whoever has its key.  ``settings`` say how the ports are reached otherwise.
         """
         from labkit.doors.served_lab import ServedLab

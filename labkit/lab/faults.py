@@ -150,7 +150,7 @@ class LabFaults(EachInTurn):
     def skew(self, target: str, by: str | None = None, drift: float = 0) -> None:
         """Make the wall clock of a node, or of all nodes of a cluster, wrong, and let it drift from then on.
 
-        It is ahead by a duration, or behind (``-90s``), and drifts by so many percent, forward or (below 0) back.
+        It is ahead by a duration, or behind (``-90s``), and drifts by a number of percent, forward or (below 0) back.
         It replaces an earlier skew.
         """
         error_ns, ppm = 0 if by is None else offset_ns("by", by), drift_ppm("drift", drift)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 FULL_LINE = 70
-"""A line of a paragraph that goes on has at least so many columns in the source."""
+"""A line of a paragraph that goes on has at least that many columns in the source."""
 
 _FENCE = "```"
 _ITEM = re.compile(r"(?:[-*]|\d+\.) +")
@@ -23,7 +23,7 @@ _COLUMN = re.compile(r"(?<=\S) {2,}(?=\S)")
 
 
 def reflow(text: str, width: int) -> str:
-    """Return a page in which no prose is wider than so many columns."""
+    """Return a page in which no prose is wider than a number of columns."""
     return "\n".join(_lines(text.split("\n"), width))
 
 

@@ -60,7 +60,7 @@ class Verdict:
         return report(scenario, self.seed, self.summary, self.failures(), trace)
 
     def text(self, columns: int) -> str:
-        """Return the table in plain text, no wider than so many columns."""
+        """Return the table in plain text, no wider than a number of columns."""
         return table(self.rows, self.summary, columns)
 
     def __str__(self) -> str:
