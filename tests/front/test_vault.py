@@ -469,8 +469,11 @@ def test_a_request_leaves_nothing_to_the_collector() -> None:
     try:
         left = []
         for sent in asked:
-            vault.request(*sent, {"X-Vault-Token": vault.root_token})
-            left.append(gc.collect())
+            found = []
+            for _ in range(3):  # what other threads of the process leave does not come each time
+                vault.request(*sent, {"X-Vault-Token": vault.root_token})
+                found.append(gc.collect())
+            left.append(min(found))
     finally:
         gc.enable()
 
