@@ -49,6 +49,7 @@ def not_serving(run: RecordedRun, asked: tuple[str, int]) -> Cause:
     node, before = asked
     row, cluster = run.rows[before], run.nodes[node]
     at_ns = row[1] if row[0] == "message" else run.at_ns(before)
+    before = run.between(at_ns, at_ns).stop  # an answer's row stands where it arrives
     sealed = run.last("observed", before, node=node, what=("sealed", "unsealed"))
     crashed = run.faults.last(("crash",), (node,), before)
     if crashed is not None and crashed > (-1 if sealed is None else sealed):

@@ -109,14 +109,37 @@ def _lost(at_ns: int, sentence: str, number: int, by: int | None) -> Cause:
 
 def late(run: RecordedRun, number: int) -> Cause:
     """A message that came too late: the line was made slower, or is so long."""
-    _, sent_ns, at_ns, source, target, what, *_ = run.rows[number]
+    _, _, at_ns, source, target, what, *_ = run.rows[number]
+    return _slow(
+        run, number, f"the message ({what}) from {source} to {target} is sent, and arrives at {seconds(at_ns)} only"
+    )
+
+
+def _slow(run: RecordedRun, number: int, sentence: str) -> Cause:
+    _, sent_ns, _, source, target, *_ = run.rows[number]
     ends = (run.site_of(source), run.site_of(target))
-    sentence = f"the message ({what}) from {source} to {target} is sent, and arrives at {seconds(at_ns)} only"
     for kind in (SLOW, LOSE):
         found = run.faults.on_line(kind, ends, number)
         if found is not None:
             return Cause(CauseStep(sent_ns, sentence, number), ("fault", found))
     return Cause(CauseStep(sent_ns, f"{sentence}: the line is so long", number), None, BEGINNING)
+
+
+def _not_there(run: RecordedRun, number: int, end_ns: int) -> Cause:
+    """A message that was not there at an instant: lost before that, or late."""
+    _, sent_ns, _, source, target, what, _, fate = run.rows[number]
+    impostor = run.faults.on_node("impersonate", target, number)
+    if fate != "lost" and impostor is not None and run.site_of(source) != run.site_of(target):
+        sentence = f"the message ({what}) from {source} comes to the impostor in the place of {target}"
+        return Cause(CauseStep(sent_ns, sentence, number), ("fault", impostor))
+    if fate != "lost":
+        return late(run, number)
+    cause = lost(run, number)
+    if cause.step.at_ns <= end_ns:  # what took it came before that
+        return cause
+    return _slow(
+        run, number, f"the message ({what}) from {source} to {target} is sent, and is not there by {seconds(end_ns)}"
+    )
 
 
 def under_way(run: RecordedRun, message: Message) -> Cause:
@@ -135,28 +158,31 @@ def silence(run: RecordedRun, asked: tuple[int, int]) -> Cause:
     """Why the request of a row was not answered until an instant."""
     number, end_ns = asked
     _, _, at_ns, source, node, _, _, fate = run.rows[number]
-    if fate == "lost":
-        return lost(run, number)
-    if at_ns > end_ns:
-        return late(run, number)
-    answer = _answer(run, number)
+    if fate == "lost" or at_ns > end_ns:
+        return _not_there(run, number, end_ns)
+    taken_ns = _taken_ns(run, number, end_ns)
+    answer = _answer(run, number, taken_ns)
     if answer is not None:
-        return lost(run, answer) if run.rows[answer][7] == "lost" else late(run, answer)
+        return _not_there(run, answer, end_ns)
     held = _held_up(run, number, end_ns)
     if held is not None:
         return held
-    flying = run.under_way(node, "response", at_ns)
+    flying = run.under_way(node, "response", taken_ns)
     if flying is not None and flying.target == source:
         return under_way(run, flying)
     until = run.between(0, end_ns).stop
     kind = "forwarded_request" if node in run.nodes else "request"  # any other is a balancer
-    onward = next(run.messages(range(number, len(run.rows)), source=node, what=kind, sent_ns=at_ns), None)
+    onward = next(run.messages(range(number, len(run.rows)), source=node, what=kind, sent_ns=taken_ns), None)
     stopped = run.faults.last(("crash", "pause"), (node,), until)
     if stopped is not None and stopped > number:
         verb = "goes down" if run.rows[stopped][2] == "crash" else "stands still"
         sentence = f"{node} has the request of {source}, and {verb} before it answers"
         return Cause(CauseStep(run.at_ns(stopped), sentence, number), ("fault", stopped))
     if onward is not None:
+        back = _answer(run, onward, _taken_ns(run, onward, end_ns))
+        handed = None if back is None else _handed_on(run, back, source, end_ns)
+        if handed is not None:
+            return _not_there(run, handed, end_ns)
         sentence = f"{node} has sent the request of {source} on to {run.rows[onward][4]}, and waits"
         return Cause(CauseStep(end_ns, sentence, number), ("silence", (onward, end_ns)))
     sentence = f"{node} has the request of {source}, and has not answered it by {seconds(end_ns)}"
@@ -164,6 +190,15 @@ def silence(run: RecordedRun, asked: tuple[int, int]) -> Cause:
     if failed is not None and failed > number:
         return Cause(CauseStep(end_ns, sentence, number), ("observed", failed))
     return Cause(CauseStep(at_ns, sentence, number), None, NOT_RECORDED)
+
+
+def _handed_on(run: RecordedRun, answer: int, asker: str, end_ns: int) -> int | None:
+    """The answer to an asker, which a node sent when it got that of the node that it asked; None where it got none."""
+    _, _, at_ns, _, node, _, _, fate = run.rows[answer]
+    if fate == "lost" or at_ns > end_ns:
+        return None
+    rows = range(answer, len(run.rows))
+    return next(run.messages(rows, source=node, target=asker, what="response", sent_ns=at_ns), None)
 
 
 def _held_up(run: RecordedRun, number: int, end_ns: int) -> Cause | None:
@@ -183,12 +218,20 @@ def _held_up(run: RecordedRun, number: int, end_ns: int) -> Cause | None:
     return None
 
 
-def _answer(run: RecordedRun, number: int) -> int | None:
-    """The answer that was sent when a request arrived; None when it was sent later, or never."""
-    _, _, at_ns, source, node, what, *_ = run.rows[number]
+def _taken_ns(run: RecordedRun, number: int, end_ns: int) -> int:
+    """When the request of a row was worked on: as it arrived, or after those before it; not one that a pause held."""
+    _, _, at_ns, _, node, *_ = run.rows[number]
+    taken_ns = run.taken_ns(number)
+    held = taken_ns is None or taken_ns > end_ns or run.faults.on_node("pause", node, number) is not None
+    return at_ns if taken_ns is None or held else taken_ns
+
+
+def _answer(run: RecordedRun, number: int, taken_ns: int) -> int | None:
+    """The answer that was sent when a request was worked on; None when it was sent later, or never."""
+    _, _, _, source, node, what, *_ = run.rows[number]
     kind = "forwarded_answer" if what == "forwarded_request" else "response"
     rows = range(number, len(run.rows))
-    return next(run.messages(rows, source=node, target=source, what=kind, sent_ns=at_ns), None)
+    return next(run.messages(rows, source=node, target=source, what=kind, sent_ns=taken_ns), None)
 
 
 RULES: dict[str, Callable[[RecordedRun, Any], Cause]] = {

@@ -22,6 +22,9 @@ from labkit.lab.wire.reports import UNKNOWN
 from labkit.service.durations import SECOND_NS
 
 READ = "get-secret"
+ENDING = ("fault", "mode", "observed")
+"""Kinds of rows that may end a cluster's service, the likeliest first."""
+
 MAX_LOOKED_AT = 200  # lost writes that one answer looks at
 HELD_BACK = {"impersonate": "whose place an impostor has", "pause": "which stands still"}
 """{fault by which a node takes in nothing that reaches it: what is said of the node}."""
@@ -83,14 +86,17 @@ def promotion(run: RecordedRun, taken: Promotion) -> Cause:
 def outage(run: RecordedRun, taken: Promotion) -> Cause:
     """What ended an old primary's service, or its shipping to the survivor."""
     old = taken.old_primary or taken.survivor
-    names = {old, *run.nodes_of(old), run.queries.site_of(old)}
-    sentence = f"{old} serves no more, or ships nothing to {taken.survivor} any more"
-    for kind in ("fault", "mode", "observed"):
-        for row in run.between(taken.fault_ns, taken.fault_ns):
-            target = str(run.rows[row][3 if kind == "fault" else 2])
-            if run.rows[row][0] == kind and names & set(target.replace("<> ", "").replace("> ", "").split(" ")):
-                return Cause(CauseStep(taken.fault_ns, sentence, None), (kind, row))
-    return Cause(CauseStep(taken.fault_ns, sentence, None), None, NOT_RECORDED)
+    step = CauseStep(taken.fault_ns, f"{old} serves no more, or ships nothing to {taken.survivor} any more", None)
+    rows = [row for row in run.between(taken.fault_ns, taken.fault_ns) if run.rows[row][0] in ENDING]
+    for cluster in (old, taken.survivor):
+        names = {cluster, *run.nodes_of(cluster), run.queries.site_of(cluster)}
+        for kind in ENDING:
+            for row in rows:
+                target = str(run.rows[row][3 if kind == "fault" else 2])
+                if run.rows[row][0] == kind and names & set(target.replace("<> ", "").replace("> ", "").split(" ")):
+                    return Cause(step, (kind, row))
+    elsewhere = next((row for row in rows if run.rows[row][0] == "fault"), None)  # a site that the way leads through
+    return Cause(step, None, NOT_RECORDED) if elsewhere is None else Cause(step, ("fault", elsewhere))
 
 
 def recovery(run: RecordedRun, taken: Promotion) -> Cause:

@@ -111,11 +111,17 @@ class RecordedRun:
         """Whether a message that arrived waits until its receiver has worked on those before it."""
         return row[5] in QUEUED and self._service_ns.get(row[4], 0) > 0
 
-    def waits(self, number: int, until_ns: int) -> bool:
-        """Whether what arrived by a row still waits at an instant, as its receiver works on others."""
+    def taken_ns(self, number: int) -> int | None:
+        """When the receiver of a row's message took it: as it arrived, or after it had waited; None while it waits."""
         row = self.rows[number]
         taken = self._taken.get(row[4], {})
-        return self._is_queued(row) and not any(number in rows for at_ns, rows in taken.items() if at_ns <= until_ns)
+        arrived_ns: int | None = None if self._is_queued(row) else row[2]
+        return next((at_ns for at_ns, rows in taken.items() if number in rows), arrived_ns)
+
+    def waits(self, number: int, until_ns: int) -> bool:
+        """Whether what arrived by a row still waits at an instant, as its receiver works on others."""
+        taken_ns = self.taken_ns(number)
+        return self._is_queued(self.rows[number]) and (taken_ns is None or taken_ns > until_ns)
 
     def sent_for(self, number: int) -> int | None:
         """The message whose arrival made its receiver send the message of this row; None when that was a timer."""

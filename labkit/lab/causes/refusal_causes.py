@@ -18,6 +18,7 @@ MAX_REASON = 160
 SAYS_WHY = ("upstream_refused", "connection_refused", LOGIN_REFUSED, CLOUD_CALL_FAILED)
 """What a node observes when it refuses a request for that reason."""
 
+UNANSWERED = "no answer in time"
 BEHIND, SECONDARY, FAULTY = 412, (400, 472), 500
 NOT_SERVED = (307, 429, 473, 503)
 
@@ -86,9 +87,11 @@ def _why_refused(run: RecordedRun, asked: FailedAsk, answer: int) -> tuple[Effec
     said = said if said is not None and run.at_ns(said) == sent_ns else None
     if said is not None:
         return ("observed", said), ""
-    lost = _lost_fetch(run, asked, answer)
-    if lost is not None:
-        return ("lost", lost), ""
+    fetched = _last_fetch(run, asked, answer)
+    if fetched is not None and run.rows[fetched][7] == "lost":
+        return ("lost", fetched), ""
+    if fetched is not None and UNANSWERED in asked.reason:
+        return ("silence", (fetched, sent_ns)), ""
     damaged = _damage_behind(run, run.operators[asked.asker], answer, asked.reason) if asked.status == FAULTY else None
     if damaged is not None:
         return ("observed", damaged), ""
@@ -97,10 +100,13 @@ def _why_refused(run: RecordedRun, asked: FailedAsk, answer: int) -> tuple[Effec
     return ("request", answer), ""
 
 
-def _lost_fetch(run: RecordedRun, asked: FailedAsk, answer: int) -> int | None:
-    """Return the last call that a node made for a request, and that did not arrive; None where none was lost."""
-    lost = [row for row in run.messages(range(answer), source=asked.node, fate="lost") if _is_fetch(run, row)]
-    return lost[-1] if lost and run.rows[lost[-1]][1] >= _begun_ns(run, asked, answer) else None
+def _last_fetch(run: RecordedRun, asked: FailedAsk, answer: int) -> int | None:
+    """Return the last call that a node made for a request, one that was lost before others; None where it made none."""
+    patient = UNANSWERED in asked.reason  # requests may have come since then
+    begun_ns, answered_ns = 0 if patient else _begun_ns(run, asked, answer), run.rows[answer][1]
+    rows = run.messages(range(len(run.rows)), source=asked.node)  # one that is late stands behind the answer
+    made = [row for row in rows if _is_fetch(run, row) and begun_ns <= run.rows[row][1] < answered_ns]
+    return max(made, key=lambda row: (run.rows[row][7] == "lost" and not patient, run.rows[row][1]), default=None)
 
 
 def _is_fetch(run: RecordedRun, row: int) -> bool:

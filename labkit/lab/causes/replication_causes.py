@@ -117,8 +117,8 @@ def _disconnected(run: RecordedRun, number: int) -> Cause:
     ]
     asked = [row for row in rows if run.rows[row][3] == node]
     peer = run.rows[asked[-1]][4] if asked else ""
-    for verb in ("pause", "impersonate") if peer else ():
-        found = run.faults.on_node(verb, peer, number)
+    for verb, host in (("pause", peer), ("impersonate", peer), ("impersonate", node)):  # its answers come to that one
+        found = run.faults.on_node(verb, host, number)
         if found is not None:
             return Cause(step, ("fault", found))
     lost = [row for row in rows if run.rows[row][7] == "lost"]
@@ -138,22 +138,29 @@ def _is_of(run: RecordedRun, row: int, node: str) -> bool:
 
 def _refused_by(run: RecordedRun, refusal: int, reason: str) -> Effect | None:
     """Return why the node that refused a secondary did so."""
-    node = run.rows[refusal][3]
-    cluster = run.nodes.get(node, "")
+    _, sent_ns, _, node, *_ = run.rows[refusal]
+    cluster, before = run.nodes.get(node, ""), run.between(sent_ns, sent_ns).stop
     if "asked to" in reason:
         return "request", refusal
     if reason == "sealed":
         return "not serving", (node, refusal)
-    if reason.startswith("not a primary but"):
-        found = run.last("mode", refusal, cluster=cluster)
+    if reason.startswith(
+        ("not a primary but", "the challenge was not made by this authority")
+    ):  # each promotion has one
+        found = run.last("mode", before, cluster=cluster)
         return None if found is None else ("mode", found)
     if "revoked" in reason:
         return _revoked(run, cluster, refusal)
+    if reason.startswith("the challenge is over"):  # a clock was set while it was on its way
+        found = run.faults.last(("skew", "correct"), (node, run.rows[refusal][4]), refusal)
+        return None if found is None else ("fault", found)
     if reason.startswith("no connection of that id"):  # whoever leads now began without connections
         upstream = cluster or run.queries.progress.upstream(run.nodes.get(run.rows[refusal][4], ""), run.at_ns(refusal))
-        found = run.last("leader", refusal, cluster=upstream)
-        return None if found is None else ("leader", found)
-    found = run.last("leader", refusal, cluster=cluster)
+        led, changed = run.last("leader", before, cluster=upstream), run.last("mode", before, cluster=upstream)
+        if led is None:
+            return None
+        return ("mode", changed) if changed is not None and changed > led else ("leader", led)
+    found = run.last("leader", before, cluster=cluster)
     if found is not None and run.rows[found][3] != node:
         return "leader", found
     return ("not serving", (node, refusal)) if node in run.nodes else None

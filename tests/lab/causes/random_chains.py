@@ -134,7 +134,7 @@ ASKED: tuple[Callable[[Lab, random.Random], Callable[[], Any]], ...] = (
     _promote,
     lambda lab, rng: lambda: lab[_name(lab, rng)].demote(),
     _fail_over,
-    lambda lab, rng: lambda: lab[_name(lab, rng)].repoint(_name(lab, rng)),
+    lambda lab, rng: lambda: lab.parts.console.start("repoint", cluster=_name(lab, rng), to=_name(lab, rng)),
     lambda lab, rng: lambda: lab[_name(lab, rng)].rekey(5, 3),
 )
 

@@ -218,7 +218,16 @@ def test_any_event_of_a_random_lab_has_a_chain_that_never_goes_forward_in_time(s
 
 @pytest.mark.parametrize(
     "seed",
-    [0, 1, 7, 10, *[pytest.param(seed, marks=pytest.mark.slow) for seed in range(40) if seed not in (0, 1, 7, 10)]],
+    [
+        0,
+        7,
+        9,
+        77,
+        91,
+        95,
+        134,
+        *[pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 41) if seed not in (7, 9)],
+    ],
 )
 def test_every_chain_of_a_random_lab_ends_at_a_root_and_claims_what_the_trace_holds(seed):
     """Fifty events each; 2,000 of forty labs, half of which take time for requests, where the slow ones are run too."""
@@ -250,7 +259,7 @@ def claims(run: RecordedRun, step: Any) -> bool:
         return named and lost
     if row[0] == "fault":
         return row[1] == step.at_ns and all(
-            site in step.sentence for site in row[3].split(" ") if site not in ("<>", ">")
+            site in step.sentence for site in row[3].split(" ") if site not in ("<>", ">", "all")
         )
     return row[0] not in ("leader", "mode", "note", "step") or run.at_ns(step.row) == step.at_ns
 
