@@ -16,7 +16,7 @@ from labkit.service.message import Body, Request
 from labkit.vault.audit import DEVICES
 from labkit.vault.core import Leadership
 from labkit.vault.mounts import MANAGED_KEYS, MOUNTS
-from labkit.vault.policies.store import INDEX, TEXTS
+from labkit.vault.policies.store import TEXTS
 from labkit.vault.quotas import QUOTAS
 from labkit.vault.replication import MODE_KEY
 from labkit.vault.storage.barrier import KEYRING
@@ -525,7 +525,7 @@ def damage(twins: Twins, dice: Random) -> None:
     """Alter a bit of a stored value that much rests on, or of any."""
     store = twins.pair[0].store
     digest = digest_of(twins.tokens[dice.choice(others(twins))])
-    system = (INDEX, TEXTS + "reader", MOUNTS, QUOTAS, DEVICES, MODE_KEY, KEYRING, MANAGED_KEYS)
+    system = (TEXTS + "reader", MOUNTS, QUOTAS, DEVICES, MODE_KEY, KEYRING, MANAGED_KEYS)
     key = dice.choice((*system, IDS + digest, "", ""))
     key = key or dice.choice([name for name in store.keys() if UNNOTICED not in name])  # noqa: SIM118  # a store is no dict
     stored = store.get(key)
@@ -562,7 +562,7 @@ def remove(twins: Twins, dice: Random) -> None:
 def swap(twins: Twins, dice: Random) -> None:
     """Put a copy of a stored value in its place."""
     store = twins.pair[0].store
-    key = dice.choice([MOUNTS, INDEX, *[IDS + name for name in store.list(IDS)]])
+    key = dice.choice([MOUNTS, TEXTS + "reader", *[IDS + name for name in store.list(IDS)]])
     changed(twins, key, copy_of, "copied")
 
 

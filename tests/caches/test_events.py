@@ -292,7 +292,6 @@ CASES: dict[str, dict[str, Case]] = {
         "of the root namespace, for a namespace's token": Case(policy(ROOT_ONLY), IN_TEAM, 200, 200),
         "changed on another node": Case(on_other_node(policy(ROOT_ONLY)), READ, 200, 403),
         "whose text is damaged": Case(stored_otherwise(lambda twins: "policy/text/reader", flipped), READ, 200, 500),
-        "whose index is damaged": Case(stored_otherwise(lambda twins: "policy/index", flipped), READ, 200, 200),
     },
     "mounts": {
         "disabled": Case(delete("sys/mounts/secret"), READ, 200, 404),

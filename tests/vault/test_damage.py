@@ -6,7 +6,6 @@ import pytest
 
 from labkit import Vault
 from labkit.service.message import Request, Suspended
-from labkit.vault.policies.store import INDEX
 from labkit.vault.token_record import IDS, digest_of
 
 STATUS = ("sys/health", "sys/seal-status", "sys/leader")
@@ -95,13 +94,25 @@ def test_a_damaged_token_of_the_caller_is_the_caller_s_alone(service):
 
 
 def test_damaged_policies_are_their_holders_matter(service):
-    token = service.post("auth/token/create", {"policies": ["default"]}).auth["client_token"]
-    spoil(service, "policy/text/default")
+    """The one is named to those who need it; the others hold, are listed and changed, and a delete ends the damage."""
+    for name in ("p", "other"):
+        service.put(f"sys/policies/acl/{name}", {"policy": RULE}).raise_for_status()
+    tokens = {
+        name: service.post("auth/token/create", {"policies": [name]}).auth["client_token"] for name in ("p", "other")
+    }
+    spoil(service, "policy/text/p")
 
-    assert service.get("auth/token/lookup-self", token=token).status == 500
+    refused = [service.get("auth/token/lookup-self", token=tokens["p"]), service.get("sys/policies/acl/p")]
+    assert [(each.status, "policy/text/p does not open" in each.errors[0]) for each in refused] == [(500, True)] * 2
+    assert service.get("auth/token/lookup-self", token=tokens["other"]).ok
     assert service.get("auth/token/lookup-self").ok
-    spoil(service, INDEX)
-    assert service.put("sys/policies/acl/p", {"policy": RULE}).status == 500
+    assert service.get("sys/policies/acl/other").ok
+    assert service.list("sys/policies/acl").data["keys"] == ["default", "other", "p", "root"]
+    assert service.put("sys/policies/acl/new", {"policy": RULE}).status == 204
+    assert service.delete("sys/policies/acl/other").status == 204
+    assert service.delete("sys/policies/acl/p").status == 204
+    assert service.list("sys/policies/acl").data["keys"] == ["default", "new", "root"]
+    assert service.get("auth/token/lookup-self", token=tokens["p"]).ok
 
 
 def test_a_token_whose_record_is_damaged_while_its_request_waits_is_refused(service):

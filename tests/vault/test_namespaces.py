@@ -37,7 +37,7 @@ def test_one_is_made_in_one_transaction_with_what_it_has(service):
     made = namespaces.create(ctx, "team/", (("a", "b"),))
 
     assert sorted(key.removeprefix(made.prefix) for key in ctx.writes) == [
-        *("core/mounts", "core/mounts", "policy/index", "policy/text/default")
+        *("core/mounts", "core/mounts", "policy/text/default")
     ]
     assert [mount.path for mount in read_table(StorageView(ctx, made.prefix)).mounts] == [
         *("auth/token/", "cubbyhole/", "identity/", "sys/")

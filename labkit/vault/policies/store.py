@@ -1,7 +1,7 @@
-"""Stored policies of each namespace: their texts, the index that changes with any of them, and compiled access lists.
+"""Stored policies of each namespace: their texts, and compiled access lists.
 
-A policy's text is stored by name; ``policy/index`` maps each name to a digest of its text.  A compiled access list is
-valid while the stored texts are the same objects, which are looked at once the store counted a deciding write (R21).
+A policy has one record: its text, stored by name.  A compiled access list is valid while the stored texts are the same
+objects, which are looked at once the store counted a deciding write (R21).
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from operator import is_
 from typing import TYPE_CHECKING
 
 from labkit.service.errors import BadRequest
-from labkit.vault.identifiers import sha256
 from labkit.vault.mounts import ROOT, Namespace
 from labkit.vault.policies import DEFAULT_POLICY, WRAPPING_POLICY, Acl, Rule
-from labkit.vault.storage.records import decode_record, encode_record
 from labkit.vault.storage.storage_view import StorageView
 
 if TYPE_CHECKING:
     from labkit.vault.context import Context
 
 TEXTS = "policy/text/"
-INDEX = "policy/index"
+OLD_INDEX = "policy/index"
+"""Where earlier versions kept the names once more: nobody reads it, and the first change of a policy deletes it."""
+
 MAX_CACHED_ACLS = 256
 MAX_TEXT_CHARACTERS = 262_144
 
@@ -74,7 +74,7 @@ def _internal(name: str) -> tuple[Rule, ...]:
 
 def names(ctx: Context) -> list[str]:
     """Return the names of the stored policies, sorted; ``root`` is not stored."""
-    return sorted(_index(ctx.namespace_storage))
+    return sorted(ctx.namespace_storage.folder(TEXTS).keys())
 
 
 def is_known(ctx: Context, name: str) -> bool:
@@ -115,31 +115,28 @@ def read_text(ctx: Context, name: str) -> str | None:
 
 def write_text(ctx: Context, name: str, text: str) -> None:
     """Store a policy that has been parsed already."""
-    _write(ctx.namespace_storage, name, text)
-
-
-def _write(storage: StorageView, name: str, text: str) -> None:
-    index = _index(storage)
-    index[name] = sha256(text.encode()).hexdigest()[:16]
-    storage.put(TEXTS + name, text.encode())
-    storage.put(INDEX, encode_record(dict(sorted(index.items()))))
+    _put(ctx.namespace_storage, name, text)
+    _drop_index(ctx)
 
 
 def delete(ctx: Context, name: str) -> None:
     """Delete a policy; a missing one is not an error."""
-    storage = ctx.namespace_storage
-    index = _index(storage)
-    if index.pop(name, None) is not None:
-        storage.delete(TEXTS + name)
-        storage.put(INDEX, encode_record(index))
+    if is_known(ctx, name):
+        ctx.namespace_storage.delete(TEXTS + name)
+        _drop_index(ctx)
 
 
 def write_default(storage: StorageView) -> None:
-    """Store the policy that every token has by default, in the storage of its namespace."""
-    _write(storage, "default", DEFAULT_POLICY)
+    """Store the policy that every token has by default, in the storage of a namespace that has no policy yet."""
+    _put(storage, "default", DEFAULT_POLICY)
 
 
-def _index(storage: StorageView) -> dict[str, str]:
-    stored = storage.get(INDEX)
-    index: dict[str, str] = {} if stored is None else decode_record(stored)
-    return index
+def _put(storage: StorageView, name: str, text: str) -> None:
+    storage.put(TEXTS + name, text.encode())
+
+
+def _drop_index(ctx: Context) -> None:
+    """Delete what an earlier version kept beside the texts; whether it opens does not matter."""
+    key = ctx.namespace.prefix + OLD_INDEX
+    if ctx.read(key) is not None:
+        ctx.write(key, None)

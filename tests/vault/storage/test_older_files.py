@@ -70,6 +70,7 @@ def change(vault: Vault) -> None:
     vault.put("sys/policies/acl/new", {"policy": 'path "x" { capabilities = ["read"] }'})
     vault.put("sys/policies/acl/mine", {"policy": 'path "x" { capabilities = ["read"] }'}, namespace="team")
     vault.delete("sys/policies/acl/new")
+    assert not [key for key in vault.core.storage.keys() if key.endswith("policy/index")]  # noqa: SIM118  # no dict
     assert vault.post("sys/mounts/later", {"type": "kv"}).status == 204
     assert vault.delete("sys/mounts/later").status == 204
 
