@@ -170,6 +170,8 @@ class Core:
             self.caches.drop_deleted(writes)
         if self.caches.leases is not None:
             self.caches.leases.note(writes)
+        if self.caches.accessors is not None:
+            self.caches.accessors.note(writes)
         if self.on_commit is not None:
             self.on_commit(number, writes, joined is not None)
         if joined is not None:
@@ -182,6 +184,11 @@ class Core:
             barrier.look_at = barrier.encryptions + FIRST_LOOK
             self.note_due(KEYRING, self.now())
         return number
+
+    @property
+    def writes_alone(self) -> bool:
+        """Whether what this node commits is all that changes the store; not so once it was overtaken."""
+        return self.storage.belongs_to(self.leadership.term)
 
     def standing(self) -> tuple[int, int, int, int | None]:
         """Return leadership term, steady clock, newest entry, and up to which one every connected secondary applied.
@@ -212,9 +219,10 @@ class Core:
         self.observe("stepped down", reason="a newer leader holds the lease")
 
     def apply_mode(self) -> None:
-        """Apply a changed mode or leadership; due times, leases and nonce counts are found again (R5)."""
+        """Apply a changed mode or leadership; due times, leases, accessors and nonce counts are found again (R5)."""
         self.nonce_counts.look_up_again()
-        self.next_due_ns, self.due_times, self.caches.leases = None, None, None
+        self.next_due_ns, self.due_times = None, None
+        self.caches.leases, self.caches.accessors = None, None
         if self.replica.is_damaged:
             self.note_damage(MODE_KEY)
         self.replica.apply_mode(self.leadership.active, self.leadership.term)

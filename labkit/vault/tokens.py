@@ -18,6 +18,7 @@ from labkit.service.durations import SECOND_NS
 from labkit.service.encoding import from_base64url, to_base64url
 from labkit.service.errors import BadRequest, Forbidden
 from labkit.vault import quotas
+from labkit.vault.accessors import of_namespace
 from labkit.vault.context import own_work
 from labkit.vault.identifiers import base62
 from labkit.vault.mounts import ROOT, Namespace, namespace_at
@@ -141,20 +142,15 @@ def find_accessor(ctx: Context, accessor: str) -> tuple[Token, str] | None:
 
 def accessors(ctx: Context) -> list[str]:
     """Return the accessors of the namespace's stored tokens, sorted."""
-    ending = f".{ctx.namespace.id}"
-    names = ctx.full_storage.list(ACCESSORS)
-    if ctx.namespace is ROOT:
-        return [name for name in names if "." not in name]
-    return [name for name in names if name.endswith(ending)]
+    return of_namespace(ctx, "" if ctx.namespace is ROOT else ctx.namespace.id)
 
 
 def digests_of(ctx: Context, namespace: Namespace) -> list[str]:
     """Return the hashes under which a namespace's tokens are stored; one whose accessor is damaged is not found."""
     storage, found = ctx.full_storage, []
-    for name in storage.list(ACCESSORS):
-        if name.endswith(f".{namespace.id}"):
-            with suppress(BarrierError):
-                found.append((storage.get(ACCESSORS + name) or b"").decode())
+    for accessor in of_namespace(ctx, namespace.id):
+        with suppress(BarrierError):
+            found.append((storage.get(ACCESSORS + accessor) or b"").decode())
     return found
 
 

@@ -99,7 +99,7 @@ class Cluster:
             self.rebuild(node, state, Files())
 
     def look_again(self) -> None:
-        """Let nodes find again what falls due and which leases there are: of these they follow their own writes."""
+        """Let nodes find again what falls due, leases and accessors: of these they follow their own writes."""
         for node in self.nodes:
             node.core.apply_mode()
 

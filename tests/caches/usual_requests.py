@@ -70,6 +70,9 @@ HOT: tuple[tuple[str, str, Body | None], ...] = (
     ("GET", "team/sub/secret/data/app", None),
     ("GET", "nowhere/app", None),
     ("GET", "auth/cloud2/config", None),
+    ("LIST", "auth/token/accessors", None),
+    ("LIST", "team/auth/token/accessors", None),
+    ("LIST", "sys/leases/lookup/auth/token/create", None),
     ("GET", DR + "status", None),
     ("POST", "sys/capabilities", {"token": "reader", "paths": PATHS}),
 )

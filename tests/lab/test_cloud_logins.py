@@ -212,5 +212,5 @@ def held(lab: Lab) -> Counter[str]:
 def cached(lab: Lab) -> dict[str, int]:
     """How many entries the caches of the active node have, beside decoded records, whose number is limited."""
     caches = lab.parts.nodes["paris-1"].vault.core.caches
-    beside = ("records", "leases", "keyring_as_of")
+    beside = ("records", "leases", "accessors", "keyring_as_of")
     return {name: len(getattr(caches, name)) for name in caches.__slots__ if name not in beside}

@@ -51,7 +51,7 @@ def new_storage(request):
 def test_a_store_offers_the_whole_interface(kind):
     wanted = {name for name in vars(Storage) if not name.startswith("_")}
 
-    assert wanted == {"get", "list", "keys", "leaf", "leaves", "apply", "claim"}
+    assert wanted == {"get", "list", "keys", "leaf", "leaves", "apply", "claim", "belongs_to"}
     assert wanted <= set(dir(kind))
     assert kind.flush_entries > 0
 
@@ -202,6 +202,7 @@ def test_a_stale_term_changes_nothing(new_storage):
     with pytest.raises(StaleTerm):
         storage.claim(4)
     assert (storage.get("a"), storage.get("b")) == (b"2", None)
+    assert [storage.belongs_to(term) for term in (4, 5)] == [False, True]
 
 
 def test_listing_hands_out_no_inner_list(new_storage):

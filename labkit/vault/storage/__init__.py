@@ -64,5 +64,8 @@ class Storage(Protocol):
     def apply(self, writes: Writes, term: int, leaves: Leaves | None = None) -> None:
         """Carry out all writes, and keep leaf digests, in one transaction; None deletes; StaleTerm for an old term."""
 
+    def belongs_to(self, term: int) -> bool:
+        """Whether only the leader of this term writes here: then what it wrote is all that changed."""
+
     def claim(self, term: int) -> None:
         """Make a leadership term the newest one; raise StaleTerm when a newer one was claimed."""

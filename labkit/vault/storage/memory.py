@@ -72,6 +72,10 @@ class MemoryStorage:
         """Return all keys, sorted."""
         return sorted(self._items)
 
+    def belongs_to(self, term: int) -> bool:
+        """Whether only the leader of this term writes here: no newer one claimed the store."""
+        return term >= self._term
+
     def claim(self, term: int) -> None:
         """Make a leadership term the newest one."""
         check_term(term, self._term)

@@ -164,6 +164,10 @@ class SqliteStorage:
         except ERRORS as error:
             raise _problem(self._path, error) from None
 
+    def belongs_to(self, term: int) -> bool:
+        """Whether only the leader of this term writes here: no newer one claimed the store."""
+        return term >= self._term
+
     def claim(self, term: int) -> None:
         """Make a leadership term the newest one."""
         check_term(term, self._term)

@@ -18,6 +18,10 @@ class UnfencedStorage(MemoryStorage):
         """Carry out all writes, whichever leader they come from."""
         super().apply(writes, max(term, self._term), leaves)
 
+    def belongs_to(self, term: int) -> bool:
+        """Whether only the leader of this term writes here: one that was overtaken may, so nobody knows that."""
+        return False
+
     def is_overtaken(self, term: int) -> bool:
         """Whether a newer leader than that of a term claimed the store."""
         return term < self._term

@@ -31,3 +31,4 @@ def test_leadership_is_claimed_as_usual_and_the_state_is_the_same():
     restored = UnfencedStorage.from_state(store.state())
     assert isinstance(restored, UnfencedStorage)
     assert restored.is_overtaken(4)
+    assert not restored.belongs_to(5), "an overtaken leader writes to it too"
