@@ -3,7 +3,8 @@
 1. A lease's id is the path that made the token, ``/h`` and the hash that it is stored under, and outside the root
    namespace the id of its own: ``auth/token/create/h4f…``.  It stands for the token without giving it away.
 2. Leases are not stored: they are the tokens' records.  The index of their paths is a cache (R3): it is derived at the
-   first question, kept up by what this node commits, and dropped when its mode, leadership or seal changes.
+   first question, kept up by what this node commits, and dropped when its mode, leadership or seal changes.  Where
+   others write to the store too, as after this node was overtaken, it is derived each time, and not kept.
 3. A token whose record does not open is in no lease's place: it cannot be ended either, and is counted apart (C12).
 """
 
@@ -83,7 +84,7 @@ def _read(ctx: Context, digest: str) -> Token | None:
 
 def index_of(ctx: Context) -> LeaseIndex:
     """Return the node's index of leases, as of its last commit."""
-    if ctx.is_taped:  # every read is made, so that a replay has the same (R2)
+    if ctx.is_taped or not ctx.core.writes_alone:  # of a tape every read is made, so that a replay has the same (R2)
         derived = LeaseIndex(ctx.source.names(IDS))
         derived.settle(ctx)
         return derived

@@ -87,6 +87,15 @@ def test_the_index_is_derived_at_the_first_question_and_dropped_with_the_leaders
     assert service.core.caches.leases is None
 
 
+def test_a_node_that_was_overtaken_looks_each_time(service) -> None:
+    """Another node writes to the store then, and what this one committed says nothing of that."""
+    digest = digest_of(created(service))
+    leases.index_of(step(service))
+    service.core.storage.claim(9)
+    service.core.storage.apply({IDS + digest: None}, 9)
+    assert leases.counts(step(service)) == {}
+
+
 def test_a_record_that_does_not_open_is_no_lease(service) -> None:
     digest = digest_of(created(service))
     spoil(service, IDS + digest)

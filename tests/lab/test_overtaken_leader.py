@@ -1,0 +1,47 @@
+"""A leader that was paused while another took over: what it answers before it notices is what their store holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from labkit import Lab
+from labkit.lab.operations.runbook_effects import Ask
+from labkit.lab.plan.blueprint import pair
+
+SECOND_NS = 1_000_000_000
+LISTS = {"accessors": ("auth/token/accessors", 3), "leases": ("sys/leases/lookup/auth/token/create", 2)}
+
+
+def created(lab: Lab) -> None:
+    lab["paris"].post("auth/token/create", {"ttl": "1h"}).raise_for_status()
+
+
+def keys(answer: Any) -> int:
+    return len(answer.body["data"]["keys"])
+
+
+@pytest.mark.parametrize("fencing", [True, False])
+def test_its_lists_hold_what_the_next_leader_wrote(fencing: bool) -> None:
+    blueprint = pair()
+    lab = Lab(
+        replace(blueprint, clusters=tuple([replace(plan, fencing=fencing) for plan in blueprint.clusters])), seed=7
+    )
+    created(lab)
+    for path, count in LISTS.values():
+        assert keys(lab["paris"].list(path)) == count - 1
+    lab.pause("paris-1")
+    asked = {
+        name: lab.parts.console.ask(Ask("paris", "LIST", path, None, "paris-1"), 60 * SECOND_NS)
+        for name, (path, _) in LISTS.items()
+    }
+    lab.run("10s")
+    assert lab["paris"].active == "paris-2"
+    created(lab)
+    lab.resume("paris-1")
+    lab.run("1s")
+    for name, number in asked.items():
+        answer = lab.parts.console.answers[number]
+        assert (name, answer.status, keys(answer)) == (name, 200, LISTS[name][1])
