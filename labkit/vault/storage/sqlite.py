@@ -43,6 +43,7 @@ TABLES = {
     "facts": "CREATE TABLE facts (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
     "leaves": "CREATE TABLE leaves (key TEXT PRIMARY KEY, digest BLOB NOT NULL) WITHOUT ROWID",
 }
+KEYS_BETWEEN = "SELECT key FROM entries WHERE key >= ? AND key < ? ORDER BY key"
 LATER = ("leaves",)
 """Tables that files from before have not; they are added."""
 
@@ -126,16 +127,21 @@ class SqliteStorage:
         return value
 
     def list(self, prefix: str) -> Names:
-        """Return the names directly under a prefix, sorted; folders end in ``/``; one seek per name."""
-        names = []
-        seek = "SELECT key FROM entries WHERE key >= ? AND key < ? ORDER BY key LIMIT 1"
-        start, end = prefix, _after(prefix)
-        while (row := self._row(seek, (start, end))) is not None:
-            rest = row[0][len(prefix) :]
-            cut = rest.find("/") + 1
-            names.append(rest[:cut] if cut else rest)
-            start = _after(prefix + rest[:cut]) if cut else row[0] + "\x00"
-        return sorted(names)
+        """Return the names directly under a prefix, sorted; folders end in ``/``; one query, one more per folder."""
+        self._refuse_forked()
+        names, start = Names(), prefix
+        try:
+            while True:
+                for (key,) in self._connection.execute(KEYS_BETWEEN, (start, _after(prefix))):
+                    cut = key.find("/", len(prefix)) + 1
+                    names.append(key[len(prefix) : cut or None])
+                    if cut:  # what is inside is passed over
+                        start = _after(key[:cut])
+                        break
+                else:
+                    return sorted(names)
+        except ERRORS as error:
+            raise _problem(self._path, error) from None
 
     def keys(self) -> Names:
         """Return all keys, sorted."""

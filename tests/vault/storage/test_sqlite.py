@@ -140,6 +140,18 @@ def test_a_folder_is_listed_once_and_its_names_are_sorted(path):
         assert storage.list("a/none/") == []
 
 
+def test_a_list_takes_one_query_and_one_more_per_folder(path):
+    with closing(SqliteStorage(path)) as storage:
+        storage.apply(dict.fromkeys([f"a/{number:03}" for number in range(500)], b""), 0)
+        storage.apply(dict.fromkeys([f"a/{name}/{number}" for name in "xy" for number in range(500)], b""), 0)
+        queries: list[str] = []
+        storage._connection.set_trace_callback(queries.append)
+        assert len(storage.list("a/")) == 502
+        assert len(queries) == 3
+        assert storage.list("a/x/") == sorted(map(str, range(500)))
+        assert len(queries) == 4
+
+
 def test_facts_are_no_entries(path):
     with closing(SqliteStorage(path)) as storage:
         storage.set_up({"a": b"1"}, {"name": b"3"})
