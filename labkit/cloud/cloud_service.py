@@ -6,12 +6,11 @@
 2. ``state`` returns all that it holds as plain values, and a cloud that is built from it goes on the same (R3).  Key
    objects are no state.
 3. Signing keys are made when they are first needed.
-4. Threads may share a cloud: it lets in one request at a time.
+4. Threads may share a cloud: it lets in one request at a time, and none in a child of its process (``shared_use``).
 """
 
 from __future__ import annotations
 
-from _thread import RLock  # threading itself is not loaded (R24)
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
@@ -23,6 +22,7 @@ from labkit.cloud.inventory import Inventory
 from labkit.cloud.machine import CloudMachine
 from labkit.cloud.parts import CloudParts, CloudRequest, keys_of
 from labkit.cloud.refusals import api_error
+from labkit.cloud.shared_use import SharedUse
 from labkit.cloud.signatures import compact
 from labkit.service.arguments import wrong
 from labkit.service.cloud_environments import DEFAULT_ENVIRONMENT, ENVIRONMENTS, CloudEnvironment, host_of
@@ -57,7 +57,7 @@ class CloudService(FaultControls):
         kept: Mapping[str, Any] = state or {}
         self.clock = now
         self.observe = _unwatched
-        self._lock = RLock()
+        self.use = SharedUse()
         self._hosts = _hosts()
         self.failures = CloudFailures(kept.get("failures"))
         self.parts = CloudParts(
@@ -86,6 +86,7 @@ class CloudService(FaultControls):
 
     def state(self) -> dict[str, Any]:
         """Return everything as plain values (R3)."""
+        self.use.refuse_forked()
         parts = self.parts
         return {
             "inventory": parts.inventory.state(),
@@ -98,6 +99,7 @@ class CloudService(FaultControls):
     @property
     def inventory(self) -> Inventory:
         """What the cloud holds, with the verbs that add and take away."""
+        self.use.refuse_forked()
         return self.parts.inventory
 
     @property
@@ -115,7 +117,10 @@ class CloudService(FaultControls):
 
     def handle(self, request: Request) -> Response:
         """Answer a request; the header ``Host`` names the part that it is for.  Status 0 is silence."""
-        with self._lock:
+        use = self.use
+        if use.is_forked():
+            return api_error(500, "InternalError", use.forked().errors[0])
+        with use:
             try:
                 endpoint, answer = self._find(_read(request))
             except ServiceError as error:
@@ -163,7 +168,7 @@ class CloudService(FaultControls):
 
     def jwks(self, environment: str = "") -> dict[str, Any]:
         """Return the public keys as an environment's identity provider publishes them (RFC 7517, 5)."""
-        with self._lock:
+        with self.use:
             return {"keys": self.parts.keys[self._environment(environment)].key_set()}
 
     def mint(
@@ -180,7 +185,7 @@ class CloudService(FaultControls):
         key, the cloud's own when left out; for an HMAC that is its public key in PEM.
         """
         vm = machine if isinstance(machine, CloudMachine) else self.vm(machine)
-        with self._lock:
+        with self.use:
             identity = next(iter(machine_endpoint.identities_of(self.parts, vm.record)), None)
             if identity is None:
                 raise wrong("machine", "a machine with an identity", vm.name)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from _thread import RLock  # threading itself is not loaded (R24)
 from collections.abc import Callable
 from typing import Any
 
 from labkit.cloud.failures import ENDPOINTS, CloudFailures, PlannedFailure
 from labkit.cloud.parts import CloudParts
+from labkit.cloud.shared_use import SharedUse
 from labkit.cloud.signing_keys import SigningKeys
 from labkit.service.arguments import MAX_FAILURES, duration_ns, flag, offset_ns, one_of, whole_number, wrong
 from labkit.service.cloud_environments import DEFAULT_ENVIRONMENT, ENVIRONMENTS
@@ -21,7 +21,7 @@ class FaultControls:
     parts: CloudParts
     failures: CloudFailures
     observe: Callable[..., None]  # is given what was done: its kind, and fields
-    _lock: RLock
+    use: SharedUse
 
     def fail_next(
         self, endpoint: str, status: int = 503, times: int = 1, retry_after: str = "", *, page: bool = False
@@ -36,19 +36,19 @@ class FaultControls:
         if not isinstance(retry_after, str) or not retry_after.isprintable():
             raise wrong("retry_after", "the text of a header such as 10, or none", retry_after)
         flag("page", page)
-        with self._lock:
+        with self.use:
             self.failures.plan(endpoint, PlannedFailure(status, retry_after, page), times)
         self.observe("cloud fails", endpoint=endpoint, status=status, times=times)
 
     def outage(self, *endpoints: str) -> None:
         """Let endpoints answer nothing, until ``recover``."""
-        for endpoint in _endpoints(endpoints):
+        for endpoint in self._endpoints(endpoints):
             self.failures.down[endpoint] = True
             self.observe("cloud outage", endpoint=endpoint)
 
     def recover(self, *endpoints: str) -> None:
         """End an outage, and failures that are still to come."""
-        for endpoint in _endpoints(endpoints):
+        for endpoint in self._endpoints(endpoints):
             self.failures.down.pop(endpoint, None)
             self.failures.planned.pop(endpoint, None)
             self.observe("cloud recovered", endpoint=endpoint)
@@ -56,13 +56,13 @@ class FaultControls:
     def slow(self, delay: str, *endpoints: str) -> None:
         """Let endpoints take so long for each answer, until ``restore``; outside a lab that is silence or no time."""
         delay_ns = duration_ns("delay", delay)
-        for endpoint in _endpoints(endpoints):
+        for endpoint in self._endpoints(endpoints):
             self.failures.delays_ns[endpoint] = delay_ns
             self.observe("cloud slow", endpoint=endpoint, delay_ns=delay_ns)
 
     def restore(self, *endpoints: str) -> None:
         """Let endpoints answer at once again."""
-        for endpoint in _endpoints(endpoints):
+        for endpoint in self._endpoints(endpoints):
             self.failures.delays_ns.pop(endpoint, None)
             self.observe("cloud restored", endpoint=endpoint)
 
@@ -71,13 +71,13 @@ class FaultControls:
         _endpoint(endpoint)
         for name, rate in (("per_second", per_second), ("burst", burst)):
             whole_number(name, f"a whole number from 1 to {MAX_RATE}", rate, 1, MAX_RATE)
-        with self._lock:
+        with self.use:
             self.failures.limit(endpoint, per_second, burst, self.parts.now())
         self.observe("cloud throttled", endpoint=endpoint, per_second=per_second, burst=burst)
 
     def unthrottle(self, *endpoints: str) -> None:
         """Let every request pass again."""
-        for endpoint in _endpoints(endpoints):
+        for endpoint in self._endpoints(endpoints):
             self.failures.limits.pop(endpoint, None)
             self.observe("cloud unthrottled", endpoint=endpoint)
 
@@ -86,44 +86,46 @@ class FaultControls:
 
         Machines forget the tokens that they keep, here and wherever another key signs.
         """
-        with self._lock:
+        with self.use:
             return self._signs_now("keys rolled", self._keys.roll())
 
     def use_unpublished_key(self) -> str:
         """Sign with a key that is not published, until ``publish_key``; return its id."""
-        with self._lock:
+        with self.use:
             return self._signs_now("key unpublished", self._keys.use_unpublished())
 
     def publish_key(self) -> None:
         """Publish the key that signs."""
-        with self._lock:
+        with self.use:
             self._keys.publish()
         self.observe("key published")
 
     def revoke_key(self) -> str:
         """Take the signing key back at once; return the id of the one that signs from now on."""
-        with self._lock:
+        with self.use:
             return self._signs_now("key revoked", self._keys.revoke())
 
     def hold_key_set(self) -> None:
         """Let the published keys stay as they are, as a stale replica does, until ``release_key_set``."""
-        with self._lock:
+        with self.use:
             self._keys.hold()
         self.observe("key set held")
 
     def release_key_set(self) -> None:
         """Publish the keys there are."""
-        with self._lock:
+        with self.use:
             self._keys.release()
         self.observe("key set released")
 
     def spread_secrets(self, delay: str) -> None:
         """Let a new secret be known to the token endpoint only after so long; 0s: at once."""
+        self.use.refuse_forked()
         spread_ns = self.parts.settings["spread_ns"] = duration_ns("delay", delay)
         self.observe("secrets spread", delay_ns=spread_ns)
 
     def set_clock_ahead(self, offset: str) -> None:
         """Let the cloud's clock be ahead of the world's by a duration, behind with a leading hyphen; 0s: right."""
+        self.use.refuse_forked()
         ahead_ns = self.parts.settings["ahead_ns"] = offset_ns("offset", offset)
         self.observe("cloud clock", ahead_ns=ahead_ns)
 
@@ -145,10 +147,10 @@ class FaultControls:
     def _environment(self, name: Any) -> str:
         return one_of("environment", "a cloud environment", name, ENVIRONMENTS) if name else self.own_environment
 
+    def _endpoints(self, names: tuple[Any, ...]) -> tuple[str, ...]:
+        self.use.refuse_forked()
+        return tuple(map(_endpoint, names)) or ENDPOINTS
+
 
 def _endpoint(name: Any) -> str:
     return one_of("endpoint", "an endpoint of the cloud", name, ENDPOINTS)
-
-
-def _endpoints(names: tuple[Any, ...]) -> tuple[str, ...]:
-    return tuple(map(_endpoint, names)) or ENDPOINTS

@@ -43,6 +43,7 @@ class Cloud(CloudService):
             now, entropy = real.now, real.entropy
         cloud = cls.filled(clock or now, entropy, environment)
         cloud._takes_clock = clock is None
+        cloud.use.is_forked = real.fork_watch()
         return cloud
 
     @classmethod
@@ -53,6 +54,7 @@ class Cloud(CloudService):
         checked_seed("seed", seed)
         cloud = cls.filled(now, seeded.SeededEntropy(seed, "cloud", drawn_once=drawn_once))
         cloud._takes_clock = False
+        cloud.use.is_forked = real.fork_watch()
         return cloud
 
     def follow(self, now: Callable[[], int]) -> None:
@@ -60,6 +62,7 @@ class Cloud(CloudService):
 
         Secrets stay as old as they were, and machines' endpoints get other tokens than they had.
         """
+        self.use.refuse_forked()
         if not self._takes_clock:
             return
         self.inventory.move_secrets(now() - self.clock())

@@ -8,8 +8,10 @@ from typing import Any
 import jwt
 import pytest
 
+from labkit.cloud.machine import NoToken
 from labkit.front.cloud import Cloud
 from labkit.seeded import SeededEntropy
+from labkit.service.errors import Forked
 from labkit.service.message import Fetch, Request
 from tests.cloud.conftest import MovedClock
 
@@ -115,3 +117,40 @@ def test_a_clock_that_is_ahead_is_later(cloud: Cloud, clock: MovedClock) -> None
     cloud.set_clock_ahead("1m")
 
     assert cloud.parts.now() == clock() + 60 * 10**9
+
+
+def test_a_process_that_was_forked_is_refused_at_every_entrance(cloud: Cloud) -> None:
+    machine = cloud.vm("web-1")
+    cloud.use.is_forked = lambda: True
+    get = Request("GET", KEYS, {"host": "login.cloud.test"})
+    for answer in (cloud.handle(get), cloud.request(*get[:2]), cloud.answer(Fetch("https://login.cloud.test", get))):
+        assert (answer.status, answer.body and answer.body["error"]["code"]) == (500, "InternalError")
+        assert "this cloud was made before this process was forked" in str(answer.body)
+    with pytest.raises(NoToken, match="was made before this process was forked"):
+        machine.token()
+    for entrance in (
+        cloud.jwks,
+        cloud.state,
+        cloud.outage,
+        cloud.recover,
+        cloud.restore,
+        cloud.unthrottle,
+        cloud.roll_keys,
+        cloud.revoke_key,
+        cloud.publish_key,
+        cloud.use_unpublished_key,
+        cloud.hold_key_set,
+        cloud.release_key_set,
+        lambda: cloud.config,
+        lambda: cloud.inventory,
+        lambda: cloud.vm("web-1"),
+        lambda: cloud.mint(machine),
+        lambda: cloud.slow("1s"),
+        lambda: cloud.fail_next("keys"),
+        lambda: cloud.throttle("keys", 1, 1),
+        lambda: cloud.spread_secrets("1s"),
+        lambda: cloud.set_clock_ahead("1s"),
+        lambda: cloud.follow(cloud.clock),
+    ):
+        with pytest.raises(Forked, match="this cloud was made before this process was forked"):
+            entrance()

@@ -91,3 +91,12 @@ def test_one_that_was_not_made_by_hand_keeps_its_clock() -> None:
     filled.follow(lambda: 5)
 
     assert filled.parts.now() == START_NS
+
+
+def test_a_cloud_knows_whether_its_process_was_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("labkit.real._forks", -1)
+    clouds = [Cloud.dev(), Cloud.dev(seed=3), Vault.dev().cloud, Lab.pair(seed=7).cloud]
+    assert not any(cloud.use.is_forked() for cloud in clouds)
+    monkeypatch.undo()
+
+    assert all(cloud.use.is_forked() for cloud in clouds)

@@ -24,14 +24,21 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from labkit import Lab, Vault
+from labkit import Cloud, Lab, Vault
+from labkit.cloud.cloud_service import CloudService
+from labkit.cloud.machine import NoToken
 from labkit.doors.http_exchange import HttpExchange
 from labkit.doors.served_door import ServedDoor
 from labkit.service.errors import ServiceError
-from labkit.service.message import Request, Response
+from labkit.service.message import Fetch, Request, Response
 from labkit.vault.files import Files
 
-KINDS = ("memory", "file", "door", "lab", "served lab")
+CLOUDS: dict[str, Callable[[], CloudService]] = {
+    "cloud": Cloud.dev,
+    "cloud of a vault": lambda: Vault.dev().cloud,
+    "cloud of a lab": lambda: Lab.pair(seed=7).cloud,
+}
+KINDS = ("memory", "file", "door", "lab", "served lab", *CLOUDS)
 FORKS, CHILD_S, THREADS = 20, 60, 4
 NAMES = {"file": "was opened before this process was forked", "lab": "this lab was made before this process was forked"}
 NAME = "was made before this process was forked"
@@ -76,8 +83,31 @@ def of_lab(lab: Lab) -> Entrances:
     }
 
 
+def of_cloud(cloud: CloudService) -> Entrances:
+    """What leads into a cloud."""
+    machine = cloud.vm("web-1")
+    return {
+        "handle": lambda: cloud.handle(Request("GET", "/login.cloud.test/keys")),
+        "request": lambda: cloud.request("GET", "/login.cloud.test/keys"),
+        "fetch": lambda: cloud.answer(Fetch("https://login.cloud.test", Request("GET", "/keys"))),
+        "token": machine.token,
+        "vm": lambda: cloud.vm("web-1"),
+        "mint": lambda: cloud.mint(machine),
+        "jwks": lambda: cloud.jwks(),
+        "config": lambda: cloud.config,
+        "inventory": lambda: cloud.inventory,
+        "state": lambda: cloud.state(),
+        "outage": lambda: cloud.outage(),
+        "roll keys": lambda: cloud.roll_keys(),
+        "vault": lambda: Vault.dev(cloud=cloud).cloud,
+    }
+
+
 def made(kind: str, folder: str, ends: ExitStack) -> tuple[Entrances, Any, Callable[[], Any]]:
     """Make something; return what leads into it, what lets one thread in, and what keeps a thread busy with it."""
+    if kind in CLOUDS:
+        cloud = CLOUDS[kind]()
+        return of_cloud(cloud), cloud.use, cloud.vm("web-1").token
     if kind in ("lab", "served lab"):
         lab = Lab.pair(seed=7)
         entrances = of_lab(lab)
@@ -104,10 +134,10 @@ def refusal(enter: Callable[[], Any]) -> str:
     """Return the text that an entrance refuses with, or what it gave."""
     try:
         given = enter()
-    except ServiceError as error:
+    except (ServiceError, NoToken) as error:
         return str(error)
     if isinstance(given, Response):
-        return str((given.body or {}).get("errors", given.status)) if given.status == 500 else f"status {given.status}"
+        return str(given.body) if given.status == 500 else f"status {given.status}"
     return str(getattr(given, "content", b"").decode() if getattr(given, "status", 0) == 500 else given)
 
 
