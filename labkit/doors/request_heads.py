@@ -2,6 +2,7 @@
 
 1. A target in absolute form, such as ``http://host/v1/sys/health``, names the host in place of the header ``Host``.
 2. A ``Host`` that names none, with or without a port, is refused with 400; a version that is not 1.x with 505.
+3. Several lengths are refused with 400, also where all are equal.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Any, NamedTuple
 
 _ABSOLUTE = re.compile(rb"https?://([^/?#]*)([^?#]*)", re.IGNORECASE)
 _HOST = re.compile(r"(?:[\w.~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.%\w~-]*\])(?::[0-9]*)?", re.ASCII)
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_LENGTHS = re.compile(rb"\ncontent-length[ \t]*:[\s\d]*,", re.IGNORECASE)  # h11 takes several that are equal
 
 Headers = list[tuple[str, str]]
 Scope = MutableMapping[str, Any]
@@ -46,3 +49,16 @@ def read_head(scope: Scope) -> Head:
 def is_host(text: str) -> bool:
     """Whether a ``Host`` is a host, with or without a port, or nothing."""
     return _HOST.fullmatch(text) is not None
+
+
+def head_end(before: bytes, data: bytes) -> int:
+    """Return how many bytes of ``data`` belong to the head that ends in it and began in ``before``; 0 for none."""
+    if b"\n" not in data:
+        return 0
+    found = _HEAD_END.search(before + data, max(len(before) - 3, 0))
+    return 0 if found is None else max(found.end() - len(before), 0)
+
+
+def has_several_lengths(head: bytes) -> bool:
+    """Whether a head gives several lengths in one header (rule 3)."""
+    return _LENGTHS.search(head) is not None

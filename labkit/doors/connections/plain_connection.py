@@ -9,8 +9,8 @@
    after an answer.  A body that does not go on by ``BODY_BYTES`` within ``BODY_S`` seconds is answered 408.  One timer
    for each connection looks at that, at least every ``HEAD_S`` seconds: no request makes one of its own.
 4. A client mostly sends the same header lines again: the newest ``MAX_KEPT_HEADS`` short heads are kept.
-5. What comes is received into one piece of memory, which all connections of a server share; h11 reads it in slices,
-   each a turn of the loop, for it may hold many small chunks.
+5. What comes is received into one piece of memory, which all connections of a server share; h11 reads chunks in slices,
+   each a turn of the loop, and small ones merged.
 6. A client that ends its own side only gets the answers to what has come whole; then the connection ends.
 7. After a request that ends the connection nothing more is read, and a request that has come whole is never refused for
    what came after it (decision C22).
@@ -19,7 +19,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable
 from math import inf
 from typing import Any
@@ -30,9 +29,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from labkit.doors.asgi import FAILED, MAX_HEADER_BYTES, App, LaterApp
 from labkit.doors.bugs import note_bug
 from labkit.doors.connections.answer_bytes import AnswerBytes
+from labkit.doors.connections.merged_chunks import MergedChunks
 from labkit.doors.connections.outgoing import Outgoing, UnreadAnswers
 from labkit.doors.connections.plain_requests import PlainHead, PlainRequest, read_plain
 from labkit.doors.http_exchange import Answer
+from labkit.doors.request_heads import has_several_lengths, head_end
 
 LOOPBACK = "127.0.0.1"
 MAX_KEPT_HEADS, MAX_KEPT_HEAD_BYTES, MAX_KEPT_HEADERS = 2, 2_048, 64
@@ -41,8 +42,6 @@ SLICE_BYTES = 8_192
 HEAD_S = 10.0
 BODY_S, BODY_BYTES = 30.0, 16_384
 
-_LENGTHS = re.compile(rb"\ncontent-length[ \t]*:[\s\d]*,", re.IGNORECASE)  # h11 takes several that are equal
-_HEAD_END = re.compile(rb"\r?\n\r?\n")
 _LAST = (h11.MUST_CLOSE, h11.CLOSED, h11.ERROR)
 
 
@@ -63,22 +62,9 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
     """One connection of a door; ``shared`` is what all those of its server share."""
 
     __slots__ = (  # beside the dictionary of uvicorn's own, which is read faster while it is small
-        *(
-            "_answers",
-            "_app",
-            "_begun",
-            "_body_bytes",
-            "_client",
-            "_closes",
-            "_ends_s",
-            "_heads",
-            "_held",
-            "_is_ended",
-            "_is_mixed",
-            "_is_sliced",
-            "_is_usual",
-        ),
-        *("_is_waiting", "_later", "_needed_bytes", "_outgoing", "_received", "_unread", "_watch"),
+        *("_answers", "_app", "_begun", "_body_bytes", "_chunks", "_client", "_closes", "_ends_s", "_heads", "_held"),
+        *("_is_ended", "_is_mixed", "_is_sliced", "_is_usual", "_is_waiting", "_later", "_needed_bytes", "_outgoing"),
+        *("_received", "_unread", "_watch"),
     )
 
     def __init__(self, shared: SharedParts, **given: Any) -> None:
@@ -94,6 +80,7 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
         self._begun: PlainRequest | None = None  # the rest of its body is to come: clients send lines and body apart
         self._held, self._needed_bytes = bytearray(), 0  # its bytes so far, or what came while nothing is read
         self._body_bytes = 0  # of a body, since the time within which it is to go on began
+        self._chunks: MergedChunks | None = None  # of the body whose head h11 has read by itself
         self._is_sliced = False  # whether h11 reads the next slice of what came in the next turn
         self._is_mixed = False  # whether h11 has read of this connection, so that something may be under way there
         self._ends_s = inf  # when the connection ends unless something comes, in the loop's time
@@ -264,22 +251,40 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
             self._let_h11_read(bytes(held))
 
     def _let_h11_read(self, data: bytes) -> None:
-        """Let h11 read a slice of what came, and the rest in later turns (rule 5)."""
-        self._is_mixed = True
-        conn = self.conn
-        before = conn.their_state
-        if before is h11.IDLE and _is_odd_head(conn.trailing_data[0], data):
-            self._refuse(400, "Content-Length: expected one number")
+        """Let h11 read a head, or a slice of what came, and the rest in later turns (rule 5)."""
+        self._is_mixed, before = True, self.conn.their_state
+        if before is h11.IDLE:
+            self._let_h11_read_head(data)
             return
         if len(data) > SLICE_BYTES and not self._has_length():
             self._is_sliced, self._held = True, bytearray(data[SLICE_BYTES:])
             data = data[:SLICE_BYTES]
             self.loop.call_soon(self._read_next_slice)
-        super().data_received(data)
+        read = data if self._chunks is None else self._chunks.merged(data)
+        if read:  # nothing would mean that nothing more comes
+            super().data_received(read)
+        self._note_progress(before, len(data))
+
+    def _let_h11_read_head(self, data: bytes) -> None:
+        """Let h11 read what came of a head, then what came after it."""
+        come = self.conn.trailing_data[0]
+        end = head_end(come, data) or len(data)
+        if has_several_lengths(come + data[:end]):
+            self._refuse(400, "Content-Length: expected one number")
+            return
+        super().data_received(data[:end])
+        has_chunks = self.conn.their_state is h11.SEND_BODY and not self._has_length()
+        self._chunks = MergedChunks() if has_chunks else None
+        self._note_progress(h11.IDLE, end)
+        if end < len(data):
+            self.data_received(data[end:])
+
+    def _note_progress(self, before: Any, size_bytes: int) -> None:
+        """Note until when the next bytes are to come, after h11 has read some (rule 3)."""
         if self.conn.their_state is h11.SEND_BODY:
             if before is not h11.SEND_BODY:
                 self._body_bytes = 0
-            self._note_body(len(data))
+            self._note_body(size_bytes)
         elif self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
             self._ends_s = min(self._ends_s, self.loop.time() + HEAD_S)  # a piece more does not lengthen it
         elif self._is_under_way():
@@ -385,12 +390,3 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
             self.cycle.keep_alive = False
         else:
             self._outgoing.end()
-
-
-def _is_odd_head(before: bytes, data: bytes) -> bool:
-    """Whether header lines that end in ``data`` give several lengths."""
-    if b"\n" not in data:
-        return False
-    whole = before + data
-    end = _HEAD_END.search(whole, max(len(before) - 3, 0))
-    return end is not None and _LENGTHS.search(whole, 0, end.start()) is not None

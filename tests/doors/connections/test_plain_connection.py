@@ -23,6 +23,7 @@ from labkit.doors.served_door import ServedDoor
 from tests.doors.connections.echoed_connection import (
     ASKED,
     TURNS,
+    Echo,
     LaterEcho,
     Timers,
     answers_to,
@@ -282,6 +283,28 @@ def test_one_rule_for_slow_bodies_whoever_reads_them(extra: bytes) -> None:
 
     assert asyncio.run(stops(5)) == b""
     assert asyncio.run(stops(0)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+
+
+def test_chunks_are_read_right_where_a_request_was_answered_before_its_body_came() -> None:
+    early = b"POST /v1/a HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 40\r\n\r\n"
+    body = b'{"a": "aaaa%b"}' % (b"b" * 10)
+    chunked = b"".join([b"a\r\n%b\r\n" % body[place : place + 10].ljust(10) for place in range(0, len(body), 10)])
+    head = b"POST /v1/b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+    async def read(cut_at: int) -> bytes:
+        protocol, wire = connection(asyncio.get_running_loop(), App(Echo(), 30))
+        sent = b"5\r\nabcde\r\n" * 4 + head + chunked + b"0\r\n\r\n"
+        for piece in (early, sent[:cut_at], sent[cut_at:]):
+            protocol.data_received(piece)
+            for _ in range(TURNS):
+                await asyncio.sleep(0)
+        protocol.connection_lost(None)
+        return wire.written
+
+    for cut_at in range(1, 40 + len(head) + len(chunked)):
+        early_answer, answer = echoed(asyncio.run(read(cut_at)))
+        assert early_answer[2][1] == 413, cut_at
+        assert answer == ["POST", "/v1/b", {"a": "aaaa" + 10 * "b"}, None], cut_at
 
 
 def test_many_small_chunks_are_read_in_slices() -> None:
