@@ -2,7 +2,8 @@
 
 1. One request is answered at a time.  What is short is answered between two turns of the server's loop; what may take
    long, by its path or the size of its body, in a thread beside it, and what comes meanwhile waits for its turn there.
-   Health, seal-status and leader are answered at once, whatever is under way (decision C22).
+   So is all that comes within ``LARGE_S`` seconds of an answer of more than ``LARGE_BYTES``.  Health, seal-status and
+   leader are answered at once, whatever is under way (decision C22).
 2. A body is counted while it is read.  One over the limit is read no further than ``DRAINED`` times the limit and is
    refused with 413; of a client that waits for ``100 Continue`` nothing is read.
 3. A request that is cut short is not answered; one with too long headers is refused with 431.
@@ -20,6 +21,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from functools import partial
 from typing import Any, Protocol
 
+from labkit import real
 from labkit.doors.bugs import Log, note_bug
 from labkit.doors.host_names import FOREIGN, HostNames
 from labkit.doors.http_exchange import (
@@ -36,6 +38,7 @@ from labkit.doors.http_exchange import (
 from labkit.doors.page import page_file
 from labkit.doors.request_heads import read_head
 from labkit.doors.worker import Worker
+from labkit.service.durations import SECOND_NS
 from labkit.service.errors import Forked, to_response
 from labkit.service.limits import MAX_REQUEST_BYTES
 from labkit.service.message import Unreadable, respond
@@ -45,6 +48,7 @@ from labkit.vault import cors
 DRAINED = 4
 MAX_HEADER_BYTES = 65_536
 SHORT_BYTES = 4_096
+LARGE_BYTES, LARGE_S = 1_048_576, 60
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -185,11 +189,12 @@ class HttpApp(ABC):
 class App(HttpApp):
     """An ASGI application behind which one vault stands, or one cluster."""
 
-    __slots__ = ("_service", "exchange", "steps")
+    __slots__ = ("_large_ns", "_service", "exchange", "steps")
 
     def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES, log: Log | None = None) -> None:
         super().__init__(max_request_bytes, log)
         self.steps = Worker("steps")
+        self._large_ns = 0  # when a large answer was given, 0 for never
         self.lead_to(service)
 
     def lead_to(self, service: Service) -> None:
@@ -241,11 +246,10 @@ class App(HttpApp):
         try:
             if not exchange.is_shared:
                 return exchange.answer_read(method, target, named, content, remote_address=client)
-            if self.steps.waiting or is_long(method, target, content):
+            if self.steps.waiting or is_long(method, target, content) or self._has_large_answers():
                 return exchange.status(method, target, named, client)
-            return exchange.answer_if_free(method, target, named, content, client) or exchange.status(
-                method, target, named, client
-            )
+            answer = exchange.answer_if_free(method, target, named, content, client)
+            return self._weighed(answer) if answer else exchange.status(method, target, named, client)
         except TimeoutError:
             return SILENT
         except Forked as refusal:
@@ -258,9 +262,21 @@ class App(HttpApp):
         exchange = self.exchange
         try:
             body = await self.decoding.run(partial(exchange.read, method, target, named, content, client))
-            return await self.steps.run(partial(exchange.ask, method, target, named, body, client))
+            return self._weighed(await self.steps.run(partial(exchange.ask, method, target, named, body, client)))
         except Forked as refusal:
             return written(to_response(refusal))
+
+    def _weighed(self, answer: Answer) -> Answer:
+        """Return an answer, and note when one is large: another like it would hold up the loop."""
+        if len(answer.content) > LARGE_BYTES:
+            self._large_ns = real.steady()
+        return answer
+
+    def _has_large_answers(self) -> bool:
+        """Whether a large answer was given just now."""
+        if self._large_ns and real.steady() - self._large_ns > LARGE_S * SECOND_NS:
+            self._large_ns = 0
+        return self._large_ns != 0
 
     def _has_cors(self, port: int) -> bool:
         core: Any = getattr(self._service, "core", None)

@@ -13,7 +13,7 @@ import pytest
 import requests
 
 from labkit import Lab, Vault
-from labkit.doors.asgi import FAILED, SILENT, TOO_LONG, App, is_long, target_of
+from labkit.doors.asgi import FAILED, LARGE_BYTES, LARGE_S, SILENT, TOO_LONG, App, is_long, target_of
 from labkit.doors.cloud_door import CloudApp
 from labkit.doors.server_thread import DoorSettings
 from labkit.service.limits import MAX_UNJUDGED_BYTES
@@ -217,6 +217,32 @@ def test_another_thread_that_is_let_in_does_not_hold_up_the_loop() -> None:
 )
 def test_what_may_take_long_is_known_by_path_and_size(method: str, path: str, size: int, long: bool) -> None:
     assert is_long(method, path, b"x" * size) is long
+
+
+def test_after_a_large_answer_all_is_answered_beside_the_loop_for_a_while(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault.post("secret/data/large", {"data": {"a": "x" * LARGE_BYTES}})
+    app, token, now_ns = App(vault), {"x-vault-token": vault.root_token}, [7]
+    monkeypatch.setattr("labkit.real.steady", lambda: now_ns[0])
+
+    def size(target: str) -> int:
+        """How large the answer is that was given in the loop; 0 for none."""
+        given = app.answer("GET", target, token, b"", "")
+        return 0 if given is None else len(given.content)
+
+    assert 0 < size("/v1/sys/mounts") < LARGE_BYTES < size("/v1/secret/data/large")
+    assert (size("/v1/sys/mounts"), size("/v1/secret/data/large")) == (0, 0)
+    assert size("/v1/sys/health") > 0
+    now_ns[0] += LARGE_S * 1_000_000_000
+    beside = asyncio.run(app.answer_later("GET", "/v1/secret/data/large", token, b"", "", 0))
+    assert len(beside.content) > LARGE_BYTES
+    now_ns[0] += LARGE_S * 1_000_000_000
+    assert size("/v1/sys/mounts") == 0
+    now_ns[0] += 1
+    assert size("/v1/sys/mounts") > 0
+    assert size("/v1/sys/mounts") > 0
+    app.close()
 
 
 def test_large_bodies_of_a_served_lab_are_judged_first() -> None:

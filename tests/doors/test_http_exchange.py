@@ -236,6 +236,14 @@ def test_each_mark_of_html_is_escaped_for_itself(text: str, sent: bytes) -> None
     assert written(Response(200, {}, {"a": text})).content == b'{"a":"' + sent + b'"}\n'
 
 
+@pytest.mark.parametrize("text", ["<>&\u2028\u2029\\ü", "a", "\U0001f511"])
+def test_a_large_answer_is_written_like_a_small_one(text: str) -> None:
+    names = [str(number) for number in range(3_000)]
+    each = [written(Response(200, {}, {name: text * 9})).content[1:-2] for name in names]
+
+    assert written(Response(200, {}, dict.fromkeys(names, text * 9))).content == b"{" + b",".join(each) + b"}\n"
+
+
 def test_what_is_no_json_is_a_bug() -> None:
     with pytest.raises(TypeError, match="set cannot be written as JSON"):
         written(Response(200, {}, {"a": {1}}))

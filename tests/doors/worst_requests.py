@@ -1,4 +1,4 @@
-"""The requests that take a server longest: large bodies of every kind, small chunks, large keys."""
+"""The requests that take a server longest: large bodies of every kind, small chunks, large answers, large keys."""
 
 from __future__ import annotations
 
@@ -26,10 +26,14 @@ def worst_requests(token: str) -> dict[str, bytes]:
             ("long numbers", JSON, b'{"data":{"x":[' + b",".join([b"9" * 3_999] * 8_000) + b"]}}"),
             ("long fractions", JSON, b'{"data":{"x":[' + b",".join([b"0." + b"9" * 3_999] * 8_000) + b"]}}"),
             ("much that is escaped", JSON, b'{"data":{"x":"' + b'\\"' * (15 * MIB) + b'"}}'),
+            ("much markup", JSON, b'{"data":{"x":"' + b"<" * (31 * MIB) + b'"}}'),
         ):
             found[f"{what}, from {who}"] = posted(path, sent, kind, body)
         small = b"1\r\na\r\n" * 300_000 + b"0\r\n\r\n"
         found[f"small chunks, from {who}"] = posted(path, sent, JSON, small, "Transfer-Encoding: chunked")
+    found["an answer of much markup"] = (  # of what was sent just now
+        f"GET {own} HTTP/1.1\r\nHost: localhost\r\nX-Vault-Token: {token}\r\n\r\n".encode()
+    )
     found["the description"] = b"GET /v1/sys/internal/specs/openapi HTTP/1.1\r\nHost: localhost\r\n\r\n"
     found["a large key"] = posted("/v1/transit/keys/NUMBER", token, JSON, b'{"type":"rsa-4096"}')
     return found
