@@ -32,7 +32,7 @@ class ServedDoor(Door):
         if settings.control:
             if not isinstance(service, Controlled):
                 raise ValueError("control: expected a vault; a cluster is controlled through lab.serve(control=True)")
-            self._controlled = VaultControl(service)
+            self._controlled = VaultControl(service, self.app.steps)
             self.control = self.app.beside = Control(
                 self._controlled.acts, Guard(names, settings.control_remote), settings.opened
             )

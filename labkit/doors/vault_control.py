@@ -1,10 +1,15 @@
-"""Vault control: clock, calls, failures to come and reset of a served vault, for tests in another process."""
+"""Vault control: clock, calls, failures to come and reset of a served vault, for tests in another process.
+
+What may take long, as keys rotate when the clock is moved, is done in turn with long requests, in the thread of theirs.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 from labkit.doors.control import ControlRequest, Handler
+from labkit.doors.worker import Worker
 from labkit.service.durations import format_instant
 from labkit.vault.calls import Calls
 
@@ -33,10 +38,10 @@ class Controlled(Protocol):
 
 
 class VaultControl:
-    """What may be asked of a vault beside the API; ``vault`` may be replaced."""
+    """What may be asked of a vault beside the API; ``vault`` may be replaced, ``steps`` is where long requests wait."""
 
-    def __init__(self, vault: Controlled) -> None:
-        self.vault = vault
+    def __init__(self, vault: Controlled, steps: Worker) -> None:
+        self.vault, self._steps = vault, steps
 
     def __repr__(self) -> str:
         return f"VaultControl({self.vault!r})"
@@ -65,7 +70,7 @@ class VaultControl:
 
     async def _advance(self, asking: ControlRequest) -> dict[str, Any]:
         asking.only("duration")
-        self.vault.advance(asking.fields.get("duration", ""))
+        await self._steps.run(partial(self.vault.advance, asking.fields.get("duration", "")))
         return await self._clock(ControlRequest("", {}, {}))
 
     async def _calls(self, asking: ControlRequest) -> dict[str, Any]:
@@ -83,7 +88,7 @@ class VaultControl:
 
     async def _reset(self, asking: ControlRequest) -> dict[str, Any]:
         asking.only()
-        self.vault.reset()
+        await self._steps.run(self.vault.reset)
         return {}
 
 

@@ -147,12 +147,14 @@ class Vault(VaultNode, ShortForms):
     def try_request(
         self, method: str, path: str, json: Body | None, headers: Mapping[str, str], *, remote_address: str
     ) -> Response | None:
-        """Send one request as ``request`` does, or return None while another thread is let in."""
+        """Send one request as ``request`` does, or return None while another thread is let in or work is due before."""
         if self.environment.is_forked():
             return to_response(self.forked())
         if not self._lock.acquire(blocking=False):
             return None
         try:
+            if self.core.next_due_ns != 0 and scheduled_work.is_due(self.core):
+                return None
             return self.request(method, path, json, headers, remote_address=remote_address)
         finally:
             self._lock.release()

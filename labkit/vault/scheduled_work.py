@@ -56,6 +56,14 @@ def next_due(core: Core) -> int | None:
     return core.next_due_ns or None
 
 
+def is_due(core: Core) -> bool:
+    """Whether a tick has something to do, be it to find out what falls due when."""
+    if core.due_times is None and core.next_due_ns is None:
+        return core.keys.barrier is not None and core.leadership.active
+    due_ns = next_due(core)
+    return due_ns is not None and due_ns <= core.now()
+
+
 def tick(core: Core) -> int:
     """Do what is due now, each item a step of its own; return how many items that were."""
     done = 0

@@ -199,6 +199,31 @@ def test_another_thread_that_is_let_in_does_not_hold_up_the_loop() -> None:
         assert waiting.result().status_code == 403
 
 
+def test_health_is_answered_while_a_key_rotates_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    vault, begun, may_end = Vault.dev(), threading.Event(), threading.Event()
+    vault.post("transit/keys/k", {"type": "rsa-2048", "auto_rotate_period": "1h"}).raise_for_status()
+    usual = Vault.tick
+
+    def tick(self: Vault) -> int:
+        if self.next_due() == due_ns <= self.now():
+            begun.set()
+            assert may_end.wait(30)
+        return usual(self)
+
+    due_ns = vault.next_due() or 0
+    monkeypatch.setattr(Vault, "tick", tick)
+    token = {"X-Vault-Token": vault.root_token}
+    with vault.serve() as url, ThreadPoolExecutor(1) as others:
+        assert requests.get(f"{url}/v1/transit/keys/k", headers=token, timeout=10).json()["data"]["latest_version"] == 1
+        vault.environment.now.shift_ns += 3_600_000_000_000  # type: ignore[attr-defined]  # that of a vault alone
+        read = others.submit(requests.get, f"{url}/v1/transit/keys/k", headers=token, timeout=30)
+        assert begun.wait(10)
+        for path in ("health", "seal-status", "leader"):
+            assert requests.get(f"{url}/v1/sys/{path}", timeout=10).status_code == 200
+        may_end.set()
+        assert read.result().json()["data"]["latest_version"] == 2
+
+
 @pytest.mark.parametrize(
     ("method", "path", "size", "long"),
     [

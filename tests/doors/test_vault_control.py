@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from labkit.doors.control import ControlRequest
 from labkit.doors.served_door import ServedDoor
 from labkit.doors.server_thread import DoorSettings
 from labkit.doors.vault_control import VaultControl, newest
+from labkit.doors.worker import Worker
 from tests.doors.conftest import done
 
 Send = Callable[..., tuple[int, Any]]
@@ -124,11 +126,24 @@ def test_another_vault_behind_the_door_is_the_one_that_is_controlled(door: Serve
     send("POST", "/control/clock/advance", {"duration": "1h"})
 
     assert other.now() == Vault.dev(seed=8).now() + 3_600 * 10**9
-    assert repr(VaultControl(other)) == f"VaultControl({other!r})"
+    assert repr(VaultControl(other, Worker("steps"))) == f"VaultControl({other!r})"
+
+
+@pytest.mark.parametrize(("path", "body"), [("clock/advance", {"duration": "2h"}), ("reset", {})])
+def test_health_is_answered_while_the_clock_is_moved_or_all_begins_again(
+    vault: Vault, send: Send, door: ServedDoor, path: str, body: dict[str, str]
+) -> None:
+    with ThreadPoolExecutor(1) as others:
+        with vault._lock:  # as if a key that rotates were being made
+            acted = others.submit(send, "POST", f"/control/{path}", body)
+            for _ in range(9):
+                assert requests.get(f"{door.url}/v1/sys/health", timeout=10).status_code == 200
+            assert not acted.done()
+        assert acted.result()[0] == 200
 
 
 def test_what_an_act_does_not_take_is_refused(vault: Vault, send: Send) -> None:
-    for method, path in [act for act in VaultControl(vault).acts if "<" not in act[1]]:
+    for method, path in [act for act in VaultControl(vault, Worker("steps")).acts if "<" not in act[1]]:
         status, said = send(method, f"{path}?strange=1")
         assert (status, "'strange'" in said["errors"][0]) == (400, True), path
 
@@ -149,7 +164,7 @@ def test_as_many_calls_are_shown_as_are_asked_for_up_to_a_thousand() -> None:
 
 
 def test_a_failure_comes_once_unless_more_are_asked_for(vault: Vault) -> None:
-    control = VaultControl(vault)
+    control = VaultControl(vault, Worker("steps"))
     fail = control.acts[("POST", "/control/fail-next")]
 
     assert done(fail(ControlRequest("", {"status": 429}, {}))) == {}
