@@ -3,6 +3,8 @@
 1. Code that needs time or entropy is passed a function for it; it never reads the system's clock or entropy itself.
 2. A simulated world is passed functions of its own, so that the same seed gives the same bytes.
 3. A process that was forked has another number than its parent, by which what the parent made is known there (C18).
+   Of its parent's sockets those that are named here lead nowhere in it: else a port that the parent closes stays open,
+   and who is connected waits.
 4. Draws of the sizes of nonces, and ids of requests, are made many at once.  One by one, nonces took 2 to 3 % of a
    transit encrypt, and ids 8 % of any request.  Each is handed out once, and a forked process has none of its parent's.
 """
@@ -22,6 +24,7 @@ T = TypeVar("T")
 
 _pools: list[list[Any]] = []
 _nonces: dict[int, tuple[Struct, list[bytes]]] = {}
+_sockets: dict[Callable[[], list[int]], None] = {}  # what names descriptors that are of no use to a child
 _forks = 0  # that lie between the first process that had this module, and this one
 
 
@@ -60,6 +63,12 @@ def fork_watch() -> Callable[[], bool]:
     return is_forked
 
 
+def leave_sockets(descriptors: Callable[[], list[int]]) -> Callable[[], None]:
+    """Let the descriptors that a function names lead nowhere in each process that is forked; return what ends that."""
+    _sockets[descriptors] = None
+    return lambda: _sockets.pop(descriptors, None)
+
+
 def many_at_once(make: Callable[[bytes], list[T]], size_bytes: int) -> Callable[[], T]:
     """Return a function that gives one thing at each call: ``make`` makes a list of them of random bytes (rule 4)."""
     pool: list[T] = _new_pool()
@@ -86,6 +95,13 @@ def _begin_again() -> None:
     _forks += 1
     for pool in _pools:
         pool.clear()
+    left = [descriptor for descriptors in _sockets for descriptor in descriptors()]
+    _sockets.clear()
+    if left:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for descriptor in left:
+            os.dup2(nowhere, descriptor, inheritable=False)  # whoever has it still may close it
+        os.close(nowhere)
 
 
 _nonces.update({size_bytes: (Struct(f"{size_bytes}s" * DRAWS), _new_pool()) for size_bytes in POOLED_BYTES})

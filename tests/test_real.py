@@ -103,6 +103,36 @@ def test_a_forked_process_knows_what_is_not_its_own() -> None:
     assert (done.stdout.strip(), done.stderr) == ("True True False True False False", "")
 
 
+LEFT = """
+import os, socket
+from labkit import real
+
+kept, left, ended = socket.socketpair(), socket.socketpair(), socket.socketpair()
+real.leave_sockets(lambda: [left[0].fileno()])
+real.leave_sockets(lambda: [ended[0].fileno()])()
+read, write = os.pipe()
+child = os.fork()
+if child == 0:
+    os.read(read, 1)
+    os._exit(0)
+for here, there in (kept, left, ended):
+    here.close()
+    there.settimeout(0.2)
+    try:
+        print(there.recv(1), end=" ")
+    except TimeoutError:
+        print("open", end=" ")
+os.write(write, b"x")
+os.waitpid(child, 0)
+"""
+
+
+def test_what_a_forked_process_has_no_use_for_is_not_kept_open_by_it() -> None:
+    done = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, check=False, timeout=60)
+
+    assert (done.stdout.strip(), done.stderr) == ("open b'' open", "")
+
+
 def test_a_negative_size_is_refused() -> None:
     with pytest.raises(ValueError, match="negative"):
         real.entropy(-1)

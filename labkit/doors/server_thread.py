@@ -3,6 +3,7 @@
 1. It listens on a loopback address unless another is given.
 2. h11 reads the requests: it is strict about framing and knows the method LIST.
 3. ``close`` takes no further request, finishes those under way, and ends the thread.
+4. A process that is forked has neither its ports nor its connections (C18).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from labkit import real
 from labkit.doors.asgi import MAX_HEADER_BYTES
 from labkit.doors.bugs import Log
 from labkit.service.limits import MAX_REQUEST_BYTES
@@ -63,6 +65,8 @@ class ServerThread:
         self._app, self._host, self._tls, self._lifespan = app, settings.host, settings.tls, lifespan
         self._log = settings.log
         self._server: Any = None
+        self._listeners: list[socket.socket] = []
+        self._end_leaving: Callable[[], None] = lambda: None
         self._thread: threading.Thread | None = None
 
     def open(self, ports: Sequence[int]) -> list[tuple[int, str]]:
@@ -72,12 +76,14 @@ class ServerThread:
         except ImportError:
             raise NoServer("a server needs uvicorn and h11: pip install '.[serve]'") from None
         self._server = LoopServer(self._config(), BACKLOG, self._log)
-        listeners = self._listen(ports)
+        listeners = self._listeners = self._listen(ports)
+        self._end_leaving = real.leave_sockets(self._descriptors)
         run = self._server.run
         self._thread = threading.Thread(target=run, args=(listeners,), name="labkit door", daemon=True)
         self._thread.start()
         while not self._server.started:
             if not self._thread.is_alive():
+                self._end_leaving()
                 _close_all(listeners)
                 raise NoServer("the server ended before it answered")
             self._thread.join(0.002)
@@ -127,12 +133,19 @@ class ServerThread:
                 raise NoServer(f"cannot listen on {self._host}:{port}: {error.strerror}") from None
         return listeners
 
+    def _descriptors(self) -> list[int]:
+        """Return those of its sockets (rule 4)."""
+        lines = [connection.transport.get_extra_info("socket") for connection in self._server.server_state.connections]
+        numbers = [line.fileno() for line in (*self._listeners, *lines) if line is not None]
+        return [number for number in numbers if number >= 0]
+
     def close(self) -> None:
         """Stop; requests under way are answered first."""
         if self._server is not None:
             self._server.should_exit = True
             if self._thread is not None:
                 self._thread.join()
+            self._end_leaving()
             self._server = self._thread = None
             close = getattr(self._app, "close", None)
             if close is not None:

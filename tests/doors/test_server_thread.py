@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -107,3 +109,42 @@ def test_unless_it_is_said_a_door_is_on_loopback_without_tls_log_and_control() -
     assert (settings.host, settings.tls, settings.log) == ("127.0.0.1", None, None)
     assert (settings.control, settings.cloud_port, settings.max_request_bytes) == (False, 0, MAX_REQUEST_BYTES)
     assert settings.opened() is None
+
+
+FORKED = """
+import os, socket
+from labkit import Vault
+
+door = Vault.dev().serve()
+port = int(door.open().rpartition(":")[2])
+line = socket.create_connection(("127.0.0.1", port), timeout=10)
+asked = b"GET /v1/sys/health HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n"
+line.sendall(asked)
+line.recv(65_536)
+read, write = os.pipe()
+child = os.fork()
+if child == 0:
+    os.read(read, 1)
+    door.close()
+    os._exit(0)
+line.sendall(asked)
+said = [line.recv(12)]
+line.recv(65_536)
+door.close()
+said.append(line.recv(1))
+again = Vault.dev().serve(port)
+again.open()
+os.write(write, b"x")
+ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+line = socket.create_connection(("127.0.0.1", port), timeout=10)
+line.sendall(asked)
+print(*said, ended, line.recv(12))
+again.close()
+"""
+
+
+def test_a_forked_process_keeps_neither_port_nor_connection_open() -> None:
+    program = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=60)
+
+    assert (done.stdout, done.stderr) == ("b'HTTP/1.1 200' b'' 0 b'HTTP/1.1 200'\n", "")
