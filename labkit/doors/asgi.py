@@ -199,6 +199,8 @@ class App(HttpApp):
 
     def lead_to(self, service: Service) -> None:
         """Let another vault or cluster answer from now on."""
+        if hasattr(service, "next_due"):
+            service.next_due()  # to find out takes long where much is stored, and no request is to wait for it
         self.exchange, self._service = HttpExchange(service, self.reader.max_request_bytes), service
 
     def close(self) -> None:

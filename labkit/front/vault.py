@@ -231,6 +231,7 @@ class Vault(VaultNode, ShortForms):
             self._build(born.storage(), self.core.settings, born.state, self._files_given or Files())
             self.calls, self._failures, self._link = Calls(), [], None
             born.rewind(self.environment)
+            super().next_due()  # as whoever serves it does
 
     def fail_next(self, status: int, times: int = 1) -> None:
         """Let the next ``request`` calls fail with a status before they reach a handler."""

@@ -224,6 +224,15 @@ def test_health_is_answered_while_a_key_rotates_by_itself(monkeypatch: pytest.Mo
         assert read.result().json()["data"]["latest_version"] == 2
 
 
+def test_the_first_request_of_a_new_vault_is_one_of_its_calls() -> None:
+    vault = Vault.dev()
+    app = App(vault)
+    for _ in range(2):
+        assert app.answer("GET", "/v1/sys/health", {}, b"", "") is not None
+        assert [call.path for call in vault.calls] == ["sys/health"]
+        vault.reset()
+
+
 @pytest.mark.parametrize(
     ("method", "path", "size", "long"),
     [

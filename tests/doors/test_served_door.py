@@ -163,7 +163,6 @@ def test_a_port_that_is_taken_is_named(vault: Vault, url: str) -> None:
 def test_another_service_stands_behind_a_door_that_leads_to_it(vault: Vault, lab: Lab) -> None:
     other, door = Vault.dev(seed=8), ServedDoor(vault, settings=DoorSettings(control=True))
     vault.post("secret/data/app", {"data": {}})
-    other.get("sys/health")  # by which it is known what falls due there
 
     def status(token: str) -> int:
         answer = door.app.answer("GET", "/v1/secret/data/app", {"x-vault-token": token}, b"", "127.0.0.1")
