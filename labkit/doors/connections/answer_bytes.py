@@ -23,23 +23,29 @@ class AnswerBytes:
         self._dated: object = None  # the server's headers as they were when the next two were made
         self._date = self._usual_begin = b""
 
-    def written(self, answer: Answer, dated: Sequence[tuple[bytes, bytes]], is_old: bool = False) -> bytes:
+    def written(
+        self, answer: Answer, dated: Sequence[tuple[bytes, bytes]], is_old: bool = False, only_head: bool = False
+    ) -> bytes:
         """Return an answer in bytes; ``dated``: the server's own headers, another list each second.
 
         ``is_old``: it is for a client of HTTP/1.0, whose connection is kept only when both sides say so.
+        ``only_head``: what comes before the body.
         """
         status, headers, content = answer
+        size_bytes = len(content)
+        if only_head:
+            content = b""
         if dated is not self._dated:
             self._dated, self._date = dated, b"".join([b"%b: %b\r\n" % header for header in dated])
             self._usual_begin = _begin_of(200, self._date, _USUAL)
         if is_old:
             headers = {"Connection": "keep-alive", **headers}
         elif status == 200 and headers == _USUAL:
-            return b"%bcontent-length: %d\r\n\r\n%b" % (self._usual_begin, len(content), content)
+            return b"%bcontent-length: %d\r\n\r\n%b" % (self._usual_begin, size_bytes, content)
         begin = _begin_of(status, self._date, headers)
         if status == NO_CONTENT:
             return b"%b\r\n" % begin
-        return b"%bcontent-length: %d\r\n\r\n%b" % (begin, len(content), content)
+        return b"%bcontent-length: %d\r\n\r\n%b" % (begin, size_bytes, content)
 
 
 def _begin_of(status: int, date: bytes, headers: dict[str, str]) -> bytes:

@@ -5,27 +5,35 @@
    longest are aborted, but never the last one left.
 3. A connection that ends after an answer ends its own side first, and takes no notice of what still comes for
    ``LINGER_S`` seconds: bytes that nobody reads would make the system take the answer back (RFC 9112 §9.6).
+4. A large answer is handed on in pieces, one a turn of the loop: as a whole it would be copied several times in one.
+   Until the last piece the connection is as when the client reads slowly.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 UNREAD_S = 30.0
 MAX_UNREAD_BYTES = 67_108_864
 LINGER_S = 0.5
+PIECE_BYTES = 262_144
 
 
 class Outgoing:
     """The transport of one connection, as what writes answers sees it."""
 
-    __slots__ = ("_loop", "_since_s", "_size", "_transport", "closing", "write")
+    __slots__ = ("_ending", "_is_asked", "_loop", "_protocol", "_rest", "_since_s", "_size", "_transport", "closing")
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport, self._loop = transport, loop
-        self.write = transport.write
+    def __init__(
+        self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, protocol: asyncio.BaseProtocol
+    ) -> None:
+        self._transport, self._loop, self._protocol = transport, loop, protocol
         self.closing = False
+        self._rest = memoryview(b"")  # of what was written, not handed on yet
+        self._is_asked = False  # whether the next turn hands on another piece
+        self._ending: Callable[[], None] | None = None  # what ends the connection after that
         self._size, self._since_s = 0, 0.0  # what was unread at the last look, and since when
 
     def __repr__(self) -> str:
@@ -37,7 +45,50 @@ class Outgoing:
     @property
     def unread_bytes(self) -> int:
         """How much waits for the client."""
-        return self._transport.get_write_buffer_size()
+        return self._transport.get_write_buffer_size() + len(self._rest)
+
+    @property
+    def has_rest(self) -> bool:
+        """Whether some of a large answer is still to be handed on."""
+        return len(self._rest) > 0
+
+    def write(self, data: bytes) -> None:
+        """Write some of an answer."""
+        if self._rest:
+            self._rest = memoryview(self._rest.tobytes() + data) if data else self._rest
+        elif len(data) <= PIECE_BYTES:
+            self._transport.write(data)
+        else:
+            self._rest = memoryview(data)
+            self._protocol.pause_writing()
+            self.go_on()
+
+    def go_on(self) -> None:
+        """Hand on a piece, and the next one in another turn, or when the client has taken enough (rule 4)."""
+        self._is_asked = False
+        transport = self._transport
+        if not self._rest or transport.is_closing():
+            return
+        piece, self._rest = self._rest[:PIECE_BYTES], self._rest[PIECE_BYTES:]
+        transport.write(piece)
+        if transport.get_write_buffer_size() > transport.get_write_buffer_limits()[1]:
+            return  # it says when it goes on
+        if self._rest:
+            self.ask()
+        else:
+            self._loop.call_soon(self._protocol.resume_writing)
+
+    def ask(self) -> None:
+        """Let the next turn hand on a piece."""
+        if not self._is_asked:
+            self._is_asked = True
+            self._loop.call_soon(self.go_on)
+
+    def end_late(self) -> None:
+        """End the connection if it was to end after what has been handed on."""
+        ending, self._ending = self._ending, None
+        if ending is not None and not self._rest:
+            ending()
 
     def is_closing(self) -> bool:
         """Whether nothing more is read or written."""
@@ -48,6 +99,12 @@ class Outgoing:
         if self.closing or self._transport.is_closing():
             return
         self.closing = True
+        if self._rest:
+            self._ending = self._close
+        else:
+            self._close()
+
+    def _close(self) -> None:
         if not self._transport.can_write_eof():
             self._transport.close()
             return
@@ -58,7 +115,10 @@ class Outgoing:
     def end(self) -> None:
         """End the connection at once, after what was written."""
         self.closing = True
-        self._transport.close()
+        if self._rest:
+            self._ending = self._transport.close
+        else:
+            self._transport.close()
 
     def is_stuck(self, now_s: float) -> bool:
         """Whether the client has taken nothing for too long, as far as repeated looks can tell (rule 1)."""

@@ -30,15 +30,14 @@ from labkit.doors.asgi import FAILED, MAX_HEADER_BYTES, App, LaterApp
 from labkit.doors.bugs import note_bug
 from labkit.doors.connections.answer_bytes import AnswerBytes
 from labkit.doors.connections.merged_chunks import MergedChunks
-from labkit.doors.connections.outgoing import Outgoing, UnreadAnswers
+from labkit.doors.connections.outgoing import PIECE_BYTES, Outgoing, UnreadAnswers
 from labkit.doors.connections.plain_requests import PlainHead, PlainRequest, read_plain
 from labkit.doors.http_exchange import Answer
 from labkit.doors.request_heads import has_several_lengths, head_end
 
 LOOPBACK = "127.0.0.1"
 MAX_KEPT_HEADS, MAX_KEPT_HEAD_BYTES, MAX_KEPT_HEADERS = 2, 2_048, 64
-RECEIVED_BYTES = 262_144
-SLICE_BYTES = 8_192
+RECEIVED_BYTES, SLICE_BYTES = 262_144, 8_192
 HEAD_S = 10.0
 BODY_S, BODY_BYTES = 30.0, 16_384
 
@@ -89,7 +88,7 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         """Begin a connection, whose first request is to come soon."""
         super().connection_made(transport)
-        self._outgoing = self.transport = Outgoing(transport, self.loop)  # type: ignore[assignment]  # as h11's sees it
+        self._outgoing = self.transport = Outgoing(transport, self.loop, self)  # type: ignore[assignment]  # as h11's sees it
         if self.client:
             self._client = self.client[0]
         self._ends_s = self.loop.time() + HEAD_S
@@ -98,7 +97,8 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
     def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's own ends the connection at once
         """Say whether something is left to answer (rule 6); with TLS both sides end at the same time."""
         self._is_ended = True
-        return self.scheme == "http" and not self._outgoing.closing and (self._is_under_way() or self._has_more())
+        has_more = not self._outgoing.closing and (self._is_under_way() or self._has_more())
+        return self.scheme == "http" and (self._outgoing.has_rest or has_more)
 
     def _is_under_way(self) -> bool:
         """Whether a request that has come whole is being answered."""
@@ -160,8 +160,12 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
 
     def resume_writing(self) -> None:
         """Go on, as the client has read."""
+        if self._outgoing.has_rest:
+            self._outgoing.go_on()
+            return
         super().resume_writing()
         self._unread.discard(self._outgoing)
+        self._outgoing.end_late()
         if not self._is_under_way():
             self._go_on_reading()
             self._end_if_answered()
@@ -357,7 +361,11 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
             self._end_if_answered()
 
     def _send(self, asked: PlainRequest, answer: Answer) -> None:
-        self._outgoing.write(self._answers.written(answer, self.server_state.default_headers, asked.is_old))
+        content, dated = answer.content, self.server_state.default_headers
+        is_large = len(content) > PIECE_BYTES
+        self._outgoing.write(self._answers.written(answer, dated, asked.is_old, only_head=is_large))
+        if is_large:
+            self._outgoing.write(content)
         self._ends_s = self.loop.time() + self.timeout_keep_alive
         if self._closes:
             self._outgoing.close()

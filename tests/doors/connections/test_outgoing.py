@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import time
 from collections.abc import Iterator
@@ -12,7 +13,9 @@ import pytest
 
 from labkit import Vault
 from labkit.doors.connections import outgoing
-from labkit.doors.connections.outgoing import LINGER_S, UNREAD_S, Outgoing, UnreadAnswers
+from labkit.doors.connections.outgoing import LINGER_S, PIECE_BYTES, UNREAD_S, Outgoing, UnreadAnswers
+from labkit.doors.served_door import ServedDoor
+from labkit.service.message import Response, respond
 from tests.doors.connections.echoed_connection import Timers, Wire, connection
 
 
@@ -35,7 +38,7 @@ class Slow(Wire):
 
 def test_who_takes_nothing_for_too_long_is_stuck() -> None:
     wire = Slow(100)
-    end = Outgoing(wire, Timers())  # type: ignore[arg-type]  # as far as it is used
+    end = Outgoing(wire, Timers(), asyncio.Protocol())  # type: ignore[arg-type]  # as far as it is used
 
     assert [end.is_stuck(now_s) for now_s in (0.0, 10.0, UNREAD_S - 1)] == [False] * 3
     assert end.is_stuck(UNREAD_S)
@@ -61,7 +64,7 @@ def test_a_connection_looks_at_what_is_unread() -> None:
 
 def test_an_end_after_an_answer_lets_the_client_read_it() -> None:
     timers, wire = Timers(), Slow()
-    end = Outgoing(wire, timers)  # type: ignore[arg-type]  # as far as it is used
+    end = Outgoing(wire, timers, asyncio.Protocol())  # type: ignore[arg-type]  # as far as it is used
     end.close()
     end.close()
 
@@ -73,14 +76,14 @@ def test_an_end_after_an_answer_lets_the_client_read_it() -> None:
 def test_of_unread_answers_the_oldest_go() -> None:
     ends, wires, unread = [], [Slow(30 << 20) for _ in range(5)], UnreadAnswers()
     for wire in wires:
-        ends.append(Outgoing(wire, Timers()))  # type: ignore[arg-type]  # as far as it is used
+        ends.append(Outgoing(wire, Timers(), asyncio.Protocol()))  # type: ignore[arg-type]  # as far as it is used
         unread.add(ends[-1])
 
     assert [wire.closed for wire in wires] == [True, True, True, False, False]
     unread.discard(ends[3])
     unread.discard(ends[3])
     alone = Slow(900 << 20)
-    unread.add(Outgoing(alone, Timers()))  # type: ignore[arg-type]  # as far as it is used
+    unread.add(Outgoing(alone, Timers(), asyncio.Protocol()))  # type: ignore[arg-type]  # as far as it is used
     assert (wires[4].closed, alone.closed) == (True, False)
 
 
@@ -126,7 +129,7 @@ def test_a_server_keeps_few_answers_that_nobody_reads(vault: Vault, url: str) ->
 def test_a_connection_that_has_no_end_of_its_own_side_is_ended_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Slow, "can_write_eof", lambda self: False)
     wire = Slow(5)
-    end = Outgoing(wire, Timers())  # type: ignore[arg-type]  # as far as it is used
+    end = Outgoing(wire, Timers(), asyncio.Protocol())  # type: ignore[arg-type]  # as far as it is used
     end.close()
 
     assert (wire.halves, wire.closed, end.is_closing()) == (0, True, True)
@@ -134,3 +137,62 @@ def test_a_connection_that_has_no_end_of_its_own_side_is_ended_at_once(monkeypat
     unread = UnreadAnswers()
     unread.add(end)
     assert repr(unread) == "UnreadAnswers(1 connections)"
+
+
+class Sink:
+    """A service whose answers are large."""
+
+    def request(self, method: str, path: str, body: Any = None, headers: Any = None) -> Response:
+        """Answer with as many letters as the path says."""
+        return respond(200, {"x": path[-1] * int(path.rpartition("/")[2][:-1])})
+
+
+@pytest.mark.parametrize("extra", [b"", b"TE: trailers\r\n", b"Connection: close\r\n"])
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_large_answer_is_sent_in_turns_before_the_next(extra: bytes, ends: bool) -> None:
+    sizes = (3_000_000, 5, 2_000_000)
+    asked = b"".join(
+        [
+            b"GET /v1/%d%c HTTP/1.1\r\nHost: a\r\n%b\r\n" % (size, 97 + number, extra)
+            for number, size in enumerate(sizes)
+        ]
+    )
+    with ServedDoor(Sink()) as url, socket.create_connection(("127.0.0.1", urlsplit(url).port or 0), 10) as line:
+        line.sendall(asked)
+        if ends:
+            line.shutdown(socket.SHUT_WR)
+        found, expected = b"", b""
+        for number, size in enumerate(sizes[: 1 if b"close" in extra else 3]):
+            expected = b'{"x":"' + b"%c" % (97 + number) * size + b'"}\n'
+            while expected not in found:
+                piece = line.recv(100_000)
+                assert piece, (number, len(found))
+                found += piece
+                time.sleep(0.001 if number else 0)
+            assert found.endswith(expected) or number < 2
+            found = found.partition(expected)[2]
+        if ends or b"close" in extra:
+            assert line.recv(1) == b""
+
+
+def test_no_turn_takes_more_than_a_piece_of_a_large_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def sizes() -> list[int]:
+        handed: list[int] = []
+        wire = Slow()
+        monkeypatch.setattr(wire, "write", lambda data: handed.append(len(data)))
+        monkeypatch.setattr(wire, "get_write_buffer_limits", lambda: (1, 9), raising=False)
+        protocol, _ = connection(asyncio.get_running_loop())
+        protocol.connection_made(wire)
+        end: Any = protocol.transport
+        end.write(b"x" * (2 * PIECE_BYTES + 1))
+        protocol.transport.close()
+        assert (end.has_rest, end.unread_bytes, wire.halves, end.is_closing()) == (True, PIECE_BYTES + 1, 0, True)
+        for turn in range(2, 4):
+            await asyncio.sleep(0)
+            assert len(handed) == turn
+        await asyncio.sleep(0)
+        assert wire.halves == 1
+        protocol.connection_lost(None)
+        return handed
+
+    assert asyncio.run(sizes()) == [PIECE_BYTES, PIECE_BYTES, 1]
