@@ -2,8 +2,8 @@
 
 1. One request is answered at a time.  What is short is answered between two turns of the server's loop; what may take
    long, by its path or the size of its body, in a thread beside it, and what comes meanwhile waits for its turn there.
-   So is all that comes within ``LARGE_S`` seconds of an answer of more than ``LARGE_BYTES``.  Health, seal-status and
-   leader are answered at once, whatever is under way (decision C22).
+   So is all that comes within ``LARGE_S`` seconds of a body or an answer of more than ``LARGE_BYTES``.  Health,
+   seal-status and leader are answered at once, whatever is under way (decision C22).
 2. A body is counted while it is read.  One over the limit is read no further than ``DRAINED`` times the limit and is
    refused with 413; of a client that waits for ``100 Continue`` nothing is read.
 3. A request that is cut short is not answered; one with too long headers is refused with 431.
@@ -264,13 +264,14 @@ class App(HttpApp):
         exchange = self.exchange
         try:
             body = await self.decoding.run(partial(exchange.read, method, target, named, content, client))
-            return self._weighed(await self.steps.run(partial(exchange.ask, method, target, named, body, client)))
+            answer = await self.steps.run(partial(exchange.ask, method, target, named, body, client))
+            return self._weighed(answer, len(content))
         except Forked as refusal:
             return written(to_response(refusal))
 
-    def _weighed(self, answer: Answer) -> Answer:
-        """Return an answer, and note when one is large: another like it would hold up the loop."""
-        if len(answer.content) > LARGE_BYTES:
+    def _weighed(self, answer: Answer, sent_bytes: int = 0) -> Answer:
+        """Return an answer, and note when it is large, or what was sent: answers like it would hold up the loop."""
+        if sent_bytes > LARGE_BYTES or len(answer.content) > LARGE_BYTES:
             self._large_ns = real.steady()
         return answer
 

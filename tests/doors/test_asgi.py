@@ -276,6 +276,10 @@ def test_after_a_large_answer_all_is_answered_beside_the_loop_for_a_while(
     now_ns[0] += 1
     assert size("/v1/sys/mounts") > 0
     assert size("/v1/sys/mounts") > 0
+    large = b'{"data": {"a": "%b"}}' % (b"x" * LARGE_BYTES)
+    for content, is_kept in ((large[:9_000], False), (large, True)):
+        asyncio.run(app.answer_later("POST", "/v1/secret/data/large", token, content, "", 0))
+        assert (size("/v1/sys/mounts") == 0) == is_kept
     app.close()
 
 
