@@ -33,6 +33,7 @@ TREE_TYPES = {REPLICATED: "replicated", LOCAL: "local"}
 LAYERS = ("root", "subtree", "page", "subpage")
 
 _PAGE, _SUBTREE, _COMPOSITE, _DAMAGE = b"\xfe\x01", b"\xfe\x02", b"\xfe\x03", b"\xfe\xfe"
+_ALL_PAGES = [(tree, page) for tree in TREES for page in range(FAN_OUT)]
 EMPTY = bytes(PAGE_BYTES)
 """The 256 subpages of a page without leaves."""
 
@@ -66,7 +67,15 @@ class TreeNodes:
             nodes.subpages[tree], nodes.pages[tree] = _pages_of(numbers)
             nodes.subtrees[tree] = _node(_SUBTREE, nodes.pages[tree])
         nodes.root = _composite(nodes.subtrees)
-        nodes.changed = {(tree, page): None for tree in TREES for page in range(FAN_OUT)}
+        nodes.changed = dict.fromkeys(_ALL_PAGES)
+        return nodes
+
+    @classmethod
+    def of_few(cls, sums: Mapping[int, Mapping[int, int]]) -> TreeNodes:
+        """Return the same of the subpages that are not zero, by bucket: it takes as long as there are of these."""
+        nodes = cls()
+        nodes.fold({tree: sums.get(tree, {}) for tree in TREES})
+        nodes.changed = dict.fromkeys(_ALL_PAGES)
         return nodes
 
     @classmethod

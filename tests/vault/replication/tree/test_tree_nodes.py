@@ -47,6 +47,9 @@ def test_folding_step_by_step_is_computing_from_the_start(steps: list[dict[int, 
     }
     assert len(whole.changed) == len(TREES) * FAN_OUT
     assert nodes.differing_pages(whole) == []
+    sums = {REPLICATED: dict(enumerate(summed(*steps))), LOCAL: dict(enumerate(summed(local)))}
+    few = {tree: {bucket: number for bucket, number in numbers.items() if number} for tree, numbers in sums.items()}
+    assert TreeNodes.of_few(few).state() == whole.state()
 
 
 def test_a_fold_of_nothing_leaves_a_damaged_root_as_it_is() -> None:
