@@ -13,7 +13,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from labkit.sim.clock import Clock
@@ -236,6 +236,16 @@ class Network:
     def reachable(self, a_site: str, b_site: str) -> bool:
         """Whether messages pass between two sites in both directions."""
         return not (self._lane(a_site, b_site).cut or self._lane(b_site, a_site).cut)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether messages pass between any two sites: all have a route, and no line is cut."""
+        return self._topology.is_connected and not any(kept.closed for kept in self._impairments.values())
+
+    def apart(self, sites: Sequence[str]) -> set[Pair]:
+        """The pairs of these sites between which messages do not pass in both directions; each pair sorted."""
+        closed = [pair for pair, kept in self._impairments.items() if kept.closed]
+        return self._topology.apart(sites, closed)
 
     def free_ns(self, source_site: str, target_site: str) -> int:
         """When the last byte that waits on a line will have left; 0 for one that nothing was ever put on."""

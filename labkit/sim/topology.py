@@ -5,13 +5,15 @@ Rules kept here:
 1. A topology never changes: `with_link` makes another, so a snapshot may share it.
 2. A route has the lowest mean latency, then the fewest links, then the first names; the way back is the same.
 3. Routes are fixed by the topology: when a link of a route is cut, messages do not take another.
+4. Nothing is computed for every pair of sites: a route when it is asked for, and of what is cut what lies behind it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from itertools import pairwise
+from functools import cached_property, reduce
+from itertools import combinations, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import networkx
@@ -87,6 +89,9 @@ class Path(NamedTuple):
 
 _LOCAL = Latency.constant(200_000)  # 0.2 ms
 
+MAX_DISTANCES = 64
+"""To how many sites the distances of all others are kept."""
+
 
 class NoRouteError(ValueError):
     """No chain of links connects the two sites."""
@@ -101,6 +106,7 @@ class Topology:
     local: Latency = _LOCAL
     _graph: networkx.Graph[str] = field(init=False, repr=False, compare=False)
     _routes: dict[Pair, Path] = field(init=False, repr=False, compare=False)
+    _distances: dict[str, Mapping[str, float]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         sites = tuple([checked("site", site) for site in self.sites])
@@ -110,6 +116,7 @@ class Topology:
         object.__setattr__(self, "links", tuple(sorted(self.links, key=lambda link: link.between)))
         object.__setattr__(self, "_graph", self._drawn())
         object.__setattr__(self, "_routes", {})
+        object.__setattr__(self, "_distances", {})
 
     @classmethod
     def from_state(cls, state: TopologyState) -> Topology:
@@ -139,6 +146,11 @@ class Topology:
         others = tuple([known for known in self.links if known.between != link.between])
         return Topology(sites=self.sites, links=(*others, link), local=self.local)
 
+    @cached_property
+    def is_connected(self) -> bool:
+        """Whether links lead from every site to every other."""
+        return len(self.sites) < 2 or networkx.is_connected(self._graph)
+
     def site(self, name: str) -> str:
         """The name itself; ValueError with the most similar one for an unknown site."""
         if name not in self._graph:
@@ -154,6 +166,25 @@ class Topology:
         if path is None:
             path = self._routes[source, target] = self._found(self.site(source), self.site(target))
         return path
+
+    def apart(self, sites: Sequence[str], closed: Collection[Pair]) -> set[Pair]:
+        """The pairs of these sites that have no route, or one over a pair that is closed; each pair sorted.
+
+        A pair that is closed and has no link is apart itself, and no other pair is because of it.
+        """
+        if not closed and self.is_connected:
+            return set()
+        asked, found = set(sites), set[Pair]()
+        if not self.is_connected:
+            grouped = [sorted(asked & group) for group in networkx.connected_components(self._graph)]
+            for first, second in combinations(grouped, 2):
+                found |= {(min(a, b), max(a, b)) for a in first for b in second}
+        for a, b in closed:
+            if a in asked and b in asked:
+                found.add((min(a, b), max(a, b)))
+            if self._graph.has_edge(a, b):
+                found |= self._over((a, b), sites)
+        return found
 
     def hop(self, source: str, target: str) -> Path:
         """The path over the one link between two neighbours."""
@@ -182,15 +213,51 @@ class Topology:
         sites = self.route(target, source).sites[::-1] if back else self._shortest(source, target)
         return joined(tuple([self.hop(a, b) for a, b in pairwise(sites)]))
 
+    @cached_property
+    def _bridges(self) -> frozenset[Pair]:
+        """The links without which more sites have no route to one another; each pair sorted."""
+        return frozenset([(min(ends), max(ends)) for ends in networkx.bridges(self._graph)])
+
+    def _over(self, link: Pair, sites: Sequence[str]) -> set[Pair]:
+        """Which pairs of these sites have a route over a link; each pair sorted."""
+        a, b = min(link), max(link)
+        to_a, to_b, weight = self._distances_to(a), self._distances_to(b), self._graph[a][b]["weight"]
+        near = [site for site in sites if site in to_a]
+        # From one end of such a route the best way to the farther end of the link is over it.
+        before = [site for site in near if to_b[site] == to_a[site] + weight]
+        behind = [site for site in near if to_a[site] == to_b[site] + weight]
+        pairs = {(min(one, other), max(one, other)) for one in before for other in behind}
+        if (a, b) in self._bridges:
+            return pairs
+        return {pair for pair in pairs if {(a, b), (b, a)} & {*self.route(*pair).hops}}
+
+    def _distances_to(self, target: str) -> Mapping[str, float]:
+        distances = self._distances.get(target)
+        if distances is None:
+            if len(self._distances) >= MAX_DISTANCES:
+                self._distances.clear()
+            distances = networkx.single_source_dijkstra_path_length(self._graph, target, weight="weight")
+            self._distances[target] = distances
+        return distances
+
     def _shortest(self, source: str, target: str) -> tuple[str, ...]:
-        left = networkx.single_source_dijkstra_path_length(self._graph, target, weight="weight")
-        if source not in left:
+        if self._graph.has_edge(source, target) and 1 in (len(self._graph[source]), len(self._graph[target])):
+            return source, target
+        # A site with one link has no choice: the way is that of its neighbour, whose distances serve many.
+        begin, end = self._neighbour(source), self._neighbour(target)
+        left = self._distances_to(end)
+        if begin not in left:
             raise NoRouteError(f"no links lead from {source} to {target}; add one with Topology.with_link")
-        sites = [source]
-        while (here := sites[-1]) != target:
+        sites = [source] if begin == source else [source, begin]
+        while (here := sites[-1]) != end:
             near = sorted(self._graph[here])
             sites.append(next(s for s in near if left[s] + self._graph[here][s]["weight"] == left[here]))
-        return tuple(sites)
+        return tuple(sites) if end == target else (*sites, target)
+
+    def _neighbour(self, site: str) -> str:
+        """The only neighbour of a site, or the site itself where it has another number of them."""
+        near = self._graph[site]
+        return next(iter(near)) if len(near) == 1 else site
 
 
 def _linked(row: tuple[Any, ...]) -> Link:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import FrozenInstanceError
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any
 
+import networkx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.sim.latency import Latency
-from labkit.sim.topology import Link, NoRouteError, Path, Topology, joined, lost_either
+from labkit.sim.topology import MAX_DISTANCES, Link, NoRouteError, Path, Topology, joined, lost_either
 from tests.examples import examples
 
 SITES = ("lima", "oslo", "paris", "tokyo")
@@ -109,7 +110,7 @@ LINKS = st.lists(
 @settings(max_examples=examples(150), deadline=None)
 def test_routes_are_the_best_of_all_and_the_same_both_ways(rows: list[tuple[str, str, int]]) -> None:
     topology = Topology(sites=tuple("fedcba"), links=tuple(link(*row) for row in rows))
-    weights = {pair: weight for a, b, weight in rows for pair in ((a, b), (b, a))}
+    weights = weighed(rows)
     for source, target in permutations("abcdef", 2):
         best = min(ways(weights, source, target), default=None)
         if best is None:
@@ -136,6 +137,62 @@ def ways(weights: dict[tuple[str, str], int], source: str, target: str) -> list[
             if a == sites[-1] and b not in sites:
                 open_ways.append((passed + weight, (*sites, b)))
     return found
+
+
+@given(rows=LINKS, closed=st.sets(st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef")), max_size=4))
+@settings(max_examples=examples(150), deadline=None)
+def test_apart_is_whose_route_is_closed(rows: list[tuple[str, str, int]], closed: set[tuple[str, str]]) -> None:
+    topology = Topology(sites=tuple("fedcba"), links=tuple(link(*row) for row in rows))
+    closed = {pair for pair in closed if pair[0] != pair[1]}
+    sites = "fbcae"
+
+    def passes(a: str, b: str) -> bool:
+        try:
+            hops = topology.route(a, b).hops
+        except NoRouteError:
+            return False
+        return not closed & {*hops, *[hop[::-1] for hop in hops], (a, b), (b, a)}
+
+    assert topology.apart(sites, closed) == {pair for pair in combinations("abcef", 2) if not passes(*pair)}
+    assert topology.is_connected == all(ways(weighed(rows), "a", other) for other in "bcdef")
+
+
+def weighed(rows: list[tuple[str, str, int]]) -> dict[tuple[str, str], int]:
+    return {pair: weight for a, b, weight in rows for pair in ((a, b), (b, a))}
+
+
+def star(count: int) -> Topology:
+    """A hub, and sites with a link to it only."""
+    links = tuple(link("hub", f"site-{number}", 10) for number in range(count))
+    return Topology(sites=("hub", *[f"site-{number}" for number in range(count)]), links=links)
+
+
+def test_what_many_sites_need_grows_with_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Routes of sites with one link are those of their neighbour, and a cut concerns who is behind it."""
+    searches: list[str] = []
+    search = networkx.single_source_dijkstra_path_length
+
+    def noted(graph: Any, source: str, **more: Any) -> Any:
+        searches.append(source)
+        return search(graph, source, **more)
+
+    monkeypatch.setattr(networkx, "single_source_dijkstra_path_length", noted)
+    topology = star(40)
+    assert all(len(topology.route(f"site-{number}", f"site-{number + 1}").sites) == 3 for number in range(39))
+    assert searches == ["hub"]
+    assert topology.apart(topology.sites, ()) == set()
+    assert len(topology.apart(topology.sites, [("site-7", "hub")])) == 40
+    assert searches == ["hub", "site-7"]
+
+
+def test_distances_are_kept_of_a_limited_number_of_sites() -> None:
+    near = [(n, m) for n in range(90) for m in (n + 1, n + 2) if m < 90]
+    links = tuple(link(f"s{n:03}", f"s{m:03}", 10) for n, m in near)
+    topology = Topology(sites=tuple(f"s{n:03}" for n in range(90)), links=links)
+    for number in range(1, 90):
+        topology.route("s000", f"s{number:03}")
+
+    assert len(topology._distances) <= MAX_DISTANCES
 
 
 def test_a_change_makes_another_topology() -> None:
