@@ -40,6 +40,7 @@ class Bookkeeping:
         "activations",
         "applied_positions",
         "disabled",
+        "followers",
         "ids",
         "left",
         "modes",
@@ -60,6 +61,9 @@ class Bookkeeping:
         self.left: dict[str, tuple[str, int]] = dict(state.get("left", {}))  # of which set, and the next commit
         self.activations: dict[str, str] = dict(state.get("activations", {}))
         self.upstreams: dict[str, str] = dict(state.get("upstreams", {}))
+        self.followers: dict[str, dict[str, None]] = {}  # the same the other way round: who follows each upstream
+        for cluster, upstream in self.upstreams.items():
+            self.followers.setdefault(upstream, {})[cluster] = None
         self.ids: dict[str, str] = dict(state.get("ids", {}))  # under which each secondary follows its upstream now
         self.applied_positions: dict[str, int] = dict(state.get("applied_positions", {}))
         self.progress = Progress(state.get("progress"))
@@ -163,8 +167,8 @@ class Bookkeeping:
             self._invariants.on_reindex_begun(self._queries.cluster_of(report.node))
 
     def _revoked(self, at_ns: int, primary: str, secondary_id: str) -> None:
-        for cluster, followed_as in self.ids.items():
-            if (self.upstreams.get(cluster), followed_as) == (primary, secondary_id):
+        for cluster in self.followers.get(primary, ()):
+            if self.ids.get(cluster) == secondary_id:
                 self._ledger.outages.revoke(primary, cluster, at_ns)
 
     def _on_leader_taken(self, report: reports.LeaderTaken) -> None:
@@ -234,8 +238,12 @@ class Bookkeeping:
         if upstream:
             self.ids[cluster] = report.secondary_id
         if upstream or report.demoted:
-            if upstream != self.upstreams.get(cluster):
+            before = self.upstreams.get(cluster)
+            if upstream != before:
                 self.applied_positions.pop(cluster, None)
+                if before is not None:
+                    del self.followers[before][cluster]
+                self.followers.setdefault(upstream, {})[cluster] = None
             self.upstreams[cluster] = upstream
 
     def _on_upstream_left(self, report: reports.UpstreamLeft) -> None:

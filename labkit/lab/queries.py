@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import combinations
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from labkit.lab.parts import Parts
@@ -24,11 +24,11 @@ STREAMING = "stream-wals"
 
 
 class Reach(NamedTuple):
-    """Which sites no client reaches, and which pairs do not reach each other, each both ways round, at an epoch."""
+    """Which sites no client reaches, and from each site the others that it and they do not reach, at an epoch."""
 
     epoch: int
     fenced: tuple[str, ...] = ()
-    cut: frozenset[tuple[str, str]] = frozenset()
+    cut: Mapping[str, frozenset[str]] = MappingProxyType({})
 
     @property
     def is_whole(self) -> bool:
@@ -37,13 +37,22 @@ class Reach(NamedTuple):
 
 
 class Queries:
-    """The looking part of a lab; ``upstreams`` says whom each secondary follows, ``progress`` how far all are."""
+    """The looking part of a lab.
 
-    __slots__ = ("_reach", "parts", "progress", "upstreams")
+    ``upstreams`` says whom each secondary follows, ``followers`` who follows each cluster, ``progress`` how far all
+    are.
+    """
 
-    def __init__(self, parts: Parts, upstreams: Mapping[str, str], progress: Progress) -> None:
-        self.parts, self.upstreams, self.progress = parts, upstreams, progress
+    __slots__ = ("_plans", "_reach", "cluster_names", "followers", "parts", "progress", "upstreams")
+
+    def __init__(
+        self, parts: Parts, upstreams: Mapping[str, str], followers: Mapping[str, Iterable[str]], progress: Progress
+    ) -> None:
+        self.parts, self.upstreams, self.followers, self.progress = parts, upstreams, followers, progress
         self._reach = Reach(-1)
+        plans = enumerate(parts.blueprint.clusters)
+        self._plans = {plan.name: (plan.site, plan.node_names, place) for place, plan in plans}
+        self.cluster_names = tuple(self._plans)  # in order
 
     @property
     def now(self) -> int:
@@ -55,10 +64,9 @@ class Queries:
         """What the lab was built from."""
         return self.parts.blueprint
 
-    @property
-    def cluster_names(self) -> tuple[str, ...]:
-        """The clusters of the lab, in order."""
-        return tuple([plan.name for plan in self.parts.blueprint.clusters])
+    def place_of(self, cluster: str) -> int:
+        """Return the place of a cluster in the order of the blueprint."""
+        return self._plans[cluster][2]
 
     def active_node(self, cluster: str) -> str:
         """Return the name of the node that serves a cluster; empty while there is none."""
@@ -85,13 +93,14 @@ class Queries:
         """Return the nodes that a target names: itself, or all of a cluster."""
         if target in self.parts.nodes:
             return (target,)
-        return self.parts.blueprint.cluster(target).node_names
+        known = self._plans.get(target)
+        return known[1] if known is not None else self.parts.blueprint.cluster(target).node_names
 
     def site_of(self, name: str) -> str:
         """Return the site that a name means: itself, or that of a cluster or host."""
-        for plan in self.parts.blueprint.clusters:
-            if plan.name == name:
-                return plan.site
+        known = self._plans.get(name)
+        if known is not None:
+            return known[0]
         network = self.parts.network
         return network.site_of(name) if name in self.parts.hosts else network.topology.site(name)
 
@@ -180,9 +189,12 @@ class Queries:
         network = self.parts.network
         if self._reach.epoch != network.epoch:
             sites = list(dict.fromkeys([plan.site for plan in self.parts.blueprint.clusters]))
-            cut = [pair for pair in combinations(sites, 2) if not network.reachable(*pair)]
-            fenced = tuple([site for site in sites if not self._clients_reach(site)])
-            self._reach = Reach(network.epoch, fenced, frozenset([*cut, *((other, one) for one, other in cut)]))
+            fenced = () if network.is_whole else tuple([site for site in sites if not self._clients_reach(site)])
+            cut: dict[str, set[str]] = {}
+            for one, other in network.apart(sites):
+                cut.setdefault(one, set()).add(other)
+                cut.setdefault(other, set()).add(one)
+            self._reach = Reach(network.epoch, fenced, {site: frozenset(others) for site, others in cut.items()})
         return self._reach
 
     def outages(self) -> list[Cause]:
@@ -190,9 +202,12 @@ class Queries:
         plans, (_, fenced, cut) = self.parts.blueprint.clusters, self.reach()
         causes: list[Cause] = [(DOWN, plan.name) for plan in plans if not self.active_node(plan.name)]
         causes += [(FENCED, plan.name) for plan in plans if plan.site in fenced]
-        if cut:
-            ordered = [(one, other) for one in plans for other in plans if one.name < other.name]
-            apart = [(one.name, other.name) for one, other in ordered if (one.site, other.site) in cut]
+        at: dict[str, list[tuple[int, str]]] = {}
+        for number, plan in enumerate(plans):
+            at.setdefault(plan.site, []).append((number, plan.name))
+        for one in plans if cut else ():
+            others = sorted([row for site in cut.get(one.site, ()) for row in at[site] if one.name < row[1]])
+            apart = [(one.name, other) for _, other in others]
             causes += [(CUT, *pair) for pair in apart if not (self.passes(*pair) or self.passes(*pair[::-1]))]
         return causes
 

@@ -14,9 +14,10 @@ from labkit.lab.bench import Bench
 from labkit.lab.cluster import Cluster
 from labkit.lab.fault_verbs import FaultVerbs
 from labkit.lab.operations.runbook_effects import Ask
-from labkit.lab.plan.blueprint import pair
+from labkit.lab.plan.blueprint import Blueprint, ClusterPlan, pair
 from labkit.lab.time_passage import Silence
 from labkit.lab.wire.turns import EachInTurn
+from tests.counting import calls_made
 
 SECOND_NS = 1_000_000_000
 
@@ -419,3 +420,23 @@ def test_no_secret_is_in_the_trace(lab):
     for secret in ("correct horse", lab["paris"].root_token, *lab["paris"].unseal_keys):
         assert secret not in lines
     assert "hvs." not in lines
+
+
+@pytest.mark.parametrize("joined", ["pairs", "star"])
+def test_the_work_of_joining_and_running_grows_with_the_clusters(joined):
+    def work(count: int) -> tuple[int, int]:
+        plans = tuple(ClusterPlan(name=f"c{number}", site="paris", nodes=1) for number in range(count))
+        lab = Lab(Blueprint(sites=("paris",), links=(), clusters=plans), trace=False)
+        if joined == "star":
+            for number in range(1, count - 1):
+                lab.replicate("c0", f"c{number}")
+            join = calls_made(lambda: lab.replicate("c0", f"c{count - 1}"))
+        else:
+            pairs = [(f"c{number}", f"c{number + 1}") for number in range(0, count, 2)]
+            join = calls_made(lambda: [lab.replicate(*pair) for pair in pairs])
+        return join, calls_made(lambda: lab.run("10s"))
+
+    work(4)  # modules that are loaded late
+    few, many = work(16), work(32)
+    assert many[0] < 2.2 * few[0]
+    assert many[1] < 2.2 * few[1]

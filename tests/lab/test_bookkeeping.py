@@ -157,7 +157,7 @@ def test_one_cluster_is_looked_at_while_the_network_is_whole_and_the_same(books,
     assert [looked_at(), looked_at()] == ["", "paris"]
     seen.network = Reach(1, fenced=("tokyo",))
     assert [looked_at(), looked_at()] == ["", ""]
-    seen.network = Reach(1, cut=frozenset({("paris", "tokyo"), ("tokyo", "paris")}))
+    seen.network = Reach(1, cut={"paris": frozenset({"tokyo"}), "tokyo": frozenset({"paris"})})
     assert [looked_at(), looked_at()] == ["", ""]
     seen.network = Reach(1)
     books.take(reports.Corrupted(1, "paris", "storage", False))

@@ -134,10 +134,15 @@ def test_a_snapshot_does_not_change_when_the_lab_goes_on(lab):
     assert (pickle.dumps(snapshot.state["stores"]), pickle.dumps(snapshot.state["ledger"])) == before
 
 
-def test_the_work_of_building_grows_with_the_clusters():
+@pytest.mark.parametrize("apart", [False, True])
+def test_the_work_of_building_grows_with_the_clusters(apart):
     def calls(count: int) -> int:
-        plans = tuple(ClusterPlan(name=f"c{number}", site="paris", nodes=1) for number in range(count))
-        return calls_made(lambda: Lab(Blueprint(sites=("paris",), links=(), clusters=plans)))
+        sites = tuple(f"site-{number}" for number in range(count if apart else 1))
+        links = tuple(LinkPlan(between=(sites[0], site), latency_ns=1_000_000) for site in sites[1:])
+        plans = tuple(
+            ClusterPlan(name=f"c{number}", site=sites[number % len(sites)], nodes=1) for number in range(count)
+        )
+        return calls_made(lambda: Lab(Blueprint(sites=sites, links=links, clusters=plans)))
 
     calls(5)  # modules that a first lab loads
     assert calls(80) < 5 * calls(20)

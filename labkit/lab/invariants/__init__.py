@@ -86,6 +86,7 @@ class Invariants:
     __slots__ = (
         "_accepting",
         "_queries",
+        "_rivals",
         "_rules",
         "_trace",
         "broken",
@@ -105,6 +106,7 @@ class Invariants:
         self.planned: int = state.get("planned", 0)
         self.watched: dict[str, Callable[[], Any]] = {}
         self._accepting: dict[str, str | None] = {}  # of which set each cluster accepts writes, as seen last
+        self._rivals: dict[str, dict[str, None]] = {}  # the same by set: who accepts writes of it
         self.checking = ""  # the name of the watched rule whose check runs now
         scene, kept = Scene(queries, self._found, self.corrupted), state.get("rules", {})
         self._rules = {name: rule(scene, kept.get(name, {})) for name, rule in JUDGES.items()}
@@ -130,13 +132,19 @@ class Invariants:
     def on_change(self, cluster: str = "") -> None:
         """Something changed who accepts writes, or what a watched rule may look at: of one cluster, or of any."""
         queries = self._queries
-        if cluster:
-            changed = {cluster: queries.accepts_for(cluster)}
-            self._accepting |= changed
-        else:
-            changed = self._accepting = {name: queries.accepts_for(name) for name in queries.cluster_names}
-        for set_id in sorted({found for found in changed.values() if found is not None}):
-            rivals = sorted([name for name, accepted in self._accepting.items() if accepted == set_id])
+        if not cluster:
+            self._accepting, self._rivals = {}, {}
+        found: set[str] = set()
+        for name in [cluster] if cluster else queries.cluster_names:
+            before, set_id = self._accepting.get(name), queries.accepts_for(name)
+            self._accepting[name] = set_id
+            if before is not None:
+                self._rivals[before].pop(name)
+            if set_id is not None:
+                self._rivals.setdefault(set_id, {})[name] = None
+                found.add(set_id)
+        for set_id in sorted(found):
+            rivals = sorted(self._rivals[set_id])
             if len(rivals) > 1:
                 self._found(ONE_PRIMARY, f"{' and '.join(rivals)} accept writes of set {set_id[:8]}")
         self.on_outcome()
@@ -209,11 +217,14 @@ class Invariants:
         self.on_outcome()
         for rule in self._rules.values():
             rule.check_at_rest()
+        primaries: dict[str, dict[str, bytes]] = {}  # what each has is read once, however many follow it
         for first, second in self._queries.streaming_pairs():
             if first in self.corrupted or second in self.corrupted:
                 continue
             same_roots = self._queries.root(first) == self._queries.root(second)
-            same_contents = self._queries.contents(first) == self._queries.contents(second)
+            if first not in primaries:
+                primaries[first] = self._queries.contents(first)
+            same_contents = primaries[first] == self._queries.contents(second)
             if same_roots != same_contents:
                 roots = "equal" if same_roots else "different"
                 contents = "equal" if same_contents else "different"

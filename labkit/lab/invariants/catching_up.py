@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from labkit.lab.invariants.rules import CATCHING_UP
@@ -67,8 +67,12 @@ class CatchingUp(StandingRule):
     @property
     def judgements(self) -> Judgements:
         """What may begin or end a sound path; time passes between these, and is judged at rest."""
-        kinds = (ReachChanged, ServiceChanged, ModeChanged, NodeTreated, Corrupted, UpstreamFollowed)
-        return {**dict.fromkeys(kinds, self.look), OvertakenWrote: lambda report: self._overtaken.add(report.cluster)}
+        of_one, of_any = (ServiceChanged, ModeChanged, Corrupted, UpstreamFollowed), (ReachChanged, NodeTreated)
+        return {
+            **dict.fromkeys(of_one, self.look_near),
+            **dict.fromkeys(of_any, lambda report: self._look(self._scene.queries.upstreams)),
+            OvertakenWrote: lambda report: self._overtaken.add(report.cluster),
+        }
 
     def state(self) -> dict[str, Any]:
         """Return what it keeps as plain values."""
@@ -80,21 +84,27 @@ class CatchingUp(StandingRule):
 
     def check_at_rest(self) -> None:
         """The lab stands still: judge every secondary, its root too."""
-        self.look(None)
+        self._look(self._scene.queries.upstreams, at_rest=True)
 
-    def look(self, report: Any) -> None:
-        """Look at every secondary; the report only says that there is something to see, at rest there is none."""
-        queries = self._scene.queries
-        followers = queries.upstreams
-        if not followers:
+    def look_near(self, report: Any) -> None:
+        """Look at the secondary that a report names, and at those that follow it: no other path can have changed."""
+        queries, cluster = self._scene.queries, report.cluster
+        near = dict.fromkeys([cluster] if cluster in queries.upstreams else ())
+        self._look(near | dict.fromkeys(queries.followers.get(cluster, ())))
+
+    def _look(self, secondaries: Collection[str], *, at_rest: bool = False) -> None:
+        if not secondaries:
             return
-        for cluster in [name for name in queries.cluster_names if name in followers]:
+        queries = self._scene.queries
+        disturbed = self._is_disturbed()
+        ordered = sorted(secondaries, key=queries.place_of) if len(secondaries) > 1 else secondaries
+        for cluster in ordered:
             upstream = queries.upstream_of(cluster)
-            path = self._sound_path(cluster, upstream) if upstream else None
+            path = self._sound_path(cluster, upstream) if upstream and not disturbed else None
             if path is None:
                 self._owed.pop(cluster, None)
             else:
-                self._judge(cluster, upstream, path, at_rest=report is None)
+                self._judge(cluster, upstream, path, at_rest=at_rest)
 
     def _judge(self, cluster: str, upstream: str, path: Path, *, at_rest: bool) -> None:
         queries = self._scene.queries
@@ -139,11 +149,14 @@ class CatchingUp(StandingRule):
 
     # ---- whether a path is sound
 
+    def _is_disturbed(self) -> bool:
+        """Whether any line of the lab is treated."""
+        parts = self._scene.queries.parts
+        return bool(parts.network.impaired()) or any(row.flaps for row in parts.flapping.values())
+
     def _sound_path(self, cluster: str, upstream: str) -> Path | None:
-        """Return the path from a primary to its secondary when nothing is in its way, else None."""
+        """Return the path from a primary to its secondary when nothing at its ends is in its way, else None."""
         queries, parts = self._scene.queries, self._scene.queries.parts
-        if parts.network.impaired() or any(row.flaps for row in parts.flapping.values()):
-            return None
         if {cluster, upstream} & (self._scene.corrupted.keys() | self._overtaken):
             return None
         names = [*queries.nodes_of(cluster), *queries.nodes_of(upstream)]

@@ -33,11 +33,14 @@ class Grant(NamedTuple):
 class LiveCertificates(StandingRule):
     """Every activation that was ever followed, by what stands for its credentials, and which of them ended."""
 
-    __slots__ = ("_ended", "_grants", "_modes")
+    __slots__ = ("_ended", "_grants", "_modes", "_of_cluster")
 
     def __init__(self, scene: Scene, state: Mapping[str, Any]) -> None:
         super().__init__(scene, state)
-        self._grants: dict[str, Grant] = {name: Grant(*row) for name, row in state.get("grants", ())}
+        self._grants: dict[str, Grant] = {}
+        self._of_cluster: dict[str, dict[str, Grant]] = {}  # the same, by cluster: each question is judged by these
+        for name, row in state.get("grants", ()):
+            self._keep(name, Grant(*row))
         self._ended: set[str] = set(state.get("ended", ()))
         self._modes: dict[str, str] = dict(state.get("modes", ()))
 
@@ -63,9 +66,8 @@ class LiveCertificates(StandingRule):
 
     def on_followed(self, report: UpstreamFollowed) -> None:
         """A secondary follows with credentials: they count for the first upstream that they are used for."""
-        if report.secondary_id and report.activation:
-            grant = Grant(report.cluster, report.upstream or ANY, report.secondary_id)
-            self._grants.setdefault(report.activation, grant)
+        if report.secondary_id and report.activation and report.activation not in self._grants:
+            self._keep(report.activation, Grant(report.cluster, report.upstream or ANY, report.secondary_id))
 
     def on_mode_changed(self, report: ModeChanged) -> None:
         """A cluster that becomes primary has a new authority: what it issued before ends."""
@@ -94,10 +96,8 @@ class LiveCertificates(StandingRule):
     def on_heard(self, report: UpstreamHeard) -> None:
         """Judge a secondary that took replication from somebody."""
         cluster, host = report
-        source = self._cluster_at(host, cluster)
-        if not any(
-            source and row.cluster == cluster and row.upstream in (source, ANY) for row in self._grants.values()
-        ):
+        source, own = self._cluster_at(host, cluster), self._of_cluster.get(cluster, {})
+        if not any(source and row.upstream in (source, ANY) for row in own.values()):
             self._found(f"{cluster} took replication from {host}, for which it was never activated")
 
     def _cluster_at(self, host: str, secondary: str) -> str:
@@ -109,10 +109,13 @@ class LiveCertificates(StandingRule):
 
     def _holds(self, cluster: str, upstreams: tuple[str, ...], secondary_id: str) -> bool:
         """Whether a cluster has an activation of an id that did not end."""
-        live = (grant for name, grant in self._grants.items() if name not in self._ended)
-        return any(
-            row.cluster == cluster and row.secondary_id == secondary_id and row.upstream in upstreams for row in live
-        )
+        own = self._of_cluster.get(cluster, {}).items()
+        live = (grant for name, grant in own if name not in self._ended)
+        return any(row.secondary_id == secondary_id and row.upstream in upstreams for row in live)
+
+    def _keep(self, name: str, grant: Grant) -> None:
+        self._grants[name] = grant
+        self._of_cluster.setdefault(grant.cluster, {})[name] = grant
 
     def _end(self, which: Any) -> None:
         self._ended.update(name for name, grant in self._grants.items() if which(grant))

@@ -51,7 +51,7 @@ ANNOUNCEMENTS, ANNOUNCE_NS = 15, SECOND_NS
 class Secondaries(NodeReplica):
     """Who is connected to this node as a secondary of its cluster, and the streams that were opened."""
 
-    __slots__ = ("_admission", "_judged", "connected", "streams")
+    __slots__ = ("_admission", "_judged", "_pushed", "connected", "streams")
 
     def __init__(
         self, plan: NodePlan, services: HostServices, vault: VaultNode, incarnation: int, state: dict[str, Any]
@@ -59,6 +59,7 @@ class Secondaries(NodeReplica):
         super().__init__(plan, services, vault, incarnation)
         self._admission = Admission(vault.core, self._send)
         self._judged = vault.core.commits if state.get("judged") else -1  # as of which commit who is revoked was judged
+        self._pushed = -1  # up to which entry everything was pushed; -1 once a stream was opened
         self.connected: dict[str, str] = dict(state.get("connected", {}))
         self.streams: dict[str, SecondaryStream] = {
             secondary_id: SecondaryStream(*row) for secondary_id, row in state.get("streams", ())
@@ -116,7 +117,7 @@ class Secondaries(NodeReplica):
         if rpc == "stream_wals":
             stream = opened(answer)
             if stream is not None:
-                self.streams[secondary_id] = stream
+                self.streams[secondary_id], self._pushed = stream, -1
         elif rpc == "guard_hash":
             announcement.keep_addresses(self._core, secondary_id, list(message["addresses"]))
             answer |= {"cluster_addrs": list(self._addresses), "term": self._leadership.term}
@@ -177,6 +178,8 @@ class Secondaries(NodeReplica):
     def _push(self) -> None:
         """Push what is not sent yet; what several streams are to be sent next is made once."""
         journal, made = self._journal, dict[int, Shipment | None]()
+        if journal.last == self._pushed:
+            return
         for secondary_id, stream in sorted(self.streams.items()):
             while stream.sent != journal.last and not stream.broken:
                 if stream.sent not in made:
@@ -184,6 +187,7 @@ class Secondaries(NodeReplica):
                 stream, message, size = push(stream, made[stream.sent])
                 self.streams[secondary_id] = stream
                 self._send(self.connected[secondary_id], "stream", StreamPush(message), size)
+        self._pushed = journal.last
 
     def reconnect(self, why: str) -> None:
         """End all connections; each secondary begins another with its guard, here and at once."""

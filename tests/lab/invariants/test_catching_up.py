@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from labkit import Lab
+from labkit.lab.invariants.catching_up import CatchingUp
 from labkit.lab.invariants.rules import CATCHING_UP
-from labkit.lab.plan.blueprint import LinkPlan, NodeSettings, pair
+from labkit.lab.plan.blueprint import Blueprint, ClusterPlan, LinkPlan, NodeSettings, pair
 from labkit.lab.wire.reports import OvertakenWrote
 from labkit.vault.replication import sync
 from labkit.vault.replication.events import Pushed, TimerFired
@@ -217,3 +218,29 @@ def test_each_of_several_secondaries_is_looked_at():
     lab.run("10s")
 
     assert [name for name, _ in sorted(lab.invariants.state()["rules"][CATCHING_UP]["owed"])] == ["lima", "tokyo"]
+
+
+def test_at_a_report_only_whom_it_names_and_who_follows_that_one_are_looked_at(monkeypatch):
+    plans = tuple(ClusterPlan(name=name, site="paris", nodes=1) for name in "abcdef")
+    lab = Lab(Blueprint(sites=("paris",), links=(), clusters=plans))
+    for secondary in "bcd":
+        lab.replicate("a", secondary)
+    looked_at: list[str] = []
+    sound_path = CatchingUp._sound_path
+
+    def noted(rule: CatchingUp, cluster: str, upstream: str) -> Any:
+        looked_at.append(cluster)
+        return sound_path(rule, cluster, upstream)
+
+    monkeypatch.setattr(CatchingUp, "_sound_path", noted)
+    lab.replicate("a", "e")
+    assert set(looked_at) == {"e"}
+    looked_at.clear()
+    lab.seal("a")
+    assert set(looked_at) == {*"bcde"}
+    looked_at.clear()
+    lab.pause("f-1")
+    assert looked_at == [*"bcde"], "a fault of any node"
+    looked_at.clear()
+    lab.run("1s")
+    assert looked_at == [*"bcde"], "at rest"

@@ -18,6 +18,7 @@ from labkit.lab.wire.messages import (
     StreamPush,
 )
 from labkit.vault.core import Leadership
+from labkit.vault.replication.serving_secondaries import SecondaryStream
 from labkit.vault.sealing.seal import seal
 
 SECOND_NS = 1_000_000_000
@@ -310,3 +311,35 @@ def test_a_paused_primary_that_was_saved_learns_of_a_revocation_no_earlier_than_
         lab.resume("paris-1")
         lab.run("3s")
     assert restored.trace.digest() == calm.trace.digest()
+
+
+def test_streams_are_gone_through_once_something_was_committed_or_one_was_opened_and_not_otherwise(trio):
+    secondaries = trio.parts.nodes["paris-1"].link.secondaries
+    passes: list[int] = []
+
+    class Noted(dict[str, SecondaryStream]):
+        def items(self) -> Any:
+            passes.append(trio.now)
+            return super().items()
+
+    trio.run("10s")  # a restored node looks once
+    secondaries.streams = Noted(secondaries.streams)
+    trio.run("10s")
+    assert passes == [], "heartbeats of two secondaries"
+    trio["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+    trio.run("1s")
+    assert len(passes) == 1
+    secondaries.reconnect("to see a stream opened")
+    trio.run("5s")
+    assert len(passes) > 1
+    assert (trio.lag("paris", "tokyo").level, trio.lag("paris", "lima").level) == (True, True)
+
+
+def test_a_stream_that_is_opened_behind_the_newest_entry_is_pushed_what_it_lacks(trio):
+    trio.partition("paris", "tokyo")
+    trio["paris"].post("secret/data/app", {"data": {"user": "ada"}})
+    trio.run("1m").heal()
+    trio.run("2m")
+
+    assert trio.lag("paris", "tokyo").level
+    assert trio.queries.contents("paris") == trio.queries.contents("tokyo")

@@ -1,0 +1,71 @@
+"""Bench: clusters that join one after another: 250 in a star, all secondaries of one, and 1,000 in pairs.
+
+    python tests/bench/bench_joining.py [clusters in a star] [clusters in pairs]
+
+Each cluster of the star has three nodes and a site of its own, with a line to the primary's; those in pairs have one
+node each and share a site.  The ratio says how the cost of a join grows: the last fifth of the joins over the first.
+What the primary commits for a join is shipped to all who joined before, so in a star a join costs linearly more; in
+pairs it costs what the others do meanwhile.  Without the trace, in processor time.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import process_time
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from labkit import Lab
+from labkit.lab.plan.blueprint import Blueprint, ClusterPlan, LinkPlan
+
+STAR_GOAL_S, PAIRS_GOAL = 12, 2
+LATENCY_NS = 20_000_000
+
+
+def star(count: int) -> Blueprint:
+    """Clusters of three nodes, each at a site of its own."""
+    sites = tuple(f"site-{number}" for number in range(count))
+    links = tuple(LinkPlan(between=(sites[0], site), latency_ns=LATENCY_NS) for site in sites[1:])
+    return Blueprint(
+        sites=sites, links=links, clusters=tuple(ClusterPlan(name=f"c{n}", site=sites[n]) for n in range(count))
+    )
+
+
+def pairs(count: int) -> Blueprint:
+    """Clusters of one node at one site."""
+    clusters = tuple(ClusterPlan(name=f"c{number}", site="site", nodes=1) for number in range(count))
+    return Blueprint(sites=("site",), links=(), clusters=clusters)
+
+
+def joined(blueprint: Blueprint, joins: Sequence[tuple[int, int]]) -> tuple[float, float, float]:
+    """Return the seconds to build a lab, those for all joins, and the last fifth of them over the first."""
+    began = process_time()
+    lab = Lab(blueprint, trace=False)
+    built_s = process_time() - began
+    took_s = []
+    for primary, secondary in joins:
+        before = process_time()
+        lab.replicate(f"c{primary}", f"c{secondary}")
+        took_s.append(process_time() - before)
+    fifth = len(took_s) // 5
+    return built_s, sum(took_s), sum(took_s[-fifth:]) / sum(took_s[:fifth])
+
+
+def main(in_star: int = 250, in_pairs: int = 1_000) -> None:
+    """Print a line for each shape."""
+    built_s, took_s, ratio = joined(star(in_star), [(0, number) for number in range(1, in_star)])
+    verdict = "kept" if built_s + took_s <= STAR_GOAL_S else "MISSED"
+    print(
+        f"{in_star:5} in a star: built in {built_s:.1f} s, joined in {took_s:.1f} s   goal {STAR_GOAL_S} s: {verdict}"
+    )
+    print(f"{ratio:5.1f} × the first joins take the last")
+    built_s, took_s, ratio = joined(pairs(in_pairs), [(number, number + 1) for number in range(0, in_pairs, 2)])
+    verdict = "kept" if ratio <= PAIRS_GOAL else "MISSED"
+    print(f"{in_pairs:5} in pairs: built in {built_s:.1f} s, joined in {took_s:.1f} s")
+    print(f"{ratio:5.1f} × the first joins take the last   goal {PAIRS_GOAL}: {verdict}")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
