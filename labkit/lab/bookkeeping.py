@@ -16,6 +16,7 @@ from typing import Any
 
 from labkit.lab.invariants import Arrears, Invariants
 from labkit.lab.queries import Queries
+from labkit.lab.records.chunks import NEWEST_ROWS
 from labkit.lab.records.histories import Continued
 from labkit.lab.records.lag import Progress
 from labkit.lab.records.ledger import CommittedWrite
@@ -78,6 +79,7 @@ class Bookkeeping:
         """Name the invariants to feed, what can be asked of the lab, and who waits for runbooks; before any report."""
         self._invariants, self._queries = invariants, queries
         self._ledger, self._trace = queries.parts.ledger, queries.parts.trace
+        self.progress.newest = 0 if self._trace.enabled else NEWEST_ROWS
         own: dict[type, Callable[[Any], None]] = {
             **{kind: MethodType(take, self) for kind, take in HANDLERS.items()},
             reports.Progressed: self.progress.take,

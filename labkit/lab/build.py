@@ -18,6 +18,7 @@ from labkit.lab.operations.operator_host import OperatorHost
 from labkit.lab.operations.runbook_effects import Credentials
 from labkit.lab.parts import Parts
 from labkit.lab.plan.blueprint import Blueprint, ClusterPlan, LinkPlan
+from labkit.lab.records.chunks import NEWEST_ROWS
 from labkit.lab.records.loss_and_outage import RecoveryLedger
 from labkit.lab.wire.host_services import HostServices
 from labkit.seeded import DrawnOnce, SeededEntropy
@@ -91,7 +92,7 @@ def make_parts(
         balancers={},
         hosts={},
         console=_console(blueprint, shared, state.get("console")),
-        ledger=RecoveryLedger(state.get("ledger")),
+        ledger=RecoveryLedger(state.get("ledger"), 0 if shared.trace.enabled else NEWEST_ROWS),
         flapping={row[:2]: Flapping(*row[2]) for row in state.get("flapping", ())},
     )
     _add_hosts(parts, shared, state)

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from sys import intern
 from typing import Protocol
 
 from labkit.lab.plan.blueprint import NodePlan
@@ -53,7 +54,7 @@ class CommitReports:
             self._services.emit(reports.Wiped(self._cluster))
             return
         changes = [
-            (key, None if stored is None else leaf_digest(key, stored))
+            (intern(key), None if stored is None else leaf_digest(key, stored))  # many commits are kept of one key
             for key, stored in writes.items()
             if not key.startswith(OUTSIDE)
         ]

@@ -2,6 +2,8 @@
 
 Rows are kept as they were appended; of plain tuples, typed rows are made on reading.  The garbage collector looks at a
 tuple of texts and numbers only once, at a named tuple again and again.
+
+What only pictures and explanations need is recorded without end beside a trace; without one, the newest rows are kept.
 """
 
 from __future__ import annotations
@@ -11,24 +13,31 @@ from typing import Any, Generic, TypeVar, overload
 
 Row = TypeVar("Row")
 
+NEWEST_ROWS = 10_000
+"""How many of the newest rows of each such record a lab without a trace keeps at least; it never has twice as many."""
+
 
 class Chunks(Sequence[Row], Generic[Row]):
     """A sequence of immutable rows; ``state`` seals what is open, and a sealed chunk never changes.
 
-    ``read`` makes a row of what was appended; without it the two are the same.
+    ``read`` makes a row of what was appended; without it the two are the same.  With ``newest``, at least so many of
+    the newest rows are kept, and less than twice as many; without, all.
     """
 
-    __slots__ = ("_count", "_open", "_read", "_sealed", "append")
+    __slots__ = ("_count", "_newest", "_open", "_read", "_sealed", "append")
 
     append: Callable[[Any], None]
 
-    def __init__(self, sealed: tuple[tuple[Any, ...], ...] = (), read: Callable[[Any], Row] | None = None) -> None:
+    def __init__(
+        self, sealed: tuple[tuple[Any, ...], ...] = (), read: Callable[[Any], Row] | None = None, newest: int = 0
+    ) -> None:
         self._sealed: list[tuple[Any, ...]] = list(sealed)
         self._open: list[Any] = []
         self._read: Callable[[Any], Row] = read or _as_it_is
         self._count = sum(map(len, sealed))  # rows that are sealed
         # The list is emptied in place when a chunk is sealed, so this bound append stays valid.
-        self.append = self._open.append
+        self.append = self._append_and_forget if newest else self._open.append
+        self._newest = newest
 
     def __repr__(self) -> str:
         return f"Chunks({len(self)} rows)"
@@ -75,6 +84,13 @@ class Chunks(Sequence[Row], Generic[Row]):
                 chunk = self._sealed.pop() + chunk
             self._sealed.append(chunk)
         return tuple(self._sealed)
+
+    def _append_and_forget(self, row: Any) -> None:
+        self._open.append(row)
+        if len(self) >= 2 * self._newest:
+            rows = [row for chunk in (*self._sealed, self._open) for row in chunk]
+            self._sealed, self._count = [tuple(rows[-self._newest :])], self._newest
+            self._open.clear()
 
 
 def _as_it_is(row: Any) -> Any:

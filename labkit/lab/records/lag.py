@@ -7,12 +7,14 @@
    Level is 0 and 0.0.
 3. Of a cluster that does not follow the other, or has not reached any complete state of it yet, both are infinite.
 4. While the keys of a comparison arrive, lag counts from the last complete state, as nothing between two is one.
+5. With ``newest``, instants before the newest rows are forgotten (``chunks``): of those before no lag is known, and
+   seconds count from the oldest row at most.  What a secondary has not applied yet is kept while it follows.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sized
 from math import inf
 from typing import Any, NamedTuple
 
@@ -85,6 +87,11 @@ class Series:
         start = self.starts[bisect_right(self.starts, place) - 1]
         return self.times[bisect_left(self.numbers, number, start, place + 1)]
 
+    def forget(self, count: int) -> None:
+        """Forget the oldest numbers, so many of them, but not all."""
+        del self.times[:count], self.numbers[:count]
+        self.starts = [0, *[start - count for start in self.starts if start > count]]
+
     def state(self) -> tuple[Any, ...]:
         """Return the series as plain values."""
         return tuple(self.times), tuple(self.numbers), tuple(self.starts)
@@ -93,10 +100,11 @@ class Series:
 class Progress:
     """What each cluster's journal has reached, what of it those that follow have applied, and how each is connected."""
 
-    __slots__ = ("_applied", "_follows", "_made", "connections")
+    __slots__ = ("_applied", "_follows", "_made", "connections", "newest")
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
         state = state or {}
+        self.newest = 0  # how many of the newest rows are kept; 0: all
         self._made = {name: Series(rows) for name, rows in state.get("made", ())}
         self._applied = {name: Series(rows) for name, rows in state.get("applied", ())}
         # (since when, whom, how many applied numbers there were before)
@@ -116,20 +124,29 @@ class Progress:
         applied, follows = self._applied[cluster], self._follows[cluster]
         if upstream != (follows[-1][1] if follows else ""):
             follows.append((at_ns, upstream, len(applied)))
+            self._trim(follows)
         if number is None:
             return
         if upstream:
             applied.add(at_ns, number)
+            if self._is_long(applied):
+                count = len(applied) - self.newest
+                applied.forget(count)
+                follows[:] = [(since_ns, whom, max(0, first - count)) for since_ns, whom, first in follows]
         else:
             if cluster not in self._made:
                 self._made[cluster] = Series()
-            self._made[cluster].add(at_ns, number)
+            made = self._made[cluster]
+            made.add(at_ns, number)
+            if self._is_long(made):
+                made.forget(min(len(made) - self.newest, *self._needed(cluster, made)))
 
     def connect(self, report: ConnectionChanged) -> None:
         """Take the state of a secondary's connection; one that it has already is not noted again."""
         rows = self.connections.setdefault(report.cluster, [])
         if not rows or rows[-1][1] != report.state:
             rows.append((report.at_ns, report.state))
+            self._trim(rows)
 
     def followers(self) -> tuple[str, ...]:
         """Return the clusters that followed any at some time."""
@@ -174,3 +191,19 @@ class Progress:
         rows = self._follows.get(secondary, [])
         place = bisect_right(rows, at_ns, key=lambda row: row[0]) - 1
         return rows[place] if place >= 0 else (0, "", 0)
+
+    def _is_long(self, rows: Sized) -> bool:
+        """Whether it is time to forget old rows, which is when so many have come since the last time."""
+        return bool(self.newest) and len(rows) >= 2 * self.newest and not len(rows) % self.newest
+
+    def _trim(self, rows: list[Any]) -> None:
+        if self._is_long(rows):
+            del rows[: -self.newest]
+
+    def _needed(self, upstream: str, made: Series) -> Iterator[int]:
+        """Yield, for each cluster that follows another now, the place of the first entry that it has not applied."""
+        yield len(made)
+        for name, rows in self._follows.items():
+            applied = self._applied[name]
+            if rows and rows[-1][1] == upstream and len(applied) > rows[-1][2]:
+                yield bisect_left(made.numbers, applied.numbers[-1] + 1, made.starts[-1])

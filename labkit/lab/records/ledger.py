@@ -6,6 +6,8 @@
    stands for the commit of the attempt that was answered, else for that of the last attempt before; what an earlier
    attempt committed is the same write.
 3. What an attempt committed is remembered while somebody waits for the answer, and no longer.
+4. Acknowledged writes are kept for good: any may be lost by the next promotion.  Of how operations ended, and of failed
+   requests, only the newest are kept where ``newest`` says how many (``chunks``); all are counted.
 """
 
 from __future__ import annotations
@@ -76,11 +78,11 @@ class Ledger:
 
     __slots__ = ("_counts", "_waiting", "failed_asks", "operations", "writes")
 
-    def __init__(self, state: dict[str, Any] | None = None) -> None:
+    def __init__(self, state: dict[str, Any] | None = None, newest: int = 0) -> None:
         state = state or {}
         self.writes: Chunks[Write] = Chunks(state.get("writes", ()), _as_write)
-        self.operations: Chunks[EndedOperation] = Chunks(state.get("operations", ()), EndedOperation._make)
-        self.failed_asks: Chunks[FailedAsk] = Chunks(state.get("failed_asks", ()), FailedAsk._make)
+        self.operations: Chunks[EndedOperation] = Chunks(state.get("operations", ()), EndedOperation._make, newest)
+        self.failed_asks: Chunks[FailedAsk] = Chunks(state.get("failed_asks", ()), FailedAsk._make, newest)
         self._counts: dict[str, int] = dict(state.get("counts", dict.fromkeys(OUTCOMES, 0)))
         self._waiting: dict[tuple[str, int], dict[int, CommittedWrite]] = {
             asked: dict(attempts) for asked, attempts in state.get("waiting", {}).items()

@@ -81,13 +81,13 @@ class RecoveryLedger(Ledger):
 
     __slots__ = ("histories", "outages", "promotions", "read_log", "tokens")
 
-    def __init__(self, state: dict[str, Any] | None = None) -> None:
-        super().__init__(state)
+    def __init__(self, state: dict[str, Any] | None = None, newest: int = 0) -> None:
+        super().__init__(state, newest)
         state = state or {}
         self.promotions: list[Promotion] = list(state.get("promotions", ()))
         self.histories = Histories(state.get("histories"))
         self.outages = Outages(state.get("outages"))
-        self.read_log = ReadLog(state.get("read_log"))
+        self.read_log = ReadLog(state.get("read_log"), newest)
         self.tokens: list[TokenSurvival] = list(state.get("tokens", ()))
 
     def __repr__(self) -> str:

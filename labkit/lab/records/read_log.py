@@ -2,6 +2,7 @@
 
 1. Versions stand in the order of their commits, acknowledged or not; readings in the order of their answers.
 2. It holds paths, numbers and times, never a value.
+3. Where ``newest`` says how many, only the newest of both are kept (``chunks``).
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ class ReadLog:
 
     __slots__ = ("reads", "versions")
 
-    def __init__(self, state: dict[str, Any] | None = None) -> None:
+    def __init__(self, state: dict[str, Any] | None = None, newest: int = 0) -> None:
         state = state or {}
-        self.versions: Chunks[VersionMade] = Chunks(state.get("versions", ()), VersionMade._make)
-        self.reads: Chunks[AnsweredRead] = Chunks(state.get("reads", ()), AnsweredRead._make)
+        self.versions: Chunks[VersionMade] = Chunks(state.get("versions", ()), VersionMade._make, newest)
+        self.reads: Chunks[AnsweredRead] = Chunks(state.get("reads", ()), AnsweredRead._make, newest)
 
     def __repr__(self) -> str:
         return f"ReadLog({len(self.reads)} reads of {len(self.versions)} versions)"

@@ -30,6 +30,37 @@ def test_it_is_the_list_of_what_was_appended(steps):
     assert rows[1:4] == expected[1:4]
 
 
+@given(steps=st.lists(st.one_of(st.integers(0, 99), st.just("save"), st.just("restore")), max_size=60))
+def test_with_a_limit_it_is_the_end_of_that_list(steps):
+    rows: Chunks[int] = Chunks(newest=4)
+    expected: list[int] = []
+    for step in steps:
+        if step == "save":
+            saved = rows.state()
+            assert sum(map(len, saved)) == len(rows)
+        elif step == "restore":
+            rows = Chunks(rows.state(), newest=4)
+        else:
+            rows.append(step)
+            expected.append(step)
+        assert min(4, len(expected)) <= len(rows) < 8
+
+    assert list(rows) == expected[-len(rows) :] if expected else not rows
+    assert [rows[place] for place in range(-len(rows), len(rows))] == list(rows) * 2
+
+
+def test_what_was_saved_is_not_changed_by_what_is_forgotten():
+    rows: Chunks[int] = Chunks(newest=4)
+    for row in range(6):
+        rows.append(row)
+    saved = rows.state()
+    for row in range(6, 20):
+        rows.append(row)
+
+    assert saved == ((0, 1, 2, 3, 4, 5),)
+    assert rows[-4:] == [16, 17, 18, 19]
+
+
 def test_what_was_saved_never_changes_and_is_shared():
     rows: Chunks[tuple[object]] = Chunks()
     for row in range(100):

@@ -102,6 +102,37 @@ def test_lag_is_what_a_recount_finds(moves):
         assert progress.lag("paris", "tokyo", at_ns) == lag == again.lag("paris", "tokyo", at_ns)
 
 
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), max_size=60), st.booleans())
+def test_what_is_forgotten_is_none_of_what_a_secondary_has_not_applied(moves, restored):
+    """As above; sometimes the secondary ceases to follow, and begins again at once."""
+    whole, cut = Progress(), Progress()
+    cut.newest = 3
+    made = applied = 0
+    for number, (more, done, changed) in enumerate([(0, 0, False), *moves]):
+        at_ns = number * SECOND_NS
+        made, applied = made + more, min(made + more, applied + done)
+        if restored and number % 7 == 6:
+            cut = Progress(cut.state())
+            cut.newest = 3
+        for progress in (whole, cut):
+            if changed:
+                progress.take(Progressed(at_ns, "tokyo", "", None))
+                progress.connect(ConnectionChanged(at_ns, "tokyo", f"state {number}"))
+            progress.take(Progressed(at_ns, "paris", "", made))
+            progress.take(Progressed(at_ns, "tokyo", "paris", applied))
+        if not any(ceased for _, _, ceased in moves):
+            assert cut.lag("paris", "tokyo", at_ns) == whole.lag("paris", "tokyo", at_ns)
+        assert cut.lag("paris", "tokyo", at_ns).entries == whole.lag("paris", "tokyo", at_ns).entries
+        assert cut.connections.get("tokyo", [])[-1:] == whole.connections.get("tokyo", [])[-1:]
+        for earlier_ns in range(0, at_ns, SECOND_NS):
+            known, true = cut.lag("paris", "tokyo", earlier_ns), whole.lag("paris", "tokyo", earlier_ns)
+            assert known == NOT_FOLLOWING or (known.entries == true.entries and known.seconds <= true.seconds)
+        state = cut.state()
+        assert len(state["applied"][1][1][0]) < 9
+        assert len(state["made"][0][1][0]) < 9 + made - applied
+        assert all(len(rows) < 9 for _, rows in (*state["connections"], *state["follows"]))
+
+
 # ---- in a lab
 
 

@@ -1,0 +1,115 @@
+"""What a lab keeps grows with its acknowledged writes and its promotions, and without a trace with nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from labkit import Lab
+from labkit.lab import bookkeeping, build
+from labkit.lab.invariants import whole_commits
+from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
+from labkit.lab.records.chunks import NEWEST_ROWS
+
+KEPT_FOR_GOOD = {"ledger.writes", "ledger.histories.commits"}
+NEWEST, SLACK = 20, 5_000  # what changed since the index was stored, after 1,024 entries each time, comes and goes
+
+
+def entries(lab: Lab) -> Counter[str]:
+    """How many entries each part of a lab's state has, those inside them included."""
+    found: Counter[str] = Counter()
+
+    def count(value: Any, name: str, depth: int) -> None:
+        if isinstance(value, dict | list | tuple):
+            found[name] += len(value)
+            rows = value.items() if isinstance(value, dict) else [("", each) for each in value]
+            for key, inner in rows:
+                count(inner, f"{name}.{key}" if depth and key else name, depth - bool(key))
+
+    for part, state in lab.snapshot().state.items():
+        count(state, part, 2)
+    return found
+
+
+def busy(trace: bool) -> Lab:
+    """A pair with writers, readers, and a backlog that a minute fills."""
+    work = tuple(WorkloadPlan(operation=name, every_ns=50_000_000, keys=5) for name in ("put-secret", "get-secret"))
+    plan = pair().with_clients(ClientPlan(name="app", site="lisbon", use=("paris", "tokyo"), workload=work))
+    short = replace(plan, clusters=tuple(replace(cluster, backlog_entries=256) for cluster in plan.clusters))
+    lab = Lab(short, trace=trace)
+    lab.replicate("paris", "tokyo")
+    return lab
+
+
+def go_on(lab: Lab) -> None:
+    """Let a minute pass in which a connection ends, a node restarts, and operators ask for what there is not."""
+    lab.run("10s").partition("paris", "tokyo")
+    lab.run("5s").heal()
+    lab.crash("tokyo-3")
+    for _ in range(60):
+        assert lab["paris"].get("secret/data/nothing").status == 404
+    lab.restart("tokyo-3")
+    lab.unseal("tokyo")
+    lab.run("40s")
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """Limits that a short run reaches."""
+    monkeypatch.setattr(build, "NEWEST_ROWS", NEWEST)
+    monkeypatch.setattr(bookkeeping, "NEWEST_ROWS", NEWEST)
+    monkeypatch.setattr(whole_commits, "MAX_KEPT", 64)
+    monkeypatch.setattr(whole_commits, "DROPPED_EVERY", 16)
+
+
+def test_without_a_trace_only_acknowledged_writes_and_their_commits_grow():
+    lab = busy(trace=False)
+    go_on(lab)
+    before, writes = entries(lab), len(lab.ledger.writes)
+    go_on(lab)
+    after = entries(lab)
+
+    assert len(lab.ledger.writes) - writes > 1_000
+    assert {name for name in after if after[name] > before[name] + SLACK} == KEPT_FOR_GOOD
+    assert NEWEST <= len(lab.ledger.operations) < 2 * NEWEST < lab.ledger.answered
+    assert NEWEST <= len(lab.ledger.failed_asks) < 2 * NEWEST < lab.ledger.refused
+    assert NEWEST <= len(lab.ledger.read_log.reads) < 2 * NEWEST
+    assert NEWEST <= len(lab.ledger.read_log.versions) < 2 * NEWEST
+
+
+def test_a_restored_one_goes_on_forgetting():
+    lab = busy(trace=False)
+    lab.run("20s")
+    again = Lab.restore(lab.snapshot())
+    for each in (lab, again):
+        each.run("20s")
+
+    assert again.ledger.operations == lab.ledger.operations
+    assert len(again.ledger.operations) < 2 * NEWEST
+    assert again.queries.progress.state() == lab.queries.progress.state()
+    assert again.lag("paris", "tokyo") == lab.lag("paris", "tokyo")
+
+
+def test_what_a_promotion_lost_is_the_same_with_a_trace_and_without():
+    losses = []
+    for trace in (True, False):
+        lab = busy(trace)
+        lab.run("20s").partition("paris", "tokyo")
+        lab.run("10s").crash("paris")
+        lab["tokyo"].promote()
+        lab.run("5s")
+        losses.append((lab.ledger.rpo(), lab.ledger.rto(), len(lab.ledger.writes), lab.lag("paris", "tokyo")))
+
+    assert losses[0] == losses[1]
+    assert losses[0][0].writes > 100
+
+
+def test_with_a_trace_everything_is_kept():
+    lab = busy(trace=True)
+    lab.run("20s")
+
+    assert len(lab.ledger.operations) == lab.ledger.answered + lab.ledger.refused + lab.ledger.unknown > 2 * NEWEST
+    assert NEWEST_ROWS > 1_000
