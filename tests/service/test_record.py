@@ -78,6 +78,12 @@ def test_a_record_takes_its_fields_and_no_others(arguments: tuple[object, ...]) 
             point(1).x = 2
 
 
+def test_only_a_field_is_replaced() -> None:
+    for point in (OURS, THEIRS):
+        with pytest.raises(ValueError, match=r"unexpected field names: \['z', 'w'\]"):
+            point(1)._replace(z=1, y=2, w=3)
+
+
 def test_a_default_comes_last() -> None:
     with pytest.raises(TypeError, match="fields without a default come first"):
 

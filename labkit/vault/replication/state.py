@@ -11,9 +11,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
+from labkit.service.record import NamedTuple
 from labkit.vault.replication.events import AskUpstream, Effect, Observe, Remember
 
 TRANSITIONS: dict[str, dict[str, str]] = {
