@@ -243,8 +243,13 @@ class Journal:
             storage.apply(writes, term)
             return None
         assert WAL_KEY not in writes, f"{WAL_KEY} is the journal's own"
-        before = storage.get
-        changes = tuple([(key, before(key), writes[key]) for key in names])
+        get, size_bytes = storage.get, 0
+        made: list[Change] = []
+        for key in names:
+            before, after = get(key), writes[key]
+            made.append((key, before, after))
+            size_bytes += len(key) + (len(before) if before else 0) + (len(after) if after else 0)
+        changes = tuple(made)
         leaves = tree.known_leaves(changes)
         number = self.last + 1
         stored = number.to_bytes(NUMBER_BYTES, "big")
@@ -254,7 +259,6 @@ class Journal:
         if self.rebuild is not None:
             self.rebuild.touch(names)
         self.last = number
-        size_bytes = sum([len(key) + len(old or b"") + len(new or b"") for key, old, new in changes])
         self._keep((number, changes, size_bytes, leaves))
         self._named += len(names)
         if self.flushed is None or number - self.flushed >= storage.flush_entries or self._named >= FLUSH_KEYS:

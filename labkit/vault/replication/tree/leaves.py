@@ -14,9 +14,13 @@ from functools import lru_cache
 from typing import Protocol
 
 from labkit.vault.identifiers import long_sha256
+from labkit.vault.replication.tree.key_classes import classify
 from labkit.vault.replication.tree.tree_nodes import DIGEST_BYTES
 
 MAX_CACHED_LEAVES, MAX_CACHED_BYTES = 2_048, 1_024
+
+PlacedLeaf = tuple[bytes, int, int, int]
+"""A leaf, the same as a number, and the tree and bucket that it is in."""
 
 UNSETTLED = b""
 """Stands for a leaf that is not computed yet."""
@@ -56,7 +60,12 @@ def bucket(key: str) -> int:
 
 def leaf_digest(key: str, stored: bytes) -> bytes:
     """Return the 20 bytes that stand for a key and its stored ciphertext."""
-    return _small_leaf(key, stored) if len(stored) <= MAX_CACHED_BYTES else computed_leaf(key, stored)
+    return _small_leaf(key, stored)[0] if len(stored) <= MAX_CACHED_BYTES else computed_leaf(key, stored)
+
+
+def placed_leaf(key: str, stored: bytes) -> PlacedLeaf:
+    """Return the same, with what a tree that takes it in needs beside it."""
+    return _small_leaf(key, stored) if len(stored) <= MAX_CACHED_BYTES else _placed(key, stored)
 
 
 def computed_leaf(key: str, stored: bytes) -> bytes:
@@ -64,5 +73,11 @@ def computed_leaf(key: str, stored: bytes) -> bytes:
     return long_sha256()(key.encode() + b"\xff" + stored).digest()[:DIGEST_BYTES]
 
 
+def _placed(key: str, stored: bytes) -> PlacedLeaf:
+    name = key.encode()
+    leaf = long_sha256()(name + b"\xff" + stored).digest()[:DIGEST_BYTES]
+    return leaf, int.from_bytes(leaf, "big"), classify(key), crc32(name) & 0xFFFF
+
+
 # Within a second the ledger, the primary's tree and that of each secondary ask for the digest of one ciphertext.
-_small_leaf = lru_cache(MAX_CACHED_LEAVES)(computed_leaf)
+_small_leaf = lru_cache(MAX_CACHED_LEAVES)(_placed)

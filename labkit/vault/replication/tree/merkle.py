@@ -23,6 +23,7 @@ from labkit.vault.replication.tree.leaves import (
     NothingKept,
     bucket,
     leaf_digest,
+    placed_leaf,
 )
 from labkit.vault.replication.tree.tree_nodes import (
     COMPARED_PAGE_BYTES,
@@ -294,30 +295,28 @@ class MerkleTree:
 
     def _take_in(self, writes: Mapping[str, bytes | None]) -> None:
         number, kept_leaf = int.from_bytes, self._kept.leaf
-        guard, changed = self._guard, self._changed
-        class_of, pending_of = CLASSES.get, self._pending
+        guard, changed, pending_of = self._guard, self._changed, self._pending
         for key, after in writes.items():
-            tree = class_of(key[: key.find("/") + 1], REPLICATED)
-            if not tree:
+            if key.startswith(OUTSIDE):
                 continue
-            pending, name = pending_of[tree], key.encode()
             before = changed[key] if key in changed else kept_leaf(key)
-            delta = 0 if before is None else number(before, "big")
             if after is None:
-                changed[key] = None
+                changed[key], delta, tree, at = None, 0, classify(key), bucket(key)
             else:
-                changed[key] = leaf = leaf_digest(key, after)
-                delta ^= number(leaf, "big")
-            at = crc32(name) & 0xFFFF
+                changed[key], delta, tree, at = placed_leaf(key, after)
+            if before is not None:
+                delta ^= number(before, "big")
+            pending = pending_of[tree]
             pending[at] = pending.get(at, 0) ^ delta
             guard ^= delta
         self._guard = guard
 
     def _fold(self) -> None:
         self._settle()
-        self.nodes.fold(self._pending)
-        for pending in self._pending.values():
-            pending.clear()
+        if any(self._pending.values()):
+            self.nodes.fold(self._pending)
+            for pending in self._pending.values():
+                pending.clear()
 
 
 def tree_of(leaves: Mapping[str, bytes], kept: LeafStore) -> MerkleTree:
