@@ -124,7 +124,7 @@ class SecondarySide:
         if given.kind == ANSWER:
             event = ReplyArrived(given.rpc, heard(given.rpc, message, self.tree(secondary.contents)), AT)
         elif given.kind == PUSH:
-            event = Pushed(message, AT)
+            event = Pushed(message)
         elif given.kind == ANNOUNCEMENT:
             event = Announced(message["address"], message["term"], AT)
         else:

@@ -98,6 +98,9 @@ class Replica:
 
         A request that depends on the mode is judged by ``is_secondary`` and the context's, which raise BarrierError.
         """
+        stored, known = self.storage.get(MODE_KEY), self._caches.records.get(MODE_KEY)
+        if known is not None and known[0] is stored:  # asked for several times in each step
+            return known[1]  # type: ignore[no-any-return]  # what was made of these very bytes
         try:
             return self._stored_mode()
         except BarrierError:

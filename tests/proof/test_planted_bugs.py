@@ -91,7 +91,7 @@ ENTRIES = ((1, ((SHARED, b"1"),)),)
 @pytest.mark.parametrize("name", ["stale-stream", "stale-push"])
 def test_a_push_of_an_earlier_stream_is_accepted_with_the_bug_only(name: str) -> None:
     bug = PLANTED_BUGS[name].on
-    late = Pushed({"serial": OLD, "entries": ENTRIES}, AT)
+    late = Pushed({"serial": OLD, "entries": ENTRIES})
     after, effects = bug(STREAMING, late)
 
     assert (after.stream, after.position, effects) == (NOW, 1, [Apply(ENTRIES)])
@@ -101,14 +101,14 @@ def test_a_push_of_an_earlier_stream_is_accepted_with_the_bug_only(name: str) ->
 @pytest.mark.parametrize("name", FOUND)
 def test_with_a_bug_everything_else_is_as_it_was(name: str) -> None:
     bug = PLANTED_BUGS[name].on
-    own = Pushed({"serial": NOW, "entries": ENTRIES}, AT)
+    own = Pushed({"serial": NOW, "entries": ENTRIES})
 
     for event in (own, TimerFired("heartbeat", LIFE, AT)):
         assert bug(STREAMING, event) == on(STREAMING, event) != (STREAMING, [])
 
 
 def test_a_stream_that_is_over_does_not_begin_again() -> None:
-    gone = Pushed({"serial": OLD, "gone": True}, AT)
+    gone = Pushed({"serial": OLD, "gone": True})
     after, effects = PLANTED_BUGS["stale-stream"].on(STREAMING._replace(awaiting="guard_hash"), gone)
 
     assert (after.stream, effects) == (0, [])

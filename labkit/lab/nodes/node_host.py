@@ -87,6 +87,7 @@ class NodeHost:
         self.fetches: dict[int, tuple[int, str]] = dict(state.get("fetches", {}))  # {number: (request, host asked)}
         self.joined: dict[int, tuple[int, ...]] = dict(state.get("joined", {}))  # further requests, by fetch
         self.timer_ns: int = state.get("timer_ns", 0)
+        self._timed: tuple[int | None, int] | None = None  # for what the timer was looked at last, and at which clock
         self.served: bool = state.get("served", False)
         self.abstains_until_ns: int = state.get("abstains_until_ns", 0)
         self.waiting: list[tuple[str, ApiRequest | ForwardedRequest]] = list(state.get("waiting", ()))
@@ -178,12 +179,21 @@ class NodeHost:
             for source, message in waited:
                 self.receive(source, message)
         self.link.after_step()
-        self.forwarding.after_step()
+        if self.forwarding.calls:
+            self.forwarding.after_step()
         core, active = self.vault.core, self.active
         if active != self.served:
             self.served = active
             self.services.emit(reports.ServiceChanged(self.services.now(), self.cluster))
-        due_ns = self.vault.next_due() if active and core.next_due_ns != 0 else None  # 0: nothing ever falls due
+        if active and core.next_due_ns != 0:  # 0: nothing ever falls due
+            self._keep_timer(core)
+
+    def _keep_timer(self, core: Core) -> None:
+        """Set the timer for what falls due first, unless one is set for that since the clock was changed last."""
+        if self.timer_ns and (core.next_due_ns, self.clock.changes) == self._timed and core.replica.rebuild is None:
+            return
+        due_ns = self.vault.next_due()
+        self._timed = (due_ns, self.clock.changes)
         if due_ns is not None:
             now_ns = self.services.now()
             at_ns = max(now_ns, self.clock.lab_ns(due_ns))
@@ -350,9 +360,11 @@ class NodeHost:
 
     def _stand_for_election(self) -> None:
         """Renew the lease, take it when it has run out, or follow the node that holds it."""
-        vault, leadership = self.vault, self.leadership
-        vault.reload_keyring()
-        if vault.sealed:
+        vault, core = self.vault, self.vault.core
+        if core.storage.deciding_writes != core.caches.keyring_as_of:
+            vault.reload_keyring()
+        leadership = core.leadership
+        if core.keys.barrier is None:
             if leadership.active or leadership.leader:
                 vault.set_leadership(Leadership(active=False))
             return

@@ -37,7 +37,7 @@ class NodeReplica:
 
     @property
     def _active(self) -> bool:
-        return not self._vault.sealed and self._leadership.active
+        return self._core.keys.barrier is not None and self._core.leadership.active
 
     def _moment(self) -> Moment:
         return Moment(self._services.now(), self._core.now())

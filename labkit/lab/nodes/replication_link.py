@@ -52,7 +52,7 @@ from labkit.vault.replication.state import State, from_plain, plain
 from labkit.vault.replication.sync import on
 from labkit.vault.replication.trust import activation
 from labkit.vault.sealing.stored_keys import kept_beside
-from labkit.vault.storage.barrier import KEYRING
+from labkit.vault.storage.barrier import KEYRING, Barrier
 from labkit.vault.vault_node import VaultNode
 
 
@@ -61,6 +61,7 @@ class ReplicationLink(NodeReplica):
 
     __slots__ = (
         "_connection",
+        "_known_mode",
         "_progress",
         "followed",
         "led",
@@ -83,6 +84,7 @@ class ReplicationLink(NodeReplica):
         self.followed: str = state.get("followed", "")
         self._progress: tuple[str, int | None] | None = None
         self._connection = ""
+        self._known_mode: tuple[bytes | None, Barrier | None, Mode] = (None, None, Mode())
         self.upstream = Upstream(plan, services, vault, incarnation, state)
         self.secondaries = Secondaries(plan, services, vault, incarnation, state)
         if state.get("sync") is not None:
@@ -126,6 +128,7 @@ class ReplicationLink(NodeReplica):
                 self.after_step()
                 return
             self._apply_mode(stored)
+            self._known_mode = (None, None, Mode())
         if core.replica.reindexed:
             differing, core.replica.reindexed = core.replica.reindexed, ""
             if self._sync is not None:
@@ -138,7 +141,10 @@ class ReplicationLink(NodeReplica):
         if core.replica.reconnects:
             core.replica.reconnects = False
             self.secondaries.reconnect("the primary was asked to recover")
-        mode = core.replica.mode
+        before, opened_by, mode = self._known_mode
+        if stored is not before or core.keys.barrier is not opened_by:
+            mode = core.replica.mode
+            self._known_mode = (stored, core.keys.barrier, mode)
         if self.secondaries.connected:
             self.secondaries.serve(mode.mode)
         self._report(mode)

@@ -51,14 +51,16 @@ ANNOUNCEMENTS, ANNOUNCE_NS = 15, SECOND_NS
 class Secondaries(NodeReplica):
     """Who is connected to this node as a secondary of its cluster, and the streams that were opened."""
 
-    __slots__ = ("_admission", "_judged", "_pushed", "connected", "streams")
+    __slots__ = ("_addresses", "_admission", "_judged", "_pushed", "connected", "streams")
 
     def __init__(
         self, plan: NodePlan, services: HostServices, vault: VaultNode, incarnation: int, state: dict[str, Any]
     ) -> None:
         super().__init__(plan, services, vault, incarnation)
         self._admission = Admission(vault.core, self._send)
-        self._judged = vault.core.commits if state.get("judged") else -1  # as of which commit who is revoked was judged
+        self._addresses = tuple([cluster_address(name) for name in plan.cluster.node_names])
+        # As of which write that decides something it was judged who is revoked
+        self._judged = vault.core.storage.deciding_writes if state.get("judged") else -1
         self._pushed = -1  # up to which entry everything was pushed; -1 once a stream was opened
         self.connected: dict[str, str] = dict(state.get("connected", {}))
         self.streams: dict[str, SecondaryStream] = {
@@ -69,7 +71,7 @@ class Secondaries(NodeReplica):
     def state(self) -> dict[str, Any]:
         """Return them as plain values."""
         return {
-            "judged": self._judged == self._core.commits,
+            "judged": self._judged == self._core.storage.deciding_writes,
             "connected": dict(self.connected),
             "streams": tuple([(secondary_id, tuple(stream)) for secondary_id, stream in self.streams.items()]),
             "peers": tuple([tuple(peer) for peer in self._core.replica.secondaries.values()]),
@@ -88,11 +90,6 @@ class Secondaries(NodeReplica):
     def _address(self) -> str:
         """Where secondaries reach this node: at the address that its cluster was given for them, else at its own."""
         return self._mode.primary_cluster_addr or self._core.settings.cluster_address
-
-    @property
-    def _addresses(self) -> tuple[str, ...]:
-        """The cluster addresses of all nodes of this cluster."""
-        return tuple([cluster_address(name) for name in self._plan.cluster.node_names])
 
     def on_question(self, source: str, question: ReplicationQuestion) -> None:
         """Answer a question, or refuse it."""
@@ -168,8 +165,8 @@ class Secondaries(NodeReplica):
         if mode != "primary":
             for secondary_id in sorted(self.connected):  # in turn: what was pushed before arrives before this
                 self._disconnect(secondary_id, f"not a primary but {mode}")
-        elif core.commits != self._judged:
-            self._judged = core.commits
+        elif core.storage.deciding_writes != self._judged:
+            self._judged = core.storage.deciding_writes
             for secondary_id in sorted(self.connected):
                 if not activation.is_known(core, secondary_id):  # aside: nothing that was pushed before is taken
                     self._disconnect(secondary_id, "the activation of this id was revoked", aside=True)

@@ -67,8 +67,9 @@ class Upstream(NodeReplica):
         sync = self._core.replica.sync
         if sync is None or sync.connection_state != "ready":
             return
-        serial, target = self.root_key.next(self._core), self._services.resolve(sync.addresses[0])
-        if serial and target is not None:
+        serial = self.root_key.next(self._core)
+        target = self._services.resolve(sync.addresses[0]) if serial else None
+        if target is not None:
             secondary_id = self._mode.secondary_id
             question = ReplicationQuestion(root_key_transfer.QUESTION, secondary_id, {"serial": serial}, {})
             self._put(target.node, question, aside=True)
@@ -115,7 +116,7 @@ class Upstream(NodeReplica):
         """Take entries of the journal there."""
         if source != self.heard:
             self._hear(source)
-        return Pushed(message.message, self._moment())
+        return Pushed(message.message)
 
     def on_announcement(self, source: str, message: Announcement) -> Event | None:
         """Take the announcement of a new active node there, unless it is refused."""

@@ -16,13 +16,14 @@ MILLION = 1_000_000
 class WallClock:
     """One node's wall clock, in nanoseconds; drift in parts per million, both may be negative."""
 
-    __slots__ = ("_now", "drift_ppm", "offset_ns", "set_ns", "start_wall_ns")
+    __slots__ = ("_now", "changes", "drift_ppm", "offset_ns", "set_ns", "start_wall_ns")
 
     def __init__(
         self, now: Callable[[], int], start_wall_ns: int, offset_ns: int = 0, drift_ppm: int = 0, set_ns: int = 0
     ) -> None:
         self._now, self.start_wall_ns = now, start_wall_ns
         self.offset_ns, self.drift_ppm, self.set_ns = offset_ns, drift_ppm, set_ns
+        self.changes = 0  # how often it was set since it was made
 
     def __repr__(self) -> str:
         return f"WallClock({self.error_ns} ns off)"
@@ -49,6 +50,7 @@ class WallClock:
         """Make it wrong by an offset and a drift from now on; return whether that is a change."""
         changed = (offset_ns, drift_ppm) != (self.error_ns, self.drift_ppm)
         self.offset_ns, self.drift_ppm, self.set_ns = offset_ns, drift_ppm, self._now()
+        self.changes += 1
         return changed
 
     def state(self) -> tuple[int, int, int]:

@@ -1,13 +1,16 @@
 """The events of a secondary's replication, and the effects that it asks for: plain records.
 
-An event carries the ``Moment`` it happened at.  Effects are carried out in their order, all before the next
-event: ``AskUpstream`` and ``StartTimer`` come back as events, the others are for the node itself.
+An event carries the ``Moment`` it happened at, but for what is pushed: nothing asks when that came.  Effects are
+carried out in their order, all before the next event: ``AskUpstream`` and ``StartTimer`` come back as events, the
+others are for the node itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from labkit.service.record import NamedTuple
 
 Changes = tuple[tuple[str, bytes | None], ...]
 """Keys and the ciphertexts they are to hold, None deletes the key."""
@@ -75,7 +78,6 @@ class Pushed(NamedTuple):
     """Entries arrived on the stream."""
 
     payload: Mapping[str, Any]
-    at: Moment
 
     def __repr__(self) -> str:
         return "Pushed()"

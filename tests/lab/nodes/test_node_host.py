@@ -143,6 +143,20 @@ def test_what_falls_due_sets_one_timer(outside):
     assert outside.timers == [(30 * SECOND_NS, DueTimer(0), 0)]
 
 
+def test_a_clock_that_is_set_ahead_brings_the_timer_forward(outside):
+    """What falls due is looked up again only when it changed, or when the clock did."""
+    node, token = leading(outside)
+    create = Request("POST", "/v1/auth/token/create", {"X-Vault-Token": token}, {"ttl": "30s"})
+    read = Request("GET", "/v1/sys/mounts", {"X-Vault-Token": token})
+    node.receive("somebody", ApiRequest(ASKED, create))
+    for error_ns in (10 * SECOND_NS, 20 * SECOND_NS):  # at one instant
+        node.clock.set(error_ns, 0)
+        node.receive("somebody", ApiRequest(ASKED, read))
+    node.receive("somebody", ApiRequest(ASKED, read))
+
+    assert outside.timers == [(left_s * SECOND_NS, DueTimer(0), 0) for left_s in (30, 20, 10)]
+
+
 def test_a_node_goes_on_from_its_state(outside):
     node, token = leading(outside)
     again = NodeHost(PLAN, outside.services, node.store, node.files, node.state())

@@ -37,6 +37,7 @@ def test_it_is_right_unless_it_is_set_wrong():
     assert clock.set(90, 0)
     assert (clock.now(), clock.error_ns) == (START_NS + 95, 90)
     assert not clock.set(90, 0)
+    assert clock.changes == 3, "how often it was set, whatever it showed before"
 
 
 def test_a_drift_is_counted_from_when_it_was_set():

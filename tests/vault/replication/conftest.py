@@ -194,7 +194,7 @@ class World:
         if channel.endswith("questions"):
             self.answer(name, message)
         elif name == "push":
-            self.happen(sync.Pushed(message, self.at()))
+            self.happen(sync.Pushed(message))
         else:
             assert self.secondary.tree is not None
             self.happen(sync.ReplyArrived(name, sync.heard(name, message, self.secondary.tree), self.at()))

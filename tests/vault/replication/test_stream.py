@@ -34,7 +34,7 @@ STREAMING = State(
 
 def push(*numbers: int, serial: int = 9) -> Pushed:
     entries = tuple([(number, (("logical/a", b"%d" % number), ("logical/b", None))) for number in numbers])
-    return Pushed({"serial": serial, "entries": entries}, AT)
+    return Pushed({"serial": serial, "entries": entries})
 
 
 def echo(**said: Any) -> ReplyArrived:
@@ -113,7 +113,7 @@ def test_a_push_of_another_stream_is_ignored() -> None:
 
 
 def test_a_stream_that_lost_its_place_starts_again() -> None:
-    state, effects = stream.pushed(STREAMING, Pushed({"serial": 9, "gone": True}, AT))
+    state, effects = stream.pushed(STREAMING, Pushed({"serial": 9, "gone": True}))
 
     assert kinds(effects) == ["generation_gone"]
     assert asks(effects) == ["guard_hash"]
@@ -294,7 +294,7 @@ def test_what_was_pushed_before_the_connection_was_lost_still_counts(connection:
     state, effects = stream.pushed(lost, push(5))
     assert (state.position, state.connection_state, asks(effects)) == (5, connection, [])
     assert stream.pushed(lost, push(7)) == (lost, [])
-    assert stream.pushed(lost, Pushed({"serial": 9, "gone": True}, AT)) == (lost._replace(stream=0), [])
+    assert stream.pushed(lost, Pushed({"serial": 9, "gone": True})) == (lost._replace(stream=0), [])
 
 
 def test_a_mark_that_names_an_entry_that_is_not_here_proves_that_it_was_lost() -> None:

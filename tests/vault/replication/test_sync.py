@@ -323,7 +323,7 @@ def test_once_lost_nothing_more_is_taken_from_the_stream(world: Any) -> None:
     world.settle()
     stream = world.state.stream
     world.happen(Refused("", 0, "the certificate was revoked", world.at()))
-    world.happen(sync.Pushed({"serial": stream, "entries": [[31, [["logical/late", b"x"]]]]}, world.at()))
+    world.happen(sync.Pushed({"serial": stream, "entries": [[31, [["logical/late", b"x"]]]]}))
 
     assert world.state.connection_state == "transient_failure"
     assert world.secondary.storage.get("logical/late") is None
@@ -402,7 +402,7 @@ def test_what_comes_too_late_is_ignored(world: Any) -> None:
         sync.ReplyArrived("guard_hash", {"serial": stale, "found": True, "index": 0, "last": 0}, AT),
         sync.ReplyArrived("fetch_keys", {"serial": before.serial, "values": []}, AT),
         sync.ReplyArrived("echo", {"serial": stale}, AT),
-        sync.Pushed({"serial": stale, "entries": [[1, []]]}, AT),
+        sync.Pushed({"serial": stale, "entries": [[1, []]]}),
         Refused("guard_hash", stale, "no", AT),
         sync.TimerFired("backoff", stale, AT),
         sync.TimerFired("heartbeat", stale, AT),
