@@ -11,9 +11,10 @@ held by nobody until its time is over, and is taken under the next term that the
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import lru_cache
 
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
+from labkit.service.record import NamedTuple
 from labkit.vault.storage import Storage
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.records import decode_record, encode_record
@@ -27,6 +28,9 @@ ABSTENTION_NS = 10 * SECOND_NS
 
 KEY = "node/lease"
 MAX_TERM = 1 << 62
+
+MAX_LEASES = 256
+"""How many stored leases are kept decoded: of so many clusters, each is decoded once instead of by each node."""
 
 RENEWED, TAKEN, HELD = "renewed", "taken", "held"
 
@@ -51,7 +55,10 @@ def stand(store: Storage, node: str, term: int, now_ns: int, candidate: bool = T
 
     Without being a ``candidate`` it takes none: a lease that is over counts as held by nobody.
     """
-    lease = _readable(store, node, term, now_ns)
+    try:
+        lease = read_lease(store)
+    except ValueError:
+        lease = _in_place_of_damaged(store, node, term, now_ns)
     if lease is not None and (lease.holder, lease.term) == (node, term):
         result, lease = RENEWED, lease._replace(until_ns=now_ns + LEASE_NS)
     elif lease is None or lease.until_ns <= now_ns:
@@ -80,12 +87,7 @@ def resign(store: Storage, node: str, term: int, now_ns: int) -> None:
 def read_lease(store: Storage) -> Lease | None:
     """Return the stored lease; None when no node ever held one; raise ValueError for a damaged one."""
     stored = store.get(KEY)
-    if stored is None:
-        return None
-    lease = decode_record(stored)
-    if type(lease) is not list or [type(part) for part in lease] != [str, int, int]:
-        raise ValueError(f"{KEY} holds no lease")
-    return Lease(*lease)
+    return None if stored is None else _decoded(stored)
 
 
 def write_lease(store: Storage, lease: Lease) -> None:
@@ -94,13 +96,19 @@ def write_lease(store: Storage, lease: Lease) -> None:
     store.apply({KEY: encode_record(list(lease))}, lease.term)
 
 
-def _readable(store: Storage, node: str, term: int, now_ns: int) -> Lease | None:
-    """Return the lease; in place of a damaged one that of the node that leads, or a stored one that nobody holds."""
-    try:
-        return read_lease(store)
-    except ValueError:
-        if term:
-            return Lease(node, term, now_ns)
+@lru_cache(MAX_LEASES)
+def _decoded(stored: bytes) -> Lease:
+    """Return a stored lease; all nodes of a cluster look at the same one, each second."""
+    lease = decode_record(stored)
+    if type(lease) is not list or [type(part) for part in lease] != [str, int, int]:
+        raise ValueError(f"{KEY} holds no lease")
+    return Lease(*lease)
+
+
+def _in_place_of_damaged(store: Storage, node: str, term: int, now_ns: int) -> Lease:
+    """Return the lease of the node that leads, or store and return one that nobody holds."""
+    if term:
+        return Lease(node, term, now_ns)
     unheld = Lease("", 0, now_ns + LEASE_NS)
     store.apply({KEY: encode_record(list(unheld))}, MAX_TERM)
     return unheld

@@ -175,3 +175,13 @@ def test_a_leader_whose_term_is_over_follows():
 
     assert stand(store, "paris-1", 1, 20).result == HELD
     assert stand(store, "paris-1", 0, 10 + LEASE_NS).lease.term == 10
+
+
+def test_a_stored_lease_is_read_once_and_a_damaged_one_each_time() -> None:
+    store = MemoryStorage()
+    write_lease(store, Lease("paris-1", 3, 5))
+    assert read_lease(store) is read_lease(store)
+    for _ in range(2):
+        store.apply({KEY: b"[1]"}, 3)
+        with pytest.raises(ValueError, match="node/lease holds no lease"):
+            read_lease(store)
