@@ -214,24 +214,24 @@ def push(stream: SecondaryStream, shipped: Shipment | None) -> tuple[SecondarySt
 def size_bytes(message: Any) -> int:
     """Return about how many bytes a message takes on the wire: contents, and a few for each part's framing."""
     kind = type(message)
-    if kind is str or kind is bytes:
-        return len(message) + 2
-    size = 2
     if kind is dict:
-        for name, part in message.items():
+        size = 2 + len("".join(message))  # of the names
+        for part in message.values():
             kind = type(part)
-            if kind is int:
-                size += len(name) + 5
-            elif kind is str or kind is bytes:
-                size += len(name) + 3 + len(part)
+            if kind is str or kind is bytes:
+                size += 3 + len(part)
+            elif kind is dict or kind is list or kind is tuple:
+                size += 1 + size_bytes(part)
             else:
-                size += len(name) + 1 + size_bytes(part)
-    elif kind is list or kind is tuple:
+                size += 5
+        return size
+    if kind is list or kind is tuple:
+        size = 2
         for part in message:
-            size += size_bytes(part)
-    else:
-        return 4
-    return size
+            kind = type(part)
+            size += 2 + len(part) if kind is str or kind is bytes else size_bytes(part)
+        return size
+    return 2 + len(message) if kind is str or kind is bytes else 4
 
 
 def push_bytes(entries: Iterable[tuple[int, Changes]]) -> int:

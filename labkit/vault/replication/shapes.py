@@ -95,7 +95,7 @@ def _unfit(what: str, rpc: str, shape: Shape, message: Any) -> str:
 
 
 def _is_text(value: Any) -> bool:
-    return is_text(value) and len(value) <= MAX_TEXT_CHARACTERS
+    return type(value) is str and len(value) <= MAX_TEXT_CHARACTERS and (value.isascii() or is_text(value))
 
 
 def is_id(value: Any) -> bool:
@@ -108,12 +108,8 @@ def is_short(value: Any) -> bool:
     return is_text(value) and len(value) <= MAX_REASON_CHARACTERS
 
 
-def _is_number(value: Any) -> bool:
-    return is_whole_number(value)
-
-
 def _is_count(value: Any) -> bool:
-    return is_whole_number(value) and value >= 0
+    return type(value) is int and 0 <= value < 1 << 63
 
 
 def _is_bytes(value: Any) -> bool:
@@ -224,16 +220,19 @@ def _no_more(limit: int, check: Check) -> Check:
     return lambda value: type(value) in ROWS and len(value) <= limit and check(value)
 
 
+_are_digests = _list_of(_is_digest)
+
+
 def _two_digests(value: Any) -> bool:
-    return _list_of(_is_digest)(value) and len(value) == len(TREES)
+    return _are_digests(value) and len(value) == len(TREES)
 
 
 def _no_or_three_digests(value: Any) -> bool:
-    return _list_of(_is_digest)(value) and len(value) in (0, 1 + len(TREES))
+    return _are_digests(value) and len(value) in (0, 1 + len(TREES))
 
 
-SERIAL: Shape = {"serial": _is_number}
-_GENERATION: Shape = {**SERIAL, "generation": _is_number}
+SERIAL: Shape = {"serial": is_whole_number}
+_GENERATION: Shape = {**SERIAL, "generation": is_whole_number}
 
 QUESTION_SHAPES: Mapping[str, Shape] = {
     "guard_hash": {
@@ -247,18 +246,18 @@ QUESTION_SHAPES: Mapping[str, Shape] = {
         **_GENERATION,
         "subpages": _no_more(MAX_PAGES, _rows_of(_is_tree, _is_page, _is_page_or_empty)),
     },
-    "fetch_keys": {**_GENERATION, "keys": _no_more(MAX_KEYS, _list_of(_is_key)), "limit_bytes": _is_number},
-    "stream_wals": {**SERIAL, "from": _is_number},
+    "fetch_keys": {**_GENERATION, "keys": _no_more(MAX_KEYS, _list_of(_is_key)), "limit_bytes": is_whole_number},
+    "stream_wals": {**SERIAL, "from": is_whole_number},
     "root_key": SERIAL,
     "echo": {
         **SERIAL,
-        "sent_ns": _is_number,
-        "asked": _is_number,
+        "sent_ns": is_whole_number,
+        "asked": is_whole_number,
         "aside": _is_flag,
-        "position": _is_number,
-        "last_heartbeat_duration_ms": _is_number,
-        "clock_skew_ms": _is_number,
-        "replication_primary_canary_age_ms": _is_number,
+        "position": is_whole_number,
+        "last_heartbeat_duration_ms": is_whole_number,
+        "clock_skew_ms": is_whole_number,
+        "replication_primary_canary_age_ms": is_whole_number,
     },
 }
 
@@ -286,16 +285,16 @@ ANSWER_SHAPES: Mapping[str, Shape] = {
     "root_key": {**SERIAL, "root_key": _is_root_key, "keyring": _is_bytes, "seal_config": _is_bytes},
     "echo": {
         **SERIAL,
-        "sent_ns": _is_number,
-        "asked": _is_number,
+        "sent_ns": is_whole_number,
+        "asked": is_whole_number,
         "aside": _is_flag,
-        "wall_ns": _is_number,
+        "wall_ns": is_whole_number,
         "api_addr": _is_text,
         "cluster_addr": _is_text,
         "cluster_addrs": _ADDRESSES,
         "term": _is_count,
         "last_wal": _is_count,
-        "stream": _is_number,
+        "stream": is_whole_number,
         "sent": _is_count,
         "guard": _is_guard_or_none,
         "roots": _no_or_three_digests,
