@@ -147,7 +147,14 @@ class _SharedParts(NamedTuple):
             return SeededEntropy(seed, *label, incarnation, counter=counter, drawn_once=drawn_once)
 
         return HostServices(
-            now, after, self.network.send, self.network.datagram, self.directory.resolve, entropy, self.emit
+            now,
+            after,
+            self.network.send,
+            self.network.datagram,
+            self.directory.resolve,
+            entropy,
+            self.emit,
+            self.nodes.__contains__,
         )
 
 

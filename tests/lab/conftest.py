@@ -116,7 +116,7 @@ def quiet():
 
 @dataclass
 class Outside:
-    """The seven services, faked: the test sets the time and the known nodes; everything done stands in one list."""
+    """The eight services, faked: the test sets the time and the known nodes; everything done stands in one list."""
 
     now_ns: int = 0
     known: dict[str, ResolvedNode] = field(default_factory=dict)
@@ -125,7 +125,8 @@ class Outside:
     @property
     def services(self) -> HostServices:
         """What a host is handed."""
-        return HostServices(self._now, self._after, self._send, self._send, self.known.get, self._entropy, self._emit)
+        own = self._now, self._after, self._send, self._send, self.known.get, self._entropy, self._emit, self._is_node
+        return HostServices(*own)
 
     @property
     def sent(self) -> list[Any]:
@@ -153,6 +154,10 @@ class Outside:
 
     def _entropy(self, incarnation: int, counter: int) -> SeededEntropy:
         return SeededEntropy(7, "fake", incarnation, counter=counter)
+
+    def _is_node(self, host: str) -> bool:
+        found = self.known.get(host)
+        return found is not None and not found.passes_on
 
     def _emit(self, report: Any) -> None:
         self.done.append(("emit", report))

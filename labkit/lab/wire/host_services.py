@@ -33,6 +33,7 @@ class HostServices(NamedTuple):
       as ``active://paris``, which node of a cluster is the active one
     - ``entropy(incarnation, counter)``: this host's stream of bytes
     - ``emit(record)``: report what happened (``reports``); it takes effect at once
+    - ``is_node(host)``: whether a host is a node: no client, no operator's host and no load balancer
     """
 
     now: Callable[[], int]
@@ -42,8 +43,4 @@ class HostServices(NamedTuple):
     resolve: Callable[[str], ResolvedNode | None]
     entropy: Callable[[int, int], SeededEntropy]
     emit: Callable[[Any], None]
-
-    def is_node(self, host: str) -> bool:
-        """Whether a host is a node: no client, no operator's host and no load balancer."""
-        found = self.resolve(host)
-        return found is not None and not found.passes_on
+    is_node: Callable[[str], bool]
