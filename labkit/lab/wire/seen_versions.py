@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from json import JSONEncoder
+from json import encoder
 from typing import Any, NamedTuple
 
 from labkit.service.call_names import version_facts
@@ -61,11 +61,14 @@ def written_value(request: Request, response: Response, made: SeenVersion | None
     path, body = _whole(request, request.path.partition("?")[0]), request.body
     said = body.get("data") if made is not None and isinstance(body, dict) else body  # beside it stands what to check
     method = "POST" if request.method == "PUT" else request.method
-    text = f"{method} {path} {_encode(said)}"
+    text = f"{method} {path} {''.join(_encode(said, 0))}"
     return blake2b(text.encode(errors="surrogatepass"), digest_size=VALUE_BYTES).digest()
 
 
-_encode = JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr).encode
+# json builds an encoder for each text; one for all takes half the time (see ``records``).  Names sorted, no indent.
+_encode: Any = encoder.c_make_encoder(  # type: ignore[attr-defined]  # the C half of json, which every CPython has
+    None, repr, encoder.encode_basestring_ascii, None, ":", ",", True, False, True
+)
 
 
 def _seen(request: Request, path: str, data: Any) -> SeenVersion | None:
