@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ P521_DRAW_BYTES = 74
 JWT_HEADER = b'{"alg":"ES512","typ":"JWT"}'
 MAX_TOKEN_CHARACTERS = 16_384
 MAX_BRACKETS = 256
+
+MAX_CERTIFICATES = 64
+"""How many certificates are kept parsed, with whose signature was checked: who joins shows its own twice."""
 
 
 # ---- certificates: Ed25519 (RFC 8410) in X.509 (RFC 5280) --------------------------------------------------
@@ -120,6 +124,15 @@ def check_client_certificate(certificate: str, authority_certificate: str, now_n
     The checks are made one by one, because the path validation of the ``cryptography`` package follows the
     rules of the web, which do not accept Ed25519.  Whether the holder has the key is checked by `verify`.
     """
+    presented, authority = _issued_by(certificate, authority_certificate)
+    _check_dates(authority, "the authority's certificate", now_ns)
+    _check_dates(presented, "the client certificate", now_ns)
+    return _subject_of(presented)
+
+
+@lru_cache(MAX_CERTIFICATES)
+def _issued_by(certificate: str, authority_certificate: str) -> tuple[x509.Certificate, x509.Certificate]:
+    """Return a client certificate and that of its authority; ValueError for one that the authority did not sign."""
     from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 
     presented = _load(certificate, "the client certificate")
@@ -128,9 +141,7 @@ def check_client_certificate(certificate: str, authority_certificate: str, now_n
         presented.verify_directly_issued_by(authority)
     except (InvalidSignature, UnsupportedAlgorithm, TypeError, ValueError):
         raise ValueError("the client certificate was issued by another authority, or altered") from None
-    _check_dates(authority, "the authority's certificate", now_ns)
-    _check_dates(presented, "the client certificate", now_ns)
-    return _subject_of(presented)
+    return presented, authority
 
 
 def sign(private: bytes, data: bytes) -> bytes:
@@ -206,6 +217,7 @@ def certificate_pem(certificate: x509.Certificate) -> str:
     return certificate.public_bytes(Encoding.PEM).decode()
 
 
+@lru_cache(MAX_CERTIFICATES)
 def _load(certificate: str, what: str) -> x509.Certificate:
     from cryptography import x509
 

@@ -125,14 +125,7 @@ def wrap(
 
 def read_wrapped(ctx: Context, text: str) -> WrappedAnswer:
     """Return what a wrapping token holds without using it up; raise BadRequest for a bad, used or expired one."""
-    text = token_of(ctx, text)
-    known = tokens.find(ctx, text) if text else None
-    if known is None or known[0].policies != (POLICY,):
-        raise BadRequest(INVALID)
-    stored = ctx.full_storage.get(f"{WRAPPED}{known[1]}/response")
-    if stored is None:
-        raise BadRequest(INVALID)
-    return WrappedAnswer(*decode_record(stored))
+    return _opened(ctx, text)[0]
 
 
 def wrapped_by(ctx: Context) -> WrappedAnswer | None:
@@ -146,9 +139,26 @@ def wrapped_by(ctx: Context) -> WrappedAnswer | None:
 
 def unwrap(ctx: Context, text: str) -> WrappedAnswer:
     """Return what a wrapping token holds, and use the token up."""
-    wrapped = read_wrapped(ctx, text)
-    tokens.revoke(ctx, token_record.digest_of(token_of(ctx, text)))
+    wrapped, digest = _opened(ctx, text)
+    tokens.revoke(ctx, digest)
     return wrapped
+
+
+def _opened(ctx: Context, text: str) -> tuple[WrappedAnswer, str]:
+    """Return what a wrapping token holds, and the token's digest; raise BadRequest for any other."""
+    caller = ctx.caller
+    if caller is not None and text == tokens.sent_token(ctx):  # found already, and a JWT proven
+        policies, digest = caller.token.policies, caller.digest
+    else:
+        text = token_of(ctx, text)
+        known = tokens.find(ctx, text) if text else None
+        if known is None:
+            raise BadRequest(INVALID)
+        policies, digest = known[0].policies, known[1]
+    stored = ctx.full_storage.get(f"{WRAPPED}{digest}/response") if policies == (POLICY,) else None
+    if stored is None:
+        raise BadRequest(INVALID)
+    return WrappedAnswer(*decode_record(stored)), digest
 
 
 def token_of(ctx: Context, text: str) -> str:

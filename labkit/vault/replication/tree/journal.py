@@ -29,6 +29,7 @@ from labkit.vault.replication.tree.kept_index import (
     TAIL,
     KeptNodes,
     changed_nodes,
+    pages_to_store,
     read_nodes,
     read_tail,
     stale_pages,
@@ -134,6 +135,7 @@ class Journal:
         names = None if kept is None else read_tail(storage.get, kept.number, self.last, storage.flush_entries)
         if kept is None or names is None:
             self.flushed, self.tree = None, MerkleTree.build(self._stored(), storage)
+            self.tree.nodes.changed = pages_to_store(storage.list, self.tree.nodes)
             self._try_flush(term)
         else:
             self.flushed, self.tree = kept.number, MerkleTree(storage, kept.nodes, kept.guard, names)

@@ -74,6 +74,15 @@ def changed_nodes(kept: KeptNodes) -> dict[str, bytes | None]:
     return writes
 
 
+def pages_to_store(names: Callable[[str], list[str]], nodes: TreeNodes) -> dict[tuple[int, int], None]:
+    """Return (tree, page) of each page that has leaves or is stored: all others are missing on both sides."""
+    found: dict[tuple[int, int], None] = {}
+    for tree in TREES:
+        stored = {int(name) for name in names(PAGES[tree]) if name.isdecimal() and int(name) < FAN_OUT}
+        found.update({(tree, page): None for page in sorted(stored.union(nodes.subpages[tree]))})
+    return found
+
+
 def stale_pages(read: Read, nodes: TreeNodes) -> dict[tuple[int, int], None]:
     """Return (tree, page) of each page that is not stored as the nodes have it, whoever altered it."""
     stale: dict[tuple[int, int], None] = {}

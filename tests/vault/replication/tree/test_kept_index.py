@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.vault.replication.tree import kept_index
-from labkit.vault.replication.tree.kept_index import KeptNodes, changed_nodes, read_nodes, read_tail, tail_slot
+from labkit.vault.replication.tree.kept_index import (
+    KeptNodes,
+    changed_nodes,
+    pages_to_store,
+    read_nodes,
+    read_tail,
+    tail_slot,
+)
 from labkit.vault.replication.tree.merkle import MerkleTree, classify
 from labkit.vault.replication.tree.unindexed_writes import MARK
 from labkit.vault.storage.memory import MemoryStorage
@@ -105,3 +112,20 @@ def test_a_slot_that_is_no_text_is_none() -> None:
     store.apply({f"{kept_index.TAIL}{11 % SLOTS}": (11).to_bytes(8, "big") + b"\xc3"}, 0)
 
     assert read_tail(store.get, 10, 11, SLOTS) is None
+
+
+def test_what_a_build_stores_replaces_all_that_is_stored() -> None:
+    """Pages that neither side has are left out; names that are no page's are not looked at."""
+    few = MerkleTree.build([("logical/a", b"1"), ("token/b", b"2")])
+    few.root()
+    store = stored()
+    store.apply({f"{kept_index.PAGES[1]}{name}": b"x" for name in ("256", "first", "007")}, 0)
+    pages = pages_to_store(store.list, few.nodes)
+    few.nodes.changed = pages
+    store.apply(changed_nodes(KeptNodes(9, int.from_bytes(few.guard(), "big"), few.nodes)), 0)
+    kept = read_nodes(store.get)
+
+    assert kept is not None
+    assert kept.nodes.subpages == few.nodes.subpages
+    assert {*few.nodes.subpages[1]} <= {page for tree, page in pages if tree == 1} <= {*range(256)}
+    assert len(pages_to_store(MemoryStorage().list, few.nodes)) == 2
