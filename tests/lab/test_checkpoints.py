@@ -11,6 +11,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.checkpoints import mark_of
+from tests.counting import calls_made
 from tests.torture import test_random_labs as drills
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "first" / "split-brain.lab.yaml"
@@ -297,3 +298,15 @@ def joined(value: Any) -> Any:
     ):
         return sum(value, ())
     return value
+
+
+CALLS_PER_CHECKPOINT = 386
+"""Of a pair that replicates, with three nodes each.  It may fall, and rises only with a line that says why."""
+
+
+def test_a_checkpoint_takes_no_more_calls_than_it_did(calm_snapshot):
+    lab = Lab.restore(calm_snapshot)
+    lab.run("2s")
+    lab.snapshot()
+
+    assert calls_made(lab.snapshot) <= CALLS_PER_CHECKPOINT

@@ -13,11 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from labkit.sim.clock import Clock
 from labkit.sim.lane import NO_IMPAIRMENT, Impairment
 from labkit.sim.latency import Latency
 from labkit.sim.network import Network
 from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Link, Topology
+from labkit.trace import Trace
+from tests.counting import calls_made
 from tests.examples import examples
 
 SECOND = 1_000_000_000
@@ -617,3 +620,23 @@ def test_a_share_of_duplicates_is_undone_by_restore(make_world: Any) -> None:
     assert world.network.impairment("tokyo", "paris") == NO_IMPAIRMENT
     with pytest.raises(ValueError, match="a share of duplicates is a whole number of parts per million"):
         world.faults.duplicate("paris", "tokyo", -1)
+
+
+CALLS_PER_MESSAGE = 13.1
+"""Of Python's functions and built-in ones, on any machine: it may fall, and rises only with a line that says why."""
+
+
+def test_a_message_takes_no_more_calls_than_it_did() -> None:
+    clock = Clock(lambda item: network.arrive(item[2]))
+    network = Network(Topology(sites=("paris",)), clock, RandomStreams(7), Trace())
+    for host in ("paris-1", "paris-2"):
+        network.place(host, "paris")
+
+    def send() -> None:
+        for _ in range(100):
+            network.send("paris-1", "paris-2", "note", None, 100)
+        clock.run()
+
+    send()  # what is made once
+
+    assert calls_made(send) / 100 <= CALLS_PER_MESSAGE

@@ -37,6 +37,7 @@ from labkit.vault.files import Files
 from labkit.vault.sealing.initialise import set_up
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.token_record import IDS
+from tests.counting import calls_made
 
 SECOND_NS = 1_000_000_000
 
@@ -645,3 +646,16 @@ def test_no_message_and_no_timer_in_any_state_brings_a_node_down(quiet, calm):
                 node.on_timer(timer)
             again.run("20s")
             assert again.parts.console.asks == {} or again.parts.console.runbooks
+
+
+CALLS_PER_IDLE_SECOND = 576
+"""Of a pair with three nodes each that replicates and has nothing to do: heartbeat and leases.  It may fall, and rises
+only with a line that says why.
+"""
+
+
+def test_a_second_of_an_idle_pair_takes_no_more_calls_than_it_did(calm_snapshot):
+    lab = Lab.restore(calm_snapshot)
+    lab.run("2s")
+
+    assert calls_made(lambda: lab.run("20s")) / 20 <= CALLS_PER_IDLE_SECOND

@@ -10,10 +10,12 @@ import pytest
 from labkit import Lab
 from labkit.lab.nodes.election import read_lease
 from labkit.lab.operations.runbook_effects import Ask, RunbookError
+from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.wire.messages import ReplicationQuestion
 from labkit.lab.wire.reports import Progressed
 from labkit.vault.core import Leadership
 from labkit.vault.sealing.otp import decode
+from tests.counting import calls_made
 
 SECOND_NS = 1_000_000_000
 DR = "sys/replication/dr/"
@@ -660,3 +662,23 @@ def test_a_node_that_ceased_to_lead_reports_its_connection_again_when_it_leads(c
     assert calm["tokyo"].active not in ("", node)
     assert link._connection == ""
     assert calm.queries.progress.connections["tokyo"][-1][1] == "ready"
+
+
+CALLS_PER_WRITE = 809
+"""From a client's timer to its answer, with the secondary's part, heartbeats and leases: of Python's functions and
+built-in ones.  It may fall, and rises only with a line that says why.
+"""
+
+
+def test_a_replicated_write_takes_no_more_calls_than_it_did():
+    work = WorkloadPlan(operation="put-secret", every_ns=SECOND_NS // 10, keys=10)
+    client = ClientPlan(name="app", site="lisbon", use=("paris",), workload=(work,))
+    lab = Lab(pair().with_clients(client), seed=7)
+    lab.replicate("paris", "tokyo")
+    lab.run("2s")
+    before = len(lab.ledger.writes)
+    calls = calls_made(lambda: lab.run("10s"))
+
+    assert len(lab.ledger.writes) - before == 100
+    assert lab.lag("paris", "tokyo").entries <= 2, "they were applied, but for what is on its way"
+    assert calls / 100 <= CALLS_PER_WRITE
