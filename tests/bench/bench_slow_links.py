@@ -22,7 +22,7 @@ from labkit.lab.plan.blueprint import pair
 
 KBIT, MBIT, MB = 1_000, 1_000_000, 1_000_000
 SECOND_NS = 1_000_000_000
-GOAL, IDLE_GOAL_S = 0.5, 0.45
+GOAL, IDLE_GOAL_S = 0.5, 0.25
 
 STREAMED = ((64 * KBIT, 1, 32 * MB), (64 * KBIT, 200, 2_000), (MBIT, 1, 3 * MB), (10 * MBIT, 1, 25 * MB))
 FIRST_SYNCS = ((64 * KBIT, 1, 32 * MB), (MBIT, 20, 2 * MB), (MBIT // 4, 1_500, 500), (10 * MBIT, 20, 2 * MB))
