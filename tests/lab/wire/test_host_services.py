@@ -1,4 +1,4 @@
-"""The seven services that build hands to each host."""
+"""The eight services that build hands to each host."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from labkit.lab.wire.host_services import HostServices, ResolvedNode
 from labkit.lab.wire.messages import SyncTimer
 
 
-def test_they_are_seven():
-    assert HostServices._fields == ("now", "after", "send", "datagram", "resolve", "entropy", "emit")
+def test_they_are_eight():
+    assert HostServices._fields == ("now", "after", "send", "datagram", "resolve", "entropy", "emit", "is_node")
 
 
 def test_an_address_resolves_to_node_cluster_and_whether_it_runs(quiet):
