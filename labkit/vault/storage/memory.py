@@ -1,14 +1,16 @@
-"""The store in memory: one flat dict, and the names of each folder kept sorted.
+"""The store in memory: one flat dict, and the names of each folder, which are sorted when they are listed.
 
-A saved state shares the dicts, and each folder's list of names, with the store that gave it and with every store made
-of it.  Each store copies what it shares before it changes it for the first time: the dicts at its first write, that of
-leaf digests when one is kept, a list when a name enters or leaves it.  So saving and restoring cost the same for any
+A saved state shares the dicts, and each folder's names, with the store that gave it and with every store made of it.
+Each store copies what it shares before it changes it for the first time: the dicts at its first write, that of leaf
+digests when one is kept, a folder when a name enters or leaves it.  So saving and restoring cost the same for any
 number of keys.
+
+A folder's sorted names are kept until one enters or leaves.  Kept in order at each write, a new name among 100,000
+moved all behind it: 10 µs, a third of a token's creation.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +30,7 @@ class MemoryStorage:
         "_own",
         "_shared",
         "_shared_leaves",
+        "_sorted",
         "_term",
         "deciding_writes",
     )
@@ -37,10 +40,11 @@ class MemoryStorage:
 
     def __init__(self, items: dict[str, bytes] | None = None, term: int = 0) -> None:
         self._items: dict[str, bytes] = {}
-        self._folders: dict[str, Names] = {}
+        self._folders: dict[str, dict[str, None]] = {}
+        self._sorted: dict[str, Names] = {}  # of folders that were listed, and did not change since
         self._leaves: dict[str, bytes] = {}
         self._shared = self._shared_leaves = False  # whether a saved state shares the two dicts above, and the third
-        self._own: set[str] | None = None  # folders whose list no saved state shares; None: all of them
+        self._own: set[str] | None = None  # folders that no saved state shares; None: all of them
         self._term = term
         self.deciding_writes = 0
         self._interruption: CommitInterruption | None = None
@@ -66,7 +70,13 @@ class MemoryStorage:
 
     def list(self, prefix: str) -> Names:
         """Return the names directly under a prefix, sorted; folders end in ``/``."""
-        return self._folders.get(prefix, [])[:]
+        names = self._sorted.get(prefix)
+        if names is None:
+            folder = self._folders.get(prefix)
+            if folder is None:
+                return []
+            names = self._sorted[prefix] = sorted(folder)
+        return names[:]
 
     def keys(self) -> Names:
         """Return all keys, sorted."""
@@ -131,6 +141,7 @@ class MemoryStorage:
         """Hold again what a state has, under the present term."""
         self._items, self._folders, self._leaves = state["items"], state["folders"], state["leaves"]
         self._shared = self._shared_leaves = True
+        self._sorted = {}
 
     def _keep(self, leaves: Leaves) -> None:
         if self._shared_leaves:
@@ -143,15 +154,16 @@ class MemoryStorage:
         kept.update(leaves)  # type: ignore[arg-type]  # no leaf of it is None
 
     def _enter_folder(self, key: str) -> None:
-        folders = self._folders
-        end = len(key)
+        folders, end = self._folders, len(key)
         while True:
             cut = key.rfind("/", 0, end - 1) + 1
             parent, name = key[:cut], key[cut:end]
+            if self._sorted:
+                self._sorted.pop(parent, None)
             if parent in folders:
-                insort(folders[parent] if self._own is None else self._own_names(parent), name)
+                (folders[parent] if self._own is None else self._own_folder(parent))[name] = None
                 return
-            folders[parent] = [name]
+            folders[parent] = {name: None}
             if self._own is not None:
                 self._own.add(parent)
             if not cut:
@@ -159,24 +171,25 @@ class MemoryStorage:
             end = cut
 
     def _leave_folder(self, key: str) -> None:
-        folders = self._folders
-        end = len(key)
+        folders, end = self._folders, len(key)
         while True:
             cut = key.rfind("/", 0, end - 1) + 1
-            parent, name = key[:cut], key[cut:end]
-            names = self._own_names(parent)
-            del names[bisect_left(names, name)]
-            if names or not cut:
-                if not names:
-                    del folders[parent]
+            parent = key[:cut]
+            if self._sorted:
+                self._sorted.pop(parent, None)
+            names = folders[parent] if self._own is None else self._own_folder(parent)
+            del names[key[cut:end]]
+            if names:
                 return
             del folders[parent]
+            if not cut:
+                return
             end = cut
 
-    def _own_names(self, folder: str) -> Names:
-        """Return a folder's list of names to change: a copy of it from now on when a saved state shares it."""
+    def _own_folder(self, folder: str) -> dict[str, None]:
+        """Return a folder's names to change: a copy of them from now on when a saved state shares them."""
         own = self._own
         if own is not None and folder not in own:
-            self._folders[folder] = self._folders[folder][:]
+            self._folders[folder] = self._folders[folder].copy()
             own.add(folder)
         return self._folders[folder]

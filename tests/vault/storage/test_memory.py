@@ -15,7 +15,7 @@ def test_a_store_made_of_a_state_is_the_same_and_is_another():
     again = MemoryStorage.from_state(state)
     storage.apply({"f/a": None, "c": b"3"}, 4, {"b": None, "c": b"another leaf"})
 
-    folders = {"": ["b", "f/"], "f/": ["a"]}
+    folders = {"": {"f/": None, "b": None}, "f/": {"a": None}}
     whole = {"items": {"f/a": b"1", "b": b"2"}, "folders": folders, "leaves": {"b": b"leaf"}, "term": 3}
     assert again.state() == state == whole
     assert (again.list("f/"), again.list("")) == (["a"], ["b", "f/"])
@@ -39,6 +39,23 @@ def test_a_listing_is_the_callers():
     storage = MemoryStorage({"a": b"1"})
     storage.list("").append("b")
     assert storage.list("") == ["a"]
+
+
+def test_a_listing_is_sorted_after_every_change():
+    storage = MemoryStorage({"f/b": b"1", "f/a": b"1"})
+    assert storage.list("f/") == ["a", "b"]
+    again = MemoryStorage.from_state(storage.state())
+    for store, name in ((storage, "0"), (again, "c")):
+        store.apply({f"f/{name}": b"1"}, 0)
+    assert (storage.list("f/"), again.list("f/")) == (["0", "a", "b"], ["a", "b", "c"])
+    storage.apply({"f/a": None}, 0)
+    assert storage.list("f/") == ["0", "b"]
+    storage.put_back(again.state())
+    assert storage.list("f/") == ["a", "b", "c"]
+    storage.apply({"f/g/x": b"1"}, 0)
+    assert (storage.list("f/"), storage.list("f/g/")) == (["a", "b", "c", "g/"], ["x"])
+    storage.apply({"f/g/x": None}, 0)
+    assert (storage.list("f/"), storage.list("f/g/")) == (["a", "b", "c"], [])
 
 
 def test_a_value_that_is_written_again_is_listed_once():
