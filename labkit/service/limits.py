@@ -32,15 +32,8 @@ _NOT_JSON = "failed to decode JSON input: "
 
 def check_body(value: Any, limit_bytes: int = 0) -> None:
     """Raise BadRequest for a body that is not JSON, too deep or too wide, TooLarge for one over the limit (0: none)."""
-    if type(value) is dict and len(value) <= FEW_MEMBERS:  # most are few texts of ASCII
-        size = CONTAINER_BYTES
-        for name, member in value.items():
-            if type(name) is not str or type(member) is not str or not (name.isascii() and member.isascii()):
-                break
-            size += len(name) + len(member) + _MEMBER_BYTES
-        else:
-            if size <= limit_bytes or not limit_bytes:
-                return
+    if type(value) is dict and (size := _few_texts_bytes(value)) and (size <= limit_bytes or not limit_bytes):
+        return  # as most are
     level, depth, size, values = [value], 1, 0, 0
     while level:
         deeper: list[Any] = []
@@ -62,6 +55,23 @@ def check_body(value: Any, limit_bytes: int = 0) -> None:
                 raise TooLarge(f"{_NOT_JSON}http: request body too large; the limit is {limit_bytes} bytes")
         level = deeper
         depth += 1
+
+
+def _few_texts_bytes(value: dict[Any, Any], levels: int = 2) -> int:
+    """Return the weight of an object of few texts of ASCII, or of such objects, two levels deep; 0 for any other."""
+    if len(value) > FEW_MEMBERS:
+        return 0
+    size = CONTAINER_BYTES
+    for name, member in value.items():
+        if type(name) is not str or not name.isascii():
+            return 0
+        if type(member) is str and member.isascii():
+            size += len(name) + len(member) + _MEMBER_BYTES
+        elif type(member) is dict and levels > 1 and (inner := _few_texts_bytes(member, levels - 1)):
+            size += len(name) + NAME_BYTES + inner
+        else:
+            return 0
+    return size
 
 
 def check_path(path: str) -> None:

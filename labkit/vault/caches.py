@@ -81,11 +81,13 @@ class Caches:
 
     def drop_deleted(self, writes: Mapping[str, bytes | None]) -> None:
         """Drop the decoded records of what a step deleted: nobody asks for them again."""
-        for key in [key for key, value in writes.items() if value is None]:
-            self.records.pop(key, None)
-            for prefix, records in self.by_mount.values() if self.by_mount else ():
-                if key.startswith(prefix):
-                    records.pop(key, None)
+        common = self.records
+        for key, value in writes.items():
+            if value is None:
+                common.pop(key, None)
+                for prefix, records in self.by_mount.values():
+                    if records is not common and key.startswith(prefix):
+                        records.pop(key, None)
 
     def clear(self) -> None:
         """Drop every decoded record, memo, index and live generator."""
