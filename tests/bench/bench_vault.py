@@ -35,6 +35,7 @@ REQUESTS = 1_000
 ITEMS = 1_000
 BATCHES = 3
 NAMES = 10_000
+MEGABYTE = 1_000_000
 LISTS = 20
 MODULES = 12
 
@@ -170,6 +171,8 @@ def secret_rows() -> Iterator[Row]:
     yield Row("KV write, 10,000 secrets stored ÷ ten", writes[1], writes[0], 1.05)
     yield Row("KV read, 10,000 secrets stored ÷ ten", reads[1], reads[0], 1.05)
 
+    yield from metadata_rows()
+
     keys = {f"secret/metadata/app-{number}": b"" for number in range(NAMES)}
 
     def names() -> list[str]:
@@ -179,6 +182,27 @@ def secret_rows() -> Iterator[Row]:
 
     assert names() == many.ask("LIST", "secret/metadata").data["keys"]
     yield Row("list of 10,000 names", many.work("LIST", "secret/metadata"), names, 0.05, LISTS)
+
+
+def metadata_rows() -> Iterator[Row]:
+    """What touches no data costs the same whatever its size: ten versions of 1 MB against ten of 200 bytes."""
+    small, large = (Asker(Vault.dev()) for _ in range(2))
+    for root, secret in ((small, SECRET), (large, {"password": "x" * MEGABYTE})):
+        for _ in range(10):
+            root.ask("POST", "secret/data/app", {"data": secret})
+    numbers = {"versions": [10]}
+    for what, ask in (
+        ("metadata read", lambda root: root.work("GET", "secret/metadata/app")),
+        ("list", lambda root: root.work("LIST", "secret/metadata")),
+        ("delete and undelete", lambda root: in_turn(root, "secret/delete/app", "secret/undelete/app", numbers)),
+    ):
+        yield Row(f"KV {what}, versions of 1 MB ÷ 200 bytes", ask(large), ask(small), 1.1)
+
+
+def in_turn(root: Asker, first: str, second: str, body: dict[str, Any]) -> Work:
+    """Return two writes, one after the other."""
+    one, other = (root.work("PUT", path, body, 204) for path in (first, second))
+    return lambda: (one(), other())
 
 
 def policy_rows() -> Iterator[Row]:

@@ -19,7 +19,7 @@ from labkit.vault.engines.kv.store import (
     read_data,
     read_key,
     read_version,
-    write_version,
+    write_versions,
 )
 from labkit.vault.engines.kv.versions import LIVE, Key, after, check_cas, state_of
 
@@ -84,7 +84,7 @@ def delete_secret(ctx: EngineContext, path: str) -> None:
         return
     changed = after("delete", facts, ctx.now)
     if changed is not facts:
-        write_version(storage, path, key.current, changed)
+        write_versions(storage, path, key, {key.current: changed})
 
 
 ROUTES = (

@@ -1,8 +1,9 @@
-"""Where an engine keeps its secrets: the key's record, each version's facts and each version's data apart.
+"""Where an engine keeps its secrets: the key's record with the facts of its newest versions, each version's data apart.
 
-1. ``keys/<path>`` is the key's record, so that listing secrets is listing names.  ``versions/<path>/<n>`` are a
-   version's facts, ``versions/<path>/<n>.data`` its data.  The last segment is always a version's, so ``a`` and
-   ``a/1`` can both hold secrets.
+1. ``keys/<path>`` is the key's record, so that listing secrets is listing names.  ``versions/<path>/<n>.data`` is a
+   version's data, ``versions/<path>/<n>`` its facts where they are not in the key's record: those of the versions
+   behind the newest ten, and all that an earlier release wrote.  The last segment is always a version's, so ``a`` and
+   ``a/1`` can both hold secrets.  So a write stores two values, and nothing but a reading of data touches data.
 2. Data is kept as the bytes of its JSON and decoded again for each answer: no caller shares an object with another.
 3. Times are stored as integers; text is in answers only.
 """
@@ -50,7 +51,11 @@ def read_key(storage: StorageView, path: str) -> Key | None:
 
 def _decode_key(stored: bytes) -> Key:
     values = decode_record(stored)
-    values[-1] = tuple(map(tuple, values[-1]))
+    if len(values) < len(Key._fields):
+        values.append(())  # an earlier release kept no facts there
+    *_, custom_metadata, recent = values
+    values[-2] = tuple(map(tuple, custom_metadata))
+    values[-1] = tuple([tuple(facts) if type(facts) is list else facts for facts in recent])
     return Key(*values)
 
 
@@ -66,8 +71,9 @@ def key_exists(ctx: EngineContext, path: str) -> bool:
 
 def read_version(storage: StorageView, path: str, key: Key, number: int) -> Version | None:
     """Return the facts of a key's version; None for one that never was or is pruned."""
-    if number not in key.numbers:
-        return None
+    version = key.recent_version(number)
+    if version is not None or number not in key.numbers:
+        return version
     return storage.decoded(f"{VERSIONS}{path}/{number}", _decode_version)
 
 
@@ -75,8 +81,19 @@ def _decode_version(stored: bytes) -> Version:
     return Version(*decode_record(stored))
 
 
-def write_version(storage: StorageView, path: str, number: int, version: Version) -> None:
-    """Store the facts of a version."""
+def write_versions(storage: StorageView, path: str, key: Key, changed: dict[int, Version]) -> None:
+    """Store other facts of versions of a key, by their numbers."""
+    grown = key
+    for number, version in changed.items():
+        if number >= key.first_recent:
+            grown = grown.with_version(number, version)
+        else:
+            _write_apart(storage, path, number, version)
+    if grown is not key:
+        write_key(storage, path, grown)
+
+
+def _write_apart(storage: StorageView, path: str, number: int, version: Version) -> None:
     storage.put(f"{VERSIONS}{path}/{number}", encode_record(version), version)
 
 
@@ -117,12 +134,15 @@ def encode_data(data: Any) -> bytes:
 def append(storage: StorageView, path: str, key: Key, config: Config, data: bytes, now_ns: int) -> dict[str, Any]:
     """Store a new version of a key, prune those beyond the limit, and return the new one as answers show it."""
     grown, version, pruned = add_version(key, config, now_ns)
-    folder = f"{VERSIONS}{path}/"
+    folder, first_recent = f"{VERSIONS}{path}/", key.first_recent
     for number in pruned:
-        storage.delete(f"{folder}{number}")
+        if number < first_recent:
+            storage.delete(f"{folder}{number}")
         storage.delete(f"{folder}{number}{DATA}")
+    leaving = key.recent_version(first_recent) if grown.oldest <= first_recent < grown.first_recent else None
+    if leaving is not None:
+        _write_apart(storage, path, first_recent, leaving)
     storage.put(f"{folder}{grown.current}{DATA}", data)
-    write_version(storage, path, grown.current, version)
     write_key(storage, path, grown)
     return describe(grown, grown.current, version)
 
@@ -140,7 +160,7 @@ def describe(key: Key, number: int, version: Version) -> dict[str, Any]:
     """Return a version's facts as answers show them; the custom metadata is the key's."""
     return {
         "created_time": format_instant(version.created_ns),
-        "custom_metadata": dict(key.custom_metadata) or None,
+        "custom_metadata": dict(key.custom_metadata) if key.custom_metadata else None,
         "deletion_time": instant_or_empty(version.deletion_ns),
         "destroyed": version.destroyed,
         "version": number,

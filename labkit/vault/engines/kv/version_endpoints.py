@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from labkit.service.errors import BadRequest
 from labkit.service.routing import Route
 from labkit.vault.engines.kv.parameters import NUMBERS, PATH
-from labkit.vault.engines.kv.store import drop_data, read_config, read_key, read_version, write_version
+from labkit.vault.engines.kv.store import drop_data, read_config, read_key, read_version, write_versions
 from labkit.vault.engines.kv.versions import after, lifetime_s
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _change(ctx: EngineContext, event: str, path: str, numbers: list[int]) -> No
     key = read_key(storage, path)
     if key is None:
         return
-    lifetime = lifetime_s(read_config(storage), key)
+    lifetime, changes = lifetime_s(read_config(storage), key), {}
     for number in dict.fromkeys(numbers):
         facts = read_version(storage, path, key, number)
         if facts is None:
@@ -51,9 +51,10 @@ def _change(ctx: EngineContext, event: str, path: str, numbers: list[int]) -> No
         changed = after(event, facts, ctx.now, lifetime)
         if changed is facts:
             continue
-        write_version(storage, path, number, changed)
+        changes[number] = changed
         if changed.destroyed:
             drop_data(storage, path, number)
+    write_versions(storage, path, key, changes)
 
 
 ROUTES = (

@@ -12,6 +12,8 @@ the epoch.
 6. Check-and-set looks at the number of the current version, never at its state.
 7. A key's limit on versions, where set, takes precedence over the engine's (spec, KV engine configuration); its time to
    deletion cannot exceed the engine's.
+8. A key's record holds the facts of its newest versions, at most as many as are kept unless somebody says otherwise.
+   Those of older ones leave it when a version is added.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from labkit.service.errors import BadRequest
 from labkit.service.fields import to_integer
 from labkit.service.record import NamedTuple
 
-DEFAULT_LIMIT = 10
+DEFAULT_LIMIT = MAX_RECENT = 10
 NOTHING = range(0)
 
 LIVE, DELETED, DESTROYED, PRUNED = "live", "deleted", "destroyed", "pruned"
@@ -51,8 +53,23 @@ class Config(NamedTuple):
     delete_after_s: int = 0
 
 
+class Version(NamedTuple):
+    """The facts of one version, beside its data; ``deletion_ns`` is None where no deletion is due or done."""
+
+    created_ns: int
+    deletion_ns: int | None = None
+    destroyed: bool = False
+
+
+Facts = int | tuple[int, int | None, bool]
+"""A version's facts in its key's record: where there is nothing but the instant of its writing, that instant.
+
+It takes half the time of a record that is encoded as a whole, at each write of a key that has its ten versions.
+"""
+
+
 class Key(NamedTuple):
-    """What is kept of a secret beside its versions: of the same size however many versions there are."""
+    """What is kept of a secret beside the data of its versions; ``recent``: facts of the newest ones, oldest first."""
 
     created_ns: int
     updated_ns: int
@@ -62,19 +79,36 @@ class Key(NamedTuple):
     cas_required: bool = False
     delete_after_s: int = 0
     custom_metadata: tuple[tuple[str, str], ...] = ()
+    recent: tuple[Facts, ...] = ()
 
     @property
     def numbers(self) -> range:
         """The numbers of the versions that are not pruned."""
         return range(max(self.oldest, 1), self.current + 1)
 
+    @property
+    def first_recent(self) -> int:
+        """The number of the oldest version whose facts are in this record."""
+        return self.current - len(self.recent) + 1
 
-class Version(NamedTuple):
-    """The facts of one version, beside its data; ``deletion_ns`` is None where no deletion is due or done."""
+    def recent_version(self, number: int) -> Version | None:
+        """Return the facts of a version that are in this record; None for another version."""
+        behind = self.current - number
+        if not 0 <= behind < len(self.recent):
+            return None
+        facts = self.recent[~behind]
+        return Version(facts) if type(facts) is int else Version(*facts)  # type: ignore[misc]  # then it is a row
 
-    created_ns: int
-    deletion_ns: int | None = None
-    destroyed: bool = False
+    def with_version(self, number: int, version: Version) -> Key:
+        """Return the record with other facts of a version that it has."""
+        place = number - self.first_recent
+        return self._replace(recent=(*self.recent[:place], facts_of(version), *self.recent[place + 1 :]))
+
+
+def facts_of(version: Version) -> Facts:
+    """Return a version's facts as its key's record has them."""
+    created_ns, deletion_ns, destroyed = version
+    return created_ns if deletion_ns is None and not destroyed else (created_ns, deletion_ns, destroyed)
 
 
 def state_of(version: Version, now_ns: int) -> str:
@@ -108,8 +142,12 @@ def add_version(key: Key, config: Config, now_ns: int) -> tuple[Key, Version, ra
     if last_pruned >= oldest:
         pruned = range(oldest or 1, last_pruned + 1)
         oldest = last_pruned + 1
-    grown = Key(key.created_ns, now_ns, current, oldest, *key[4:])
-    return grown, Version(now_ns, deletion_time(now_ns, lifetime_s(config, key))), pruned
+    version = Version(now_ns, deletion_time(now_ns, lifetime_s(config, key)))
+    recent, stay = key.recent, min(current - oldest, MAX_RECENT - 1)
+    if len(recent) > stay:
+        recent = recent[-stay:] if stay else ()
+    recent += (facts_of(version),)
+    return Key(key.created_ns, now_ns, current, oldest, *key[4:-1], recent), version, pruned
 
 
 def lifetime_s(config: Config, key: Key) -> int:
