@@ -91,18 +91,19 @@ def read_object(content: bytes, what: str) -> dict[str, Any]:
         raise LoginRefused("claim_form") from None
     if type(found) is not dict:
         raise BadRequest(f"jwt: the {what} is not an object")
-    _check_parts(found, what)
+    _check_parts(found, what, has_escapes=b"\\" in content)
     return found
 
 
-def _check_parts(value: Any, what: str) -> None:
+def _check_parts(value: Any, what: str, *, has_escapes: bool) -> None:
+    """Judge depth, and texts: what was UTF-8 is one, but for halves of surrogate pairs, which only escapes can make."""
     level, depth = [value], 0
     while level:
         depth += 1
         if depth > MAX_DEPTH:
             raise BadRequest(f"jwt: the {what} is nested deeper than {MAX_DEPTH}")
         inside = [part for item in level for part in ((*item, *item.values()) if isinstance(item, dict) else item)]
-        if any(isinstance(part, str) and not is_text(part) for part in inside):
+        if has_escapes and any(isinstance(part, str) and not is_text(part) for part in inside):
             raise LoginRefused("claim_form")
         level = [part for part in inside if isinstance(part, (dict, list))]
 
