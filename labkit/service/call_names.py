@@ -30,7 +30,7 @@ def named_version(answered: Body | None) -> int | None:
     version = data.get("key_version")
     if version and type(version) is int:
         return version
-    facts = version_facts(data)
+    facts = version_facts(data) if "metadata" in data else data
     if facts is None:
         return None
     version = facts.get("version") or data.get("latest_version")

@@ -87,10 +87,8 @@ class Calls:
             if names not in self._short_names and not self._are_short(names):
                 names = sent_names(body)
                 long_bytes = _size_bytes(path, names)
-        answered = response.body
-        version = named_version(answered) if answered else None
         rows = self._rows
-        rows.append((method, resolved or path, response.status, version, names, long_bytes))
+        rows.append((method, resolved or path, response.status, named_version(response.body), names, long_bytes))
         if long_bytes or len(rows) > MAX_CALLS:
             self._long_bytes += long_bytes
             while len(rows) > MAX_CALLS or self._long_bytes > MAX_LONG_BYTES:

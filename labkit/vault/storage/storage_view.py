@@ -40,6 +40,10 @@ class CachedRecords(dict[str, tuple[bytes, Any]]):
         cached = self.get(key)
         if cached is not None and cached[0] is stored:
             return cached[1]  # type: ignore[no-any-return]  # what make returned for these very bytes
+        return self.make(key, stored, make, keys)
+
+    def make(self, key: str, stored: bytes, make: Callable[[bytes], Record], keys: Keys | None = None) -> Record:
+        """Make of a key's stored bytes what they mean, and keep it."""
         record = make(stored if keys is None else keys.decrypt(key, stored))
         self.keep(key, stored, record)
         return record
@@ -118,7 +122,10 @@ class StorageView:
         stored = step.read(full) if step.writes else step.source.read(full)
         if stored is None:
             return None
-        return self._records.derive(full, stored, decode, step)
+        cached = self._records.get(full)  # as derive does: the frame less is 2 % of a reading of a secret
+        if cached is not None and cached[0] is stored:
+            return cached[1]  # type: ignore[no-any-return]  # what decode returned for these very bytes
+        return self._records.make(full, stored, decode, step)
 
     def put(self, key: str, value: bytes, record: Any = None, due_ns: int = 0) -> None:
         """Encrypt and write a value when the step commits.
