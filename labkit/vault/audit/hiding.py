@@ -33,6 +33,8 @@ def hide(device: Device, value: Any, exempt: tuple[str, ...] = ()) -> str:
                 shown = to_json(member)
             elif type(member) is str:  # as most are: a frame less for each
                 shown = f'"{digest(device, member)}"'
+            elif type(member) is int:
+                shown = str(member)
             else:
                 shown = hide(device, member)
             members.append(f"{encode_text(name)}:{shown}")
