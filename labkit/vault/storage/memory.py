@@ -5,18 +5,45 @@ Each store copies what it shares before it changes it for the first time: the di
 digests when one is kept, a folder when a name enters or leaves it.  So saving and restoring cost the same for any
 number of keys.
 
-A folder's sorted names are kept until one enters or leaves.  Kept in order at each write, a new name among 100,000
-moved all behind it: 10 µs, a third of a token's creation.
+The names of a folder that was listed are kept in order; those that came or went since are put in their places at the
+next listing.  Done at each write, a new name among 100,000 moved all behind it: 7.5 µs in place of 1.2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from labkit.vault.storage import TOKENS, UNDECIDING, Leaves, Names, Writes
 from labkit.vault.storage.fencing import check_term
 from labkit.vault.storage.interruption import CommitInterruption, apply_interrupted
+
+MAX_CHANGED = 1_000
+"""After how many changes a folder's names are sorted again, if they are listed."""
+
+
+class SortedNames:
+    """A folder's names in order, as it was listed last, and the names that came or went since."""
+
+    __slots__ = ("_names", "changed")
+
+    def __init__(self, folder: Iterable[str]) -> None:
+        self._names: Names = sorted(folder)
+        self.changed: Names = []
+
+    def brought_up_to(self, folder: Container[str]) -> Names:
+        """Return the names as the folder has them now, sorted."""
+        names = self._names
+        for name in self.changed:
+            place = bisect_left(names, name)
+            was_there = place < len(names) and names[place] == name
+            if name in folder and not was_there:
+                names.insert(place, name)
+            elif was_there and name not in folder:
+                del names[place]
+        self.changed.clear()
+        return names
 
 
 class MemoryStorage:
@@ -41,7 +68,7 @@ class MemoryStorage:
     def __init__(self, items: dict[str, bytes] | None = None, term: int = 0) -> None:
         self._items: dict[str, bytes] = {}
         self._folders: dict[str, dict[str, None]] = {}
-        self._sorted: dict[str, Names] = {}  # of folders that were listed, and did not change since
+        self._sorted: dict[str, SortedNames] = {}  # of folders that were listed
         self._leaves: dict[str, bytes] = {}
         self._shared = self._shared_leaves = False  # whether a saved state shares the two dicts above, and the third
         self._own: set[str] | None = None  # folders that no saved state shares; None: all of them
@@ -70,13 +97,13 @@ class MemoryStorage:
 
     def list(self, prefix: str) -> Names:
         """Return the names directly under a prefix, sorted; folders end in ``/``."""
-        names = self._sorted.get(prefix)
-        if names is None:
-            folder = self._folders.get(prefix)
-            if folder is None:
-                return []
-            names = self._sorted[prefix] = sorted(folder)
-        return names[:]
+        folder = self._folders.get(prefix)
+        if folder is None:
+            return []
+        kept = self._sorted.get(prefix)
+        if kept is None:
+            kept = self._sorted[prefix] = SortedNames(folder)
+        return kept.brought_up_to(folder)[:]
 
     def keys(self) -> Names:
         """Return all keys, sorted."""
@@ -158,8 +185,8 @@ class MemoryStorage:
         while True:
             cut = key.rfind("/", 0, end - 1) + 1
             parent, name = key[:cut], key[cut:end]
-            if self._sorted:
-                self._sorted.pop(parent, None)
+            if parent in self._sorted:
+                self._note_change(parent, name)
             if parent in folders:
                 (folders[parent] if self._own is None else self._own_folder(parent))[name] = None
                 return
@@ -174,17 +201,23 @@ class MemoryStorage:
         folders, end = self._folders, len(key)
         while True:
             cut = key.rfind("/", 0, end - 1) + 1
-            parent = key[:cut]
-            if self._sorted:
-                self._sorted.pop(parent, None)
+            parent, name = key[:cut], key[cut:end]
+            if parent in self._sorted:
+                self._note_change(parent, name)
             names = folders[parent] if self._own is None else self._own_folder(parent)
-            del names[key[cut:end]]
+            del names[name]
             if names:
                 return
             del folders[parent]
             if not cut:
                 return
             end = cut
+
+    def _note_change(self, folder: str, name: str) -> None:
+        changed = self._sorted[folder].changed
+        changed.append(name)
+        if len(changed) > MAX_CHANGED:
+            del self._sorted[folder]
 
     def _own_folder(self, folder: str) -> dict[str, None]:
         """Return a folder's names to change: a copy of them from now on when a saved state shares them."""

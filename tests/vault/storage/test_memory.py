@@ -58,6 +58,16 @@ def test_a_listing_is_sorted_after_every_change():
     assert (storage.list("f/"), storage.list("f/g/")) == (["a", "b", "c"], [])
 
 
+def test_a_folder_that_changed_much_since_it_was_listed_is_sorted_again():
+    storage = MemoryStorage({f"f/{number:05}": b"" for number in range(100)})
+    assert len(storage.list("f/")) == 100
+    for number in range(3_000):
+        storage.apply({f"f/{number * 7 % 3_001:05}": b"" if number % 3 else None}, 0)
+        if number % 1_700 == 0:
+            assert storage.list("f/") == [key[2:] for key in sorted(storage.values)]
+    assert storage.list("f/") == [key[2:] for key in sorted(storage.values)]
+
+
 def test_a_value_that_is_written_again_is_listed_once():
     storage = MemoryStorage({"f/a": b"1"})
     storage.apply({"f/a": b"2"}, 0)
