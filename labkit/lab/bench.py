@@ -75,7 +75,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         else:
             self.parts = restore_parts(snapshot, connections)
         self.parts.turns.is_forked = self._watch_forks()
-        self.queries = Queries(self.parts, books.upstreams, books.followers, books.progress)
+        self.queries = Queries(self.parts, books.upstreams, books.followers, books.progress, books.observations)
         self.invariants = Invariants(self.queries, self.parts.trace, kept.get("invariants"))
         books.connect(self.invariants, self.queries, self._on_runbook_ended)
         self._faults = LabFaults(self.parts, self.queries, books.take)

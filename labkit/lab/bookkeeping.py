@@ -21,6 +21,7 @@ from labkit.lab.records.histories import Continued
 from labkit.lab.records.lag import Progress
 from labkit.lab.records.ledger import CommittedWrite
 from labkit.lab.records.loss_and_outage import Promotion, RecoveryLedger
+from labkit.lab.records.observations import Observations
 from labkit.lab.records.surviving_tokens import TokenSurvival
 from labkit.lab.wire import reports
 from labkit.lab.wire.messages import Correlation
@@ -45,6 +46,7 @@ class Bookkeeping:
         "ids",
         "left",
         "modes",
+        "observations",
         "progress",
         "upstreams",
     )
@@ -68,6 +70,7 @@ class Bookkeeping:
         self.ids: dict[str, str] = dict(state.get("ids", {}))  # under which each secondary follows its upstream now
         self.applied_positions: dict[str, int] = dict(state.get("applied_positions", {}))
         self.progress = Progress(state.get("progress"))
+        self.observations = Observations(state.get("observations"))
         self._looked_at_epoch = -1  # the network's epoch when all clusters were looked at last
 
     def __repr__(self) -> str:
@@ -106,6 +109,7 @@ class Bookkeeping:
             "ids": dict(self.ids),
             "applied_positions": dict(self.applied_positions),
             "progress": self.progress.state(),
+            "observations": self.observations.state(),
         }
 
     # ---- what clients and operators were answered
@@ -163,6 +167,7 @@ class Bookkeeping:
 
     def _on_observed(self, report: reports.Observed) -> None:
         self._trace.record(("observed", *report))
+        self.observations.take(report)
         if report.kind == reports.REVOKED:
             self._revoked(report.at_ns, self._queries.cluster_of(report.node), dict(report.fields)["secondary"])
         elif report.kind == reports.REINDEX_BEGUN:

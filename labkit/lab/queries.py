@@ -9,6 +9,7 @@ from typing import NamedTuple
 from labkit.lab.parts import Parts
 from labkit.lab.plan.blueprint import Blueprint
 from labkit.lab.records.lag import Lag, Progress
+from labkit.lab.records.observations import Observations
 from labkit.lab.records.outages import CUT, DOWN, FENCED, Cause
 from labkit.lab.records.surviving_tokens import Counts, survival, valid_tokens
 from labkit.lab.wire.addresses import host_of
@@ -40,15 +41,21 @@ class Queries:
     """The looking part of a lab.
 
     ``upstreams`` says whom each secondary follows, ``followers`` who follows each cluster, ``progress`` how far all
-    are.
+    are, ``observations`` what was observed and how often.
     """
 
-    __slots__ = ("_plans", "_reach", "cluster_names", "followers", "parts", "progress", "upstreams")
+    __slots__ = ("_plans", "_reach", "cluster_names", "followers", "observations", "parts", "progress", "upstreams")
 
     def __init__(
-        self, parts: Parts, upstreams: Mapping[str, str], followers: Mapping[str, Iterable[str]], progress: Progress
+        self,
+        parts: Parts,
+        upstreams: Mapping[str, str],
+        followers: Mapping[str, Iterable[str]],
+        progress: Progress,
+        observations: Observations,
     ) -> None:
         self.parts, self.upstreams, self.followers, self.progress = parts, upstreams, followers, progress
+        self.observations = observations
         self._reach = Reach(-1)
         plans = enumerate(parts.blueprint.clusters)
         self._plans = {plan.name: (plan.site, plan.node_names, place) for place, plan in plans}
@@ -158,6 +165,12 @@ class Queries:
         node = self.active_node(cluster)
         index = self.parts.nodes[node].journal.tree if node else None
         return index.root() if index is not None else ""
+
+    def root_as_is(self, cluster: str) -> str:
+        """Return a cluster's root as ``root`` does, and fold nothing: the lab goes on as if nobody had asked."""
+        node = self.active_node(cluster)
+        index = self.parts.nodes[node].journal.tree if node else None
+        return index.root_as_is() if index is not None else ""
 
     def contents(self, cluster: str) -> dict[str, bytes]:
         """Return a cluster's replicated keys and ciphertexts, straight from its store."""

@@ -152,7 +152,7 @@ def _seconds_text(seconds: float) -> str:
     return _time_text(seconds) if seconds < inf else "no complete state yet"
 
 
-def _pairs(queries: Queries) -> list[tuple[str, str]]:
+def following_pairs(queries: Queries) -> list[tuple[str, str]]:
     """Return each secondary that follows a cluster, after that one."""
     secondaries = [plan.name for plan in queries.blueprint.clusters if queries.mode_of(plan.name) == "secondary"]
     return [(upstream, name) for name in secondaries if (upstream := queries.upstream_of(name))]
@@ -160,7 +160,7 @@ def _pairs(queries: Queries) -> list[tuple[str, str]]:
 
 def _roots(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:
     """Compare the roots of each secondary and of the primary that it follows."""
-    expected, followed, root = expect.roots, _pairs(seen.queries), seen.queries.root
+    expected, followed, root = expect.roots, following_pairs(seen.queries), seen.queries.root_as_is
     leaderless = [name for pair in followed for name in pair if not root(name)]
     unlike = [f"{one} and {other} differ" for one, other in followed if root(one) != root(other)]
     if followed and not leaderless:
@@ -212,7 +212,7 @@ def judged_invariants(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:
 
 def _differing(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:
     """Count the keys that stores do not hold alike; without an expectation they are not compared."""
-    expected, followed = _ranges(expect).get("differing"), _pairs(seen.queries)
+    expected, followed = _ranges(expect).get("differing"), following_pairs(seen.queries)
     if expected is not None:
         count = sum(len(differences(seen.queries, *pair)) for pair in followed)
         status = _status(expected, count) if followed else UNKNOWN
@@ -224,8 +224,7 @@ def _fetched(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:
     """Count what comparisons asked for, the first ones of new secondaries included."""
     expected = _ranges(expect).get("fetched")
     if expected is not None:
-        syncs = seen.queries.parts.trace.select("observed", what="merkle_sync")
-        count = sum(dict(event.fields)["fetch"] for event in syncs)
+        count = seen.queries.observations.fetched
         yield VerdictRow("keys fetched", range_text(str, expected), str(count), _status(expected, count), "fetched")
 
 
@@ -246,6 +245,6 @@ def _words(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:
 def _observed(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:
     """Count what nodes observed so far."""
     for expected in expect.observed:
-        count = len(seen.queries.parts.trace.select("observed", what=expected.measure))
+        count = seen.queries.observations.kinds.get(expected.measure, 0)
         text = range_text(str, expected)
         yield VerdictRow(f"observed: {expected.measure}", text, str(count), _status(expected, count), expected.measure)

@@ -44,7 +44,7 @@ def verdict_of(scenario: Scenario, results: int = 3, step_state: str = OVER, **c
         now=10 * SECOND_NS,
         blueprint=scenario.blueprint,
         mode_of=lambda name: modes[name],
-        root=lambda name: roots[name],
+        root_as_is=lambda name: roots[name],
         state_of=lambda name: changes.get("states", {}).get(name, ""),
         connection_of=lambda name: changes.get("connections", {}).get(name, ""),
         upstream_of=lambda name: followed.get(name, ""),

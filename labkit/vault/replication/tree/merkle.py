@@ -164,6 +164,12 @@ class MerkleTree:
         self._fold()
         return self.nodes.root.hex()
 
+    def root_as_is(self) -> str:
+        """Return the composite root as ``root`` does; what is to be folded is folded in a copy."""
+        if self._noted or self._unread or any(self._pending.values()):
+            return MerkleTree.from_state(self.state(), self._kept).root()
+        return self.nodes.root.hex()
+
     def roots(self) -> list[bytes]:
         """Return the composite root and those of both trees, 20 bytes each."""
         self._fold()
