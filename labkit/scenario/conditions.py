@@ -2,8 +2,8 @@
 
 1. A condition is an ``Expectations``: plain data, read by ``ConditionPart``.  It is compiled to the queries that it
    names, so that looking costs what they cost; the words of what was found are made when they are asked for.
-2. True when every measure is as expected, false when one is not; else not known (None): there is no occasion to judge.
-   It says of a lab what ``check`` says of it.
+2. True when every measure is as expected, false when one is otherwise, else not known (None), as where nothing gave an
+   occasion to judge.  It says of a lab what ``check`` says of it.
 3. Looking changes nothing: no root is folded, nothing is counted, traces are not read.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from labkit.scenario.measures import VerdictRow
 
 Truth = bool | None
-"""Whether something holds; None where there is no occasion to judge."""
+"""Whether something holds; None where nothing gave an occasion to judge."""
 
 Test = Callable[[], Truth]
 
