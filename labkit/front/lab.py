@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from labkit import real
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from labkit.doors.served_lab import ServedLab
     from labkit.doors.server_thread import DoorSettings
+    from labkit.lab.queries import Queries
     from labkit.scenario.running import Run
+    from labkit.scenario.watched import Watched
     from labkit.views.charts.measures import Measures
     from labkit.views.comparison import Comparison
     from labkit.views.dashboard import Dashboard
@@ -42,6 +44,14 @@ class Lab(Bench, but="dashboard serve"):
         from labkit.scenario.running import Run
 
         return Run.from_state(parts, faults, invariants, state)
+
+    @staticmethod
+    def _make_condition(
+        name: str, says: Any, queries: Queries, invariants: Invariants, schedule: Callable[[int, Any], None]
+    ) -> Watched:
+        from labkit.scenario.watched import Watched
+
+        return Watched(name, says, queries, invariants, schedule)
 
     @classmethod
     def load(cls, path: str | Path, seed: int | None = None) -> Self:

@@ -24,7 +24,7 @@ from labkit.lab.differences import Differences, differences
 from labkit.lab.fault_verbs import FaultVerbs
 from labkit.lab.faults import LabFaults
 from labkit.lab.hosts.client_host import ClientHost
-from labkit.lab.invariants import Invariants
+from labkit.lab.invariants import STANDING, Invariants
 from labkit.lab.lab_arguments import cannot_repeat, judge_checkpoints, judge_instant, judge_lab, judge_scenario
 from labkit.lab.operations.operator_console import Finished
 from labkit.lab.operations.runbook_effects import Ask
@@ -35,6 +35,7 @@ from labkit.lab.records.loss_and_outage import RecoveryLedger
 from labkit.lab.scenario_run import ScenarioRun
 from labkit.lab.snapshot import Snapshot, branch_of, restore_parts, state_of
 from labkit.lab.time_passage import TimePassage
+from labkit.lab.watched_conditions import WatchedCondition, WatchedConditions
 from labkit.lab.wire.reports import RunbookEnded
 from labkit.lab.wire.turns import EachInTurn, Turns
 from labkit.service.arguments import duration_ns, one_of, text, wrong
@@ -60,6 +61,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
 
     _handle: ClassVar[type[Cluster]] = Cluster
     _restore_scenario: ClassVar[Callable[..., ScenarioRun] | None] = None
+    _make_condition: ClassVar[Callable[..., WatchedCondition] | None] = None
     clusters: Mapping[str, Cluster]
 
     def __init__(
@@ -81,6 +83,8 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         self._faults = LabFaults(self.parts, self.queries, books.take)
         self._passage = TimePassage(self.parts, self.invariants)
         self._watched: dict[str, Callable[[Any], Any]] = {}
+        watched = kept.get("conditions", ())
+        self._conditions = WatchedConditions(self._make_condition, self.queries, self.invariants, watched)
         self._goes_on = snapshot is not None
         credentials = self.parts.console.credentials
         shared = (self.queries, credentials, self.parts.files, self.parts.turns)
@@ -240,6 +244,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
             **state_of(self.parts),
             "bookkeeping": self._bookkeeping.state(),
             "invariants": self.invariants.state(),
+            "conditions": self._conditions.state(),
             "scenario": self.scenario.state() if self.scenario is not None else None,
         }
         return Snapshot(blueprint=self.blueprint, seed=self.seed, at_ns=self.now, state=state)
@@ -293,12 +298,25 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         """Give the sealed nodes of a cluster, or the one that is named, their key shares."""
         return self.work_through("unseal", cluster=cluster, node=node)
 
-    def watch(self, name: str, check: Callable[[Self], Any]) -> None:
-        """Add an invariant of one's own: ``check(lab)`` returns something false, or text, when it is broken."""
+    def watch(self, name: str, check: Callable[[Self], Any] | Mapping[str, Any]) -> None:
+        """Add an invariant of one's own: ``check(lab)`` returns something false, or text, when it is broken.
+
+        A condition of scenario files does as well, such as ``{"lag": {"at most": 200}}``; it goes on in what a snapshot
+        or a branch becomes.
+        """
         text("name", "a name for the rule", name)
-        if not callable(check):
-            raise wrong("check", "a function of the lab", check)
+        if not callable(check) and not isinstance(check, Mapping):
+            raise wrong("check", "a function of the lab, or a condition such as {'lag': {'at most': 200}}", check)
         self._refuse_in_check()
+        if isinstance(check, Mapping):
+            if name in STANDING:
+                raise ValueError(f"name: expected another name than that of a rule of each lab, got {name!r}")
+            with self.parts.turns:
+                self._conditions.watch(name, check)
+            self._watched.pop(name, None)
+            self.invariants.watched.pop(name, None)
+            return
+        self._conditions.drop(name)
         self._watched[name] = check
         self.invariants.watch(name, lambda: check(self))
 
@@ -320,6 +338,8 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         lab = type(self)(self.blueprint, self.seed)
         if self.scenario is not None:
             lab.scenario = self.scenario.begun_again(lab.parts, lab._faults, lab.invariants)
+        for name, (condition, _) in self._conditions.state():
+            lab._conditions.watch(name, (condition, None))
         return lab
 
     def _dispatch(self, item: Item) -> None:
@@ -333,6 +353,8 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
                 self.parts.hosts[host].on_timer(payload)
             elif verb == build.CONSOLE:
                 self.parts.console.on_timer(payload)
+            elif verb == build.CONDITION:
+                self._conditions.on_timer(payload)
             elif verb == build.FAULT:
                 self._faults.flapping_lines.on_timer(payload)
             else:

@@ -89,9 +89,14 @@ class Bookkeeping:
             reports.ConnectionChanged: self.progress.connect,
             reports.RunbookEnded: on_runbook_ended,
         }
-        judges = invariants.judges
-        self._takers = {kind: (take, *judges.get(kind, ())) for kind, take in own.items()}
-        self._takers |= {kind: judges.get(kind, ()) for kind in reports.JUDGED_ONLY}
+
+        def link() -> None:
+            judges = invariants.judges
+            self._takers = {kind: (take, *judges.get(kind, ())) for kind, take in own.items()}
+            self._takers |= {kind: judges.get(kind, ()) for kind in reports.JUDGED_ONLY}
+
+        invariants.relink = link
+        link()
 
     def take(self, report: reports.Report) -> None:
         """Take what was reported; then the standing rules judge it."""

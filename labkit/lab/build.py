@@ -39,7 +39,7 @@ MILLION = 1_000_000
 
 # The clock's items: (DELIVER, target, message), (TIMER, host, timer), (CONSOLE, "", timer), (FAULT, "", timer) and
 # ("scenario", "", payload).
-DELIVER, TIMER, CONSOLE, FAULT = "deliver", "timer", "console", "fault"
+DELIVER, TIMER, CONSOLE, FAULT, CONDITION = "deliver", "timer", "console", "fault", "condition"
 
 SHAPES = {
     "constant": lambda ns: Latency.constant(ns),

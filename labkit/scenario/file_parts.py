@@ -14,6 +14,7 @@ from labkit.lab.hosts.client import BUILDERS
 from labkit.lab.plan.measured_latencies import latency_ns
 from labkit.scenario.expectations import COUNTS, TIMES, CountRange, ExpectPart, Part, TimeRange, one_of
 from labkit.scenario.problems import FieldError
+from labkit.scenario.situations import SITUATIONS
 from labkit.scenario.value_types import (
     Bandwidth,
     ClusterName,
@@ -240,6 +241,22 @@ class FilePart(Part):
     end: Duration | None = Field(None, description="an instant such as 60s")
     settle: Duration = Field(5 * SECOND_NS, description="a duration such as 5s")
     expect: dict[str, Any] = Field({}, description="a mapping of what is expected such as {lost: 0}")
+    always: list[Any] = Field([], max_length=100, description="a list of conditions such as {lag: {at most: 200}}")
+    eventually: list[Any] = Field(
+        [], max_length=100, description="a list of conditions such as {roots: equal, within: 15s}"
+    )
+    leads_to: list[Any] = Field(
+        [],
+        alias="leads to",
+        max_length=100,
+        description="a list such as {if: {connections: {tokyo: not ready}}, then: {lag: 0}, within: 40s}",
+    )
+    covers: list[Annotated[str, one_of("a situation", tuple(SITUATIONS))]] = Field(
+        [],
+        max_length=100,
+        description="a list of situations such as [takeover, merkle-diff to merkle-sync] (labkit help situations)",
+    )
+    sometimes: list[Any] = Field([], max_length=100, description="a list of conditions such as {roots: different}")
 
 
 class Inner(NamedTuple):
@@ -249,7 +266,7 @@ class Inner(NamedTuple):
     many: bool = False
 
 
-INNER: dict[tuple[type[BaseModel], str], Inner] = {
+INNER: dict[tuple[type, str], Inner] = {
     (LabPart, "links"): Inner(LinkPart, many=True),
     (LabPart, "clusters"): Inner(ClusterPart, many=True),
     (LabPart, "balancers"): Inner(BalancerPart, many=True),
@@ -277,8 +294,13 @@ def part_at(model: type[BaseModel], path: tuple[str | int, ...]) -> tuple[type[B
             continue
         model, inner = (inner.model, None) if inner is not None else (model, None)
         description = fields_of(model).get(str(key), description)
-        inner = INNER.get((model, str(key))) or _annotated(model, str(key))
+        inner = _declared(model, str(key)) or _annotated(model, str(key))
     return (inner.model if inner is not None and not inner.many else model), description
+
+
+def _declared(model: type[BaseModel], key: str) -> Inner | None:
+    """Return what is below a key, by the table, of a model or of one that it extends."""
+    return next((INNER[kind, key] for kind in model.__mro__ if (kind, key) in INNER), None)
 
 
 def _annotated(model: type[BaseModel], key: str) -> Inner | None:

@@ -22,6 +22,7 @@ from labkit.scenario.file_parts import ClientsPart, FilePart, LabPart, fields_of
 from labkit.scenario.mode_order import out_of_order
 from labkit.scenario.problems import FieldError, FilePosition, FileProblem, describe_value, expected
 from labkit.scenario.scenario import Scenario, Step
+from labkit.scenario.timed_sections import read_timed, timed_positions
 from labkit.scenario.value_types import HOUR_NS, MAX_SCENARIO_NS, DeclaredNames, write_duration
 from labkit.scenario.verb import RUNBOOK
 from labkit.scenario.verbs import OTHER_WORDS, VERBS, cross_field_errors, model_of
@@ -50,6 +51,7 @@ def interpret(document: Document) -> Scenario:
     data = document.data if isinstance(document.data, dict) else {}
     lab = checker.validate(LabPart, data["lab"], ("lab",)) if isinstance(data.get("lab"), dict) else None
     expect = checker.validate(ExpectPart, data["expect"], ("expect",)) if isinstance(data.get("expect"), dict) else None
+    over_time = tuple(read_timed(data, checker.validate, checker.add))
     timeline = data.get("timeline")
     steps = [checker.step(raw, number) for number, raw in enumerate(timeline, 1)] if isinstance(timeline, list) else []
     if lab is not None:
@@ -73,6 +75,8 @@ def interpret(document: Document) -> Scenario:
         blueprint=blueprint_of(lab),
         timeline=tuple([step for step in steps if step is not None]),
         expect=Expectations.of({} if expect is None else expect.model_dump(by_alias=True)),
+        over_time=over_time,
+        covers=tuple(file.covers),
         end_ns=file.end,
         settle_ns=file.settle,
         work_until_ns=max((work.until or 0 for group in lab.clients.values() for work in group.work), default=0),
@@ -355,3 +359,4 @@ def _positions(document: Document) -> Iterator[tuple[str, FilePosition]]:
     for index in range(len(document.data.get("timeline", []))):
         yield f"step {index + 1}", document.position(("timeline", index))
         yield f"step {index + 1} at", document.position(("timeline", index, "at"))
+    yield from timed_positions(document)

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from labkit.lab.records.lag import furthest_behind
 from labkit.scenario.expectations import Expectations
 from labkit.scenario.measures import OK, Seen, VerdictRow, checked
+from labkit.scenario.over_time import OverTime
 from labkit.scenario.scenario import Scenario, Step
+from labkit.scenario.situations import Reached
 from labkit.scenario.value_types import read_condition, write_duration
 from labkit.scenario.verb import FAULT, RUNBOOK
 from labkit.scenario.verbs import VERBS
@@ -70,6 +72,8 @@ class Run:
         "began_ns",
         "due_ns",
         "ended",
+        "over_time",
+        "reached",
         "results",
         "runbook",
         "scenario",
@@ -96,6 +100,9 @@ class Run:
         self.stopped: bool = kept.get("stopped", False)
         self.ended: bool = kept.get("ended", False)
         self.results: list[StepResult] = [StepResult(*row) for row in kept.get("results", ())]
+        seen = Seen(faults.queries, parts.ledger, invariants)
+        self.over_time = OverTime(scenario.over_time, seen, self._schedule_look, kept.get("over_time"))
+        self.reached = Reached(scenario.covers, seen, kept.get("reached"))
         if state is None:
             if scenario.end_ns is not None:
                 self._schedule(max(parts.now, scenario.end_ns), "end")
@@ -152,6 +159,8 @@ class Run:
             "stopped": self.stopped,
             "ended": self.ended,
             "results": tuple(self.results),
+            "over_time": self.over_time.state(),
+            "reached": self.reached.state(),
         }
 
     def on_timer(self, payload: tuple[Any, ...]) -> None:
@@ -161,6 +170,10 @@ class Run:
             return
         if kind == "end":
             self.ended = True
+            self.over_time.end()
+            self.reached.close()
+        elif kind == "over time":
+            self.over_time.on_timer(number)
         elif kind == "beside":
             self._begin_beside(self.scenario.timeline[number - 1])
         elif number == self.step_number and kind == "begin" and self.step_state == WAITING:
@@ -196,10 +209,14 @@ class Run:
     def _schedule(self, at_ns: int, kind: str, number: int = 0) -> None:
         self._parts.clock.at(at_ns, ("scenario", "", (kind, number)))
 
+    def _schedule_look(self, at_ns: int, payload: tuple[str, int, int]) -> None:
+        self._parts.clock.at(at_ns, ("scenario", "", ("over time", payload)))
+
     def _begin(self, step: Step) -> None:
         parts, verb, arguments = self._parts, VERBS[step.verb], dict(step.arguments)
         self.began_ns, self.step_state = parts.now, STARTING
         parts.trace.record(("step", parts.now, step.number, step.text, "begins"))
+        self.over_time.on_step(step.number, began=True)
         if verb.kind == RUNBOOK:
             self._start(step, arguments)
         elif step.verb == "wait":
@@ -241,6 +258,7 @@ class Run:
         if self.stopped:
             return
         self._parts.trace.record(("step", self._parts.now, step.number, step.text, "begins"))
+        self.over_time.on_step(step.number, began=True)
         self._add_result(step, self._parts.now, *self._happen(step))
         if self.step_state == WAITING:
             self._plan()
@@ -275,4 +293,5 @@ class Run:
         result, now_ns = StepResult(step.number, began_ns, self._parts.now, ok, message, rows), self._parts.now
         self.results.append(result)
         self._parts.trace.record(("step", now_ns, step.number, message or step.text, "done" if ok else "failed"))
+        self.over_time.on_step(step.number, began=False)
         self.stopped = self.stopped or not result.as_expected(step)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from labkit.lab.plan.blueprint import Blueprint
 from labkit.scenario.expectations import Expectations
 from labkit.scenario.problems import FilePosition
+from labkit.scenario.timed_conditions import TimedCondition
 from labkit.service.durations import SECOND_NS
 
 
@@ -46,6 +47,8 @@ class Scenario:
     blueprint: Blueprint
     timeline: tuple[Step, ...] = ()
     expect: Expectations = NOTHING_EXPECTED
+    over_time: tuple[TimedCondition, ...] = ()
+    covers: tuple[str, ...] = ()
     end_ns: int | None = None
     settle_ns: int = 5 * SECOND_NS
     work_until_ns: int = 0
@@ -64,6 +67,8 @@ class Scenario:
             "lesson": self.lesson,
             "timeline": self.timeline,
             "expect": self.expect,
+            "over_time": self.over_time,
+            "covers": self.covers,
             "end_ns": self.end_ns,
             "settle_ns": self.settle_ns,
             "work_until_ns": self.work_until_ns,
@@ -74,4 +79,7 @@ class Scenario:
         """Build it again, beside the blueprint and the seed of its lab."""
         expect = Expectations.from_state(state["expect"])
         timeline = tuple([Step(*row) for row in state["timeline"]])
-        return cls(**{**state, "timeline": timeline, "expect": expect}, blueprint=blueprint, seed=seed)
+        over_time = tuple([TimedCondition.from_state(row) for row in state.get("over_time", ())])
+        return cls(
+            **{**state, "timeline": timeline, "expect": expect, "over_time": over_time}, blueprint=blueprint, seed=seed
+        )

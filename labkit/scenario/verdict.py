@@ -14,6 +14,7 @@ from labkit.scenario.measures import BROKEN, OK, UNKNOWN, Seen, VerdictRow, judg
 from labkit.scenario.report import html_table, report, table
 from labkit.scenario.running import LATE_NS, WORKING, Run, StepResult, happens_beside
 from labkit.scenario.scenario import Step
+from labkit.scenario.spanning import Sighting, sightings_of, spanned
 from labkit.scenario.value_types import write_duration
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Verdict:
     seed: int
     at_ns: int
     rows: tuple[VerdictRow, ...]
+    sightings: tuple[Sighting, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -70,12 +72,19 @@ class Verdict:
         return html_table(self.rows, self.summary)
 
 
-def judge(run: Run, queries: Queries, ledger: RecoveryLedger, invariants: Invariants) -> Verdict:
-    """Judge a run by its scenario."""
+def judge(run: Run, queries: Queries, ledger: RecoveryLedger, invariants: Invariants, *, alone: bool = True) -> Verdict:
+    """Judge a run by its scenario; ``alone``: it is the only one of its file, so what any run is to show, it shows."""
     now_ns = queries.now
     seen = Seen(queries, ledger, invariants)
-    rows = (*_steps(run, now_ns), *measured(run.scenario.expect, seen), *judged_invariants(run.scenario.expect, seen))
-    return Verdict(title=run.scenario.title, seed=run.seed, at_ns=now_ns, rows=rows)
+    expect, sightings = run.scenario.expect, sightings_of(run)
+    rows = (
+        *_steps(run, now_ns),
+        *measured(expect, seen),
+        *judged_invariants(expect, seen),
+        *run.over_time.rows(),
+        *spanned([sightings], judged=alone),
+    )
+    return Verdict(title=run.scenario.title, seed=run.seed, at_ns=now_ns, rows=rows, sightings=sightings)
 
 
 def _steps(run: Run, now_ns: int) -> Iterator[VerdictRow]:

@@ -28,7 +28,7 @@ class Bench:
 
     def __init__(self, takes_ns: int = 3 * SECOND_NS, ends: dict[str, Finished] | None = None) -> None:
         self.now, self.seed, self.blueprint = 0, 7, None
-        self.clock = self.console = self.trace = self
+        self.clock = self.console = self.trace = self.queries = self.ledger = self
         self.takes_ns, self.ends = takes_ns, ends or {}
         self.due: list[tuple[int, int, tuple[Any, ...]]] = []
         self.happened: list[tuple[Any, ...]] = []

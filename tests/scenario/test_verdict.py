@@ -38,6 +38,8 @@ def verdict_of(scenario: Scenario, results: int = 3, step_state: str = OVER, **c
         step_state=step_state,
         step_number=results + 1,
         ended=changes.get("ended", True),
+        over_time=SimpleNamespace(rows=lambda: changes.get("timed", ()), sightings=lambda: ()),
+        reached=SimpleNamespace(sightings=lambda: changes.get("reached", ())),
     )
     followed: dict[str, str] = changes.get("followed", {"paris": "tokyo"})
     queries: Any = SimpleNamespace(

@@ -97,7 +97,7 @@ def _by_text(run: RecordedRun, invariants: Invariants, wanted: str) -> Effect:
         raise ValueError("why: no acknowledged write is lost in this lab")
     if wanted in (UNKNOWN, REFUSED):
         return _last_outcome(run, wanted)
-    verdicts = invariants.verdicts()
+    verdicts = {**invariants.verdicts(), **invariants.broken}
     if wanted in verdicts:
         return _broken(run, verdicts, wanted)
     name, _, what = wanted.partition(":")

@@ -33,7 +33,7 @@ from labkit.lab.invariants.rules import (
     WHOLE_COMMITS,
     WITHIN_LAG,
 )
-from labkit.lab.invariants.scene import Scene, StandingRule
+from labkit.lab.invariants.scene import Follower, Scene, StandingRule
 from labkit.lab.invariants.surviving_tokens import SurvivingTokens
 from labkit.lab.invariants.whole_commits import WholeCommits
 from labkit.lab.queries import Queries
@@ -91,9 +91,11 @@ class Invariants:
         "_trace",
         "broken",
         "checking",
+        "conditions",
         "corrupted",
-        "judges",
+        "followers",
         "planned",
+        "relink",
         "watched",
     )
 
@@ -105,12 +107,14 @@ class Invariants:
         self.corrupted: dict[str, bool] = dict(state.get("corrupted", {}))
         self.planned: int = state.get("planned", 0)
         self.watched: dict[str, Callable[[], Any]] = {}
+        self.conditions: dict[str, Callable[[], bool]] = {}  # those of one's own, with whether each was judged
         self._accepting: dict[str, str | None] = {}  # of which set each cluster accepts writes, as seen last
         self._rivals: dict[str, dict[str, None]] = {}  # the same by set: who accepts writes of it
         self.checking = ""  # the name of the watched rule whose check runs now
-        scene, kept = Scene(queries, self._found, self.corrupted), state.get("rules", {})
+        scene, kept = Scene(queries, self.found, self.corrupted), state.get("rules", {})
         self._rules = {name: rule(scene, kept.get(name, {})) for name, rule in JUDGES.items()}
-        self.judges = _judges(self._rules.values())
+        self.followers: tuple[Follower, ...] = ()
+        self.relink: Callable[[], None] = _nothing  # whoever hands over reports is to ask for ``judges`` again
 
     def __repr__(self) -> str:
         return f"Invariants({len(self.broken)} broken)"
@@ -119,12 +123,33 @@ class Invariants:
         """Add a rule of one's own: ``check()`` returns something false, or text, when it is broken."""
         self.watched[name] = check
 
+    @property
+    def judges(self) -> dict[type, tuple[Callable[[Any], None], ...]]:
+        """For each kind of report what judges it: rules in their order, then what follows the lab."""
+        found = _judges(self._rules.values())
+        for follower in self.followers:
+            for kind, judges in follower.judgements.items():
+                found[kind] = (*found.get(kind, ()), *judges)
+        return found
+
+    def follow(self, follower: Follower) -> None:
+        """Hand reports to conditions too, from now on."""
+        self.followers = (*self.followers, follower)
+        self.relink()
+
+    def leave(self, follower: Follower) -> None:
+        """Hand them no more."""
+        self.followers = tuple([other for other in self.followers if other is not follower])
+        self.relink()
+
     def verdicts(self) -> dict[str, Violation | None]:
         """Return every rule with what broke it first; None for one that held."""
-        return {name: self.broken.get(name) for name in (*STANDING, *self.watched)}
+        return {name: self.broken.get(name) for name in (*STANDING, *self.watched, *self.conditions)}
 
     def applies(self, name: str) -> bool:
         """Whether there was any occasion to break a rule: the one on planned failovers needs a planned failover."""
+        if name in self.conditions:
+            return self.conditions[name]() or name in self.broken
         if name in self._rules:
             return self._rules[name].occurred or name in self.broken
         return name != NO_LOSS or self.planned > 0
@@ -146,7 +171,7 @@ class Invariants:
         for set_id in sorted(found):
             rivals = sorted(self._rivals[set_id])
             if len(rivals) > 1:
-                self._found(ONE_PRIMARY, f"{' and '.join(rivals)} accept writes of set {set_id[:8]}")
+                self.found(ONE_PRIMARY, f"{' and '.join(rivals)} accept writes of set {set_id[:8]}")
         self.on_outcome()
 
     def on_write_apart(self, cluster: str, set_id: str) -> None:
@@ -155,7 +180,7 @@ class Invariants:
         others = [name for name in self._queries.cluster_names if name != cluster and accepts_for(name) == set_id]
         if others:
             primary = f"of which {' and '.join(others)} is the primary"
-            self._found(ONE_PRIMARY, f"{cluster} is disabled and took a write of set {set_id[:8]}, {primary}")
+            self.found(ONE_PRIMARY, f"{cluster} is disabled and took a write of set {set_id[:8]}, {primary}")
 
     def on_outcome(self) -> None:
         """An operation ended: only rules of one's own can be broken by that."""
@@ -171,7 +196,7 @@ class Invariants:
             finally:
                 self.checking = ""
             if broken:
-                self._found(name, result if isinstance(result, str) else "the check said no")
+                self.found(name, result if isinstance(result, str) else "the check said no")
 
     def on_promotion(self, promotion: Promotion, lost: int, arrears: Arrears) -> None:
         """A secondary was promoted: ``lost`` acknowledged writes are lost, and ``arrears`` had not arrived."""
@@ -180,23 +205,23 @@ class Invariants:
         self.planned += promotion.planned
         if promotion.planned and lost:
             entries = _count(arrears.entries, "entry", "entries")
-            self._found(
+            self.found(
                 NO_LOSS,
                 f"{entries} of {old_primary} had not arrived at {survivor}: {writes} lost though it was demoted first",
             )
         if not promotion.planned and lost > arrears.commits:
             commits = _count(arrears.commits, "commit", "commits")
-            self._found(WITHIN_LAG, f"{writes} lost, but {survivor} lagged by {commits}")
+            self.found(WITHIN_LAG, f"{writes} lost, but {survivor} lagged by {commits}")
         self.on_change()
 
     def on_own_entry(self, cluster: str, entry_number: int, keys: tuple[str, ...]) -> None:
         """A secondary committed something of the two trees that its primary did not send."""
         others = f" and {_count(len(keys) - 1, 'other key', 'other keys')}" if len(keys) > 1 else ""
-        self._found(NOTHING_OWN, f"{cluster} is a secondary and made entry {entry_number} itself: {keys[0]}{others}")
+        self.found(NOTHING_OWN, f"{cluster} is a secondary and made entry {entry_number} itself: {keys[0]}{others}")
 
     def on_overtaken_write(self, cluster: str, node: str, term: int, key: str) -> None:
         """A node that was overtaken committed something."""
-        self._found(ONLY_LEADER, f"{node} wrote {key} in {cluster} under term {term}, which is over")
+        self.found(ONLY_LEADER, f"{node} wrote {key} in {cluster} under term {term}, which is over")
 
     def on_damage(self, cluster: str, missed: bool) -> None:
         """A cluster was damaged on purpose; ``missed``: where the reindex under way does not look any more."""
@@ -217,6 +242,8 @@ class Invariants:
         self.on_outcome()
         for rule in self._rules.values():
             rule.check_at_rest()
+        for follower in self.followers:
+            follower.check_at_rest()
         primaries: dict[str, dict[str, bytes]] = {}  # what each has is read once, however many follow it
         for first, second in self._queries.streaming_pairs():
             if first in self.corrupted or second in self.corrupted:
@@ -228,7 +255,7 @@ class Invariants:
             if same_roots != same_contents:
                 roots = "equal" if same_roots else "different"
                 contents = "equal" if same_contents else "different"
-                self._found(ROOTS, f"{first} and {second}: roots {roots}, contents {contents}")
+                self.found(ROOTS, f"{first} and {second}: roots {roots}, contents {contents}")
 
     def state(self) -> dict[str, Any]:
         """Return what was found as plain values; watched rules are the caller's to add again."""
@@ -239,11 +266,18 @@ class Invariants:
             "rules": {name: rule.state() for name, rule in self._rules.items()},
         }
 
-    def _found(self, name: str, detail: str) -> None:
+    def found(self, name: str, detail: str) -> None:
+        """Note what broke a rule, the first time."""
         if name not in self.broken:
             now_ns = self._queries.now
             self.broken[name] = Violation(name, now_ns, detail)
             self._trace.record(("invariant", now_ns, name, "broken", detail))
+            for follower in self.followers:
+                follower.on_found()
+
+
+def _nothing() -> None:
+    """Nobody hands over reports yet."""
 
 
 def _judges(rules: Iterable[StandingRule]) -> dict[type, tuple[Callable[[Any], None], ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from labkit.lab.queries import Queries
 
@@ -17,6 +17,20 @@ class Scene(NamedTuple):
     queries: Queries
     found: Callable[[str, str], None]
     corrupted: Mapping[str, bool]
+
+
+class Follower(Protocol):
+    """Conditions that are judged while a lab goes on: of a scenario, or that a lab watches."""
+
+    @property
+    def judgements(self) -> Mapping[type, tuple[Callable[[Any], None], ...]]:
+        """The reports that can change them, each with what takes it, once the books and the rules have."""
+
+    def on_found(self) -> None:
+        """A rule was broken."""
+
+    def check_at_rest(self) -> None:
+        """The lab stands still."""
 
 
 class StandingRule:

@@ -1,0 +1,70 @@
+"""Timed sections: reads the lists of a file that say what holds over time, item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from labkit.scenario.problems import FilePosition, expected
+from labkit.scenario.spanning import COVERS
+from labkit.scenario.timed_conditions import TIMED_PARTS, AfterPoint, StepPart, TimedCondition
+
+if TYPE_CHECKING:
+    from labkit.scenario.yaml_positions import Document, Path
+
+Validate = Callable[[Any, Any, Any], Any]
+Add = Callable[[Any, str], None]
+
+
+def read_timed(data: Mapping[str, Any], validate: Validate, add: Add) -> Iterator[TimedCondition]:
+    """Yield what a document says over time; problems are added, with the path of each."""
+    steps, names = _step_numbers(data.get("timeline")), set[str]()
+    for kind, model in TIMED_PARTS.items():
+        items = data.get(kind)
+        for index, raw in enumerate(items if isinstance(items, list) else ()):
+            path: Path = (kind, index)
+            if not isinstance(raw, dict):
+                add(path, expected(f"an item such as {EXAMPLES[kind]}", raw))
+                continue
+            part = validate(model, raw, path)
+            if part is None:
+                continue
+            if part.name is not None and part.name in names:
+                add((*path, "name"), f"expected another name, since '{part.name}' is the name of an item above")
+            names.add(part.name)
+            after = part.after
+            name = None if after is None else str(after.step) if isinstance(after, StepPart) else after
+            if name is not None and name not in steps:
+                add((*path, "after"), expected("the number or the name of a step", name, steps))
+                continue
+            point = None if name is None else AfterPoint(steps[name])
+            if point is not None and isinstance(after, StepPart):
+                point = AfterPoint(steps[str(name)], True, after.began)
+            yield TimedCondition.of(kind, index + 1, part, point)
+
+
+def timed_positions(document: Document) -> Iterator[tuple[str, FilePosition]]:
+    """Yield where each item is, by its key in a verdict."""
+    for kind in TIMED_PARTS:
+        for index in range(len(document.data.get(kind, []))):
+            yield f"{kind} {index + 1}", document.position((kind, index))
+    for index, name in enumerate(document.data.get(COVERS, [])):
+        yield f"{COVERS} {name}", document.position((COVERS, index))
+
+
+def _step_numbers(timeline: Any) -> dict[str, int]:
+    """Return the number of each step, by its number and by its name."""
+    steps = timeline if isinstance(timeline, list) else []
+    found = {str(number): number for number in range(1, len(steps) + 1)}
+    named = {
+        str(step["name"]): number for number, step in enumerate(steps, 1) if isinstance(step, dict) and "name" in step
+    }
+    return {**found, **named}
+
+
+EXAMPLES = {
+    "always": "{lag: {at most: 200}}",
+    "eventually": "{roots: equal, within: 15s}",
+    "leads to": "{if: {connections: {tokyo: not ready}}, then: {lag: 0}, within: 40s}",
+    "sometimes": "{roots: different}",
+}
