@@ -11,18 +11,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from labkit.lab.records.lag import furthest_behind
+from labkit.scenario.dispositions import StepResult
 from labkit.scenario.expectations import Expectations
 from labkit.scenario.measures import OK, Seen, VerdictRow, checked
 from labkit.scenario.over_time import OverTime
 from labkit.scenario.scenario import Scenario, Step
 from labkit.scenario.situations import Reached
-from labkit.scenario.value_types import read_condition, write_duration
-from labkit.scenario.verb import FAULT, RUNBOOK
+from labkit.scenario.verb import RUNBOOK
 from labkit.scenario.verbs import VERBS
-from labkit.service.durations import MILLISECOND_NS, SECOND_NS
+from labkit.scenario.waiting import LOOK_NS, happens_beside, look_at_lag, not_reached, too_late
+from labkit.service.durations import MILLISECOND_NS
 
 if TYPE_CHECKING:
     from labkit.lab.faults import LabFaults
@@ -36,30 +36,6 @@ WAITING, STARTING, WORKING, OVER = "waiting", "starting", "working", "over"
 
 # How much later than written a step may begin without being reported: an operator's requests take some time.
 LATE_NS = 100 * MILLISECOND_NS
-
-# How often a step that waits for a condition looks whether it holds, and how long it does so unless the file says.
-LOOK_NS = 10 * MILLISECOND_NS
-MAX_WAIT_NS = 120 * SECOND_NS
-
-
-class StepResult(NamedTuple):
-    """The result of one step: when it began and ended, whether it was done, the message at its end, a check's rows."""
-
-    number: int
-    began_ns: int
-    ended_ns: int
-    ok: bool
-    message: str
-    rows: tuple[VerdictRow, ...] = ()
-
-    def as_expected(self, step: Step) -> bool:
-        """Whether it is what the file expects: done, or refused with the expected text."""
-        return self.ok if step.fails is None else not self.ok and step.fails in self.message
-
-
-def happens_beside(step: Step) -> bool:
-    """Whether a step happens at its instant whatever is in progress."""
-    return step.at_ns is not None and (VERBS[step.verb].kind == FAULT or step.verb in ("note", "check"))
 
 
 class Run:
@@ -241,13 +217,11 @@ class Run:
     def _look(self, step: Step) -> None:
         """Look whether the condition that a step waits for holds; look again soon, until its time is over."""
         arguments, now_ns = dict(step.arguments), self._parts.now
-        lags = self._faults.queries.lags()
-        if lags and read_condition(arguments["until"]).holds(*furthest_behind(lags.values())):
+        sight = look_at_lag(arguments["until"], self._faults.queries)
+        if sight.holds:
             self._finish(True, "")
-        elif now_ns - self.began_ns >= (MAX_WAIT_NS if arguments["within"] is None else arguments["within"]):
-            waited = write_duration(now_ns - self.began_ns)
-            found = "; ".join(f"{name}: {lag.text}" for name, lag in lags.items()) or "no cluster follows another"
-            self._finish(False, f"not reached within {waited}: {found}")
+        elif too_late(self.began_ns, arguments["within"], now_ns):
+            self._finish(False, not_reached(self.began_ns, now_ns, sight.found))
         else:
             self._schedule(now_ns + LOOK_NS, "look", step.number)
 

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from labkit.scenario.dispositions import StepResult
 from labkit.scenario.measures import BROKEN, OK, UNKNOWN, Seen, VerdictRow, judged_invariants, measured
 from labkit.scenario.report import html_table, report, table
-from labkit.scenario.running import LATE_NS, WORKING, Run, StepResult, happens_beside
+from labkit.scenario.running import LATE_NS, WORKING, Run
 from labkit.scenario.scenario import Step
 from labkit.scenario.spanning import Sighting, sightings_of, spanned
 from labkit.scenario.value_types import write_duration
+from labkit.scenario.waiting import happens_beside
 
 if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants

@@ -11,7 +11,8 @@ import pytest
 
 from labkit.front.lab import Lab
 from labkit.lab.operations.operator_console import Finished
-from labkit.scenario.running import Run, StepResult
+from labkit.scenario.dispositions import StepResult
+from labkit.scenario.running import Run
 from labkit.scenario.scenario import Scenario, Step
 
 Vary = Callable[..., str]
