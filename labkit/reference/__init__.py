@@ -53,7 +53,8 @@ A step of the timeline has do, a verb, with the verb's parameters (labkit help v
     at: the instant at which it begins, such as 20s
     after: how long after the steps above it ended, such as 2s
     late: ok, for a step that may begin later than written
-    fails: true, or words that the refusal says; for a step that the service is to refuse
+    fails: true, or words that the refusal says, for a step that is to be refused; maybe, for one that may be: what
+        happened is recorded, and the timeline goes on; not for check and note
 
 An operator does one thing after the other: a step that takes time begins when the one above it has ended, at its
 instant or later.  One that begins more than 100 ms late makes the verdict unknown, unless it says late: ok.  A fault

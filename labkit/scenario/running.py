@@ -6,7 +6,8 @@
    So an operator does one thing after the other, and a step with an instant may begin late.
 3. A fault or a note with an instant never waits: it happens then, beside a runbook that is in progress.  It goes
    before a step that has not begun though it is written above it; that step is late.
-4. A step whose result is not the expected one stops the timeline: the next steps assume that result.
+4. A step whose result is not the expected one stops the timeline: the next steps assume that result.  One that may be
+   refused is as expected either way.
 """
 
 from __future__ import annotations

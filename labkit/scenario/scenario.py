@@ -14,12 +14,14 @@ from labkit.scenario.problems import FilePosition
 from labkit.scenario.timed_conditions import TimedCondition
 from labkit.service.durations import SECOND_NS
 
+MAYBE = "maybe"
+
 
 class Step(NamedTuple):
     """One step of a timeline: it begins at ``at_ns`` or ``after_ns`` after the step before it, whichever is later.
 
-    ``at_ns`` is None where none is written.  ``fails`` is None for a step that has to succeed, else text that its
-    refusal contains (empty for any refusal).  ``late_ok`` says that it may begin late.
+    ``at_ns`` is None where none is written.  ``fails`` is None for a step that has to succeed, MAYBE for one that may be
+    refused, else text that its refusal contains (empty for any refusal).  ``late_ok`` says that it may begin late.
     """
 
     number: int

@@ -21,12 +21,12 @@ from labkit.scenario.verb import RUNBOOK, STORY, Arguments, Parameter, Text, Ver
 
 
 def _fails(value: Any) -> str | None:
-    """True means any refusal, a text one that contains it, false none."""
+    """True means any refusal, a text one that contains it, false none; ``maybe`` that it may be done or refused."""
     if isinstance(value, str) and value:
         return value
     if isinstance(value, bool):
         return "" if value else None
-    raise ValueError(expected("true, or text that the refusal contains (a number in quotes)", value))
+    raise ValueError(expected("true, maybe, or text that the refusal contains (a number in quotes)", value))
 
 
 def _expected(name: str, field: FieldInfo) -> Parameter:
@@ -177,6 +177,9 @@ OTHER_WORDS = {
 }
 """What a reader may call a verb of the table."""
 
+NEVER_REFUSED = ("check", "note")
+"""Verbs whose steps have no ``fails``."""
+
 
 @cache
 def model_of(name: str) -> type[BaseModel]:
@@ -188,8 +191,8 @@ def model_of(name: str) -> type[BaseModel]:
         "after": (Duration, Field(None, description="how long after the steps above it ended, such as 2s")),
         "late": (Literal["ok"] | None, Field(None, description="ok, for a step that may begin later than written")),
     }
-    if verb.kind == RUNBOOK:
-        description = "true, or text that the refusal contains"
+    if verb.name not in NEVER_REFUSED:
+        description = "true, or text that the refusal contains; maybe, for a step that may be done or refused"
         fields["fails"] = (Annotated[str | None, BeforeValidator(_fails)], Field(None, description=description))
     for parameter in verb.parameters:
         field = Field(parameter.default, description=parameter.expected, alias=parameter.name)

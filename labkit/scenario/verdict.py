@@ -14,7 +14,7 @@ from labkit.scenario.dispositions import StepResult
 from labkit.scenario.measures import BROKEN, OK, UNKNOWN, Seen, VerdictRow, judged_invariants, measured
 from labkit.scenario.report import html_table, report, table
 from labkit.scenario.running import LATE_NS, WORKING, Run
-from labkit.scenario.scenario import Step
+from labkit.scenario.scenario import MAYBE, Step
 from labkit.scenario.spanning import Sighting, sightings_of, spanned
 from labkit.scenario.value_types import write_duration
 from labkit.scenario.waiting import happens_beside
@@ -159,8 +159,8 @@ def _title(step: Step) -> str:
 
 
 def _expected_result(step: Step) -> str:
-    if step.fails is None:
-        return "done"
+    if step.fails is None or step.fails == MAYBE:
+        return "done" if step.fails is None else "done or refused"
     return f"refused, saying {step.fails}" if step.fails else "refused"
 
 

@@ -291,6 +291,8 @@ def test_a_failed_step_is_listed_with_its_message(vary: Vary, scenario_of: Scena
         ("sealed", False, "it is sealed", "refused, saying sealed", "refused: it is sealed", "ok"),
         ("sealed", False, "no answer", "refused, saying sealed", "refused: no answer", "broken"),
         ("true", True, "fine", "refused", "done", "broken"),
+        ("maybe", True, "fine", "done or refused", "done", "ok"),
+        ("maybe", False, "sealed", "done or refused", "refused: sealed", "ok"),
     ],
 )
 def test_a_step_that_had_to_fail_is_always_listed(
