@@ -92,7 +92,7 @@ class OutcomeEvent(NamedTuple):
 
 
 class StepEvent(NamedTuple):
-    """A step of a scenario; status is begins, done or failed."""
+    """A step of a scenario; status is begins, done, failed or skipped."""
 
     kind: str
     at_ns: int

@@ -51,7 +51,12 @@ a space after each colon, a text with a colon in it in quotes.  `labkit new scen
 ABOUT_STEPS = """
 A step of the timeline has do, a verb, with the verb's parameters (labkit help verbs), and may have:
     at: the instant at which it begins, such as 20s
-    after: how long after the steps above it ended, such as 2s
+    after: how long after the steps above it ended, such as 2s; or a step above, from whose end or beginning it counts:
+        step 4, {step: 4, ended: 2s}, {step: fence, began: 2s}
+    when: done or refused, for a step that is skipped unless the one written directly above, that is not beside, was
+        that; or a condition, keys of expect such as {connections: {tokyo: not ready}}, for which it waits
+    within: how long it waits for its condition, such as 30s; 2m unless given, then it is refused
+    name: a name, by which steps below refer to it
     late: ok, for a step that may begin later than written
     fails: true, or words that the refusal says, for a step that is to be refused; maybe, for one that may be: what
         happened is recorded, and the timeline goes on; not for check and note
@@ -59,6 +64,13 @@ A step of the timeline has do, a verb, with the verb's parameters (labkit help v
 An operator does one thing after the other: a step that takes time begins when the one above it has ended, at its
 instant or later.  One that begins more than 100 ms late makes the verdict unknown, unless it says late: ok.  A fault
 or a note with an instant is never late: it happens then, beside what is in progress.
+
+At or after come first, then when.  A step that waits looks every 10 ms.  A fault, check or note that follows a named
+step, or waits for a condition, happens beside what is in progress, once, and the steps below do not wait for it: with
+a condition only, it looks from when the step above it begins.  Skipped counts as refused for the step below:
+    - {do: demote, cluster: paris, fails: maybe}
+    - {do: heal, when: done}
+    - {do: promote, cluster: tokyo, when: {connections: {tokyo: not ready}}, within: 30s}
 
 A check (do: check) has keys of expect and judges them at its instant; one that is not met ends the timeline.  An ask
 judges its own answer (answer), and keeps values of it by name (keep): in later steps $(name) stands for one, in a text

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, ValidationError
 
 from labkit.lab.plan.blueprint import Blueprint
 from labkit.scenario.problems import expected
+from labkit.scenario.step_timing import KEYS, taken_from
 from labkit.scenario.value_types import (
     ClusterName,
     ClusterOrNode,
@@ -26,7 +27,6 @@ from labkit.scenario.verbs import VERBS, cross_field_errors, model_of
 from labkit.service.arguments import one_of
 
 ACTS = {name: verb for name, verb in VERBS.items() if verb.kind in (RUNBOOK, FAULT)}
-TIMING = ("do", "at", "after", "fails", "late")
 
 
 class ActToDo(NamedTuple):
@@ -57,7 +57,7 @@ def read_act(name: str, given: Mapping[str, Any], names: DeclaredNames) -> ActTo
     """Check a verb and its arguments; ValueError says what is wrong with them."""
     verb = ACTS[one_of("verb", "a verb", name, ACTS)]
     for key in given:
-        if key in TIMING:
+        if key in KEYS:
             raise ValueError(f"{key}: expected only what the verb itself takes; it is carried out now")
     try:
         valid = model_of(name).model_validate({"do": name, **given}, context=names)
@@ -67,8 +67,7 @@ def read_act(name: str, given: Mapping[str, Any], names: DeclaredNames) -> ActTo
     errors = cross_field_errors(verb, arguments, names)
     if errors:
         raise ValueError("; ".join(f"{key}: {text}" for key, text in errors))
-    for key in TIMING:
-        arguments.pop(key, None)
+    taken_from(arguments, verb)
     return ActToDo(verb, arguments, verb.describe(arguments))
 
 

@@ -72,6 +72,9 @@ class _Writer:
             self.began[event.number] = event.at_ns
             yield LogLine(event.at_ns, f"step {event.number}", event.text)
             return
+        if event.status == "skipped":
+            yield LogLine(event.at_ns, f"step {event.number}", f"skipped: {event.text}")
+            return
         took_ns = event.at_ns - self.began.pop(event.number, event.at_ns)
         if event.status != "done" or took_ns:
             text = f"{event.status} after {write_duration(took_ns)}: {event.text}"

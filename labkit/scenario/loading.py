@@ -22,10 +22,12 @@ from labkit.scenario.file_parts import ClientsPart, FilePart, LabPart, fields_of
 from labkit.scenario.mode_order import out_of_order
 from labkit.scenario.problems import FieldError, FilePosition, FileProblem, describe_value, expected
 from labkit.scenario.scenario import Scenario, Step
+from labkit.scenario.step_timing import names_in, taken_from, timed, wrong_between
 from labkit.scenario.timed_sections import read_timed, timed_positions
 from labkit.scenario.value_types import HOUR_NS, MAX_SCENARIO_NS, DeclaredNames, write_duration
 from labkit.scenario.verb import RUNBOOK
 from labkit.scenario.verbs import OTHER_WORDS, VERBS, cross_field_errors, model_of
+from labkit.scenario.waiting import is_awaited
 from labkit.scenario.yaml_positions import Document, Path, parse, read
 from labkit.service.did_you_mean import nearest
 
@@ -176,17 +178,13 @@ class _Checker:
         arguments = valid.model_dump(by_alias=True)
         for key, text in cross_field_errors(verb, arguments, self.names):
             self.add((*path, key) if key in raw else path, text)
-        timing = {key: arguments.pop(key, None) for key in ("do", "at", "after", "fails", "late")}
-        return Step(
-            number=number,
-            verb=verb.name,
-            arguments=tuple(arguments.items()),
-            text=verb.describe(arguments),
-            at_ns=timing["at"],
-            after_ns=timing["after"] or 0,
-            fails=timing["fails"],
-            late_ok=timing["late"] is not None,
-        )
+        timing = taken_from(arguments, verb)
+        found = Step(number, verb.name, tuple(arguments.items()), verb.describe(arguments))
+        try:
+            return timed(found, timing, names_in(self.document.data["timeline"]))
+        except ValueError as error:
+            self.add((*path, "after"), str(error))
+            return None
 
     def check_names(self, lab: LabPart) -> None:
         """Hosts and sites have different names; a cluster may have the name of its own site, not of another."""
@@ -274,7 +272,9 @@ class _Checker:
             kept.update(dict.fromkeys([given] if isinstance(given, str) else given))
 
     def check_modes(self, steps: list[Step]) -> None:
-        """A step that needs a secondary or a primary stands below one that can have made it."""
+        """A step that needs a secondary or a primary stands below one that can have made it; names are different."""
+        for number, key, text in wrong_between(steps):
+            self.add(("timeline", number - 1, key), text)
         for number, key, text in out_of_order(steps):
             self.add(("timeline", number - 1, key), text)
 
@@ -286,12 +286,15 @@ class _Checker:
         earliest = 0
         for step in steps:
             path: Path = ("timeline", step.number - 1)
+            if step.after_step or not is_awaited(step):  # nobody knows when it begins
+                continue
             if step.at_ns is not None and step.at_ns < earliest:
                 text = f"expected an instant from {write_duration(earliest)} on, when the steps above it may be over"
                 got = f"got {write_duration(step.at_ns)}; write steps in the order in which they begin"
                 self.add((*path, "at"), f"{text}, {got}")
             arguments = dict(step.arguments)
-            earliest = max(earliest + step.after_ns, step.at_ns or 0) + (arguments.get("for") or 0)
+            takes_ns = 0 if step.when else arguments.get("for") or 0  # one that is skipped takes no time
+            earliest = max(earliest + step.after_ns, step.at_ns or 0) + takes_ns
         end = MAX_SCENARIO_NS if file is None or file.end is None else file.end
         if earliest > end:
             path = ("end",) if file is not None and file.end is not None else ("timeline",)

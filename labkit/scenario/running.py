@@ -5,8 +5,11 @@
 2. A step begins at its instant or after the steps before it, whichever is later; a runbook reports its own end.
    So an operator does one thing after the other, and a step with an instant may begin late.
 3. A fault or a note with an instant never waits: it happens then, beside a runbook that is in progress.  It goes
-   before a step that has not begun though it is written above it; that step is late.
-4. A step whose result is not the expected one stops the timeline: the next steps assume that result.  One that may be
+   before a step that has not begun though it is written above it; that step is late.  One that follows a named step,
+   or waits for a condition, happens beside too, and the steps below do not wait for it.
+4. A step with a condition looks whether it holds, from when its turn has come; one beside from when the step above it
+   has begun.  A step that looked in vain is refused; one whose step above did not end as it wants is skipped.
+5. A step whose result is not the expected one stops the timeline: the next steps assume that result.  One that may be
    refused is as expected either way.
 """
 
@@ -14,15 +17,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from labkit.scenario.dispositions import StepResult
+from labkit.scenario.conditions import Test, compiled, finding
+from labkit.scenario.dispositions import StepResult, why_skipped
 from labkit.scenario.expectations import Expectations
 from labkit.scenario.measures import OK, Seen, VerdictRow, checked
 from labkit.scenario.over_time import OverTime
 from labkit.scenario.scenario import Scenario, Step
 from labkit.scenario.situations import Reached
+from labkit.scenario.step_timing import step_above
 from labkit.scenario.verb import RUNBOOK
 from labkit.scenario.verbs import VERBS
-from labkit.scenario.waiting import LOOK_NS, happens_beside, look_at_lag, not_reached, too_late
+from labkit.scenario.waiting import LOOK_NS, happens_beside, is_awaited, look_at_lag, not_reached, too_late
 from labkit.service.durations import MILLISECOND_NS
 
 if TYPE_CHECKING:
@@ -31,8 +36,9 @@ if TYPE_CHECKING:
     from labkit.lab.operations.operator_console import Finished
     from labkit.lab.parts import Parts
 
-# The state of a step: it waits for its instant, is being started, is in progress; or the timeline is over.
-WAITING, STARTING, WORKING, OVER = "waiting", "starting", "working", "over"
+# The state of a step: it waits for its instant, looks whether its condition holds, is being started, is in progress; or
+# the timeline is over.
+WAITING, LOOKING, STARTING, WORKING, OVER = "waiting", "looking", "starting", "working", "over"
 
 
 # How much later than written a step may begin without being reported: an operator's requests take some time.
@@ -40,16 +46,23 @@ LATE_NS = 100 * MILLISECOND_NS
 
 
 class Run:
-    """One scenario in one lab; ``due_ns`` is when the step in turn begins, None until all before it have ended."""
+    """One scenario in one lab; ``due_ns`` is when the step in turn begins, None until all before it have ended.
+
+    ``planned`` are the steps beside that are in the clock without an instant of their own, ``looking`` those whose
+    condition does not hold yet, and since when.
+    """
 
     __slots__ = (
+        "_conditions",
         "_faults",
         "_invariants",
         "_parts",
         "began_ns",
         "due_ns",
         "ended",
+        "looking",
         "over_time",
+        "planned",
         "reached",
         "results",
         "runbook",
@@ -80,11 +93,15 @@ class Run:
         seen = Seen(faults.queries, parts.ledger, invariants)
         self.over_time = OverTime(scenario.over_time, seen, self._schedule_look, kept.get("over_time"))
         self.reached = Reached(scenario.covers, seen, kept.get("reached"))
+        self.planned: tuple[int, ...] = tuple(kept.get("planned", ()))
+        self.looking: dict[int, int] = dict(kept.get("looking", {}))
+        self._conditions: dict[int, Test] = {}
         if state is None:
             if scenario.end_ns is not None:
                 self._schedule(max(parts.now, scenario.end_ns), "end")
             for step in filter(happens_beside, scenario.timeline):
-                self._schedule(max(parts.now, step.at_ns or 0), "beside", step.number)
+                if step.at_ns is not None:
+                    self._schedule(max(parts.now, step.at_ns), "beside", step.number)
             self._plan()
 
     @classmethod
@@ -138,6 +155,8 @@ class Run:
             "results": tuple(self.results),
             "over_time": self.over_time.state(),
             "reached": self.reached.state(),
+            "planned": self.planned,
+            "looking": dict(self.looking),
         }
 
     def on_timer(self, payload: tuple[Any, ...]) -> None:
@@ -153,6 +172,8 @@ class Run:
             self.over_time.on_timer(number)
         elif kind == "beside":
             self._begin_beside(self.scenario.timeline[number - 1])
+        elif kind == "when":
+            self._look_first(self.scenario.timeline[number - 1])
         elif number == self.step_number and kind == "begin" and self.step_state == WAITING:
             self._begin(self.scenario.timeline[number - 1])
         elif number == self.step_number and kind == "pause" and self.step_state == WORKING:
@@ -170,8 +191,10 @@ class Run:
     def _plan(self) -> None:
         """Schedule the step in turn once all before it have ended; without one, the end, unless the file sets it."""
         steps, ended = self.scenario.timeline, {result.number for result in self.results}
+        self._plan_beside()
         if self.stopped or len(ended) == len(steps):
             self.step_state, self.step_number = OVER, len(steps) + 1
+            self.looking.clear()
             if self.scenario.end_ns is None:
                 self._schedule(max(self._parts.now, self.scenario.work_until_ns) + self.scenario.settle_ns, "end")
             return
@@ -179,9 +202,43 @@ class Run:
         if step is None or self.due_ns is not None:
             return
         self.step_number = step.number
-        if all(before.number in ended for before in steps[: step.number - 1]):
-            self.due_ns = max(self._parts.now + step.after_ns, step.at_ns or 0)
-            self._schedule(self.due_ns, "begin", step.number)
+        if all(before.number in ended for before in filter(is_awaited, steps[: step.number - 1])):
+            self.due_ns = self._due_ns(step)
+            if self.due_ns is not None:
+                self._schedule(self.due_ns, "begin", step.number)
+
+    def _plan_beside(self) -> None:
+        """Schedule the steps beside that follow what has happened by now."""
+        for step in self.scenario.timeline:
+            loose = happens_beside(step) and step.at_ns is None and step.number not in self.planned
+            due_ns = self._due_beside_ns(step) if loose and not self.stopped else None
+            if due_ns is not None:
+                self.planned = (*self.planned, step.number)
+                self._schedule(due_ns, "beside", step.number)
+
+    def _due_beside_ns(self, step: Step) -> int | None:
+        """When a step beside without an instant is due; None until that is known."""
+        above = step_above(step, self.scenario.timeline)
+        if step.after_step or above is None:
+            return self._due_ns(step)
+        since_ns = self._instant_of(above.number, began=not step.after_ns)
+        return None if since_ns is None else max(self._parts.now, since_ns + step.after_ns)
+
+    def _due_ns(self, step: Step) -> int | None:
+        """When a step is due after those above it, or after the one that it names; None while that is not over."""
+        now_ns = self._parts.now
+        if not step.after_step:
+            return max(now_ns + step.after_ns, step.at_ns or 0)
+        since_ns = self._instant_of(step.after_step, began=step.from_beginning)
+        return None if since_ns is None else max(now_ns, since_ns + step.after_ns)
+
+    def _instant_of(self, number: int, *, began: bool) -> int | None:
+        """When a step began or ended; None before that."""
+        result = next((result for result in self.results if result.number == number), None)
+        if result is not None:
+            return result.began_ns if began else result.ended_ns
+        in_progress = number == self.step_number and self.step_state in (STARTING, WORKING)
+        return self.began_ns if began and in_progress else None
 
     def _schedule(self, at_ns: int, kind: str, number: int = 0) -> None:
         self._parts.clock.at(at_ns, ("scenario", "", (kind, number)))
@@ -190,10 +247,23 @@ class Run:
         self._parts.clock.at(at_ns, ("scenario", "", ("over time", payload)))
 
     def _begin(self, step: Step) -> None:
+        """The turn of a step has come: skip it, look whether its condition holds, or carry it out."""
+        reason = why_skipped(step, self.scenario.timeline, {result.number: result for result in self.results})
+        if reason:
+            now_ns = self._parts.now
+            self._take(step, StepResult(step.number, now_ns, now_ns, False, reason, skipped=True))
+        elif step.condition is None:
+            self._carry_out(step)
+        else:
+            self.step_state = LOOKING
+            self._look_first(step)
+
+    def _carry_out(self, step: Step) -> None:
         parts, verb, arguments = self._parts, VERBS[step.verb], dict(step.arguments)
         self.began_ns, self.step_state = parts.now, STARTING
         parts.trace.record(("step", parts.now, step.number, step.text, "begins"))
         self.over_time.on_step(step.number, began=True)
+        self._plan_beside()
         if verb.kind == RUNBOOK:
             self._start(step, arguments)
         elif step.verb == "wait":
@@ -226,21 +296,44 @@ class Run:
         else:
             self._schedule(now_ns + LOOK_NS, "look", step.number)
 
+    def _look_first(self, step: Step) -> None:
+        """Look whether the condition holds that a step waits for before it begins; look again soon, or refuse it."""
+        if self.stopped:
+            return
+        now_ns, seen = self._parts.now, self._seen()
+        since_ns = self.looking.setdefault(step.number, now_ns)
+        assert step.condition is not None
+        holds = self._conditions.get(step.number) or compiled(step.condition, seen)
+        self._conditions[step.number] = holds
+        if holds() is True:
+            del self.looking[step.number]
+            (self._happen_beside if happens_beside(step) else self._carry_out)(step)
+        elif too_late(since_ns, step.within_ns, now_ns):
+            del self.looking[step.number]
+            said = not_reached(since_ns, now_ns, finding(step.condition, seen).text)
+            self._take(step, StepResult(step.number, now_ns, now_ns, False, said))
+        else:
+            self._schedule(now_ns + LOOK_NS, "when", step.number)
+
     def _begin_beside(self, step: Step) -> None:
         """A fault or note at its instant; a step that is written above it and due at the same instant goes first."""
         while self.step_state == WAITING and self.step_number < step.number and self.due_ns == self._parts.now:
             self._begin(self.scenario.timeline[self.step_number - 1])
         if self.stopped:
             return
-        self._parts.trace.record(("step", self._parts.now, step.number, step.text, "begins"))
+        (self._happen_beside if step.condition is None else self._look_first)(step)
+
+    def _happen_beside(self, step: Step) -> None:
+        now_ns = self._parts.now
+        self._parts.trace.record(("step", now_ns, step.number, step.text, "begins"))
         self.over_time.on_step(step.number, began=True)
-        self._add_result(step, self._parts.now, *self._happen(step))
-        if self.step_state == WAITING:
-            self._plan()
+        self._take(step, StepResult(step.number, now_ns, now_ns, *self._happen(step)))
+
+    def _seen(self) -> Seen:
+        return Seen(self._faults.queries, self._parts.ledger, self._invariants)
 
     def _check(self, arguments: dict[str, Any]) -> tuple[bool, str, tuple[VerdictRow, ...]]:
-        seen = Seen(self._faults.queries, self._parts.ledger, self._invariants)
-        rows = checked(Expectations.of(arguments), seen)
+        rows = checked(Expectations.of(arguments), self._seen())
         wrong = [f"{row.what}: expected {row.expected}, got {row.measured}" for row in rows if row.status != OK]
         return not wrong, "; ".join(wrong), rows
 
@@ -259,14 +352,20 @@ class Run:
         return True, ""
 
     def _finish(self, ok: bool, message: str, rows: tuple[VerdictRow, ...] = ()) -> None:
-        """The step in turn ended: go on to the next one when the result is the expected one."""
-        self._add_result(self.scenario.timeline[self.step_number - 1], self.began_ns, ok, message, rows)
-        self.runbook, self.due_ns, self.step_state = 0, None, WAITING
-        self._plan()
+        """The step in turn ended."""
+        step = self.scenario.timeline[self.step_number - 1]
+        self._take(step, StepResult(step.number, self.began_ns, self._parts.now, ok, message, rows))
 
-    def _add_result(self, step: Step, began_ns: int, ok: bool, message: str, rows: tuple[VerdictRow, ...] = ()) -> None:
-        result, now_ns = StepResult(step.number, began_ns, self._parts.now, ok, message, rows), self._parts.now
+    def _take(self, step: Step, result: StepResult) -> None:
+        """Take the result of a step: go on to the next one when it is the expected one."""
+        status = "done" if result.ok else "skipped" if result.skipped else "failed"
         self.results.append(result)
-        self._parts.trace.record(("step", now_ns, step.number, message or step.text, "done" if ok else "failed"))
+        self._parts.trace.record(("step", self._parts.now, step.number, result.message or step.text, status))
         self.over_time.on_step(step.number, began=False)
         self.stopped = self.stopped or not result.as_expected(step)
+        if not happens_beside(step):
+            self.runbook, self.due_ns, self.step_state = 0, None, WAITING
+        if self.step_state in (WAITING, LOOKING):
+            self._plan()
+        else:
+            self._plan_beside()

@@ -14,14 +14,17 @@ from labkit.scenario.problems import FilePosition
 from labkit.scenario.timed_conditions import TimedCondition
 from labkit.service.durations import SECOND_NS
 
-MAYBE = "maybe"
+MAYBE, DONE, REFUSED = "maybe", "done", "refused"
 
 
 class Step(NamedTuple):
     """One step of a timeline: it begins at ``at_ns`` or ``after_ns`` after the step before it, whichever is later.
 
-    ``at_ns`` is None where none is written.  ``fails`` is None for a step that has to succeed, MAYBE for one that may be
-    refused, else text that its refusal contains (empty for any refusal).  ``late_ok`` says that it may begin late.
+    ``at_ns`` is None where none is written.  Of ``after_step`` (0: the steps above) ``after_ns`` counts from the end,
+    or ``from_beginning``.  ``fails`` is None for a step that has to succeed, MAYBE for one that may be refused, else
+    text that its refusal contains (empty for any refusal).  ``when`` is DONE or REFUSED, of the step above,
+    ``condition`` what it waits for, ``within_ns`` how long.  ``late_ok`` says that it may begin late, ``idle_ok`` that
+    its fault may have no effect.
     """
 
     number: int
@@ -32,6 +35,19 @@ class Step(NamedTuple):
     after_ns: int = 0
     fails: str | None = None
     late_ok: bool = False
+    name: str = ""
+    when: str = ""
+    condition: Expectations | None = None
+    within_ns: int | None = None
+    after_step: int = 0
+    from_beginning: bool = False
+    idle_ok: bool = False
+
+    @classmethod
+    def from_state(cls, state: tuple[Any, ...]) -> Step:
+        """Build it again from plain values."""
+        step = cls(*state)
+        return step if step.condition is None else step._replace(condition=Expectations.from_state(step.condition))
 
 
 NOTHING_EXPECTED = Expectations()
@@ -80,7 +96,7 @@ class Scenario:
     def from_state(cls, blueprint: Blueprint, seed: int, state: dict[str, Any]) -> Scenario:
         """Build it again, beside the blueprint and the seed of its lab."""
         expect = Expectations.from_state(state["expect"])
-        timeline = tuple([Step(*row) for row in state["timeline"]])
+        timeline = tuple([Step.from_state(row) for row in state["timeline"]])
         over_time = tuple([TimedCondition.from_state(row) for row in state.get("over_time", ())])
         return cls(
             **{**state, "timeline": timeline, "expect": expect, "over_time": over_time}, blueprint=blueprint, seed=seed

@@ -9,24 +9,16 @@ from __future__ import annotations
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.fields import FieldInfo
 
 from labkit.scenario.expectations import Expectations, ExpectPart
 from labkit.scenario.fault_verbs import FAULT_VERBS
-from labkit.scenario.problems import describe_value, expected
+from labkit.scenario.problems import describe_value
 from labkit.scenario.request_verbs import REQUEST_VERBS
+from labkit.scenario.step_timing import errors_of_timing, fields_of_timing
 from labkit.scenario.value_types import Condition, DeclaredNames, Duration, NodeName
 from labkit.scenario.verb import RUNBOOK, STORY, Arguments, Parameter, Text, Verb, cluster_parameter
-
-
-def _fails(value: Any) -> str | None:
-    """True means any refusal, a text one that contains it, false none; ``maybe`` that it may be done or refused."""
-    if isinstance(value, str) and value:
-        return value
-    if isinstance(value, bool):
-        return "" if value else None
-    raise ValueError(expected("true, maybe, or text that the refusal contains (a number in quotes)", value))
 
 
 def _expected(name: str, field: FieldInfo) -> Parameter:
@@ -177,9 +169,6 @@ OTHER_WORDS = {
 }
 """What a reader may call a verb of the table."""
 
-NEVER_REFUSED = ("check", "note")
-"""Verbs whose steps have no ``fails``."""
-
 
 @cache
 def model_of(name: str) -> type[BaseModel]:
@@ -187,13 +176,8 @@ def model_of(name: str) -> type[BaseModel]:
     verb = VERBS[name]
     fields: dict[str, Any] = {
         "do": (Literal[name], Field(description=verb.about)),
-        "at": (Duration, Field(None, description="the instant at which it begins, such as 20s")),
-        "after": (Duration, Field(None, description="how long after the steps above it ended, such as 2s")),
-        "late": (Literal["ok"] | None, Field(None, description="ok, for a step that may begin later than written")),
+        **fields_of_timing(verb),
     }
-    if verb.name not in NEVER_REFUSED:
-        description = "true, or text that the refusal contains; maybe, for a step that may be done or refused"
-        fields["fails"] = (Annotated[str | None, BeforeValidator(_fails)], Field(None, description=description))
     for parameter in verb.parameters:
         field = Field(parameter.default, description=parameter.expected, alias=parameter.name)
         fields[f"{parameter.name.replace(' ', '_')}_"] = (parameter.value_type, field)
@@ -205,17 +189,13 @@ STRICT = ConfigDict(strict=True, extra="forbid", frozen=True, populate_by_name=F
 
 def cross_field_errors(verb: Verb, arguments: Arguments, names: DeclaredNames) -> list[tuple[str, str]]:
     """Return what is wrong with a step's parameters together, each of them being right: key and text."""
-    errors = []
-    if arguments.get("at") is not None and arguments.get("after") is not None:
-        errors.append(("after", "expected at or after, got both; at is an instant, after follows the step before"))
+    errors = [*errors_of_timing(verb, arguments)]
     named = [name for name in verb.one_of if arguments.get(name) is not None]
     choice = " or ".join(verb.one_of)
     if len(named) > 1:
         errors.append((named[-1], f"expected {choice}, got both"))
     if verb.needs_one and not named:
         errors.append(("do", f"expected {choice}, got neither"))
-    if arguments.get("within") is not None and arguments.get("until") is None:
-        errors.append(("within", "expected until too, since within says how long it may take"))
     if verb.name == "check" and not Expectations.of(arguments).text:
         errors.append(("do", f"expected what is to be checked too: {', '.join(row.name for row in verb.parameters)}"))
     if arguments.get("fails") is not None and arguments.get("answer") is not None:

@@ -17,7 +17,7 @@ from labkit.scenario.running import LATE_NS, WORKING, Run
 from labkit.scenario.scenario import MAYBE, Step
 from labkit.scenario.spanning import Sighting, sightings_of, spanned
 from labkit.scenario.value_types import write_duration
-from labkit.scenario.waiting import happens_beside
+from labkit.scenario.waiting import happens_beside, is_awaited
 
 if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants
@@ -113,6 +113,8 @@ def _result(step: Step, result: StepResult) -> Iterator[VerdictRow]:
             yield row._replace(what=f"{_key(step)}: {row.what}", key=_key(step))
     elif dict(step.arguments).get("answer") and good:
         yield VerdictRow(_title(step), _expected_answer(step), result.message.rpartition(": ")[2], OK, _key(step))
+    elif result.skipped:
+        yield VerdictRow(_title(step), f"done if the step above was {step.when}", _skipped(result), OK, _key(step))
     elif step.fails is not None or not good:
         measured = f"refused: {result.message}" if not result.ok else "done"
         yield VerdictRow(_title(step), _expected_result(step), measured, OK if good else BROKEN, _key(step))
@@ -123,10 +125,13 @@ def _lateness(step: Step, began_ns: int, steps: tuple[Step, ...]) -> Iterator[Ve
 
     What followed was another run than the one that is written, so the verdict is unknown unless the file allows it.
     """
+    if step.condition is not None or step.after_step:
+        return  # it begins when it may
     instants = [(step.at_ns, f"written for {write_duration(step.at_ns)}")] if step.at_ns is not None else []
-    for later in filter(happens_beside, steps[step.number :]):
-        at_ns = later.at_ns or 0
-        instants.append((at_ns, f"written above step {later.number}, which began {write_duration(at_ns)}"))
+    for later in steps[step.number :]:
+        if later.at_ns is not None and happens_beside(later) and is_awaited(later):
+            text = f"written above step {later.number}, which began {write_duration(later.at_ns)}"
+            instants.append((later.at_ns, text))
     due_ns, written = min(instants, default=(began_ns, ""), key=lambda instant: instant[0])
     if began_ns - due_ns > LATE_NS and not happens_beside(step):
         measured = f"{written}, began {write_duration(began_ns)}"
@@ -140,10 +145,19 @@ def _unreached(run: Run, left: tuple[Step, ...]) -> Iterator[VerdictRow]:
         step = run.scenario.timeline[run.step_number - 1]
         left = tuple([other for other in left if other.number != step.number])
         yield VerdictRow(_title(step), _expected_result(step), "still in progress at the end", UNKNOWN, _key(step))
+    for step in left:
+        if step.number in run.looking and step.condition is not None:
+            measured = f"waited for {step.condition.text} at the end"
+            yield VerdictRow(_title(step), _expected_result(step), measured, UNKNOWN, _key(step))
+    left = tuple([step for step in left if step.number not in run.looking])
     if left:
         step, more = left[0], " …" if len(left) > 1 else ""
         measured = f"{_steps_of(len(left))} not begun"
         yield VerdictRow(f"{_title(step)}{more}", _expected_result(step), measured, UNKNOWN, _key(step))
+
+
+def _skipped(result: StepResult) -> str:
+    return f"skipped: {result.message}"
 
 
 def _steps_of(count: int) -> str:

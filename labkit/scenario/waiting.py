@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from labkit.lab.records.lag import furthest_behind
+from labkit.scenario.fault_verbs import FAULT_VERBS
 from labkit.scenario.value_types import read_condition, write_duration
-from labkit.scenario.verb import FAULT
-from labkit.scenario.verbs import VERBS
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
 LOOK_NS = 10 * MILLISECOND_NS
 MAX_WAIT_NS = 120 * SECOND_NS
 
+AT_ONCE = frozenset({*(verb.name for verb in FAULT_VERBS), "check", "note"})
+"""Verbs whose steps take no time, and may happen beside what is in progress."""
+
 
 class Sight(NamedTuple):
     """What a step saw when it looked at its condition: whether it holds, and what was there instead."""
@@ -27,8 +29,14 @@ class Sight(NamedTuple):
 
 
 def happens_beside(step: Step) -> bool:
-    """Whether a step happens at its instant whatever is in progress."""
-    return step.at_ns is not None and (VERBS[step.verb].kind == FAULT or step.verb in ("note", "check"))
+    """Whether a step happens whatever is in progress: at its instant, after a step, or once its condition holds."""
+    timed = step.at_ns is not None or step.after_step > 0 or step.condition is not None
+    return timed and not step.when and step.verb in AT_ONCE
+
+
+def is_awaited(step: Step) -> bool:
+    """Whether the steps below wait until a step is over: they do, unless nobody knows when it happens."""
+    return not happens_beside(step) or (step.after_step == 0 and step.condition is None)
 
 
 def look_at_lag(until: str, queries: Queries) -> Sight:
