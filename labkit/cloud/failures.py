@@ -38,9 +38,9 @@ class CloudRate(NamedTuple):
 
 
 class CloudFailures:
-    """What goes wrong at which endpoint; all of it is state."""
+    """What goes wrong at which endpoint: all of it is state; and how often each was ``asked``, which a lab keeps."""
 
-    __slots__ = ("delays_ns", "down", "limits", "planned")
+    __slots__ = ("asked", "delays_ns", "down", "limits", "planned")
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
         kept = state or {}
@@ -48,10 +48,11 @@ class CloudFailures:
         self.down: dict[str, bool] = dict(kept.get("down", {}))
         self.delays_ns: dict[str, int] = dict(kept.get("delays_ns", {}))
         self.limits: dict[str, CloudRate] = dict(kept.get("limits", {}))
+        self.asked: dict[str, int] = {}
 
     def state(self) -> dict[str, Any]:
-        """Return all of it as plain values."""
-        return {name: dict(getattr(self, name)) for name in self.__slots__}
+        """Return what goes wrong as plain values."""
+        return {name: dict(getattr(self, name)) for name in self.__slots__ if name != "asked"}
 
     def plan(self, endpoint: str, failure: PlannedFailure, times: int) -> None:
         """Let the next requests to an endpoint fail, after those for which that is planned already."""
@@ -63,6 +64,7 @@ class CloudFailures:
 
     def answer(self, endpoint: str, now_ns: int) -> Response | None:
         """Return the failure of a request to an endpoint; None when it does not fail."""
+        self.asked[endpoint] = self.asked.get(endpoint, 0) + 1
         planned = self.planned.get(endpoint)
         if planned:
             (failure, times), *later = planned

@@ -30,6 +30,13 @@ DURATION, OFFSET, DRIFT, SHARE = "duration", "offset", "drift", "share"
 """The kinds of values that fields have."""
 
 
+LOST, SLOWED, SENT_AGAIN, DOUBLED = "lost", "slowed", "sent again", "doubled"
+CHANGED, WAITED, TAKEN, FIRED, ASKED, READ = "changed", "waited", "taken", "fired", "asked", "read"
+"""What a fault, or what undoes one, has done when it had an effect: messages were lost by it, slowed, sent again or
+lost for good, doubled; something was changed; messages or timers waited; an impostor took messages; it happened, as it
+was set to; the cloud was asked; a wall clock was read, which nothing shows."""
+
+
 class FaultField(NamedTuple):
     """What a fault takes beside its target: the method's parameter, what to write there in files, the words before it.
 
@@ -64,7 +71,8 @@ class FaultChoice(NamedTuple):
 class Fault(NamedTuple):
     """One fault, or what undoes faults; ``name`` is that of the history, with hyphens that of scenario files.
 
-    ``cause`` is its sentence in a chain of causes; ``observed`` what the cloud's host records in its place.
+    ``cause`` is its sentence in a chain of causes; ``observed`` what the cloud's host records in its place; ``effect``
+    what it has done when it had one.
     ``ended_by`` are faults that end it too, without undoing it.  Of the fields in ``one_of`` exactly one is given.
     ``line_is`` and ``node_is`` say what lines and nodes are from then on; ``reconnects`` that connections may come back
     by it.  ``button`` has the words and the hint of a button of the dashboard.
@@ -72,6 +80,7 @@ class Fault(NamedTuple):
 
     name: str
     target: str
+    effect: str
     cause: str = ""
     observed: str = ""
     undone_by: str = ""
@@ -119,6 +128,7 @@ FAULTS = (
     Fault(
         name="crash",
         target=NODE,
+        effect=CHANGED,
         undone_by="restart",
         cause="{target} goes down",
         node_is="down",
@@ -127,6 +137,7 @@ FAULTS = (
     Fault(
         name="crash in commit",
         target=NODE,
+        effect=FIRED,
         undone_by="restart",
         cause="{target} is set to go down inside its next commit, {detail}",
         fields=(
@@ -143,6 +154,7 @@ FAULTS = (
     Fault(
         name="restart",
         target=NODE,
+        effect=CHANGED,
         cause="{target} is started again",
         node_is="sealed",
         reconnects=True,
@@ -151,6 +163,7 @@ FAULTS = (
     Fault(
         name="pause",
         target=NODE,
+        effect=WAITED,
         undone_by="resume",
         ended_by=("crash",),
         cause="the process of {target} stands still",
@@ -160,6 +173,7 @@ FAULTS = (
     Fault(
         name="resume",
         target=NODE,
+        effect=CHANGED,
         cause="the process of {target} goes on",
         node_is="resumed",
         reconnects=True,
@@ -168,6 +182,7 @@ FAULTS = (
     Fault(
         name="skew",
         target=NODE,
+        effect=READ,
         undone_by="correct",
         cause="the wall clock of {target} becomes wrong ({detail})",
         fields=(
@@ -176,18 +191,20 @@ FAULTS = (
         ),
         choices=(FaultChoice("clock 90 s ahead", ("90s",)), FaultChoice("clock 2 % too fast", (), (("drift", 2),))),
     ),
-    Fault(name="correct", target=NODE, cause="the wall clock of {target} is right again"),
+    Fault(name="correct", target=NODE, effect=CHANGED, cause="the wall clock of {target} is right again"),
     Fault(
         name="impersonate",
         target=NODE,
+        effect=TAKEN,
         undone_by="expose",
         cause="an impostor takes the place of {target}",
         choices=(FaultChoice("impostor in its place"),),
     ),
-    Fault(name="expose", target=NODE, cause="the impostor of {target} is gone", reconnects=True),
+    Fault(name="expose", target=NODE, effect=CHANGED, cause="the impostor of {target} is gone", reconnects=True),
     Fault(
         name="partition",
         target=LINE,
+        effect=LOST,
         undone_by="heal",
         cause="the line {target} is cut both ways",
         line_is=CUT,
@@ -196,17 +213,24 @@ FAULTS = (
     Fault(
         name="cut",
         target=WAY,
+        effect=LOST,
         undone_by="heal",
         cause="the way {target} is cut",
         line_is=CUT,
         button=("Cut one way", "cut the line from the first site to the other"),
     ),
     Fault(
-        name="isolate", target=SITE, undone_by="heal", cause="{target} is cut off from every other site", line_is=CUT
+        name="isolate",
+        target=SITE,
+        effect=LOST,
+        undone_by="heal",
+        cause="{target} is cut off from every other site",
+        line_is=CUT,
     ),
     Fault(
         name="heal",
         target=AROUND,
+        effect=CHANGED,
         cause="cuts end ({target})",
         reconnects=True,
         button=("Heal", "restore the line between the two sites"),
@@ -214,6 +238,7 @@ FAULTS = (
     Fault(
         name="slow",
         target=LINE,
+        effect=SLOWED,
         undone_by="restore",
         cause="the line {target} becomes slower ({detail})",
         line_is=SLOW,
@@ -232,6 +257,7 @@ FAULTS = (
     Fault(
         name="lose",
         target=LINE,
+        effect=SENT_AGAIN,
         undone_by="restore",
         cause="the line {target} loses messages ({detail})",
         line_is=LOSE,
@@ -241,6 +267,7 @@ FAULTS = (
     Fault(
         name="duplicate",
         target=LINE,
+        effect=DOUBLED,
         undone_by="restore",
         cause="the line {target} delivers datagrams twice ({detail})",
         line_is=DUPLICATE,
@@ -250,6 +277,7 @@ FAULTS = (
     Fault(
         name="restore",
         target=AROUND,
+        effect=CHANGED,
         python="restore_links",
         cause="lines are as they were ({target})",
         reconnects=True,
@@ -257,6 +285,7 @@ FAULTS = (
     Fault(
         name="flap",
         target=LINE,
+        effect=LOST,
         undone_by="steady",
         cause="the line {target} begins to flap ({detail})",
         fields=(
@@ -267,10 +296,11 @@ FAULTS = (
         ),
         choices=(FaultChoice("down 2 s, up 3 s, and so on", ("2s", "3s")),),
     ),
-    Fault(name="steady", target=AROUND, cause="the line {target} flaps no more"),
+    Fault(name="steady", target=AROUND, effect=CHANGED, cause="the line {target} flaps no more"),
     Fault(
         name="corrupt",
         target=CLUSTER,
+        effect=CHANGED,
         cause="{target} is damaged on purpose ({detail})",
         fields=(
             FaultField("cluster", CLUSTER_NAME, "the cluster that is damaged"),
@@ -282,26 +312,29 @@ FAULTS = (
     Fault(
         name="stray write",
         target=CLUSTER,
+        effect=CHANGED,
         cause="{target} stores something that nobody asked for ({detail})",
         fields=(FaultField("cluster", CLUSTER_NAME, "the cluster that writes of its own accord"),),
     ),
     Fault(
         name="cloud outage",
         target=CLOUD,
+        effect=ASKED,
         undone_by="cloud recover",
         observed="cloud outage",
         fields=(_ENDPOINT,),
     ),
-    Fault(name="cloud recover", target=CLOUD, observed="cloud recovered", fields=(_ENDPOINT,)),
+    Fault(name="cloud recover", target=CLOUD, effect=ASKED, observed="cloud recovered", fields=(_ENDPOINT,)),
     Fault(
         name="cloud slow",
         target=CLOUD,
+        effect=ASKED,
         undone_by="cloud restore",
         observed="cloud slow",
         fields=(FaultField("delay", DURATION, "a duration such as 2s", "by"), _ENDPOINT),
     ),
-    Fault(name="cloud restore", target=CLOUD, observed="cloud restored", fields=(_ENDPOINT,)),
-    Fault(name="roll keys", target=CLOUD, observed="keys rolled"),
+    Fault(name="cloud restore", target=CLOUD, effect=ASKED, observed="cloud restored", fields=(_ENDPOINT,)),
+    Fault(name="roll keys", target=CLOUD, effect=ASKED, observed="keys rolled"),
 )
 
 NAMED = {fault.name: fault for fault in FAULTS}

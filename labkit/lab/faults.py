@@ -11,6 +11,17 @@ from typing import Any, TypeVar
 from labkit.cloud.cloud_service import CloudService
 from labkit.cloud.failures import ENDPOINTS
 from labkit.lab.damage import damage
+from labkit.lab.fault_meters import (
+    CLOUD_DOWN,
+    CLOUD_FAST,
+    CLOUD_SLOW,
+    CLOUD_UP,
+    COMMIT,
+    IMPOSTOR,
+    KEYS,
+    PAUSED,
+    FaultMeters,
+)
 from labkit.lab.fault_table import LAYERS, MAX_FACTOR, MIN_FLAP_NS
 from labkit.lab.flapping import FlappingLines
 from labkit.lab.nodes.election import RESTARTED_APART_NS
@@ -38,11 +49,11 @@ Result = TypeVar("Result")
 class LabFaults(EachInTurn):
     """The faults of one lab: each takes effect at once, and is reported."""
 
-    __slots__ = ("_emit", "_network_faults", "_parts", "flapping_lines", "queries")
+    __slots__ = ("_emit", "_network_faults", "_parts", "flapping_lines", "meters", "queries")
 
     def __init__(self, parts: Parts, queries: Queries, emit: Callable[[Any], None]) -> None:
         self._parts, self.queries, self._emit = parts, queries, emit
-        self._network_faults = parts.network_faults
+        self._network_faults, self.meters = parts.network_faults, FaultMeters(parts)
         self.flapping_lines = FlappingLines(parts.flapping, parts.network_faults, parts.clock, emit)
 
     @property
@@ -63,32 +74,38 @@ class LabFaults(EachInTurn):
         """
         endpoints = _named(endpoint)  # judged before a cloud comes
         self.cloud.outage(*endpoints)
+        self._cloud_changes(CLOUD_UP, CLOUD_DOWN, endpoints)
 
     def cloud_recover(self, endpoint: str | None = None) -> None:
         """End an outage of the cloud, at one endpoint or at all of them."""
         endpoints = _named(endpoint)  # judged before a cloud comes
         self.cloud.recover(*endpoints)
+        self._cloud_changes(CLOUD_DOWN, CLOUD_UP, endpoints)
 
     def cloud_slow(self, delay: str, endpoint: str | None = None) -> None:
         """Let an endpoint of the cloud, or all of them, take so long for each answer."""
         duration_ns("delay", delay)
         endpoints = _named(endpoint)
         self.cloud.slow(delay, *endpoints)
+        self._cloud_changes(CLOUD_FAST, CLOUD_SLOW, endpoints)
 
     def cloud_restore(self, endpoint: str | None = None) -> None:
         """Let an endpoint of the cloud, or all of them, answer at once again."""
         endpoints = _named(endpoint)  # judged before a cloud comes
         self.cloud.restore(*endpoints)
+        self._cloud_changes(CLOUD_SLOW, CLOUD_FAST, endpoints)
 
     def roll_keys(self) -> None:
         """Let the cloud sign tokens with its next key, which is published already."""
         self.cloud.roll_keys()
+        self._cloud_changes("", KEYS, ())
 
     def crash(self, target: str) -> None:
         """Take a node, or all nodes of a cluster, down; their memory is lost."""
         nodes = [self._parts.nodes[node] for node in self._nodes(target)]
         for node in nodes:
             if self._network_faults.crash(node.name):
+                self.meters.end(PAUSED, (node.name,))
                 node.crash()
                 self._parts.processes[node.name].crash()
                 self._parts.connect(node.name)
@@ -105,6 +122,7 @@ class LabFaults(EachInTurn):
         if node.name not in nodes or not node.active:
             leads = self.queries.active_node(node.cluster) or "none of its nodes"
             raise ValueError(f"crash in commit: expected a node that commits, but {leads} leads {node.cluster}")
+        self.meters.begin(COMMIT, (node.cluster,))
         self._parts.stores[node.cluster].interrupt(CommitInterruption(node.name, node.leadership.term, moment))
         self._emit(NodeTreated(self._parts.now, "crash in commit", node.name, True, f"{moment} its keys"))
 
@@ -114,6 +132,7 @@ class LabFaults(EachInTurn):
         What was kept of the upstream's entries belongs to the upstream's history: they are reported there.
         """
         node = self._parts.nodes[ended.node]
+        self.meters.meet(COMMIT, node.cluster)
         if ended.kept and POSITION not in ended.kept:
             number = read_number(ended.kept.get(WAL_KEY)) if ended.kept.get(WAL_KEY) else None
             node.commits.note(number, ended.kept, False)
@@ -130,16 +149,19 @@ class LabFaults(EachInTurn):
 
     def pause(self, target: str) -> None:
         """Stop the process of a node, or of all nodes of a cluster: its timers, its lease and its messages wait."""
-        for node in self._running("pause", target):
+        nodes = self._running("pause", target)
+        self.meters.begin(PAUSED, [node for node in nodes if not self._parts.processes[node].paused])
+        for node in nodes:
             changed = self._parts.processes[node].pause()
             self._parts.connect(node)
-            self._emit(NodeTreated(self._parts.now, "pause", node, changed))
+            self._treated("pause", node, changed)
 
     def resume(self, target: str) -> None:
         """Let paused processes go on: each takes what waits for it and acts on what it believed."""
         for node in self._running("resume", target):
             process = self._parts.processes[node]
-            self._emit(NodeTreated(self._parts.now, "resume", node, process.paused))
+            self.meters.end(PAUSED, (node,))
+            self._treated("resume", node, process.paused)
             try:
                 process.resume()
             except CommitInterruptedError as ended:
@@ -167,7 +189,9 @@ class LabFaults(EachInTurn):
 
         For a cluster, in the place of each of its nodes.
         """
-        for node in self._nodes(target):
+        nodes, impostors = self._nodes(target), self._parts.impostors
+        self.meters.begin(IMPOSTOR, [node for node in nodes if node not in impostors or not impostors[node].present])
+        for node in nodes:
             impostor = self._parts.impostors.get(node)
             changed = impostor is None or not impostor.present
             if impostor is None:
@@ -175,17 +199,18 @@ class LabFaults(EachInTurn):
             else:
                 impostor.present = True
             self._parts.connect(node)
-            self._emit(NodeTreated(self._parts.now, "impersonate", node, changed))
+            self._treated("impersonate", node, changed)
 
     def expose(self, target: str) -> None:
         """Take the impostor of a node, or of all nodes of a cluster, out of the middle."""
         for node in self._nodes(target):
             impostor = self._parts.impostors.get(node)
             changed = impostor is not None and impostor.present
+            self.meters.end(IMPOSTOR, (node,))
             if impostor is not None:
                 impostor.present = False
             self._parts.connect(node)
-            self._emit(NodeTreated(self._parts.now, "expose", node, changed))
+            self._treated("expose", node, changed)
 
     def partition(self, a: str, b: str) -> None:
         """Cut the line between two sites in both directions.
@@ -253,6 +278,7 @@ class LabFaults(EachInTurn):
             if ns < MIN_FLAP_NS:
                 raise wrong(name, f"a duration from {format_duration(MIN_FLAP_NS)} up such as 2s", value)
         first, second = sorted(sites)
+        self.meters.begin_flapping((first, second))
         self._trace("flap", (first, second), f"{format_duration(down_ns)} down, {format_duration(up_ns)} up")
         self.flapping_lines.begin((first, second), down_ns, up_ns)
 
@@ -260,6 +286,7 @@ class LabFaults(EachInTurn):
         """End flap, between two sites, around one, or everywhere: lines are up that no other fault cuts."""
         for pair in self.flapping_lines.among({site for site in self._around(a, b) if site is not None}):
             self._trace("steady", pair, "")
+            self.meters.end_flapping(pair)
             self.flapping_lines.end(pair)
 
     def corrupt(self, cluster: str, layer: str = "subpage", key: str | None = None) -> None:
@@ -277,6 +304,7 @@ class LabFaults(EachInTurn):
         rebuild = node.journal.rebuild
         altered = where.get("key", "")
         missed = rebuild is not None and rebuild.misses(altered)
+        self.meters.change()
         self._emit(Corrupted(self._parts.now, cluster, layer, missed, altered, digests))
 
     def stray_write(self, cluster: str) -> None:
@@ -307,7 +335,17 @@ class LabFaults(EachInTurn):
             where = f"{node.name} does not lead {node.cluster} any more"
             raise ValueError(f"{where}; let time pass until another does") from None
 
+    def _cloud_changes(self, ended: str, begun: str, endpoints: tuple[str, ...]) -> None:
+        """One thing that was done to endpoints of the cloud, or to all, ends another."""
+        self.meters.end(ended, endpoints or ENDPOINTS)
+        self.meters.begin(begun, endpoints or ENDPOINTS)
+
+    def _treated(self, verb: str, node: str, changed: bool, words: str = "") -> None:
+        self.meters.change(changed)
+        self._emit(NodeTreated(self._parts.now, verb, node, changed, words))
+
     def _trace(self, verb: str, pair: tuple[str, ...], detail: str) -> None:
+        self.meters.change()
         self._parts.trace.record(("fault", self._parts.now, verb, " <> ".join(pair), detail))
 
     def _nodes(self, target: Any) -> tuple[str, ...]:
@@ -328,7 +366,7 @@ class LabFaults(EachInTurn):
         sign = "-" if error_ns < 0 else "+"
         drift = f", drift {ppm:+} ppm" if ppm else ""
         words = f"{sign}{format_duration(abs(error_ns))}{drift}" if verb == "skew" else ""
-        self._emit(NodeTreated(self._parts.now, verb, node, changed, words))
+        self._treated(verb, node, changed, words)
 
     def _site(self, name: str, value: Any) -> str:
         blueprint = self._parts.blueprint

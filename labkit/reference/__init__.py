@@ -56,6 +56,8 @@ A step of the timeline has do, a verb, with the verb's parameters (labkit help v
     when: done or refused, for a step that is skipped unless the one written directly above, that is not beside, was
         that; or a condition, keys of expect such as {connections: {tokyo: not ready}}, for which it waits
     within: how long it waits for its condition, such as 30s; 2m unless given, then it is refused
+    idle: fine, for a fault that may have no effect; else one that had none makes the verdict unknown: a cut that lost
+        no message, a slow line that nothing took, a heal that changed nothing, a cloud that nobody asked
     name: a name, by which steps below refer to it
     late: ok, for a step that may begin later than written
     fails: true, or words that the refusal says, for a step that is to be refused; maybe, for one that may be: what

@@ -290,7 +290,7 @@ EXAMPLES = {
     ),
     "cloud-recover": Example(
         "A login after an outage",
-        (*TRUST, "{do: cloud-outage, endpoint: keys}", "{do: cloud-recover, at: 1m}", LOGIN),
+        (*TRUST, "{do: cloud-outage, endpoint: keys}", FAILED_LOGIN, "{do: cloud-recover, at: 1m}", LOGIN),
         more=CLOUD,
     ),
     "cloud-slow": Example(
@@ -298,7 +298,7 @@ EXAMPLES = {
     ),
     "cloud-restore": Example(
         "A cloud that is quick again",
-        (*TRUST, "{do: cloud-slow, delay: 15s}", "{do: cloud-restore, at: 1m}", LOGIN),
+        (*TRUST, "{do: cloud-slow, delay: 15s}", FAILED_LOGIN, "{do: cloud-restore, at: 2m}", LOGIN),
         more=CLOUD,
     ),
     "roll-keys": Example(

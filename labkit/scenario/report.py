@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from labkit.scenario.event_log import event_log
 from labkit.scenario.problems import excerpt
+from labkit.scenario.witnesses import NO_EFFECT
 
 if TYPE_CHECKING:
     from labkit.scenario.measures import VerdictRow
@@ -47,7 +48,10 @@ def _failure(scenario: Scenario, row: VerdictRow) -> list[str]:
     """One expectation that was not met, as ``file:line:column: what: expected this, got that``, and its excerpt."""
     position, file = scenario.position_of(row.key), f"{scenario.path}:" if scenario.path else ""
     where = f"{file}{position.line}:{position.column}: " if position else f"{file} " if file else ""
-    text = f"{where}{row.what}: expected {row.expected or 'something else'}, got {row.measured} ({row.status})"
+    said = f"expected {row.expected or 'something else'}, got {row.measured}"
+    if row.measured.startswith(NO_EFFECT):
+        said = f"{row.measured}; expected {row.expected}"
+    text = f"{where}{row.what}: {said} ({row.status})"
     return [text, *(excerpt(scenario.lines, position) if position else ())]
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from labkit.scenario import witnesses
 from labkit.scenario.conditions import Test, compiled, finding
 from labkit.scenario.dispositions import StepResult, why_skipped
 from labkit.scenario.expectations import Expectations
@@ -28,6 +29,7 @@ from labkit.scenario.step_timing import step_above
 from labkit.scenario.verb import RUNBOOK
 from labkit.scenario.verbs import VERBS
 from labkit.scenario.waiting import LOOK_NS, happens_beside, is_awaited, look_at_lag, not_reached, too_late
+from labkit.scenario.witnesses import FaultMade
 from labkit.service.durations import MILLISECOND_NS
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class Run:
     """One scenario in one lab; ``due_ns`` is when the step in turn begins, None until all before it have ended.
 
     ``planned`` are the steps beside that are in the clock without an instant of their own, ``looking`` those whose
-    condition does not hold yet, and since when.
+    condition does not hold yet, and since when; ``faults`` are the faults that steps made.
     """
 
     __slots__ = (
@@ -60,6 +62,7 @@ class Run:
         "began_ns",
         "due_ns",
         "ended",
+        "faults",
         "looking",
         "over_time",
         "planned",
@@ -95,6 +98,7 @@ class Run:
         self.reached = Reached(scenario.covers, seen, kept.get("reached"))
         self.planned: tuple[int, ...] = tuple(kept.get("planned", ()))
         self.looking: dict[int, int] = dict(kept.get("looking", {}))
+        self.faults: dict[int, FaultMade] = {key: FaultMade(*row) for key, row in kept.get("faults", {}).items()}
         self._conditions: dict[int, Test] = {}
         if state is None:
             if scenario.end_ns is not None:
@@ -157,6 +161,7 @@ class Run:
             "reached": self.reached.state(),
             "planned": self.planned,
             "looking": dict(self.looking),
+            "faults": dict(self.faults),
         }
 
     def on_timer(self, payload: tuple[Any, ...]) -> None:
@@ -345,10 +350,12 @@ class Run:
         if fault is None:
             self._parts.trace.record(("note", self._parts.now, arguments["text"]))
             return True, ""
+        looked = witnesses.before(self._faults.meters)
         try:
             fault(self._faults, arguments)
         except ValueError as error:
             return False, str(error)
+        self.faults[step.number] = witnesses.made(self._faults.meters, looked)
         return True, ""
 
     def _finish(self, ok: bool, message: str, rows: tuple[VerdictRow, ...] = ()) -> None:

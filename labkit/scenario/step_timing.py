@@ -151,11 +151,11 @@ def step_above(step: Step, steps: Sequence[Step]) -> Step | None:
     return next((above for above in reversed(steps[: step.number - 1]) if not happens_beside(above)), None)
 
 
-def _after(value: Any) -> int | tuple[str, int, bool]:
+def _after(value: Any) -> int | AfterStep:
     if isinstance(value, dict):
-        return tuple(_after_mapping(value))
+        return _after_mapping(value)
     if isinstance(value, str) and value.startswith("step"):
-        return tuple(AfterStep(read_step(value)))
+        return AfterStep(read_step(value))
     if isinstance(value, list) or (isinstance(value, str) and value[:1].isalpha()):
         raise ValueError(expected(AFTER, value))
     return read_duration(value)

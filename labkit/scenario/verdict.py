@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from labkit.lab.fault_meters import FaultMeters
 from labkit.scenario.dispositions import StepResult
 from labkit.scenario.measures import BROKEN, OK, UNKNOWN, Seen, VerdictRow, judged_invariants, measured
 from labkit.scenario.report import html_table, report, table
@@ -18,6 +19,7 @@ from labkit.scenario.scenario import MAYBE, Step
 from labkit.scenario.spanning import Sighting, sightings_of, spanned
 from labkit.scenario.value_types import write_duration
 from labkit.scenario.waiting import happens_beside, is_awaited
+from labkit.scenario.witnesses import rows_of_effects
 
 if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants
@@ -78,9 +80,10 @@ def judge(run: Run, queries: Queries, ledger: RecoveryLedger, invariants: Invari
     """Judge a run by its scenario; ``alone``: it is the only one of its file, so what any run is to show, it shows."""
     now_ns = queries.now
     seen = Seen(queries, ledger, invariants)
-    expect, sightings = run.scenario.expect, sightings_of(run)
+    expect, steps, sightings = run.scenario.expect, run.scenario.timeline, sightings_of(run)
     rows = (
         *_steps(run, now_ns),
+        *(rows_of_effects(steps, run.faults, FaultMeters(queries.parts)) if run.faults else ()),
         *measured(expect, seen),
         *judged_invariants(expect, seen),
         *run.over_time.rows(),

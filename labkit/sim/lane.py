@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from labkit.sim.fault_effects import NO_FAULTS, FaultEffects, LaneFaults
 from labkit.sim.latency import Latency
 from labkit.sim.random_streams import MILLION, RandomStreams
 from labkit.sim.topology import NoRouteError, Pair, Path, Topology, joined, lost_either
@@ -71,30 +72,45 @@ class Lane:
     """One direction between two sites.
 
     `free_ns` is when the last byte put on it will have left.  Messages of an earlier epoch may arrive until
-    `doubt_ns`; after that the epoch is not needed any more.
+    `doubt_ns`; after that the epoch is not needed any more.  `ended_by` are the faults that began the epoch,
+    `faults` those that it is under, which are counted in `effects`.
     """
 
     __slots__ = (
         "bandwidth_bps",
         "cut",
         "doubt_ns",
+        "effects",
+        "ended_by",
         "epoch",
+        "faults",
         "fixed_ns",
         "free_ns",
         "jitter_ns",
         "loss_ppm",
+        "own_loss_ppm",
         "shapes",
         "source",
         "target",
         "twice_ppm",
     )
 
-    def __init__(self, source: str, target: str, epoch: int = 0, free_ns: int = 0, doubt_ns: int = -1) -> None:
+    def __init__(
+        self,
+        source: str,
+        target: str,
+        epoch: int = 0,
+        free_ns: int = 0,
+        doubt_ns: int = -1,
+        ended_by: tuple[int, ...] = (),
+    ) -> None:
         self.source = source
         self.target = target
         self.epoch = epoch
         self.free_ns = free_ns
         self.doubt_ns = doubt_ns
+        self.ended_by = ended_by
+        self.effects = FaultEffects()
         self.fit(NOWHERE, True)
 
     def fit(self, path: Path, cut: bool) -> None:
@@ -106,6 +122,12 @@ class Lane:
         self.loss_ppm = path.loss_ppm
         self.twice_ppm = path.twice_ppm
         self.bandwidth_bps = path.bandwidth_bps
+        self.put_under(NO_FAULTS, path)
+
+    def put_under(self, faults: LaneFaults, unimpaired: Path) -> None:
+        """Set the faults that it is under; without them its path would be another."""
+        self.faults = faults
+        self.own_loss_ppm = unimpaired.loss_ppm
 
     def memory(self, now_ns: int) -> tuple[int, int, int]:
         """Epoch, free_ns and doubt_ns as far as they are still needed; otherwise those of a new lane."""
@@ -165,13 +187,13 @@ class MessageStream:
         "_copies",
         "_delays",
         "_jitter",
-        "_lane",
         "_losses",
         "_source",
         "_target",
         "closed",
         "delay_ns",
         "epoch",
+        "lane",
         "last_ns",
         "lossy",
         "varies",
@@ -182,7 +204,7 @@ class MessageStream:
         self._aside = way != IN_TURN
         self._source = source
         self._target = target
-        self._lane = lane
+        self.lane = lane
         self._delays = draws.stream(f"delay {direction}")
         self._jitter = draws.stream(f"jitter {direction}")
         self._losses = draws.stream(f"loss {direction}")
@@ -193,7 +215,7 @@ class MessageStream:
 
     def refresh(self) -> None:
         """Compute it again after a change of hosts or lane."""
-        lane, source, target = self._lane, self._source, self._target
+        lane, source, target = self.lane, self._source, self._target
         self.closed = lane.cut or not (source.up and target.up)
         epoch = max(lane.epoch, source.epoch, target.epoch)
         if epoch > self.epoch:
@@ -203,12 +225,14 @@ class MessageStream:
             self.last_ns = -1  # what was in flight is lost; nothing has to wait for it
         self.delay_ns = lane.fixed_ns
         self.lossy = lane.loss_ppm > 0
-        self.varies = bool(lane.shapes or lane.jitter_ns or lane.bandwidth_bps or self.lossy)
+        self.varies = bool(lane.shapes or lane.jitter_ns or lane.bandwidth_bps or self.lossy or lane.faults.slowed)
 
     def due_ns(self, now_ns: int, size_bytes: int) -> int:
         """When a message sent now arrives, if it is not lost."""
-        lane = self._lane
+        lane = self.lane
         due_ns = now_ns + self.delay_ns
+        if lane.faults.slowed:
+            lane.effects.meet(lane.faults.slowed)
         if lane.jitter_ns:
             jitter = self._jitter
             due_ns += (jitter.words or jitter.refill()).pop() * (lane.jitter_ns + 1) >> _WORD_BITS
@@ -222,19 +246,33 @@ class MessageStream:
 
     def is_lost(self) -> bool:
         """Whether a datagram sent now is lost."""
-        return self._losses.word() * MILLION >> _WORD_BITS < self._lane.loss_ppm
+        drawn_ppm = self._losses.word() * MILLION >> _WORD_BITS
+        if drawn_ppm < self.lane.loss_ppm:
+            self._met_loss(drawn_ppm)
+        return drawn_ppm < self.lane.loss_ppm
 
     def copies(self) -> int:
         """How often a datagram sent now arrives that is not lost: once, or twice."""
-        twice_ppm = self._lane.twice_ppm
-        return 1 + (twice_ppm > 0 and self._copies.word() * MILLION >> _WORD_BITS < twice_ppm)
+        lane = self.lane
+        twice = lane.twice_ppm > 0 and self._copies.word() * MILLION >> _WORD_BITS < lane.twice_ppm
+        if twice:
+            lane.effects.meet(lane.faults.doubled)
+        return 1 + twice
 
     def resent_ns(self) -> tuple[int, bool]:
         """How long a message is delayed by being lost and sent again, and whether it arrives at all."""
         waited_ns, wait_ns = 0, FIRST_RESEND_NS
         for _ in range(MAX_SENDS):
-            if self._losses.word() * MILLION >> _WORD_BITS >= self._lane.loss_ppm:
+            drawn_ppm = self._losses.word() * MILLION >> _WORD_BITS
+            if drawn_ppm >= self.lane.loss_ppm:
                 return waited_ns, True
+            self._met_loss(drawn_ppm)
             waited_ns += wait_ns
             wait_ns *= 2
         return waited_ns, False
+
+    def _met_loss(self, drawn_ppm: int) -> None:
+        """Count a loss for the faults without which the message would have passed."""
+        lane = self.lane
+        if drawn_ppm >= lane.own_loss_ppm:
+            lane.effects.meet(lane.faults.sent_again)

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from labkit.sim.clock import Clock
+from labkit.sim.fault_effects import CLOSED, DOUBLING, LOSSY, SLOWER, FaultEffects, Place
 from labkit.sim.host_names import checked, unknown
 from labkit.sim.lane import (
     ASIDE,
@@ -55,9 +56,10 @@ class NetworkState(NamedTuple):
     epoch: int
     hosts: tuple[tuple[str, str, bool, bool, int], ...]  # name, site, private, up, epoch
     impairments: tuple[tuple[Pair, tuple[Any, ...]], ...]
-    lanes: tuple[tuple[str, str, int, int, int], ...]  # source, target, epoch, free_ns, doubt_ns
+    lanes: tuple[tuple[Any, ...], ...]  # source, target, epoch, free_ns, doubt_ns, the faults that began the epoch
     streams: tuple[tuple[str, str, str, int], ...]  # source, target, way, last_ns
     delivered: int
+    effects: tuple[Any, ...] = ()
 
 
 class Network:
@@ -81,10 +83,12 @@ class Network:
         "_streams",
         "_topology",
         "delivered",
+        "effects",
     )
 
     def __init__(self, topology: Topology, clock: Clock, random_streams: RandomStreams, trace: Trace) -> None:
         self.delivered = 0
+        self.effects = FaultEffects()
         self._topology = topology
         self._clock = clock
         self._at = clock.at
@@ -106,6 +110,7 @@ class Network:
         network = cls(Topology.from_state(state.topology), clock, random_streams, trace)
         network.delivered = state.delivered
         network._epoch = state.epoch
+        network.effects = FaultEffects(state.effects)
         network._hosts = {row[0]: Host(*row) for row in state.hosts}
         for pair, (cut, latency, *rest) in state.impairments:
             slower = None if latency is None else Latency(*latency)
@@ -122,7 +127,10 @@ class Network:
         Lanes and streams with nothing in flight equal new ones and are left out.
         """
         now_ns = self._clock.now
-        lanes = ((*pair, *lane.memory(now_ns)) for pair, lane in sorted(self._lanes.items(), key=_pair))
+        known = sorted(self._lanes.items(), key=_pair)
+        lanes = (
+            (*pair, *lane.memory(now_ns), lane.ended_by if lane.doubt_ns >= now_ns else ()) for pair, lane in known
+        )
         return NetworkState(
             topology=self._topology.state(),
             epoch=self._epoch,
@@ -138,6 +146,7 @@ class Network:
                 ]
             ),
             delivered=self.delivered,
+            effects=self.effects.state(),
         )
 
     @property
@@ -182,6 +191,7 @@ class Network:
         stream = self._stream(source, target, DATAGRAM)
         now_ns = self._clock.now
         if stream.closed:
+            self.effects.meet(stream.lane.faults.lost)
             if self._record is not None:
                 self._record(("message", now_ns, now_ns, source, target, what, size_bytes, "lost"))
             return
@@ -202,6 +212,7 @@ class Network:
         stream = streams.get((source, target)) or self._stream(source, target, ASIDE if aside else IN_TURN)
         now_ns = self._clock.now
         if stream.closed:
+            self.effects.meet(stream.lane.faults.lost)
             if self._record is not None:
                 self._record(("message", now_ns, now_ns, source, target, what, size_bytes, "lost"))
             return
@@ -226,6 +237,9 @@ class Network:
         # Most arrive in the epoch in which they were sent: no fault can have hit them.
         if message.epoch != self._epoch and message.epoch < self._stream(message.source, message.target).epoch:
             fate = "lost"
+            lane = self._stream(message.source, message.target).lane
+            if GIVEN_UP < message.epoch < lane.epoch:
+                self.effects.meet(lane.ended_by)
         else:
             self.delivered += 1
         if self._record is not None:
@@ -270,6 +284,7 @@ class Network:
 
     def impair(self, changes: Mapping[Pair, Impairment]) -> None:
         """Set the impairment of some directions; called by `faults`, which traces it."""
+        self._number(changes)
         kept = {**self._impairments, **changes}
         self._impairments = {pair: new for pair, new in kept.items() if new != NO_IMPAIRMENT}
         self._refit()
@@ -299,11 +314,11 @@ class Network:
             raise ValueError(unknown("host", name, self._hosts))
         return host
 
-    def _lane(self, source: str, target: str, *memory: int) -> Lane:
+    def _lane(self, source: str, target: str, *memory: Any) -> Lane:
         lane = self._lanes.get((source, target))
         if lane is None:
             lane = Lane(source, target, *memory)
-            lane.fit(*fitted(self._topology, self._impairments, (source, target)))
+            self._fit(lane)
             self._lanes[source, target] = lane
         return lane
 
@@ -324,12 +339,39 @@ class Network:
         """After a change of topology or impairments: a new epoch, for which lanes and streams are computed again."""
         self._epoch += 1
         for lane in self._lanes.values():
-            path, cut = fitted(self._topology, self._impairments, (lane.source, lane.target))
-            if cut and not lane.cut:
-                lane.epoch = self._epoch
+            was_cut = lane.cut
+            self._fit(lane)
+            if lane.cut and not was_cut:
+                lane.epoch, lane.ended_by = self._epoch, lane.faults.lost
                 lane.free_ns = 0
-            lane.fit(path, cut)
         self._refresh()
+
+    def _fit(self, lane: Lane) -> None:
+        """Set a lane's path and the faults that it is under."""
+        ends = (lane.source, lane.target)
+        path, cut = fitted(self._topology, self._impairments, ends)
+        lane.fit(path, cut)
+        if not self._impairments or not path.sites:
+            return
+        route = self._topology.route(*ends)
+        pairs = dict.fromkeys((*route.hops, ends))
+        faults = self.effects.on(pairs, any(self._impairments.get(pair, NO_IMPAIRMENT).down for pair in pairs))
+        alike = (path.latencies, path.jitter_ns) == (route.latencies, route.jitter_ns)
+        lane.put_under(faults._replace(slowed=()) if alike else faults, route)
+        lane.effects = self.effects
+
+    def _number(self, changes: Mapping[Pair, Impairment]) -> None:
+        """Give what begins by these changes the number of one new fault, and end what ends by them."""
+        begun: list[Place] = []
+        for pair, new in changes.items():
+            old = self._impairments.get(pair, NO_IMPAIRMENT)
+            for what, before, after in zip(KINDS, _by_kind(old), _by_kind(new), strict=True):
+                if after and after != before:
+                    begun.append((what, *pair))
+                elif before and not after:
+                    self.effects.end((what, *pair))
+        if begun:
+            self.effects.begin(*begun)
 
     def _refresh(self) -> None:
         for _, streams in self._ways():
@@ -344,6 +386,16 @@ _new = tuple.__new__
 def _operators(topology: Topology) -> Path:
     """Every operator's line to the hosts of its own site: constant, lossless, not affected by faults."""
     return Path((), (Latency.constant(topology.local.typical_ns),))
+
+
+KINDS = (CLOSED, SLOWER, LOSSY, DOUBLING)
+"""What is done to a direction, in the order of ``_by_kind``; a line that flaps is numbered by whoever lets it."""
+
+
+def _by_kind(impairment: Impairment) -> tuple[Any, ...]:
+    """What an impairment does of each kind; false for what it does not."""
+    slower = (impairment.latency, impairment.factor)
+    return impairment.cut, slower != (None, 1) and slower, impairment.loss_ppm, impairment.twice_ppm
 
 
 def _pair(entry: tuple[Pair, object]) -> Pair:

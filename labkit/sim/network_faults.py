@@ -137,6 +137,7 @@ class Faults:
     def _record(self, verb: str, target: str, detail: str, changed: bool) -> bool:
         text = detail if changed else f"{detail}, no change" if detail else "no change"
         self._trace.record(("fault", self._clock.now, verb, target, text))
+        self._network.effects.changes += changed
         return changed
 
 

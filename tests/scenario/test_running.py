@@ -29,7 +29,8 @@ class Bench:
 
     def __init__(self, takes_ns: int = 3 * SECOND_NS, ends: dict[str, Finished] | None = None) -> None:
         self.now, self.seed, self.blueprint = 0, 7, None
-        self.clock = self.console = self.trace = self.queries = self.ledger = self
+        self.clock = self.console = self.trace = self.queries = self.ledger = self.meters = self
+        self.last = self.changes = 0
         self.takes_ns, self.ends = takes_ns, ends or {}
         self.due: list[tuple[int, int, tuple[Any, ...]]] = []
         self.happened: list[tuple[Any, ...]] = []

@@ -38,6 +38,7 @@ def verdict_of(scenario: Scenario, results: int = 3, step_state: str = OVER, **c
         results=changes.get("kept", kept),
         step_state=step_state,
         step_number=results + 1,
+        faults={},
         looking=changes.get("looking", {}),
         ended=changes.get("ended", True),
         over_time=SimpleNamespace(rows=lambda: changes.get("timed", ()), sightings=lambda: ()),

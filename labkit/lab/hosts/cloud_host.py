@@ -49,6 +49,7 @@ class CloudHost:
 
         drawn = self.entropy
         self.cloud = CloudService(now, drawn, state["cloud"]) if state else CloudService.filled(now, drawn)
+        self.cloud.failures.asked = dict(state.get("asked", {}))
         self.cloud.observe = self._observe
         self.keystore = KeyStoreService(self.entropy, state.get("keystore"))
 
@@ -95,6 +96,7 @@ class CloudHost:
             "site": self.site,
             "counter": self.entropy.counter,
             "refused_messages": self.refused_messages,
+            "asked": dict(self.cloud.failures.asked),
             "cloud": self.cloud.state(),
             "keystore": self.keystore.state(),
         }
