@@ -49,7 +49,7 @@ IN_THE_LOG = {
 IN_THE_VERDICT = {
     "writes acknowledged": "the clients got an answer that says: stored",
     "of them lost": "acknowledged by paris, never received by tokyo; a ledger apart from the servers counts them",
-    "operations unknown": "no answer in time: it may have happened or not",
+    "operations in doubt": "no answer in time: it may have happened or not",
     "recovery point (RPO)": "how many lost writes came before the crash, and how far back they reach",
     "recovery time (RTO)": "from the crash to the first write that tokyo acknowledged",
     "roots": "the tops of the two Merkle trees; equal roots mean equal contents",

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from labkit.front.lab import Lab
     from labkit.scenario.verdict import Verdict
 
-EVENTS = {"lost": "lost", "rpo": "lost", "rto": "recovery", "unknown": "unknown", "refused": "refused"}
+EVENTS = {"lost": "lost", "rpo": "lost", "rto": "recovery", "in doubt": "in doubt", "refused": "refused"}
 """What is to be explained of an expectation that was not met, by its name in the file."""
 
 

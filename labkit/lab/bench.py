@@ -232,7 +232,7 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
         """Return what led to an event, link by link, back to its root: a fault, or what somebody asked for.
 
         ``event`` is a row number or an event of ``trace``, a Violation, a lost write, a promotion, ``rpo()`` or
-        ``rto()`` of ``ledger``, or text that picks the last: a broken rule's name; ``unknown``, ``refused``, ``lost``,
+        ``rto()`` of ``ledger``, or text that picks the last: a broken rule's name; ``in doubt``, ``refused``, ``lost``,
         ``promotion``, ``recovery``; or a cluster, node or client with what became of it: ``tokyo: merkle-diff``.
         """
         return why(self.queries, self.invariants, event)

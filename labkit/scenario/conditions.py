@@ -19,7 +19,7 @@ from labkit.lab.differences import differences
 from labkit.lab.records.lag import furthest_behind
 from labkit.lab.wire import reports
 from labkit.scenario.expectations import NOT_READY, Expectations, ExpectedRange, ExpectPart
-from labkit.scenario.measures import BROKEN, UNKNOWN, Seen, checked, following_pairs
+from labkit.scenario.measures import BROKEN, UNKNOWN, Seen, checked, following_pairs, steps_that_were
 from labkit.scenario.problems import expected
 from labkit.service.durations import SECOND_NS
 
@@ -53,9 +53,10 @@ _ENDED: tuple[type, ...] = (reports.OperationEnded, reports.AskEnded)
 
 CHANGED_BY: dict[str, tuple[type, ...]] = {
     "acknowledged": _ENDED,
-    "unknown": _ENDED,
+    "in doubt": _ENDED,
     "refused": _ENDED,
     "lost": (reports.UpstreamLeft, *_ENDED),
+    "steps": (),
     "rpo": (reports.UpstreamLeft, *_ENDED),
     "rto": (reports.UpstreamLeft, *_ENDED),
     "lag": (reports.Progressed,),
@@ -127,7 +128,7 @@ def words_of(rows: tuple[VerdictRow, ...]) -> str:
 
 def keys_of(condition: Expectations) -> tuple[str, ...]:
     """Return the keys of ``expect`` that a condition has."""
-    keys = [row.measure for row in condition.ranges]
+    keys = ["steps" if row.measure.startswith("steps ") else row.measure for row in condition.ranges]
     keys += ["roots"] if condition.roots is not None else []
     keys += ["primary"] if condition.primary is not None else []
     keys += [measure for measure, _, _ in condition.words]
@@ -230,8 +231,11 @@ def _differing(seen: Seen) -> float | None:
 VALUES: dict[str, Callable[[Seen], float | None]] = {
     "acknowledged": lambda seen: len(seen.ledger.writes),
     "lost": lambda seen: len(seen.ledger.lost()) if seen.ledger.promotions else 0,
-    "unknown": lambda seen: seen.ledger.unknown,
+    "in doubt": lambda seen: seen.ledger.in_doubt,
     "refused": lambda seen: seen.ledger.refused,
+    "steps done": lambda seen: steps_that_were("done", seen),
+    "steps refused": lambda seen: steps_that_were("refused", seen),
+    "steps skipped": lambda seen: steps_that_were("skipped", seen),
     "lag": _lag,
     "lag time": _lag_time,
     "rpo": _rpo,

@@ -19,8 +19,15 @@ from labkit.vault.replication.mode import TRANSITIONS as MODES
 from labkit.vault.replication.state import CONNECTION_STATES
 from labkit.vault.replication.state import TRANSITIONS as SYNC_STATES
 
-COUNTS = ("acknowledged", "lost", "unknown", "refused", "lag", "differing", "fetched")
+COUNTS = ("acknowledged", "lost", "in doubt", "refused", "lag", "differing", "fetched")
+OTHER_KEYS = {"unknown": "in doubt"}
+"""Keys of earlier files, and what they are called now."""
+
 TIMES = ("rpo", "rto", "lag time")
+RANGES = (*COUNTS, "steps done", "steps refused", "steps skipped", *TIMES)
+"""Measures that have a range; steps are counted below one key."""
+
+STEPS = ("done", "refused", "skipped")
 NOT_READY = "not ready"
 WORDS = {
     "modes": tuple(MODES),
@@ -128,13 +135,30 @@ States = dict[ClusterName, Annotated[str, one_of("a state", WORDS["states"])]]
 Connections = dict[ClusterName, Annotated[str, one_of("a state of a connection", WORDS["connections"])]]
 
 
+class StepsPart(Part):
+    """How many steps ended in which way: skipped ones are not refused."""
+
+    done: CountRange | None = Field(None, description=f"{COUNT}: steps that were done")
+    refused: CountRange | None = Field(None, description=f"{COUNT}: steps that were refused, as fails: maybe allows")
+    skipped: CountRange | None = Field(None, description=f"{COUNT}: steps that when: done, or refused, left out")
+
+    @model_validator(mode="after")
+    def _counts_something(self) -> StepsPart:
+        if self.done is None and self.refused is None and self.skipped is None:
+            raise ValueError(f"expected how many were {', '.join(STEPS[:-1])} or {STEPS[-1]}, got none of them")
+        return self
+
+
 class ExpectPart(Part):
     """What is expected: at the end every invariant is expected to hold unless it says otherwise, in a check none."""
 
     acknowledged: CountRange | None = Field(None, description=COUNT)
     lost: CountRange | None = Field(None, description=COUNT)
-    unknown: CountRange | None = Field(None, description=COUNT)
+    in_doubt: CountRange | None = Field(
+        None, alias="in doubt", description=f"{COUNT}: operations that may have happened or not"
+    )
     refused: CountRange | None = Field(None, description=COUNT)
+    steps: StepsPart | None = Field(None, description="how many steps ended in which way, such as {refused: 2}")
     rpo: TimeRange | None = Field(None, description=f"{TIME}: how far lost writes reach before the fault, and after it")
     rto: TimeRange | None = Field(None, description=TIME)
     lag: CountRange | None = Field(None, description=f"{COUNT}: entries that the last secondary has not applied")
@@ -185,9 +209,10 @@ class Expectations(NamedTuple):
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Expectations:
         """Build them from an ExpectPart's values by key."""
-        primary = values.get("primary")
+        primary, steps = values.get("primary"), values.get("steps") or {}
+        counted = {**values, **{f"steps {how}": limits for how, limits in steps.items()}}
         return cls(
-            ranges=tuple([_range(key, values[key]) for key in (*COUNTS, *TIMES) if values.get(key) is not None]),
+            ranges=tuple([_range(key, counted[key]) for key in RANGES if counted.get(key) is not None]),
             roots=values.get("roots"),
             primary=None if primary is None else tuple(sorted(primary)),
             invariants=tuple((values.get("invariants") or {}).items()),
@@ -199,7 +224,7 @@ class Expectations(NamedTuple):
     def text(self) -> str:
         """All of it in words: ``roots different, state of tokyo idle``."""
         writers: dict[str, Callable[[int], str]] = {
-            **dict.fromkeys(COUNTS, str),
+            **dict.fromkeys(RANGES, str),
             **dict.fromkeys(TIMES, write_duration),
         }
         parts = [f"{row.measure} {range_text(writers[row.measure], row)}" for row in self.ranges]

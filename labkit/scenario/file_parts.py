@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from labkit.lab.hosts.client import BUILDERS
 from labkit.lab.plan.measured_latencies import latency_ns
-from labkit.scenario.expectations import COUNTS, TIMES, CountRange, ExpectPart, Part, TimeRange, one_of
+from labkit.scenario.expectations import COUNTS, TIMES, CountRange, ExpectPart, Part, StepsPart, TimeRange, one_of
 from labkit.scenario.problems import FieldError
 from labkit.scenario.situations import SITUATIONS
 from labkit.scenario.value_types import (
@@ -276,6 +276,7 @@ INNER: dict[tuple[type, str], Inner] = {
     (ClientsPart, "work"): Inner(WorkPart, many=True),
     **{(ExpectPart, key): Inner(CountRange) for key in COUNTS},
     **{(ExpectPart, key): Inner(TimeRange) for key in TIMES},
+    (ExpectPart, "steps"): Inner(StepsPart),
     (ExpectPart, "observed"): Inner(CountRange, many=True),
 }
 

@@ -17,7 +17,7 @@ from labkit.lab.hosts.cloud_host import OF_CLOUD
 from labkit.lab.operations.kept_values import mistaken, references
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.scenario.blueprints import blueprint_of
-from labkit.scenario.expectations import WORDS, Expectations, ExpectPart
+from labkit.scenario.expectations import OTHER_KEYS, WORDS, Expectations, ExpectPart
 from labkit.scenario.file_parts import ClientsPart, FilePart, LabPart, fields_of, part_at
 from labkit.scenario.mode_order import out_of_order
 from labkit.scenario.problems import FieldError, FilePosition, FileProblem, describe_value, expected
@@ -133,7 +133,8 @@ class _Checker:
             self.add((*path, *inner[:-1]), f"expected the key '{inner[-1]}' ({what}), got none")
         elif kind == "extra_forbidden":
             known = fields_of(part_at(model, inner[:-1])[0])
-            text = _space_hint(str(inner[-1]), known) or expected("a key", str(inner[-1]), known)
+            now_called = {old: new for old, new in OTHER_KEYS.items() if new in known}
+            text = _space_hint(str(inner[-1]), known) or expected("a key", str(inner[-1]), known, now_called)
             self.add((*path, *inner), text, key=True)
         elif value is None:
             return
@@ -354,9 +355,9 @@ def _positions(document: Document) -> Iterator[tuple[str, FilePosition]]:
     """Yield where each expectation and each step is."""
     expect = document.data.get("expect", {})
     for key, value in expect.items():
-        inner = value if key in (*WORDS, "observed", "invariants") else ()
+        inner = value if key in (*WORDS, "observed", "invariants", "steps") else ()
         for name in inner:
-            yield f"{key} {name}" if key in WORDS else name, document.key_position(("expect", key, name))
+            yield f"{key} {name}" if key in (*WORDS, "steps") else name, document.key_position(("expect", key, name))
         if not inner:
             yield key, document.key_position(("expect", key))
     for index in range(len(document.data.get("timeline", []))):

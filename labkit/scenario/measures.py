@@ -6,13 +6,13 @@ listed and not judged.  A new measure (``expectations``) is a function here that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from labkit.lab.differences import differences
 from labkit.lab.records.lag import furthest_behind
-from labkit.scenario.expectations import NOT_READY, ExpectedRange, range_text
+from labkit.scenario.expectations import NOT_READY, STEPS, ExpectedRange, range_text
 from labkit.scenario.value_types import write_duration
 from labkit.service.durations import SECOND_NS
 
@@ -27,7 +27,7 @@ OK, BROKEN, UNKNOWN, NOT_JUDGED = "ok", "broken", "unknown", ""
 COUNT_TITLES = {
     "acknowledged": "writes acknowledged",
     "lost": "of them lost",
-    "unknown": "operations unknown",
+    "in doubt": "operations in doubt",
     "refused": "operations refused",
 }
 TIME_TITLES = {"rpo": "recovery point (RPO)", "rto": "recovery time (RTO)"}
@@ -43,17 +43,31 @@ class VerdictRow(NamedTuple):
     key: str
 
 
+class EndedStep(Protocol):
+    """What is counted of a step that ended."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it was done."""
+
+    @property
+    def skipped(self) -> bool:
+        """Whether it was skipped."""
+
+
 class Seen(NamedTuple):
-    """What measures are taken of: a lab's queries, its ledger and its invariants."""
+    """What measures are taken of: a lab's queries, its ledger and its invariants, and the steps that ended so far."""
 
     queries: Queries
     ledger: RecoveryLedger
     invariants: Invariants
+    steps: Sequence[EndedStep] = ()
 
 
 def measured(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:
     """Yield a row for each measure but the invariants, judged where something is expected of it."""
     yield from _counts(expect, seen)
+    yield from _step_counts(expect, seen)
     yield from _times(expect, seen)
     yield from _lags(expect, seen)
     yield from _differing(expect, seen)
@@ -76,13 +90,29 @@ def _counts(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:
     counts = {
         "acknowledged": len(seen.ledger.writes),
         "lost": len(seen.ledger.lost()),
-        "unknown": seen.ledger.unknown,
+        "in doubt": seen.ledger.in_doubt,
         "refused": seen.ledger.refused,
     }
     for key, what in COUNT_TITLES.items():
         count, expected = counts[key], ranges.get(key)
         text = f"{count}, {after_fault} of them after the fault" if key == "lost" and after_fault else str(count)
         yield VerdictRow(what, range_text(str, expected), text, _status(expected, count), key)
+
+
+def steps_that_were(how: str, seen: Seen) -> int:
+    """Count the steps that were done, refused or skipped."""
+    return sum(("done" if step.ok else "skipped" if step.skipped else "refused") == how for step in seen.steps)
+
+
+def _step_counts(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:
+    """Count steps by how they ended; without an expectation they are not listed."""
+    ranges = _ranges(expect)
+    for how in STEPS:
+        expected = ranges.get(f"steps {how}")
+        if expected is not None:
+            count = steps_that_were(how, seen)
+            text = range_text(str, expected)
+            yield VerdictRow(f"steps {how}", text, str(count), _status(expected, count), f"steps {how}")
 
 
 def _times(expect: Expectations, seen: Seen) -> Iterator[VerdictRow]:

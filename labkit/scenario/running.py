@@ -93,7 +93,7 @@ class Run:
         self.stopped: bool = kept.get("stopped", False)
         self.ended: bool = kept.get("ended", False)
         self.results: list[StepResult] = [StepResult(*row) for row in kept.get("results", ())]
-        seen = Seen(faults.queries, parts.ledger, invariants)
+        seen = self._seen()
         self.over_time = OverTime(scenario.over_time, seen, self._schedule_look, kept.get("over_time"))
         self.reached = Reached(scenario.covers, seen, kept.get("reached"))
         self.planned: tuple[int, ...] = tuple(kept.get("planned", ()))
@@ -335,7 +335,7 @@ class Run:
         self._take(step, StepResult(step.number, now_ns, now_ns, *self._happen(step)))
 
     def _seen(self) -> Seen:
-        return Seen(self._faults.queries, self._parts.ledger, self._invariants)
+        return Seen(self._faults.queries, self._parts.ledger, self._invariants, self.results)
 
     def _check(self, arguments: dict[str, Any]) -> tuple[bool, str, tuple[VerdictRow, ...]]:
         rows = checked(Expectations.of(arguments), self._seen())

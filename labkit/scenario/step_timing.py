@@ -19,6 +19,7 @@ from labkit.scenario.scenario import DONE, MAYBE, REFUSED, Step
 from labkit.scenario.value_types import Duration, Name, read_duration
 from labkit.scenario.verb import FAULT, Verb
 from labkit.scenario.waiting import happens_beside
+from labkit.service.did_you_mean import nearest
 
 KEYS = ("do", "at", "after", "when", "within", "fails", "late", "name", "idle")
 NEVER_REFUSED = ("check", "note")
@@ -130,6 +131,9 @@ def number_of(reference: str, below: int, names: Mapping[str, int]) -> int:
     if 0 < number < below:
         return number
     above = [name for name, named in names.items() if named < below]
+    near = nearest(reference, above)
+    if near is not None and near != reference:
+        raise ValueError(f"expected a step above this one, got '{reference}' — did you mean '{near}'?")
     known = f"steps 1 to {below - 1}" if below > 2 else "step 1" if below == 2 else "none"
     by_name = f", by name {', '.join(above)}" if above else ""
     raise ValueError(f"expected a step above this one, got '{reference}'; there are: {known}{by_name}")

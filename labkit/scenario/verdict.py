@@ -79,7 +79,7 @@ class Verdict:
 def judge(run: Run, queries: Queries, ledger: RecoveryLedger, invariants: Invariants, *, alone: bool = True) -> Verdict:
     """Judge a run by its scenario; ``alone``: it is the only one of its file, so what any run is to show, it shows."""
     now_ns = queries.now
-    seen = Seen(queries, ledger, invariants)
+    seen = Seen(queries, ledger, invariants, run.results)
     expect, steps, sightings = run.scenario.expect, run.scenario.timeline, sightings_of(run)
     rows = (
         *_steps(run, now_ns),

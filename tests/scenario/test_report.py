@@ -40,7 +40,7 @@ def test_one_wrong_expectation(
 
 
 def test_many_wrong_expectations_are_counted(vary: Vary, judged: Judged, scenario_file: Callable[..., Path]) -> None:
-    wrong = "acknowledged: 7\n  refused: 7\n  unknown: 7\n  lost: 7\n  roots: equal"
+    wrong = "acknowledged: 7\n  refused: 7\n  in doubt: 7\n  lost: 7\n  roots: equal"
     path = scenario_file(vary(("lost: 0", wrong)), "with space.lab.yaml")
     lab = Lab.load(path, seed=3).run()
     lines = report_of(lab, judged).splitlines()

@@ -59,7 +59,8 @@ def test_a_step_has_its_name_and_what_it_waits_for(vary: Vary, scenario_of: Scen
     ("written", "said"),
     [
         ("after: step 3", "step 3, after: expected a step above this one, got '3'; there are: steps 1 to 2"),
-        ("after: step jon", "expected a step above this one, got 'jon'; there are: steps 1 to 2, by name join"),
+        ("after: step jon", "expected a step above this one, got 'jon' — did you mean 'join'?"),
+        ("after: step cut", "expected a step above this one, got 'cut'; there are: steps 1 to 2, by name join"),
         ("after: steps", "expected a step above such as step 4, or step fence by its name, got 'steps'"),
         ("after: join", "expected a duration such as 2s, a step such as step 4, or {step: fence, "),
         ("after: {step: join}", "expected a step, and how long after it: {step: fence, began: 2s} or "),
@@ -126,7 +127,7 @@ def test_a_name_stands_for_a_number(reference: str, number: int) -> None:
     assert number_of(reference, 5, {"fence": 2, "later": 7}) == number
 
 
-@pytest.mark.parametrize("reference", ["0", "5", "later", "fenc"])
+@pytest.mark.parametrize("reference", ["0", "5", "later", "cut"])
 def test_only_steps_above_can_be_named(reference: str) -> None:
     with pytest.raises(ValueError, match="there are: steps 1 to 4, by name fence"):
         number_of(reference, 5, {"fence": 2, "later": 7})

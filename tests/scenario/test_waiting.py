@@ -201,3 +201,39 @@ def test_a_run_that_waits_goes_on_alike_wherever_it_is_cut(
 
         assert (restored.trace.digest(), judged(restored)) == (whole.trace.digest(), judged(whole))
         assert results(restored) == results(whole)
+
+
+COUNTED = (SEAL, "do: heal, when: done", "do: note, text: x")
+
+
+@pytest.mark.parametrize(
+    ("expected", "rows"),
+    [
+        ("{refused: 1}", [("steps refused", "1", "1", "ok")]),
+        ("{refused: {at most: 0}}", [("steps refused", "at most 0", "1", "broken")]),
+        ("{skipped: 1, done: 1}", [("steps done", "1", "2", "broken"), ("steps skipped", "1", "1", "ok")]),
+    ],
+)
+def test_steps_are_counted_by_how_they_ended(
+    expected: str, rows: list[tuple[str, ...]], vary: Vary, scenario_file: Written, judged: Judged
+) -> None:
+    text = HEAD + "".join(f"  - {{{step}}}\n" for step in COUNTED)
+    path = scenario_file(vary((OLD, text), ("  lost: 0\n  primary: tokyo\n", f"  steps: {expected}\n"), REST[1]))
+    lab = Lab.load(path).run()
+    verdict = judged(lab)
+
+    assert [tuple(row)[:4] for row in verdict.rows if row.key.startswith("steps")] == rows
+    assert lab.scenario is not None
+    assert {row.key for row in verdict.rows if lab.scenario.scenario.position_of(row.key) is not None} >= {
+        row[0] for row in rows
+    }
+
+
+def test_a_check_and_a_condition_count_the_steps_so_far(played: Callable[..., Lab]) -> None:
+    lab = played(
+        *COUNTED,
+        "do: check, steps: {refused: 1, skipped: 1, done: 2}",
+        "do: heal, idle: fine, when: {steps: {done: 3}}",
+    )
+
+    assert [ok for _, ok, _ in results(lab).values()] == [True, False, False, True, True, True]

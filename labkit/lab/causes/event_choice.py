@@ -13,8 +13,8 @@ from labkit.lab.records.loss_and_outage import Promotion, RecoveryPoint, Recover
 from labkit.lab.wire.reports import REFUSED, UNKNOWN
 from labkit.service.arguments import shown
 
-LOST, PROMOTION, RECOVERY = "lost", "promotion", "recovery"
-WORDS = (UNKNOWN, REFUSED, LOST, PROMOTION, RECOVERY)
+LOST, PROMOTION, RECOVERY, IN_DOUBT = "lost", "promotion", "recovery", "in doubt"
+WORDS = (IN_DOUBT, REFUSED, LOST, PROMOTION, RECOVERY)
 LEADS = "leads"
 EXPLAINED = ("message", "fault", "observed", "leader", "mode", "outcome", "invariant", "step", "note")
 WANTED = (
@@ -95,7 +95,7 @@ def _by_text(run: RecordedRun, invariants: Invariants, wanted: str) -> Effect:
             if lost:
                 return _losses(run, taken, lost)
         raise ValueError("why: no acknowledged write is lost in this lab")
-    if wanted in (UNKNOWN, REFUSED):
+    if wanted in (IN_DOUBT, UNKNOWN, REFUSED):
         return _last_outcome(run, wanted)
     verdicts = {**invariants.verdicts(), **invariants.broken}
     if wanted in verdicts:
@@ -115,12 +115,13 @@ def _broken(run: RecordedRun, verdicts: Mapping[str, Violation | None], name: st
 
 
 def _last_outcome(run: RecordedRun, how: str) -> Effect:
+    how, said = (UNKNOWN, IN_DOUBT) if how in (IN_DOUBT, UNKNOWN) else (how, how)
     found = run.last("outcome", len(run.rows), outcome=how)
     failed = next((ask for ask in reversed(run.ledger.failed_asks) if ask.outcome == how), None)
     if failed is not None and (found is None or failed.at_ns > run.at_ns(found)):
         return "failed ask", failed
     if found is None:
-        raise ValueError(f"why: no operation is {how} in this lab")
+        raise ValueError(f"why: no operation is {said} in this lab")
     return "outcome", found
 
 

@@ -43,7 +43,7 @@ def outcome(run: RecordedRun, number: int) -> Cause:
         asked = (event.client, event.status, answer)
         return Cause(step, None, NOT_RECORDED) if answer is None else Cause(step, ("refusal", asked))
     tries = "" if event.attempts == 1 else f", {event.attempts} attempts"
-    step = CauseStep(event.at_ns, f"{work} is unknown: it may have happened or not{tries}", number)
+    step = CauseStep(event.at_ns, f"{work} is in doubt: it may have happened or not{tries}", number)
     return Cause(step, *_silent_attempt(run, number, answer))
 
 

@@ -89,7 +89,7 @@ class Ledger:
         }
 
     def __repr__(self) -> str:
-        return f"Ledger({len(self.writes)} writes acknowledged, {self.unknown} unknown)"
+        return f"Ledger({len(self.writes)} writes acknowledged, {self.in_doubt} in doubt)"
 
     @property
     def answered(self) -> int:
@@ -102,9 +102,14 @@ class Ledger:
         return self._counts[REFUSED]
 
     @property
-    def unknown(self) -> int:
-        """How many operations stayed without an answer."""
+    def in_doubt(self) -> int:
+        """How many operations may have happened or not: nobody answered in time, or the answer says so."""
         return self._counts[UNKNOWN]
+
+    @property
+    def unknown(self) -> int:
+        """The same as ``in_doubt``, by the name that the trace has for such an outcome."""
+        return self.in_doubt
 
     @property
     def waiting(self) -> int:

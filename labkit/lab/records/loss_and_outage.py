@@ -91,7 +91,7 @@ class RecoveryLedger(Ledger):
         self.tokens: list[TokenSurvival] = list(state.get("tokens", ()))
 
     def __repr__(self) -> str:
-        return f"Ledger({len(self.writes)} writes acknowledged, {len(self.lost())} lost, {self.unknown} unknown)"
+        return f"Ledger({len(self.writes)} writes acknowledged, {len(self.lost())} lost, {self.in_doubt} in doubt)"
 
     def lost(self, promotion: Promotion | None = None) -> list[Write]:
         """Return the acknowledged writes that are lost, oldest first: of one promotion, or of all."""

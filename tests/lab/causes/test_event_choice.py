@@ -106,7 +106,7 @@ def test_what_is_no_event_is_refused_with_what_there_is(split, event, says):
         chosen(split, event)
 
 
-@pytest.mark.parametrize("text", ["promotion", "recovery", "lost", "unknown", "refused", "one primary"])
+@pytest.mark.parametrize("text", ["promotion", "recovery", "lost", "in doubt", "unknown", "refused", "one primary"])
 def test_what_did_not_happen_is_refused_by_name(calm, text):
     with pytest.raises(ValueError, match=r"^why: (no|the rule) "):
         chosen(calm, text)

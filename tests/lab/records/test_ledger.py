@@ -73,8 +73,8 @@ def test_its_state_is_plain_and_brings_it_back():
     ledger.commit(other, COMMITTED)
     again = Ledger(ledger.state())
 
-    assert (again.answered, again.refused, again.unknown) == (1, 1, 2)
+    assert (again.answered, again.refused, again.in_doubt, again.unknown) == (1, 1, 2, 2)
     assert again.state() == ledger.state()
     assert again.end(6, "c", "secret/data/x", "answered", other)
-    assert repr(again) == "Ledger(2 writes acknowledged, 2 unknown)"
+    assert repr(again) == "Ledger(2 writes acknowledged, 2 in doubt)"
     assert (len(list(ledger.writes)), ledger.waiting) == (1, 1)

@@ -104,7 +104,7 @@ def test_it_says_how_much():
     write(ledger, 5, 5)
     ledger.promotions.append(promotion(10, (5,)))
 
-    assert repr(ledger) == "Ledger(1 writes acknowledged, 1 lost, 0 unknown)"
+    assert repr(ledger) == "Ledger(1 writes acknowledged, 1 lost, 0 in doubt)"
 
 
 def test_a_write_of_which_an_earlier_attempt_was_held_is_not_lost():
