@@ -134,7 +134,7 @@ def corrupted(*, root: bool) -> Lab:
 
 
 DRILLS: dict[str, tuple[Callable[..., Lab], str, str]] = {
-    "unknown write": (crashed_client, "unknown", FAULT),
+    "write in doubt": (crashed_client, "in doubt", FAULT),
     "recovery": (failed_over, "recovery", FAULT),
     "comparison": (short_backlog, "tokyo: merkle-diff", FAULT),
     "two primaries": (two_primaries, "one primary", OPERATOR),
