@@ -78,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
         return made
 
     add("demo", "demo", "lose a region and fail over: a first look", seed)
-    _add_switches(add("run", "run", "run scenario files and judge the results", files, seed), RUN_SWITCHES)
+    _add_run_arguments(add("run", "run", "run scenario files and judge the results", files, seed))
     add("check", "check", "report what is wrong with scenario files, run nothing", files)
     made = add("new", "new", "write a scenario file to begin with, full of comments")
     made.add_argument("kind", choices=["scenario"], metavar="scenario", help="what to write")
@@ -96,8 +96,10 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add_switches(command: argparse.ArgumentParser, switches: dict[str, str]) -> None:
-    for names, about in switches.items():
+def _add_run_arguments(command: argparse.ArgumentParser) -> None:
+    about_only = "of a matrix only this one, such as latency=80ms-nodes=3"
+    command.add_argument("--only", metavar="COMBINATION", help=about_only)
+    for names, about in RUN_SWITCHES.items():
         command.add_argument(*names.split(), action="store_true", help=about)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from labkit.commands.exit_codes import STOPPED, refuse
 from labkit.commands.own_name import own_name
-from labkit.commands.run import introduce, judged, run_lab, show
+from labkit.commands.playing import introduce, judged, run_lab, scenario_of, show
 from labkit.commands.terminal import columns
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
@@ -78,7 +78,7 @@ def demo(given: argparse.Namespace) -> int:
     except FileNotFoundError as error:
         return refuse(str(error))
     lab = Lab.load(path, given.seed)
-    introduce(lab)
+    introduce(scenario_of(lab).scenario)
     stopped = run_lab(lab, quiet=False)
     verdict = judged(lab)
     show("what happened, in lab time:", *explained([str(line) for line in event_log(lab.trace)]))

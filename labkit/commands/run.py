@@ -1,38 +1,16 @@
-"""run: plays scenario files to their end and judges the results.
-
-Ctrl-C stops a run between two events: it says where, and prints what was measured up to there.  A second one ends the
-command at once.
-"""
+"""run: plays scenario files to their end and judges the results."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import signal
-import sys
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
-from labkit.commands.exit_codes import AS_EXPECTED, MEANINGS, STOPPED, refuse, report_bug, worst
+from labkit.commands.exit_codes import MEANINGS, STOPPED, refuse, report_bug, worst
+from labkit.commands.playing import play_one
+from labkit.commands.run_many import UnknownCombination, chosen, play_many
 from labkit.commands.scenario_files import scenario_files, with_names
-from labkit.commands.terminal import columns, prose_columns, say
-from labkit.commands.why import causes
-from labkit.service.durations import SECOND_NS
-
-if TYPE_CHECKING:
-    from labkit.front.lab import Lab
-    from labkit.scenario.running import Run
-    from labkit.scenario.verdict import Verdict
-
-MAX_BAR_NS = 3_000 * SECOND_NS
-
-
-class Interruption:
-    """Whether Ctrl-C was pressed while a lab ran."""
-
-    pressed = False
+from labkit.commands.terminal import say
 
 
 def run(given: argparse.Namespace) -> int:
@@ -43,7 +21,7 @@ def run(given: argparse.Namespace) -> int:
     for number, path in enumerate(files.paths):
         if number and not given.quiet:
             print()
-        played.append(play(path, given.seed, quiet=given.quiet, why=given.why))
+        played.append(play(path, given))
         if played[-1] == STOPPED:
             break
     if len(files.paths) > 1:
@@ -60,151 +38,22 @@ def _count(codes: list[int], files: int) -> str:
     return f"{files} files: {', '.join(parts)}"
 
 
-def play(path: str, seed: int | None, *, quiet: bool, why: bool = False) -> int:
-    """Run one file and print what became of it; return its exit code."""
-    from textwrap import fill
-
-    from labkit.front.lab import Lab
+def play(path: str, given: argparse.Namespace) -> int:
+    """Run one file, with each combination and seed that it is played with, and print what became of it."""
+    from labkit.scenario.loading import load_all
     from labkit.scenario.problems import ScenarioError
 
     try:
-        lab = Lab.load(path, seed)
-        if not quiet:
-            introduce(lab)
-        stopped = run_lab(lab, quiet=quiet)
-        verdict = judged(lab)
+        runs = chosen(load_all(path), given.seed, given.only)
     except ScenarioError as error:
         return refuse(with_names(str(error), path))
+    except UnknownCombination as error:
+        return refuse(with_names(f"{path}: {error}", path))
     except Exception as error:
         if os.environ.get("LABKIT_TRACEBACK"):
             raise
         return report_bug(error, with_names(path, path))
-    run = scenario_of(lab)
-    if not quiet:
-        show("what happened, in lab time:", *_log(lab), "", verdict.text(columns()))
-        if run.scenario.lesson:
-            show("", fill(f"lesson: {run.scenario.lesson}", prose_columns()))
-        show(f"the same seed gives the same run: its trace has the digest {lab.trace.digest()[:16]}")
-    elif verdict.exit_code == AS_EXPECTED or stopped:
-        show(with_names(f"{path}: {verdict.summary}", path))
-    else:
-        show(with_names(f"{path}: {verdict.report(run.scenario, lab.trace)}", path))
-    if why:
-        show(*[f"\n{paragraph}" for paragraph in causes(lab, verdict)])
-    return STOPPED if stopped else verdict.exit_code
-
-
-def show(*texts: object) -> None:
-    """Print texts that stand in a file of somebody's: nothing in them controls the terminal."""
-    from labkit.scenario.problems import printable
-
-    for text in texts:
-        say(*map(printable, str(text).split("\n")))
-
-
-def introduce(lab: Lab) -> None:
-    """Print the title of a lab's scenario and what it is about."""
-    from textwrap import fill
-
-    scenario = scenario_of(lab).scenario
-    show(scenario.title, "=" * len(scenario.title))
-    if scenario.about:
-        show(fill(scenario.about, prose_columns()))
-    print(flush=True)
-
-
-def scenario_of(lab: Lab) -> Run:
-    """The run of a lab that was loaded from a file."""
-    assert lab.scenario is not None
-    return lab.scenario
-
-
-def run_lab(lab: Lab, *, quiet: bool) -> bool:
-    """Run a lab to the end of its scenario, or up to Ctrl-C; return whether that stopped it."""
-    from time import perf_counter
-
-    from labkit.scenario.value_types import write_duration
-
-    began = perf_counter()
-    with _interruption() as interruption:
-        _run_to_the_end(lab, interruption, None if quiet else _bar(scenario_of(lab).scenario.end_ns))
-    if interruption.pressed:
-        where = f"stopped at {write_duration(lab.now)} of lab time, {scenario_of(lab).progress}"
-        print(f"{where}; what follows was measured up to there", file=sys.stderr)
-    elif not quiet:
-        took = perf_counter() - began
-        text = f"ran {lab.now / SECOND_NS:.0f} s of lab time and {lab.network.delivered:,} messages in {took:.1f} s"
-        print(text, file=sys.stderr)
-    return interruption.pressed
-
-
-def _run_to_the_end(lab: Lab, interruption: Interruption, bar: Any) -> None:
-    run, shown_ns = scenario_of(lab), lab.now
-
-    def over(lab: Lab) -> bool:
-        nonlocal shown_ns
-        if bar is not None and lab.now - shown_ns >= SECOND_NS:
-            bar.update((lab.now - shown_ns) / SECOND_NS)
-            shown_ns = lab.now
-        return run.ended or interruption.pressed
-
-    try:
-        while not (run.ended or interruption.pressed):
-            # One wait for a condition has a limit of lab time; a scenario may be longer.
-            with _patience():
-                lab.run(until=over)
-    finally:
-        if bar is not None:
-            bar.close()
-
-
-@contextmanager
-def _patience() -> Iterator[None]:
-    try:
-        yield
-    except TimeoutError:
-        return
-
-
-@contextmanager
-def _interruption() -> Iterator[Interruption]:
-    """Note Ctrl-C instead of raising in the middle of an event; the second one is raised."""
-    interruption = Interruption()
-
-    def note(*_: Any) -> None:
-        if interruption.pressed:
-            raise KeyboardInterrupt
-        interruption.pressed = True
-
-    try:
-        before = signal.signal(signal.SIGINT, note)
-    except ValueError:  # not the main thread, which alone gets signals
-        yield interruption
-        return
-    try:
-        yield interruption
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _bar(end_ns: int | None) -> Any:
-    """A bar that grows with lab time; None where its end is not known, too far away, or no terminal shows it."""
-    if end_ns is None or end_ns > MAX_BAR_NS or not sys.stderr.isatty():
-        return None
-    from tqdm import tqdm
-
-    bar_format = "{desc} |{bar}| {n:.0f} of {total:.0f} s"
-    return tqdm(total=end_ns / SECOND_NS, desc="running, lab time", bar_format=bar_format, file=sys.stderr, leave=False)
-
-
-def judged(lab: Lab) -> Verdict:
-    """The verdict on a lab that was loaded from a file."""
-    from labkit.scenario.verdict import judge
-
-    return judge(scenario_of(lab), lab.queries, lab.ledger, lab.invariants)
-
-
-def _log(lab: Lab) -> list[Any]:
-    from labkit.scenario.event_log import event_log
-
-    return list(event_log(lab.trace))
+    if len(runs) > 1:
+        return play_many(path, runs, quiet=given.quiet, why=given.why)
+    ((scenario, seed),) = runs
+    return play_one(path, scenario, seed, quiet=given.quiet, why=given.why)

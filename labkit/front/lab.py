@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from labkit.doors.server_thread import DoorSettings
     from labkit.lab.queries import Queries
     from labkit.scenario.running import Run
+    from labkit.scenario.scenario import Scenario
     from labkit.scenario.watched import Watched
     from labkit.views.charts.measures import Measures
     from labkit.views.comparison import Comparison
@@ -55,13 +56,21 @@ class Lab(Bench, but="dashboard serve"):
 
     @classmethod
     def load(cls, path: str | Path, seed: int | None = None) -> Self:
-        """Build the lab of a scenario file; ``run()`` then plays it to its end."""
+        """Build the lab of a scenario file; ``run()`` then plays it to its end.
+
+        Of a file with a matrix it is the first combination; ``Lab.of`` builds the lab of any of them.
+        """
         if not isinstance(path, str) and not hasattr(path, "__fspath__"):
             raise wrong("path", "the path of a scenario file", path)
         from labkit.scenario.loading import load
+
+        return cls.of(load(path), seed)
+
+    @classmethod
+    def of(cls, scenario: Scenario, seed: int | None = None) -> Self:
+        """Build the lab of a scenario that was read, such as each of ``labkit.scenario.loading.load_all``."""
         from labkit.scenario.running import Run
 
-        scenario = load(path)
         lab = cls(scenario.blueprint, scenario.seed if seed is None else seed)
         lab.scenario = Run(lab.parts, lab.faults, lab.invariants, scenario)
         return lab

@@ -1,5 +1,8 @@
 """Plugin: makes every ``*.lab.yaml`` and ``*.lab.yml`` file a test of pytest, one item per file.
 
+A file with ``seeds`` or a ``matrix`` is one item for each combination and each fifty of its seeds; it is read when it
+is collected, any other when its item runs.
+
 1. pytest loads it in every project where labkit is installed: until a scenario file is collected it imports only the
    standard library and pytest, and it uses only public names of pytest.
 2. A failure is reported in terms of the file: what was expected, what was measured, the position in the file, and the
@@ -13,7 +16,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import argparse
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +27,8 @@ import pytest
 from labkit.places import SCENARIO_SUFFIXES, is_scenario
 
 MEASURED = ("lost", "rpo", "rto")
+MAX_FILE_BYTES = 262_144
+MANY_RUNS = re.compile(rb"\b(seeds|matrix)\b['\"]?\s*:")
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -29,6 +36,26 @@ if TYPE_CHECKING:
     from labkit.doors.served_door import ServedDoor
     from labkit.front.lab import Lab
     from labkit.front.vault import Vault
+    from labkit.scenario.many.run_blocks import RunBlock
+    from labkit.scenario.scenario import Scenario
+    from labkit.scenario.verdict import Verdict
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that keeps files with many seeds short."""
+    group = parser.getgroup("labkit", "scenario files")
+    group.addoption(
+        "--labkit-seeds",
+        metavar="N",
+        type=_count,
+        help="play scenario files that have seeds with at most so many, from 0 on",
+    )
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 10_000):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 to 10000, got {text!r}")
+    return int(text)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -87,35 +114,87 @@ def labkit_lab_urls(labkit_lab: Lab) -> Iterator[dict[str, str]]:
 
 
 class ScenarioFile(pytest.File):
-    """A scenario file; nothing is read until its item runs."""
+    """A scenario file; one that is played once is not read until its item runs."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield the one item."""
+        """Yield its items: one, or one for each combination and block of seeds."""
         first, second = SCENARIO_SUFFIXES
-        yield ScenarioItem.from_parent(self, name=self.path.name.removesuffix(first).removesuffix(second))
+        name = self.path.name.removesuffix(first).removesuffix(second)
+        blocks = self._blocks()
+        if not blocks:
+            yield ScenarioItem.from_parent(self, name=name)
+        for block in blocks:
+            item: ScenarioItem = ScenarioItem.from_parent(self, name=f"{name}[{block.id}]")
+            item.block = block
+            yield item
+
+    def _blocks(self) -> Sequence[RunBlock]:
+        """What its items play; nothing for a file that is played once, or whose problems its one item reports."""
+        try:
+            with open(self.path, "rb") as file:
+                many = MANY_RUNS.search(file.read(MAX_FILE_BYTES))
+        except OSError:
+            return ()
+        if many is None:
+            return ()
+        from labkit.scenario.many.run_blocks import run_blocks
+        from labkit.scenario.problems import ScenarioError
+
+        try:
+            blocks = run_blocks(shown(self), self.config.getoption("--labkit-seeds"))
+        except ScenarioError:
+            return ()
+        return blocks if any(block.id for block in blocks) else ()
 
 
 class ScenarioItem(pytest.Item):
-    """A scenario, run with the seed of its file."""
+    """A scenario, run with the seed of its file, or with a combination of its matrix and a block of its seeds."""
+
+    block: RunBlock | None = None
 
     def runtest(self) -> None:
         """Run the scenario; raise NotAsExpected with a report unless its verdict is as expected."""
-        from labkit.front.lab import Lab
+        from labkit.scenario.loading import load
         from labkit.scenario.problems import ScenarioError
-        from labkit.scenario.verdict import judge
 
         try:
-            lab = Lab.load(self._shown()).run()
+            scenario = load(shown(self)) if self.block is None else self.block.scenario()
         except ScenarioError as error:
             raise NotAsExpected(str(error)) from None
-        run = lab.scenario
-        assert run is not None
-        verdict = judge(run, lab.queries, lab.ledger, lab.invariants)
+        seeds = scenario.all_seeds if self.block is None or self.block.seeds is None else self.block.seeds
+        if len(seeds) == 1:
+            self._play_one(scenario, seeds[0])
+        else:
+            self._play_many(scenario, seeds)
+
+    def _play_one(self, scenario: Scenario, seed: int) -> None:
+        verdict, digest, report = played(scenario, seed)
         measured = [(row.key, row.measured) for row in verdict.rows if row.key in MEASURED]
-        self.user_properties += [("seed", str(run.seed)), *measured, ("verdict", verdict.word)]
-        self.user_properties.append(("digest", lab.trace.digest()))
+        self.user_properties += [("seed", str(seed)), *measured, ("verdict", verdict.word), ("digest", digest)]
         if verdict.exit_code != 0:
-            raise NotAsExpected(verdict.report(run.scenario, lab.trace))
+            raise NotAsExpected(report)
+
+    def _play_many(self, scenario: Scenario, seeds: range) -> None:
+        """Play a block of seeds: a failure names them all and reports the first."""
+        from hashlib import sha256
+
+        from labkit.scenario.many.many_runs import ManyRuns
+
+        runs, digests, wrong, first = ManyRuns(scenario.title), sha256(), list[int](), ""
+        for seed in seeds:
+            verdict, digest, report = played(scenario, seed)
+            runs.add(scenario, verdict)
+            digests.update(digest.encode())
+            if verdict.exit_code != 0:
+                wrong.append(seed)
+                first = first or report
+        self.user_properties += [("seeds", f"{seeds[0]}-{seeds[-1]}"), ("verdict", runs.word)]
+        self.user_properties += [("seeds not as expected", " ".join(map(str, wrong))), ("digest", digests.hexdigest())]
+        if wrong:
+            listed = ", ".join(map(str, wrong))
+            raise NotAsExpected(
+                f"{runs.summary}\nseeds that are not as expected: {listed}\nthe first of them:\n{first}"
+            )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return only the report for a scenario that is not as expected."""
@@ -127,10 +206,23 @@ class ScenarioItem(pytest.Item):
         """Name the file and its first line."""
         return self.path, 0, self.name
 
-    def _shown(self) -> str:
-        """The path relative to the folder in which pytest was started, when it is below that."""
-        here = self.config.invocation_params.dir
-        return str(self.path.relative_to(here) if self.path.is_relative_to(here) else self.path)
+
+def played(scenario: Scenario, seed: int) -> tuple[Verdict, str, str]:
+    """Run a scenario with one seed; return the verdict, the digest of its trace, and the report of a failure."""
+    from labkit.front.lab import Lab
+    from labkit.scenario.verdict import judge
+
+    lab = Lab.of(scenario, seed).run()
+    run = lab.scenario
+    assert run is not None
+    verdict = judge(run, lab.queries, lab.ledger, lab.invariants)
+    return verdict, lab.trace.digest(), "" if verdict.exit_code == 0 else verdict.report(scenario, lab.trace)
+
+
+def shown(node: ScenarioFile | ScenarioItem) -> str:
+    """The path relative to the folder in which pytest was started, when it is below that."""
+    here = node.config.invocation_params.dir
+    return str(node.path.relative_to(here) if node.path.is_relative_to(here) else node.path)
 
 
 class NotAsExpected(Exception):

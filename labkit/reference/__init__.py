@@ -48,6 +48,22 @@ A scenario file, *.lab.yaml, is a mapping with these keys; those with * are requ
 a space after each colon, a text with a colon in it in quotes.  `labkit new scenario NAME` writes one to begin with.
 """
 
+ABOUT_MANY_RUNS = """
+A file is played with one seed, with many (seeds: 200), or with the combinations of a matrix, each with all its seeds:
+    seeds: 200
+    matrix:
+      latency: [20ms, 80ms, 200ms]
+      nodes: [1, 3]
+      exclude: [{latency: 20ms, nodes: 1}]
+    lab:
+      links: [{between: [paris, tokyo], latency: $(matrix.latency)}]
+$(matrix.latency) is a whole value and may stand for any text, number, true or false in lab, timeline, end, settle and
+expect; exclude comes before include.  `labkit run` prints one table, with the report of the first run that is not as
+expected; --seed 3 and --only latency=20ms-nodes=3 choose.  `labkit check` checks every combination.
+
+A lab may be that of another file of the project, whole: lab: ../two-regions.lab.yaml.  The path begins at this file.
+"""
+
 ABOUT_STEPS = """
 A step of the timeline has do, a verb, with the verb's parameters (labkit help verbs), and may have:
     at: the instant at which it begins, such as 20s
@@ -222,6 +238,7 @@ def _scenario() -> Iterator[str]:
 
     yield ABOUT_FILES
     yield from _keys(FilePart, "")
+    yield ABOUT_MANY_RUNS.rstrip()
     yield ABOUT_STEPS
     yield from (f"    {name}" for name in STANDING)
 
@@ -239,10 +256,12 @@ def _invariants() -> Iterator[str]:
 
 def _keys(model: type[BaseModel], indent: str) -> Iterator[str]:
     from labkit.scenario.expectations import ExpectPart
-    from labkit.scenario.file_parts import INNER, LabPart, fields_of
+    from labkit.scenario.file_parts import INNER, LabPart, MatrixPart, fields_of
 
     required = {field.alias or name for name, field in model.model_fields.items() if field.is_required()}
-    sections: dict[str, type[BaseModel]] = {"lab": LabPart, "expect": ExpectPart} if not indent else {}
+    sections: dict[str, type[BaseModel]] = (
+        {"matrix": MatrixPart, "lab": LabPart, "expect": ExpectPart} if not indent else {}
+    )
     defaults = {field.alias or name: _default_text(field) for name, field in model.model_fields.items()}
     for key, wanted in fields_of(model).items():
         yield f"{indent}{key}{'*' if key in required else ''}: {wanted}{defaults[key]}"

@@ -31,6 +31,7 @@ from labkit.scenario.value_types import (
 )
 from labkit.service.durations import MILLISECOND_NS, SECOND_NS
 
+MAX_SEEDS = 10_000
 DISTRIBUTIONS = ("constant", "uniform", "normal", "exponential", "heavy")
 
 
@@ -229,6 +230,17 @@ class LabPart(Part):
     )
 
 
+class MatrixPart(BaseModel):
+    """What a matrix may have beside its names; it is read in ``matrix``."""
+
+    exclude: list[dict[str, Any]] = Field(
+        [], description="a list of combinations that are left out such as [{latency: 20ms, nodes: 1}]"
+    )
+    include: list[dict[str, Any]] = Field(
+        [], description="a list of combinations that are added such as [{latency: 1s, nodes: 9}]"
+    )
+
+
 class FilePart(Part):
     """The whole file; its sections are validated one by one, so that the errors of one do not hide those of another."""
 
@@ -236,7 +248,19 @@ class FilePart(Part):
     about: str = Field("", description="a paragraph")
     lesson: str = Field("", max_length=400, description="a sentence: what it shows, printed after the verdict")
     seed: int = Field(7, ge=0, description="a whole number from 0 up")
-    lab: dict[str, Any] = Field(description="a mapping of sites, links, clusters and clients")
+    seeds: int | None = Field(
+        None,
+        ge=1,
+        le=MAX_SEEDS,
+        description=f"a number of runs from 1 to {MAX_SEEDS:,} such as 200, with the seeds 0 to 199; in place of seed",
+    )
+    matrix: dict[str, Any] | None = Field(
+        None,
+        description="a mapping of names to lists such as {latency: [20ms, 80ms]}, for values such as $(matrix.latency)",
+    )
+    lab: dict[str, Any] = Field(
+        description="a mapping of sites, links, clusters and clients, or a file with one such as ../two.lab.yaml"
+    )
     timeline: list[Any] = Field([], max_length=200, description="a list of at most 200 steps")
     end: Duration | None = Field(None, description="an instant such as 60s")
     settle: Duration = Field(5 * SECOND_NS, description="a duration such as 5s")
@@ -257,6 +281,12 @@ class FilePart(Part):
         description="a list of situations such as [takeover, merkle-diff to merkle-sync] (labkit help situations)",
     )
     sometimes: list[Any] = Field([], max_length=100, description="a list of conditions such as {roots: different}")
+
+    @model_validator(mode="after")
+    def _seed_or_seeds(self) -> FilePart:
+        if self.seeds is not None and "seed" in self.model_fields_set:
+            raise FieldError("expected seed or seeds, got both", "seeds")
+        return self
 
 
 class Inner(NamedTuple):

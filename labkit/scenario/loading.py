@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -17,10 +17,24 @@ from labkit.lab.hosts.cloud_host import OF_CLOUD
 from labkit.lab.operations.kept_values import mistaken, references
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.scenario.blueprints import blueprint_of
+from labkit.scenario.documents.combination import NO_COMBINATION, Combination
+from labkit.scenario.documents.matrix import checked, named, put_in
+from labkit.scenario.documents.shared_lab import with_shared_lab
+from labkit.scenario.documents.yaml_positions import Document, Path, parse, read
 from labkit.scenario.expectations import OTHER_KEYS, WORDS, Expectations, ExpectPart
 from labkit.scenario.file_parts import ClientsPart, FilePart, LabPart, fields_of, part_at
 from labkit.scenario.mode_order import out_of_order
-from labkit.scenario.problems import FieldError, FilePosition, FileProblem, describe_value, expected
+from labkit.scenario.problems import (
+    FieldError,
+    FilePosition,
+    FileProblem,
+    ScenarioError,
+    dash_hint,
+    describe_value,
+    expected,
+    path_text,
+    space_hint,
+)
 from labkit.scenario.scenario import Scenario, Step
 from labkit.scenario.step_timing import names_in, taken_from, timed, wrong_between
 from labkit.scenario.timed_sections import read_timed, timed_positions
@@ -28,7 +42,6 @@ from labkit.scenario.value_types import HOUR_NS, MAX_SCENARIO_NS, DeclaredNames,
 from labkit.scenario.verb import RUNBOOK
 from labkit.scenario.verbs import OTHER_WORDS, VERBS, cross_field_errors, model_of
 from labkit.scenario.waiting import is_awaited
-from labkit.scenario.yaml_positions import Document, Path, parse, read
 from labkit.service.did_you_mean import nearest
 
 MAX_OPERATIONS = 500_000
@@ -37,17 +50,40 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def load(path: str | PathLike[str]) -> Scenario:
-    """Read a scenario file; raise ScenarioError with everything that is wrong with it."""
-    return interpret(read(path))
+    """Read a scenario file; raise ScenarioError with everything that is wrong with it.
+
+    Of a file with a matrix it is the first combination; all of them are checked.
+    """
+    return load_all(path)[0]
+
+
+def load_all(path: str | PathLike[str]) -> tuple[Scenario, ...]:
+    """Read a scenario file, one scenario for each combination of its matrix; raise ScenarioError as ``load`` does."""
+    return _interpret_all(with_shared_lab(read(path)))
 
 
 def loads(source: bytes, name: str = "scenario") -> Scenario:
-    """Read a scenario from the bytes of a file; raise ScenarioError as ``load`` does."""
-    return interpret(parse(source, name))
+    """Read a scenario from the bytes of a file, which shares no lab; raise ScenarioError as ``load`` does."""
+    return _interpret_all(parse(source, name))[0]
 
 
-def interpret(document: Document) -> Scenario:
+def _interpret_all(document: Document) -> tuple[Scenario, ...]:
+    document, combinations = checked(document)
+    scenarios, problems = [], dict[FileProblem, list[Combination]]()
+    for combination in combinations:
+        try:
+            scenarios.append(interpret(document, combination))
+        except ScenarioError as error:
+            for problem in error.problems:
+                problems.setdefault(problem, []).append(combination)
+    if problems:
+        raise document.error(named(problems, len(combinations), document))
+    return tuple(scenarios)
+
+
+def interpret(document: Document, combination: Combination = NO_COMBINATION) -> Scenario:
     """Check a document and build the scenario; raise ScenarioError with everything that is wrong with it."""
+    document = put_in(document, combination)
     checker = _Checker(document)
     file = checker.validate(FilePart, document.data, ())
     data = document.data if isinstance(document.data, dict) else {}
@@ -73,7 +109,9 @@ def interpret(document: Document) -> Scenario:
         about=" ".join(file.about.split()),
         lesson=" ".join(file.lesson.split()),
         path=document.name,
-        seed=file.seed,
+        seed=file.seed if file.seeds is None else 0,
+        seeds=file.seeds or 0,
+        combination=combination,
         blueprint=blueprint_of(lab),
         timeline=tuple([step for step in steps if step is not None]),
         expect=Expectations.of({} if expect is None else expect.model_dump(by_alias=True)),
@@ -97,7 +135,9 @@ class _Checker:
     def add(self, path: Path, text: str, *, key: bool = False) -> None:
         """Add a problem with a value, or with its key."""
         position = self.document.key_position(path) if key else self.document.position(path)
-        where = _path_text(path[:-1] if key else path)
+        if position in self.document.unusable:
+            return
+        where = path_text(path[:-1] if key else path)
         self.problems.append(FileProblem(position, f"{where}: {text}" if where else text))
 
     def validate(self, model: type[Model], data: Any, path: Path) -> Model | None:
@@ -134,7 +174,7 @@ class _Checker:
         elif kind == "extra_forbidden":
             known = fields_of(part_at(model, inner[:-1])[0])
             now_called = {old: new for old, new in OTHER_KEYS.items() if new in known}
-            text = _space_hint(str(inner[-1]), known) or expected("a key", str(inner[-1]), known, now_called)
+            text = space_hint(str(inner[-1]), known) or expected("a key", str(inner[-1]), known, now_called)
             self.add((*path, *inner), text, key=True)
         elif value is None:
             return
@@ -147,7 +187,7 @@ class _Checker:
         else:
             written = self._written((*path, *inner))
             what = part_at(model, written[len(path) :])[1]
-            self.add(written, expected(what, value) + _dash_hint(kind, value))
+            self.add(written, expected(what, value) + dash_hint(kind, value))
 
     def _written(self, path: Path) -> Path:
         """Shorten a path to what is in the file: a plain value stands for {exactly: value}, or for a list of one."""
@@ -162,7 +202,7 @@ class _Checker:
             self.add(path, expected("a step such as {do: crash, target: paris, at: 20s}", raw))
             return None
         if "do" not in raw:
-            hints = {key: _space_hint(key, ("do",)) for key in raw}
+            hints = {key: space_hint(key, ("do",)) for key in raw}
             key = next((key for key, hint in hints.items() if hint), None)
             if key is None:
                 self.add(path, "expected the key 'do' (a verb), got none")
@@ -303,23 +343,6 @@ class _Checker:
             self.add(path, f"{text}; got {write_duration(end)}")
 
 
-def _space_hint(key: str, known: Iterable[str]) -> str:
-    """The problem of ``do:crash``, which is one word; empty for any other key."""
-    head, colon, value = key.partition(":")
-    return f"expected a space after '{head}:', got {describe_value(value)}" if colon and head in known else ""
-
-
-def _dash_hint(kind: str, value: Any) -> str:
-    """What to do where a list was written for a mapping, or a mapping for a list."""
-    if kind == "list_type" and isinstance(value, dict):
-        return "; begin each item of a list with '- '"
-    return (
-        "; leave out the '- ' or the brackets"
-        if kind in ("dict_type", "model_type") and isinstance(value, list)
-        else ""
-    )
-
-
 def _intended_key(model: type[BaseModel], path: Path) -> str | None:
     """Return the key that a mistyped one is meant to be, so that it is not reported as missing too."""
     return nearest(str(path[-1]), fields_of(part_at(model, path[:-1])[0]))
@@ -339,16 +362,6 @@ def _empty_values(data: Any, path: Path, outermost: bool) -> Iterator[Path]:
             yield (*path, key)
         elif not outermost and key not in ("body", "has", "lacks"):
             yield from _empty_values(value, (*path, key), False)
-
-
-def _path_text(path: Path) -> str:
-    """Write a path for a reader: ``step 3, cluster`` or ``lab.links[1].latency``."""
-    parts = list(path)
-    if len(parts) > 1 and parts[0] == "timeline" and isinstance(parts[1], int):
-        inner = _path_text(tuple(parts[2:]))
-        return f"step {parts[1] + 1}" + (f", {inner}" if inner else "")
-    text = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{describe_value(part)[1:-1]}" for part in parts)
-    return text.removeprefix(".")
 
 
 def _positions(document: Document) -> Iterator[tuple[str, FilePosition]]:

@@ -20,11 +20,12 @@ NO_OTHERS: Mapping[str, str] = MappingProxyType({})
 
 
 class FilePosition(NamedTuple):
-    """A position in a file: line and column from 1, and how many characters it covers."""
+    """A position in a file: line and column from 1, how many characters it covers, and which file if it is another."""
 
     line: int
     column: int
     length: int = 1
+    file: str = ""
 
 
 WHOLE_FILE = FilePosition(0, 0)
@@ -46,15 +47,20 @@ class FieldError(ValueError):
 
 
 class ScenarioError(ValueError):
-    """A scenario file that cannot be used; ``problems`` holds all that is wrong with it, in the order of the file."""
+    """A scenario file that cannot be used; ``problems`` holds all that is wrong with it, in the order of the file.
 
-    def __init__(self, name: str, problems: Iterable[FileProblem], lines: Sequence[str] = ()) -> None:
-        self.name, self.lines = printable(name), tuple(lines)
-        self.problems = tuple(sorted(problems))
+    Problems of a file that it shares come after its own; ``shared_lines`` are the lines of that file.
+    """
+
+    def __init__(
+        self, name: str, problems: Iterable[FileProblem], lines: Sequence[str] = (), shared_lines: Sequence[str] = ()
+    ) -> None:
+        self.name, self.lines, self.shared_lines = printable(name), tuple(lines), tuple(shared_lines)
+        self.problems = tuple(sorted(problems, key=lambda problem: (problem.position.file, problem)))
         super().__init__(name, self.problems)
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[Any, ...]]:
-        return ScenarioError, (self.name, self.problems, self.lines)
+        return ScenarioError, (self.name, self.problems, self.lines, self.shared_lines)
 
     def __str__(self) -> str:
         texts = [self._text_of(problem) for problem in self.problems[:MAX_SHOWN_PROBLEMS]]
@@ -67,7 +73,8 @@ class ScenarioError(ValueError):
         position, text = problem
         if position == WHOLE_FILE:
             return f"{self.name}: {text}"
-        return "\n".join([f"{self.name}:{position.line}:{position.column}: {text}", *excerpt(self.lines, position)])
+        name, lines = (printable(position.file), self.shared_lines) if position.file else (self.name, self.lines)
+        return "\n".join([f"{name}:{position.line}:{position.column}: {text}", *excerpt(lines, position)])
 
 
 def excerpt(lines: Sequence[str], position: FilePosition) -> list[str]:
@@ -116,6 +123,33 @@ def expected(what: str, value: Any, known: Iterable[str] = (), other_words: Mapp
     if near is not None:
         return f"{text} — did you mean '{near}'?"
     return f"{text}; there are: {', '.join(names)}" if names else text
+
+
+def space_hint(key: str, known: Iterable[str]) -> str:
+    """The problem of ``do:crash``, which is one word; empty for any other key."""
+    head, colon, value = key.partition(":")
+    return f"expected a space after '{head}:', got {describe_value(value)}" if colon and head in known else ""
+
+
+def dash_hint(kind: str, value: Any) -> str:
+    """What to do where a list was written for a mapping, or a mapping for a list."""
+    if kind == "list_type" and isinstance(value, dict):
+        return "; begin each item of a list with '- '"
+    return (
+        "; leave out the '- ' or the brackets"
+        if kind in ("dict_type", "model_type") and isinstance(value, list)
+        else ""
+    )
+
+
+def path_text(path: tuple[str | int, ...]) -> str:
+    """Write a path for a reader: ``step 3, cluster`` or ``lab.links[1].latency``."""
+    parts = list(path)
+    if len(parts) > 1 and parts[0] == "timeline" and isinstance(parts[1], int):
+        inner = path_text(tuple(parts[2:]))
+        return f"step {parts[1] + 1}" + (f", {inner}" if inner else "")
+    text = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{describe_value(part)[1:-1]}" for part in parts)
+    return text.removeprefix(".")
 
 
 def _width(text: str) -> int:

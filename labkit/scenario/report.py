@@ -40,7 +40,8 @@ def report(scenario: Scenario, seed: int, summary: str, failures: Sequence[Verdi
         lines.append(f"and {len(more)} more: {', '.join(row.what for row in more)}")
     lines += ["the last events:", *map(str, event_log(trace)[-MAX_EVENTS:])]
     if scenario.path:
-        lines.append(f"to run it again: labkit run {quote(scenario.path)} --seed {seed}")
+        only = f" --only {quote(scenario.combination.id)}" if scenario.combination.values else ""
+        lines.append(f"to run it again: labkit run {quote(scenario.path)} --seed {seed}{only}")
     return "\n".join(lines)
 
 
@@ -57,14 +58,14 @@ def _failure(scenario: Scenario, row: VerdictRow) -> list[str]:
 
 def table(rows: Sequence[VerdictRow], summary: str, columns: int = 0) -> str:
     """Return a verdict's rows as a table in plain text, with its summary below; 0 columns: as wide as it is."""
-    return "\n".join([*_columns(rows, columns), "", summary])
+    return "\n".join([*columns_of([HEADINGS, *(row[:4] for row in rows)], columns), "", summary])
 
 
-def _columns(rows: Sequence[VerdictRow], columns: int) -> list[str]:
-    """Lay rows out in columns; a long cell continues on the line below."""
-    cells = [HEADINGS, *(row[:4] for row in rows)]
-    widths = [min(MAX_CELL_CHARACTERS, max(len(row[place]) for row in cells)) for place in range(4)]
-    while columns and sum(widths) + len(GAP) * 3 > columns and max(widths) > MIN_CELL_CHARACTERS:
+def columns_of(cells: Sequence[Sequence[str]], columns: int) -> list[str]:
+    """Lay rows out in columns, the headings first; a long cell continues on the line below."""
+    places = range(len(cells[0]))
+    widths = [min(MAX_CELL_CHARACTERS, max(len(row[place]) for row in cells)) for place in places]
+    while columns and sum(widths) + len(GAP) * places[-1] > columns and max(widths) > MIN_CELL_CHARACTERS:
         widths[widths.index(max(widths))] -= 1
     lines = []
     for row in cells:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from labkit.lab.plan.blueprint import Blueprint
+from labkit.scenario.documents.combination import NO_COMBINATION, Combination
 from labkit.scenario.expectations import Expectations
 from labkit.scenario.problems import FilePosition
 from labkit.scenario.timed_conditions import TimedCondition
@@ -55,13 +56,19 @@ NOTHING_EXPECTED = Expectations()
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """A scenario; ``positions`` and ``lines`` say where in the file each expectation and step is."""
+    """A scenario; ``positions`` and ``lines`` say where in the file each expectation and step is.
+
+    A file with a matrix is one scenario for each ``combination`` of its values.  ``seeds`` is with how many seeds it is
+    played, from 0 on; 0 for ``seed`` only.
+    """
 
     title: str
     about: str = ""
     lesson: str = ""
     path: str = ""
     seed: int = 7
+    seeds: int = 0
+    combination: Combination = NO_COMBINATION
     blueprint: Blueprint
     timeline: tuple[Step, ...] = ()
     expect: Expectations = NOTHING_EXPECTED
@@ -77,12 +84,18 @@ class Scenario:
         """Where an expectation (``rpo``, ``one primary``) or a step (``step 3``) is; None when not written."""
         return dict(self.positions).get(key)
 
+    @property
+    def all_seeds(self) -> range:
+        """The seeds that it is played with."""
+        return range(self.seeds) if self.seeds else range(self.seed, self.seed + 1)
+
     def state(self) -> dict[str, Any]:
         """Return what a run and its verdict need, as plain values; the file that it was read from is not among them."""
         return {
             "title": self.title,
             "about": self.about,
             "lesson": self.lesson,
+            "combination": self.combination,
             "timeline": self.timeline,
             "expect": self.expect,
             "over_time": self.over_time,
@@ -98,6 +111,6 @@ class Scenario:
         expect = Expectations.from_state(state["expect"])
         timeline = tuple([Step.from_state(row) for row in state["timeline"]])
         over_time = tuple([TimedCondition.from_state(row) for row in state.get("over_time", ())])
-        return cls(
-            **{**state, "timeline": timeline, "expect": expect, "over_time": over_time}, blueprint=blueprint, seed=seed
-        )
+        combination = Combination(*state["combination"])
+        given = {**state, "timeline": timeline, "expect": expect, "over_time": over_time, "combination": combination}
+        return cls(**given, blueprint=blueprint, seed=seed)

@@ -10,7 +10,7 @@ from labkit.scenario.spanning import COVERS
 from labkit.scenario.timed_conditions import TIMED_PARTS, AfterPoint, StepPart, TimedCondition
 
 if TYPE_CHECKING:
-    from labkit.scenario.yaml_positions import Document, Path
+    from labkit.scenario.documents.yaml_positions import Document, Path
 
 Validate = Callable[[Any, Any, Any], Any]
 Add = Callable[[Any, str], None]

@@ -182,8 +182,13 @@ def _member(value: Any, key: str, member_type: type) -> Any:
     return found if isinstance(found, member_type) else member_type()
 
 
+def is_name(value: str) -> bool:
+    """Whether a text is a name as files have them: lower-case letters, digits and hyphens, at most 32."""
+    return len(value) <= 32 and _NAME.fullmatch(value) is not None
+
+
 def _name(value: str) -> str:
-    if len(value) > 32 or not _NAME.fullmatch(value):
+    if not is_name(value):
         raise ValueError(expected("a name of lower-case letters, digits and hyphens, at most 32", value))
     return value
 

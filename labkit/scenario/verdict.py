@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from labkit.lab.fault_meters import FaultMeters
 from labkit.scenario.dispositions import StepResult
+from labkit.scenario.documents.combination import NO_COMBINATION, Combination
 from labkit.scenario.measures import BROKEN, OK, UNKNOWN, Seen, VerdictRow, judged_invariants, measured
 from labkit.scenario.report import html_table, report, table
 from labkit.scenario.running import LATE_NS, WORKING, Run
@@ -40,6 +41,7 @@ class Verdict:
     at_ns: int
     rows: tuple[VerdictRow, ...]
     sightings: tuple[Sighting, ...] = ()
+    combination: Combination = NO_COMBINATION
 
     @property
     def exit_code(self) -> int:
@@ -55,7 +57,8 @@ class Verdict:
     @property
     def summary(self) -> str:
         """The judgement in one line."""
-        return f"{self.title}: {self.word} (seed {self.seed}, {write_duration(self.at_ns)} of lab time)"
+        played = f"{self.combination.text}, " if self.combination.values else ""
+        return f"{self.title}: {self.word} ({played}seed {self.seed}, {write_duration(self.at_ns)} of lab time)"
 
     def failures(self) -> tuple[VerdictRow, ...]:
         """The rows that are not as expected."""
@@ -89,7 +92,14 @@ def judge(run: Run, queries: Queries, ledger: RecoveryLedger, invariants: Invari
         *run.over_time.rows(),
         *spanned([sightings], judged=alone),
     )
-    return Verdict(title=run.scenario.title, seed=run.seed, at_ns=now_ns, rows=rows, sightings=sightings)
+    return Verdict(
+        title=run.scenario.title,
+        seed=run.seed,
+        at_ns=now_ns,
+        rows=rows,
+        sightings=sightings,
+        combination=run.scenario.combination,
+    )
 
 
 def _steps(run: Run, now_ns: int) -> Iterator[VerdictRow]:

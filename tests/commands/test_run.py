@@ -9,14 +9,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from labkit import Lab
 from labkit.cli import main
-from labkit.commands.run import Interruption, _run_to_the_end
 from labkit.lab.faults import LabFaults
 
 Written = Callable[[str, str], str]
@@ -230,28 +227,6 @@ def test_a_bar_is_shown_where_the_end_is_known_and_not_hours_away(
     main(["run", *quiet, written("x.lab.yaml", texts[0].replace("settle: 1s", end))])
 
     assert ("running, lab time |" in capsys.readouterr().err) == shown
-
-
-class SteppedLab:
-    """A lab that goes through given instants and ends after the last; it does what a run asks of one."""
-
-    def __init__(self, *instants_ns: int) -> None:
-        self.now, self.instants_ns, self.scenario = 0, instants_ns, SimpleNamespace(ended=False)
-
-    def run(self, until: Callable[[Any], bool]) -> None:
-        for at_ns in self.instants_ns:
-            self.now = at_ns
-            until(self)
-        self.scenario.ended = True
-
-
-def test_a_bar_grows_by_a_second_or_more() -> None:
-    lab: Any = SteppedLab(400_000_000, 1_000_000_000, 1_400_000_000, 2_500_000_000, 3_000_000_000)
-    grown: list[Any] = []
-    bar = SimpleNamespace(update=grown.append, close=lambda: grown.append("closed"))
-    _run_to_the_end(lab, Interruption(), bar)
-
-    assert grown == [1.0, 1.5, "closed"]
 
 
 def test_a_run_of_hours_is_played_to_its_end(

@@ -8,7 +8,7 @@ import pytest
 
 from labkit import Lab
 from labkit.cli import main
-from labkit.commands.run import judged
+from labkit.commands.playing import judged
 from labkit.commands.why import causes
 
 Written = Callable[[str, str], str]

@@ -152,6 +152,107 @@ def test_collecting_reads_no_file(play: Play) -> None:
     assert result.ret == 0
 
 
+MANY = (
+    (
+        "lab:\n",
+        "seeds: 100\nmatrix:\n  latency: [1ms, 80ms]\n  lost: [0, 1]\n  exclude: [{latency: 1ms, lost: 1}]\nlab:\n",
+    ),
+    ("latency: 80ms}\n  c", "latency: $(matrix.latency)}\n  c"),
+    ("lost: 0", "lost: $(matrix.lost)"),
+)
+MANY_IDS = [
+    f"many[latency={latency}-lost={lost}-seeds {seeds}]"
+    for latency, lost in (("1ms", 0), ("80ms", 0), ("80ms", 1))
+    for seeds in ("0-49", "50-99")
+]
+
+
+def test_a_file_with_seeds_and_a_matrix_is_an_item_for_each_block(play: Play, vary: Vary) -> None:
+    result = play("--collect-only", "-q", many=vary(*MANY))
+
+    assert [line for line in result.outlines if "::" in line] == [f"many.lab.yaml::{name}" for name in MANY_IDS]
+
+
+def test_a_block_that_fails_names_its_seeds_and_reports_the_first(play: Play, vary: Vary) -> None:
+    result = play("-q", "--labkit-seeds", "2", "--junitxml=all.xml", many=vary(*MANY))
+
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*_ many[[]latency=80ms-lost=1-seeds 0-1[]] _*",
+            "A small lab: not as expected in all 2 runs (2 seeds)",
+            "seeds that are not as expected: 0, 1",
+            "the first of them:",
+            "A small lab: not as expected (latency: 80ms, lost: 1, seed 0, 10s of lab time)",
+            "*of them lost: expected 1, got 0 (broken)",
+            "to run it again: labkit run many.lab.yaml --seed 0 --only latency=80ms-lost=1",
+        ]
+    )
+
+
+def test_a_file_with_many_runs_is_read_once(play: Play, vary: Vary, monkeypatch: pytest.MonkeyPatch) -> None:
+    from labkit.scenario.many import run_blocks
+
+    read, seen = run_blocks.read, []
+
+    def noted(path: str) -> object:
+        seen.append(path)
+        return read(path)
+
+    monkeypatch.setattr(run_blocks, "read", noted)
+    play("-q", "--labkit-seeds", "1", many=vary(*MANY), one=vary()).assert_outcomes(passed=3, failed=1)
+
+    assert seen == ["many.lab.yaml"]
+
+
+@pytest.mark.parametrize("head", ["seeds: 0\n", "matrix: {a: []}\n", "seeds: [3\n"])
+def test_runs_that_cannot_be_known_are_one_item_that_says_why(head: str, play: Play, vary: Vary) -> None:
+    result = play("-v", many=vary(("lab:\n", f"{head}lab:\n")))
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["many.lab.yaml::many FAILED*", "many.lab.yaml:2:*: *expected *"])
+
+
+@pytest.mark.parametrize("count", ["0", "many", "10001"])
+def test_a_number_of_seeds_that_cannot_be_used_is_refused(count: str, play: Play, vary: Vary) -> None:
+    assert play("--labkit-seeds", count, many=vary()).ret == pytest.ExitCode.USAGE_ERROR
+
+
+@pytest.mark.slow
+def test_another_repository_sees_the_same_items_and_verdicts_in_any_number_of_processes(
+    tmp_path: Path, vary: Vary
+) -> None:
+    (tmp_path / "many.lab.yaml").write_text(vary(*MANY), encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), "PYTEST_ADDOPTS": ""}
+    found = []
+    for processes in ("0", "2"):
+        named = [] if installed_as_plugin() else ["-p", "labkit.front.pytest_plugin"]
+        command = [sys.executable, "-m", "pytest", *named, "-n", processes, "--junitxml=all.xml", "-q", "many.lab.yaml"]
+        subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
+        tests = ElementTree.parse(tmp_path / "all.xml").iter("testcase")
+        found.append(
+            {
+                str(test.get("name")): (
+                    test.find("failure") is None,
+                    {row.get("name"): row.get("value") for row in test.iter("property")},
+                )
+                for test in tests
+            }
+        )
+
+    assert found[0] == found[1]
+    assert sorted(found[0]) == sorted(MANY_IDS)
+    assert [found[0][name][0] for name in MANY_IDS] == [True, True, True, True, False, False]
+    assert len({found[0][name][1]["digest"] for name in MANY_IDS[:4]}) == 4
+
+
+def installed_as_plugin() -> bool:
+    """Whether pytest finds the plugin by itself."""
+    from importlib.metadata import entry_points
+
+    return any(point.name == "labkit" for point in entry_points(group="pytest11"))
+
+
 def test_only_the_public_names_of_pytest_are_used() -> None:
     tree = ast.parse(PLUGIN.read_text())
     imported = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from labkit import Lab
-from labkit.commands.run import judged
+from labkit.commands.playing import judged
 from labkit.proof.bounds import Bounds
 from labkit.proof.drill import drill
 from labkit.proof.steps import BEGAN, CAUGHT, CUT, GAVE_UP, RESTARTED, TOOK_OVER, TRIED, WROTE, Occurrence

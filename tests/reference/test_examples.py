@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.commands.run import run_lab
+from labkit.commands.playing import run_lab
 from labkit.front.lab import Lab
 from labkit.reference import entry, page
 from labkit.reference.examples import EXAMPLES

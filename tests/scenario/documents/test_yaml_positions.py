@@ -11,9 +11,16 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from labkit.scenario import yaml_positions
+from labkit.scenario.documents import yaml_positions
+from labkit.scenario.documents.yaml_positions import (
+    MAX_FILE_BYTES,
+    MAX_FILE_DEPTH,
+    MAX_FILE_VALUES,
+    Document,
+    parse,
+    read,
+)
 from labkit.scenario.problems import FilePosition, ScenarioError
-from labkit.scenario.yaml_positions import MAX_FILE_BYTES, MAX_FILE_DEPTH, MAX_FILE_VALUES, Document, parse, read
 from tests.counting import calls_made
 from tests.examples import examples
 

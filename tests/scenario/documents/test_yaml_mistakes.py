@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from labkit.scenario import yaml_positions
+from labkit.scenario.documents import yaml_positions
+from labkit.scenario.documents.yaml_mistakes import Mistake, explain
+from labkit.scenario.documents.yaml_positions import parse
 from labkit.scenario.problems import FileProblem, ScenarioError
-from labkit.scenario.yaml_mistakes import Mistake, explain
-from labkit.scenario.yaml_positions import parse
 
 # The text, where the problem is, and words that the reader gets.
 MISTAKES = {

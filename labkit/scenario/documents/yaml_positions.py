@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any, NoReturn, TypeAlias
 
 import yaml
 
+from labkit.scenario.documents.yaml_mistakes import Mistake, explain
 from labkit.scenario.problems import WHOLE_FILE, FilePosition, FileProblem, ScenarioError, describe_value
-from labkit.scenario.yaml_mistakes import Mistake, explain
 
 MAX_FILE_BYTES = 262_144
 MAX_FILE_VALUES = 20_000
@@ -45,7 +45,8 @@ _CONSTANTS = {
 class Document:
     """Plain data, and for the path of each value its position and that of its key.
 
-    Of a key that comes twice the first value is in ``data``, the second is among ``problems``.
+    Of a key that comes twice the first value is in ``data``, the second is among ``problems``.  ``unusable`` are the
+    positions of values with such a problem: what else is wrong with them follows from it.
     """
 
     name: str
@@ -54,6 +55,8 @@ class Document:
     key_positions: dict[Path, FilePosition]
     value_positions: dict[Path, FilePosition]
     problems: tuple[FileProblem, ...] = ()
+    shared_lines: tuple[str, ...] = ()
+    unusable: frozenset[FilePosition] = frozenset()
 
     def position(self, path: Path) -> FilePosition:
         """Where a value is; for a missing one its nearest parent, by its key when it has one."""
@@ -69,7 +72,13 @@ class Document:
 
     def error(self, problems: Iterable[FileProblem]) -> ScenarioError:
         """The error that reports these problems."""
-        return ScenarioError(self.name, problems, self.lines)
+        return ScenarioError(self.name, problems, self.lines, self.shared_lines)
+
+    def with_problems(self, problems: Iterable[FileProblem]) -> Document:
+        """The same document with more problems, each of a value that cannot be used."""
+        found = tuple(problems)
+        unusable = self.unusable | {problem.position for problem in found}
+        return replace(self, problems=(*self.problems, *found), unusable=unusable) if found else self
 
 
 def read(path: str | PathLike[str]) -> Document:

@@ -1,0 +1,107 @@
+"""Many runs: what became of the runs of one file with many seeds and combinations, as one table.
+
+A rate has the bounds between which it is with 95 % certainty (Wilson's interval): 0 of 50 runs may be 7 of a hundred.
+The worst seed of a combination is the first whose run has the worst verdict and the most rows that are not as expected.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+from labkit.scenario.documents.combination import Combination
+from labkit.scenario.report import columns_of
+from labkit.scenario.scenario import Scenario
+from labkit.scenario.verdict import JUDGEMENTS, Verdict
+
+AS_EXPECTED, NOT_AS_EXPECTED, UNKNOWN = 0, 1, 3
+WORST_FIRST = (NOT_AS_EXPECTED, UNKNOWN, AS_EXPECTED)
+HEADINGS = ("combination", "runs", "as expected", "unknown", "not as expected", "rate of these", "worst seed")
+DEVIATIONS = 1.96
+"""How many standard deviations 95 % of a normal distribution is within, on both sides."""
+
+
+class PlayedRun(NamedTuple):
+    """One run: its seed, its exit code, and how many rows of its verdict are not as expected."""
+
+    seed: int
+    code: int
+    wrong: int
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> PlayedRun:
+        """What is kept of a verdict."""
+        return cls(verdict.seed, verdict.exit_code, len(verdict.failures()))
+
+
+class ManyRuns:
+    """The runs of one file so far, by combination."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.runs: dict[Combination, list[PlayedRun]] = {}
+
+    def add(self, scenario: Scenario, verdict: Verdict) -> None:
+        """Add one run."""
+        self.runs.setdefault(scenario.combination, []).append(PlayedRun.of(verdict))
+
+    @property
+    def exit_code(self) -> int:
+        """The worst of the runs: 1 not as expected, 3 unknown, 0 as expected."""
+        codes = {run.code for runs in self.runs.values() for run in runs}
+        return next((code for code in WORST_FIRST if code in codes), AS_EXPECTED)
+
+    @property
+    def word(self) -> str:
+        """The judgement in words."""
+        return JUDGEMENTS[self.exit_code]
+
+    @property
+    def summary(self) -> str:
+        """The judgement in one line."""
+        runs = [run for played in self.runs.values() for run in played]
+        found = sum(run.code == self.exit_code for run in runs)
+        share = f"all {found:,}" if found == len(runs) else f"{found:,} of {len(runs):,}"
+        counts = [f"{len(self.runs)} combinations"] if len(self.runs) > 1 else []
+        seeds = len({run.seed for run in runs})
+        counts.append(f"{seeds:,} seed{'' if seeds == 1 else 's'}")
+        return f"{self.title}: {self.word} in {share} runs ({', '.join(counts)})"
+
+    def text(self, columns: int = 0) -> str:
+        """The table, one row for each combination, no wider than a number of columns."""
+        rows = [_row(combination, runs) for combination, runs in self.runs.items()]
+        left_out = 0 if any(combination.values for combination in self.runs) else 1
+        return "\n".join([*columns_of([row[left_out:] for row in (HEADINGS, *rows)], columns), "", self.summary])
+
+
+def _row(combination: Combination, runs: list[PlayedRun]) -> tuple[str, ...]:
+    counts = {code: sum(run.code == code for run in runs) for code in WORST_FIRST}
+    worst = min(runs, key=lambda run: (WORST_FIRST.index(run.code), -run.wrong, run.seed))
+    return (
+        combination.text,
+        f"{len(runs):,}",
+        f"{counts[AS_EXPECTED]:,}",
+        f"{counts[UNKNOWN]:,}",
+        f"{counts[NOT_AS_EXPECTED]:,}",
+        rate_text(counts[NOT_AS_EXPECTED], len(runs)),
+        str(worst.seed) if worst.code != AS_EXPECTED else "",
+    )
+
+
+def rate_text(count: int, total: int) -> str:
+    """Write a rate with its bounds: ``6.2% (1.1% to 28.3%)``, ``0% (at most 19.4%)``."""
+    low, high = rate_bounds(count, total)
+    if count == 0:
+        return f"0% (at most {high:.1%})"
+    if count == total:
+        return f"100% (at least {low:.1%})"
+    return f"{count / total:.1%} ({low:.1%} to {high:.1%})"
+
+
+def rate_bounds(count: int, total: int) -> tuple[float, float]:
+    """Return the bounds between which a rate is with 95 % certainty, when so many of so many runs had it."""
+    rate, square = count / total, DEVIATIONS**2
+    middle = rate + square / (2 * total)
+    reach = DEVIATIONS * sqrt(rate * (1 - rate) / total + square / (4 * total * total))
+    scale = 1 + square / total
+    return max(0.0, (middle - reach) / scale), min(1.0, (middle + reach) / scale)

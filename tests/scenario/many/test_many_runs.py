@@ -1,0 +1,79 @@
+"""Many runs are one table: a row for each combination, a rate with its bounds, the worst seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from labkit.scenario.documents.combination import Combination
+from labkit.scenario.many.many_runs import ManyRuns, PlayedRun, rate_bounds, rate_text
+from labkit.scenario.measures import VerdictRow
+from labkit.scenario.scenario import Scenario
+from labkit.scenario.verdict import Verdict
+
+Vary = Callable[..., str]
+ScenarioOf = Callable[[str], Scenario]
+
+
+@pytest.mark.parametrize(
+    ("count", "total", "low", "high"),
+    [(16, 16, 81, 100), (9, 16, 33, 77), (1, 16, 1, 28), (0, 16, 0, 19), (0, 10_000, 0, 0), (50, 100, 40, 60)],
+)
+def test_a_rate_is_between_its_bounds(count: int, total: int, low: int, high: int) -> None:
+    assert [round(100 * bound) for bound in rate_bounds(count, total)] == [low, high]
+
+
+def test_a_rate_is_written_with_its_bounds() -> None:
+    assert rate_text(0, 50) == "0% (at most 7.1%)"
+    assert rate_text(50, 50) == "100% (at least 92.9%)"
+    assert rate_text(3, 50) == "6.0% (2.1% to 16.2%)"
+
+
+def verdict(seed: int, *statuses: str) -> Verdict:
+    rows = tuple([VerdictRow("x", "", "", status, "x") for status in statuses])
+    return Verdict(title="A small lab", seed=seed, at_ns=0, rows=rows)
+
+
+def runs_of(scenario: Scenario, verdicts: Iterable[Verdict]) -> ManyRuns:
+    runs = ManyRuns(scenario.title)
+    for judged in verdicts:
+        runs.add(scenario, judged)
+    return runs
+
+
+def test_the_worst_seed_is_broken_most(vary: Vary, scenario_of: ScenarioOf) -> None:
+    rows = [("ok",), ("unknown", "unknown", "unknown"), ("broken",), ("broken", "broken"), ("broken", "unknown")]
+    runs = runs_of(scenario_of(vary()), [verdict(seed, *found) for seed, found in enumerate(rows)])
+    heading, rule, row, empty, summary = runs.text().splitlines()
+
+    assert heading.split("  ")[0] == "runs"
+    assert row.split() == ["5", "1", "1", "3", "60.0%", "(23.1%", "to", "88.2%)", "3"]
+    assert (rule.strip("- "), empty) == ("", "")
+    assert summary == runs.summary == "A small lab: not as expected in 3 of 5 runs (5 seeds)"
+    assert runs.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("statuses", "code", "word"),
+    [(("ok", "ok"), 0, "as expected in all 2"), (("ok", "unknown"), 3, "unknown in 1 of 2")],
+)
+def test_the_worst_verdict_counts(
+    statuses: tuple[str, ...], code: int, word: str, vary: Vary, scenario_of: ScenarioOf
+) -> None:
+    runs = runs_of(scenario_of(vary()), [verdict(seed, status) for seed, status in enumerate(statuses)])
+
+    assert runs.exit_code == code
+    assert f": {word} runs" in runs.summary
+
+
+def test_each_combination_has_a_row(vary: Vary, scenario_of: ScenarioOf) -> None:
+    runs, scenario = ManyRuns("A small lab"), scenario_of(vary())
+    runs.runs = {
+        Combination((("latency", latency),)): [PlayedRun(seed, 0, 0) for seed in range(3)]
+        for latency in ("20ms", "80ms")
+    }
+
+    assert [line.partition("  ")[0] for line in runs.text().splitlines()[2:4]] == ["latency: 20ms", "latency: 80ms"]
+    assert runs.summary == f"{scenario.title}: as expected in all 6 runs (2 combinations, 3 seeds)"
+    assert max(map(len, runs.text(70).splitlines())) <= 70
