@@ -83,6 +83,7 @@ def parser() -> argparse.ArgumentParser:
     made = add("new", "new", "write a scenario file to begin with, full of comments")
     made.add_argument("kind", choices=["scenario"], metavar="scenario", help="what to write")
     made.add_argument("name", metavar="NAME", help="the file's name, such as my-drill or drills/my-drill")
+    add("schema", "schema", "print the JSON Schema of scenario files, for an editor")
     add("scenarios", "scenarios", "list the shipped scenarios, or copy them", copy)
     add("lessons", "lessons", "list the lessons and say how to open them, or copy them", copy)
     made = add("coverage", "coverage", "show what each endpoint answers, and where that is known from")
@@ -90,9 +91,7 @@ def parser() -> argparse.ArgumentParser:
     serve.add_arguments(add("serve", "serve", "serve a vault on an HTTP port, until Ctrl-C"))
     token.add_arguments(add("token", "token", "print a token of a machine of the cloud that labkit serve runs"))
     prove.add_arguments(add("prove", "prove", "search a state machine to the end, within bounds"))
-    made = add("help", "help_topic", "show a page, such as architecture, rules or verbs")
-    made.add_argument("topic", nargs="?", metavar="TOPIC", help="the page; the list of pages unless given")
-    made.add_argument("entry", nargs="?", metavar="ENTRY", help="one entry of it: help rules R4, help verbs crash")
+    _add_help_arguments(add("help", "help_topic", "show a page, such as architecture, rules or verbs"))
     return top
 
 
@@ -101,6 +100,11 @@ def _add_run_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--only", metavar="COMBINATION", help=about_only)
     for names, about in RUN_SWITCHES.items():
         command.add_argument(*names.split(), action="store_true", help=about)
+
+
+def _add_help_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("topic", nargs="?", metavar="TOPIC", help="the page; the list of pages unless given")
+    command.add_argument("entry", nargs="?", metavar="ENTRY", help="one entry of it: help rules R4, help verbs crash")
 
 
 def _seed(text: str) -> int:

@@ -15,6 +15,9 @@ from labkit.commands.terminal import say
 from labkit.places import SCENARIO_SUFFIXES, is_scenario
 
 TITLE = '"A title"'
+SCHEMA = "scenario.schema.json"
+"""Beside the file, for editors: the first line of the starter names it."""
+
 _PLAIN_TITLE = re.compile(r"[A-Za-z][A-Za-z0-9 ]*")
 
 
@@ -42,6 +45,7 @@ def new(given: argparse.Namespace) -> int:
     say(f"run it:              {labkit} run {name}")
     say(f"after each change:   {labkit} check {name}")
     say(f"its keys, the steps: {labkit} help scenario, {labkit} help verbs")
+    say(f"in an editor:        {labkit} schema > {quote(str(path.with_name(SCHEMA)))}")
     return AS_EXPECTED
 
 

@@ -45,7 +45,8 @@ TOPICS = {
 
 ABOUT_FILES = """\
 A scenario file, *.lab.yaml, is a mapping with these keys; those with * are required.  It is YAML: indented by spaces,
-a space after each colon, a text with a colon in it in quotes.  `labkit new scenario NAME` writes one to begin with.
+a space after each colon, a text with a colon in it in quotes.  `labkit new scenario NAME` writes one to begin with;
+`labkit schema > scenario.schema.json` is for editors, which find it by the first line of that one.
 """
 
 ABOUT_MANY_RUNS = """

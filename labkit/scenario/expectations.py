@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -57,12 +58,13 @@ OBSERVABLE = (
 def one_of(what: str, known: tuple[str, ...]) -> AfterValidator:
     """Accept only these names, or nothing."""
 
-    def check(value: str) -> str:
-        if value is not None and value not in known:
-            raise ValueError(expected(what, value, known))
-        return value
+    return AfterValidator(partial(_check_one_of, what, known))
 
-    return AfterValidator(check)
+
+def _check_one_of(what: str, known: tuple[str, ...], value: str) -> str:
+    if value is not None and value not in known:
+        raise ValueError(expected(what, value, known))
+    return value
 
 
 class Part(BaseModel):

@@ -25,11 +25,18 @@ MAX_DRIFT_PPM = 100_000
 BITS = {"bit": 1, "kbit": 1_000, "Mbit": 1_000_000, "Gbit": 1_000_000_000}
 BYTES = {"B": 1, "KiB": 1_024, "MiB": 1_048_576}
 
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_DURATION = re.compile(r"(\d{1,15}(\.\d{1,9})?(ns|us|µs|ms|s|m|h|d))+", re.ASCII)
-_SHARE = re.compile(r"\d{1,3}(\.\d{1,4})?%", re.ASCII)
-_LAG = re.compile(r"lag (?:(at least|at most) )?(\S+)", re.ASCII)
-_AMOUNT = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)([A-Za-z]+)", re.ASCII)
+NAME = r"[a-z][a-z0-9]*(-[a-z0-9]+)*"
+DURATION = r"(\d{1,15}(\.\d{1,9})?(ns|us|µs|ms|s|m|h|d))+"
+SHARE = r"\d{1,3}(\.\d{1,4})?%"
+LAG = r"lag (?:(at least|at most) )?(\S+)"
+NUMBER = r"\d{1,12}(?:\.\d{1,9})?"
+"""What is written, as regular expressions; those of JSON Schema mean the same."""
+
+_NAME = re.compile(NAME)
+_DURATION = re.compile(DURATION, re.ASCII)
+_SHARE = re.compile(SHARE, re.ASCII)
+_LAG = re.compile(LAG, re.ASCII)
+_AMOUNT = re.compile(rf"({NUMBER})([A-Za-z]+)", re.ASCII)
 
 
 class LagCondition(NamedTuple):

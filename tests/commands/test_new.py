@@ -27,6 +27,7 @@ def test_a_new_file_is_valid_and_runs(capsys: pytest.CaptureFixture[str]) -> Non
         f"run it:              {name} run lost-region.lab.yaml",
         f"after each change:   {name} check lost-region.lab.yaml",
         f"its keys, the steps: {name} help scenario, {name} help verbs",
+        f"in an editor:        {name} schema > scenario.schema.json",
     ]
     assert main(["check", "lost-region.lab.yaml"]) == 0
     assert main(["run", "-q", "lost-region.lab.yaml"]) == 0
@@ -115,6 +116,15 @@ def test_a_name_that_cannot_be_used_is_refused(name: str, words: str, capsys: py
 def test_a_title_comes_from_the_name(name: str, title: str) -> None:
     assert title_of(Path(f"{name}.lab.yaml")) == title
     assert loads(starter(title).encode()).title == title
+
+
+def test_it_begins_with_the_line_that_an_editor_reads(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("drills").mkdir()
+    main(["new", "scenario", "drills/x"])
+    *_, hint = capsys.readouterr().out.splitlines()
+
+    assert starter("x").startswith("# yaml-language-server: $schema=scenario.schema.json\n")
+    assert hint.endswith(" schema > drills/scenario.schema.json")
 
 
 def test_the_starter_explains_itself() -> None:

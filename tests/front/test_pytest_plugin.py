@@ -191,15 +191,15 @@ def test_a_block_that_fails_names_its_seeds_and_reports_the_first(play: Play, va
 
 
 def test_a_file_with_many_runs_is_read_once(play: Play, vary: Vary, monkeypatch: pytest.MonkeyPatch) -> None:
-    from labkit.scenario.many import run_blocks
+    from labkit.scenario.documents.yaml_positions import read
 
-    read, seen = run_blocks.read, []
+    seen = []
 
     def noted(path: str) -> object:
         seen.append(path)
         return read(path)
 
-    monkeypatch.setattr(run_blocks, "read", noted)
+    monkeypatch.setattr("labkit.scenario.many.run_blocks.read", noted)
     play("-q", "--labkit-seeds", "1", many=vary(*MANY), one=vary()).assert_outcomes(passed=3, failed=1)
 
     assert seen == ["many.lab.yaml"]
