@@ -27,40 +27,61 @@ Schema: TypeAlias = dict[str, Any]
 
 DIALECT = "http://json-schema.org/draft-07/schema#"
 ANYTHING: Schema = {}
+MARK = "x-written"
 
 
 def _text(pattern: str) -> Schema:
     return {"type": "string", "pattern": f"^{pattern}$"}
 
 
-A_DURATION = _text(DURATION)
-A_VALUE: Schema = {"anyOf": [{"type": ["number", "boolean"]}, _text(r"(?!.*\$\().*")]}
 MATRIX_VALUE = _text(r"\$\(matrix\.[^()]+\)")
+A_VALUE: Schema = {"anyOf": [{"type": ["number", "boolean"]}, _text(r"(?!.*\$\().*")]}
+
+
+def _defined(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
 A_CLUSTER: Schema = {"type": "string"}
-A_CONDITION: Schema = {"$ref": "#/$defs/ExpectPart"}
-STEP_ABOVE: Schema = {
-    "type": "object",
-    "properties": {"step": {"type": ["string", "integer"]}, "began": A_DURATION, "ended": A_DURATION},
-    "required": ["step"],
-    "additionalProperties": False,
+DEFINITIONS: Mapping[str, Schema] = {
+    "duration": _text(DURATION),
+    "offset": _text(f"-?{DURATION}"),
+    "share": _text(SHARE),
+    "drift": _text(f"-?{SHARE}"),
+    "bandwidth": _text(f"{NUMBER}({'|'.join(BITS)})"),
+    "size": _text(f"{NUMBER}({'|'.join(BYTES)})"),
+    "lag": _text(LAG),
+    "clusters": {"anyOf": [A_CLUSTER, {"type": "array", "items": A_CLUSTER}]},
+    "fails": {"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1}]},
+    "after": {"anyOf": [_defined("duration"), _text("step [a-z0-9-]{1,40}"), _defined("step_above")]},
+    "step_above": {
+        "type": "object",
+        "properties": {
+            "step": {"type": ["string", "integer"]},
+            "began": _defined("duration"),
+            "ended": _defined("duration"),
+        },
+        "required": ["step"],
+        "additionalProperties": False,
+    },
+    "when": {"anyOf": [{"enum": ["done", "refused"]}, _defined("ExpectPart")]},
 }
+"""What is written, by a name of its own."""
 
-WRITTEN: Mapping[str, Schema] = {
-    "read_duration": A_DURATION,
-    "read_offset": _text(f"-?{DURATION}"),
-    "read_share": _text(SHARE),
-    "read_drift": _text(f"-?{SHARE}"),
-    "read_bandwidth": _text(f"{NUMBER}({'|'.join(BITS)})"),
-    "read_size": _text(f"{NUMBER}({'|'.join(BYTES)})"),
-    "_condition": _text(LAG),
-    "_clusters": {"anyOf": [A_CLUSTER, {"type": "array", "items": A_CLUSTER}]},
-    "_fails": {"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1}]},
-    "_after": {"anyOf": [A_DURATION, _text("step [a-z0-9-]{1,40}"), STEP_ABOVE]},
-    "_when": {"anyOf": [{"enum": ["done", "refused"]}, A_CONDITION]},
+WRITTEN: Mapping[str, str] = {
+    **{f"read_{name}": name for name in ("duration", "offset", "share", "drift", "bandwidth", "size")},
+    "_condition": "lag",
+    "_clusters": "clusters",
+    "_fails": "fails",
+    "_after": "after",
+    "_when": "when",
 }
-"""{function that reads a value: what is written}."""
+"""{function that reads a value: what is written for it}."""
 
-SHORT_FORMS: Mapping[type[BaseModel], Schema] = {CountRange: {"type": "integer", "minimum": 0}, TimeRange: A_DURATION}
+SHORT_FORMS: Mapping[type[BaseModel], Schema] = {
+    CountRange: {"type": "integer", "minimum": 0},
+    TimeRange: _defined("duration"),
+}
 """{model: what may be written in place of its mapping}."""
 
 
@@ -74,9 +95,9 @@ def schema() -> Schema:
     sections: Schema = {
         "seeds": _bare(found["$defs"]["FilePart"]["properties"]["seeds"]),
         MATRIX: _matrix(matrix),
-        "lab": {"anyOf": [{"$ref": "#/$defs/LabPart"}, path]},
-        "timeline": {"type": "array", "maxItems": 200, "items": {"$ref": "#/$defs/step"}},
-        "expect": {"$ref": "#/$defs/ExpectPart"},
+        "lab": {"anyOf": [_defined("LabPart"), path]},
+        "timeline": {"type": "array", "maxItems": 200, "items": _defined("step")},
+        "expect": _defined("ExpectPart"),
     }
     described = {key: {"description": fields_of(FilePart)[key], **part} for key, part in sections.items()}
     steps = {name: references[model_of(name), "validation"] for name in VERBS}
@@ -88,7 +109,7 @@ def schema() -> Schema:
         "description": "A lab, what happens in it, and what is expected at the end.",
         "properties": {**whole["properties"], **described},
         "allOf": [_not_both("seed", "seeds"), _not_both("end", "settle")],
-        "$defs": {**definitions, "step": _step(steps), "from_a_matrix": MATRIX_VALUE},
+        "$defs": {**definitions, **_open(dict(DEFINITIONS)), "step": _step(steps), "matrix_value": MATRIX_VALUE},
     }
 
 
@@ -97,7 +118,7 @@ def _step(models: Mapping[str, Schema]) -> Schema:
     return {
         "type": "object",
         "required": ["do"],
-        "properties": {"do": {"anyOf": [{"enum": list(models)}, {"$ref": "#/$defs/from_a_matrix"}]}},
+        "properties": {"do": {"anyOf": [{"enum": list(models)}, _defined("matrix_value")]}},
         "allOf": [
             {"if": {"required": ["do"], "properties": {"do": {"const": name}}}, "then": _branch(VERBS[name], model)}
             for name, model in models.items()
@@ -130,6 +151,11 @@ def _matrix(beside: Schema) -> Schema:
     }
 
 
+def _marked(read: str) -> Schema:
+    """A place for what is written, which is put in when the models are done."""
+    return {MARK: WRITTEN[read]} if read in WRITTEN else ANYTHING
+
+
 class _Generator(GenerateJsonSchema):
     """Makes what is written out of what is read."""
 
@@ -140,7 +166,7 @@ class _Generator(GenerateJsonSchema):
     def function_before_schema(self, schema: Any) -> Schema:
         """What is written for a function that reads it; that of a range reads its short form."""
         read = schema["function"]["function"].__name__
-        return self.generate_inner(schema["schema"]) if read == "_plain" else WRITTEN.get(read, ANYTHING)
+        return self.generate_inner(schema["schema"]) if read == "_plain" else _marked(read)
 
     def model_schema(self, schema: Any) -> Schema:
         """The mapping of a model, or its short form."""
@@ -149,7 +175,7 @@ class _Generator(GenerateJsonSchema):
 
     def function_wrap_schema(self, schema: Any) -> Schema:
         """What is written for a function that reads it."""
-        return WRITTEN.get(schema["function"]["function"].__name__, ANYTHING)
+        return _marked(schema["function"]["function"].__name__)
 
     def function_after_schema(self, schema: Any) -> Schema:
         """A name is one of those that its check knows, where these do not follow from the file."""
@@ -178,12 +204,14 @@ def _open(part: Any) -> Any:
         return [_open(item) for item in part]
     if not isinstance(part, dict):
         return part
+    if MARK in part:
+        return {key: value for key, value in part.items() if key == "description"} | _defined(part[MARK])
     if "const" in part or "enum" in part or part.get("type") in ("string", "integer", "number", "boolean"):
         if "const" not in part and "enum" not in part and part["type"] == "string" and "pattern" not in part:
             return part
         about = {"description": part["description"]} if "description" in part else {}
         bare = {key: value for key, value in part.items() if key != "description"}
-        return {**about, "anyOf": [bare, {"$ref": "#/$defs/from_a_matrix"}]}
+        return {**about, "anyOf": [bare, _defined("matrix_value")]}
     return {
         key: {name: _open(value) for name, value in inner.items()} if key == "properties" else _open(inner)
         for key, inner in part.items()

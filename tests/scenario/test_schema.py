@@ -167,8 +167,8 @@ def readers(part: Any) -> Iterator[str]:
     if isinstance(part, dict):
         if part.get("type") in ("function-before", "function-wrap", "function-plain"):
             yield part["function"]["function"].__name__
-        for inner in part.values():
-            yield from readers(inner)
+        for key, inner in part.items():
+            yield from readers(inner if key != "serialization" else None)
     elif isinstance(part, list | tuple):
         for inner in part:
             yield from readers(inner)
@@ -186,4 +186,4 @@ def test_descriptions_are_those_of_the_help(validator: Any) -> None:
 
     assert "a duration such as 80ms, one way; this or measured" in written
     assert '"default"' not in written
-    assert len(written) < 100_000
+    assert len(written) < 120_000
