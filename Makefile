@@ -100,6 +100,7 @@ torture: $(VENV)/dev
 	@$(VENV)/bin/python tests/torture/test_odd_requests.py $(ARGS)
 	@$(VENV)/bin/python tests/torture/test_random_labs.py
 	@$(VENV)/bin/python tests/lab/test_losses_recounted.py
+	@$(VENV)/bin/python tests/scenario/test_drawn_files.py
 	@$(VENV)/bin/python tests/torture/test_stolen_keys.py
 	@$(VENV)/bin/python tests/torture/test_served_door.py
 	@$(VENV)/bin/python tests/caches/test_random_requests.py

@@ -19,6 +19,7 @@ from labkit.scenario.expectations import ExpectPart
 from labkit.scenario.file_parts import FilePart, LabPart
 from labkit.scenario.problems import ScenarioError
 from labkit.scenario.verbs import VERBS, model_of
+from tests.drawn_files import drawn
 
 Vary = Callable[..., str]
 BAD = Path(__file__).with_name("bad")
@@ -101,6 +102,10 @@ def test_it_takes_what_is_written_for_readers(validator: Any) -> None:
     texts = [starter("x"), *(example.text for example in EXAMPLES.values())]
 
     assert [found for text in texts if (found := problems(validator, parse(text.encode(), "x").data))] == []
+
+
+def test_it_takes_drawn_files(validator: Any) -> None:
+    assert [found for seed in range(60) if (found := problems(validator, drawn(seed)))] == []
 
 
 def test_it_refuses_bad_files_but_for_what_no_schema_says(validator: Any) -> None:
