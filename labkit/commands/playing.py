@@ -45,7 +45,7 @@ def play_one(path: str, scenario: Scenario, seed: int, *, quiet: bool, why: bool
         if not quiet:
             introduce(scenario)
         stopped = run_lab(lab, quiet=quiet)
-        verdict = judged(lab)
+        verdict = judged(lab, alone=[*scenario.all_seeds] == [seed])
     except Exception as error:
         if os.environ.get("LABKIT_TRACEBACK"):
             raise
@@ -167,11 +167,11 @@ def _bar(end_ns: int | None) -> Any:
     return tqdm(total=end_ns / SECOND_NS, desc="running, lab time", bar_format=bar_format, file=sys.stderr, leave=False)
 
 
-def judged(lab: Lab) -> Verdict:
-    """The verdict on a lab that was loaded from a file."""
+def judged(lab: Lab, *, alone: bool = True) -> Verdict:
+    """The verdict on a lab that was loaded from a file; ``alone``: on all runs of it."""
     from labkit.scenario.verdict import judge
 
-    return judge(scenario_of(lab), lab.queries, lab.ledger, lab.invariants)
+    return judge(scenario_of(lab), lab.queries, lab.ledger, lab.invariants, alone=alone)
 
 
 def _log(lab: Lab) -> list[Any]:

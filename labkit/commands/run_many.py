@@ -62,7 +62,7 @@ def play_many(path: str, runs: Runs, *, quiet: bool, why: bool) -> int:
             try:
                 lab = Lab.of(scenario, seed)
                 run_to_the_end(lab, interruption, None)
-                verdict = judged(lab)
+                verdict = judged(lab, alone=False)
             except Exception as error:
                 if os.environ.get("LABKIT_TRACEBACK"):
                     raise
@@ -77,6 +77,8 @@ def play_many(path: str, runs: Runs, *, quiet: bool, why: bool) -> int:
                 failures += _failure(lab, scenario, verdict, why=why)
     if played.runs:
         show(with_names(f"{path}: {played.summary}", path) if quiet else played.text(columns()))
+        if quiet and not failures and played.exit_code != AS_EXPECTED:
+            show(played.spanning_text(columns()))
         show(*([""] if failures and not quiet else []), *(with_names(text, path) for text in failures))
     return code or played.exit_code
 

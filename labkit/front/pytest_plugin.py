@@ -168,7 +168,7 @@ class ScenarioItem(pytest.Item):
             self._play_many(scenario, seeds)
 
     def _play_one(self, scenario: Scenario, seed: int) -> None:
-        verdict, digest, report = played(scenario, seed)
+        verdict, digest, report = played(scenario, seed, alone=len(scenario.all_seeds) == 1)
         measured = [(row.key, row.measured) for row in verdict.rows if row.key in MEASURED]
         self.user_properties += [("seed", str(seed)), *measured, ("verdict", verdict.word), ("digest", digest)]
         if verdict.exit_code != 0:
@@ -182,7 +182,7 @@ class ScenarioItem(pytest.Item):
 
         runs, digests, wrong, first = ManyRuns(scenario.title), sha256(), list[int](), ""
         for seed in seeds:
-            verdict, digest, report = played(scenario, seed)
+            verdict, digest, report = played(scenario, seed, alone=False)
             runs.add(scenario, verdict)
             digests.update(digest.encode())
             if verdict.exit_code != 0:
@@ -190,10 +190,10 @@ class ScenarioItem(pytest.Item):
                 first = first or report
         self.user_properties += [("seeds", f"{seeds[0]}-{seeds[-1]}"), ("verdict", runs.word)]
         self.user_properties += [("seeds not as expected", " ".join(map(str, wrong))), ("digest", digests.hexdigest())]
-        if wrong:
-            listed = ", ".join(map(str, wrong))
+        if runs.exit_code != 0:
+            listed = [f"seeds that are not as expected: {', '.join(map(str, wrong))}", "the first of them:", first]
             raise NotAsExpected(
-                f"{runs.summary}\nseeds that are not as expected: {listed}\nthe first of them:\n{first}"
+                "\n".join(filter(None, [runs.summary, runs.spanning_text(), *(listed if wrong else [])]))
             )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -207,7 +207,7 @@ class ScenarioItem(pytest.Item):
         return self.path, 0, self.name
 
 
-def played(scenario: Scenario, seed: int) -> tuple[Verdict, str, str]:
+def played(scenario: Scenario, seed: int, *, alone: bool) -> tuple[Verdict, str, str]:
     """Run a scenario with one seed; return the verdict, the digest of its trace, and the report of a failure."""
     from labkit.front.lab import Lab
     from labkit.scenario.verdict import judge
@@ -215,7 +215,7 @@ def played(scenario: Scenario, seed: int) -> tuple[Verdict, str, str]:
     lab = Lab.of(scenario, seed).run()
     run = lab.scenario
     assert run is not None
-    verdict = judge(run, lab.queries, lab.ledger, lab.invariants)
+    verdict = judge(run, lab.queries, lab.ledger, lab.invariants, alone=alone)
     return verdict, lab.trace.digest(), "" if verdict.exit_code == 0 else verdict.report(scenario, lab.trace)
 
 

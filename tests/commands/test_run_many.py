@@ -91,6 +91,25 @@ def test_what_led_to_it_is_said_of_the_first_failure(
     assert len(whole) >= len(short)
 
 
+SEEN = "sometimes:\n  - {primary: [one]}\ncovers: [takeover]\n"
+
+
+def test_what_is_to_be_seen_in_any_run_is_judged_over_all_seeds(
+    written: Written, texts: Texts, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = written("x.lab.yaml", many(texts[0]).replace("[0, 3]", "[0]").replace("expect:", f"{SEEN}expect:"))
+
+    assert main(["run", name]) == 1
+    output = capsys.readouterr().out
+    assert "true in none of 3 runs" in output
+    assert output.endswith("\nA small lab: not as expected over all 3 runs (3 seeds)\n")
+    assert main(["run", "-q", name]) == 1
+    first, *table = capsys.readouterr().out.splitlines()
+    assert first == "x.lab.yaml: A small lab: not as expected over all 3 runs (3 seeds)"
+    assert [line.split()[-1] for line in table[2:]] == ["broken", "unknown"]
+    assert main(["run", "-q", name, "--seed", "2"]) == 0, "one seed of three is listed and not judged"
+
+
 def crashing(texts: Texts) -> str:
     return many(texts[0].replace("{do: seal, cluster: one}", "{do: crash, target: one, at: 1s}"))
 

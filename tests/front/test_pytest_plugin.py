@@ -115,7 +115,7 @@ def test_what_stays_unknown_fails(play: Play, vary: Vary) -> None:
 
 
 def test_an_error_of_labkits_own_shows_its_traceback(play: Play, vary: Vary, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*arguments: object) -> None:
+    def fail(*arguments: object, **named: object) -> None:
         raise RuntimeError("a bug of ours")
 
     monkeypatch.setattr("labkit.scenario.verdict.judge", fail)
@@ -188,6 +188,16 @@ def test_a_block_that_fails_names_its_seeds_and_reports_the_first(play: Play, va
             "to run it again: labkit run many.lab.yaml --seed 0 --only latency=80ms-lost=1",
         ]
     )
+
+
+def test_what_any_run_is_to_show_is_judged_over_all_seeds_in_one_item(play: Play, vary: Vary) -> None:
+    text = vary(("lab:\n", "seeds: 3\nsometimes:\n  - {primary: [paris, tokyo]}\nlab:\n"), ("end: 10s", "end: 8s"))
+    result = play("-q", seen=text)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*_ seen[[]seeds 0-2[]] _*", "A small lab: not as expected over all 3 runs (3 seeds)"])
+    result.stdout.fnmatch_lines(["*true in none of 3 runs *broken"])
+    play("-q", "--labkit-seeds", "2", seen=text).assert_outcomes(passed=1)
 
 
 def test_a_file_with_many_runs_is_read_once(play: Play, vary: Vary, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,6 +70,7 @@ NOT_SAID = {
     "threshold",
     "too-much-work",
     "too-often",
+    "two-steps-of-one-name",
     "unknown-cluster",
     "unknown-node",
     "unknown-place",

@@ -1,7 +1,10 @@
 """Many runs: what became of the runs of one file with many seeds and combinations, as one table.
 
-A rate has the bounds between which it is with 95 % certainty (Wilson's interval): 0 of 50 runs may be 7 of a hundred.
-The worst seed of a combination is the first whose run has the worst verdict and the most rows that are not as expected.
+1. What is to be seen in any of a combination's runs (``sometimes``, ``covers``) is judged where all its seeds were
+   played, else listed.
+2. A rate has the bounds between which it is with 95 % certainty (Wilson's interval): 0 of 50 runs may be 7 of a hundred.
+3. The worst seed of a combination is the first whose run has the worst verdict and the most rows that are not as
+   expected.
 """
 
 from __future__ import annotations
@@ -10,13 +13,18 @@ from math import sqrt
 from typing import NamedTuple
 
 from labkit.scenario.documents.combination import Combination
+from labkit.scenario.measures import BROKEN, VerdictRow
+from labkit.scenario.measures import UNKNOWN as STATUS_UNKNOWN
 from labkit.scenario.report import columns_of
 from labkit.scenario.scenario import Scenario
+from labkit.scenario.spanning import Sighting, spanned
 from labkit.scenario.verdict import JUDGEMENTS, Verdict
 
 AS_EXPECTED, NOT_AS_EXPECTED, UNKNOWN = 0, 1, 3
 WORST_FIRST = (NOT_AS_EXPECTED, UNKNOWN, AS_EXPECTED)
 HEADINGS = ("combination", "runs", "as expected", "unknown", "not as expected", "rate of these", "worst seed")
+SPANNING_HEADINGS = ("combination", "in any run", "expected", "measured", "verdict")
+CODES = {BROKEN: NOT_AS_EXPECTED, STATUS_UNKNOWN: UNKNOWN}
 DEVIATIONS = 1.96
 """How many standard deviations 95 % of a normal distribution is within, on both sides."""
 
@@ -40,15 +48,29 @@ class ManyRuns:
     def __init__(self, title: str) -> None:
         self.title = title
         self.runs: dict[Combination, list[PlayedRun]] = {}
+        self._seeds: dict[Combination, range] = {}
+        self._sightings: dict[Combination, list[tuple[Sighting, ...]]] = {}
 
     def add(self, scenario: Scenario, verdict: Verdict) -> None:
-        """Add one run."""
-        self.runs.setdefault(scenario.combination, []).append(PlayedRun.of(verdict))
+        """Add one run, which was not judged as if it were the only one."""
+        combination = scenario.combination
+        self._seeds[combination] = scenario.all_seeds
+        self.runs.setdefault(combination, []).append(PlayedRun.of(verdict))
+        self._sightings.setdefault(combination, []).append(verdict.sightings)
+
+    def spanned(self) -> dict[Combination, tuple[VerdictRow, ...]]:
+        """The rows of what is to be seen in any run, for each combination that wants such a thing."""
+        found = {
+            combination: spanned(sightings, judged=len(sightings) == len(self._seeds[combination]))
+            for combination, sightings in self._sightings.items()
+        }
+        return {combination: rows for combination, rows in found.items() if rows}
 
     @property
     def exit_code(self) -> int:
-        """The worst of the runs: 1 not as expected, 3 unknown, 0 as expected."""
+        """The worst of the runs and of what spans them: 1 not as expected, 3 unknown, 0 as expected."""
         codes = {run.code for runs in self.runs.values() for run in runs}
+        codes |= {CODES.get(row.status, AS_EXPECTED) for rows in self.spanned().values() for row in rows}
         return next((code for code in WORST_FIRST if code in codes), AS_EXPECTED)
 
     @property
@@ -61,17 +83,31 @@ class ManyRuns:
         """The judgement in one line."""
         runs = [run for played in self.runs.values() for run in played]
         found = sum(run.code == self.exit_code for run in runs)
-        share = f"all {found:,}" if found == len(runs) else f"{found:,} of {len(runs):,}"
+        share = f"all {len(runs):,}" if found in (0, len(runs)) else f"{found:,} of {len(runs):,}"
         counts = [f"{len(self.runs)} combinations"] if len(self.runs) > 1 else []
         seeds = len({run.seed for run in runs})
         counts.append(f"{seeds:,} seed{'' if seeds == 1 else 's'}")
-        return f"{self.title}: {self.word} in {share} runs ({', '.join(counts)})"
+        where = "in" if found else "over"
+        return f"{self.title}: {self.word} {where} {share} runs ({', '.join(counts)})"
 
     def text(self, columns: int = 0) -> str:
-        """The table, one row for each combination, no wider than a number of columns."""
+        """The table, one row for each combination, no wider than a number of columns; then what spans the runs."""
         rows = [_row(combination, runs) for combination, runs in self.runs.items()]
-        left_out = 0 if any(combination.values for combination in self.runs) else 1
-        return "\n".join([*columns_of([row[left_out:] for row in (HEADINGS, *rows)], columns), "", self.summary])
+        lines = columns_of([row[self._first :] for row in (HEADINGS, *rows)], columns)
+        spanning = self.spanning_text(columns)
+        return "\n".join([*lines, *(["", spanning] if spanning else []), "", self.summary])
+
+    def spanning_text(self, columns: int = 0) -> str:
+        """The table of what is to be seen in any run; empty where nothing is."""
+        rows = [(combination.text, *row[:4]) for combination, rows in self.spanned().items() for row in rows]
+        return (
+            "\n".join(columns_of([row[self._first :] for row in (SPANNING_HEADINGS, *rows)], columns)) if rows else ""
+        )
+
+    @property
+    def _first(self) -> int:
+        """The first column that is shown: that of the combination, where there are any."""
+        return 0 if any(combination.values for combination in self.runs) else 1
 
 
 def _row(combination: Combination, runs: list[PlayedRun]) -> tuple[str, ...]:
