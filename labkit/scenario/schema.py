@@ -19,6 +19,7 @@ from labkit.places import SCENARIO_SUFFIXES
 from labkit.scenario.documents.matrix import EXCLUDE, INCLUDE, MATRIX
 from labkit.scenario.expectations import CountRange, ExpectPart, TimeRange
 from labkit.scenario.file_parts import FilePart, LabPart, MatrixPart, fields_of
+from labkit.scenario.timed_conditions import TIMED_PARTS
 from labkit.scenario.value_types import BITS, BYTES, DURATION, LAG, NAME, NUMBER, SHARE
 from labkit.scenario.verb import Verb
 from labkit.scenario.verbs import VERBS, model_of
@@ -54,6 +55,7 @@ DEFINITIONS: Mapping[str, Schema] = {
     "clusters": {"anyOf": [A_CLUSTER, {"type": "array", "items": A_CLUSTER}]},
     "fails": {"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1}]},
     "after": {"anyOf": [_defined("duration"), _text("step [a-z0-9-]{1,40}"), _defined("step_above")]},
+    "point": {"anyOf": [_text("step [a-z0-9-]{1,40}"), _defined("step_above")]},
     "step_above": {
         "type": "object",
         "properties": {
@@ -74,6 +76,7 @@ WRITTEN: Mapping[str, str] = {
     "_clusters": "clusters",
     "_fails": "fails",
     "_after": "after",
+    "_step": "point",
     "_when": "when",
 }
 """{function that reads a value: what is written for it}."""
@@ -87,7 +90,8 @@ SHORT_FORMS: Mapping[type[BaseModel], Schema] = {
 
 def schema() -> Schema:
     """Return the schema of a scenario file."""
-    models: list[type[BaseModel]] = [FilePart, LabPart, ExpectPart, MatrixPart, *map(model_of, VERBS)]
+    models: list[type[BaseModel]] = [FilePart, LabPart, ExpectPart, MatrixPart, *TIMED_PARTS.values()]
+    models += map(model_of, VERBS)
     references, found = models_json_schema([(model, "validation") for model in models], schema_generator=_Generator)
     definitions = {name: _open(_bare(part)) for name, part in found["$defs"].items()}
     whole, matrix = definitions.pop("FilePart"), _bare(found["$defs"]["MatrixPart"])
@@ -98,6 +102,7 @@ def schema() -> Schema:
         "lab": {"anyOf": [_defined("LabPart"), path]},
         "timeline": {"type": "array", "maxItems": 200, "items": _defined("step")},
         "expect": _defined("ExpectPart"),
+        **{key: _list_of(references[model, "validation"]) for key, model in TIMED_PARTS.items()},
     }
     described = {key: {"description": fields_of(FilePart)[key], **part} for key, part in sections.items()}
     steps = {name: references[model_of(name), "validation"] for name in VERBS}
@@ -111,6 +116,10 @@ def schema() -> Schema:
         "allOf": [_not_both("seed", "seeds"), _not_both("end", "settle")],
         "$defs": {**definitions, **_open(dict(DEFINITIONS)), "step": _step(steps), "matrix_value": MATRIX_VALUE},
     }
+
+
+def _list_of(item: Schema) -> Schema:
+    return {"type": "array", "maxItems": 100, "items": item}
 
 
 def _step(models: Mapping[str, Schema]) -> Schema:

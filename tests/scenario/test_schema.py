@@ -18,6 +18,7 @@ from labkit.scenario.documents.yaml_positions import parse, read
 from labkit.scenario.expectations import ExpectPart
 from labkit.scenario.file_parts import FilePart, LabPart
 from labkit.scenario.problems import ScenarioError
+from labkit.scenario.timed_conditions import TIMED_PARTS
 from labkit.scenario.verbs import VERBS, model_of
 from tests.drawn_files import drawn
 
@@ -137,6 +138,11 @@ def test_it_refuses_bad_files_but_for_what_no_schema_says(validator: Any) -> Non
         *(("primary: tokyo\n", "primary: [1]\n"), ("primary: tokyo\n", "modes: {tokyo: secundary}\n")),
         *(("do: promote, cluster: tokyo", "do: wait"), ("do: promote, cluster: tokyo", "do: wait, for: 5")),
         ("cluster: tokyo, after: 2s", "cluster: tokyo, at: 9s, after: 2s"),
+        *(("expect:", "always: [{lag: many}]\nexpect:"), ("expect:", "eventually: [{roots: equal}]\nexpect:")),
+        *(
+            ("expect:", "leads to: [{iff: {lag: 0}, then: {lag: 0}, within: 1s}]\nexpect:"),
+            ("expect:", "covers: [x]\nexpect:"),
+        ),
         *(("timeline:", "nonsense: 1\ntimeline:"), ("target: paris, ", "")),
     ],
 )
@@ -155,6 +161,9 @@ def test_a_mistake_is_found(old: str, new: str, validator: Any, vary: Vary) -> N
         *(
             ("lab:\n", "matrix: {a: [1, 2s, true], exclude: [{a: 1}], include: [{a: x}]}\nlab:\n"),
             ("lost: 0", "rpo: 0s"),
+            ("expect:", "always: [{lag: {at most: 200}, from: 5s, name: x}]\ncovers: [takeover]\nexpect:"),
+            ("expect:", "eventually: [{roots: equal, within: 15s, after: step 6}]\nsometimes: [{lag: 0}]\nexpect:"),
+            ("expect:", "leads to: [{if: {lag: 1}, then: {lag: 0}, within: 1s, after: {step: 2, began: 1s}}]\nexpect:"),
         ),
     ],
 )
@@ -181,7 +190,7 @@ def readers(part: Any) -> Iterator[str]:
 
 
 def test_each_function_that_reads_a_value_has_a_row() -> None:
-    models: list[type[BaseModel]] = [FilePart, LabPart, ExpectPart, *map(model_of, VERBS)]
+    models: list[type[BaseModel]] = [FilePart, LabPart, ExpectPart, *TIMED_PARTS.values(), *map(model_of, VERBS)]
     found = {name for model in models for name in readers(model.__pydantic_core_schema__)} - {"_plain"}
 
     assert found <= set(made.WRITTEN)

@@ -2,7 +2,7 @@
 
 1. What is to be seen in any of a combination's runs (``sometimes``, ``covers``) is judged where all its seeds were
    played, else listed.
-2. A rate has the bounds between which it is with 95 % certainty (Wilson's interval): 0 of 50 runs may be 7 of a hundred.
+2. A rate has the bounds between which it is with 95 % certainty (Wilson's interval): 0 of 50 may be 7 in 100.
 3. The worst seed of a combination is the first whose run has the worst verdict and the most rows that are not as
    expected.
 """
