@@ -92,14 +92,12 @@ def interpret(document: Document, combination: Combination = NO_COMBINATION) -> 
     over_time = tuple(read_timed(data, checker.validate, checker.add))
     timeline = data.get("timeline")
     steps = [checker.step(raw, number) for number, raw in enumerate(timeline, 1)] if isinstance(timeline, list) else []
+    done = [step for step in steps if step is not None]
     if lab is not None:
-        checker.check_names(lab)
-        checker.check_links(lab)
-        checker.check_work(lab, file)
-        checker.check_kept([step for step in steps if step is not None], lab)
-    checker.check_order([step for step in steps if step is not None], file)
+        checker.check_lab(lab, file, done)
+    checker.check_order(done, file)
     if None not in steps:
-        checker.check_modes([step for step in steps if step is not None])
+        checker.check_modes(done)
     if checker.problems:
         raise document.error(checker.problems)
     assert file is not None
@@ -113,7 +111,7 @@ def interpret(document: Document, combination: Combination = NO_COMBINATION) -> 
         seeds=file.seeds or 0,
         combination=combination,
         blueprint=blueprint_of(lab),
-        timeline=tuple([step for step in steps if step is not None]),
+        timeline=tuple(done),
         expect=Expectations.of({} if expect is None else expect.model_dump(by_alias=True)),
         over_time=over_time,
         covers=tuple(file.covers),
@@ -226,6 +224,13 @@ class _Checker:
         except ValueError as error:
             self.add((*path, "after"), str(error))
             return None
+
+    def check_lab(self, lab: LabPart, file: FilePart | None, steps: list[Step]) -> None:
+        """What the lab's parts are together, and with the steps that use it."""
+        self.check_names(lab)
+        self.check_links(lab)
+        self.check_work(lab, file)
+        self.check_kept(steps, lab)
 
     def check_names(self, lab: LabPart) -> None:
         """Hosts and sites have different names; a cluster may have the name of its own site, not of another."""
