@@ -11,7 +11,7 @@ from labkit.lab.parts import Parts
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.sim.fault_effects import DOWN, Place
 
-PAUSED, IMPOSTOR, COMMIT = "paused", "impostor", "commit"
+PAUSED, IMPOSTOR, COMMIT, WRONG_CLOCK = "paused", "impostor", "commit", "wrong clock"
 CLOUD_DOWN, CLOUD_UP, CLOUD_SLOW, CLOUD_FAST, KEYS = "cloud down", "cloud up", "cloud slow", "cloud fast", "keys"
 """What a host is under; of the cloud each endpoint, by the last that was done to it."""
 
@@ -75,6 +75,8 @@ class FaultMeters:
         if what == PAUSED:
             process = self._parts.processes[name]
             return len(process.held) + len(process.late)
+        if what == WRONG_CLOCK:
+            return int(self._parts.nodes[name].clock.was_read)
         if what == IMPOSTOR:
             impostor = self._parts.impostors.get(name)
             return impostor.seen if impostor is not None else 0

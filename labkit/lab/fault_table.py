@@ -34,7 +34,7 @@ LOST, SLOWED, SENT_AGAIN, DOUBLED = "lost", "slowed", "sent again", "doubled"
 CHANGED, WAITED, TAKEN, FIRED, ASKED, READ = "changed", "waited", "taken", "fired", "asked", "read"
 """What a fault, or what undoes one, has done when it had an effect: messages were lost by it, slowed, sent again or
 lost for good, doubled; something was changed; messages or timers waited; an impostor took messages; it happened, as it
-was set to; the cloud was asked; a wall clock was read, which nothing shows."""
+was set to; the cloud was asked; a wall clock was read, which decides something only now and then."""
 
 
 class FaultField(NamedTuple):

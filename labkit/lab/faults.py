@@ -20,6 +20,7 @@ from labkit.lab.fault_meters import (
     IMPOSTOR,
     KEYS,
     PAUSED,
+    WRONG_CLOCK,
     FaultMeters,
 )
 from labkit.lab.fault_table import LAYERS, MAX_FACTOR, MIN_FLAP_NS
@@ -176,11 +177,15 @@ class LabFaults(EachInTurn):
         It replaces an earlier skew.
         """
         error_ns, ppm = 0 if by is None else offset_ns("by", by), drift_ppm("drift", drift)
-        for node in self._nodes(target):
+        nodes = self._nodes(target)
+        self.meters.end(WRONG_CLOCK, nodes)
+        for node in nodes:
             self._set_clock("skew", node, error_ns, ppm)
+        self.meters.begin(WRONG_CLOCK, nodes)
 
     def correct(self, target: str) -> None:
         """Set the wall clock of a node, or of all nodes of a cluster, right again."""
+        self.meters.end(WRONG_CLOCK, self._nodes(target))
         for node in self._nodes(target):
             self._set_clock("correct", node, 0, 0)
 

@@ -32,7 +32,7 @@ NONE_OF = {
 """{effect: what is said of a fault that had none}."""
 
 
-NO_EFFECT = "had no effect"
+NO_EFFECT, CLOCK_NOT_READ = "had no effect", "no node took its time from that clock"
 
 
 class FaultMade(NamedTuple):
@@ -75,9 +75,11 @@ def rows_of_effects(
         fault, key = faults.get(step.number), f"step {step.number}"
         if fault is None:
             continue
-        if EFFECTS[step.verb] == fault_table.READ:
-            yield VerdictRow(f"{key}: {step.text}", "", "nothing shows whether its clock was read", NOT_JUDGED, key)
-        elif not had_effect(step.verb, fault, meters):
+        if had_effect(step.verb, fault, meters):
+            continue
+        if EFFECTS[step.verb] == fault_table.READ:  # it may have nothing to decide by it
+            yield VerdictRow(f"{key}: {step.text}", "", CLOCK_NOT_READ, NOT_JUDGED, key)
+        else:
             said = f"{NO_EFFECT} ({step.text} {_none_of(step, fault)})"
             expected, status = ("an effect or none", OK) if step.idle_ok else ("an effect, or idle: fine", UNKNOWN)
             yield VerdictRow(key, expected, said, status, key)

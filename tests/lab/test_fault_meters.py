@@ -97,4 +97,4 @@ def test_what_changes_nothing_is_not_counted_as_a_change(quiet):
     ):
         act()
         assert meters.changes == changes
-    assert repr(meters) == "FaultMeters(FaultEffects(0 faults, 0 places))"
+    assert repr(meters) == "FaultMeters(FaultEffects(1 faults, 1 places))"

@@ -16,7 +16,7 @@ from labkit.scenario.running import Run
 from labkit.scenario.verb import FAULT
 from labkit.scenario.verbs import VERBS
 from labkit.scenario.verdict import Verdict
-from labkit.scenario.witnesses import EFFECTS, NO_EFFECT, NONE_OF
+from labkit.scenario.witnesses import CLOCK_NOT_READ, EFFECTS, NO_EFFECT, NONE_OF
 
 Judged = Callable[[Lab], Verdict]
 INERT = sorted(Path(__file__).with_name("inert").glob("*.yaml"))
@@ -76,8 +76,20 @@ def test_an_example_of_a_fault_shows_its_effect(name: str, scenario_file: Callab
     verdict = judged(Lab.load(scenario_file(EXAMPLES[name].text)).run())
 
     assert no_effect(verdict) == []
-    unjudged = [row for row in verdict.rows if row.measured == "nothing shows whether its clock was read"]
-    assert [row.status for row in unjudged] == [""] * EXAMPLES[name].text.count("do: skew")
+
+
+def test_a_clock_that_nobody_reads_is_listed_and_not_judged(
+    vary: Callable[..., str], scenario_file: Callable[..., Path], judged: Judged
+) -> None:
+    dead = ("target: paris, at: 5s}", "target: paris, at: 5s}\n  - {do: skew, target: paris, by: 90s, at: 6s}")
+    read = ("target: paris, at: 5s}", "target: paris, at: 6s}\n  - {do: skew, target: tokyo, by: 90s, at: 6s}")
+    rows = []
+    for change in (dead, read):
+        verdict = judged(Lab.load(scenario_file(vary(change, ("lost: 0", "lost: {at most: 9}")))).run())
+        rows.append([(row.what, row.status) for row in verdict.rows if row.measured == CLOCK_NOT_READ])
+        assert verdict.exit_code == 0
+
+    assert rows == [[("step 3: skew paris by 1m30s", "")], []]
 
 
 def test_the_count_goes_on_after_a_cut(scenario_file: Callable[..., Path], judged: Judged) -> None:

@@ -292,7 +292,7 @@ class NodeHost:
     def _is_locked(self) -> bool:
         """Whether the commit of a reindex lets no write come between."""
         rebuild = self.journal.rebuild
-        return rebuild is not None and rebuild.is_committing(self.clock.now()) and self.active
+        return rebuild is not None and rebuild.is_committing(self.clock.shown_ns) and self.active
 
     def _on_forwarded_answer(self, source: str, message: ForwardedAnswer) -> None:
         self.forwarding.on_answer(source, message)

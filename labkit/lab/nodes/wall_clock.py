@@ -14,22 +14,38 @@ MILLION = 1_000_000
 
 
 class WallClock:
-    """One node's wall clock, in nanoseconds; drift in parts per million, both may be negative."""
+    """One node's wall clock, in nanoseconds; drift in parts per million, both may be negative.
 
-    __slots__ = ("_now", "changes", "drift_ppm", "offset_ns", "set_ns", "start_wall_ns")
+    ``was_read`` says whether the node took its time from it since it was set wrong.
+    """
+
+    __slots__ = ("_now", "changes", "drift_ppm", "offset_ns", "set_ns", "start_wall_ns", "was_read")
 
     def __init__(
-        self, now: Callable[[], int], start_wall_ns: int, offset_ns: int = 0, drift_ppm: int = 0, set_ns: int = 0
+        self,
+        now: Callable[[], int],
+        start_wall_ns: int,
+        offset_ns: int = 0,
+        drift_ppm: int = 0,
+        set_ns: int = 0,
+        was_read: bool = False,
     ) -> None:
         self._now, self.start_wall_ns = now, start_wall_ns
-        self.offset_ns, self.drift_ppm, self.set_ns = offset_ns, drift_ppm, set_ns
+        self.offset_ns, self.drift_ppm, self.set_ns, self.was_read = offset_ns, drift_ppm, set_ns, was_read
         self.changes = 0  # how often it was set since it was made
 
     def __repr__(self) -> str:
         return f"WallClock({self.error_ns} ns off)"
 
     def now(self) -> int:
-        """Return what it shows."""
+        """Return what it shows, to the node."""
+        if not self.was_read and (self.offset_ns or self.drift_ppm):
+            self.was_read = True
+        return self.shown_ns
+
+    @property
+    def shown_ns(self) -> int:
+        """What it shows, to who only looks at the lab."""
         now_ns = self._now()
         if self.drift_ppm:
             now_ns += (now_ns - self.set_ns) * self.drift_ppm // MILLION
@@ -38,7 +54,7 @@ class WallClock:
     @property
     def error_ns(self) -> int:
         """How far it is ahead of the right time; negative behind."""
-        return self.now() - self.start_wall_ns - self._now()
+        return self.shown_ns - self.start_wall_ns - self._now()
 
     def lab_ns(self, wall_ns: int) -> int:
         """Return the first instant of the lab at which it shows a time or a later one."""
@@ -49,10 +65,10 @@ class WallClock:
     def set(self, offset_ns: int, drift_ppm: int) -> bool:
         """Make it wrong by an offset and a drift from now on; return whether that is a change."""
         changed = (offset_ns, drift_ppm) != (self.error_ns, self.drift_ppm)
-        self.offset_ns, self.drift_ppm, self.set_ns = offset_ns, drift_ppm, self._now()
+        self.offset_ns, self.drift_ppm, self.set_ns, self.was_read = offset_ns, drift_ppm, self._now(), False
         self.changes += 1
         return changed
 
-    def state(self) -> tuple[int, int, int]:
-        """Return offset, drift and when they were set."""
-        return self.offset_ns, self.drift_ppm, self.set_ns
+    def state(self) -> tuple[int, int, int, bool]:
+        """Return offset, drift, when they were set, and whether it was read since."""
+        return self.offset_ns, self.drift_ppm, self.set_ns, self.was_read
