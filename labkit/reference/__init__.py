@@ -86,7 +86,8 @@ or a note with an instant is never late: it happens then, beside what is in prog
 
 At or after come first, then when.  A step that waits looks every 10 ms.  A fault, check or note that follows a named
 step, or waits for a condition, happens beside what is in progress, once, and the steps below do not wait for it: with
-a condition only, it looks from when the step above it begins.  Skipped counts as refused for the step below:
+a condition only, it looks from when the step above it begins.  With when: done, or refused, it keeps its turn.
+Skipped counts as refused for the step below:
     - {do: demote, cluster: paris, fails: maybe}
     - {do: heal, when: done}
     - {do: promote, cluster: tokyo, when: {connections: {tokyo: not ready}}, within: 30s}
@@ -97,7 +98,8 @@ too, and so does what operators have of a cluster: $(paris.root), its root token
 $(tokyo.former.share.1), before it was a secondary.  What is kept is secret: nothing that is printed shows it.
 
 `labkit run FILE` compares what is expected with what was measured: broken ends with exit code 1, unknown with 3.
-Unknown means that there was no occasion to judge, such as a recovery time without a promotion.
+Unknown means that there was no occasion to judge, such as a recovery time without a promotion, or that a fault had no
+effect: step 4: had no effect (flap between paris and tokyo met no message).
 
 These invariants are expected to hold unless the file says broken (labkit help invariants):"""
 

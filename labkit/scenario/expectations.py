@@ -240,7 +240,8 @@ class Expectations(NamedTuple):
     def from_state(cls, state: tuple[Any, ...]) -> Expectations:
         """Build them again from plain values."""
         ranges, roots, primary, invariants, words, observed = state
-        counted, seen = (tuple([ExpectedRange(*row) for row in rows]) for rows in (ranges, observed))
+        counted = tuple([ExpectedRange(OTHER_KEYS.get(name, name), *limits) for name, *limits in ranges])
+        seen = tuple([ExpectedRange(*row) for row in observed])
         return cls(counted, roots, primary, invariants, words, seen)
 
 

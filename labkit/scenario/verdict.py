@@ -111,8 +111,9 @@ def _steps(run: Run, now_ns: int) -> Iterator[VerdictRow]:
         yield VerdictRow("timeline", _steps_of(len(steps)), f"{count} as written", status, "timeline")
     for step in steps:
         if step.number in results:
-            yield from _result(step, results[step.number])
-            yield from _lateness(step, results[step.number].began_ns, steps)
+            result = results[step.number]
+            yield from _result(step, result)
+            yield from () if result.skipped else _lateness(step, result.began_ns, steps)
     yield from _unreached(run, tuple([step for step in steps if step.number not in results]))
     if not run.ended:
         yield VerdictRow("the end", "reached", f"not reached at {write_duration(now_ns)}", UNKNOWN, "end")

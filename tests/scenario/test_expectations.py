@@ -42,6 +42,12 @@ def test_they_are_plain_data_that_a_saved_run_is_made_of_again() -> None:
     assert made.primary == ("paris", "tokyo")
     assert made.words == (("states", "tokyo", "merkle-sync"), ("connections", "tokyo", "not ready"))
     assert Expectations.from_state(pickle.loads(pickle.dumps(tuple(made)))) == made
+
+
+def test_a_saved_one_of_an_earlier_version_has_the_keys_of_today() -> None:
+    saved = Expectations(ranges=(ExpectedRange("unknown", None, 3), ExpectedRange("lost", 0, 0)))
+
+    assert [row.measure for row in Expectations.from_state(tuple(saved)).ranges] == ["in doubt", "lost"]
     assert expectations({}) == Expectations()
 
 

@@ -237,3 +237,12 @@ def test_a_check_and_a_condition_count_the_steps_so_far(played: Callable[..., La
     )
 
     assert [ok for _, ok, _ in results(lab).values()] == [True, False, False, True, True, True]
+
+
+def test_a_skipped_step_is_not_late(played: Callable[..., Lab], judged: Judged) -> None:
+    slow = "do: wait, until: lag at least 5, within: 8s, at: 3s, fails: maybe"
+
+    for when, exit_code in (("done", 0), ("refused", 3)):
+        verdict = judged(played(slow, f"do: restore, at: 5s, idle: fine, when: {when}"))
+        assert verdict.exit_code == exit_code
+        assert [row.key for row in verdict.rows if row.status == "unknown"] == ["step 3 at"] * (exit_code == 3)
