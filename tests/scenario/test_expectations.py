@@ -60,7 +60,7 @@ def test_they_are_written_in_words() -> None:
 
 
 def test_every_key_is_a_measure_of_a_kind() -> None:
-    others = {"roots", "primary", "observed", "invariants"}
+    others = {"steps", "roots", "primary", "observed", "invariants"}
 
     assert set(fields_of(ExpectPart)) == {*COUNTS, *TIMES, *WORDS, *others}
 
