@@ -128,6 +128,7 @@ class _Checker:
 
     def __init__(self, document: Document) -> None:
         self.document, self.names = document, DeclaredNames.of(document.data)
+        self.step_names = names_in(document.data)
         self.problems: list[FileProblem] = list(document.problems)
 
     def add(self, path: Path, text: str, *, key: bool = False) -> None:
@@ -220,7 +221,7 @@ class _Checker:
         timing = taken_from(arguments, verb)
         found = Step(number, verb.name, tuple(arguments.items()), verb.describe(arguments))
         try:
-            return timed(found, timing, names_in(self.document.data["timeline"]))
+            return timed(found, timing, self.step_names)
         except ValueError as error:
             self.add((*path, "after"), str(error))
             return None

@@ -118,8 +118,9 @@ def timed(step: Step, given: Mapping[str, Any], names: Mapping[str, int]) -> Ste
     )
 
 
-def names_in(timeline: Any) -> dict[str, int]:
-    """Return the numbers of a timeline's steps by their names, even when other parts of it are wrong."""
+def names_in(data: Any) -> dict[str, int]:
+    """Return the numbers of a document's steps by their names, even when other parts of it are wrong."""
+    timeline = data.get("timeline") if isinstance(data, dict) else None
     steps = enumerate(timeline if isinstance(timeline, list) else (), 1)
     named = [(raw.get("name"), number) for number, raw in steps if isinstance(raw, dict)]
     return {name: number for name, number in reversed(named) if isinstance(name, str)}
