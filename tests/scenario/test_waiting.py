@@ -156,7 +156,9 @@ def test_once_the_timeline_is_stopped_nobody_looks(played: Callable[..., Lab], j
 
     assert sorted(results(lab)) == [1, 3]
     assert lab.now < 5 * SECOND_NS
-    assert judged(lab).exit_code == 1
+    verdict = judged(lab)
+    assert verdict.exit_code == 1
+    assert "1 step not begun" in [row.measured for row in verdict.rows]
 
 
 def test_at_the_end_it_is_said_what_a_step_waited_for(vary: Vary, scenario_file: Written, judged: Judged) -> None:

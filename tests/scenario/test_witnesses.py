@@ -92,8 +92,9 @@ def test_a_clock_that_nobody_reads_is_listed_and_not_judged(
     assert rows == [[("step 3: skew paris by 1m30s", "")], []]
 
 
-def test_the_count_goes_on_after_a_cut(scenario_file: Callable[..., Path], judged: Judged) -> None:
-    path = scenario_file(EXAMPLES["flap"].text)
+@pytest.mark.parametrize("path", [None, *INERT[:3]], ids=lambda path: "flap" if path is None else path.stem)
+def test_the_count_goes_on_after_a_cut(path: Path | None, scenario_file: Callable[..., Path], judged: Judged) -> None:
+    path = scenario_file(EXAMPLES["flap"].text) if path is None else path
     whole = Lab.load(path).run()
     for part in range(1, 9, 2):
         lab = Lab.load(path).run(f"{whole.now * part // 9}ns")
