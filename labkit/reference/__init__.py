@@ -28,6 +28,7 @@ TOPICS = {
     "lab": "clusters on a simulated network: operations, faults, what was lost and why, going back, pictures",
     "scenario": "the keys of a scenario file, when its steps begin, how it is judged",
     "verbs": "what a step of a timeline can do; `verbs crash` shows one, with a file that uses it",
+    "situations": "what a run can come to: names for the key covers of scenario files; `situations takeover`",
     "invariants": "what always has to hold in a lab, when that is judged, what breaks it; `invariants 'one primary'`",
     "regions": "measured latencies between regions of a public cloud, for links, with their sources",
     "serve": "a vault, its cloud or the clusters of a lab behind real ports; the control interface; every option",
@@ -103,13 +104,46 @@ effect: step 4: had no effect (flap between paris and tokyo met no message).
 
 These invariants are expected to hold unless the file says broken (labkit help invariants):"""
 
+ABOUT_OVER_TIME = """
+What holds over time is written with the keys of expect, each of which is a condition: true, false, or not known:
+    always:
+      - {lag: {at most: 200}, from: 5s}
+      - {invariants: {one primary: held}, name: no split brain}
+    eventually:
+      - {roots: equal, within: 15s, after: step 6}
+    leads to:
+      - {if: {connections: {tokyo: not ready}}, then: {connections: {tokyo: ready}}, within: 40s}
+    sometimes:
+      - {observed: {merkle_sync: {at least: 1}}}
+    covers: [takeover, merkle-diff to merkle-sync]
+
+always is broken where it is false once, and the instant is said; unknown where it was never judged.  eventually is
+broken where it is still false when its window closes; unknown where that never opened, or the file ended inside it.
+leads to is broken where an answer is missing when its window closes, counted from when its if came to hold; unknown
+where one is still owed at the end, or none was ever asked for.  sometimes is broken where it is true in none of the
+runs of a file, unknown where none could judge it; covers is unknown where none reached a situation.
+
+A condition is judged whenever something is reported that can change it, and when its window opens or closes; lag time
+also every 100 ms, roots only where every secondary is level and when a window closes, differing only when a window
+closes.  A window opens at the beginning, unless from or after says otherwise, and closes at the end.
+"""
+
 ABOUT_INVARIANTS = """\
 # Invariants
 
 What always has to hold in a lab, by the names that scenario files use (`invariants: {one primary: broken}`).  A rule is
 judged on the events that can break it, by other means than the code that keeps it.  A broken one is recorded with the
 instant and what was seen; it never stops a lab that is driven by hand.  `lab.invariants.verdicts()` lists them all;
-`lab.watch(name, check)` adds one of your own.  A verdict says *does not apply* where there was no occasion to judge."""
+`lab.watch(name, check)` adds one of your own: a function of the lab, or a condition of scenario files such as
+`{"lag": {"at most": 200}}`, which travels in snapshots and branches.  A verdict says *does not apply* where there was no
+occasion to judge."""
+
+ABOUT_SITUATIONS = """\
+# Situations
+
+What a run can come to, by the names that scenario files use (`covers: [takeover, merkle-diff to merkle-sync]`): a file
+that covers a situation which none of its runs reaches is unknown.  Each is known from what is reported, with the trace
+on or off."""
 
 ROW = re.compile(r"(?m)^\*\*(.+?)\*\*.*\n(?: {4}.*(?:\n|$))+")
 
@@ -132,6 +166,8 @@ def page(topic: str) -> str:
         return "\n".join(_scenario())
     if topic == "invariants":
         return "\n".join(_invariants())
+    if topic == "situations":
+        return "\n".join(_situations())
     return (_FOLDER / f"{topic}.md").read_text(encoding="utf-8").rstrip()
 
 
@@ -244,6 +280,7 @@ def _scenario() -> Iterator[str]:
     yield ABOUT_MANY_RUNS.rstrip()
     yield ABOUT_STEPS
     yield from (f"    {name}" for name in STANDING)
+    yield ABOUT_OVER_TIME.rstrip()
 
 
 def _invariants() -> Iterator[str]:
@@ -257,16 +294,29 @@ def _invariants() -> Iterator[str]:
             yield fill(f"{what}: {text}", WIDTH, initial_indent="    ", subsequent_indent="        ")
 
 
+def _situations() -> Iterator[str]:
+    from labkit.scenario.situations import SITUATIONS
+
+    yield ABOUT_SITUATIONS
+    for situation in SITUATIONS.values():
+        yield f"\n## {situation.name}\n"
+        yield fill(situation.about, WIDTH, initial_indent="    ", subsequent_indent="    ")
+
+
 def _keys(model: type[BaseModel], indent: str) -> Iterator[str]:
     from labkit.scenario.expectations import ExpectPart
     from labkit.scenario.file_parts import INNER, LabPart, MatrixPart, fields_of
+    from labkit.scenario.timed_conditions import TIMED_PARTS
 
     required = {field.alias or name for name, field in model.model_fields.items() if field.is_required()}
-    sections: dict[str, type[BaseModel]] = (
-        {"matrix": MatrixPart, "lab": LabPart, "expect": ExpectPart} if not indent else {}
-    )
+    sections: dict[str, type[BaseModel]] = {}
+    if not indent:
+        sections = {"matrix": MatrixPart, "lab": LabPart, "expect": ExpectPart, **TIMED_PARTS}
+    of_expect = fields_of(ExpectPart) if model in TIMED_PARTS.values() else {}
     defaults = {field.alias or name: _default_text(field) for name, field in model.model_fields.items()}
     for key, wanted in fields_of(model).items():
+        if key in of_expect:
+            continue
         yield f"{indent}{key}{'*' if key in required else ''}: {wanted}{defaults[key]}"
         inner = INNER.get((model, key))
         below = sections.get(key) or (inner.model if inner is not None and inner.many else None)

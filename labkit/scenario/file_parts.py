@@ -275,12 +275,12 @@ class FilePart(Part):
         max_length=100,
         description="a list such as {if: {connections: {tokyo: not ready}}, then: {lag: 0}, within: 40s}",
     )
+    sometimes: list[Any] = Field([], max_length=100, description="a list of conditions such as {roots: different}")
     covers: list[Annotated[str, one_of("a situation", tuple(SITUATIONS))]] = Field(
         [],
         max_length=100,
         description="a list of situations such as [takeover, merkle-diff to merkle-sync] (labkit help situations)",
     )
-    sometimes: list[Any] = Field([], max_length=100, description="a list of conditions such as {roots: different}")
 
     @model_validator(mode="after")
     def _seed_or_seeds(self) -> FilePart:

@@ -56,7 +56,6 @@ BY_OBSERVATION = {
     "announcement": ("primary_announced", "a secondary takes an announcement of its primary's new active node"),
     "stepped down": ("stepped down", "an active node gives up its leadership"),
     "message refused": ("message refused", "a host refuses a message that is malformed, or of a host it did not ask"),
-    "damaged value": ("stored value damaged", "a stored value does not open"),
     "operation token": ("operation token issued", "a token for a protected call is issued"),
     "login refused": ("login refused", "a machine's login is refused"),
     "cloud call failed": ("cloud call failed", "a cluster asks the cloud in vain"),

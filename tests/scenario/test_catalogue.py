@@ -47,6 +47,10 @@ ALTERED = {
     "reindex-variants": Altered("layer: page", "layer: storage", "step 12: ask paris GET sys/replication/dr/status"),
     "short-backlog": Altered("backlog: 64", "backlog: 4096", "observed: missing_guard"),
     "wrong-side": Altered("{do: reindex, cluster: paris}", "{do: reindex, cluster: tokyo}", "roots"),
+    "cut-while-fetching": Altered(
+        *without("{do: partition, between: [paris, tokyo], at: 14s}"), "observed: missing_guard"
+    ),
+    "forced-while-comparing": Altered("force: true", "force: false", "primary"),
     "activation-token-twice": Altered(
         "cluster: lima, primary: paris, token: $(activation)",
         "cluster: lima, primary: paris",
