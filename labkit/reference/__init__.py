@@ -135,8 +135,8 @@ What always has to hold in a lab, by the names that scenario files use (`invaria
 judged on the events that can break it, by other means than the code that keeps it.  A broken one is recorded with the
 instant and what was seen; it never stops a lab that is driven by hand.  `lab.invariants.verdicts()` lists them all;
 `lab.watch(name, check)` adds one of your own: a function of the lab, or a condition of scenario files such as
-`{"lag": {"at most": 200}}`, which travels in snapshots and branches.  A verdict says *does not apply* where there was no
-occasion to judge."""
+`{"lag": {"at most": 200}}`, which travels in snapshots and branches.  A verdict says *does not apply* where nothing
+gave an occasion to judge."""
 
 ABOUT_SITUATIONS = """\
 # Situations
