@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labkit.lab.records.observations import FETCHING
@@ -72,6 +73,7 @@ class Judged(NamedTuple):
     course: Course
     look: Look
     then: Look | None
+    as_time_passes: bool
 
     @property
     def keys(self) -> frozenset[str]:
@@ -100,16 +102,7 @@ class OverTime:
         self.over: bool = kept.get("over", False)
         self._ticks: bool = kept.get("ticks", False)
         courses = kept.get("courses", ((),) * len(conditions))
-        self._judged = [
-            Judged(
-                place,
-                timed,
-                Course(*courses[place]),
-                Look.of(timed.condition, seen),
-                None if timed.then is None else Look.of(timed.then, seen),
-            )
-            for place, timed in enumerate(conditions)
-        ]
+        self._judged = [_judged(place, timed, seen, Course(*courses[place])) for place, timed in enumerate(conditions)]
         if self._judged and not self.over:
             seen.invariants.follow(self)
         if state is None:
@@ -216,9 +209,6 @@ class OverTime:
         if judged.timed.kind == EVENTUALLY:
             self._close_at(judged, self._now + judged.timed.within_ns)
         self._take(judged)
-        if not self._ticks and judged.is_judged and judged.keys.intersection(AS_TIME_PASSES):
-            self._ticks = True
-            self._schedule(self._now + LOOK_NS, (LOOKS, 0, 0))
 
     def _close_at(self, judged: Judged, at_ns: int) -> None:
         judged.course.closes_ns = at_ns
@@ -277,6 +267,8 @@ class OverTime:
 
     def _take(self, judged: Judged, *, forced: bool = False) -> None:
         """Judge a condition now, unless it costs too much; ``forced``: whatever it costs."""
+        if judged.as_time_passes and not self._ticks:
+            self._tick_later()
         if judged.then is not None:
             self._follow(judged, judged.then, forced=forced)
         elif forced or not self._costs(judged.look):
@@ -309,12 +301,21 @@ class OverTime:
         self._seen.invariants.found(judged.timed.label, found)
 
     def _tick(self) -> None:
-        """Time has passed: judge what changes with it, and look again while there is anything to judge."""
-        many = [judged for judged in self._judged if judged.keys.intersection(AS_TIME_PASSES)]
-        self._look_at(many)
-        self._ticks = any(judged.is_judged for judged in many)
-        if self._ticks:
+        """Time has passed: judge what changes with it."""
+        self._ticks = False
+        self._look_at([judged for judged in self._judged if judged.as_time_passes])
+
+    def _tick_later(self) -> None:
+        """Look again in a while, where time that passes changes anything: it is the same while all are level."""
+        if any(0 < lag.entries < inf for lag in self._seen.queries.lags().values()):
+            self._ticks = True
             self._schedule(self._now + LOOK_NS, (LOOKS, 0, 0))
+
+
+def _judged(place: int, timed: TimedCondition, seen: Seen, course: Course) -> Judged:
+    look, then = Look.of(timed.condition, seen), None if timed.then is None else Look.of(timed.then, seen)
+    keys = look.keys if then is None else look.keys | then.keys
+    return Judged(place, timed, course, look, then, not keys.isdisjoint(AS_TIME_PASSES))
 
 
 def _observed(judged: Judged) -> Iterator[str]:

@@ -166,9 +166,14 @@ class MerkleTree:
 
     def root_as_is(self) -> str:
         """Return the composite root as ``root`` does; what is to be folded is folded in a copy."""
-        if self._noted or self._unread or any(self._pending.values()):
-            return MerkleTree.from_state(self.state(), self._kept).root()
-        return self.nodes.root.hex()
+        if not (self._noted or self._unread or any(self._pending.values())):
+            return self.nodes.root.hex()
+        copied = MerkleTree(self._kept, self.nodes.to_be_folded(), unread=self._unread)
+        copied._noted = dict(self._noted)
+        changed = self._changed
+        copied._changed = {key: changed[key] for key in (*self._noted, *self._unread) if key in changed}
+        copied._pending = {tree: dict(self._pending[tree]) for tree in TREES}
+        return copied.root()
 
     def roots(self) -> list[bytes]:
         """Return the composite root and those of both trees, 20 bytes each."""

@@ -104,6 +104,13 @@ class TreeNodes:
             "changed": tuple(self.changed),
         }
 
+    def to_be_folded(self) -> TreeNodes:
+        """Return other nodes that are the same now; which of them are to be stored is not copied."""
+        nodes = TreeNodes()
+        nodes.subpages = {tree: dict(self.subpages[tree]) for tree in TREES}
+        nodes.pages, nodes.subtrees, nodes.root = dict(self.pages), dict(self.subtrees), self.root
+        return nodes
+
     def page(self, tree: int, page: int) -> bytes:
         """Return the 256 subpages of a page, 5,120 bytes end to end; empty subpages are zero."""
         return self.subpages[tree].get(page, EMPTY)
