@@ -21,24 +21,32 @@ ALWAYS, EVENTUALLY, LEADS_TO, SOMETIMES = "always", "eventually", "leads to", "s
 _STEP = re.compile(r"step (\S{1,64})", re.ASCII)
 
 
-class StepPart(Part):
-    """A point of a timeline: so long after a step began."""
+def _name(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
-    step: int | str = Field(description="the number or the name of a step such as 4 or fence")
-    began: Duration = Field(description="a duration such as 2s, from its beginning on")
+
+class StepPart(Part):
+    """A point of a timeline: where a step ended, or so long after it began."""
+
+    step: Annotated[str, BeforeValidator(_name)] = Field(
+        description="the number or the name of a step such as 4 or fence"
+    )
+    began: Duration | None = Field(
+        None, description="a duration such as 2s, from its beginning on; its end unless given"
+    )
 
 
 def _step(value: Any) -> Any:
-    """Read ``step 6`` or ``step fence``, or leave a mapping as it is."""
+    """Read ``step 6`` or ``step fence``; leave a mapping as it is."""
     if isinstance(value, dict):
         return value
     found = _STEP.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         raise ValueError(expected("step and its number or name such as step 6", value))
-    return found[1]
+    return {"step": found[1]}
 
 
-AfterStep = Annotated[str | StepPart, BeforeValidator(_step)]
+AfterStep = Annotated[StepPart, BeforeValidator(_step)]
 
 FROM = "an instant such as 5s at which it begins to count; the beginning unless given"
 AFTER = "a step such as step 6 after whose end it begins to count, or {step: fence, began: 2s}"
@@ -46,7 +54,7 @@ NAME = "a name by which reports and why call it"
 WITHIN = "a duration such as 15s"
 
 
-class _Window(Part):
+class Window(Part):
     """When it begins to count, and what it is called."""
 
     from_: Duration | None = Field(None, alias="from", description=FROM)
@@ -54,27 +62,27 @@ class _Window(Part):
     name: str | None = Field(None, min_length=1, max_length=100, description=NAME)
 
     @model_validator(mode="after")
-    def _one_beginning(self) -> _Window:
+    def _one_beginning(self) -> Window:
         if self.from_ is not None and self.after is not None:
             raise FieldError("expected from or after, got both", "after")
         return self
 
 
-class AlwaysPart(ConditionPart, _Window):
+class AlwaysPart(ConditionPart, Window):
     """What holds at every look."""
 
 
-class SometimesPart(ConditionPart, _Window):
+class SometimesPart(ConditionPart, Window):
     """What holds once in some run of the file."""
 
 
-class EventuallyPart(ConditionPart, _Window):
+class EventuallyPart(ConditionPart, Window):
     """What comes to hold within a time."""
 
     within: Duration = Field(description=WITHIN)
 
 
-class LeadsToPart(_Window):
+class LeadsToPart(Window):
     """What comes to hold within a time, each time that something else does."""
 
     if_: ConditionPart = Field(alias="if", description="a condition such as {connections: {tokyo: not ready}}")
@@ -82,7 +90,7 @@ class LeadsToPart(_Window):
     within: Duration = Field(description=WITHIN)
 
 
-TIMED_PARTS: dict[str, type[_Window]] = {
+TIMED_PARTS: dict[str, type[Window]] = {
     ALWAYS: AlwaysPart,
     EVENTUALLY: EventuallyPart,
     LEADS_TO: LeadsToPart,

@@ -32,15 +32,10 @@ def read_timed(data: Mapping[str, Any], validate: Validate, add: Add) -> Iterato
             if part.name is not None and part.name in names:
                 add((*path, "name"), f"expected another name, since '{part.name}' is the name of an item above")
             names.add(part.name)
-            after = part.after
-            name = None if after is None else str(after.step) if isinstance(after, StepPart) else after
-            if name is not None and name not in steps:
-                add((*path, "after"), expected("the number or the name of a step", name, steps))
+            if part.after is not None and part.after.step not in steps:
+                add((*path, "after"), expected("the number or the name of a step", part.after.step, steps))
                 continue
-            point = None if name is None else AfterPoint(steps[name])
-            if point is not None and isinstance(after, StepPart):
-                point = AfterPoint(steps[str(name)], True, after.began)
-            yield TimedCondition.of(kind, index + 1, part, point)
+            yield TimedCondition.of(kind, index + 1, part, _point(part.after, steps))
 
 
 def timed_positions(document: Document) -> Iterator[tuple[str, FilePosition]]:
@@ -50,6 +45,13 @@ def timed_positions(document: Document) -> Iterator[tuple[str, FilePosition]]:
             yield f"{kind} {index + 1}", document.position((kind, index))
     for index, name in enumerate(document.data.get(COVERS, [])):
         yield f"{COVERS} {name}", document.position((COVERS, index))
+
+
+def _point(after: StepPart | None, steps: Mapping[str, int]) -> AfterPoint | None:
+    if after is None:
+        return None
+    number = steps[after.step]
+    return AfterPoint(number) if after.began is None else AfterPoint(number, True, after.began)
 
 
 def _step_numbers(timeline: Any) -> dict[str, int]:
