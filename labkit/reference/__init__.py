@@ -295,7 +295,7 @@ def _invariants() -> Iterator[str]:
 
 
 def _situations() -> Iterator[str]:
-    from labkit.scenario.situations import SITUATIONS
+    from labkit.scenario.timed.situations import SITUATIONS
 
     yield ABOUT_SITUATIONS
     for situation in SITUATIONS.values():
@@ -306,7 +306,7 @@ def _situations() -> Iterator[str]:
 def _keys(model: type[BaseModel], indent: str) -> Iterator[str]:
     from labkit.scenario.expectations import ExpectPart
     from labkit.scenario.file_parts import INNER, LabPart, MatrixPart, fields_of
-    from labkit.scenario.timed_conditions import TIMED_PARTS
+    from labkit.scenario.timed.timed_conditions import TIMED_PARTS
 
     required = {field.alias or name for name, field in model.model_fields.items() if field.is_required()}
     sections: dict[str, type[BaseModel]] = {}

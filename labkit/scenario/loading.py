@@ -37,7 +37,7 @@ from labkit.scenario.problems import (
 )
 from labkit.scenario.scenario import Scenario, Step
 from labkit.scenario.step_timing import names_in, taken_from, timed, wrong_between
-from labkit.scenario.timed_sections import read_timed, timed_positions
+from labkit.scenario.timed.timed_sections import read_timed, timed_positions
 from labkit.scenario.value_types import HOUR_NS, MAX_SCENARIO_NS, DeclaredNames, write_duration
 from labkit.scenario.verb import RUNBOOK
 from labkit.scenario.verbs import OTHER_WORDS, VERBS, cross_field_errors, model_of

@@ -22,10 +22,10 @@ from labkit.scenario.conditions import Test, compiled, finding
 from labkit.scenario.dispositions import StepResult, why_skipped
 from labkit.scenario.expectations import Expectations
 from labkit.scenario.measures import OK, Seen, VerdictRow, checked
-from labkit.scenario.over_time import OverTime
 from labkit.scenario.scenario import Scenario, Step
-from labkit.scenario.situations import Reached
 from labkit.scenario.step_timing import step_above
+from labkit.scenario.timed.over_time import OverTime
+from labkit.scenario.timed.situations import ReachedSituations
 from labkit.scenario.verb import RUNBOOK
 from labkit.scenario.verbs import VERBS
 from labkit.scenario.waiting import LOOK_NS, happens_beside, is_awaited, look_at_lag, not_reached, too_late
@@ -95,7 +95,7 @@ class Run:
         self.results: list[StepResult] = [StepResult(*row) for row in kept.get("results", ())]
         seen = self._seen()
         self.over_time = OverTime(scenario.over_time, seen, self._schedule_look, kept.get("over_time"))
-        self.reached = Reached(scenario.covers, seen, kept.get("reached"))
+        self.reached = ReachedSituations(scenario.covers, seen, kept.get("reached"))
         self.planned: tuple[int, ...] = tuple(kept.get("planned", ()))
         self.looking: dict[int, int] = dict(kept.get("looking", {}))
         self.faults: dict[int, FaultMade] = {key: FaultMade(*row) for key, row in kept.get("faults", {}).items()}

@@ -19,7 +19,7 @@ from labkit.places import SCENARIO_SUFFIXES
 from labkit.scenario.documents.matrix import EXCLUDE, INCLUDE, MATRIX
 from labkit.scenario.expectations import CountRange, ExpectPart, TimeRange
 from labkit.scenario.file_parts import FilePart, LabPart, MatrixPart, fields_of
-from labkit.scenario.timed_conditions import TIMED_PARTS
+from labkit.scenario.timed.timed_conditions import TIMED_PARTS
 from labkit.scenario.value_types import BITS, BYTES, DURATION, LAG, NAME, NUMBER, SHARE
 from labkit.scenario.verb import Verb
 from labkit.scenario.verbs import VERBS, model_of

@@ -17,7 +17,7 @@ from labkit.scenario.measures import BROKEN, OK, UNKNOWN, Seen, VerdictRow, judg
 from labkit.scenario.report import html_table, report, table
 from labkit.scenario.running import LATE_NS, WORKING, Run
 from labkit.scenario.scenario import MAYBE, Step
-from labkit.scenario.spanning import Sighting, sightings_of, spanned
+from labkit.scenario.timed.spanning import COVERS, Sighting, spanned
 from labkit.scenario.value_types import write_duration
 from labkit.scenario.waiting import happens_beside, is_awaited
 from labkit.scenario.witnesses import rows_of_effects
@@ -100,6 +100,13 @@ def judge(run: Run, queries: Queries, ledger: RecoveryLedger, invariants: Invari
         sightings=sightings,
         combination=run.scenario.combination,
     )
+
+
+def sightings_of(run: Run) -> tuple[Sighting, ...]:
+    """Return what one run saw of all that its file wants to be seen in any of its runs."""
+    conditions = [Sighting(timed.key, timed.label, timed.text, seen) for timed, seen in run.over_time.sightings()]
+    reached = [Sighting(f"{COVERS} {name}", name, "reached", seen) for name, seen in run.reached.sightings()]
+    return (*conditions, *reached)
 
 
 def _steps(run: Run, now_ns: int) -> Iterator[VerdictRow]:

@@ -11,9 +11,9 @@ from labkit.scenario.acts import names_of
 from labkit.scenario.conditions import ConditionPart, condition_of
 from labkit.scenario.file_parts import fields_of, part_at
 from labkit.scenario.measures import Seen
-from labkit.scenario.over_time import OverTime
 from labkit.scenario.problems import expected
-from labkit.scenario.timed_conditions import ALWAYS, TimedCondition
+from labkit.scenario.timed.over_time import OverTime
+from labkit.scenario.timed.timed_conditions import ALWAYS, TimedCondition
 from labkit.scenario.value_types import DeclaredNames
 
 if TYPE_CHECKING:

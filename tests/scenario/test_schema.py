@@ -18,7 +18,7 @@ from labkit.scenario.documents.yaml_positions import parse, read
 from labkit.scenario.expectations import ExpectPart
 from labkit.scenario.file_parts import FilePart, LabPart
 from labkit.scenario.problems import ScenarioError
-from labkit.scenario.timed_conditions import TIMED_PARTS
+from labkit.scenario.timed.timed_conditions import TIMED_PARTS
 from labkit.scenario.verbs import VERBS, model_of
 from tests.drawn_files import drawn
 

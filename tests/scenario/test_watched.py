@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.lab.bench import Bench
 
 SHORT = {"lag": {"at most": 2}, "connections": {"tokyo": "ready"}}
 
@@ -107,10 +106,3 @@ def test_what_is_wrong_with_a_condition_is_said(lab: Lab, given: Any, said: str)
 def test_a_condition_has_a_name_of_its_own(lab: Lab) -> None:
     with pytest.raises(ValueError, match="expected another name than that of a rule of each lab"):
         lab.watch("one primary", SHORT)
-
-
-def test_a_bench_alone_knows_no_conditions(lab: Lab) -> None:
-    with pytest.raises(ValueError, match=r"conditions are judged by labkit\.Lab"):
-        Bench.pair().watch("short lag", SHORT)
-    with pytest.raises(ValueError, match=r"conditions are judged by labkit\.Lab"):
-        Bench.restore(lab.snapshot())

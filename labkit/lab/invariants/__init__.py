@@ -33,7 +33,7 @@ from labkit.lab.invariants.rules import (
     WHOLE_COMMITS,
     WITHIN_LAG,
 )
-from labkit.lab.invariants.scene import Follower, Scene, StandingRule
+from labkit.lab.invariants.scene import LabFollower, Scene, StandingRule
 from labkit.lab.invariants.surviving_tokens import SurvivingTokens
 from labkit.lab.invariants.whole_commits import WholeCommits
 from labkit.lab.queries import Queries
@@ -113,7 +113,7 @@ class Invariants:
         self.checking = ""  # the name of the watched rule whose check runs now
         scene, kept = Scene(queries, self.found, self.corrupted), state.get("rules", {})
         self._rules = {name: rule(scene, kept.get(name, {})) for name, rule in JUDGES.items()}
-        self.followers: tuple[Follower, ...] = ()
+        self.followers: tuple[LabFollower, ...] = ()
         self.relink: Callable[[], None] = _nothing  # whoever hands over reports is to ask for ``judges`` again
 
     def __repr__(self) -> str:
@@ -132,12 +132,12 @@ class Invariants:
                 found[kind] = (*found.get(kind, ()), *judges)
         return found
 
-    def follow(self, follower: Follower) -> None:
+    def follow(self, follower: LabFollower) -> None:
         """Hand reports to conditions too, from now on."""
         self.followers = (*self.followers, follower)
         self.relink()
 
-    def leave(self, follower: Follower) -> None:
+    def leave(self, follower: LabFollower) -> None:
         """Hand them no more."""
         self.followers = tuple([other for other in self.followers if other is not follower])
         self.relink()

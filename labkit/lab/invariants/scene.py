@@ -19,7 +19,7 @@ class Scene(NamedTuple):
     corrupted: Mapping[str, bool]
 
 
-class Follower(Protocol):
+class LabFollower(Protocol):
     """Conditions that are judged while a lab goes on: of a scenario, or that a lab watches."""
 
     @property

@@ -17,7 +17,7 @@ from labkit.scenario.measures import BROKEN, VerdictRow
 from labkit.scenario.measures import UNKNOWN as STATUS_UNKNOWN
 from labkit.scenario.report import columns_of
 from labkit.scenario.scenario import Scenario
-from labkit.scenario.spanning import Sighting, spanned
+from labkit.scenario.timed.spanning import Sighting, spanned
 from labkit.scenario.verdict import JUDGEMENTS, Verdict
 
 AS_EXPECTED, NOT_AS_EXPECTED, UNKNOWN = 0, 1, 3

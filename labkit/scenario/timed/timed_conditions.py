@@ -25,15 +25,14 @@ def _name(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+StepName = Annotated[str, BeforeValidator(_name)]
+
+
 class StepPart(Part):
     """A point of a timeline: where a step ended, or so long after it began."""
 
-    step: Annotated[str, BeforeValidator(_name)] = Field(
-        description="the number or the name of a step such as 4 or fence"
-    )
-    began: Duration | None = Field(
-        None, description="a duration such as 2s, from its beginning on; its end unless given"
-    )
+    step: StepName = Field(description="the number or the name of a step such as 4 or fence")
+    began: Duration | None = Field(None, description="a duration such as 2s after its beginning; its end unless given")
 
 
 def _step(value: Any) -> Any:
@@ -54,7 +53,7 @@ NAME = "a name by which reports and why call it"
 WITHIN = "a duration such as 15s"
 
 
-class Window(Part):
+class WindowPart(Part):
     """When it begins to count, and what it is called."""
 
     from_: Duration | None = Field(None, alias="from", description=FROM)
@@ -62,27 +61,27 @@ class Window(Part):
     name: str | None = Field(None, min_length=1, max_length=100, description=NAME)
 
     @model_validator(mode="after")
-    def _one_beginning(self) -> Window:
+    def _one_beginning(self) -> WindowPart:
         if self.from_ is not None and self.after is not None:
             raise FieldError("expected from or after, got both", "after")
         return self
 
 
-class AlwaysPart(ConditionPart, Window):
+class AlwaysPart(ConditionPart, WindowPart):
     """What holds at every look."""
 
 
-class SometimesPart(ConditionPart, Window):
+class SometimesPart(ConditionPart, WindowPart):
     """What holds once in some run of the file."""
 
 
-class EventuallyPart(ConditionPart, Window):
+class EventuallyPart(ConditionPart, WindowPart):
     """What comes to hold within a time."""
 
     within: Duration = Field(description=WITHIN)
 
 
-class LeadsToPart(Window):
+class LeadsToPart(WindowPart):
     """What comes to hold within a time, each time that something else does."""
 
     if_: ConditionPart = Field(alias="if", description="a condition such as {connections: {tokyo: not ready}}")
@@ -90,7 +89,7 @@ class LeadsToPart(Window):
     within: Duration = Field(description=WITHIN)
 
 
-TIMED_PARTS: dict[str, type[Window]] = {
+TIMED_PARTS: dict[str, type[WindowPart]] = {
     ALWAYS: AlwaysPart,
     EVENTUALLY: EventuallyPart,
     LEADS_TO: LeadsToPart,

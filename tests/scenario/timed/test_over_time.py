@@ -13,9 +13,9 @@ from labkit import Lab
 from labkit.scenario.conditions import compiled
 from labkit.scenario.loading import loads
 from labkit.scenario.measures import Seen
-from labkit.scenario.over_time import LOOK_NS
 from labkit.scenario.running import Run
 from labkit.scenario.scenario import Scenario
+from labkit.scenario.timed.over_time import LOOK_NS
 from labkit.scenario.verdict import Verdict, judge
 from labkit.service.durations import SECOND_NS
 

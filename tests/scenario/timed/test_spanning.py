@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from labkit.scenario.spanning import Sighting, spanned
+from labkit.scenario.timed.spanning import Sighting, spanned
 
 CONDITION = Sighting("sometimes 1", "far behind", "sometimes lag at least 100", None)
 SITUATION = Sighting("covers takeover", "takeover", "reached", False)

@@ -7,12 +7,9 @@ not all of its seeds are played they are listed and not judged.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from labkit.scenario.measures import BROKEN, NOT_JUDGED, OK, UNKNOWN, VerdictRow
-
-if TYPE_CHECKING:
-    from labkit.scenario.running import Run
 
 COVERS = "covers"
 
@@ -27,13 +24,6 @@ class Sighting(NamedTuple):
     what: str
     wanted: str
     seen: bool | None
-
-
-def sightings_of(run: Run) -> tuple[Sighting, ...]:
-    """Return what one run saw of all that its file wants to be seen in any of them."""
-    conditions = [Sighting(timed.key, timed.label, timed.text, seen) for timed, seen in run.over_time.sightings()]
-    reached = [Sighting(f"{COVERS} {name}", name, "reached", seen) for name, seen in run.reached.sightings()]
-    return (*conditions, *reached)
 
 
 def spanned(runs: Iterable[tuple[Sighting, ...]], *, judged: bool = True) -> tuple[VerdictRow, ...]:

@@ -85,7 +85,7 @@ _OBSERVED = {kind: name for name, (kind, _) in BY_OBSERVATION.items()}
 _OUTCOMES = {reports.UNKNOWN: IN_DOUBT, reports.REFUSED: REFUSAL}
 
 
-class Reached:
+class ReachedSituations:
     """Which situations one run has reached, of those that its file names; it takes the reports that say so."""
 
     __slots__ = ("_activations", "_leaders", "_modes", "_seen", "_wanted", "names", "over")
@@ -103,7 +103,7 @@ class Reached:
             seen.invariants.follow(self)
 
     def __repr__(self) -> str:
-        return f"Reached({', '.join(self.names)})"
+        return f"ReachedSituations({', '.join(self.names)})"
 
     def state(self) -> dict[str, Any]:
         """Return what was reached as plain values, and what is remembered for it."""

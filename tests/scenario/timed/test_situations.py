@@ -22,19 +22,19 @@ from labkit.reference import entries
 from labkit.scenario.expectations import OBSERVABLE
 from labkit.scenario.loading import load
 from labkit.scenario.measures import Seen
-from labkit.scenario.situations import BY_OBSERVATION, SITUATIONS, Reached, changes
+from labkit.scenario.timed.situations import BY_OBSERVATION, SITUATIONS, ReachedSituations, changes
 from labkit.vault.replication.mode import TRANSITIONS as MODES
 from labkit.vault.replication.state import TRANSITIONS as SYNC_STATES
 
 
 @pytest.fixture
-def reached() -> Reached:
+def reached() -> ReachedSituations:
     """All situations are wanted of a pair that does not replicate."""
     lab = Lab.pair()
-    return Reached(SITUATIONS, Seen(lab.queries, lab.ledger, lab.invariants))
+    return ReachedSituations(SITUATIONS, Seen(lab.queries, lab.ledger, lab.invariants))
 
 
-def take(reached: Reached, *found: Any) -> list[str]:
+def take(reached: ReachedSituations, *found: Any) -> list[str]:
     for report in found:
         for judge in reached.judgements.get(type(report), ()):
             judge(report)
@@ -62,7 +62,7 @@ def test_the_page_has_every_situation() -> None:
     assert "a standby takes the lead" in entries("situations")["takeover"]
 
 
-def test_modes_states_and_who_leads_are_seen_in_reports(reached: Reached) -> None:
+def test_modes_states_and_who_leads_are_seen_in_reports(reached: ReachedSituations) -> None:
     state = (("after", "merkle-sync"), ("because", "conflicts"), ("before", "merkle-diff"))
     found = take(
         reached,
@@ -77,7 +77,7 @@ def test_modes_states_and_who_leads_are_seen_in_reports(reached: Reached) -> Non
     assert "takeover" in take(reached, LeaderTaken(6, "paris", "paris-2", 3))
 
 
-def test_a_secondary_is_repointed_by_another_activation_only(reached: Reached) -> None:
+def test_a_secondary_is_repointed_by_another_activation_only(reached: ReachedSituations) -> None:
     first = UpstreamFollowed("tokyo", "paris", False, "a1", "tokyo")
     joined = take(reached, first, ModeChanged(1, "tokyo", "secondary", "idle"), first)
 
@@ -85,7 +85,7 @@ def test_a_secondary_is_repointed_by_another_activation_only(reached: Reached) -
     assert "secondary to secondary" in take(reached, first._replace(upstream="lima", activation="a2"))
 
 
-def test_what_nodes_observe_and_operators_are_answered_is_seen(reached: Reached) -> None:
+def test_what_nodes_observe_and_operators_are_answered_is_seen(reached: ReachedSituations) -> None:
     rows = [Observed(1, "tokyo-1", kind, ()) for kind, _ in BY_OBSERVATION.values()]
     asks = [AskEnded(1, "paris-operator", "x", outcome, None) for outcome in (UNKNOWN, REFUSED)]  # type: ignore[arg-type]
 
@@ -96,17 +96,17 @@ def test_what_nodes_observe_and_operators_are_answered_is_seen(reached: Reached)
 def test_only_what_a_file_wants_is_followed_and_only_as_long_as_it_runs() -> None:
     lab = Lab.pair()
     seen = Seen(lab.queries, lab.ledger, lab.invariants)
-    nothing, one = Reached((), seen), Reached(("takeover",), seen)
+    nothing, one = ReachedSituations((), seen), ReachedSituations(("takeover",), seen)
 
-    assert lab.invariants.followers == (one,)
+    assert list(lab.invariants.followers) == [one]
     lab.crash("paris-1")
     lab.run("10s")
     assert list(one.sightings()) == [("takeover", True)]
     assert list(nothing.sightings()) == []
-    again = Reached(("takeover",), seen, pickle.loads(pickle.dumps(one.state())))
+    again = ReachedSituations(("takeover",), seen, pickle.loads(pickle.dumps(one.state())))
     assert (again.state(), again.over) == (one.state(), False)
     again.close()
     one.close()
-    assert lab.invariants.followers == ()
-    assert Reached(("takeover",), seen, one.state()).over
-    assert lab.invariants.followers == ()
+    assert list(lab.invariants.followers) == []
+    assert ReachedSituations(("takeover",), seen, one.state()).over
+    assert list(lab.invariants.followers) == []

@@ -29,9 +29,9 @@ from labkit.scenario.conditions import (
     finding,
     keys_of,
 )
-from labkit.scenario.courses import Course
 from labkit.scenario.measures import BROKEN, OK, UNKNOWN, Seen
-from labkit.scenario.timed_conditions import ALWAYS, EVENTUALLY, SOMETIMES, TimedCondition
+from labkit.scenario.timed.courses import Course
+from labkit.scenario.timed.timed_conditions import ALWAYS, EVENTUALLY, SOMETIMES, TimedCondition
 from labkit.service.durations import MILLISECOND_NS
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ Schedule = Callable[[int, tuple[str, int, int]], None]
 Judgements = Mapping[type, tuple[Callable[[Any], None], ...]]
 
 
-class Look(NamedTuple):
+class Looked(NamedTuple):
     """One condition with its test, and whether that costs too much at any instant, or where anything is on its way."""
 
     condition: Expectations
@@ -58,7 +58,7 @@ class Look(NamedTuple):
     when_level: bool
 
     @classmethod
-    def of(cls, condition: Expectations, seen: Seen) -> Look:
+    def of(cls, condition: Expectations, seen: Seen) -> Looked:
         """Compile a condition."""
         keys = frozenset(keys_of(condition))
         costs = bool(keys.intersection(AT_REST)), bool(keys.intersection(WHEN_LEVEL))
@@ -71,8 +71,8 @@ class Judged(NamedTuple):
     place: int
     timed: TimedCondition
     course: Course
-    look: Look
-    then: Look | None
+    look: Looked
+    then: Looked | None
     as_time_passes: bool
 
     @property
@@ -258,7 +258,7 @@ class OverTime:
             if judged.is_judged:
                 self._take(judged)
 
-    def _costs(self, look: Look) -> bool:
+    def _costs(self, look: Looked) -> bool:
         """Whether a condition is not judged now: it would cost too much."""
         if look.at_rest:
             return True
@@ -279,7 +279,7 @@ class OverTime:
             elif truth is True and kind != ALWAYS:
                 judged.course.settle(OK, self._now)
 
-    def _follow(self, judged: Judged, then: Look, *, forced: bool) -> None:
+    def _follow(self, judged: Judged, then: Looked, *, forced: bool) -> None:
         """Judge a condition that leads to another: whether it is answered, and whether it comes to hold."""
         course, judges_then = judged.course, forced or not self._costs(then)
         if course.owed_ns is not None and judges_then and then.test() is True:
@@ -306,14 +306,14 @@ class OverTime:
         self._look_at([judged for judged in self._judged if judged.as_time_passes])
 
     def _tick_later(self) -> None:
-        """Look again in a while, where time that passes changes anything: it is the same while all are level."""
+        """Looked again in a while, where time that passes changes anything: it is the same while all are level."""
         if any(0 < lag.entries < inf for lag in self._seen.queries.lags().values()):
             self._ticks = True
             self._schedule(self._now + LOOK_NS, (LOOKS, 0, 0))
 
 
 def _judged(place: int, timed: TimedCondition, seen: Seen, course: Course) -> Judged:
-    look, then = Look.of(timed.condition, seen), None if timed.then is None else Look.of(timed.then, seen)
+    look, then = Looked.of(timed.condition, seen), None if timed.then is None else Looked.of(timed.then, seen)
     keys = look.keys if then is None else look.keys | then.keys
     return Judged(place, timed, course, look, then, not keys.isdisjoint(AS_TIME_PASSES))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pickle
 
-from labkit.scenario.courses import FIELDS, Course
 from labkit.scenario.expectations import Expectations, ExpectedRange
-from labkit.scenario.timed_conditions import ALWAYS, LEADS_TO, SOMETIMES, TimedCondition
+from labkit.scenario.timed.courses import FIELDS, Course
+from labkit.scenario.timed.timed_conditions import ALWAYS, LEADS_TO, SOMETIMES, TimedCondition
 
 LEVEL = Expectations(ranges=(ExpectedRange("lag", 0, 0),))
 
@@ -35,9 +35,8 @@ def test_what_was_answered_is_counted() -> None:
         course.answer()
         rows.append(course.row(timed).measured)
 
-    assert rows == ["still owed at the end, since 1ns", "answered once", "still owed at the end, since 2ns"] + [
-        "answered 2 times"
-    ]
+    owed = "still owed at the end, since"
+    assert rows == [f"{owed} 1ns", "answered once", f"{owed} 2ns", "answered 2 times"]
 
 
 def test_what_is_settled_stays_so() -> None:

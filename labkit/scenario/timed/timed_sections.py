@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from labkit.scenario.problems import FilePosition, expected
-from labkit.scenario.spanning import COVERS
-from labkit.scenario.timed_conditions import TIMED_PARTS, AfterPoint, StepPart, TimedCondition
+from labkit.scenario.timed.spanning import COVERS
+from labkit.scenario.timed.timed_conditions import TIMED_PARTS, AfterPoint, StepPart, TimedCondition
 
-if TYPE_CHECKING:
-    from labkit.scenario.documents.yaml_positions import Document, Path
-
+Path = tuple[str | int, ...]
 Validate = Callable[[Any, Any, Any], Any]
 Add = Callable[[Any, str], None]
+
+
+class PlacedDocument(Protocol):
+    """A document whose values have positions."""
+
+    @property
+    def data(self) -> Any:
+        """What the document says."""
+
+    def position(self, path: Path) -> FilePosition:
+        """Where a value begins."""
 
 
 def read_timed(data: Mapping[str, Any], validate: Validate, add: Add) -> Iterator[TimedCondition]:
@@ -38,7 +47,7 @@ def read_timed(data: Mapping[str, Any], validate: Validate, add: Add) -> Iterato
             yield TimedCondition.of(kind, index + 1, part, _point(part.after, steps))
 
 
-def timed_positions(document: Document) -> Iterator[tuple[str, FilePosition]]:
+def timed_positions(document: PlacedDocument) -> Iterator[tuple[str, FilePosition]]:
     """Yield where each item is, by its key in a verdict."""
     for kind in TIMED_PARTS:
         for index in range(len(document.data.get(kind, []))):

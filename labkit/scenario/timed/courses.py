@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.scenario.measures import BROKEN, OK, UNKNOWN, VerdictRow
-from labkit.scenario.timed_conditions import ALWAYS, EVENTUALLY, LEADS_TO, TimedCondition
+from labkit.scenario.timed.timed_conditions import ALWAYS, EVENTUALLY, LEADS_TO, TimedCondition
 from labkit.scenario.value_types import write_duration
 
 FIELDS = (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from labkit.scenario.timed_conditions import TIMED_PARTS, AfterPoint, TimedCondition
+from labkit.scenario.timed.timed_conditions import TIMED_PARTS, AfterPoint, TimedCondition
 from labkit.scenario.value_types import DeclaredNames
 
 NAMES = DeclaredNames((), ("paris", "tokyo"))
