@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -108,6 +109,8 @@ def test_what_is_to_be_seen_in_any_run_is_judged_over_all_seeds(
     assert first == "x.lab.yaml: A small lab: not as expected over all 3 runs (3 seeds)"
     assert [line.split()[-1] for line in table[2:]] == ["broken", "unknown"]
     assert main(["run", "-q", name, "--seed", "2"]) == 0, "one seed of three is listed and not judged"
+    Path(name).write_text(Path(name).read_text().replace("{lost: [0]}", "{lost: [0], other: [1, 2]}"))
+    assert main(["run", "-q", name, "--seed", "2"]) == 0, "nor is one of three with each combination"
 
 
 def crashing(texts: Texts) -> str:

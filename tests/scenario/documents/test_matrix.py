@@ -109,6 +109,14 @@ def test_a_problem_of_some_combinations_names_one(vary: Vary, scenario_file: Wri
     assert caught.value.lines[problem.position.line - 1][problem.position.column - 1 :].startswith("$(matrix.latency)")
 
 
+def test_a_problem_of_all_with_what_is_put_in_names_one(vary: Vary, scenario_file: Written) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        load(scenario_file(with_matrix(vary).replace("nodes: [1, 3]", "nodes: [12]")))
+
+    (problem,) = caught.value.problems
+    assert problem.text.endswith("got 12 (with latency: 20ms, nodes: 12 and 2 other combinations)")
+
+
 def test_a_problem_of_all_is_said_once_and_names_none(vary: Vary, scenario_file: Written) -> None:
     with pytest.raises(ScenarioError) as caught:
         load(scenario_file(with_matrix(vary, "", ("do: crash", "do: crahs"))))
