@@ -162,8 +162,6 @@ class OverTime:
     def on_timer(self, payload: tuple[str, int, int]) -> None:
         """Something that was scheduled fell due: a window opens or closes, or time has passed."""
         what, place, due_ns = payload
-        if self.over:
-            return
         if what == LOOKS:
             self._tick()
         elif what == OPENS:
