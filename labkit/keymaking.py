@@ -40,11 +40,9 @@ P521_BYTES = 66
 P521_DRAW_BYTES = 74
 
 JWT_HEADER = b'{"alg":"ES512","typ":"JWT"}'
-MAX_TOKEN_CHARACTERS = 16_384
-MAX_BRACKETS = 256
-
-MAX_CERTIFICATES = 64
-"""How many certificates are kept parsed, with whose signature was checked: who joins shows its own twice."""
+MAX_TOKEN_CHARACTERS, MAX_BRACKETS = 16_384, 256
+AUTHORITY = "the authority's certificate"
+MAX_CERTIFICATES = 64  # kept parsed, and with whose signature was checked: who joins shows its own twice
 
 
 # ---- certificates: Ed25519 (RFC 8410) in X.509 (RFC 5280) --------------------------------------------------
@@ -106,7 +104,7 @@ def issue_client_certificate(
     certificate = (
         _begin(public, entropy, now_ns, lifetime_s)
         .subject_name(x509.Name([]))
-        .issuer_name(_load(authority.certificate, "the authority's certificate").subject)
+        .issuer_name(_load(authority.certificate, AUTHORITY).subject)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_key_usage(signs_certificates=False), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
@@ -125,7 +123,7 @@ def check_client_certificate(certificate: str, authority_certificate: str, now_n
     rules of the web, which do not accept Ed25519.  Whether the holder has the key is checked by `verify`.
     """
     presented, authority = _issued_by(certificate, authority_certificate)
-    _check_dates(authority, "the authority's certificate", now_ns)
+    _check_dates(authority, AUTHORITY, now_ns)
     _check_dates(presented, "the client certificate", now_ns)
     return _subject_of(presented)
 
@@ -135,8 +133,7 @@ def _issued_by(certificate: str, authority_certificate: str) -> tuple[x509.Certi
     """Return a client certificate and that of its authority; ValueError for one that the authority did not sign."""
     from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 
-    presented = _load(certificate, "the client certificate")
-    authority = _load(authority_certificate, "the authority's certificate")
+    presented, authority = _load(certificate, "the client certificate"), _load(authority_certificate, AUTHORITY)
     try:
         presented.verify_directly_issued_by(authority)
     except (InvalidSignature, UnsupportedAlgorithm, TypeError, ValueError):
@@ -365,8 +362,7 @@ def _check_times(claims: dict[str, Any], now_ns: int) -> None:
 def _to_json(value: dict[str, Any]) -> bytes:
     import json
 
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return text.encode()
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
 def _from_json(raw: bytes, what: str) -> dict[str, Any]:

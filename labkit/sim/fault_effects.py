@@ -17,6 +17,9 @@ from labkit.sim.topology import Pair
 CLOSED, DOWN, SLOWER, LOSSY, DOUBLING = "closed", "down", "slower", "lossy", "doubling"
 """What is done to a direction between two sites; down is that of a line that flaps."""
 
+KINDS = (CLOSED, SLOWER, LOSSY, DOUBLING)
+"""The kinds of ``Impairment.by_kind``, in order; a line that flaps is numbered by whoever lets it."""
+
 Place: TypeAlias = tuple[str, ...]
 """What is done, and to what: ``("closed", "paris", "tokyo")``, ``("paused", "paris-1")``."""
 

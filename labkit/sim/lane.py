@@ -13,7 +13,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from labkit.sim.fault_effects import NO_FAULTS, FaultEffects, LaneFaults
 from labkit.sim.latency import Latency
@@ -49,6 +49,16 @@ class Impairment(NamedTuple):
     def closed(self) -> bool:
         """Whether nothing passes: a cut of either kind is left."""
         return self.cut or self.down
+
+    @property
+    def by_kind(self) -> tuple[Any, ...]:
+        """What it does of each of ``KINDS``; false for what it does not."""
+        slower = (self.latency, self.factor)
+        return self.cut, slower != (None, 1) and slower, self.loss_ppm, self.twice_ppm
+
+    def state(self) -> tuple[Any, ...]:
+        """Return it as plain values."""
+        return self.cut, None if self.latency is None else tuple(self.latency), *self[2:]
 
 
 NO_IMPAIRMENT = Impairment()

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from labkit.sim.clock import Clock
-from labkit.sim.fault_effects import CLOSED, DOUBLING, LOSSY, SLOWER, FaultEffects, Place
+from labkit.sim.fault_effects import KINDS, FaultEffects, Place
 from labkit.sim.host_names import checked, unknown
 from labkit.sim.lane import (
     ASIDE,
@@ -135,7 +135,7 @@ class Network:
             topology=self._topology.state(),
             epoch=self._epoch,
             hosts=tuple([(h.name, h.site, h.private, h.up, h.epoch) for h in self._hosts.values()]),
-            impairments=tuple([(pair, _plain(kept)) for pair, kept in sorted(self._impairments.items(), key=_pair)]),
+            impairments=tuple([(pair, kept.state()) for pair, kept in sorted(self._impairments.items(), key=_pair)]),
             lanes=tuple([row for row in lanes if row[2] or row[3]]),
             streams=tuple(
                 [
@@ -365,7 +365,7 @@ class Network:
         begun: list[Place] = []
         for pair, new in changes.items():
             old = self._impairments.get(pair, NO_IMPAIRMENT)
-            for what, before, after in zip(KINDS, _by_kind(old), _by_kind(new), strict=True):
+            for what, before, after in zip(KINDS, old.by_kind, new.by_kind, strict=True):
                 if after and after != before:
                     begun.append((what, *pair))
                 elif before and not after:
@@ -388,21 +388,5 @@ def _operators(topology: Topology) -> Path:
     return Path((), (Latency.constant(topology.local.typical_ns),))
 
 
-KINDS = (CLOSED, SLOWER, LOSSY, DOUBLING)
-"""What is done to a direction, in the order of ``_by_kind``; a line that flaps is numbered by whoever lets it."""
-
-
-def _by_kind(impairment: Impairment) -> tuple[Any, ...]:
-    """What an impairment does of each kind; false for what it does not."""
-    slower = (impairment.latency, impairment.factor)
-    return impairment.cut, slower != (None, 1) and slower, impairment.loss_ppm, impairment.twice_ppm
-
-
 def _pair(entry: tuple[Pair, object]) -> Pair:
     return entry[0]
-
-
-def _plain(impairment: Impairment) -> tuple[Any, ...]:
-    latency = None if impairment.latency is None else tuple(impairment.latency)
-    cut, _, *rest = impairment
-    return cut, latency, *rest

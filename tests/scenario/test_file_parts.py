@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from labkit.lab.hosts.client import BUILDERS
 from labkit.lab.plan.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
-from labkit.scenario.expectations import CountRange, ExpectPart, TimeRange
+from labkit.scenario.expectations import CountRange, ExpectPart, StepsPart, TimeRange
 from labkit.scenario.file_parts import (
     DISTRIBUTIONS,
     INNER,
@@ -26,6 +26,7 @@ from labkit.scenario.file_parts import (
     part_at,
 )
 from labkit.scenario.scenario import Scenario
+from labkit.scenario.timed.timed_conditions import StepPart
 from labkit.scenario.value_types import DeclaredNames
 
 PARTS: list[type[BaseModel]] = [
@@ -87,7 +88,7 @@ def test_ranges_are_found_on_the_path() -> None:
 
 
 def test_every_part_inside_another_is_on_the_map() -> None:
-    assert {inner.model for inner in INNER.values()} == set(PARTS) - {FilePart, LabPart, ExpectPart}
+    assert {inner.model for inner in INNER.values()} == {*PARTS, StepPart, StepsPart} - {FilePart, LabPart, ExpectPart}
 
 
 @pytest.mark.parametrize(

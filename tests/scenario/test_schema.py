@@ -27,6 +27,7 @@ BAD = Path(__file__).with_name("bad")
 
 # What follows from several values together, from another file, or from what is not YAML.
 NOT_SAID = {
+    "always-says-nothing",
     "at-before-a-pause-is-over",
     "at-goes-backwards",
     "bounds",
@@ -35,8 +36,10 @@ NOT_SAID = {
     "duplicate-key",
     "end-before-the-last-step",
     "endless",
+    "from-and-after",
     "hosts-with-one-name",
     "kept-value-unknown",
+    "leads-to-nothing",
     "link-to-itself",
     "link-twice",
     "matrix-a-cluster",
@@ -54,6 +57,7 @@ NOT_SAID = {
     "matrix-value-that-does-not-fit",
     "matrix-within-a-text",
     "matrix-without-a-name",
+    "names-twice",
     "no-way-between-sites",
     "node-of-another-cluster",
     "partition-of-one-site",

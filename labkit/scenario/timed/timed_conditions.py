@@ -21,11 +21,11 @@ ALWAYS, EVENTUALLY, LEADS_TO, SOMETIMES = "always", "eventually", "leads to", "s
 _STEP = re.compile(r"step (\S{1,64})", re.ASCII)
 
 
-def _name(value: Any) -> Any:
+def _step_name(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-StepName = Annotated[str, BeforeValidator(_name)]
+StepName = Annotated[str, BeforeValidator(_step_name)]
 
 
 class StepPart(Part):

@@ -170,7 +170,7 @@ SUDDEN = (
     *("{modes: {paris: primary}, from: 2s}", "{modes: {tokyo: secondary}, from: 2s}"),
     *("{states: {tokyo: stream-wals}, from: 5s}", "{connections: {tokyo: ready}, from: 5s}"),
     *("{connections: {tokyo: not ready}, from: 5s}", "{fetched: {at most: 3}}", "{observed: {stream_wals: 0}}"),
-    *("{unknown: 0}", "{refused: 0}", "{lost: 0}", "{rpo: {at most: 1ms}}", "{rto: {at most: 1s}}"),
+    *("{in doubt: 0}", "{refused: 0}", "{lost: 0}", "{rpo: {at most: 1ms}}", "{rto: {at most: 1s}}"),
     *("{states: {tokyo: running}, from: 30s}", "{modes: {paris: secondary}, from: 5s}"),
     *("{invariants: {one primary: held}}", "{primary: paris, from: 5s}", "{primary: [], from: 5s}"),
 )
