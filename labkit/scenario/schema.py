@@ -66,7 +66,6 @@ DEFINITIONS: Mapping[str, Schema] = {
         "required": ["step"],
         "additionalProperties": False,
     },
-    "step name": {"type": ["string", "integer"]},
     "when": {"anyOf": [{"enum": ["done", "refused"]}, _defined("ExpectPart")]},
 }
 """What is written, by a name of its own."""
@@ -78,7 +77,6 @@ WRITTEN: Mapping[str, str] = {
     "_fails": "fails",
     "_after": "after",
     "_step": "point",
-    "_step_name": "step name",
     "_when": "when",
 }
 """{function that reads a value: what is written for it}."""

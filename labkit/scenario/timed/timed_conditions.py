@@ -21,24 +21,17 @@ ALWAYS, EVENTUALLY, LEADS_TO, SOMETIMES = "always", "eventually", "leads to", "s
 _STEP = re.compile(r"step (\S{1,64})", re.ASCII)
 
 
-def _step_name(value: Any) -> Any:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-StepName = Annotated[str, BeforeValidator(_step_name)]
-
-
 class StepPart(Part):
     """A point of a timeline: where a step ended, or so long after it began."""
 
-    step: StepName = Field(description="the number or the name of a step such as 4 or fence")
+    step: str = Field(description="the number or the name of a step such as 4 or fence")
     began: Duration | None = Field(None, description="a duration such as 2s after its beginning; its end unless given")
 
 
 def _step(value: Any) -> Any:
-    """Read ``step 6`` or ``step fence``; leave a mapping as it is."""
+    """Read ``step 6``, ``step fence`` or a mapping, in which a number may stand."""
     if isinstance(value, dict):
-        return value
+        return {key: str(part) if key == "step" and type(part) is int else part for key, part in value.items()}
     found = _STEP.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         raise ValueError(expected("step and its number or name such as step 6", value))
