@@ -142,7 +142,7 @@ ALTERED = {
 OF_CLOUD = {
     "keys-roll": Altered(*without("{do: roll-keys, at: 3m}"), "step 9: ask paris POST auth/cloud/login"),
     "outage-during-a-failover": Altered(
-        "{do: cloud-outage, endpoint: discovery, at: 5s}\n  - {do: cloud-outage, endpoint: keys}",
+        "{do: cloud-outage, endpoint: discovery, at: 5s}\n  - {do: cloud-outage, endpoint: keys, idle: fine}",
         "{do: note, text: the cloud answers, at: 5s}\n  - {do: note, text: and goes on to}",
         "step 13: ask tokyo POST auth/cloud/login",
     ),

@@ -40,6 +40,7 @@ PARTS: list[type[BaseModel]] = [
     ClientsPart,
     WorkPart,
     ExpectPart,
+    StepsPart,
     CountRange,
     TimeRange,
 ]
