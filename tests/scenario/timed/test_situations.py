@@ -87,7 +87,7 @@ def test_a_secondary_is_repointed_by_another_activation_only(reached: ReachedSit
 
 def test_what_nodes_observe_and_operators_are_answered_is_seen(reached: ReachedSituations) -> None:
     rows = [Observed(1, "tokyo-1", kind, ()) for kind, _ in BY_OBSERVATION.values()]
-    asks = [AskEnded(1, "paris-operator", "x", outcome, None) for outcome in (UNKNOWN, REFUSED)]  # type: ignore[arg-type]
+    asks = [AskEnded(1, "paris-operator", "x", outcome, None) for outcome in (UNKNOWN, REFUSED)]  # type: ignore[arg-type]  # it has no answer to look at
 
     assert set(take(reached, *rows, *asks)) == {*BY_OBSERVATION, "in doubt", "refusal"}
     assert {kind for kind, _ in BY_OBSERVATION.values()} <= set(OBSERVABLE)
