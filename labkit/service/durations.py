@@ -60,6 +60,7 @@ def parse_duration(value: Any) -> int:
     return nanoseconds
 
 
+@lru_cache(maxsize=256)
 def _read(text: str) -> int:
     digits = text[1:] if text[0] in "+-" else text
     if not digits or len(digits) > _MAX_TEXT:
@@ -69,7 +70,6 @@ def _read(text: str) -> int:
     return -nanoseconds if text[0] == "-" else nanoseconds
 
 
-@lru_cache(maxsize=256)
 def _add_parts(parts: str, text: str) -> int:
     """Add up parts, each a decimal and its unit; ``text`` is what messages show."""
     total, at = 0, 0

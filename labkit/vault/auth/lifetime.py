@@ -34,10 +34,10 @@ class TtlLimits(NamedTuple):
     period_s: int = 0
 
 
-def mount_limits(mount: Mount) -> TtlLimits:
-    """Return what a mount says about the tokens that come from it, the system's values where it says nothing."""
+def mount_limits(mount: Mount, **further: int) -> TtlLimits:
+    """Return what limits a token that comes from a mount: what the mount says, else the system, and further limits."""
     max_s = mount.max_lease_ttl_s or SYSTEM_TTL_S
-    return TtlLimits(min(mount.default_lease_ttl_s or SYSTEM_TTL_S, max_s), max_s)
+    return TtlLimits(min(mount.default_lease_ttl_s or SYSTEM_TTL_S, max_s), max_s, **further)
 
 
 def grant_s(limits: TtlLimits, asked_s: int, age_ns: int, warn: Callable[[str], None]) -> int:
@@ -45,8 +45,7 @@ def grant_s(limits: TtlLimits, asked_s: int, age_ns: int, warn: Callable[[str], 
 
     Raises BadRequest when its longest possible life is over already.
     """
-    maxima_s = (limits.mount_max_s, limits.max_ttl_s, limits.explicit_max_ttl_s)
-    max_ttl_s = min(maximum_s for maximum_s in maxima_s if maximum_s)
+    max_ttl_s = min(filter(None, (limits.mount_max_s, limits.max_ttl_s, limits.explicit_max_ttl_s)))
     if not limits.period_s:
         granted_s = asked_s or limits.ttl_s or limits.mount_default_s
         return _cut(granted_s, max_ttl_s, age_ns, warn)
@@ -75,7 +74,7 @@ def _cut(granted_s: int, max_ttl_s: int, age_ns: int, warn: Callable[[str], None
 
 def asked_seconds(value: Any, field: str) -> int:
     """Read a duration as whole seconds, 0 when it was not sent; raise BadRequest for garbage or a negative one."""
-    if not value and not isinstance(value, (dict, list)):
+    if value is None or (not value and not isinstance(value, (dict, list))):
         return 0
     try:
         nanoseconds = parse_duration(value)

@@ -30,7 +30,8 @@ def issue(ctx: Context, alias: str, role_name: str, given: TokenFields, metadata
     if "root" in policies:
         raise BadRequest("auth methods cannot create root tokens")
     mount = _present_mount(ctx)
-    limits = mount_limits(mount)._replace(
+    limits = mount_limits(
+        mount,
         ttl_s=given.token_ttl,
         max_ttl_s=given.token_max_ttl,
         explicit_max_ttl_s=given.token_explicit_max_ttl,

@@ -117,9 +117,7 @@ def renewal_limits(storage: StorageView, mount: Mount, role_name: str) -> TtlLim
     if role is None:
         return None
     given = role.token_fields
-    return mount_limits(mount)._replace(
-        ttl_s=given.token_ttl, max_ttl_s=given.token_max_ttl, period_s=given.token_period
-    )
+    return mount_limits(mount, ttl_s=given.token_ttl, max_ttl_s=given.token_max_ttl, period_s=given.token_period)
 
 
 ROUTES = (

@@ -103,7 +103,7 @@ def _create(ctx: Context, asked: TokenRequest, role: TokenRole | None) -> Reply:
         _check_root(caller, kind)
     orphan = _is_orphan(ctx, asked, role, sudo)
     ttl_s, explicit_max_ttl_s, period_s, renewable = _life(ctx, asked, role, policies, sudo)
-    _check_limits(kind, explicit_max_ttl=explicit_max_ttl_s, num_uses=_uses(asked, role))
+    _check_limits(kind, explicit_max_ttl_s, uses := _uses(asked, role))
     token = Token(
         "",
         policies,
@@ -112,7 +112,7 @@ def _create(ctx: Context, asked: TokenRequest, role: TokenRole | None) -> Reply:
         parent="" if orphan else caller.digest,
         kind=kind,
         meta=None if asked.meta is None else tuple(asked.meta.items()),
-        uses=_uses(asked, role),
+        uses=uses,
         ttl_s=ttl_s,
         explicit_max_ttl_s=explicit_max_ttl_s,
         period_s=0 if kind == "batch" else period_s,
@@ -147,9 +147,9 @@ def _kind(asked: TokenRequest, role: TokenRole | None) -> str:
     return kind
 
 
-def _check_limits(kind: str, **limits: int) -> None:
+def _check_limits(kind: str, explicit_max_ttl_s: int, uses: int) -> None:
     """Raise BadRequest for a limit, also of a role, that a batch token cannot keep, as it is not stored."""
-    for field, value in limits.items():
+    for field, value in (("explicit_max_ttl", explicit_max_ttl_s), ("num_uses", uses)):
         if value and kind == "batch":
             raise BadRequest(f'batch tokens cannot have "{field}" set')
 
@@ -271,7 +271,7 @@ def _life(
         explicit_s = _lesser(ctx, "Explicit max TTL", explicit_s, role.token_explicit_max_ttl)
         renewable = renewable and role.renewable
     if period_s or ttl_s or policies != ("root",):
-        limits = mount_limits(ctx.mount)._replace(ttl_s=ttl_s, explicit_max_ttl_s=explicit_s, period_s=period_s)
+        limits = mount_limits(ctx.mount, ttl_s=ttl_s, explicit_max_ttl_s=explicit_s, period_s=period_s)
         ttl_s = grant_s(limits, 0, 0, ctx.warn)
     ttl_s = ttl_s or explicit_s
     if ttl_s:
