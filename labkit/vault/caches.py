@@ -54,7 +54,6 @@ class Caches:
 
     __slots__ = (
         "access_lists",
-        "accessors",
         "by_mount",
         "callers",
         "clearances",
@@ -64,6 +63,7 @@ class Caches:
         "leases",
         "records",
         "routes",
+        "tokens",
     )
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class Caches:
         self.clearances = Clearances()
         self.generators: dict[int, Any] = {}
         self.leases: Any = None  # the index of leases, once something asked for it
-        self.accessors: Any = None  # that of accessors, likewise
+        self.tokens: Any = None  # that of tokens by accessor and parent, likewise
         self.followed_keyring: bytes | None = None  # the stored keyring that the one in use was found to follow
         self.keyring_as_of = -1  # the store's count of deciding writes at which the keyring in use was the stored one
 
@@ -91,7 +91,7 @@ class Caches:
 
     def clear(self) -> None:
         """Drop every decoded record, memo, index and live generator."""
-        self.leases, self.accessors, self.followed_keyring, self.keyring_as_of = None, None, None, -1
+        self.leases, self.tokens, self.followed_keyring, self.keyring_as_of = None, None, None, -1
         for cache in (self.records, self.by_mount, self.routes, self.access_lists, self.callers, self.clearances):
             cache.clear()
         self.generators.clear()

@@ -170,8 +170,8 @@ class Core:
             self.caches.drop_deleted(writes)
         if self.caches.leases is not None:
             self.caches.leases.note(writes)
-        if self.caches.accessors is not None:
-            self.caches.accessors.note(writes)
+        if self.caches.tokens is not None:
+            self.caches.tokens.note(writes)
         if self.on_commit is not None:
             self.on_commit(number, writes, joined is not None)
         if joined is not None:
@@ -219,10 +219,10 @@ class Core:
         self.observe("stepped down", reason="a newer leader holds the lease")
 
     def apply_mode(self) -> None:
-        """Apply a changed mode or leadership; due times, leases, accessors and nonce counts are found again (R5)."""
+        """Apply a changed mode or leadership; due times, leases, tokens and nonce counts are found again (R5)."""
         self.nonce_counts.look_up_again()
         self.next_due_ns, self.due_times = None, None
-        self.caches.leases, self.caches.accessors = None, None
+        self.caches.leases, self.caches.tokens = None, None
         if self.replica.is_damaged:
             self.note_damage(MODE_KEY)
         self.replica.apply_mode(self.leadership.active, self.leadership.term)

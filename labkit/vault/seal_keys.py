@@ -82,6 +82,12 @@ class SealKeys:
             raise Unavailable(SEALED, code=NODE_SEALED)
         return self.barrier.encrypt(key, value, entropy)
 
+    def encrypt_labelled(self, key: str, value: bytes, label: bytes, entropy: Entropy) -> bytes:
+        """Encrypt a value with a label that is in the clear; raise Unavailable while sealed."""
+        if self.barrier is None:
+            raise Unavailable(SEALED, code=NODE_SEALED)
+        return self.barrier.encrypt_labelled(key, value, label, entropy)
+
     def fingerprint(self) -> str:
         """Return a digest that stands for the root key: equal while it was not replaced; empty while sealed."""
         return "" if self.root_key is None else fingerprint_of(self.root_key)

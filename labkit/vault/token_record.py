@@ -7,8 +7,8 @@ from labkit.vault.identifiers import sha256
 from labkit.vault.storage.records import decode_record, encode_record
 
 IDS = "token/id/"
-ACCESSORS = "token/accessor/"
-CHILDREN = "token/child/"
+OLD_ACCESSORS, OLD_CHILDREN = "token/accessor/", "token/child/"
+"""Where earlier versions kept which token has an accessor, and which ones it made: nobody reads it any more."""
 
 ALWAYS_WRITTEN = 19  # members, up to ``max_ttl_s``
 
@@ -49,6 +49,16 @@ class Token(NamedTuple):
     def __repr__(self) -> str:
         return f"Token({self.display_name}, policies={list(self.policies)})"
 
+    def issued(self, accessor: str, created_ns: int, expires_ns: int) -> Token:
+        """Return the record with what it has from its issue on; by names it took 3 % of a creation longer."""
+        members = (accessor, *self[1:8], created_ns, *self[9:13], expires_ns, *self[14:])
+        return Token(*members)
+
+    @property
+    def label(self) -> bytes:
+        """What of the record is in the clear: its accessor, and the hash of the token that made it."""
+        return f"{self.accessor}/{self.parent}".encode()
+
     @property
     def is_root(self) -> bool:
         """Whether the token may do everything."""
@@ -58,6 +68,12 @@ class Token(NamedTuple):
 def digest_of(text: str) -> str:
     """Return the hash that a token is stored under."""
     return sha256(text.encode()).hexdigest()
+
+
+def names_in(label: bytes) -> tuple[str, str]:
+    """Return accessor and parent out of a label; of one that was altered, whatever stands there."""
+    accessor, _, parent = label.decode("latin-1").partition("/")
+    return accessor, parent
 
 
 def encode_token(token: Token) -> bytes:

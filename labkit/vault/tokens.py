@@ -1,6 +1,6 @@
 """Tokens: how they are sent, issued, found, used, revoked, and which have expired.
 
-1. A token is stored under the SHA-256 of its text, never as text.
+1. A token is stored under the SHA-256 of its text, never as text, in one record (``token_index``).
 2. A token is invalid from ``expires_ns`` on; ``scheduled_work`` then deletes it and all of its descendants (R5).
 3. Every request whose token was looked up takes one use off a token that counts them, once and at its start, whatever
    becomes of it (C15).  After the last use the token is revoked at the end of the last request that took one (R4).
@@ -11,19 +11,26 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from labkit.service.durations import SECOND_NS
 from labkit.service.encoding import from_base64url, to_base64url
 from labkit.service.errors import BadRequest, Forbidden
 from labkit.vault import quotas
-from labkit.vault.accessors import of_namespace
 from labkit.vault.context import own_work
 from labkit.vault.identifiers import base62
 from labkit.vault.mounts import ROOT, Namespace, namespace_at
 from labkit.vault.storage.barrier import BarrierError
-from labkit.vault.token_record import ACCESSORS, CHILDREN, IDS, Token, decode_token, digest_of, encode_token
+from labkit.vault.token_index import index_of
+from labkit.vault.token_record import (
+    IDS,
+    OLD_ACCESSORS,
+    OLD_CHILDREN,
+    Token,
+    decode_token,
+    digest_of,
+    encode_token,
+)
 
 if TYPE_CHECKING:
     from labkit.vault.caller import Caller
@@ -32,6 +39,8 @@ if TYPE_CHECKING:
     from labkit.vault.storage.storage_view import StorageView
 
 SYSTEM_TTL_S = 2_764_800
+DIGITS = 24
+"""How many digits a token's text has, and its accessor."""
 
 UNCLEAN = "\0"
 """What stands for a token that is not text: no token has this text (decision C13)."""
@@ -130,10 +139,9 @@ def still_valid(core: Core, token: Token, digest: str) -> bool:
 
 def find_accessor(ctx: Context, accessor: str) -> tuple[Token, str] | None:
     """Return the record and hash of a valid token of this namespace or below it, by its accessor, or None."""
-    stored = ctx.full_storage.get(ACCESSORS + accessor) if accessor else None
-    if stored is None:
+    digest = index_of(ctx).by_accessor(accessor)
+    if digest is None:
         return None
-    digest = stored.decode()
     token = ctx.full_storage.decoded(IDS + digest, decode_token)
     if token is None or (token.expires_ns and ctx.now >= token.expires_ns):
         return None
@@ -142,16 +150,13 @@ def find_accessor(ctx: Context, accessor: str) -> tuple[Token, str] | None:
 
 def accessors(ctx: Context) -> list[str]:
     """Return the accessors of the namespace's stored tokens, sorted."""
-    return of_namespace(ctx, "" if ctx.namespace is ROOT else ctx.namespace.id)
+    namespace_id = "" if ctx.namespace is ROOT else ctx.namespace.id
+    return [accessor for accessor, _ in index_of(ctx).of_namespace(namespace_id)]
 
 
 def digests_of(ctx: Context, namespace: Namespace) -> list[str]:
-    """Return the hashes under which a namespace's tokens are stored; one whose accessor is damaged is not found."""
-    storage, found = ctx.full_storage, []
-    for accessor in of_namespace(ctx, namespace.id):
-        with suppress(BarrierError):
-            found.append((storage.get(ACCESSORS + accessor) or b"").decode())
-    return found
+    """Return the hashes under which a namespace's tokens are stored."""
+    return [digest for _, digest in index_of(ctx).of_namespace(namespace.id)]
 
 
 def issue(ctx: Context, token: Token, text: str = "") -> tuple[str, Token]:
@@ -167,23 +172,19 @@ def issue(ctx: Context, token: Token, text: str = "") -> tuple[str, Token]:
     if token.kind == "batch":
         text, token = _seal_batch(ctx, token)
         return text + ending, token
-    text = text or "hvs." + base62(ctx.entropy, 24) + ending
-    token = token._replace(
-        accessor=base62(ctx.entropy, 24) + ending,
-        created_ns=ctx.now,
-        expires_ns=ctx.now + token.ttl_s * SECOND_NS if token.ttl_s else 0,
-    )
-    storage, digest = ctx.full_storage, digest_of(text)
-    storage.put(IDS + digest, encode_token(token), due_ns=token.expires_ns)
-    storage.put(ACCESSORS + token.accessor, digest.encode())
-    if token.parent:
-        storage.put(f"{CHILDREN}{token.parent}/{digest}", b"")
+    drawn = base62(ctx.entropy, 2 * DIGITS)
+    text = text or f"hvs.{drawn[:DIGITS]}{ending}"
+    expires_ns = ctx.now + token.ttl_s * SECOND_NS if token.ttl_s else 0
+    token = token.issued(drawn[DIGITS:] + ending, ctx.now, expires_ns)
+    save(ctx, digest_of(text), token)
     return text, token
 
 
 def save(ctx: Context, digest: str, token: Token) -> None:
-    """Store a changed record of a token."""
-    ctx.full_storage.put(IDS + digest, encode_token(token), due_ns=token.expires_ns)
+    """Store a new or changed record of a token."""
+    key = IDS + digest
+    stored = ctx.keys.encrypt_labelled(key, encode_token(token), token.label, ctx.nonce)
+    ctx.write(key, stored, token.expires_ns)
 
 
 def admit(ctx: Context, token: Token, digest: str) -> None:
@@ -201,7 +202,8 @@ def use(ctx: Context, token: Token, digest: str) -> None:
     """Take one use off a token that counts them; it is stored even when the request is refused (rule 3)."""
     used = token._replace(uses=token.uses - 1 if token.uses > 1 else -1)
     key = IDS + digest
-    ctx.write_even_if_refused(key, ctx.keys.encrypt(key, encode_token(used), ctx.entropy))
+    stored = ctx.keys.encrypt_labelled(key, encode_token(used), used.label, ctx.entropy)
+    ctx.write_even_if_refused(key, stored)
     ctx.use_spent = True
 
 
@@ -225,30 +227,29 @@ def revoke(ctx: Context, *digests: str, descendants: bool = True) -> None:
 
     All keys are collected before the first delete: reads through a step's own writes get slower as these grow.
     """
-    storage = ctx.full_storage
+    storage, index = ctx.full_storage, index_of(ctx)
     family, known = [*digests], {*digests}
     orphans: list[str] = []
     to_delete: list[str] = []
     for member in family:
-        children = storage.list(f"{CHILDREN}{member}/")
-        to_delete += [f"{CHILDREN}{member}/{child}" for child in children]
+        children = index.children_of(member)
         (family if descendants else orphans).extend([child for child in children if child not in known])
         known.update(children)
         try:
             token = _stored(storage, member)
-        except BarrierError:  # a record that does not open must not keep its family alive; tidy finds the accessor
+        except BarrierError:  # a record that does not open must not keep its family alive
             token = None
             to_delete += [IDS + member, *storage.keys(f"cubbyhole/{member}/")]
         if token is not None:
-            to_delete += [IDS + member, ACCESSORS + token.accessor, *storage.keys(f"cubbyhole/{member}/")]
-            if token.parent:
-                to_delete.append(f"{CHILDREN}{token.parent}/{member}")
+            to_delete += [IDS + member, *_old_entries(ctx, member, token), *storage.keys(f"cubbyhole/{member}/")]
             ctx.observe("token revoked", accessor=token.accessor)
     for key in to_delete:
         storage.delete(key)
     for child in orphans:
         orphan = _stored(storage, child)
         if orphan is not None:
+            for key in _old_entries(ctx, child, orphan):
+                storage.delete(key)
             save(ctx, child, orphan._replace(parent="", orphan=True))
 
 
@@ -275,23 +276,14 @@ def _stored(storage: StorageView, digest: str) -> Token | None:
 
 
 def tidy(ctx: Context) -> int:
-    """Delete accessor and child entries whose token does not exist; return how many that were."""
-    storage = ctx.full_storage
-    deleted = 0
-    for accessor in storage.list(ACCESSORS):
-        try:
-            digest = storage.get(ACCESSORS + accessor)
-        except BarrierError:  # whose it was cannot be read: it stays
-            continue
-        if digest is not None and ctx.read(IDS + digest.decode()) is None:
-            storage.delete(ACCESSORS + accessor)
-            deleted += 1
-    for folder in storage.list(CHILDREN):
-        for child in storage.list(CHILDREN + folder):
-            if ctx.read(IDS + child) is None:
-                storage.delete(CHILDREN + folder + child)
-                deleted += 1
-    return deleted
+    """Delete what earlier versions kept beside the records of tokens; return how many entries that were."""
+    return sum(map(ctx.full_storage.delete_all, (OLD_ACCESSORS, OLD_CHILDREN)))
+
+
+def _old_entries(ctx: Context, digest: str, token: Token) -> list[str]:
+    """Return the keys under which an earlier version kept something beside a token's record."""
+    keys = (OLD_ACCESSORS + token.accessor, f"{OLD_CHILDREN}{token.parent}/{digest}")
+    return [key for key in keys if ctx.read(key) is not None]
 
 
 def auth_block(text: str, token: Token, seconds: int) -> dict[str, Any]:

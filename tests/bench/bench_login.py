@@ -76,7 +76,7 @@ def main(rounds: int) -> None:
         profile = cProfile.Profile()
         profile.runcall(measured_us, login)
         pstats.Stats(profile).sort_stats("tottime").print_stats(25)
-    folders = ("token/id/", "token/accessor/", "token/child/", "identity/alias/", "node/", "lease/")
+    folders = ("token/id/", "identity/alias/", "node/", "lease/")
     before = sum(len(vault.core.storage.list(folder)) for folder in folders)
     for _ in range(MANY):
         login()

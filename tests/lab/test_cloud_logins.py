@@ -14,12 +14,11 @@ from labkit.lab.plan.blueprint import CloudPlan, pair
 from labkit.vault.storage.storage_view import MAX_CACHED_RECORDS
 
 A_TOKEN = {
-    "stores.paris.items": 2,
+    "stores.paris.items": 1,
     "stores.paris.folders.token/id/": 1,
-    "stores.paris.folders.token/accessor/": 1,
     "nodes.paris-1.vault.due_times": 1,
 }
-"""Where a service token is in a lab's state: its record and its accessor, both names, and when it expires."""
+"""Where a service token is in a lab's state: its record, its name, and when it expires."""
 
 
 def made(seed: int = 5) -> Lab:
@@ -212,5 +211,5 @@ def held(lab: Lab) -> Counter[str]:
 def cached(lab: Lab) -> dict[str, int]:
     """How many entries the caches of the active node have, beside decoded records, whose number is limited."""
     caches = lab.parts.nodes["paris-1"].vault.core.caches
-    beside = ("records", "leases", "accessors", "keyring_as_of")
+    beside = ("records", "leases", "tokens", "keyring_as_of")
     return {name: len(getattr(caches, name)) for name in caches.__slots__ if name not in beside}

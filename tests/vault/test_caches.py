@@ -11,7 +11,7 @@ def test_sealing_drops_everything(service) -> None:
     for _ in range(2):
         service.get("auth/token/lookup-self", token=token)
     caches = service.core.caches
-    caches.generators[1], caches.leases, caches.accessors = object(), object(), object()
+    caches.generators[1], caches.leases, caches.tokens = object(), object(), object()
     assert {name for name in Caches.__slots__ if getattr(caches, name) in ({}, None, -1)} == set()
 
     service.post("sys/seal")

@@ -10,7 +10,7 @@ from labkit.vault.core import Leadership
 from labkit.vault.due_times import RETRY_NS
 from labkit.vault.storage import StoreError
 from labkit.vault.storage.memory import MemoryStorage
-from labkit.vault.token_record import ACCESSORS, IDS, decode_token, digest_of, encode_token
+from labkit.vault.token_record import IDS, decode_token, digest_of, encode_token
 
 
 def test_the_earliest_of_all_is_next(service):
@@ -104,18 +104,6 @@ def test_a_damaged_child_does_not_keep_its_family_alive(service):
     for text in (parent, child, grandchild):
         assert service.core.storage.get(IDS + digest_of(text)) is None
     assert service.core.storage.list("cubbyhole/") == []
-
-
-def test_tidying_leaves_an_accessor_that_does_not_open(service):
-    """The others without a token are deleted."""
-    made = [service.post("auth/token/create", {"policies": ["default"]}).auth for _ in range(2)]
-    for auth in made:
-        service.core.storage.apply({IDS + digest_of(auth["client_token"]): None}, 0)
-    spoil(service, ACCESSORS + made[0]["accessor"])
-
-    assert service.post("auth/token/tidy").status == 202
-    left = service.core.storage.list(ACCESSORS)
-    assert (made[0]["accessor"] in left, made[1]["accessor"] in left) == (True, False)
 
 
 def test_a_node_that_was_overtaken_steps_down_in_its_tick(service):

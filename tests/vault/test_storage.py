@@ -28,7 +28,7 @@ from labkit.vault.storage.barrier import KEYRING
 from labkit.vault.storage.fencing import StaleTerm
 from labkit.vault.storage.memory import MemoryStorage
 from labkit.vault.storage.sqlite import SqliteStorage
-from labkit.vault.token_record import ACCESSORS, CHILDREN, IDS
+from labkit.vault.token_record import IDS, OLD_ACCESSORS, OLD_CHILDREN
 from labkit.vault.wrapping import WRAPPED
 from tests.examples import examples
 
@@ -237,7 +237,7 @@ def test_a_store_counts_the_writes_that_may_decide_about_requests(new_storage, e
 def test_what_decides_about_no_request_is_data_and_what_journal_and_election_keep():
     mount = new_mount("kv/", "kv", lambda count: b"1" * count)
 
-    assert {WAL_KEY, LEASE, "node/index/", "logical/", WRAPPED, ACCESSORS, CHILDREN} == {*UNDECIDING}
+    assert {WAL_KEY, LEASE, "node/index/", "logical/", WRAPPED, OLD_ACCESSORS, OLD_CHILDREN} == {*UNDECIDING}
     assert TOKENS == IDS
     assert all(key.startswith(UNDECIDING) for key in (mount.prefix, MARK, TAIL))
     for key in (

@@ -26,8 +26,8 @@ UNDECIDING = (
     *("logical/", "cubbyhole/", "token/accessor/", "token/child/"),
     *("node/wal", "node/index/", "node/lease"),
 )
-"""How the keys begin that decide about no request: the mounts' and cubbyholes' data, by what else tokens are found, and
-what journal and election keep."""
+"""How the keys begin that decide about no request: the mounts' and cubbyholes' data, by what earlier versions found
+tokens, and what journal and election keep."""
 
 TOKENS = "token/id/"
 """How the keys of tokens begin.  One that is new decides about no request either: none is remembered as missing."""

@@ -4,9 +4,11 @@
    storage key is the associated data, so that a ciphertext cannot be moved to another key.
 2. New values are written under the newest term; older terms stay readable.
 3. The keyring itself is stored under the root key, in the same form with term 0.
-4. A keyring may hold two keys of one term, where two clusters of one replication set rotated apart: a value is tried
+4. A value may have a label of up to 255 bytes, which is read without a key and bound like the storage key: term, format
+   byte 2, the label's length (1 byte) and the label, then nonce, ciphertext and tag.
+5. A keyring may hold two keys of one term, where two clusters of one replication set rotated apart: a value is tried
    with each.
-5. How many values the newest term's key encrypted is counted here: its limit is that of a key under random nonces.
+6. How many values the newest term's key encrypted is counted here: its limit is that of a key under random nonces.
 """
 
 from __future__ import annotations
@@ -25,6 +27,9 @@ ROTATION = "core/rotation"
 """When the keyring is rotated by itself, where that was ever said."""
 
 KEY_BYTES = 32
+
+PLAIN, LABELLED = b"\x01", b"\x02"
+"""The format bytes of values without and with a label."""
 
 FIRST_LOOK = 1_000_000
 """After how many encryptions of one key somebody looks whether it is to be rotated: the lowest limit there is."""
@@ -73,11 +78,11 @@ class Barrier:
         self._ciphers: dict[bytes, AESGCM] = {}
         self._others: list[tuple[bytes, AESGCM]] = []  # of terms that have a later key
         for item in keyring:
-            head = item.term.to_bytes(4, "big") + b"\x01"
+            head = item.term.to_bytes(4, "big") + PLAIN
             if head in self._ciphers:
                 self._others.append((head, self._ciphers[head]))
             self._ciphers[head] = AESGCM(item.key)
-        self._head = keyring[-1].term.to_bytes(4, "big") + b"\x01"
+        self._head = keyring[-1].term.to_bytes(4, "big") + PLAIN
         self._newest = self._ciphers[self._head]
 
     def __repr__(self) -> str:
@@ -89,24 +94,55 @@ class Barrier:
         nonce = entropy(12)
         return self._head + nonce + self._newest.encrypt(nonce, value, key.encode())
 
+    def encrypt_labelled(self, key: str, value: bytes, label: bytes, entropy: Entropy) -> bytes:
+        """Encrypt a value with a label (rule 4)."""
+        self.encryptions += 1
+        nonce = entropy(12)
+        ciphertext = self._newest.encrypt(nonce, value, _bound(key, label))
+        return self._head[:4] + LABELLED + len(label).to_bytes(1, "big") + label + nonce + ciphertext
+
     def decrypt(self, key: str, stored: bytes) -> bytes:
         """Decrypt what is stored under a key; raise BarrierError when it does not fit."""
         cipher = self._ciphers.get(stored[:5])
         if cipher is None:
-            raise damaged(key)
+            return self._decrypt_labelled(key, stored)
         try:
             return cipher.decrypt(stored[5:17], stored[17:], key.encode())
         except (InvalidTag, ValueError):  # the latter: too short for a nonce
-            return self._decrypt_otherwise(key, stored)
+            return self._decrypt_otherwise(key, stored[:5], stored[5:], key.encode())
 
-    def _decrypt_otherwise(self, key: str, stored: bytes) -> bytes:
-        for head, cipher in self._others:
-            if head == stored[:5]:
+    def _decrypt_labelled(self, key: str, stored: bytes) -> bytes:
+        label, head = label_of(stored), stored[:4] + PLAIN
+        cipher = self._ciphers.get(head)
+        if label is None or cipher is None:
+            raise damaged(key)
+        rest, bound = stored[6 + len(label) :], _bound(key, label)
+        try:
+            return cipher.decrypt(rest[:12], rest[12:], bound)
+        except (InvalidTag, ValueError):
+            return self._decrypt_otherwise(key, head, rest, bound)
+
+    def _decrypt_otherwise(self, key: str, head: bytes, rest: bytes, bound: bytes) -> bytes:
+        for known, cipher in self._others:
+            if known == head:
                 try:
-                    return cipher.decrypt(stored[5:17], stored[17:], key.encode())
+                    return cipher.decrypt(rest[:12], rest[12:], bound)
                 except (InvalidTag, ValueError):
                     continue
         raise damaged(key)
+
+
+def label_of(stored: bytes) -> bytes | None:
+    """Return the label of a stored value as it is there, whether it opens or not; None for a value without one."""
+    if stored[4:5] != LABELLED or len(stored) < 6:
+        return None
+    end = 6 + stored[5]
+    return stored[6:end] if len(stored) >= end else None
+
+
+def _bound(key: str, label: bytes) -> bytes:
+    """Return what a labelled value is bound to; no key has a line feed."""
+    return b"%b\n%b" % (key.encode(), label)
 
 
 def new_keyring(entropy: Entropy, now_ns: int) -> tuple[KeyringTerm, ...]:

@@ -13,6 +13,7 @@ from labkit.vault.storage.barrier import (
     KeyringTerm,
     decrypt_keyring,
     encrypt_keyring,
+    label_of,
     new_keyring,
     with_new_term,
 )
@@ -37,6 +38,31 @@ def test_a_ciphertext_cannot_be_moved_or_altered():
         altered = stored[:position] + bytes([stored[position] ^ 1]) + stored[position + 1 :]
         with pytest.raises(BarrierError):
             barrier.decrypt("a", altered)
+
+
+@given(st.text(min_size=1, max_size=20), st.binary(max_size=64), st.binary(max_size=255))
+def test_a_label_is_read_without_a_key_and_its_value_opens_in_its_place(key, value, label):
+    stored = Barrier(RING).encrypt_labelled(key, value, label, entropy)
+
+    assert label_of(stored) == label
+    assert Barrier(RING).decrypt(key, stored) == value
+    assert label_of(Barrier(RING).encrypt(key, value, entropy)) is None
+
+
+def test_a_labelled_value_cannot_be_moved_or_altered_or_get_another_label():
+    barrier = Barrier(RING)
+    stored = barrier.encrypt_labelled("a", b"value", b"label", entropy)
+
+    with pytest.raises(BarrierError, match="stored at b does not open"):
+        barrier.decrypt("b", stored)
+    for position in range(len(stored)):
+        altered = stored[:position] + bytes([stored[position] ^ 1]) + stored[position + 1 :]
+        with pytest.raises(BarrierError, match="stored at a does not open"):
+            barrier.decrypt("a", altered)
+    for length in range(len(stored)):
+        with pytest.raises(BarrierError, match="stored at a does not open"):
+            barrier.decrypt("a", stored[:length])
+        assert label_of(stored[:length]) == (b"label" if length >= 11 else None)
 
 
 def test_new_values_take_the_newest_term_and_old_ones_stay_readable():
@@ -85,6 +111,7 @@ def test_two_keys_of_one_term_are_both_tried():
     both = Barrier((RING[1], RING[0], other))
     for written in (mine, theirs):
         assert both.decrypt("k", written.encrypt("k", b"v", entropy)) == b"v"
+        assert both.decrypt("k", written.encrypt_labelled("k", b"v", b"label", entropy)) == b"v"
     with pytest.raises(BarrierError):
         theirs.decrypt("k", both.encrypt("k", b"v", entropy)[:-1])
     with pytest.raises(BarrierError):
@@ -96,3 +123,5 @@ def test_encryptions_are_counted():
     barrier = Barrier(RING, 5)
     barrier.decrypt("k", barrier.encrypt("k", b"v", entropy))
     assert (barrier.encryptions, barrier.look_at) == (6, 1_000_000)
+    barrier.encrypt_labelled("k", b"v", b"label", entropy)
+    assert barrier.encryptions == 7

@@ -640,7 +640,7 @@ def test_a_login_that_is_replayed_at_each_question_is_the_same(stand) -> None:
     assert [kind for kind, _ in stand.seen] == ["cloud call failed"] * 2
     token = outcome.auth["client_token"]
     assert stand.vault.get("auth/token/lookup-self", token=token).data["meta"]["vm_name"] == "web-1"
-    assert len(stand.vault.core.storage.list("token/accessor/")) == 2  # the root token's, and this one's
+    assert len(stand.vault.core.storage.list("token/id/")) == 2  # the root token's, and this one's
 
 
 def test_many_first_logins_make_one_discovery_and_one_fetch_of_keys(stand) -> None:
