@@ -136,8 +136,8 @@ def test_observations_are_counted_without_a_trace() -> None:
 
     assert silent.queries.observations.state() == traced.queries.observations.state()
     assert len(traced.trace.select("observed", what="merkle_sync")) == silent.queries.observations.kinds["merkle_sync"]
-    assert silent.queries.observations.fetched == 5
-    assert Lab.restore(silent.snapshot()).queries.observations.fetched == 5
+    assert silent.queries.observations.fetched == 4
+    assert Lab.restore(silent.snapshot()).queries.observations.fetched == 4
 
 
 def test_a_condition_names_what_can_change_it() -> None:
