@@ -38,10 +38,10 @@ def play_one(path: str, scenario: Scenario, seed: int, *, quiet: bool, why: bool
     """Run a scenario with one seed and print what became of it; return its exit code."""
     from textwrap import fill
 
-    from labkit.front.lab import Lab
+    from labkit.front.lab import lab_of
 
     try:
-        lab = Lab.of(scenario, seed)
+        lab = lab_of(scenario, seed)
         if not quiet:
             introduce(scenario)
         stopped = run_lab(lab, quiet=quiet)

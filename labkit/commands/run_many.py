@@ -51,7 +51,7 @@ def _unknown(only: str, known: list[str]) -> str:
 
 def play_many(path: str, runs: Runs, *, quiet: bool, why: bool) -> int:
     """Play many runs of one file, print what became of them, and return their exit code."""
-    from labkit.front.lab import Lab
+    from labkit.front.lab import lab_of
     from labkit.scenario.many.many_runs import ManyRuns
 
     played, failures, code = ManyRuns(runs[0][0].title), list[str](), AS_EXPECTED
@@ -60,7 +60,7 @@ def play_many(path: str, runs: Runs, *, quiet: bool, why: bool) -> int:
     with interruptible() as interruption:
         for scenario, seed in _shown(runs, quiet=quiet):
             try:
-                lab = Lab.of(scenario, seed)
+                lab = lab_of(scenario, seed)
                 run_to_the_end(lab, interruption, None)
                 verdict = judged(lab, alone=False)
             except Exception as error:

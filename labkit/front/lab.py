@@ -58,17 +58,16 @@ class Lab(Bench, but="dashboard serve"):
     def load(cls, path: str | Path, seed: int | None = None) -> Self:
         """Build the lab of a scenario file; ``run()`` then plays it to its end.
 
-        Of a file with a matrix it is the first combination; ``Lab.of`` builds the lab of any of them.
+        Of a file with a matrix it is the first combination; ``lab_of`` builds the lab of any of them.
         """
         if not isinstance(path, str) and not hasattr(path, "__fspath__"):
             raise wrong("path", "the path of a scenario file", path)
         from labkit.scenario.loading import load
 
-        return cls.of(load(path), seed)
+        return cls._of(load(path), seed)
 
     @classmethod
-    def of(cls, scenario: Scenario, seed: int | None = None) -> Self:
-        """Build the lab of a scenario that was read, such as each of ``labkit.scenario.loading.load_all``."""
+    def _of(cls, scenario: Scenario, seed: int | None) -> Self:
         from labkit.scenario.running import Run
 
         lab = cls(scenario.blueprint, scenario.seed if seed is None else seed)
@@ -138,3 +137,8 @@ class Lab(Bench, but="dashboard serve"):
             pictures=lambda: (self.map(), self.timeline()),
         )
         return dashboard.dashboard(controls)
+
+
+def lab_of(scenario: Scenario, seed: int | None = None) -> Lab:
+    """Build the lab of a scenario that was read, such as each of ``labkit.scenario.loading.load_all``."""
+    return Lab._of(scenario, seed)

@@ -209,10 +209,10 @@ class ScenarioItem(pytest.Item):
 
 def played(scenario: Scenario, seed: int, *, alone: bool) -> tuple[Verdict, str, str]:
     """Run a scenario with one seed; return the verdict, the digest of its trace, and the report of a failure."""
-    from labkit.front.lab import Lab
+    from labkit.front.lab import lab_of
     from labkit.scenario.verdict import judge
 
-    lab = Lab.of(scenario, seed).run()
+    lab = lab_of(scenario, seed).run()
     run = lab.scenario
     assert run is not None
     verdict = judge(run, lab.queries, lab.ledger, lab.invariants, alone=alone)

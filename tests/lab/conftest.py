@@ -165,5 +165,5 @@ class Outside:
 
 @pytest.fixture
 def outside():
-    """The seven services that a host is handed, faked."""
+    """The eight services that a host is handed, faked."""
     return Outside()

@@ -48,7 +48,7 @@ def test_a_step_that_raises_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> Any:
         raise ValueError("node/lease holds no lease")
 
-    monkeypatch.setattr(shipped, "_readable", fail)
+    monkeypatch.setattr("labkit.proof.election.stand", fail)
     found, _ = search(Election(ElectionBounds(2, 2)))
 
     assert found.broken == "a step raised ValueError: node/lease holds no lease"

@@ -16,6 +16,7 @@ from labkit.vault.replication.events import (
     Apply,
     AskUpstream,
     Moment,
+    Pushed,
     Remember,
     Replace,
     StartTimer,
@@ -98,6 +99,8 @@ class Shifted(SecondarySide):
     now_ns = 0
 
     def step(self, secondary: Secondary, event: Any) -> Any:
+        if isinstance(event, Pushed):  # nothing asks when it came
+            return super().step(secondary, event)
         at = event.at if event.at != AT else Moment(self.now_ns, 5)
         return super().step(secondary, event._replace(at=at))
 

@@ -19,6 +19,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
+from labkit.front.lab import lab_of
 from labkit.scenario.scenario import Scenario
 from labkit.scenario.verbs import VERBS
 from labkit.scenario.verdict import Verdict, judge
@@ -31,7 +32,7 @@ PLAY = "import json; from tests.scenario.test_drawn_files import digests; print(
 
 
 def played(scenario: Scenario) -> Lab:
-    return Lab.of(scenario).run()
+    return lab_of(scenario).run()
 
 
 def verdict_of(lab: Lab) -> Verdict:
@@ -56,7 +57,7 @@ def digests_elsewhere(first: int, count: int, hash_seed: str) -> list[str]:
 def stopped(scenario: Scenario, seed: int, *, saved: bool) -> Lab:
     """Play a file that is stopped three times between two events, and perhaps goes on from what was saved there."""
     random = Random(f"cuts {seed}")
-    lab = Lab.of(scenario)
+    lab = lab_of(scenario)
     for at_ns in sorted(random.randrange(scenario.end_ns or 0) for _ in range(3)):
         lab.run(f"{at_ns - lab.now}ns")
         if saved:

@@ -1,4 +1,4 @@
-"""Host services: the seven things that a node, the operators' console and a client are handed; they know no lab."""
+"""Host services: the eight things that a node, the operators' console and a client are handed; they know no lab."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labkit.front.lab import Lab
+from labkit.front.lab import Lab, lab_of
 from labkit.scenario.documents.matrix import MAX_COMBINATIONS, combinations_of, put_in
 from labkit.scenario.documents.yaml_positions import parse
 from labkit.scenario.loading import load, load_all
@@ -51,7 +51,7 @@ def test_a_file_is_its_first_combination_until_another_is_chosen(vary: Vary, sce
 
     assert load(path) == load_all(path)[0]
     assert Lab.load(path).blueprint.links[0].latency_ns == 20_000_000
-    assert Lab.of(load_all(path)[5], seed=3).blueprint.links[0].latency_ns == 200_000_000
+    assert lab_of(load_all(path)[5], seed=3).blueprint.links[0].latency_ns == 200_000_000
 
 
 def test_some_are_left_out_before_others_are_added(vary: Vary) -> None:
@@ -138,7 +138,7 @@ def test_a_cluster_called_matrix_has_its_token_where_there_is_no_matrix(vary: Va
 
 def test_a_verdict_names_the_combination_also_after_a_cut(vary: Vary, scenario_file: Written, judged: Judged) -> None:
     scenario = load_all(scenario_file(with_matrix(vary)))[3]
-    lab = Lab.of(scenario, 4).run("3s")
+    lab = lab_of(scenario, 4).run("3s")
     cut = Lab.restore(unpickled(dumps(lab.snapshot())))
     for going_on in (lab, cut):
         going_on.run()
@@ -150,7 +150,7 @@ def test_a_verdict_names_the_combination_also_after_a_cut(vary: Vary, scenario_f
 def test_a_report_says_how_to_play_that_combination_again(vary: Vary, scenario_file: Written, judged: Judged) -> None:
     path = scenario_file(with_matrix(vary, "", ("lost: 0", "lost: 3")))
     scenario = load_all(path)[3]
-    lab = Lab.of(scenario, 4).run()
+    lab = lab_of(scenario, 4).run()
 
     report = judged(lab).report(scenario, lab.trace)
     assert report.endswith(f"labkit run {path} --seed 4 --only latency=80ms-nodes=3")
