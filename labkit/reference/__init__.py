@@ -304,7 +304,7 @@ def _situations() -> Iterator[str]:
 
 
 def _keys(model: type[BaseModel], indent: str) -> Iterator[str]:
-    from labkit.scenario.expectations import ExpectPart
+    from labkit.scenario.expect_keys import ExpectPart
     from labkit.scenario.file_parts import INNER, LabPart, MatrixPart, fields_of
     from labkit.scenario.timed.timed_conditions import TIMED_PARTS
 

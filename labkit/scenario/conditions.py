@@ -18,7 +18,7 @@ from pydantic import model_validator
 from labkit.lab.differences import differences
 from labkit.lab.records.lag import furthest_behind
 from labkit.lab.wire import reports
-from labkit.scenario.expectations import NOT_READY, Expectations, ExpectedRange, ExpectPart
+from labkit.scenario.expect_keys import NOT_READY, Expectations, ExpectedRange, ExpectPart
 from labkit.scenario.measures import BROKEN, UNKNOWN, Seen, checked, following_pairs, steps_that_were
 from labkit.scenario.problems import expected
 from labkit.service.durations import SECOND_NS

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from labkit.lab.hosts.client import BUILDERS
 from labkit.lab.plan.measured_latencies import latency_ns
-from labkit.scenario.expectations import COUNTS, TIMES, CountRange, ExpectPart, Part, StepsPart, TimeRange, one_of
+from labkit.scenario.expect_keys import COUNTS, TIMES, CountRange, ExpectPart, Part, StepsPart, TimeRange, one_of
 from labkit.scenario.problems import FieldError
 from labkit.scenario.timed.situations import SITUATIONS
 from labkit.scenario.timed.timed_conditions import StepPart, WindowPart

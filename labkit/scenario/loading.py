@@ -21,7 +21,7 @@ from labkit.scenario.documents.combination import NO_COMBINATION, Combination
 from labkit.scenario.documents.matrix import checked, named, put_in
 from labkit.scenario.documents.shared_lab import with_shared_lab
 from labkit.scenario.documents.yaml_positions import Document, Path, parse, read
-from labkit.scenario.expectations import OTHER_KEYS, WORDS, Expectations, ExpectPart
+from labkit.scenario.expect_keys import OTHER_KEYS, WORDS, Expectations, ExpectPart
 from labkit.scenario.file_parts import ClientsPart, FilePart, LabPart, fields_of, part_at
 from labkit.scenario.mode_order import out_of_order
 from labkit.scenario.problems import (

@@ -1,7 +1,7 @@
 """Measures: what is measured of a lab, at the end of a run or in a check, and whether it is as expected.
 
 *ok* and *broken* are certain; *unknown* means that there was no occasion to judge.  A measure without an expectation is
-listed and not judged.  A new measure (``expectations``) is a function here that yields its row.
+listed and not judged.  A new measure (``expect_keys``) is a function here that yields its row.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from labkit.lab.differences import differences
 from labkit.lab.records.lag import furthest_behind
-from labkit.scenario.expectations import NOT_READY, STEPS, ExpectedRange, range_text
+from labkit.scenario.expect_keys import NOT_READY, STEPS, ExpectedRange, range_text
 from labkit.scenario.value_types import write_duration
 from labkit.service.durations import SECOND_NS
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants
     from labkit.lab.queries import Queries
     from labkit.lab.records.loss_and_outage import RecoveryLedger, RecoveryPoint
-    from labkit.scenario.expectations import Expectations
+    from labkit.scenario.expect_keys import Expectations
 
 OK, BROKEN, UNKNOWN, NOT_JUDGED = "ok", "broken", "unknown", ""
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from labkit.scenario import witnesses
 from labkit.scenario.conditions import Test, compiled, finding
 from labkit.scenario.dispositions import StepResult, why_skipped
-from labkit.scenario.expectations import Expectations
+from labkit.scenario.expect_keys import Expectations
 from labkit.scenario.measures import OK, Seen, VerdictRow, checked
 from labkit.scenario.scenario import Scenario, Step
 from labkit.scenario.step_timing import step_above

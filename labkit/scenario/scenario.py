@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from labkit.lab.plan.blueprint import Blueprint
 from labkit.scenario.documents.combination import NO_COMBINATION, Combination
-from labkit.scenario.expectations import Expectations
+from labkit.scenario.expect_keys import Expectations
 from labkit.scenario.problems import FilePosition
 from labkit.scenario.timed.timed_conditions import TimedCondition
 from labkit.service.durations import SECOND_NS

@@ -17,7 +17,7 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from labkit.places import SCENARIO_SUFFIXES
 from labkit.scenario.documents.matrix import EXCLUDE, INCLUDE, MATRIX
-from labkit.scenario.expectations import CountRange, ExpectPart, TimeRange
+from labkit.scenario.expect_keys import CountRange, ExpectPart, TimeRange
 from labkit.scenario.file_parts import FilePart, LabPart, MatrixPart, fields_of
 from labkit.scenario.timed.timed_conditions import TIMED_PARTS
 from labkit.scenario.value_types import BITS, BYTES, DURATION, LAG, NAME, NUMBER, SHARE

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo, WrapValidator
 
 from labkit.scenario.conditions import ConditionPart, condition_of
-from labkit.scenario.expectations import Expectations
+from labkit.scenario.expect_keys import Expectations
 from labkit.scenario.problems import expected
 from labkit.scenario.scenario import DONE, MAYBE, REFUSED, Step
 from labkit.scenario.value_types import Duration, Name, read_duration

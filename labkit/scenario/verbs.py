@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.fields import FieldInfo
 
-from labkit.scenario.expectations import Expectations, ExpectPart
+from labkit.scenario.expect_keys import Expectations, ExpectPart
 from labkit.scenario.fault_verbs import FAULT_VERBS
 from labkit.scenario.problems import describe_value
 from labkit.scenario.request_verbs import REQUEST_VERBS

@@ -19,7 +19,7 @@ from labkit.scenario.value_types import DeclaredNames
 if TYPE_CHECKING:
     from labkit.lab.invariants import Invariants
     from labkit.lab.queries import Queries
-    from labkit.scenario.expectations import Expectations
+    from labkit.scenario.expect_keys import Expectations
 
 
 class Watched:

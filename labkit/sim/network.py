@@ -17,9 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from labkit.sim.clock import Clock
-from labkit.sim.fault_effects import KINDS, FaultEffects, Place
-from labkit.sim.host_names import checked, unknown
-from labkit.sim.lane import (
+from labkit.sim.delivery import (
     ASIDE,
     DATAGRAM,
     GIVEN_UP,
@@ -31,6 +29,8 @@ from labkit.sim.lane import (
     MessageStream,
     fitted,
 )
+from labkit.sim.fault_effects import KINDS, FaultEffects, Place
+from labkit.sim.host_names import checked, unknown
 from labkit.sim.latency import Latency
 from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Pair, Path, Topology, TopologyState

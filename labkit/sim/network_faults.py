@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from labkit.sim.clock import Clock
-from labkit.sim.lane import Impairment
+from labkit.sim.delivery import Impairment
 from labkit.sim.latency import Latency
 from labkit.sim.network import Network
 from labkit.sim.random_streams import checked_ppm

@@ -98,7 +98,7 @@ def test_a_seed_draws_the_same_again_and_another_draws_others(checkout: Path) ->
 
 @pytest.mark.slow
 def test_a_module_is_judged_by_the_test_that_mirrors_it(checkout: Path) -> None:
-    assert mirrored(Path("labkit/sim/lane.py")) == Path("tests/sim/test_lane.py")
+    assert mirrored(Path("labkit/sim/delivery.py")) == Path("tests/sim/test_delivery.py")
     assert mirrored(Path("labkit/vault/storage/__init__.py")) == Path("tests/vault/test_storage.py")
     assert mirrored(Path("labkit/__init__.py")) == Path("tests/test_labkit.py")
     for room in mutants.ROOMS:

@@ -26,7 +26,7 @@ from labkit.proof.token_generation import (
 from labkit.service.errors import BadRequest
 from labkit.service.message import Response
 from labkit.vault.replication.trust import operation_token
-from labkit.vault.sealing import key_shares, token_generation
+from labkit.vault.sealing import given_shares, token_generation
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,9 @@ def takes_any_set(shipped: Callable[..., Any], *given: Any) -> bytes:
 REFUSE, GRANT = "is to be refused", "is to be granted"
 
 MISTAKES: list[tuple[Any, str, Callable[..., Any], str, list[str]]] = [
-    (key_shares, "with_share", lambda _, given, key: (*given, key), "changes what is stored", [STARTS, GIVES, GIVES]),
-    (key_shares, "check_nonce", lambda *_: None, REFUSE, [STARTS, CANCELS, STARTS, GIVES]),
-    (key_shares, "prove", takes_any_set, REFUSE, [STARTS, GIVES, GIVES]),
+    (given_shares, "with_share", lambda _, given, key: (*given, key), "changes what is stored", [STARTS, GIVES, GIVES]),
+    (given_shares, "check_nonce", lambda *_: None, REFUSE, [STARTS, CANCELS, STARTS, GIVES]),
+    (given_shares, "prove", takes_any_set, REFUSE, [STARTS, GIVES, GIVES]),
     (token_generation, "_check_event", lambda *_: None, REFUSE, [STARTS, STARTS]),
     (token_generation, "cancel", lambda *_: None, GRANT, [STARTS, CANCELS, STARTS]),
     (token_generation, "_describe", shows_its_otp, "shows a one-time password", [STARTS, GIVES]),
@@ -100,7 +100,7 @@ def test_a_step_that_raises_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> Any:
         raise ZeroDivisionError("no share")
 
-    monkeypatch.setattr(key_shares, "with_share", fail)
+    monkeypatch.setattr(given_shares, "with_share", fail)
     found, _ = search(TokenGeneration(TokenBounds(1, 0)))
 
     assert found.broken == "a step raised ZeroDivisionError: no share"

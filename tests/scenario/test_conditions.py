@@ -19,7 +19,7 @@ from labkit.scenario.conditions import (
     finding,
     keys_of,
 )
-from labkit.scenario.expectations import Expectations, ExpectPart
+from labkit.scenario.expect_keys import Expectations, ExpectPart
 from labkit.scenario.file_parts import fields_of
 from labkit.scenario.measures import Seen
 from labkit.scenario.value_types import DeclaredNames

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from labkit.lab.hosts.client import BUILDERS
 from labkit.lab.plan.blueprint import Blueprint, ClientPlan, ClusterPlan, LinkPlan, WorkloadPlan
-from labkit.scenario.expectations import CountRange, ExpectPart, StepsPart, TimeRange
+from labkit.scenario.expect_keys import CountRange, ExpectPart, StepsPart, TimeRange
 from labkit.scenario.file_parts import (
     DISTRIBUTIONS,
     INNER,

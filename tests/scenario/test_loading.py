@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.lab.plan.blueprint import ClusterPlan, LinkPlan, WorkloadPlan
-from labkit.scenario.expectations import Expectations, ExpectedRange
+from labkit.scenario.expect_keys import Expectations, ExpectedRange
 from labkit.scenario.loading import load, loads
 from labkit.scenario.problems import ScenarioError
 from labkit.scenario.scenario import Scenario, Step

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab
-from labkit.scenario.expectations import Expectations, ExpectPart
+from labkit.scenario.expect_keys import Expectations, ExpectPart
 from labkit.scenario.measures import Seen, checked
 from labkit.scenario.value_types import DeclaredNames
 

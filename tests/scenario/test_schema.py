@@ -15,7 +15,7 @@ from labkit.commands.new import starter
 from labkit.reference.examples import EXAMPLES
 from labkit.scenario import schema as made
 from labkit.scenario.documents.yaml_positions import parse, read
-from labkit.scenario.expectations import ExpectPart
+from labkit.scenario.expect_keys import ExpectPart
 from labkit.scenario.file_parts import FilePart, LabPart
 from labkit.scenario.problems import ScenarioError
 from labkit.scenario.timed.timed_conditions import TIMED_PARTS

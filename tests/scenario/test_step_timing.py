@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from labkit.scenario.expectations import Expectations
+from labkit.scenario.expect_keys import Expectations
 from labkit.scenario.problems import ScenarioError
 from labkit.scenario.scenario import MAYBE, Scenario, Step
 from labkit.scenario.step_timing import KEYS, number_of, read_step, step_above

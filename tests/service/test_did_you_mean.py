@@ -8,7 +8,7 @@ import pytest
 
 from labkit.lab.hosts.client import BUILDERS
 from labkit.lab.invariants import STANDING
-from labkit.scenario.expectations import ExpectPart
+from labkit.scenario.expect_keys import ExpectPart
 from labkit.scenario.file_parts import ClientsPart, ClusterPart, FilePart, LinkPart, WorkPart, fields_of
 from labkit.scenario.verbs import VERBS
 from labkit.service.did_you_mean import nearest

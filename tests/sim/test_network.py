@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from labkit.sim.clock import Clock
-from labkit.sim.lane import NO_IMPAIRMENT, Impairment
+from labkit.sim.delivery import NO_IMPAIRMENT, Impairment
 from labkit.sim.latency import Latency
 from labkit.sim.network import Network
 from labkit.sim.random_streams import RandomStreams

@@ -35,7 +35,7 @@ from labkit.scenario.timed.timed_conditions import ALWAYS, EVENTUALLY, SOMETIMES
 from labkit.service.durations import MILLISECOND_NS
 
 if TYPE_CHECKING:
-    from labkit.scenario.expectations import Expectations
+    from labkit.scenario.expect_keys import Expectations
     from labkit.scenario.measures import VerdictRow
 
 LOOK_NS = 100 * MILLISECOND_NS

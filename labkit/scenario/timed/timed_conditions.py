@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BeforeValidator, Field, model_validator
 
 from labkit.scenario.conditions import ConditionPart, condition_of
-from labkit.scenario.expectations import Expectations, Part
+from labkit.scenario.expect_keys import Expectations, Part
 from labkit.scenario.problems import FieldError, expected
 from labkit.scenario.value_types import Duration, write_duration
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from labkit.service.encoding import to_base64
 from labkit.service.errors import ATTEMPT_IN_PROGRESS, BadRequest
 from labkit.vault.identifiers import sha256, uuid_text
-from labkit.vault.sealing import key_shares, pgp
+from labkit.vault.sealing import given_shares, pgp
 from labkit.vault.sealing.seal import (
     OWN_SHARES,
     SEAL_CONFIG,
@@ -143,7 +143,7 @@ def status(ctx: Context, rekey: Rekey | None) -> dict[str, Any]:
         "t": wanted.threshold,
         "n": wanted.shares,
         "progress": len(rekey.given) if rekey and rekey.state == "in progress" else 0,
-        "required": key_shares.seal_config(ctx).threshold,
+        "required": given_shares.seal_config(ctx).threshold,
         "pgp_fingerprints": list(wanted.fingerprints) or None,
         "backup": wanted.backup,
         "verification_required": wanted.is_verified,
@@ -199,12 +199,12 @@ def update(ctx: Context, key: Any, nonce: str | None) -> dict[str, Any]:
     rekey = read(ctx)
     check_event(rekey, "share")
     assert rekey is not None
-    key_shares.check_nonce(nonce, rekey.nonce, "rekey")
-    given = rekey._replace(given=key_shares.with_share(rekey.given, key))
-    if len(given.given) < key_shares.seal_config(ctx).threshold:
+    given_shares.check_nonce(nonce, rekey.nonce, "rekey")
+    given = rekey._replace(given=given_shares.with_share(rekey.given, key))
+    if len(given.given) < given_shares.seal_config(ctx).threshold:
         _store(ctx, given)
         return status(ctx, given)
-    key_shares.prove(ctx, given.given, "rekey", (RECORD, _encode(rekey._replace(given=()))))
+    given_shares.prove(ctx, given.given, "rekey", (RECORD, _encode(rekey._replace(given=()))))
     return _share_out(ctx, rekey._replace(given=()))
 
 
@@ -238,8 +238,8 @@ def verify(ctx: Context, key: Any, nonce: str | None) -> dict[str, Any]:
     rekey = read(ctx)
     check_event(rekey, "verify")
     assert rekey is not None
-    key_shares.check_nonce(nonce, rekey.verification_nonce, "rekey verification")
-    given = rekey._replace(given=key_shares.with_share(rekey.given, key))
+    given_shares.check_nonce(nonce, rekey.verification_nonce, "rekey verification")
+    given = rekey._replace(given=given_shares.with_share(rekey.given, key))
     if len(given.given) < rekey.wanted.threshold:
         _store(ctx, given)
         return verification_status(given)

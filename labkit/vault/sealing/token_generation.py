@@ -3,7 +3,7 @@
 1. ``ATTEMPT`` is the whole table of states, and ``_check_event`` runs on it.  There is one attempt of each kind at a
    time.  It is stored, so it survives a change of the active node.
 2. When the shares at the threshold give the root key, the token is issued and the attempt ends; when they do not, the
-   progress goes back to 0 and the attempt goes on (``key_shares``).
+   progress goes back to 0 and the attempt goes on (``given_shares``).
 3. The last answer shows the token masked with an OTP, or encrypted to a PGP key.
 
 Shapes and texts: spec, DR replication; the answers are bare objects without the envelope.
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from labkit.service.encoding import to_base64
 from labkit.service.errors import ATTEMPT_IN_PROGRESS, BadRequest
 from labkit.vault.identifiers import base62, uuid_text
-from labkit.vault.sealing import key_shares, pgp
+from labkit.vault.sealing import given_shares, pgp
 from labkit.vault.sealing.otp import encode
 from labkit.vault.sealing.seal import parse_share
 from labkit.vault.storage.records import decode_record, encode_record
@@ -95,7 +95,7 @@ def _describe(
         "nonce": attempt.nonce if attempt else "",
         "started": attempt is not None,
         "progress": len(attempt.shares) if attempt else 0,
-        "required": key_shares.seal_config(ctx).threshold,
+        "required": given_shares.seal_config(ctx).threshold,
         "complete": bool(encoded_token),
         "encoded_token": encoded_token,
         "encoded_root_token": encoded_token if kind.is_root else "",
@@ -139,13 +139,13 @@ def update(ctx: Context, kind: TokenKind, key: Any, nonce: str | None) -> dict[s
     attempt = read_attempt(ctx, kind)
     _check_event(attempt, "share")
     assert attempt is not None
-    key_shares.check_nonce(nonce, attempt.nonce, "root generation")
-    given = attempt._replace(shares=key_shares.with_share(attempt.shares, key))
-    if len(given.shares) < key_shares.seal_config(ctx).threshold:
+    given_shares.check_nonce(nonce, attempt.nonce, "root generation")
+    given = attempt._replace(shares=given_shares.with_share(attempt.shares, key))
+    if len(given.shares) < given_shares.seal_config(ctx).threshold:
         ctx.full_storage.put(kind.record, encode_record(list(given)))
         return _describe(ctx, kind, given)
     emptied = encode_record(list(given._replace(shares=())))
-    key_shares.prove(ctx, given.shares, "root generation", (kind.record, emptied))
+    given_shares.prove(ctx, given.shares, "root generation", (kind.record, emptied))
     ctx.full_storage.delete(kind.record)
     token = kind.issue(ctx)
     hidden = to_base64(pgp.encrypt(given.pgp_key, token)) if given.pgp_key else encode(token, given.otp)

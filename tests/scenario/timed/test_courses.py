@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-from labkit.scenario.expectations import Expectations, ExpectedRange
+from labkit.scenario.expect_keys import Expectations, ExpectedRange
 from labkit.scenario.timed.courses import FIELDS, Course
 from labkit.scenario.timed.timed_conditions import ALWAYS, LEADS_TO, SOMETIMES, TimedCondition
 

@@ -19,7 +19,7 @@ from labkit.lab.wire.reports import (
     UpstreamFollowed,
 )
 from labkit.reference import entries
-from labkit.scenario.expectations import OBSERVABLE
+from labkit.scenario.expect_keys import OBSERVABLE
 from labkit.scenario.loading import load
 from labkit.scenario.measures import Seen
 from labkit.scenario.timed.situations import BY_OBSERVATION, SITUATIONS, ReachedSituations, changes

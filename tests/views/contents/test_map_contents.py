@@ -8,7 +8,7 @@ import pytest
 
 from labkit import Lab
 from labkit.lab.plan.blueprint import ClientPlan, CloudPlan, ClusterPlan, LinkPlan, pair
-from labkit.sim.lane import Impairment
+from labkit.sim.delivery import Impairment
 from labkit.views.contents.map_contents import (
     BOTH_WAYS,
     FollowMark,

@@ -1,4 +1,4 @@
-"""Key shares given one by one to an attempt, until as many as the threshold prove the root key.
+"""Given shares: key shares given one by one to an attempt, until as many as the threshold prove the root key.
 
 1. A share counts once.  What is wrong with one changes nothing.
 2. Shares at the threshold that do not combine to the root key set the attempt's progress to 0, and the attempt goes on:

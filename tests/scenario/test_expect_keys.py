@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from labkit.scenario.expectations import COUNTS, OBSERVABLE, TIMES, WORDS, Expectations, ExpectedRange, ExpectPart
+from labkit.scenario.expect_keys import COUNTS, OBSERVABLE, TIMES, WORDS, Expectations, ExpectedRange, ExpectPart
 from labkit.scenario.file_parts import fields_of
 from labkit.scenario.problems import ScenarioError
 from labkit.scenario.scenario import Scenario

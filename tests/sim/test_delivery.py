@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.sim.lane import DATAGRAM, NO_IMPAIRMENT, NOWHERE, Host, Impairment, Lane, MessageStream, fitted
+from labkit.sim.delivery import DATAGRAM, NO_IMPAIRMENT, NOWHERE, Host, Impairment, Lane, MessageStream, fitted
 from labkit.sim.latency import Latency
 from labkit.sim.random_streams import RandomStreams
 from labkit.sim.topology import Link, Path, Topology

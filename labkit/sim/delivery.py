@@ -1,4 +1,4 @@
-"""Lanes: the path from one site to another with the faults on it, and the streams of messages on that path.
+"""Delivery: the lane from one site to another with the faults on it, and its streams of messages: lost, late, twice.
 
 Rules kept here:
 

@@ -1,4 +1,4 @@
-"""Expectations: what a file expects of a lab, at its end or in a check: the keys, their values, and as plain data.
+"""Expect keys: what a file expects of a lab, at its end or in a check: the keys, their values, and as plain data.
 
 1. A key is a measure (``measures``): a count or a time, which has a range; a word for each named cluster; or one word.
    A new measure is a field of ExpectPart, a row of COUNTS, TIMES or WORDS, and what is measured for it.
