@@ -196,6 +196,7 @@ def play(kind: str, forks: int) -> list[str]:
         found = [outcome(kind, entrances, folder)]
         may_go.set()
         holder.join()
+        work()  # what it imports: a module whose import is cut in two by a fork cannot be imported in the child
         threads = [threading.Thread(target=be_busy) for _ in range(THREADS if forks > 1 else 0)]
         for thread in threads:
             thread.start()
