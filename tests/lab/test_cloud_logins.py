@@ -12,6 +12,7 @@ from labkit import Lab
 from labkit.lab.operations.runbook_effects import Ask
 from labkit.lab.plan.blueprint import CloudPlan, pair
 from labkit.vault.storage.storage_view import MAX_CACHED_RECORDS
+from tests.lab.state_entries import entries
 
 A_TOKEN = {
     "stores.paris.items": 1,
@@ -193,19 +194,7 @@ def log_in_often(lab: Lab, role: str, times: int) -> None:
 
 def held(lab: Lab) -> Counter[str]:
     """How many entries each part of a lab's state has: not what it records of the past, nor timers, which all end."""
-    found: Counter[str] = Counter()
-
-    def count(value: Any, name: str, depth: int) -> None:
-        if isinstance(value, dict | list | tuple):
-            found[name] += len(value)
-            rows = value.items() if isinstance(value, dict) else [("", each) for each in value]
-            for key, inner in rows:
-                count(inner, f"{name}.{key}" if depth and key else name, depth - bool(key))
-
-    for part, state in lab.snapshot().state.items():
-        if part not in ("trace", "ledger", "clock"):
-            count(state, part, 3)
-    return +found
+    return +entries(lab, 3, without=("trace", "ledger", "clock"))
 
 
 def cached(lab: Lab) -> dict[str, int]:

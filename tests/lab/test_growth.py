@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -13,25 +11,10 @@ from labkit.lab import bookkeeping, build
 from labkit.lab.invariants import whole_commits
 from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.records.chunks import NEWEST_ROWS
+from tests.lab.state_entries import entries
 
 KEPT_FOR_GOOD = {"ledger.writes", "ledger.histories.commits"}
 NEWEST, SLACK = 20, 5_000  # what changed since the index was stored, after 1,024 entries each time, comes and goes
-
-
-def entries(lab: Lab) -> Counter[str]:
-    """How many entries each part of a lab's state has, those inside them included."""
-    found: Counter[str] = Counter()
-
-    def count(value: Any, name: str, depth: int) -> None:
-        if isinstance(value, dict | list | tuple):
-            found[name] += len(value)
-            rows = value.items() if isinstance(value, dict) else [("", each) for each in value]
-            for key, inner in rows:
-                count(inner, f"{name}.{key}" if depth and key else name, depth - bool(key))
-
-    for part, state in lab.snapshot().state.items():
-        count(state, part, 2)
-    return found
 
 
 def busy(trace: bool) -> Lab:
@@ -68,9 +51,9 @@ def few(monkeypatch):
 def test_without_a_trace_only_acknowledged_writes_and_their_commits_grow():
     lab = busy(trace=False)
     go_on(lab)
-    before, writes = entries(lab), len(lab.ledger.writes)
+    before, writes = entries(lab, 2), len(lab.ledger.writes)
     go_on(lab)
-    after = entries(lab)
+    after = entries(lab, 2)
 
     assert len(lab.ledger.writes) - writes > 1_000
     assert {name for name in after if after[name] > before[name] + SLACK} == KEPT_FOR_GOOD

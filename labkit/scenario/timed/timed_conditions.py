@@ -38,7 +38,7 @@ def _step(value: Any) -> Any:
     return {"step": found[1]}
 
 
-AfterStep = Annotated[StepPart, BeforeValidator(_step)]
+WrittenStep = Annotated[StepPart, BeforeValidator(_step)]
 
 FROM = "an instant such as 5s at which it begins to count; the beginning unless given"
 AFTER = "a step such as step 6 after whose end it begins to count, or {step: fence, began: 2s}"
@@ -50,7 +50,7 @@ class WindowPart(Part):
     """When it begins to count, and what it is called."""
 
     from_: Duration | None = Field(None, alias="from", description=FROM)
-    after: AfterStep | None = Field(None, description=AFTER)
+    after: WrittenStep | None = Field(None, description=AFTER)
     name: str | None = Field(None, min_length=1, max_length=100, description=NAME)
 
     @model_validator(mode="after")
