@@ -1,7 +1,7 @@
 """labkit: learn, rehearse and test the operation of a secrets service, all in one process.
 
 ``Vault`` is one node of the service, ``Lab`` runs whole clusters of them on a simulated network, ``Cloud`` is where the
-machines are that log in.  Each name is imported at its first use.
+machines are that log in, ``testing`` what tests of clients use.  Each name is imported at its first use.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from labkit.front import testing
     from labkit.front.cloud import Cloud
     from labkit.front.lab import Lab
     from labkit.front.vault import Vault
     from labkit.service.message import Request, Response
 
-__all__ = ["Cloud", "Lab", "Request", "Response", "Vault"]
+__all__ = ["Cloud", "Lab", "Request", "Response", "Vault", "testing"]
 __version__ = "0.9.0"
 
 _MODULES = {
@@ -23,6 +24,7 @@ _MODULES = {
     "Request": "labkit.service.message",
     "Response": "labkit.service.message",
     "Vault": "labkit.front.vault",
+    "testing": "labkit.front",
 }
 
 
@@ -33,6 +35,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'labkit' has no attribute {name!r}; it offers {', '.join(__all__)}")
     from importlib import import_module
 
-    value = getattr(import_module(module), name)
+    value = import_module(f"{module}.{name}") if name == "testing" else getattr(import_module(module), name)
     globals()[name] = value
     return value

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from labkit.doors.cloud_door import CloudDoor
     from labkit.doors.real_files import RealFiles
     from labkit.doors.served_door import ServedDoor
-    from labkit.doors.server_thread import TlsFiles
+    from labkit.doors.tls_files import TlsFiles
     from labkit.front.vault import Vault
     from labkit.service.message import Response
 
@@ -42,7 +42,7 @@ TO_USE = """
 
 def serve(given: argparse.Namespace) -> int:
     """Serve a vault or a lab until the process is asked to stop."""
-    from labkit.commands import serving
+    from labkit.doors.tls_files import make_tls_files
 
     try:
         given = read_config(given)
@@ -51,7 +51,7 @@ def serve(given: argparse.Namespace) -> int:
         return refuse(str(error))
     given.port = PORT if given.port is None else given.port
     with tempfile.TemporaryDirectory() as folder:
-        tls = serving.tls_files(Path(folder)) if given.tls else None
+        tls = make_tls_files(Path(folder)) if given.tls else None
         if given.lab is not None:
             from labkit.commands.serve_lab import serve_lab
 

@@ -19,7 +19,8 @@ from labkit.commands.terminal import say
 
 if TYPE_CHECKING:
     from labkit.doors.served_lab import ServedLab
-    from labkit.doors.server_thread import DoorSettings, TlsFiles
+    from labkit.doors.server_thread import DoorSettings
+    from labkit.doors.tls_files import TlsFiles
 
 BANNER = """\
 labkit serves the clusters of "{title}":

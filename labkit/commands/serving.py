@@ -1,4 +1,4 @@
-"""Serving: what serving a vault and serving a lab have in common: TLS files, signals, the wait for the end."""
+"""Serving: what serving a vault and serving a lab have in common: signals, the wait for the end."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from labkit.commands.exit_codes import AS_EXPECTED, STOPPED
 
 if TYPE_CHECKING:
-    from labkit.doors.server_thread import DoorSettings, TlsFiles
+    from labkit.doors.server_thread import DoorSettings
+    from labkit.doors.tls_files import TlsFiles
 
 
 def log(line: str) -> None:
@@ -33,20 +33,6 @@ def settings_of(given: argparse.Namespace, tls: TlsFiles | None, opened: Callabl
     return DoorSettings(
         host, tls, log, size_bytes, given.control, opened, given.cloud_port or 0, names, given.control_remote
     )
-
-
-def tls_files(folder: Path) -> TlsFiles:
-    """Write a certificate for localhost, its key and its authority to a folder."""
-    from labkit import real
-    from labkit.doors.server_thread import TlsFiles
-    from labkit.vault.replication.trust.api_certificate import AUTHORITY_FILE, CERTIFICATE_FILE, KEY_FILE, files_of
-
-    made = files_of("labkit", ("localhost",), real.entropy, real.now())
-    paths = {name: folder / Path(name).name for name in (AUTHORITY_FILE, CERTIFICATE_FILE, KEY_FILE)}
-    for name, path in paths.items():
-        path.touch(mode=0o600)
-        path.write_bytes(made[name]())
-    return TlsFiles(str(paths[CERTIFICATE_FILE]), str(paths[KEY_FILE]), str(paths[AUTHORITY_FILE]))
 
 
 class ServerStop(threading.Event):

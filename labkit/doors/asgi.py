@@ -10,11 +10,14 @@
 4. The path ``/`` is a page that says what this is.
 5. What stands beside the API has paths of its own (``control``).
 6. ``names``, where there are any, are the names under which it is asked (``host_names``).
-7. A bug is answered 500 and noted without what the request carried (``bugs``).
+7. What was aimed at requests to come (``fail_next`` and its like) is met in the thread beside the loop; a delay holds
+   up its own request only.
+8. A bug is answered 500 and noted without what the request carried (``bugs``).
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -41,7 +44,7 @@ from labkit.doors.worker import Worker
 from labkit.service.durations import SECOND_NS
 from labkit.service.errors import Forked, to_response
 from labkit.service.limits import MAX_REQUEST_BYTES
-from labkit.service.message import Unreadable, respond
+from labkit.service.message import Request, Unreadable, respond
 from labkit.service.request_path import readable
 from labkit.vault import cors
 
@@ -74,8 +77,13 @@ def _refusal(status: int, text: str) -> Answer:
     return written(respond(status, {"errors": [text]}))
 
 
+def last(status: int, text: str) -> Answer:
+    """Return the answer after which a connection ends, for what is wrong with the connection or with the server."""
+    return Answer(status, {"Content-Type": "text/plain; charset=utf-8", "Connection": "close"}, text.encode())
+
+
 TOO_LONG = _refusal(431, f"request headers of more than {MAX_HEADER_BYTES} bytes")
-FAILED = Answer(500, {"Content-Type": "text/plain; charset=utf-8", "Connection": "close"}, b"Internal Server Error")
+FAILED = last(500, "Internal Server Error")
 SILENT = _refusal(504, "the cluster did not answer in time")
 NOT_NAMED = _refusal(403, FOREIGN)
 
@@ -121,6 +129,9 @@ class HttpApp(ABC):
         except Exception as bug:
             note_bug(self.log, bug)
             answer = FAILED
+        if answer.status == 0:
+            await _end_connection(scope, receive)
+            return
         await send({"type": "http.response.start", "status": answer.status, "headers": _encoded(answer)})
         await send({"type": "http.response.body", "body": answer.content})
         if self.log is not None:
@@ -246,6 +257,8 @@ class App(HttpApp):
         """Answer a request between two turns of the loop; None for one that has to wait (rule 1)."""
         exchange = self.exchange
         try:
+            if exchange.has_aims:
+                return None
             if not exchange.is_shared:
                 return exchange.answer_read(method, target, named, content, remote_address=client)
             if self.steps.waiting or is_long(method, target, content) or self._has_large_answers():
@@ -263,7 +276,12 @@ class App(HttpApp):
         """Answer a request in the thread beside the loop: its body is read first, which holds up no other step."""
         exchange = self.exchange
         try:
+            aim = exchange.take_aim(method, target, named)
+            if aim is not None and aim.delay_ns:
+                await asyncio.sleep(aim.delay_ns / SECOND_NS)
             body = await self.decoding.run(partial(exchange.read, method, target, named, content, client))
+            if aim is not None:
+                return await self.steps.run(partial(exchange.meet, aim, Request(method, target, named, body, client)))
             answer = await self.steps.run(partial(exchange.ask, method, target, named, body, client))
             return self._weighed(answer, len(content))
         except Forked as refusal:
@@ -296,6 +314,16 @@ class LaterApp(HttpApp):
         self, method: str, target: str, named: dict[str, str], content: bytes, client: str, port: int
     ) -> Answer:
         """Answer a request to the API that a server has read whole on one of its ports, as ``App.answer`` does."""
+
+
+async def _end_connection(scope: Message, receive: Receive) -> None:
+    """End the connection of a request that gets no answer, by what its server offers (``PlainConnection``)."""
+    abort = scope.get("state", {}).get("abort")
+    if abort is None:
+        raise ConnectionAbortedError("this server has no way to end a connection without an answer")
+    abort()
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def _encoded(answer: Answer) -> list[tuple[bytes, bytes]]:

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from inspect import signature
 from json import encoder
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -62,8 +62,23 @@ class SharedService(Protocol):
         """Answer health, seal-status or leader, whatever is under way."""
 
 
+@runtime_checkable
+class AimedService(Protocol):
+    """A service whose next requests can be made to fail, wait or get no answer: a vault."""
+
+    @property
+    def aims(self) -> Sequence[Any]:
+        """What is still to happen to requests to come."""
+
+    def take_aim(self, method: str, path: str, headers: dict[str, str]) -> Any:
+        """Return what is to happen to a request, and count it; None for nothing."""
+
+    def meet(self, aim: Any, request: Request) -> Response:
+        """Answer a request that took an aim, whose delay is over."""
+
+
 class Answer(NamedTuple):
-    """An answer as it goes out: status, headers, and the body in bytes."""
+    """An answer as it goes out: status, headers, and the body in bytes; status 0 ends the connection without one."""
 
     status: int
     headers: dict[str, str]
@@ -71,6 +86,9 @@ class Answer(NamedTuple):
 
     def __repr__(self) -> str:
         return f"Answer({self.status}, {len(self.content)} bytes)"  # never the body, which carries secrets
+
+
+DROPPED = Answer(0, {}, b"")
 
 
 class Asked(NamedTuple):
@@ -120,7 +138,7 @@ class RequestReader:
 class HttpExchange:
     """Answers requests in bytes; a cluster's clock moves until it has answered, up to a timeout."""
 
-    __slots__ = ("_judge", "_named", "_service", "_shared", "_timed", "reader")
+    __slots__ = ("_aimed", "_judge", "_named", "_service", "_shared", "_timed", "reader")
 
     def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES) -> None:
         if not callable(getattr(service, "request", None)):
@@ -129,6 +147,7 @@ class HttpExchange:
         self._service, self.reader = service, RequestReader(max_request_bytes)
         self._judge: Callable[[Request], Unreadable | None] | None = getattr(service, "judge_large", None)
         self._shared = service if isinstance(service, SharedService) else None
+        self._aimed = service if isinstance(service, AimedService) else None
         self._timed = moves_clock(service)
         self._named = "remote_address" in signature(service.request).parameters
 
@@ -178,6 +197,21 @@ class HttpExchange:
         if self._named and client:
             how["remote_address"] = client
         return written(self._service.request(method, target, body, named, **how))
+
+    @property
+    def has_aims(self) -> bool:
+        """Whether something is to happen to some of the requests to come."""
+        return self._aimed is not None and bool(self._aimed.aims)
+
+    def take_aim(self, method: str, target: str, named: dict[str, str]) -> Any:
+        """Return what is to happen to a request, and count it; None for nothing."""
+        return None if self._aimed is None else self._aimed.take_aim(method, target, named)
+
+    def meet(self, aim: Any, request: Request) -> Answer:
+        """Answer a request that took an aim, whose delay is over."""
+        assert self._aimed is not None
+        response = self._aimed.meet(aim, request)
+        return written(response) if response.status else DROPPED
 
     @property
     def is_shared(self) -> bool:

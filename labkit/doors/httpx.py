@@ -17,6 +17,7 @@ except ModuleNotFoundError as error:
 
 from labkit.doors.http_exchange import HttpExchange, Service
 from labkit.service.limits import MAX_REQUEST_BYTES
+from labkit.service.silence import Dropped
 
 
 class Transport(httpx.BaseTransport):
@@ -48,6 +49,8 @@ def answered(exchange: HttpExchange, request: httpx.Request, content: bytes) -> 
     timeout_s = request.extensions.get("timeout", {}).get("read")
     try:
         answer = exchange.answer(request.method, target, headers, content, timeout_s)
+    except Dropped as error:
+        raise httpx.RemoteProtocolError(str(error), request=request) from error
     except TimeoutError as error:
         raise httpx.ReadTimeout(str(error), request=request) from error
     return httpx.Response(answer.status, headers=answer.headers, content=answer.content, request=request)

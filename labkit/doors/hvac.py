@@ -17,7 +17,7 @@ from labkit.doors.missing_client import missing_client
 try:
     from hvac.adapters import JSONAdapter
     from requests import Response, Session
-    from requests.exceptions import ReadTimeout
+    from requests.exceptions import ConnectionError, ReadTimeout  # noqa: A004  # the library's name for it
     from requests.structures import CaseInsensitiveDict
 except ModuleNotFoundError as error:
     raise missing_client("hvac", error) from None
@@ -25,6 +25,7 @@ except ModuleNotFoundError as error:
 from labkit.doors import requests as requests_door
 from labkit.doors.http_exchange import API, BODY_METHODS, Service, moves_clock, timeout_text, written
 from labkit.service import message
+from labkit.service.silence import Dropped
 
 PLAIN = frozenset(("params", "json", "timeout", "allow_redirects", "verify", "cert", "proxies"))
 
@@ -66,6 +67,8 @@ class InProcessSession(Session):
         target = f"{parts.path}?{query}" if query else parts.path
         try:
             answer = self._service.request(method, target, body, dict(headers or {}), **timeout)
+        except Dropped as error:
+            raise ConnectionError(error) from error
         except TimeoutError as error:
             raise ReadTimeout(error) from error
         return InProcessResponse(answer, url)

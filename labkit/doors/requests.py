@@ -17,7 +17,7 @@ from labkit.doors.missing_client import missing_client
 try:
     from requests import PreparedRequest, Response
     from requests.adapters import BaseAdapter
-    from requests.exceptions import ReadTimeout
+    from requests.exceptions import ConnectionError, ReadTimeout  # noqa: A004  # the library's name for it
     from requests.structures import CaseInsensitiveDict
     from urllib3 import HTTPResponse
 except ModuleNotFoundError as error:
@@ -25,6 +25,7 @@ except ModuleNotFoundError as error:
 
 from labkit.doors.http_exchange import Answer, HttpExchange, Service
 from labkit.service.limits import MAX_REQUEST_BYTES
+from labkit.service.silence import Dropped
 
 HTTP_1_1 = 11
 
@@ -45,12 +46,14 @@ class Adapter(BaseAdapter):
         cert: Any = None,
         proxies: Mapping[str, str] | None = None,
     ) -> Response:
-        """Answer a prepared request; ReadTimeout is raised for a cluster's silence."""
+        """Answer a prepared request; raise ReadTimeout for a cluster's silence, ConnectionError where it is dropped."""
         headers = [(text_of(name), text_of(value)) for name, value in request.headers.items()]
         try:
             answer = self.exchange.answer(
                 request.method or "GET", request.path_url, headers, content_of(request.body), read_timeout_s(timeout)
             )
+        except Dropped as error:
+            raise ConnectionError(error, request=request) from error
         except TimeoutError as error:
             raise ReadTimeout(error, request=request) from error
         return response_of(answer, request)

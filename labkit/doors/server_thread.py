@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from labkit import real
 from labkit.doors.asgi import MAX_HEADER_BYTES
 from labkit.doors.bugs import Log
+from labkit.doors.tls_files import TlsFiles
 from labkit.service.limits import MAX_REQUEST_BYTES
 
 if TYPE_CHECKING:
@@ -25,14 +26,6 @@ LOOPBACK = "127.0.0.1"
 BACKLOG = 2_048
 STOP_S = 10
 KEEP_ALIVE_S = 300  # a client that asks again after a while finds its connection
-
-
-class TlsFiles(NamedTuple):
-    """The files of a TLS door, in PEM: certificate, key, and the authority that clients are to trust."""
-
-    certificate: str
-    key: str
-    authority: str
 
 
 class DoorSettings(NamedTuple):

@@ -14,6 +14,7 @@ from labkit.service.durations import format_instant
 from labkit.vault.calls import Calls
 
 MAX_SHOWN_CALLS = 1_000
+AIMED = ("times", "path", "method")
 
 
 @runtime_checkable
@@ -30,8 +31,14 @@ class Controlled(Protocol):
     def advance(self, duration: str | float) -> None:
         """Move its clock forward."""
 
-    def fail_next(self, status: int, times: int = 1) -> None:
-        """Let the next requests fail."""
+    def fail_next(self, status: int, times: int = 1, *, path: str = "*", method: str | None = None) -> None:
+        """Let the next requests to a path fail."""
+
+    def delay_next(self, duration: str | float, times: int = 1, *, path: str = "*", method: str | None = None) -> None:
+        """Let the next requests to a path wait."""
+
+    def drop_next(self, times: int = 1, *, when: str = "before", path: str = "*", method: str | None = None) -> None:
+        """Let the next requests to a path get no answer."""
 
     def reset(self) -> None:
         """Begin again."""
@@ -56,6 +63,8 @@ class VaultControl:
             ("GET", "/control/calls"): self._calls,
             ("DELETE", "/control/calls"): self._forget_calls,
             ("POST", "/control/fail-next"): self._fail_next,
+            ("POST", "/control/delay-next"): self._delay_next,
+            ("POST", "/control/drop-next"): self._drop_next,
             ("POST", "/control/reset"): self._reset,
         }
 
@@ -82,14 +91,29 @@ class VaultControl:
         return {}
 
     async def _fail_next(self, asking: ControlRequest) -> dict[str, Any]:
-        asking.only("status", "times")
-        self.vault.fail_next(asking.fields.get("status", 0), asking.fields.get("times", 1))
+        asking.only("status", *AIMED)
+        self.vault.fail_next(asking.fields.get("status", 0), **_aimed(asking))
+        return {}
+
+    async def _delay_next(self, asking: ControlRequest) -> dict[str, Any]:
+        asking.only("duration", *AIMED)
+        self.vault.delay_next(asking.fields.get("duration", ""), **_aimed(asking))
+        return {}
+
+    async def _drop_next(self, asking: ControlRequest) -> dict[str, Any]:
+        asking.only("when", *AIMED)
+        self.vault.drop_next(when=asking.fields.get("when", "before"), **_aimed(asking))
         return {}
 
     async def _reset(self, asking: ControlRequest) -> dict[str, Any]:
         asking.only()
         await self._steps.run(self.vault.reset)
         return {}
+
+
+def _aimed(asking: ControlRequest) -> dict[str, Any]:
+    """Return which requests are meant, and how many of them."""
+    return {name: asking.fields[name] for name in AIMED if name in asking.fields}
 
 
 def newest(calls: Calls, asking: ControlRequest) -> list[dict[str, Any]]:

@@ -33,13 +33,15 @@ class ShiftedClock:
 
 
 class ResetPoint:
-    """What a vault was when ``dev`` had made it."""
+    """What a vault was when ``dev`` had made it, or at ``keep_for_reset``."""
 
-    __slots__ = ("_drawn", "_stored", "state")
+    __slots__ = ("_drawn", "_shift_ns", "_stored", "state")
 
     def __init__(self, storage: Any, environment: Environment, state: dict[str, Any]) -> None:
         self._stored, self.state = storage.state(), state
+        clock: Any = environment.now
         entropy: Any = environment.entropy
+        self._shift_ns: int = clock.shift_ns
         self._drawn = entropy.drawn() if getattr(entropy, "is_seeded", False) else None
 
     def storage(self) -> Storage:
@@ -52,7 +54,7 @@ class ResetPoint:
         """Set clock and seeded entropy back."""
         clock, entropy = environment.now, environment.entropy
         assert isinstance(clock, ShiftedClock)
-        clock.shift_ns = 0
+        clock.shift_ns = self._shift_ns
         if self._drawn is not None:
             entropy.rewind(*self._drawn)  # type: ignore[attr-defined]  # that of a seed has it
 

@@ -10,15 +10,17 @@ is collected, any other when its item runs.
 3. An unknown verdict fails.
 4. Each scenario's seed, losses, recovery point and time, verdict and digest are properties of its test: they stand in a
    JUnit file.
-5. Its fixtures ``labkit_vault``, ``labkit_server``, ``labkit_lab`` and ``labkit_lab_urls`` give each test one of its
-   own, made from ``labkit_seed``, which a project may give another value.
+5. Its fixtures give each test a vault, a server or a lab of its own, made from ``labkit_seed``, ``labkit_settings``,
+   ``labkit_contents`` and ``labkit_lab_file``, which a project may give other values.
+6. ``labkit_session_vault`` is one for all tests, for what is started once; it is reset after each test that has it.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +28,7 @@ import pytest
 
 from labkit.places import SCENARIO_SUFFIXES, is_scenario
 
+SESSION_VAULT = pytest.StashKey["Vault"]()
 MEASURED = ("lost", "rpo", "rto")
 MAX_FILE_BYTES = 262_144
 MANY_RUNS = re.compile(rb"\b(seeds|matrix)\b['\"]?\s*:")
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
     from labkit.doors.served_door import ServedDoor
     from labkit.front.lab import Lab
+    from labkit.front.testing import ServedVault
     from labkit.front.vault import Vault
     from labkit.scenario.many.run_blocks import RunBlock
     from labkit.scenario.scenario import Scenario
@@ -72,12 +76,72 @@ def labkit_seed() -> int:
     return 7
 
 
+@pytest.fixture(scope="session")
+def labkit_settings() -> Mapping[str, Any]:
+    """The settings of the vaults, as ``Vault.dev`` takes them: none, unless a project says otherwise."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def labkit_contents() -> Mapping[str, Any]:
+    """What the vaults hold at first, as paths and the bodies that are posted there: nothing, unless a project says."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def labkit_lab_file() -> str | None:
+    """The scenario file whose ``lab`` section the lab is made of; None for a pair, unless a project says otherwise."""
+    return None
+
+
 @pytest.fixture
-def labkit_vault(labkit_seed: int) -> Vault:
+def labkit_vault(labkit_seed: int, labkit_settings: Mapping[str, Any], labkit_contents: Mapping[str, Any]) -> Vault:
     """A vault as ``Vault.dev`` makes it: the same tokens, keys and answers in every run."""
+    return _made(labkit_seed, labkit_settings, labkit_contents)
+
+
+@pytest.fixture
+def labkit_vaults(
+    labkit_seed: int, labkit_settings: Mapping[str, Any], labkit_contents: Mapping[str, Any]
+) -> Callable[..., Vault]:
+    """What makes further vaults, each with tokens of its own: ``labkit_vaults(edition="community")``."""
+    seeds = count(labkit_seed + 1)
+
+    def make(**settings: Any) -> Vault:
+        return _made(next(seeds), {**labkit_settings, **settings}, labkit_contents)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def labkit_session_vault(
+    request: pytest.FixtureRequest,
+    labkit_seed: int,
+    labkit_settings: Mapping[str, Any],
+    labkit_contents: Mapping[str, Any],
+) -> Vault:
+    """One vault for all tests that name it, reset after each of them."""
+    vault = _made(labkit_seed, labkit_settings, labkit_contents)
+    vault.keep_for_reset()
+    request.config.stash[SESSION_VAULT] = vault
+    return vault
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Reset the vault of the session after a test that had it, when its other fixtures are done."""
+    yield
+    if "labkit_session_vault" in getattr(item, "fixturenames", ()) and SESSION_VAULT in item.config.stash:
+        item.config.stash[SESSION_VAULT].reset()
+
+
+def _made(seed: int, settings: Mapping[str, Any], contents: Mapping[str, Any]) -> Vault:
+    from labkit.front.testing import fill
     from labkit.front.vault import Vault
 
-    return Vault.dev(seed=labkit_seed)
+    vault = Vault.dev(seed=seed, **settings)
+    fill(vault, contents)
+    return vault
 
 
 @pytest.fixture
@@ -85,6 +149,22 @@ def labkit_server(labkit_vault: Vault, _labkit_door: ServedDoor) -> str:
     """The URL of a real server on a loopback port, with ``labkit_vault`` behind it."""
     _labkit_door.lead_to(labkit_vault)
     return _labkit_door.url
+
+
+@pytest.fixture(scope="session")
+def labkit_session_server(labkit_session_vault: Vault) -> Iterator[str]:
+    """The URL of a real server for the whole session, with ``labkit_session_vault`` behind it."""
+    with labkit_session_vault.serve() as url:
+        yield url
+
+
+@pytest.fixture
+def labkit_tls_server(labkit_vault: Vault) -> Iterator[ServedVault]:
+    """The ``url`` of a real server that speaks TLS, ``labkit_vault`` behind it, and the file of its ``authority``."""
+    from labkit.front.testing import serve_tls
+
+    with serve_tls(labkit_vault) as served:
+        yield served
 
 
 @pytest.fixture(scope="session")
@@ -99,11 +179,15 @@ def _labkit_door(labkit_seed: int) -> Iterator[ServedDoor]:
 
 
 @pytest.fixture
-def labkit_lab(labkit_seed: int) -> Lab:
-    """A lab as ``Lab.pair`` makes it: clusters paris and tokyo, unsealed, not yet replicating."""
+def labkit_lab(labkit_seed: int, labkit_lab_file: str | None) -> Lab:
+    """A lab as ``Lab.pair`` makes it, not yet replicating, or of the ``lab`` section of ``labkit_lab_file``."""
     from labkit.front.lab import Lab
 
-    return Lab.pair(seed=labkit_seed)
+    if labkit_lab_file is None:
+        return Lab.pair(seed=labkit_seed)
+    from labkit.scenario.loading import load
+
+    return Lab(load(labkit_lab_file).blueprint, seed=labkit_seed)
 
 
 @pytest.fixture

@@ -9,16 +9,17 @@
 from __future__ import annotations
 
 from _thread import RLock  # threading itself is not loaded (R24)
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from labkit.front.outside_lab import ResetPoint, ShiftedClock, cloud_link, key_store, outside_lab, settings_of
 from labkit.service.errors import ServiceError, to_response
 from labkit.service.key_store_address import KEY_STORE_ADDRESS
-from labkit.service.message import Body, Fetch, Request, Response, Suspended, Unreadable, respond
+from labkit.service.message import Body, Fetch, Request, Response, Suspended, Unreadable, respond, silence
 from labkit.service.record import new
 from labkit.service.short_forms import ShortForms
+from labkit.service.silence import Dropped
 from labkit.vault import scheduled_work
 from labkit.vault.calls import Calls
 from labkit.vault.core import Environment, Settings
@@ -30,8 +31,14 @@ if TYPE_CHECKING:
     from labkit.cloud.cloud_service import CloudService
     from labkit.cloud.key_store_service import KeyStoreService
     from labkit.doors.served_door import ServedDoor
+    from labkit.doors.tls_files import TlsFiles
+    from labkit.front.aimed_failures import Aim
     from labkit.front.cloud import Cloud
     from labkit.front.cloud_link import CloudLink
+    from labkit.front.expected_calls import ExpectedCalls
+
+NO_RESET = "only what Vault.dev() made can be reset; this vault's contents are a file's or a lab's"
+DROPPED = "the connection ended without an answer, as asked for with drop_next"
 
 
 class Vault(VaultNode, ShortForms):
@@ -55,7 +62,8 @@ class Vault(VaultNode, ShortForms):
         self.root_token = ""
         self.unseal_keys: tuple[str, ...] = ()
         self.calls = Calls()
-        self._failures: list[int] = []
+        self._aims: list[Aim] = []
+        self._is_past_aims = False  # while a request that took one is carried out
 
     @classmethod
     def dev(
@@ -131,18 +139,18 @@ class Vault(VaultNode, ShortForms):
         if self.environment.is_forked():
             return to_response(self.forked())
         with self._lock:
+            if self._aims and not self._is_past_aims:
+                aim = self.take_aim(method, path, headers or {})
+                if aim is not None:
+                    return self._meet_in_process(aim, Request(method, path, headers or {}, json, remote_address))
             if self.core.next_due_ns != 0:  # 0: nothing ever falls due
                 self.tick()
             self.resolved = None
-            if self._failures:
-                response = respond(self._failures.pop(0), {"errors": ["failure asked for with fail_next"]})
-            else:
-                outcome = self.handle(new(Request, (method, path, headers or {}, json, remote_address)))
-                while isinstance(outcome, Suspended):
-                    outcome = self.resume(outcome, self._fetch(outcome.fetch))
-                response = outcome
-            self.calls.add(method, path, json, self.resolved, response)
-        return response
+            outcome = self.handle(new(Request, (method, path, headers or {}, json, remote_address)))
+            while isinstance(outcome, Suspended):
+                outcome = self.resume(outcome, self._fetch(outcome.fetch))
+            self.calls.add(method, path, json, self.resolved, outcome)
+        return outcome
 
     def try_request(
         self, method: str, path: str, json: Body | None, headers: Mapping[str, str], *, remote_address: str
@@ -186,16 +194,16 @@ class Vault(VaultNode, ShortForms):
             raise ValueError("this vault has no key store beside it: Vault.dev() and Vault.open() have")
         return self._keystore()
 
-    def serve(self, port: int = 0, *, control: bool = False) -> ServedDoor:
+    def serve(self, port: int = 0, *, control: bool = False, tls: TlsFiles | None = None) -> ServedDoor:
         """Return a door on a loopback port, for a ``with`` that gives its URL: a real server, on a thread.
 
-        With ``control`` it has the control interface too, for whoever has its key.
+        With ``control`` it has the control interface too, for whoever has its key; with ``tls`` it speaks TLS.
         """
         from labkit.doors.served_door import ServedDoor
         from labkit.doors.server_thread import DoorSettings
 
         self._refuse_forked()
-        settings = DoorSettings(max_request_bytes=self.core.settings.max_request_bytes, control=control)
+        settings = DoorSettings(tls=tls, max_request_bytes=self.core.settings.max_request_bytes, control=control)
         return ServedDoor(self, port, settings)
 
     def close(self) -> None:
@@ -226,20 +234,100 @@ class Vault(VaultNode, ShortForms):
         """
         born = self._born
         if born is None:
-            raise ValueError("only what Vault.dev() made can be reset; this vault's contents are a file's or a lab's")
+            raise ValueError(NO_RESET)
         with self._alone():
+            born.rewind(self.environment)  # before it is built, which goes by the clock, and after it, which draws
             self._build(born.storage(), self.core.settings, born.state, self._files_given or Files())
-            self.calls, self._failures, self._link = Calls(), [], None
+            self.calls, self._aims, self._link = Calls(), [], None
             born.rewind(self.environment)
             super().next_due()  # as whoever serves it does
 
-    def fail_next(self, status: int, times: int = 1) -> None:
-        """Let the next ``request`` calls fail with a status before they reach a handler."""
-        from labkit.service.arguments import judge_failures
+    @property
+    def aims(self) -> tuple[Aim, ...]:
+        """What is to happen to requests to come, asked for with ``fail_next``, ``delay_next`` and ``drop_next``."""
+        return tuple(self._aims)
 
-        judge_failures(status, times)
+    def fail_next(self, status: int, times: int = 1, *, path: str = "*", method: str | None = None) -> None:
+        """Let the next requests to a path fail with a status before they reach a handler; ``*`` is any text in it."""
+        from labkit.front import aimed_failures
+
+        self._aim(aimed_failures.failing(status, path, method, times))
+
+    def delay_next(self, duration: str | float, times: int = 1, *, path: str = "*", method: str | None = None) -> None:
+        """Let the next requests to a path wait: in process the clock is moved, a door waits."""
+        from labkit.front import aimed_failures
+
+        self._aim(aimed_failures.delaying(duration, path, method, times))
+
+    def drop_next(self, times: int = 1, *, when: str = "before", path: str = "*", method: str | None = None) -> None:
+        """Let the next requests to a path get no answer, before or after they are carried out.
+
+        In process that is Dropped, a Silence; an adapter raises its library's ConnectionError, a door ends the
+        connection.
+        """
+        from labkit.front import aimed_failures
+
+        self._aim(aimed_failures.dropping(when, path, method, times))
+
+    def expect(self, calls: Sequence[str]) -> ExpectedCalls:
+        """For a ``with``: just these calls are to be made in it, in order, such as ``GET secret/data/app 404``.
+
+        ``*`` stands for any text in a path, and the status may be left out.  AssertionError shows what differs.
+        """
+        from labkit.front.expected_calls import ExpectedCalls, read_expectations
+
+        return ExpectedCalls(self.calls, read_expectations(calls))
+
+    def keep_for_reset(self) -> None:
+        """Let ``reset`` come back to contents, keys and clock of now, and begin from there as it does."""
+        with self._alone():
+            born = self._born
+            if born is None:
+                raise ValueError(NO_RESET)
+            self._born = ResetPoint(self.core.storage, self.environment, self.state())
+            self.reset()
+
+    def take_aim(self, method: str, path: str, headers: Mapping[str, str]) -> Aim | None:
+        """Return what is to happen to a request, and count it; None for nothing.  ``meet`` lets it happen."""
+        if not self._aims:
+            return None
+        from labkit.front import aimed_failures
+
+        return aimed_failures.take(self._aims, method, path, headers)
+
+    def meet(self, aim: Aim, request: Request) -> Response:
+        """Answer a request that took an aim, whose delay is over; status 0 stands for no answer."""
+        if aim.drop == "before":
+            return silence(DROPPED)
+        with self._alone():
+            if aim.status:
+                self.resolved = None
+                response = respond(aim.status, {"errors": ["failure asked for with fail_next"]})
+                self.calls.add(request.method, request.path, request.body, None, response)
+                return response
+            self._is_past_aims = True
+            try:
+                method, path, headers, body, remote_address = request
+                response = self.request(method, path, body, headers, remote_address=remote_address)
+            finally:
+                self._is_past_aims = False
+        return silence(DROPPED) if aim.drop else response
+
+    def _meet_in_process(self, aim: Aim, request: Request) -> Response:
+        """Answer as ``meet`` does, after the clock has moved by a delay; raise Dropped in place of silence."""
+        if aim.delay_ns:
+            clock: Any = self.environment.now
+            clock.shift_ns += aim.delay_ns
+        response = self.meet(aim, request)
+        if response.status == 0:
+            raise Dropped(f"{request.method} {request.path.partition('?')[0]}: {DROPPED}")
+        return response
+
+    def _aim(self, aim: Aim) -> None:
         self._refuse_forked()
-        self._failures.extend([status] * times)
+        if aim.delay_ns and not isinstance(self.environment.now, ShiftedClock):
+            raise ValueError("this vault's clock is its lab's: make the lab's network slow with lab.slow(...)")
+        self._aims.append(aim)
 
     def advance(self, duration: str | float) -> None:
         """Move this vault's clock forward by a duration such as ``2h``, and do what is due by then."""

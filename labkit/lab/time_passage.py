@@ -19,14 +19,11 @@ from labkit.lab.wire.bodies import own_answer
 from labkit.service.arguments import duration_ns
 from labkit.service.durations import parse_duration
 from labkit.service.message import Response
+from labkit.service.silence import Silence
 
 MAX_RUNBOOK_TIME = "30d"  # runbooks end by themselves: they wait as long as there is progress
 MAX_WAIT = "1h"
 SLICE_ITEMS = 1_000
-
-
-class Silence(TimeoutError):
-    """No answer came within the time; what was asked may have happened."""
 
 
 class TimePassage:

@@ -75,6 +75,16 @@ class Calls:
         self._rows.clear()
         self._long_bytes = 0
 
+    def mark(self) -> object:
+        """Return what ``since`` takes to give the calls from now on."""
+        return self._rows[-1] if self._rows else None
+
+    def since(self, mark: object) -> list[Call]:
+        """Return the calls after a mark; all of them when what it marks was forgotten or pushed out."""
+        rows = [*self._rows]
+        place = next((place for place in range(len(rows) - 1, -1, -1) if rows[place] is mark), -1)
+        return [_described(*row) for row in rows[place + 1 :]]
+
     def add(self, method: Any, path: Any, body: Any, resolved: ResolvedRoute | None, response: Response) -> None:
         """Add a request that was answered; ``resolved`` is None where it had no route."""
         names: tuple[str, ...] = ()

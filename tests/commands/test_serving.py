@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import stat
-from pathlib import Path
 
 import pytest
 
@@ -32,13 +30,6 @@ def test_without_files_sighup_is_left_as_it_is() -> None:
     before = signal.getsignal(signal.SIGHUP)
     with serving.until_stopped():
         assert signal.getsignal(signal.SIGHUP) is before
-
-
-def test_the_key_of_a_certificate_is_for_its_owner_only(tmp_path: Path) -> None:
-    made = serving.tls_files(tmp_path)
-
-    assert {stat.S_IMODE(Path(path).stat().st_mode) for path in made} == {0o600}
-    assert Path(made.authority).read_text().startswith("-----BEGIN CERTIFICATE-----")
 
 
 def test_it_listens_on_loopback_unless_it_is_asked_for_more(capsys: pytest.CaptureFixture[str]) -> None:

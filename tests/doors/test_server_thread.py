@@ -13,7 +13,8 @@ import requests
 
 from labkit import Vault
 from labkit.doors.asgi import App
-from labkit.doors.server_thread import STOP_S, DoorSettings, NoServer, ServerThread, TlsFiles
+from labkit.doors.server_thread import STOP_S, DoorSettings, NoServer, ServerThread
+from labkit.doors.tls_files import TlsFiles
 from labkit.service.limits import MAX_REQUEST_BYTES
 
 

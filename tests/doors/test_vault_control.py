@@ -92,6 +92,29 @@ def test_failures_come_and_a_reset_begins_again(vault: Vault, door: ServedDoor, 
     assert send("POST", "/control/reset", {"hard": True})[0] == 400
 
 
+def test_failures_are_aimed_from_outside(vault: Vault, door: ServedDoor, send: Send) -> None:
+    assert send("POST", "/control/fail-next", {"status": 503, "path": "sys/health", "method": "GET"}) == (200, {})
+    assert send("POST", "/control/drop-next", {"when": "after", "path": "sys/leader", "times": 1}) == (200, {})
+    assert send("POST", "/control/delay-next", {"duration": "10ms", "path": "sys/seal-status"}) == (200, {})
+
+    paths = ("seal-status", "health", "health")
+    assert [requests.get(f"{door.url}/v1/sys/{path}", timeout=10).status_code for path in paths] == [200, 503, 200]
+    with pytest.raises(requests.ConnectionError):
+        requests.get(f"{door.url}/v1/sys/leader", timeout=10)
+    assert vault.aims == ()
+    for act, wrong in (
+        ("fail-next", {"status": 503, "path": 7}),
+        ("fail-next", {"status": 503, "method": "FETCH"}),
+        ("delay-next", {}),
+        ("delay-next", {"duration": "soon"}),
+        ("delay-next", {"duration": "1s", "when": "after"}),
+        ("drop-next", {"when": "later"}),
+        ("drop-next", {"times": "2"}),
+    ):
+        assert send("POST", f"/control/{act}", wrong)[0] == 400
+    assert vault.aims == ()
+
+
 def test_pages_of_others_and_names_of_others_are_refused(send: Send, door: ServedDoor) -> None:
     """A form or script of another site, and a name of another site that leads to this machine."""
     port = door.url.rpartition(":")[2]

@@ -381,3 +381,88 @@ def test_a_project_that_names_no_seed_has_seven(pytester: pytest.Pytester, play:
     )
 
     play().assert_outcomes(passed=1)
+
+
+def test_a_project_says_what_its_vaults_and_labs_are(pytester: pytest.Pytester, play: Play, vary: Vary) -> None:
+    pytester.makepyfile(
+        """
+        import ssl
+        import urllib.request
+
+        def test_contents_and_settings(labkit_vault):
+            assert labkit_vault.get("secret/data/app").data["data"] == {"user": "ada"}
+            assert "+ent" not in labkit_vault.get("sys/health").body["version"]
+
+        def test_several(labkit_vault, labkit_vaults):
+            vaults = [labkit_vault, labkit_vaults(), labkit_vaults(edition="enterprise")]
+            assert len({vault.root_token for vault in vaults}) == 3
+            assert all(vault.get("secret/data/app").ok for vault in vaults)
+            assert [vault.core.settings.edition for vault in vaults] == ["community", "community", "enterprise"]
+
+        def test_tls(labkit_tls_server):
+            context = ssl.create_default_context(cafile=labkit_tls_server.authority)
+            with urllib.request.urlopen(labkit_tls_server.url + "/v1/sys/health", context=context) as answer:
+                assert answer.status == 200
+
+        def test_lab(labkit_lab):
+            assert [(one.name, one.nodes) for one in labkit_lab.blueprint.clusters][0] == ("paris", 1)
+            assert labkit_lab.scenario is None
+        """
+    )
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def labkit_settings():
+            return {"edition": "community"}
+
+        @pytest.fixture(scope="session")
+        def labkit_contents():
+            return {"secret/data/app": {"data": {"user": "ada"}}}
+
+        @pytest.fixture(scope="session")
+        def labkit_lab_file():
+            return "small.lab.yaml"
+        """
+    )
+
+    play("-k", "test_", small=vary()).assert_outcomes(passed=4, deselected=1)
+
+
+def test_the_vault_of_a_session_is_reset_after_each_test(pytester: pytest.Pytester, play: Play) -> None:
+    pytester.makepyfile(
+        """
+        import urllib.request
+        import pytest
+
+        SEEN = []
+
+        @pytest.fixture
+        def program(labkit_session_vault):
+            yield labkit_session_vault
+            SEEN.append(labkit_session_vault.list("secret/metadata").data["keys"])  # not reset yet
+
+        @pytest.mark.parametrize("turn", [1, 2, 3])
+        def test_program(program, turn):
+            assert program.list("secret/metadata").data["keys"] == ["app"]
+            program.post(f"secret/data/{turn}", {"data": {}})
+
+        def test_it_is_one_vault_and_one_server(labkit_session_server, labkit_session_vault):
+            assert SEEN == [["1", "app"], ["2", "app"], ["3", "app"]]
+            labkit_session_vault.post("secret/data/x", {"data": {}})
+            with urllib.request.urlopen(labkit_session_server + "/v1/sys/health") as answer:
+                assert answer.status == 200
+        """
+    )
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def labkit_contents():
+            return {"secret/data/app": {"data": {}}}
+        """
+    )
+
+    play("-p", "no:randomly").assert_outcomes(passed=4)

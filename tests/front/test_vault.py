@@ -737,7 +737,7 @@ def test_a_process_that_was_forked_is_refused_at_every_entrance(service) -> None
         with pytest.raises(ServiceError, match="before this process was forked"):
             entrance()
     service.close()
-    assert (service._failures, len(service.calls)) == ([], 0)
+    assert (service.aims, len(service.calls)) == ((), 0)
 
 
 def test_who_does_not_wait_is_answered_unless_another_thread_is_let_in(service) -> None:

@@ -15,8 +15,8 @@ from labkit.lab.cluster import Cluster
 from labkit.lab.fault_verbs import FaultVerbs
 from labkit.lab.operations.runbook_effects import Ask
 from labkit.lab.plan.blueprint import Blueprint, ClusterPlan, pair
-from labkit.lab.time_passage import Silence
 from labkit.lab.wire.turns import EachInTurn
+from labkit.service.silence import Silence
 from tests.counting import calls_made
 
 SECOND_NS = 1_000_000_000

@@ -10,7 +10,7 @@ from labkit import Lab
 from labkit.lab.operations.operator_console import Finished
 from labkit.lab.operations.runbook_effects import Ask, RunbookError
 from labkit.lab.plan.blueprint import ClusterPlan, LinkPlan, triangle
-from labkit.lab.time_passage import Silence
+from labkit.service.silence import Silence
 
 SECOND_NS = 1_000_000_000
 

@@ -24,7 +24,7 @@ from labkit import Lab
 from labkit.lab.fault_table import LAYERS
 from labkit.lab.operations.runbook_effects import RunbookError
 from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, triangle
-from labkit.lab.time_passage import Silence
+from labkit.service.silence import Silence
 from tests.lab.recount import CLIENTS, CLUSTERS, Recount, Taken
 
 EVERYDAY, MORE = 16, 136

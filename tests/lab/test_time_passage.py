@@ -7,7 +7,8 @@ import pytest
 from labkit import Lab
 from labkit.lab import time_passage
 from labkit.lab.operations.runbook_effects import Ask, RunbookError
-from labkit.lab.time_passage import Silence, TimePassage
+from labkit.lab.time_passage import TimePassage
+from labkit.service.silence import Silence
 
 SECOND_NS = 1_000_000_000
 

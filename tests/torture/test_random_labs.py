@@ -33,7 +33,7 @@ from labkit.lab.operations.runbook_effects import RunbookError
 from labkit.lab.operations.runbooks import RUNBOOKS
 from labkit.lab.plan.blueprint import BalancerPlan, Blueprint, ClientPlan, WorkloadPlan, pair, triangle
 from labkit.lab.records.outages import CUT, DOWN, FENCED
-from labkit.lab.time_passage import Silence
+from labkit.service.silence import Silence
 from labkit.vault.replication import MODE_KEY
 
 EVERYDAY, MORE = 5, 16

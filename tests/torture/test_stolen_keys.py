@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from labkit import Lab
 from labkit.lab.operations.runbook_effects import Ask
 from labkit.lab.plan.blueprint import CloudPlan, pair
-from labkit.lab.time_passage import Silence
+from labkit.service.silence import Silence
 
 EVERYDAY, MORE = 4, 400
 ACTIONS = 8

@@ -26,7 +26,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from labkit.doors.asgi import FAILED, MAX_HEADER_BYTES, App, LaterApp
+from labkit.doors.asgi import FAILED, MAX_HEADER_BYTES, App, LaterApp, last
 from labkit.doors.bugs import note_bug
 from labkit.doors.connections.answer_bytes import AnswerBytes
 from labkit.doors.connections.merged_chunks import MergedChunks
@@ -88,6 +88,7 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         """Begin a connection, whose first request is to come soon."""
         super().connection_made(transport)
+        self.app_state = {**self.app_state, "abort": transport.abort}
         self._outgoing = self.transport = Outgoing(transport, self.loop, self)  # type: ignore[assignment]  # as h11's sees it
         if self.client:
             self._client = self.client[0]
@@ -216,10 +217,8 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
         elif self._begun is not None:
             self._go_on(self._begun, data)
         elif self._is_usual and self._is_between_requests():
-            if data[0] < 32:
-                data = data.lstrip(b"\r\n")
-                if not data:
-                    return
+            if data[0] < 32 and not (data := data.lstrip(b"\r\n")):
+                return
             asked = read_plain(data, self._heads)
             if asked is not None:
                 self._take(asked, data)
@@ -361,6 +360,9 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
             self._end_if_answered()
 
     def _send(self, asked: PlainRequest, answer: Answer) -> None:
+        if answer.status == 0:
+            self._outgoing.abort()
+            return
         content, dated = answer.content, self.server_state.default_headers
         is_large = len(content) > PIECE_BYTES
         self._outgoing.write(self._answers.written(answer, dated, asked.is_old, only_head=is_large))
@@ -385,9 +387,7 @@ class PlainConnection(H11Protocol, asyncio.BufferedProtocol):
             cycle.disconnected = True
             cycle.message_event.set()
         if conn.our_state in (h11.IDLE, h11.SEND_RESPONSE) and not self._outgoing.is_closing():
-            headers = {"Content-Type": "text/plain; charset=utf-8", "Connection": "close"}
-            refusal = Answer(status, headers, why.encode())
-            self._outgoing.write(self._answers.written(refusal, self.server_state.default_headers))
+            self._outgoing.write(self._answers.written(last(status, why), self.server_state.default_headers))
         self._outgoing.close()
 
     def shutdown(self) -> None:

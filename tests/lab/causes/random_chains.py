@@ -12,7 +12,7 @@ from typing import Any
 from labkit import Lab
 from labkit.lab.causes.event_choice import EXPLAINED
 from labkit.lab.plan.blueprint import ClientPlan, CloudPlan, WorkloadPlan, pair, triangle
-from labkit.lab.time_passage import Silence
+from labkit.service.silence import Silence
 
 MILLISECOND_NS, SECOND_NS = 1_000_000, 1_000_000_000
 ACTS = 14

@@ -8,9 +8,9 @@ from labkit import Lab
 from labkit.lab.plan.blueprint import ClientPlan, WorkloadPlan, pair
 from labkit.lab.records.ledger import CommittedWrite
 from labkit.lab.records.loss_and_outage import Promotion, RecoveryLedger, RecoveryPoint, RecoveryTime
-from labkit.lab.time_passage import Silence
 from labkit.lab.wire.messages import Correlation
 from labkit.service.message import Request, Response
+from labkit.service.silence import Silence
 from labkit.vault.sealing.otp import decode
 
 SECOND_NS = 1_000_000_000

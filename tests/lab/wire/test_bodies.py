@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from labkit import Lab
 from labkit.lab.operations.runbook_effects import Ask
-from labkit.lab.time_passage import Silence
 from labkit.lab.wire.bodies import copied, own_answer
 from labkit.service.errors import ServiceError
 from labkit.service.limits import MAX_DEPTH, MAX_MEMBERS, check_body
 from labkit.service.message import Response
+from labkit.service.silence import Silence
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=5))
 JSON = st.recursive(

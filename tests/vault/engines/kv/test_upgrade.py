@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from labkit import Lab, Vault
-from labkit.lab.time_passage import Silence
+from labkit.service.silence import Silence
 from labkit.vault.context import Context
 from labkit.vault.engines.kv.upgrade import upgrade
 from labkit.vault.storage.storage_view import StorageView
