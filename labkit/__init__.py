@@ -35,6 +35,11 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'labkit' has no attribute {name!r}; it offers {', '.join(__all__)}")
     from importlib import import_module
 
-    value = import_module(f"{module}.{name}") if name == "testing" else getattr(import_module(module), name)
+    try:
+        value = import_module(f"{module}.{name}") if name == "testing" else getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        from labkit.missing_library import missing_library
+
+        raise missing_library(name, error) or error from None
     globals()[name] = value
     return value

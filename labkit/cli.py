@@ -16,7 +16,8 @@ from io import TextIOWrapper
 from typing import Any
 
 from labkit.commands import prove, serve, token
-from labkit.commands.exit_codes import AS_EXPECTED, BAD_FILE, STOPPED, listed, report_bug
+from labkit.commands.exit_codes import AS_EXPECTED, BAD_FILE, STOPPED, listed, refuse, report_bug
+from labkit.missing_library import missing_library
 
 DISTRIBUTION = "labkit-secrets"
 RUN_SWITCHES = {
@@ -48,6 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of the output has closed it; what Python would still flush is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return AS_EXPECTED
+    except ModuleNotFoundError as error:
+        missing = missing_library(f"labkit {module}", error)
+        return report_bug(error, f"labkit {module}") if missing is None else refuse(str(missing))
     except Exception as error:
         if os.environ.get("LABKIT_TRACEBACK"):
             raise

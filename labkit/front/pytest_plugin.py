@@ -135,6 +135,13 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
         item.config.stash[SESSION_VAULT].reset()
 
 
+def _missing(what: str, error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """Return the error for what needs more than is installed."""
+    from labkit.missing_library import missing_library
+
+    return missing_library(what, error) or error
+
+
 def _made(seed: int, settings: Mapping[str, Any], contents: Mapping[str, Any]) -> Vault:
     from labkit.front.testing import fill
     from labkit.front.vault import Vault
@@ -181,7 +188,10 @@ def _labkit_door(labkit_seed: int) -> Iterator[ServedDoor]:
 @pytest.fixture
 def labkit_lab(labkit_seed: int, labkit_lab_file: str | None) -> Lab:
     """A lab as ``Lab.pair`` makes it, not yet replicating, or of the ``lab`` section of ``labkit_lab_file``."""
-    from labkit.front.lab import Lab
+    try:
+        from labkit.front.lab import Lab
+    except ModuleNotFoundError as error:
+        raise _missing("a lab", error) from None
 
     if labkit_lab_file is None:
         return Lab.pair(seed=labkit_seed)
@@ -221,8 +231,11 @@ class ScenarioFile(pytest.File):
             return ()
         if many is None:
             return ()
-        from labkit.scenario.many.run_blocks import run_blocks
-        from labkit.scenario.problems import ScenarioError
+        try:
+            from labkit.scenario.many.run_blocks import run_blocks
+            from labkit.scenario.problems import ScenarioError
+        except ModuleNotFoundError:
+            return ()  # its one item reports that
 
         try:
             blocks = run_blocks(shown(self), self.config.getoption("--labkit-seeds"))
@@ -238,8 +251,11 @@ class ScenarioItem(pytest.Item):
 
     def runtest(self) -> None:
         """Run the scenario; raise NotAsExpected with a report unless its verdict is as expected."""
-        from labkit.scenario.loading import load
-        from labkit.scenario.problems import ScenarioError
+        try:
+            from labkit.scenario.loading import load
+            from labkit.scenario.problems import ScenarioError
+        except ModuleNotFoundError as error:
+            raise NotAsExpected(str(_missing("a scenario file", error))) from None
 
         try:
             scenario = load(shown(self)) if self.block is None else self.block.scenario()
