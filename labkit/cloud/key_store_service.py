@@ -3,6 +3,7 @@
 1. Key bytes never leave it; what is done with a key is asked for: ``POST /v1/operations`` with the operation and items.
 2. ``state`` returns all that it holds as plain values, and a store that is built from it goes on the same (R3).
 3. Keys come from entropy bytes (R8).  Of a request with several items each has its own result or error.
+4. Threads act on it one at a time, and a process that was forked from its own is refused (C18).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from labkit.cloud import key_operations
 from labkit.cloud.key_operations import KeyRefused, StoredKey
+from labkit.cloud.shared_use import SharedUse
 from labkit.service.arguments import one_of, text, whole_number
 from labkit.service.encoding import to_base64
 from labkit.service.errors import ServiceError
@@ -24,7 +26,7 @@ class KeyStoreService:
     """One simulated store of external keys, by label."""
 
     def __init__(self, entropy: Callable[[int], bytes], state: Mapping[str, Any] | None = None) -> None:
-        self._entropy = entropy
+        self._entropy, self.use = entropy, SharedUse("key store")
         self._keys = {label: StoredKey(*row) for label, row in (state or {}).get("keys", {}).items()}
 
     def __repr__(self) -> str:
@@ -33,7 +35,8 @@ class KeyStoreService:
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels of its keys, sorted."""
-        return tuple(sorted(self._keys))
+        with self.use:
+            return tuple(sorted(self._keys))
 
     def generate(self, label: str, mechanism: str = "CKM_AES_GCM", size_bits: int = 0) -> None:
         """Make a key for a mechanism, of its first size unless another is named; one of that label must not exist."""
@@ -42,28 +45,25 @@ class KeyStoreService:
         whole_number("size_bits", "a size in bits, or 0", size_bits, 0)
         if size_bits and size_bits not in row.sizes_bits:
             raise ValueError(f"size_bits: expected one of {row.sizes_bits}, got {size_bits}")
-        if label in self._keys:
-            raise ValueError(f"label: a key named {label!r} exists already")
-        self._make(label, row.name, size_bits or row.sizes_bits[0])
+        with self.use:
+            if label in self._keys:
+                raise ValueError(f"label: a key named {label!r} exists already")
+            self._make(label, row.name, size_bits or row.sizes_bits[0])
 
     def delete(self, label: str) -> None:
         """Destroy a key."""
-        one_of("label", "the label of a key", label, self.labels)
-        del self._keys[label]
+        with self.use:
+            one_of("label", "the label of a key", label, self.labels)
+            del self._keys[label]
 
     def handle(self, request: Request) -> Response:
         """Answer a request: read a key, make one, or work with keys."""
         try:
             path = split_path(request.path)[0]
+            with self.use:
+                return self._answer(request, path)
         except ServiceError as error:
-            return respond(400, {"error": error.errors[0]})
-        body = request.body if isinstance(request.body, dict) else {}
-        if path == "operations" and request.method == "POST":
-            return self._operate(body)
-        if path.startswith("keys/") and request.method in ("GET", "POST"):
-            label = path.removeprefix("keys/")
-            return self._read(label) if request.method == "GET" else self._create(label, body)
-        return respond(404, {"error": "no such path"})
+            return respond(error.status, {"error": error.errors[0]})
 
     def answer(self, fetch: Fetch) -> Response:
         """Answer a fetch."""
@@ -71,7 +71,17 @@ class KeyStoreService:
 
     def state(self) -> dict[str, Any]:
         """Return what the constructor takes, as plain values."""
-        return {"keys": {label: tuple(key) for label, key in self._keys.items()}}
+        with self.use:
+            return {"keys": {label: tuple(key) for label, key in self._keys.items()}}
+
+    def _answer(self, request: Request, path: str) -> Response:
+        body = request.body if isinstance(request.body, dict) else {}
+        if path == "operations" and request.method == "POST":
+            return self._operate(body)
+        if path.startswith("keys/") and request.method in ("GET", "POST"):
+            label = path.removeprefix("keys/")
+            return self._read(label) if request.method == "GET" else self._create(label, body)
+        return respond(404, {"error": "no such path"})
 
     def _make(self, label: str, mechanism: str, size_bits: int) -> None:
         self._keys[label] = key_operations.make_key(mechanism, size_bits, self._entropy)

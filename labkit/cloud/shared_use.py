@@ -1,7 +1,7 @@
-"""Shared use: threads that share a cloud act on it one at a time.
+"""Shared use: threads that share a cloud, or a key store, act on it one at a time.
 
-1. A process that was forked from the cloud's own is refused before any lock: whoever held it is not there (C18).
-   Whether it was, ``is_forked`` says, which the cloud is handed.
+1. A process that was forked from its own is refused before any lock: whoever held it is not there (C18).  Whether it
+   was, ``is_forked`` says, which the cloud or key store is handed.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from labkit.service.errors import Forked
 class SharedUse:
     """What lets one thread in at a time, for ``with``."""
 
-    __slots__ = ("_lock", "is_forked")
+    __slots__ = ("_lock", "_what", "is_forked")
 
-    def __init__(self) -> None:
-        self._lock = RLock()
+    def __init__(self, what: str = "cloud") -> None:
+        self._lock, self._what = RLock(), what
         self.is_forked: Callable[[], bool] = _never
 
     def __repr__(self) -> str:
@@ -33,14 +33,13 @@ class SharedUse:
         self._lock.release()
 
     def refuse_forked(self) -> None:
-        """Raise Forked in a process that was forked from the cloud's."""
+        """Raise Forked in a process that was forked from that in which it was made."""
         if self.is_forked():
             raise self.forked()
 
-    @staticmethod
-    def forked() -> Forked:
+    def forked(self) -> Forked:
         """Return that refusal."""
-        return Forked("this cloud was made")
+        return Forked(f"this {self._what} was made")
 
 
 def _never() -> bool:

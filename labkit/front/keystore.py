@@ -20,7 +20,9 @@ class KeyStore(KeyStoreService):
     @classmethod
     def beside(cls, seed: int | None, drawn_once: seeded.DrawnOnce | None) -> Self:
         """Make an empty store of a world that has drawn this, and so gives no key twice."""
-        if seed is None:
-            return cls(real.entropy)
-        checked_seed("seed", seed)
-        return cls(seeded.SeededEntropy(seed, "key store", drawn_once=drawn_once))
+        if seed is not None:
+            checked_seed("seed", seed)
+        drawn = real.entropy if seed is None else seeded.SeededEntropy(seed, "key store", drawn_once=drawn_once)
+        store = cls(drawn)
+        store.use.is_forked = real.fork_watch()
+        return store

@@ -84,7 +84,8 @@ class Parts:
         if CLOUD_HOST not in self.network.hosts():
             self.network.place(CLOUD_HOST, site)
         host = CloudHost(CLOUD_HOST, site, self.late_services(CLOUD_HOST), self.start_wall_ns, state)
-        host.cloud.use.is_forked = lambda: self.turns.is_forked()  # which the bench hands in later
+        for shared in (host.cloud, host.keystore):
+            shared.use.is_forked = lambda: self.turns.is_forked()  # which the bench hands in later
         self.clouds[CLOUD_HOST] = self.hosts[CLOUD_HOST] = host
         return host
 

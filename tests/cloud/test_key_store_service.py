@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from labkit.front.keystore import KeyStore
 from labkit.seeded import SeededEntropy
+from labkit.service.errors import Forked
 from labkit.service.message import Request
 
 INPUT = b64encode(b"hi").decode()
@@ -103,3 +105,22 @@ def test_no_key_shows_in_a_repr() -> None:
     store.generate("a")
 
     assert repr(store) == "KeyStore(1 keys)"
+
+
+def test_a_forked_process_is_refused_and_finds_nothing_changed() -> None:
+    store = KeyStore.dev(seed=7)
+    store.generate("k")
+    was = store.state()
+    ways: list[Callable[[], Any]] = [store.state, lambda: store.labels, lambda: store.delete("k")]
+    ways.append(lambda: store.generate("another"))
+
+    store.use.is_forked = lambda: True
+    for way in ways:
+        with pytest.raises(Forked, match="this key store was made before this process was forked"):
+            way()
+    for path, body in (("/v1/keys/k", None), ("/v1/operations", {"operation": "sign", "items": []})):
+        status, answer = ask(store, "POST" if body else "GET", path, body)
+        assert (status, answer["error"][:24]) == (500, "this key store was made ")
+    store.use.is_forked = lambda: False
+
+    assert store.state() == was

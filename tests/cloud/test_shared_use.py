@@ -37,5 +37,6 @@ def test_a_forked_process_does_not_wait_for_a_thread_that_is_not_there() -> None
         for enter in (use.__enter__, use.refuse_forked):
             with pytest.raises(Forked, match="this cloud was made before this process was forked"):
                 enter()
+        assert str(SharedUse("key store").forked()).startswith("this key store was made before this process")
         use.is_forked = lambda: False
         threads.submit(use.__exit__, None, None, None).result(10)

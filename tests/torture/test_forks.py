@@ -16,6 +16,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,10 +27,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Cloud, Lab, Vault
 from labkit.cloud.cloud_service import CloudService
+from labkit.cloud.key_store_service import KeyStoreService
 from labkit.cloud.machine import NoToken
 from labkit.doors.http_exchange import HttpExchange
 from labkit.doors.served_door import ServedDoor
+from labkit.front.keystore import KeyStore
+from labkit.lab.plan.blueprint import CloudPlan, pair
+from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.service.errors import ServiceError
+from labkit.service.key_store_address import KEY_STORE_ADDRESS
 from labkit.service.message import Fetch, Request, Response
 from labkit.vault.files import Files
 
@@ -38,7 +44,12 @@ CLOUDS: dict[str, Callable[[], CloudService]] = {
     "cloud of a vault": lambda: Vault.dev().cloud,
     "cloud of a lab": lambda: Lab.pair(seed=7).cloud,
 }
-KINDS = ("memory", "file", "door", "lab", "served lab", *CLOUDS)
+KEY_STORES: dict[str, Callable[[], KeyStoreService]] = {
+    "key store": KeyStore.dev,
+    "key store of a vault": lambda: Vault.dev().keystore,
+    "key store of a lab": lambda: Lab(replace(pair(), cloud=CloudPlan(site="paris"))).parts.clouds[CLOUD_HOST].keystore,
+}
+KINDS = ("memory", "file", "door", "lab", "served lab", *CLOUDS, *KEY_STORES)
 FORKS, CHILD_S, THREADS = 20, 60, 4
 NAMES = {"file": "was opened before this process was forked", "lab": "this lab was made before this process was forked"}
 NAME = "was made before this process was forked"
@@ -103,11 +114,28 @@ def of_cloud(cloud: CloudService) -> Entrances:
     }
 
 
+def of_key_store(store: KeyStoreService) -> Entrances:
+    """What leads into a key store."""
+    return {
+        "handle": lambda: store.handle(Request("GET", "/v1/keys/k")),
+        "fetch": lambda: store.answer(Fetch(KEY_STORE_ADDRESS, Request("GET", "/v1/keys/k"))),
+        "labels": lambda: store.labels,
+        "generate": lambda: store.generate("another"),
+        "delete": lambda: store.delete("k"),
+        "state": lambda: store.state(),
+        "vault": lambda: Vault.dev(keystore=store),
+    }
+
+
 def made(kind: str, folder: str, ends: ExitStack) -> tuple[Entrances, Any, Callable[[], Any]]:
     """Make something; return what leads into it, what lets one thread in, and what keeps a thread busy with it."""
     if kind in CLOUDS:
         cloud = CLOUDS[kind]()
         return of_cloud(cloud), cloud.use, cloud.vm("web-1").token
+    if kind in KEY_STORES:
+        store = KEY_STORES[kind]()
+        store.generate("k")
+        return of_key_store(store), store.use, lambda: store.handle(Request("GET", "/v1/keys/k"))
     if kind in ("lab", "served lab"):
         lab = Lab.pair(seed=7)
         entrances = of_lab(lab)
