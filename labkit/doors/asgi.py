@@ -1,9 +1,9 @@
 """The ASGI application: requests that a server read from its sockets are answered by a vault or a cluster.
 
 1. One request is answered at a time.  What is short is answered between two turns of the server's loop; what may take
-   long, by its path or the size of its body, in a thread beside it, and what comes meanwhile waits for its turn there.
-   So is all that comes within ``LARGE_S`` seconds of a body or an answer of more than ``LARGE_BYTES``.  Health,
-   seal-status and leader are answered at once, whatever is under way (decision C22).
+   long, by its path or the size of its body or of what is stored, in a thread beside it, and what comes meanwhile waits
+   for its turn there.  So is what is asked again at one of the last ``MAX_LARGE`` paths whose answers had more than
+   ``LARGE_BYTES``.  Health, seal-status and leader are answered at once, whatever is under way (decision C22).
 2. A body is counted while it is read.  One over the limit is read no further than ``DRAINED`` times the limit and is
    refused with 413; of a client that waits for ``100 Continue`` nothing is read.
 3. A request that is cut short is not answered; one with too long headers is refused with 431.
@@ -24,7 +24,6 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from functools import partial
 from typing import Any, Protocol
 
-from labkit import real
 from labkit.doors.bugs import Log, note_bug
 from labkit.doors.host_names import FOREIGN, HostNames
 from labkit.doors.http_exchange import (
@@ -41,7 +40,6 @@ from labkit.doors.http_exchange import (
 from labkit.doors.page import page_file
 from labkit.doors.request_heads import read_head
 from labkit.doors.worker import Worker
-from labkit.service.durations import SECOND_NS
 from labkit.service.errors import Forked, to_response
 from labkit.service.limits import MAX_REQUEST_BYTES
 from labkit.service.message import Request, Unreadable, respond
@@ -51,7 +49,7 @@ from labkit.vault import cors
 DRAINED = 4
 MAX_HEADER_BYTES = 65_536
 SHORT_BYTES = 4_096
-LARGE_BYTES, LARGE_S = 1_048_576, 60
+LARGE_BYTES, MAX_LARGE = 1_048_576, 64
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -200,18 +198,18 @@ class HttpApp(ABC):
 class App(HttpApp):
     """An ASGI application behind which one vault stands, or one cluster."""
 
-    __slots__ = ("_large_ns", "_service", "exchange", "steps")
+    __slots__ = ("_large", "_service", "exchange", "steps")
 
     def __init__(self, service: Service, max_request_bytes: int = MAX_REQUEST_BYTES, log: Log | None = None) -> None:
         super().__init__(max_request_bytes, log)
         self.steps = Worker("steps")
-        self._large_ns = 0  # when a large answer was given, 0 for never
+        self._large: dict[str, None] = {}  # paths whose answers were large, the oldest first
         self.lead_to(service)
 
     def lead_to(self, service: Service) -> None:
         """Let another vault or cluster answer from now on."""
-        if hasattr(service, "next_due"):
-            service.next_due()  # to find out takes long where much is stored, and no request is to wait for it
+        if hasattr(service, "look_ahead"):
+            service.look_ahead()
         self.exchange, self._service = HttpExchange(service, self.reader.max_request_bytes), service
 
     def close(self) -> None:
@@ -261,10 +259,10 @@ class App(HttpApp):
                 return None
             if not exchange.is_shared:
                 return exchange.answer_read(method, target, named, content, remote_address=client)
-            if self.steps.waiting or is_long(method, target, content) or self._has_large_answers():
+            if self.steps.waiting or is_long(method, target, content) or self._had_large_answer(target):
                 return exchange.status(method, target, named, client)
             answer = exchange.answer_if_free(method, target, named, content, client)
-            return self._weighed(answer) if answer else exchange.status(method, target, named, client)
+            return self._weighed(answer, target) if answer else exchange.status(method, target, named, client)
         except TimeoutError:
             return SILENT
         except Forked as refusal:
@@ -283,21 +281,23 @@ class App(HttpApp):
             if aim is not None:
                 return await self.steps.run(partial(exchange.meet, aim, Request(method, target, named, body, client)))
             answer = await self.steps.run(partial(exchange.ask, method, target, named, body, client))
-            return self._weighed(answer, len(content))
+            return self._weighed(answer, target)
         except Forked as refusal:
             return written(to_response(refusal))
 
-    def _weighed(self, answer: Answer, sent_bytes: int = 0) -> Answer:
-        """Return an answer, and note when it is large, or what was sent: answers like it would hold up the loop."""
-        if sent_bytes > LARGE_BYTES or len(answer.content) > LARGE_BYTES:
-            self._large_ns = real.steady()
+    def _weighed(self, answer: Answer, target: str) -> Answer:
+        """Return an answer, and keep what was asked for when it is large: the next one would hold up the loop."""
+        if len(answer.content) > LARGE_BYTES:
+            path = target.partition("?")[0]
+            self._large.pop(path, None)
+            self._large[path] = None
+            if len(self._large) > MAX_LARGE:
+                del self._large[next(iter(self._large))]
         return answer
 
-    def _has_large_answers(self) -> bool:
-        """Whether a large answer was given just now."""
-        if self._large_ns and real.steady() - self._large_ns > LARGE_S * SECOND_NS:
-            self._large_ns = 0
-        return self._large_ns != 0
+    def _had_large_answer(self, target: str) -> bool:
+        """Whether an answer to this was large lately, whatever its query says."""
+        return bool(self._large) and target.partition("?")[0] in self._large
 
     def _has_cors(self, port: int) -> bool:
         core: Any = getattr(self._service, "core", None)

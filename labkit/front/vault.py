@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from labkit.front.cloud import Cloud
     from labkit.front.cloud_link import CloudLink
     from labkit.front.expected_calls import ExpectedCalls
+    from labkit.vault.storage.large_values import LargeValues
 
 NO_RESET = "only what Vault.dev() made can be reset; this vault's contents are a file's or a lab's"
 DROPPED = "the connection ended without an answer, as asked for with drop_next"
@@ -64,6 +65,7 @@ class Vault(VaultNode, ShortForms):
         self.calls = Calls()
         self._aims: list[Aim] = []
         self._is_past_aims = False  # while a request that took one is carried out
+        self._large: LargeValues | None = None  # of one that is served
 
     @classmethod
     def dev(
@@ -155,7 +157,10 @@ class Vault(VaultNode, ShortForms):
     def try_request(
         self, method: str, path: str, json: Body | None, headers: Mapping[str, str], *, remote_address: str
     ) -> Response | None:
-        """Send one request as ``request`` does, or return None while another thread is let in or work is due before."""
+        """Send one request as ``request`` does, or return None for one that has to wait.
+
+        It has to while another thread is let in, while work is due before, and where it may read what is large.
+        """
         if self.environment.is_forked():
             return to_response(self.forked())
         if not self._lock.acquire(blocking=False):
@@ -163,9 +168,20 @@ class Vault(VaultNode, ShortForms):
         try:
             if self.core.next_due_ns != 0 and scheduled_work.is_due(self.core):
                 return None
+            if self._large is not None and self._large.may_be_led_to(path):
+                return None
             return self.request(method, path, json, headers, remote_address=remote_address)
         finally:
             self._lock.release()
+
+    def look_ahead(self) -> None:
+        """Find out what takes long to find out, so that no request waits for it: what falls due, what is large."""
+        from labkit.vault.storage.large_values import LargeValues
+
+        with self._alone():
+            super().next_due()
+            self._large = LargeValues(self.core.storage)
+            self.core.on_commit = self._large.note
 
     def judge_large(self, request: Request) -> Unreadable | None:
         """Return what stands for a large body whose sender may not send one; None for one that is to be read."""
@@ -241,6 +257,8 @@ class Vault(VaultNode, ShortForms):
             self.calls, self._aims, self._link = Calls(), [], None
             born.rewind(self.environment)
             super().next_due()  # as whoever serves it does
+            if self._large is not None:
+                self.look_ahead()
 
     @property
     def aims(self) -> tuple[Aim, ...]:

@@ -7,13 +7,14 @@ import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import requests
 
 from labkit import Lab, Vault
-from labkit.doors.asgi import FAILED, LARGE_BYTES, LARGE_S, SILENT, TOO_LONG, App, is_long, target_of
+from labkit.doors.asgi import FAILED, LARGE_BYTES, SILENT, TOO_LONG, App, is_long, target_of
 from labkit.doors.cloud_door import CloudApp
 from labkit.doors.server_thread import DoorSettings
 from labkit.service.limits import MAX_UNJUDGED_BYTES
@@ -253,33 +254,59 @@ def test_what_may_take_long_is_known_by_path_and_size(method: str, path: str, si
     assert is_long(method, path, b"x" * size) is long
 
 
-def test_after_a_large_answer_all_is_answered_beside_the_loop_for_a_while(
+def in_loop(app: App, target: str, method: str = "GET") -> int:
+    """How large the answer is that is given in the loop; 0 for none."""
+    given = app.answer(method, target, {"x-vault-token": cast(Vault, app._service).root_token}, b"", "")
+    return 0 if given is None else len(given.content)
+
+
+@pytest.mark.parametrize("kind", ["memory", "file"])
+def test_a_large_value_is_never_read_in_the_loop_and_nothing_else_waits(kind: str, tmp_path: Path) -> None:
+    """Not the first time either: one of before the door, one of now, and one of a vault that was reset since."""
+    vault = Vault.dev() if kind == "memory" else Vault.open(str(tmp_path / "lab.db"))
+    vault.post("secret/data/old", {"data": {"a": "x" * LARGE_BYTES}}).raise_for_status()
+    vault.post("secret/data/a/small", {"data": {"a": "x"}}).raise_for_status()
+    if kind == "file":
+        vault.close()
+        vault = Vault.open(str(tmp_path / "lab.db"))
+    app = App(vault)
+    vault.post("secret/data/new", {"data": {"a": "x" * LARGE_BYTES}}).raise_for_status()
+
+    for name in ("old", "new"):
+        for said in (name, f"{name}?version=1", f"%{ord(name[0]):02x}{name[1:]}"):
+            assert in_loop(app, f"/v1/secret/data/{said}") == 0, said
+    assert in_loop(app, "/v1/sys/mounts") > 0
+    assert in_loop(app, "/v1/secret/data/a/small") > 0
+    vault.delete("secret/metadata/old")
+    assert in_loop(app, "/v1/secret/data/old") > 0
+    if kind == "memory":
+        vault.reset()
+        assert in_loop(app, "/v1/secret/data/new") > 0
+        vault.post("secret/data/new", {"data": {"a": "x" * LARGE_BYTES}}).raise_for_status()
+        assert in_loop(app, "/v1/secret/data/new") == 0
+    app.close()
+    vault.close()
+
+
+def test_what_had_a_large_answer_is_answered_beside_the_loop_and_nothing_else(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    vault.post("secret/data/large", {"data": {"a": "x" * LARGE_BYTES}})
-    app, token, now_ns = App(vault), {"x-vault-token": vault.root_token}, [7]
-    monkeypatch.setattr("labkit.real.steady", lambda: now_ns[0])
+    monkeypatch.setattr("labkit.doors.asgi.LARGE_BYTES", 2_000)
+    monkeypatch.setattr("labkit.doors.asgi.MAX_LARGE", 2)
+    app, token = App(vault), {"x-vault-token": vault.root_token}
+    for folder in "abc":
+        for number in range(1_000):
+            vault.post(f"secret/data/{folder}/{number}", {"data": {}})
 
-    def size(target: str) -> int:
-        """How large the answer is that was given in the loop; 0 for none."""
-        given = app.answer("GET", target, token, b"", "")
-        return 0 if given is None else len(given.content)
-
-    assert 0 < size("/v1/sys/mounts") < LARGE_BYTES < size("/v1/secret/data/large")
-    assert (size("/v1/sys/mounts"), size("/v1/secret/data/large")) == (0, 0)
-    assert size("/v1/sys/health") > 0
-    now_ns[0] += LARGE_S * 1_000_000_000
-    beside = asyncio.run(app.answer_later("GET", "/v1/secret/data/large", token, b"", "", 0))
-    assert len(beside.content) > LARGE_BYTES
-    now_ns[0] += LARGE_S * 1_000_000_000
-    assert size("/v1/sys/mounts") == 0
-    now_ns[0] += 1
-    assert size("/v1/sys/mounts") > 0
-    assert size("/v1/sys/mounts") > 0
-    large = b'{"data": {"a": "%b"}}' % (b"x" * LARGE_BYTES)
-    for content, is_kept in ((large[:9_000], False), (large, True)):
-        asyncio.run(app.answer_later("POST", "/v1/secret/data/large", token, content, "", 0))
-        assert (size("/v1/sys/mounts") == 0) == is_kept
+    for folder in "abc":
+        assert in_loop(app, f"/v1/secret/metadata/{folder}", "LIST") > 2_000
+        assert in_loop(app, f"/v1/secret/metadata/{folder}?after=x", "LIST") == 0
+        assert in_loop(app, "/v1/secret/config") > 0
+    assert in_loop(app, "/v1/secret/metadata/a", "LIST") > 2_000, "only the last few are kept"
+    assert in_loop(app, "/v1/secret/metadata/c", "LIST") == 0
+    asyncio.run(app.answer_later("LIST", "/v1/secret/metadata/b", token, b"", "", 0))
+    assert in_loop(app, "/v1/secret/metadata/b", "LIST") == 0
+    assert in_loop(app, "/v1/sys/health") > 0
     app.close()
 
 

@@ -727,6 +727,7 @@ def test_a_process_that_was_forked_is_refused_at_every_entrance(service) -> None
         service.serve,
         service.tick,
         service.next_due,
+        service.look_ahead,
         service.reload_keyring,
         lambda: service.advance("1s"),
         lambda: service.fail_next(500),
@@ -752,6 +753,30 @@ def test_who_does_not_wait_is_answered_unless_another_thread_is_let_in(service) 
         assert tried().status == 200, "the thread that is in is let in again"
     assert other.submit(tried).result().status == 200
     other.shutdown()
+
+
+def test_who_does_not_wait_is_not_answered_where_something_large_is_read() -> None:
+    service = Vault.dev()
+
+    def tried(method: str, path: str) -> Any:
+        headers = {TOKEN: service.root_token}
+        return service.try_request(method, f"/v1/{path}", None, headers, remote_address="127.0.0.1")
+
+    large = {"data": {"a": "x" * 400_000}}
+    service.post("secret/data/large", large)
+    assert tried("GET", "secret/data/large").status == 200, "nobody serves it"
+    service.look_ahead()
+    assert tried("GET", "secret/data/large") is None
+    assert tried("GET", "secret/data/other").status == 404
+    service.reset()
+    assert tried("GET", "secret/data/large").status == 404
+    service.post("secret/data/large", large)
+    assert tried("GET", "secret/data/large") is None
+    assert tried("POST", "sys/wrapping/unwrap").status == 400
+    wrapped = service.get("secret/data/large", headers={"X-Vault-Wrap-TTL": "60"})
+    assert tried("POST", "sys/wrapping/unwrap") is None
+    assert service.post("sys/wrapping/unwrap", {}, token=wrapped.wrap_info["token"]).data["data"] == large["data"]
+    assert tried("POST", "sys/wrapping/unwrap").status == 400
 
 
 def test_who_does_not_wait_is_not_answered_while_work_is_due(service) -> None:

@@ -52,8 +52,8 @@ class Storage(Protocol):
     def list(self, prefix: str) -> Names:
         """Return the names directly under a prefix (empty, or ending in ``/``), sorted; folders end in ``/``."""
 
-    def keys(self) -> Names:
-        """Return all keys, sorted."""
+    def keys(self, least_bytes: int = 0) -> Names:
+        """Return all keys, or those of values of so many bytes and more, sorted."""
 
     def leaf(self, key: str) -> bytes | None:
         """Return the kept leaf digest of a key, or None."""

@@ -105,9 +105,10 @@ class MemoryStorage:
             kept = self._sorted[prefix] = SortedNames(folder)
         return kept.brought_up_to(folder)[:]
 
-    def keys(self) -> Names:
-        """Return all keys, sorted."""
-        return sorted(self._items)
+    def keys(self, least_bytes: int = 0) -> Names:
+        """Return all keys, or those of values of so many bytes and more, sorted."""
+        items = self._items
+        return sorted([key for key, value in items.items() if len(value) >= least_bytes] if least_bytes else items)
 
     def belongs_to(self, term: int) -> bool:
         """Whether only the leader of this term writes here: no newer one claimed the store."""

@@ -44,6 +44,7 @@ TABLES = {
     "leaves": "CREATE TABLE leaves (key TEXT PRIMARY KEY, digest BLOB NOT NULL) WITHOUT ROWID",
 }
 KEYS_BETWEEN = "SELECT key FROM entries WHERE key >= ? AND key < ? ORDER BY key"
+KEYS_FROM = "SELECT key FROM entries WHERE length(value) >= ?"
 LATER = ("leaves",)
 """Tables that files from before have not; they are added."""
 
@@ -143,10 +144,10 @@ class SqliteStorage:
         except ERRORS as error:
             raise _problem(self._path, error) from None
 
-    def keys(self) -> Names:
-        """Return all keys, sorted."""
+    def keys(self, least_bytes: int = 0) -> Names:
+        """Return all keys, or those of values of so many bytes and more, sorted."""
         try:
-            return sorted(row[0] for row in self._connection.execute("SELECT key FROM entries"))
+            return sorted(row[0] for row in self._connection.execute(KEYS_FROM, (least_bytes,)))
         except ERRORS as error:
             raise _problem(self._path, error) from None
 
@@ -271,7 +272,6 @@ class SqliteStorage:
         import ctypes  # where a process with an open file is forked, and nowhere else
 
         self._cached, self._absent, self._cached_leaves = {}, set(), {}
-
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
 
     def _refuse_forked(self) -> None:
