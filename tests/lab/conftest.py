@@ -75,6 +75,16 @@ def hasty_snapshot():
 
 
 @pytest.fixture(scope="session")
+def looping_snapshot():
+    """After a cut tokyo compares again and again: more is written meanwhile than journals of eight entries hold."""
+    lab = Lab.restore(started(short_rings(writers(until_s=600))))
+    lab.run("2s").partition("paris", "tokyo")
+    lab.run("3s").heal()
+    lab.run("10s")
+    return lab.snapshot()
+
+
+@pytest.fixture(scope="session")
 def trio_snapshot():
     """Three clusters: tokyo and lima stream from paris."""
     lab = Lab.triangle(seed=7)
@@ -100,6 +110,12 @@ def calm(calm_snapshot):
 def short_ring(short_ring_snapshot):
     """The pair with writers, replicating over journals of eight entries."""
     return Lab.restore(short_ring_snapshot)
+
+
+@pytest.fixture
+def looping(looping_snapshot):
+    """The pair whose secondary compares in vain."""
+    return Lab.restore(looping_snapshot)
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ def _promote(cluster: str, body: Body) -> Steps:
             break
         pause_ns = patience.pause_ns((yield from _status(cluster)))
         if not pause_ns:
-            break
+            raise RunbookError(f"promote {cluster}: answered 503: {'; '.join(answer.errors)}; it {patience.why}")
         yield Pause(pause_ns)
     check(answer, f"promote {cluster}")
     yield from _wait_for(cluster, "primary", "running")
@@ -292,8 +292,8 @@ def _catch_up(old: str, new: str, before: dict[str, Any]) -> Steps:
             break
         yield Pause(pause_ns)
     raise RunbookError(
-        f"failover from {old} to {new}: {new} has entry {reached} of {before['last_wal']} and made no progress for "
-        f"{patience.idle_s} s (state {data.get('state')}, connection {data.get('connection_state')}); "
+        f"failover from {old} to {new}: {new} has entry {reached} of {before['last_wal']} and {patience.why} "
+        f"(state {data.get('state')}, connection {data.get('connection_state')}); "
         "nothing was changed"
     )
 
@@ -342,7 +342,7 @@ def _wait_for(cluster: str, mode: str, state: str) -> Steps:
             break
         yield Pause(pause_ns)
     raise RunbookError(
-        f"{cluster} did not become {mode} in state {state}, and made no progress for {patience.idle_s} s; "
+        f"{cluster} did not become {mode} in state {state}, and {patience.why}; "
         f"it is {data.get('mode')} in state {data.get('state')}"
     )
 

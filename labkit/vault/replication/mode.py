@@ -184,6 +184,7 @@ class UpstreamStatus(NamedTuple):
     sync_total_keys: int = 0
     sync_progress: int = 0
     connection_error: str = ""  # why it is not connected
+    comparisons: int = 0  # since it streamed last; from the second on the one before was in vain
 
 
 def status_disabled() -> dict[str, Any]:
@@ -230,6 +231,8 @@ def status_secondary(mode: Mode, link: UpstreamStatus, tree: TreeStatus) -> dict
             "sync_total_keys": link.sync_total_keys,
             "sync_progress": link.sync_progress,
         }
+    if link.comparisons > 1:
+        body["merkle_comparisons"] = link.comparisons
     return body
 
 

@@ -87,6 +87,7 @@ def _link(ctx: Context, mode: Mode, sync: State) -> UpstreamStatus:
         primaries=(primary,) if mode.has_upstream else (),
         sync_total_keys=len(sync.work.fetch),
         sync_progress=sync.work.progress,
+        comparisons=sync.loops,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labkit.lab.operations.patience import MAX_CROSSING_NS, MAX_POLL_NS, POLL_NS, Patience
+from labkit.lab.operations.patience import MAX_COMPARISONS, MAX_CROSSING_NS, MAX_POLL_NS, POLL_NS, Patience
 
 SECOND_NS = 1_000_000_000
 APART = {"mode": "secondary", "connection_state": "transient_failure", "last_remote_wal": 3}
@@ -91,4 +91,45 @@ def test_a_connection_that_comes_back_is_given_its_time_again():
     for _ in range(3):
         for _ in range(7):
             assert patience.pause_ns(APART)
+        assert patience.pause_ns(READY)
+
+
+def looping(patience: Patience, per_look: float, most: int = 10_000) -> tuple[int, int]:
+    """How long it waits while comparisons go on in vain, and each fetches something; and how many it has seen."""
+    total_ns, seen = 0, 0
+    for look in range(most):
+        seen = int(2 + look * per_look)
+        pause_ns = patience.pause_ns({**READY, "last_remote_wal": look, "merkle_comparisons": seen})
+        if not pause_ns:
+            break
+        total_ns += pause_ns
+    return total_ns, seen
+
+
+@pytest.mark.parametrize("limit_s", [30, 120])
+def test_comparisons_in_vain_are_no_progress(limit_s):
+    patience = Patience(limit_s * SECOND_NS)
+    waited, seen = looping(patience, 1)
+
+    assert waited == limit_s * SECOND_NS
+    assert patience.why.startswith(f"compared {seen} times in a row in vain: more is written during a comparison than")
+    assert patience.pause_ns({**READY, "last_remote_wal": -1, "merkle_comparisons": seen}) == 0
+
+
+def test_a_few_slow_comparisons_in_vain_are_waited_for():
+    patience = Patience(SECOND_NS)
+    waited, seen = looping(patience, 1 / 1_000)
+
+    assert seen == MAX_COMPARISONS
+    assert waited > 1_000 * SECOND_NS
+    few = Patience(SECOND_NS)
+    assert looping(few, (MAX_COMPARISONS - 3) / 10_000)[0] == 10_000 * POLL_NS
+    assert few.why == "made no progress for 0 s"
+
+
+def test_one_that_streamed_meanwhile_has_its_time_again():
+    patience = Patience(60 * SECOND_NS)
+    for _ in range(3):
+        for look in range(200):
+            assert patience.pause_ns({**READY, "last_remote_wal": look, "merkle_comparisons": 20})
         assert patience.pause_ns(READY)

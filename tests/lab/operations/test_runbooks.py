@@ -29,6 +29,7 @@ from labkit.lab.operations.runbooks import (
     RUNBOOKS,
     _wait_for_root,
 )
+from labkit.service.durations import SECOND_NS
 from labkit.service.message import Response, silence
 from labkit.vault.sealing.otp import encode
 
@@ -420,6 +421,24 @@ def test_no_error_shows_the_token():
 
     assert TOKEN not in str(error)
     assert "hvs.root" not in repr(CREDENTIALS)
+
+
+@pytest.mark.parametrize("verb", ["promote", "repoint", "failover"])
+def test_who_waits_for_comparisons_in_vain_gives_up_and_says_why(verb, looping):
+    lab = looping
+    assert lab["tokyo"].status()["merkle_comparisons"] > 1
+    at_ns, tokyo = lab.now, lab["tokyo"]
+    verbs = {
+        "promote": tokyo.promote,
+        "repoint": lambda: tokyo.repoint("paris"),
+        "failover": lambda: lab.failover("paris", "tokyo"),
+    }
+
+    with pytest.raises(RunbookError, match=r"compared \d\d+ times in a row in vain: more is written during a compar"):
+        verbs[verb]()
+    assert lab.now - at_ns < 200 * SECOND_NS
+    assert lab["paris"].mode == "primary", "nothing was changed"
+    assert tokyo.mode == "secondary"
 
 
 def test_waiting_for_a_state_ends_after_two_minutes():

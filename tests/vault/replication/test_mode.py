@@ -223,6 +223,13 @@ def test_a_sync_shows_its_progress() -> None:
     assert body["merkle_sync_progress"] == {"sync_total_keys": 40, "sync_progress": 12}
 
 
+@pytest.mark.parametrize(("comparisons", "shown"), [(0, None), (1, None), (2, 2), (31, 31)])
+def test_comparisons_in_vain_show(comparisons: int, shown: int | None) -> None:
+    link = UpstreamStatus("merkle-diff", "ready", comparisons=comparisons)
+
+    assert mode.status_secondary(SECONDARY, link, TreeStatus(ROOT)).get("merkle_comparisons") == shown
+
+
 def test_a_demoted_cluster_is_idle_without_an_upstream() -> None:
     body = mode.status_secondary(mode.advance(PRIMARY, "demote"), UpstreamStatus("idle", "idle"), TreeStatus(ROOT))
 
@@ -245,5 +252,5 @@ def test_a_cluster_that_never_replicated_has_nothing_to_say() -> None:
     assert PeerStatus() == ("", "", "", False, "", 0, 0, 0)
     assert ReindexProgress("building") == ("building", 0, 0)
     assert TreeStatus(ROOT) == (ROOT, None, 0)
-    assert UpstreamStatus("idle") == ("idle", "", (), "", (), 0, 0, "")
+    assert UpstreamStatus("idle") == ("idle", "", (), "", (), 0, 0, "", 0)
     assert Mode.from_bytes(None) == Mode()
