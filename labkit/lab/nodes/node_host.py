@@ -190,10 +190,11 @@ class NodeHost:
 
     def _keep_timer(self, core: Core) -> None:
         """Set the timer for what falls due first, unless one is set for that since the clock was changed last."""
-        if self.timer_ns and (core.next_due_ns, self.clock.changes) == self._timed and core.replica.rebuild is None:
+        is_known = core.next_due_ns is not None and core.replica.rebuild is None
+        if is_known and self.timer_ns and (core.next_due_ns, self.clock.changes) == self._timed:
             return
         due_ns = self.vault.next_due()
-        self._timed = (due_ns, self.clock.changes)
+        self._timed = (core.next_due_ns, self.clock.changes)
         if due_ns is not None:
             now_ns = self.services.now()
             at_ns = max(now_ns, self.clock.lab_ns(due_ns))

@@ -158,6 +158,35 @@ def test_a_clock_that_is_set_ahead_brings_the_timer_forward(outside):
     assert outside.timers == [(left_s * SECOND_NS, DueTimer(0), 0) for left_s in (30, 20, 10)]
 
 
+def test_who_leads_again_finds_what_falls_due_though_nothing_did_the_time_before(outside):
+    """With a timer still set, that nothing falls due and that it is not known yet are two things."""
+    node, root = leading(outside)
+    store, leadership = node.store, node.core.leadership
+
+    def ask(method: str, path: str, token: str, body: Any = None) -> Any:
+        node.receive("somebody", ApiRequest(ASKED, Request(method, f"/v1/{path}", {"X-Vault-Token": token}, body)))
+        return outside.sent[-1][3].response
+
+    def lead_again(meanwhile: Any) -> None:
+        node.vault.set_leadership(leadership._replace(active=False))
+        store.apply(meanwhile, leadership.term)
+        node.vault.set_leadership(leadership)
+        assert ask("GET", "sys/mounts", root).ok
+
+    made = [ask("POST", "auth/token/create", root, {"ttl": ttl}).body["auth"]["client_token"] for ttl in ("30s", "20s")]
+    stored = {key: store.get(key) for key in store.keys() if key.startswith(IDS)}
+    for token in made:
+        assert ask("POST", "auth/token/revoke-self", token).ok
+    lead_again({})
+    assert node.core.next_due_ns == 0
+    assert node.timer_ns == 20 * SECOND_NS, "it is not taken back"
+    node.timer_ns = 30 * SECOND_NS
+
+    lead_again(stored)
+    assert node.core.next_due_ns == START_NS + 20 * SECOND_NS
+    assert node.timer_ns == 20 * SECOND_NS
+
+
 def test_a_node_goes_on_from_its_state(outside):
     node, token = leading(outside)
     again = NodeHost(PLAN, outside.services, node.store, node.files, node.state())
