@@ -174,7 +174,7 @@ def test_who_leads_again_finds_what_falls_due_though_nothing_did_the_time_before
         assert ask("GET", "sys/mounts", root).ok
 
     made = [ask("POST", "auth/token/create", root, {"ttl": ttl}).body["auth"]["client_token"] for ttl in ("30s", "20s")]
-    stored = {key: store.get(key) for key in store.keys() if key.startswith(IDS)}
+    stored = {key: value for key, value in store.values.items() if key.startswith(IDS)}
     for token in made:
         assert ask("POST", "auth/token/revoke-self", token).ok
     lead_again({})
