@@ -546,6 +546,21 @@ def test_who_takes_over_does_what_falls_due(quiet):
     assert token_count(quiet) == before - 1
 
 
+def test_a_restored_node_in_which_nothing_falls_due_any_more_sets_its_timer_for_what_comes():
+    """The tokens of the activation were deleted before their time, for which its timer is still set."""
+    lab = Lab.pair(seed=7)
+    lab.replicate("paris", "tokyo")
+    restored = Lab.restore(lab.snapshot())
+    for one in (lab, restored):
+        one.run("1s")
+        before = token_count(one)
+        make_token(one, "5s")
+        one.run("6s")
+        assert token_count(one) == before
+
+    assert restored.trace.digest() == lab.trace.digest()
+
+
 def test_a_secondary_does_nothing_by_itself_and_a_promoted_one_does_it_all(calm):
     make_token(calm, "30s")
     calm.run("5s").crash("paris")
