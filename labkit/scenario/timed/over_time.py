@@ -89,7 +89,7 @@ class Judged(NamedTuple):
 class OverTime:
     """The conditions of one run, or one that a lab watches; ``over`` when they are judged no more."""
 
-    __slots__ = ("_judged", "_schedule", "_seen", "_ticks", "over")
+    __slots__ = ("_judged", "_schedule", "_seen", "_shared", "_ticks", "over")
 
     def __init__(
         self,
@@ -99,6 +99,7 @@ class OverTime:
         state: Mapping[str, Any] | None = None,
     ) -> None:
         self._seen, self._schedule, kept = seen, schedule, state or {}
+        self._shared: dict[Expectations | None, Truth] | None = None  # what was found in one look at many conditions
         self.over: bool = kept.get("over", False)
         self._ticks: bool = kept.get("ticks", False)
         courses = kept.get("courses", ((),) * len(conditions))
@@ -252,16 +253,34 @@ class OverTime:
         return own or any(taken.lost(write) for taken in ledger.promotions)
 
     def _look_at(self, many: list[Judged]) -> None:
+        """Judge some conditions; what costs much is looked at once for all of them."""
+        self._shared = {} if len(many) > 1 else None
         for judged in many:
             if judged.is_judged:
                 self._take(judged)
+        self._shared = None
 
     def _costs(self, look: Looked) -> bool:
         """Whether a condition is not judged now: it would cost too much."""
-        if look.at_rest:
-            return True
-        lags = self._seen.queries.lags() if look.when_level else {}
-        return look.when_level and not (lags and all(lag.level for lag in lags.values()))
+        return look.at_rest or (look.when_level and not self._once(None, self._is_level))
+
+    def _is_level(self) -> bool:
+        """Whether clusters follow others, and each of them has all entries."""
+        lags = self._seen.queries.lags()
+        return bool(lags) and all(lag.level for lag in lags.values())
+
+    def _holds(self, look: Looked) -> Truth:
+        """Whether a condition holds now."""
+        return self._once(look.condition, look.test) if look.when_level else look.test()
+
+    def _once(self, of: Expectations | None, test: Test) -> Truth:
+        """Return what a test says, or what it said in this look already."""
+        shared = self._shared
+        if shared is None:
+            return test()
+        if of not in shared:
+            shared[of] = test()
+        return shared[of]
 
     def _take(self, judged: Judged, *, forced: bool = False) -> None:
         """Judge a condition now, unless it costs too much; ``forced``: whatever it costs."""
@@ -270,7 +289,7 @@ class OverTime:
         if judged.then is not None:
             self._follow(judged, judged.then, forced=forced)
         elif forced or not self._costs(judged.look):
-            truth, kind = judged.look.test(), judged.timed.kind
+            truth, kind = self._holds(judged.look), judged.timed.kind
             judged.course.note(truth)
             if truth is False and kind == ALWAYS:
                 self._break(judged, judged.look.condition)
@@ -280,14 +299,14 @@ class OverTime:
     def _follow(self, judged: Judged, then: Looked, *, forced: bool) -> None:
         """Judge a condition that leads to another: whether it is answered, and whether it comes to hold."""
         course, judges_then = judged.course, forced or not self._costs(then)
-        if course.owed_ns is not None and judges_then and then.test() is True:
+        if course.owed_ns is not None and judges_then and self._holds(then) is True:
             course.answer()
         if not forced and self._costs(judged.look):
             return
-        holds = judged.look.test()
+        holds = self._holds(judged.look)
         if holds is True and course.was_asked is not True and course.owed_ns is None:
             course.ask(self._now)
-            if judges_then and then.test() is True:
+            if judges_then and self._holds(then) is True:
                 course.answer()
             else:
                 self._close_at(judged, self._now + judged.timed.within_ns)

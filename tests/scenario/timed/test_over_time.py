@@ -18,6 +18,7 @@ from labkit.scenario.scenario import Scenario
 from labkit.scenario.timed.over_time import LOOK_NS
 from labkit.scenario.verdict import Verdict, judge
 from labkit.service.durations import SECOND_NS
+from tests.counting import calls_made
 
 HEAD = """\
 scenario: A line is cut for twenty seconds
@@ -143,12 +144,44 @@ def test_a_run_that_is_cut_at_any_three_events_has_the_same_verdict(played: Lab,
 
 def test_a_lab_that_is_judged_is_otherwise_the_same() -> None:
     """But for the conditions' own state and what they put into the clock, with nothing broken."""
-    held = {"always": ROWS["always"][:1], "leads to": ROWS["leads to"][:2], "eventually": ROWS["eventually"][:2]}
+    held = {
+        "always": (ROWS["always"][0], ROWS["always"][6]),
+        "leads to": ROWS["leads to"][:2],
+        "eventually": ROWS["eventually"][:2],
+    }
     labs = [lab_of(text).run() for text in (HEAD, text_of(held))]
     first, second = (lab.snapshot().state for lab in labs)
 
     assert labs[0].trace.digest() == labs[1].trace.digest()
     assert [key for key in first if key != "trace" and first[key] != second[key]] == ["clock", "scenario"]
+
+
+CALM = HEAD[: HEAD.index("  - {do: partition")].replace("500ms", "1s")
+
+
+def calls_of_a_minute(text: str) -> int:
+    lab = lab_of(f"{CALM}end: 120s\n{text}")
+    lab.run("30s")
+    return calls_made(lambda: lab.run("60s"))
+
+
+@pytest.mark.parametrize(
+    ("conditions", "share"),
+    [
+        (("{roots: equal, from: 5s}",), 0.16),
+        (("{roots: equal, from: 5s}", "{roots: equal, from: 6s}"), 0.18),
+        (("{roots: equal, from: 5s}", "{roots: equal, lag: 0, from: 6s}"), 0.25),
+        (("{lag: {at most: 5}, from: 5s}",), 0.08),
+        (("{lag time: {at most: 5s}, from: 5s}",), 0.18),
+    ],
+    ids=str,
+)
+def test_what_judging_adds_to_a_lab_of_one_write_a_second(conditions: tuple[str, ...], share: float) -> None:
+    """In calls: of two that look at roots only one folds, and what it folded the next heartbeat does not fold."""
+    plain = calls_of_a_minute("")
+    judged = calls_of_a_minute("always:\n" + "".join(f"  - {row}\n" for row in conditions))
+
+    assert plain < judged < (1 + share) * plain
 
 
 def everything_that_is_missed(lab: Lab) -> list[str]:

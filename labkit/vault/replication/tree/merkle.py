@@ -72,7 +72,7 @@ FEW_LEAVES = 1 << 12
 class MerkleTree:
     """The two trees of one cluster, as its active node holds them over what the store keeps."""
 
-    __slots__ = ("_changed", "_guard", "_kept", "_noted", "_pending", "_unread", "nodes")
+    __slots__ = ("_ahead", "_changed", "_guard", "_kept", "_noted", "_pending", "_unread", "nodes")
 
     def __init__(
         self, kept: LeafStore | None = None, nodes: TreeNodes | None = None, guard: int = 0, unread: Iterable[str] = ()
@@ -85,6 +85,7 @@ class MerkleTree:
         self._pending: dict[int, dict[int, int]] = {tree: {} for tree in TREES}
         self.nodes = nodes or TreeNodes()
         self._guard = guard
+        self._ahead: tuple[dict[str, bytes | None], MerkleTree] | None = None  # what was noted, and it folded; no state
 
     @classmethod
     def build(cls, items: Iterable[tuple[str, bytes]], kept: LeafStore | None = None) -> MerkleTree:
@@ -165,15 +166,15 @@ class MerkleTree:
         return self.nodes.root.hex()
 
     def root_as_is(self) -> str:
-        """Return the composite root as ``root`` does; what is to be folded is folded in a copy."""
+        """Return the root as ``root`` does; what is to be folded is folded in a copy, which the next fold takes."""
         if not (self._noted or self._unread or any(self._pending.values())):
             return self.nodes.root.hex()
-        copied = MerkleTree(self._kept, self.nodes.to_be_folded(), unread=self._unread)
-        copied._noted = dict(self._noted)
-        changed = self._changed
-        copied._changed = {key: changed[key] for key in (*self._noted, *self._unread) if key in changed}
-        copied._pending = {tree: dict(self._pending[tree]) for tree in TREES}
-        return copied.root()
+        if self._ahead is None or self._ahead[0] != self._noted:
+            copied = self._copied()
+            copied._settle()
+            copied.nodes.fold(copied._pending)
+            self._ahead = dict(self._noted), copied
+        return self._ahead[1].nodes.root.hex()
 
     def roots(self) -> list[bytes]:
         """Return the composite root and those of both trees, 20 bytes each."""
@@ -295,14 +296,35 @@ class MerkleTree:
                 found[key] = leaf
         return found
 
+    def _copied(self) -> MerkleTree:
+        """Return a tree in which the same is to be folded; of the leaves it has those that this changes."""
+        copied = MerkleTree(self._kept, self.nodes.to_be_folded(), self._guard, self._unread)
+        copied._noted = dict(self._noted)
+        changed = self._changed
+        copied._changed = {key: changed[key] for key in (*self._noted, *self._unread) if key in changed}
+        copied._pending = {tree: dict(self._pending[tree]) for tree in TREES}
+        return copied
+
     def _settle(self) -> None:
         """Move noted changes into leaves, guard and pending differences of subpages."""
+        if self._ahead is not None and self._ahead[0] == self._noted:
+            self._take_settled(self._ahead[1])
+            return
+        self._ahead = None
         if self._unread:
             read, self._unread = self._unread, {}
             self._take_in({key: self._kept.get(key) for key in read if key not in self._noted})
         if self._noted:
             self._take_in(self._noted)
             self._noted.clear()
+
+    def _take_settled(self, ahead: MerkleTree) -> None:
+        """Settle as was done ahead, where nothing changed since: but for what is folded then."""
+        self._noted.clear()
+        self._unread, self._guard = {}, ahead._guard
+        self._changed.update(ahead._changed)
+        self._pending = {tree: dict(ahead._pending[tree]) for tree in TREES}
+        self._ahead = {}, ahead
 
     def _take_in(self, writes: Mapping[str, bytes | None]) -> None:
         number, kept_leaf = int.from_bytes, self._kept.leaf
@@ -325,9 +347,13 @@ class MerkleTree:
     def _fold(self) -> None:
         self._settle()
         if any(self._pending.values()):
-            self.nodes.fold(self._pending)
+            if self._ahead is not None:
+                self.nodes.take_folded(self._ahead[1].nodes)
+            else:
+                self.nodes.fold(self._pending)
             for pending in self._pending.values():
                 pending.clear()
+        self._ahead = None
 
 
 def tree_of(leaves: Mapping[str, bytes], kept: LeafStore) -> MerkleTree:

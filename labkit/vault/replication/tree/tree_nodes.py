@@ -123,6 +123,12 @@ class TreeNodes:
         if folded:
             self.root = _composite(self.subtrees)
 
+    def take_folded(self, folded: TreeNodes) -> None:
+        """Take what was folded in a copy of these, which is used no more."""
+        self.subpages, self.pages = folded.subpages, folded.pages
+        self.subtrees, self.root = folded.subtrees, folded.root
+        self.changed.update(folded.changed)
+
     def damage(self, node: TreeNode) -> TreeNode:
         """Alter one node, whose page is to be stored; return it without the numbers that do not apply."""
         layer, tree, page, subpage = node

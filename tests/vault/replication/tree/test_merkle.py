@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from labkit.vault.replication.tree import leaves, merkle
 from labkit.vault.replication.tree.merkle import FAN_OUT, LAYERS, LOCAL, NO_TREE, REPLICATED, TREES, MerkleTree
+from tests.counting import calls_made
 from tests.examples import examples
 
 CHECKED_AT = "2026-01-02T03:04:05Z"
@@ -126,6 +127,55 @@ def test_asking_in_between_changes_nothing(writes: list[tuple[str, bytes | None]
     assert asked.leaves(REPLICATED) == built.leaves(REPLICATED)
     assert asked.leaves(LOCAL) == built.leaves(LOCAL)
     assert not merkle.is_corrupted(asked.check(CHECKED_AT))
+
+
+OCCASIONS = st.lists(st.sampled_from(["root_as_is", "root", "guard", "corrupt", "kept", "state"]), max_size=3)
+
+
+@settings(max_examples=examples(100))
+@given(st.lists(st.tuples(KEYS, st.none() | st.binary(max_size=2), OCCASIONS), max_size=12))
+def test_a_root_that_is_looked_at_is_the_root_and_leaves_no_mark(
+    writes: list[tuple[str, bytes | None, list[str]]],
+) -> None:
+    looked, other = MerkleTree(), MerkleTree()
+    for key, value, occasions in writes:
+        for tree in (looked, other):
+            tree.change(key, value)
+        for occasion in ("root_as_is", *occasions):
+            if occasion == "root_as_is":
+                assert looked.root_as_is() == MerkleTree.from_state(other.state()).root()
+            elif occasion == "state":
+                looked, other = MerkleTree.from_state(looked.state()), MerkleTree.from_state(other.state())
+            else:
+                for tree in (looked, other):
+                    _ask(tree, occasion)
+            assert _orders(looked.state()) == _orders(other.state())
+
+
+def _ask(tree: MerkleTree, occasion: str) -> None:
+    if occasion == "kept":
+        tree.changed_leaves()
+        tree.kept_now()
+    elif occasion == "corrupt":
+        tree.corrupt("page", "logical/u/a")
+    else:
+        getattr(tree, occasion)()
+
+
+def _orders(state: Any) -> Any:
+    """A state with the order of what it has."""
+    return [(key, _orders(value)) for key, value in state.items()] if isinstance(state, dict) else state
+
+
+def test_what_was_folded_to_be_looked_at_is_not_folded_again() -> None:
+    looked, other = many(), many()
+    for tree in (looked, other):
+        tree.root()
+        tree.change("logical/u/5", b"another")
+    looked.root_as_is()
+
+    assert calls_made(looked.root_as_is) < 5
+    assert calls_made(looked.root) < 0.6 * calls_made(other.root)
 
 
 def test_a_build_in_one_pass_is_what_changes_one_by_one_make() -> None:
