@@ -15,7 +15,6 @@ from labkit.lab.plan.measured_latencies import latency_ns
 from labkit.scenario.expect_keys import COUNTS, TIMES, CountRange, ExpectPart, Part, StepsPart, TimeRange, one_of
 from labkit.scenario.problems import FieldError
 from labkit.scenario.timed.situations import SITUATIONS
-from labkit.scenario.timed.timed_conditions import StepPart, WindowPart
 from labkit.scenario.value_types import (
     Bandwidth,
     ClusterName,
@@ -309,7 +308,6 @@ INNER: dict[tuple[type, str], Inner] = {
     **{(ExpectPart, key): Inner(TimeRange) for key in TIMES},
     (ExpectPart, "steps"): Inner(StepsPart),
     (ExpectPart, "observed"): Inner(CountRange, many=True),
-    (WindowPart, "after"): Inner(StepPart),
 }
 
 

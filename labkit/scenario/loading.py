@@ -180,7 +180,8 @@ class _Checker:
         elif kind == "value_error":
             error = row["ctx"]["error"]
             key = (error.key,) if isinstance(error, FieldError) else ()
-            self.add(self._written((*path, *inner, *key)), str(error))
+            of_key = isinstance(error, FieldError) and error.of_key
+            self.add(self._written((*path, *inner, *key)), str(error), key=of_key)
         elif kind in ("too_short", "too_long"):
             self.add((*path, *inner), f"expected {part_at(model, inner)[1]}, got {row['ctx']['actual_length']} of them")
         else:

@@ -39,11 +39,14 @@ class FileProblem(NamedTuple):
 
 
 class FieldError(ValueError):
-    """What is wrong between the keys of one mapping; ``key`` is the one that the reader should look at."""
+    """What is wrong between the keys of one mapping; ``key`` is the one that the reader should look at.
 
-    def __init__(self, text: str, key: str) -> None:
+    ``of_key``: it is the key that is wrong, not its value.
+    """
+
+    def __init__(self, text: str, key: str, *, of_key: bool = False) -> None:
         super().__init__(text)
-        self.key = key
+        self.key, self.of_key = key, of_key
 
 
 class ScenarioError(ValueError):

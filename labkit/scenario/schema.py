@@ -19,6 +19,7 @@ from labkit.places import SCENARIO_SUFFIXES
 from labkit.scenario.documents.matrix import EXCLUDE, INCLUDE, MATRIX
 from labkit.scenario.expect_keys import CountRange, ExpectPart, TimeRange
 from labkit.scenario.file_parts import FilePart, LabPart, MatrixPart, fields_of
+from labkit.scenario.timed.points import NAMED_STEP
 from labkit.scenario.timed.timed_conditions import TIMED_PARTS
 from labkit.scenario.value_types import BITS, BYTES, DURATION, LAG, NAME, NUMBER, SHARE
 from labkit.scenario.verb import Verb
@@ -54,9 +55,9 @@ DEFINITIONS: Mapping[str, Schema] = {
     "lag": _text(LAG),
     "clusters": {"anyOf": [A_CLUSTER, {"type": "array", "items": A_CLUSTER}]},
     "fails": {"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1}]},
-    "after": {"anyOf": [_defined("duration"), _text("step [a-z0-9-]{1,40}"), _defined("step_above")]},
-    "point": {"anyOf": [_text("step [a-z0-9-]{1,40}"), _defined("step_above")]},
-    "step_above": {
+    "after": {"anyOf": [_defined("duration"), _defined("point")]},
+    "point": {"anyOf": [_text(NAMED_STEP), _defined("step_point")]},
+    "step_point": {
         "type": "object",
         "properties": {
             "step": {"type": ["string", "integer"]},
@@ -76,7 +77,7 @@ WRITTEN: Mapping[str, str] = {
     "_clusters": "clusters",
     "_fails": "fails",
     "_after": "after",
-    "_step": "point",
+    "read_point": "point",
     "_when": "when",
 }
 """{function that reads a value: what is written for it}."""

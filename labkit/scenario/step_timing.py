@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -16,6 +15,7 @@ from labkit.scenario.conditions import ConditionPart, condition_of
 from labkit.scenario.expect_keys import Expectations
 from labkit.scenario.problems import expected
 from labkit.scenario.scenario import DONE, MAYBE, REFUSED, Step
+from labkit.scenario.timed.points import POINT, WrittenPoint, read_point
 from labkit.scenario.value_types import Duration, Name, read_duration
 from labkit.scenario.verb import FAULT, Verb
 from labkit.scenario.waiting import happens_beside
@@ -25,19 +25,8 @@ KEYS = ("do", "at", "after", "when", "within", "fails", "late", "name", "idle")
 NEVER_REFUSED = ("check", "note")
 """Verbs whose steps have no ``fails``."""
 
-BEGAN, ENDED = "began", "ended"
-AFTER = "a duration such as 2s, a step such as step 4, or {step: fence, began: 2s}"
+AFTER = f"a duration such as 2s, {POINT}"
 WHEN = "done, refused, or a condition such as {connections: {tokyo: not ready}}"
-
-_STEP = re.compile(r"step ([a-z0-9-]{1,40})", re.ASCII)
-
-
-class AfterStep(NamedTuple):
-    """How long after the end of a step above, or after its beginning; ``step`` is its number or its name."""
-
-    step: str
-    delay_ns: int = 0
-    from_beginning: bool = False
 
 
 class WrongTiming(NamedTuple):
@@ -46,14 +35,6 @@ class WrongTiming(NamedTuple):
     step: int
     key: str
     text: str
-
-
-def read_step(value: Any) -> str:
-    """Read ``step 4`` or ``step fence``: the step's number or its name; ValueError for anything else."""
-    found = _STEP.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
-        raise ValueError(expected("a step above such as step 4, or step fence by its name", value))
-    return found[1]
 
 
 def fields_of_timing(verb: Verb) -> dict[str, Any]:
@@ -102,7 +83,7 @@ def taken_from(arguments: dict[str, Any], verb: Verb) -> dict[str, Any]:
 def timed(step: Step, given: Mapping[str, Any], names: Mapping[str, int]) -> Step:
     """Return a step with what is written of its timing; ValueError where ``after`` names no step above it."""
     when, after = given.get("when"), given.get("after")
-    follows = AfterStep(*after) if isinstance(after, tuple) else AfterStep("", after or 0)
+    follows = WrittenPoint(*after) if isinstance(after, tuple) else WrittenPoint("", after or 0)
     return step._replace(
         at_ns=given.get("at"),
         after_ns=follows.delay_ns,
@@ -156,27 +137,13 @@ def step_above(step: Step, steps: Sequence[Step]) -> Step | None:
     return next((above for above in reversed(steps[: step.number - 1]) if not happens_beside(above)), None)
 
 
-def _after(value: Any) -> int | AfterStep:
-    if isinstance(value, dict):
-        return _after_mapping(value)
-    if isinstance(value, str) and value.startswith("step"):
-        return AfterStep(read_step(value))
+def _after(value: Any) -> int | WrittenPoint:
+    """A duration after the steps above, or a point of one of them."""
+    if isinstance(value, dict) or (isinstance(value, str) and value.startswith("step")):
+        return read_point(value)
     if isinstance(value, list) or (isinstance(value, str) and value[:1].isalpha()):
         raise ValueError(expected(AFTER, value))
     return read_duration(value)
-
-
-def _after_mapping(value: dict[str, Any]) -> AfterStep:
-    known, instants = ("step", BEGAN, ENDED), [key for key in (BEGAN, ENDED) if key in value]
-    for key in value:
-        if key not in known:
-            raise ValueError(expected("a key", str(key), known))
-    step = value.get("step")
-    if type(step) not in (int, str) or not instants:
-        raise ValueError("expected a step, and how long after it: {step: fence, began: 2s} or {step: 4, ended: 2s}")
-    if len(instants) > 1:
-        raise ValueError(f"expected {BEGAN} or {ENDED}, got both")
-    return AfterStep(str(step).removeprefix("step "), read_duration(value[instants[0]]), instants[0] == BEGAN)
 
 
 def _when(value: Any, handler: Any, info: ValidationInfo) -> Any:

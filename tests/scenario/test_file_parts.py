@@ -26,7 +26,6 @@ from labkit.scenario.file_parts import (
     part_at,
 )
 from labkit.scenario.scenario import Scenario
-from labkit.scenario.timed.timed_conditions import StepPart
 from labkit.scenario.value_types import DeclaredNames
 
 PARTS: list[type[BaseModel]] = [
@@ -89,7 +88,7 @@ def test_ranges_are_found_on_the_path() -> None:
 
 
 def test_every_part_inside_another_is_on_the_map() -> None:
-    assert {inner.model for inner in INNER.values()} == {*PARTS, StepPart, StepsPart} - {FilePart, LabPart, ExpectPart}
+    assert {inner.model for inner in INNER.values()} == {*PARTS, StepsPart} - {FilePart, LabPart, ExpectPart}
 
 
 @pytest.mark.parametrize(

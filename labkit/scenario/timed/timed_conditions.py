@@ -6,39 +6,19 @@ them is written.  An item may have a name, which reports and ``why`` use.
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from labkit.scenario.conditions import ConditionPart, condition_of
 from labkit.scenario.expect_keys import Expectations, Part
-from labkit.scenario.problems import FieldError, expected
+from labkit.scenario.problems import FieldError
+from labkit.scenario.timed.points import AfterPoint, read_point
 from labkit.scenario.value_types import Duration, write_duration
 
 ALWAYS, EVENTUALLY, LEADS_TO, SOMETIMES = "always", "eventually", "leads to", "sometimes"
 
-_STEP = re.compile(r"step (\S{1,64})", re.ASCII)
-
-
-class StepPart(Part):
-    """A point of a timeline: where a step ended, or so long after it began."""
-
-    step: str = Field(description="the number or the name of a step such as 4 or fence")
-    began: Duration | None = Field(None, description="a duration such as 2s after its beginning; its end unless given")
-
-
-def _step(value: Any) -> Any:
-    """Read ``step 6``, ``step fence`` or a mapping, in which a number may stand."""
-    if isinstance(value, dict):
-        return {key: str(part) if key == "step" and type(part) is int else part for key, part in value.items()}
-    found = _STEP.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
-        raise ValueError(expected("step and its number or name such as step 6", value))
-    return {"step": found[1]}
-
-
-WrittenStep = Annotated[StepPart, BeforeValidator(_step)]
+WrittenAfter = Annotated[Any, BeforeValidator(read_point)]
 
 FROM = "an instant such as 5s at which it begins to count; the beginning unless given"
 AFTER = "a step such as step 6 after whose end it begins to count, or {step: fence, began: 2s}"
@@ -50,7 +30,7 @@ class WindowPart(Part):
     """When it begins to count, and what it is called."""
 
     from_: Duration | None = Field(None, alias="from", description=FROM)
-    after: WrittenStep | None = Field(None, description=AFTER)
+    after: WrittenAfter = Field(None, description=AFTER)
     name: str | None = Field(None, min_length=1, max_length=100, description=NAME)
 
     @model_validator(mode="after")
@@ -89,23 +69,6 @@ TIMED_PARTS: dict[str, type[WindowPart]] = {
     SOMETIMES: SometimesPart,
 }
 """{key of a file: the model of its items}."""
-
-
-class AfterPoint(NamedTuple):
-    """A point of a timeline: so long after a step ended, or began."""
-
-    number: int
-    began: bool = False
-    plus_ns: int = 0
-
-    @property
-    def text(self) -> str:
-        """In words: ``after step 6``."""
-        return (
-            f"{write_duration(self.plus_ns)} after step {self.number} began"
-            if self.began
-            else f"after step {self.number}"
-        )
 
 
 class TimedCondition(NamedTuple):

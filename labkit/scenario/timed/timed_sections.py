@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from labkit.scenario.problems import FilePosition, expected
+from labkit.scenario.step_timing import names_in
+from labkit.scenario.timed.points import AfterPoint, WrittenPoint
 from labkit.scenario.timed.spanning import COVERS
-from labkit.scenario.timed.timed_conditions import TIMED_PARTS, AfterPoint, StepPart, TimedCondition
+from labkit.scenario.timed.timed_conditions import TIMED_PARTS, TimedCondition
 
 Path = tuple[str | int, ...]
 Validate = Callable[[Any, Any, Any], Any]
@@ -27,7 +29,7 @@ class PlacedDocument(Protocol):
 
 def read_timed(data: Mapping[str, Any], validate: Validate, add: Add) -> Iterator[TimedCondition]:
     """Yield what a document says over time; problems are added, with the path of each."""
-    steps, names = _step_numbers(data.get("timeline")), set[str]()
+    steps, names = _step_numbers(data), set[str]()
     for kind, model in TIMED_PARTS.items():
         items = data.get(kind)
         for index, raw in enumerate(items if isinstance(items, list) else ()):
@@ -56,21 +58,15 @@ def timed_positions(document: PlacedDocument) -> Iterator[tuple[str, FilePositio
         yield f"{COVERS} {name}", document.position((COVERS, index))
 
 
-def _point(after: StepPart | None, steps: Mapping[str, int]) -> AfterPoint | None:
-    if after is None:
-        return None
-    number = steps[after.step]
-    return AfterPoint(number) if after.began is None else AfterPoint(number, True, after.began)
+def _point(after: WrittenPoint | None, steps: Mapping[str, int]) -> AfterPoint | None:
+    return None if after is None else AfterPoint(steps[after.step], after.from_beginning, after.delay_ns)
 
 
-def _step_numbers(timeline: Any) -> dict[str, int]:
+def _step_numbers(data: Mapping[str, Any]) -> dict[str, int]:
     """Return the number of each step, by its number and by its name."""
-    steps = timeline if isinstance(timeline, list) else []
-    found = {str(number): number for number in range(1, len(steps) + 1)}
-    named = {
-        str(step["name"]): number for number, step in enumerate(steps, 1) if isinstance(step, dict) and "name" in step
-    }
-    return {**found, **named}
+    timeline = data.get("timeline")
+    count = len(timeline) if isinstance(timeline, list) else 0
+    return {str(number): number for number in range(1, count + 1)} | names_in(data)
 
 
 EXAMPLES = {

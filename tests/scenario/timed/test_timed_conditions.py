@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from labkit.scenario.timed.timed_conditions import TIMED_PARTS, AfterPoint, TimedCondition
+from labkit.scenario.timed.points import AfterPoint
+from labkit.scenario.timed.timed_conditions import TIMED_PARTS, TimedCondition
 from labkit.scenario.value_types import DeclaredNames
 
 NAMES = DeclaredNames((), ("paris", "tokyo"))

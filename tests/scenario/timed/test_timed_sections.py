@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from labkit.scenario.scenario import Scenario
-from labkit.scenario.timed.timed_conditions import TIMED_PARTS, AfterPoint
+from labkit.scenario.timed.points import AfterPoint
+from labkit.scenario.timed.timed_conditions import TIMED_PARTS
 from labkit.scenario.timed.timed_sections import EXAMPLES
 from labkit.service.durations import SECOND_NS
 
@@ -23,6 +24,7 @@ ScenarioOf = Callable[[str], Scenario]
         ("{step: 3}", AfterPoint(3), "after step 3"),
         ("{step: 2, began: 2s}", AfterPoint(2, True, 2 * SECOND_NS), "2s after step 2 began"),
         ("{step: '1', began: 0s}", AfterPoint(1, True, 0), "0s after step 1 began"),
+        ("{step: step 2, ended: 1500ms}", AfterPoint(2, False, 1_500_000_000), "1.5s after step 2 ended"),
     ],
 )
 def test_a_window_counts_from_a_step(
