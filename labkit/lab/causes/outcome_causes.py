@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from labkit.lab.causes.condition_causes import broken_condition
 from labkit.lab.causes.explanation import BEGINNING, NOT_RECORDED, OPERATOR, WORK, WRITTEN, Cause, CauseStep, Effect
 from labkit.lab.causes.message_causes import seconds, who
 from labkit.lab.causes.recorded_run import RecordedRun
@@ -222,7 +223,9 @@ def violation(run: RecordedRun, number: int) -> Cause:
     """A rule was broken."""
     _, at_ns, name, _, detail = run.rows[number]
     step = CauseStep(at_ns, f"the rule {name!r} is broken: {detail}", number)
-    return BROKEN.get(name, _any_rule)(run, number, step)
+    if name in BROKEN:
+        return BROKEN[name](run, number, step)
+    return broken_condition(run, number, step) or _any_rule(run, number, step)
 
 
 def _any_rule(run: RecordedRun, number: int, step: CauseStep) -> Cause:
