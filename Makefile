@@ -12,7 +12,9 @@
 #   make lessons    list the lessons, and how to open them
 #   make notebook   install JupyterLab into .venv and open the lessons in the browser
 #   make dist       the wheel and the source distribution, in dist/
-#   make bench      the speed measurements of tests/bench
+#   make bench      the goals of speed: measured today, of a version before, and of what else there is, by turns;
+#                   ARGS goes to tests/bench/side_by_side.py:  make bench ARGS="--rows KV --revision v0.9.0"
+#   make benches    every other measurement of tests/bench
 #   make prove      search replication, election, client and operation token to the end, within bounds that take minutes
 #   make torture    500,000 odd requests, 1,000 random labs, 1,000 recounts of losses; ARGS is requests and a seed;
 #                   400 stolen keys; 32 clients of a served door for 20 s, 10,000 mutilated requests to it, 10,000
@@ -36,7 +38,7 @@ AS_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test quick coverage mutants lint fix lessons notebook dist bench prove torture
+.PHONY: demo test quick coverage mutants lint fix lessons notebook dist bench benches prove torture
 
 demo: $(VENV)/core
 	@$(VENV)/bin/labkit demo $(ARGS)
@@ -85,7 +87,10 @@ dist: $(VENV)/dev
 	@$(VENV)/bin/python -m hatchling build $(ARGS)
 
 bench: $(VENV)/dev
-	@set -e; for script in tests/bench/*.py; do \
+	@$(VENV)/bin/python tests/bench/side_by_side.py $(ARGS)
+
+benches: $(VENV)/dev
+	@set -e; for script in tests/bench/bench_*.py; do \
 	    echo "== $$script"; $(VENV)/bin/python "$$script" $(ARGS); \
 	done
 

@@ -18,19 +18,10 @@ from time import process_time
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from labkit import Lab
-from labkit.lab.plan.blueprint import Blueprint, ClusterPlan, LinkPlan
+from labkit.lab.plan.blueprint import Blueprint, ClusterPlan
+from tests.bench.lab_rows import IN_STAR, star
 
-STAR_GOAL_S, PAIRS_GOAL = 12, 2
-LATENCY_NS = 20_000_000
-
-
-def star(count: int) -> Blueprint:
-    """Clusters of three nodes, each at a site of its own."""
-    sites = tuple(f"site-{number}" for number in range(count))
-    links = tuple(LinkPlan(between=(sites[0], site), latency_ns=LATENCY_NS) for site in sites[1:])
-    return Blueprint(
-        sites=sites, links=links, clusters=tuple(ClusterPlan(name=f"c{n}", site=sites[n]) for n in range(count))
-    )
+STAR_GOAL_S, PAIRS_GOAL = 8, 2
 
 
 def pairs(count: int) -> Blueprint:
@@ -53,7 +44,7 @@ def joined(blueprint: Blueprint, joins: Sequence[tuple[int, int]]) -> tuple[floa
     return built_s, sum(took_s), sum(took_s[-fifth:]) / sum(took_s[:fifth])
 
 
-def main(in_star: int = 250, in_pairs: int = 1_000) -> None:
+def main(in_star: int = IN_STAR, in_pairs: int = 1_000) -> None:
     """Print a line for each shape."""
     built_s, took_s, ratio = joined(star(in_star), [(0, number) for number in range(1, in_star)])
     verdict = "kept" if built_s + took_s <= STAR_GOAL_S else "MISSED"

@@ -1,19 +1,16 @@
-"""Bench: how much of a slow link carries values, and what an idle pair costs.
+"""Bench: how much of a slow link carries values.
 
-    python tests/bench/bench_slow_links.py [rounds]
+    python tests/bench/bench_slow_links.py
 
 Goodput is the values' bits over what the link could have carried until they had arrived, in simulated time: it is the
-same on every machine.  The idle pair is processor time per virtual hour, without trace, the median of the rounds.
+same on every machine.
 """
 
 from __future__ import annotations
 
-import gc
 import sys
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
-from time import process_time
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -22,7 +19,7 @@ from labkit.lab.plan.blueprint import pair
 
 KBIT, MBIT, MB = 1_000, 1_000_000, 1_000_000
 SECOND_NS = 1_000_000_000
-GOAL, IDLE_GOAL_S = 0.5, 0.25
+GOAL = 0.5
 
 STREAMED = ((64 * KBIT, 1, 32 * MB), (64 * KBIT, 200, 2_000), (MBIT, 1, 3 * MB), (10 * MBIT, 1, 25 * MB))
 FIRST_SYNCS = ((64 * KBIT, 1, 32 * MB), (MBIT, 20, 2 * MB), (MBIT // 4, 1_500, 500), (10 * MBIT, 20, 2 * MB))
@@ -70,18 +67,7 @@ def first_synced(bandwidth_bps: int, count: int, size_bytes: int) -> float:
     return goodput(lab, bandwidth_bps, 0, began_ns)
 
 
-def idle_s() -> float:
-    """Return what a virtual hour of a pair that replicates and has nothing to do takes."""
-    lab = Lab(pair(), seed=7, trace=False)
-    lab.replicate("paris", "tokyo")
-    lab.run("1m")
-    gc.collect()
-    began = process_time()
-    lab.run("1h")
-    return process_time() - began
-
-
-def main(rounds: int = 5) -> None:
+def main() -> None:
     """Print one line per measure."""
     for what, measure, cases in (("streamed", streamed, STREAMED), ("first sync", first_synced, FIRST_SYNCS)):
         for bandwidth_bps, count, size_bytes in cases:
@@ -89,9 +75,7 @@ def main(rounds: int = 5) -> None:
             verdict = "kept" if share >= GOAL else "MISSED"
             line = f"{bandwidth_bps // KBIT:6} kbit/s, {what}: {count:5} × {size_bytes / MB:g} MB"
             print(f"{share:6.0%}  {line}   goal {GOAL:.0%}: {verdict}")
-    took_s = median(idle_s() for _ in range(rounds))
-    print(f"{took_s:6.2f} s  a virtual hour of an idle pair   goal {IDLE_GOAL_S} s")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    main()

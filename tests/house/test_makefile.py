@@ -64,6 +64,7 @@ def test_a_named_python_is_taken(checkout: Path, tmp_path: Path) -> None:
         ("lint", ["ruff check .", "ruff format --check .", "mypy", "lint-imports"]),
         ("fix", ["ruff check --fix .", "ruff format ."]),
         ("dist", ["python -m hatchling build"]),
+        ("bench", ["python tests/bench/side_by_side.py"]),
         ("demo", ["labkit demo"]),
         ("lessons", ["labkit lessons"]),
         ("notebook", [f"python -m jupyterlab notebooks{'' if os.getuid() else ' --allow-root'}"]),
