@@ -1,4 +1,4 @@
-"""Gallery: the pictures of the README, drawn from the scenario that ``labkit demo`` runs.
+"""Gallery: the pictures of README and pages: of the scenario that ``labkit demo`` runs, and of a kept profile.
 
 ``python -m labkit.front.gallery`` draws them again into ``labkit/reference``; a test compares them with the code.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from labkit.front import speed_chart
 from labkit.front.lab import Lab
 from labkit.places import scenarios
 
@@ -14,10 +15,11 @@ FOLDER = Path(__file__).parent.parent / "reference"
 
 
 def draw_all() -> dict[str, str]:
-    """Run the scenario and return each picture's file name and SVG."""
+    """Run the scenario, read the profile, and return each picture's file name and SVG."""
     lab = Lab.load(scenarios() / "first" / "failover.lab.yaml")
     lab.run()
-    return {"failover.svg": lab.timeline().svg + "\n"}
+    profile = speed_chart.draw(speed_chart.read())
+    return {"failover.svg": lab.timeline().svg + "\n", "speed.svg": profile.svg + "\n"}
 
 
 def keep(folder: Path) -> None:

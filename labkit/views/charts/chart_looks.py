@@ -44,6 +44,19 @@ LOOKS = {
     "behind": Look("primary", SOLID),
     "no complete state": Look("faint", HATCHED),
     "stale": Look("down", CROSSED),
+    "storage": Look("primary", SOLID),
+    "engine": Look("secondary", SOLID),
+    "walk": Look("sealed", HATCHED),
+    "fields": Look("faint", HOLLOW),
+    "entropy": Look("down", CROSSED),
+    "door": Look("disabled", HATCHED),
+    "request": Look("secondary", SOLID),
+    "replication": Look("primary", SOLID),
+    "tree": Look("primary", HATCHED),
+    "records": Look("sealed", HATCHED),
+    "nodes": Look("faint", HOLLOW),
+    "network": Look("disabled", HATCHED),
+    "clients": Look("down", CROSSED),
 }
 OTHER = Look("disabled", SOLID)
 
