@@ -45,6 +45,31 @@ class DrawnOnce:
         return dict(self._drawn)
 
 
+class WorldLabel:
+    """What a world draws under beside its seed: the label of its branch, and the luck that it took, one after another.
+
+    Keys and nonces are drawn under both; the network's draws under the luck only, so that two branches with the same
+    luck differ by what was changed (R7).
+    """
+
+    __slots__ = ("branch", "luck")
+
+    def __init__(self, branch: str = "", luck: tuple[int, ...] = ()) -> None:
+        self.branch, self.luck = branch, luck
+
+    def __repr__(self) -> str:
+        return f"WorldLabel({self.branch!r}, luck {self.luck})"
+
+    def take(self, luck: int) -> None:
+        """Take other luck from here on; the same number twice is other luck each time."""
+        self.branch += f"/luck {luck}"
+        self.luck += (luck,)
+
+    def seed_of_network(self, seed: int) -> int | str:
+        """Return the seed of the network's draws: the lab's own until it takes other luck."""
+        return f"{seed} luck {'/'.join(map(str, self.luck))}" if self.luck else seed
+
+
 class SeededEntropy:
     """A stream of bytes under a label; its state is one integer, and what its world has drawn once for all."""
 
@@ -65,6 +90,10 @@ class SeededEntropy:
     def rewind(self, counter: int, drawn_once: dict[str, tuple[int, ...]]) -> None:
         """Go back to what had been drawn at an earlier time."""
         self.counter, self.drawn_once = counter, DrawnOnce(drawn_once)
+
+    def take_label_of(self, other: SeededEntropy) -> None:
+        """Draw under another stream's label from here on; the counter goes on, and whoever has this stream keeps it."""
+        self._key = other._key
 
     def draw_once(self, kind: str, count: int) -> int:
         """Draw a number below ``count`` that nothing in this world has drawn of its kind."""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit import seeded
-from labkit.seeded import BLOCK_BYTES, DrawnOnce, SeededEntropy
+from labkit.seeded import BLOCK_BYTES, DrawnOnce, SeededEntropy, WorldLabel
 
 
 def test_the_same_label_draws_the_same_bytes():
@@ -106,3 +106,24 @@ def test_what_was_drawn_once_is_state():
     entropy.rewind(*before)
     assert [entropy.draw_once("card", 52) for _ in range(5)] == drawn
     assert before == (0, {})
+
+
+def test_a_stream_with_another_label_goes_on_counting():
+    entropy, other = SeededEntropy(7, "paris"), SeededEntropy(7, "paris/luck 3")
+    entropy(8)
+    other(8)
+    entropy.take_label_of(SeededEntropy(7, "paris/luck 3"))
+
+    assert (entropy(8), entropy.counter) == (other(8), 2)
+
+
+def test_luck_is_in_the_label_of_keys_and_in_the_seed_of_the_network():
+    label = WorldLabel('/1:"a"')
+    assert label.seed_of_network(7) == 7
+    label.take(3)
+    first = label.branch, label.seed_of_network(7)
+    label.take(3)
+
+    assert first == ('/1:"a"/luck 3', "7 luck 3")
+    assert (label.branch, label.seed_of_network(7)) == ('/1:"a"/luck 3/luck 3', "7 luck 3/3")
+    assert repr(label) == "WorldLabel('/1:\"a\"/luck 3/luck 3', luck (3, 3))"

@@ -3,7 +3,7 @@
 1. Everything that happens is an item of the clock, dispatched by name to a host (R1); the clock moves only while
    somebody runs the lab or waits for an answer.
 2. A lab is its blueprint, its seed and its state: ``snapshot`` is that, ``restore`` goes on from it, ``branch`` goes on
-   with other keys and nonces but the same draws on the network (R7).
+   with other keys and nonces but the same draws on the network, unless it takes other luck (R7).
 3. Every verb is a short form of requests, or of a fault of the network, never a back door.
 4. It knows nothing of what stands above it: of scenarios only that they run (``ScenarioRun``).  ``Lab`` is a bench that
    reads them from files, is drawn, compared and served.
@@ -33,12 +33,12 @@ from labkit.lab.queries import Queries
 from labkit.lab.records.lag import Lag
 from labkit.lab.records.loss_and_outage import RecoveryLedger
 from labkit.lab.scenario_run import ScenarioRun
-from labkit.lab.snapshot import Snapshot, branch_of, restore_parts, state_of
+from labkit.lab.snapshot import MAX_LUCK, Snapshot, branch_of, restore_parts, state_of
 from labkit.lab.time_passage import TimePassage
 from labkit.lab.watched_conditions import WatchedCondition, WatchedConditions
 from labkit.lab.wire.reports import RunbookEnded
 from labkit.lab.wire.turns import EachInTurn, Turns
-from labkit.service.arguments import duration_ns, one_of, text, wrong
+from labkit.service.arguments import duration_ns, one_of, text, whole_number, wrong
 from labkit.service.durations import format_duration
 from labkit.service.message import Response
 from labkit.sim.clock import Item
@@ -256,10 +256,16 @@ class Bench(EachInTurn, FaultVerbs, but="run work_through replicate failover sea
             raise wrong("snapshot", "what lab.snapshot() gave", snapshot)
         return cls(snapshot.blueprint, snapshot.seed, snapshot=snapshot)
 
-    def branch(self, name: str) -> Self:
-        """Build a lab that goes on from here with other keys and nonces; branches share none, whatever their names."""
+    def branch(self, name: str, luck: int | None = None) -> Self:
+        """Build a lab that goes on from here with other keys and nonces; branches share none, whatever their names.
+
+        With ``luck``, a whole number from 0 up, the network's draws are others too: what depends on chance may end
+        otherwise.  Branches with the same number have the same draws there.
+        """
         text("name", "a name for the branch", name)
-        return self.restore(branch_of(self.parts, self.snapshot(), name))
+        if luck is not None:
+            whole_number("luck", "a whole number from 0 up, of at most 18 digits", luck, 0, MAX_LUCK)
+        return self.restore(branch_of(self.parts, self.snapshot(), name, luck))
 
     def keep_checkpoints(self, every: str | float = "1s", limit: int = MAX_CHECKPOINTS) -> None:
         """Keep a snapshot now, each interval while time passes, and after what is done by hand, so that ``at`` works.

@@ -21,7 +21,7 @@ from labkit.lab.plan.blueprint import Blueprint, ClusterPlan, LinkPlan
 from labkit.lab.records.chunks import NEWEST_ROWS
 from labkit.lab.records.loss_and_outage import RecoveryLedger
 from labkit.lab.wire.host_services import HostServices
-from labkit.seeded import DrawnOnce, SeededEntropy
+from labkit.seeded import DrawnOnce, SeededEntropy, WorldLabel
 from labkit.sim.clock import Clock
 from labkit.sim.latency import Latency
 from labkit.sim.network import Network
@@ -71,7 +71,7 @@ def make_parts(
     parts = Parts(
         blueprint=blueprint,
         seed=seed,
-        branch_label=shared.branch_label,
+        label=shared.label,
         branches=state.get("branches", 0),
         start_wall_ns=blueprint.start_wall_ns,
         trace=shared.trace,
@@ -118,7 +118,7 @@ class _SharedParts(NamedTuple):
     """What all hosts share, and what each host's services are made of."""
 
     seed: int
-    branch_label: str
+    label: WorldLabel
     trace: Trace
     clock: Clock
     streams: RandomStreams
@@ -131,8 +131,7 @@ class _SharedParts(NamedTuple):
 
     def services(self, verb: str, host: str, cluster: str = "") -> HostServices:
         """Return the services of one host; its timers are items of the clock with this verb."""
-        clock, streams, seed, drawn_once = self.clock, self.streams, self.seed, self.drawn_once
-        label = (self.branch_label, cluster, host)
+        clock, streams, seed, drawn_once, label = self.clock, self.streams, self.seed, self.drawn_once, self.label
 
         def now() -> int:
             return clock.now
@@ -144,7 +143,7 @@ class _SharedParts(NamedTuple):
             clock.at(clock.now + delay_ns, (verb, host, payload))
 
         def entropy(incarnation: int, counter: int) -> SeededEntropy:
-            return SeededEntropy(seed, *label, incarnation, counter=counter, drawn_once=drawn_once)
+            return SeededEntropy(seed, label.branch, cluster, host, incarnation, counter=counter, drawn_once=drawn_once)
 
         return HostServices(
             now,
@@ -163,7 +162,8 @@ def _shared_parts(
 ) -> _SharedParts:
     log = Trace.from_state(state["trace"]) if state else Trace(enabled=trace)
     clock = Clock(connections.dispatch, *state.get("clock", ()))
-    streams = RandomStreams(seed, state.get("random_streams"))
+    label = WorldLabel(state.get("branch_label", ""), state.get("luck", ()))
+    streams = RandomStreams(label.seed_of_network(seed), state.get("random_streams"))
     drawn_once = DrawnOnce(state.get("drawn_once"))
     if state:
         network = Network.from_state(state["network"], clock, streams, log)
@@ -172,7 +172,6 @@ def _shared_parts(
     nodes: dict[str, NodeHost] = {}
     processes: dict[str, Process] = {}
     directory = NodeDirectory(blueprint, nodes, processes, network)
-    label = state.get("branch_label", "")
     return _SharedParts(
         seed, label, log, clock, streams, drawn_once, network, nodes, processes, directory, connections.emit
     )

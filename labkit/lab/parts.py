@@ -21,7 +21,7 @@ from labkit.lab.records.loss_and_outage import RecoveryLedger
 from labkit.lab.wire.addresses import CLOUD_HOST
 from labkit.lab.wire.host_services import HostServices
 from labkit.lab.wire.turns import Turns
-from labkit.seeded import DrawnOnce
+from labkit.seeded import DrawnOnce, WorldLabel
 from labkit.sim.clock import Clock
 from labkit.sim.network import Network
 from labkit.sim.network_faults import Faults
@@ -37,7 +37,7 @@ class Parts:
 
     blueprint: Blueprint
     seed: int
-    branch_label: str
+    label: WorldLabel
     branches: int
     start_wall_ns: int
     trace: Trace

@@ -9,6 +9,9 @@ from typing import Any
 from labkit.lab import build
 from labkit.lab.parts import Parts
 from labkit.lab.plan.blueprint import Blueprint
+from labkit.seeded import WorldLabel
+
+MAX_LUCK = 10**18 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +30,8 @@ class Snapshot:
 def state_of(parts: Parts) -> dict[str, Any]:
     """Return the state of every part as plain values."""
     return {
-        "branch_label": parts.branch_label,
+        "branch_label": parts.label.branch,
+        "luck": parts.label.luck,
         "branches": parts.branches,
         "trace": parts.trace.state(),
         "clock": parts.clock.state(),
@@ -56,11 +60,24 @@ def restore_parts(snapshot: Snapshot, connections: build.Connections) -> Parts:
     return build.make_parts(snapshot.blueprint, snapshot.seed, connections, state=snapshot.state)
 
 
-def branch_of(parts: Parts, snapshot: Snapshot, name: str) -> Snapshot:
+def branch_of(parts: Parts, snapshot: Snapshot, name: str, luck: int | None = None) -> Snapshot:
     """Return a snapshot under a branch label of its own: the parts count their branches, so that a name may come again.
 
-    A label is its parent's, the count and the quoted name, so that no two lists of names make the same label.
+    A label is its parent's, the count and the quoted name, so that no two lists of names make the same label; and the
+    luck, which the network draws under too.
     """
     parts.branches += 1
-    label = f"{parts.branch_label}/{parts.branches}:{json.dumps(name)}"
-    return replace(snapshot, state={**snapshot.state, "branch_label": label, "branches": 0})
+    label = WorldLabel(f"{parts.label.branch}/{parts.branches}:{json.dumps(name)}", parts.label.luck)
+    if luck is not None:
+        label.take(luck)
+    return replace(snapshot, state={**snapshot.state, "branch_label": label.branch, "luck": label.luck, "branches": 0})
+
+
+def take_luck(parts: Parts, luck: int) -> None:
+    """Let a lab that is under way draw keys, nonces and network as a branch with that luck does, from here on (R7)."""
+    parts.label.take(luck)
+    parts.random_streams.rekey(parts.label.seed_of_network(parts.seed))
+    for node in parts.nodes.values():
+        node.entropy.take_label_of(node.services.entropy(node.incarnation, 0))
+    for cloud in parts.clouds.values():
+        cloud.entropy.take_label_of(cloud.services.entropy(0, 0))

@@ -79,7 +79,7 @@ A step of the timeline has do, a verb, with the verb's parameters (labkit help v
     name: a name, by which steps below refer to it
     late: ok, for a step that may begin later than written
     fails: true, or words that the refusal says, for a step that is to be refused; maybe, for one that may be: what
-        happened is recorded, and the timeline goes on; not for check and note
+        happened is recorded, and the timeline goes on; not for check, luck and note
 
 An operator does one thing after the other: a step that takes time begins when the one above it has ended, at its
 instant or later.  One that begins more than 100 ms late makes the verdict unknown, unless it says late: ok.  A fault

@@ -321,6 +321,11 @@ EXAMPLES = {
         ),
         "{primary: paris, roots: equal}",
     ),
+    "luck": Example(
+        "A failover whose messages take another time than with any other number",
+        (REPLICATE, "{do: luck, number: 3, at: 5s}", "{do: crash, target: paris}", "{do: promote, cluster: tokyo}"),
+        "{primary: tokyo}",
+    ),
     "note": Example(
         "A note in the log", ("{do: note, text: the disaster begins, at: 5s}", "{do: crash, target: paris, at: 5s}")
     ),

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from labkit.lab.snapshot import take_luck
 from labkit.scenario import witnesses
 from labkit.scenario.conditions import Test, compiled, finding
 from labkit.scenario.dispositions import StepResult, why_skipped
@@ -347,6 +348,9 @@ class Run:
         fault, arguments = VERBS[step.verb].fault, dict(step.arguments)
         if step.verb == "check":
             return self._check(arguments)
+        if step.verb == "luck":
+            take_luck(self._parts, arguments["number"])
+            return True, ""
         if fault is None:
             self._parts.trace.record(("note", self._parts.now, arguments["text"]))
             return True, ""

@@ -22,7 +22,7 @@ from labkit.scenario.waiting import happens_beside
 from labkit.service.did_you_mean import nearest
 
 KEYS = ("do", "at", "after", "when", "within", "fails", "late", "name", "idle")
-NEVER_REFUSED = ("check", "note")
+NEVER_REFUSED = ("check", "note", "luck")
 """Verbs whose steps have no ``fails``."""
 
 AFTER = f"a duration such as 2s, {POINT}"

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.fields import FieldInfo
 
+from labkit.lab.snapshot import MAX_LUCK
 from labkit.scenario.expect_keys import Expectations, ExpectPart
 from labkit.scenario.fault_verbs import FAULT_VERBS
 from labkit.scenario.problems import describe_value
@@ -26,6 +27,8 @@ def _expected(name: str, field: FieldInfo) -> Parameter:
     value_type = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
     return Parameter(field.alias or name, value_type, field.description or "", default=field.default)
 
+
+Luck = Annotated[int, Field(ge=0, le=MAX_LUCK)]
 
 _ROWS = (
     Verb(
@@ -137,6 +140,12 @@ _ROWS = (
         "Judge what is expected at this instant; each key is one of expect (labkit help scenario).",
         tuple([_expected(name, field) for name, field in ExpectPart.model_fields.items()]),
         words=lambda arguments: Expectations.of(arguments).text,
+    ),
+    Verb(
+        "luck",
+        STORY,
+        "Draw other keys, nonces and delays from here on; what comes before stays the same with any number.",
+        (Parameter("number", Luck, "a whole number from 0 up, of at most 18 digits"),),
     ),
     Verb(
         "note",

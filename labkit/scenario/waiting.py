@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LOOK_NS = 10 * MILLISECOND_NS
 MAX_WAIT_NS = 120 * SECOND_NS
 
-AT_ONCE = frozenset({*(verb.name for verb in FAULT_VERBS), "check", "note"})
+AT_ONCE = frozenset({*(verb.name for verb in FAULT_VERBS), "check", "note", "luck"})
 """Verbs whose steps take no time, and may happen beside what is in progress."""
 
 

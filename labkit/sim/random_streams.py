@@ -56,6 +56,12 @@ class RandomStreams:
             raise ValueError(f"a draw below n needs an int n from 1 to 2^64, not {n!r}")
         return self.stream(label).word() * n >> _WORD_BITS
 
+    def rekey(self, seed: bytes | int | str) -> None:
+        """Draw under another seed from here on: counters go on, and whoever has a stream keeps it."""
+        self._key = _key(seed)
+        for label, stream in self._streams.items():
+            stream.rekey(self._key, label)
+
     def state(self) -> Counters:
         """How often each label was drawn, sorted by label."""
         counts = ((label, stream.count) for label, stream in sorted(self._streams.items()))
@@ -68,13 +74,9 @@ class RandomStream:
     __slots__ = ("_block", "_hash", "words")
 
     def __init__(self, key: bytes, label: str, count: int = 0) -> None:
-        self._hash = blake2b(label.encode(), key=key)
-        self._block = count // _WORDS
         self.words: list[int] = []
         """Drawn from the end with pop(); when it is empty, call `refill()`."""
-        if count % _WORDS:
-            self.refill()
-            del self.words[-(count % _WORDS) :]
+        self._begin(key, label, count)
 
     @property
     def count(self) -> int:
@@ -84,6 +86,19 @@ class RandomStream:
     def word(self) -> int:
         """64 random bits."""
         return (self.words or self.refill()).pop()
+
+    def rekey(self, key: bytes, label: str) -> None:
+        """Draw under another key from here on; the counter goes on, and `words` stays the same list."""
+        count = self.count
+        self.words.clear()
+        self._begin(key, label, count)
+
+    def _begin(self, key: bytes, label: str, count: int) -> None:
+        self._hash = blake2b(label.encode(), key=key)
+        self._block = count // _WORDS
+        if count % _WORDS:
+            self.refill()
+            del self.words[-(count % _WORDS) :]
 
     def refill(self) -> list[int]:
         """Put the next words into `words`, which stays the same list, and return it."""

@@ -359,9 +359,9 @@ def test_what_is_done_in_a_branch_stays_there(lab):
 
 def test_a_branch_of_a_branch_is_another_branch(lab):
     labels = [
-        lab.parts.branch_label,
-        lab.branch("a").parts.branch_label,
-        lab.branch("a").branch("b").parts.branch_label,
+        lab.parts.label.branch,
+        lab.branch("a").parts.label.branch,
+        lab.branch("a").branch("b").parts.label.branch,
     ]
 
     assert len(set(labels)) == 3

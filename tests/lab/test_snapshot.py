@@ -12,6 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit import Lab
+from labkit.front.lab import lab_of
+from labkit.lab.snapshot import take_luck
+from labkit.scenario.loading import loads
 from labkit.vault.storage.memory import MemoryStorage
 from tests.examples import examples
 
@@ -36,6 +39,19 @@ def finish(lab: Lab, from_event: int, events: int, cut_at: set[int]) -> Lab:
 
 
 EVENTS = 1_400
+SECOND_NS = 1_000_000_000
+WITH_LUCK = """\
+scenario: luck from four seconds on
+lab:
+  sites: [paris, tokyo]
+  links: [{between: [paris, tokyo], latency: 80ms, jitter: 20ms, loss: 5%}]
+  clusters: {paris: {site: paris}, tokyo: {site: tokyo}}
+  clients: {shop: {site: tokyo, use: [paris], work: [{do: put-secret, every: 100ms}]}}
+timeline:
+  - {do: replicate, primary: paris, secondary: tokyo, at: 1s, fails: maybe, late: ok}
+  - {do: luck, number: NUMBER, at: 4s}
+end: 7s
+"""
 
 
 def evidence(lab: Lab) -> tuple[str, list[str], str]:
@@ -105,6 +121,92 @@ def test_restoring_one_snapshot_twice_gives_the_same_lab_and_the_same_branches(c
 
     assert nonces(first, "text") == nonces(second, "text")
     assert nonces(first.branch("x"), "text") == nonces(second.branch("x"), "text")
+
+
+# ---- other luck
+
+BRANCHES: list[tuple[str, int | None]] = [("a", None), ("a", 1), ("a", 2), ("b", 2)]
+
+
+def lucky_run(lab: Lab) -> Lab:
+    """Go on for a while: clients work over lines with jitter and losses."""
+    for ends in (("paris", "tokyo"), ("lisbon", "paris"), ("lisbon", "tokyo")):
+        lab.lose(*ends, 20)
+    return lab.run("3s")
+
+
+def times(lab: Lab) -> list[tuple[int, ...]]:
+    """When each message was sent, and when it arrived: what the network drew."""
+    return [(event.sent_ns, event.at_ns) for event in lab.trace.select("message")]
+
+
+@pytest.fixture(scope="module")
+def branches(busy_blueprint):
+    """A lab that worked for a second, and its branches with and without luck, each three seconds on."""
+    lab = Lab(busy_blueprint, seed=11).run("1s")
+    return lab, [lucky_run(lab.branch(name, luck=luck)) for name, luck in BRANCHES]
+
+
+def test_branches_with_other_luck_have_other_delays_and_losses(branches):
+    lab, (without, one, two, same_luck) = branches
+    own = lucky_run(Lab.restore(lab.snapshot()))
+
+    assert times(without) == times(own)
+    assert times(two) == times(same_luck)
+    assert len({tuple(times(branch)) for branch in (without, one, two)}) == 3
+
+
+def test_no_two_of_them_store_the_same_bytes(branches):
+    hidden: dict[bytes, bytes] = {}
+    for number, branch in enumerate(branches[1]):
+        for nonce, ciphertext in nonces(branch, f"branch {number}"):
+            assert hidden.setdefault(nonce, ciphertext) == ciphertext
+
+
+def test_the_same_luck_from_the_same_instant_is_the_same_run(busy_blueprint):
+    first, again = (lucky_run(Lab(busy_blueprint, seed=11).run("1s").branch("a", luck=4)) for _ in range(2))
+
+    assert evidence(first) == evidence(again)
+
+
+def test_a_branch_with_luck_that_is_saved_goes_on_with_it(busy_blueprint):
+    branch = Lab(busy_blueprint, seed=11).run("1s").branch("a", luck=5)
+
+    assert evidence(lucky_run(Lab.restore(branch.snapshot()))) == evidence(lucky_run(branch))
+
+
+def test_luck_that_is_taken_on_the_way_is_that_of_a_branch(busy_blueprint):
+    lab = Lab(busy_blueprint, seed=11).run("1s")
+    branch = lab.branch("a", luck=5)
+    take_luck(lab.parts, 5)
+    restored = Lab.restore(lab.snapshot())
+
+    assert times(lucky_run(lab)) == times(lucky_run(branch))
+    assert evidence(lucky_run(restored)) == evidence(lab)
+
+
+def test_luck_in_a_file_makes_every_number_a_run_of_its_own():
+    def played(number: int) -> Lab:
+        lab = lab_of(loads(WITH_LUCK.replace("NUMBER", str(number)).encode()))
+        lab.run()
+        return lab
+
+    runs = [played(number) for number in (1, 2, 3)]
+    before = [[row for row in times(run) if row[1] < 4 * SECOND_NS] for run in runs]
+    hidden: dict[bytes, bytes] = {}
+
+    assert before[0] == before[1] == before[2]
+    assert len({tuple(times(run)) for run in runs}) == 3
+    assert evidence(played(2)) == evidence(runs[1])
+    for number, run in enumerate(runs):
+        for nonce, ciphertext in nonces(run, f"run {number}"):
+            assert hidden.setdefault(nonce, ciphertext) == ciphertext
+
+
+@pytest.mark.parametrize("luck", [-1, True, 1.0, "3", 10**18])
+def test_luck_that_is_no_whole_number_is_refused(calm, luck):
+    with pytest.raises(ValueError, match="luck: expected a whole number from 0 up, of at most 18 digits, got"):
+        calm.branch("a", luck=luck)
 
 
 def rsa_keys(lab: Lab, names: list[str]) -> list[str]:

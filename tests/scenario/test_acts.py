@@ -58,7 +58,7 @@ def test_what_is_wrong_is_said(verb, given, said):
 
 def test_only_runbooks_and_faults_are_acts():
     assert {verb.kind for verb in ACTS.values()} == {RUNBOOK, FAULT}
-    assert set(VERBS) - set(ACTS) == {"wait", "check", "note"}
+    assert set(VERBS) - set(ACTS) == {"wait", "check", "luck", "note"}
 
 
 def test_each_parameter_has_a_shape_and_the_names_that_it_may_be():

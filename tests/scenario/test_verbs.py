@@ -70,7 +70,7 @@ SPELLINGS = {
     "one way": ("one_way",),
 }
 # requests, run, and nothing: each takes more, or other things, in Python
-WITHOUT_METHOD = {"ask", "operation-token", "decode", "wait", "check", "note"}
+WITHOUT_METHOD = {"ask", "operation-token", "decode", "wait", "check", "luck", "note"}
 
 
 @pytest.mark.parametrize("name", sorted(set(VERBS) - WITHOUT_METHOD))

@@ -50,6 +50,20 @@ def test_labels_do_not_touch_one_another(labels: list[str]) -> None:
         assert words == draws(RandomStreams("seed"), label, len(words))
 
 
+@pytest.mark.parametrize("drawn", [0, 1, 7, 8, 9, 20])
+def test_another_key_takes_effect_at_once_and_the_counters_go_on(drawn: int) -> None:
+    streams, under_other = RandomStreams(1), draws(RandomStreams("other"), "a", drawn + 20)
+    held = streams.stream("a")
+    words = held.words
+    draws(streams, "a", drawn)
+    streams.rekey("other")
+
+    assert [held.word() for _ in range(20)] == under_other[drawn:]
+    assert held.words is words
+    assert draws(streams, "b", 9) == draws(RandomStreams("other"), "b", 9)
+    assert streams.state() == (("a", drawn + 20), ("b", 9))
+
+
 @given(before=st.lists(LABEL, max_size=40), after=st.lists(LABEL, max_size=40))
 @settings(max_examples=examples(100), deadline=None)
 def test_restored_streams_go_on(before: list[str], after: list[str]) -> None:

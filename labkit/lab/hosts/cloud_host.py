@@ -34,13 +34,13 @@ NO_REQUEST = "a message that is not a request"
 class CloudHost:
     """The host of a lab's cloud."""
 
-    __slots__ = ("_services", "cloud", "entropy", "keystore", "name", "refused_messages", "site")
+    __slots__ = ("cloud", "entropy", "keystore", "name", "refused_messages", "services", "site")
 
     def __init__(
         self, name: str, site: str, services: HostServices, start_wall_ns: int, state: dict[str, Any] | None = None
     ) -> None:
         state = state or {}
-        self.name, self.site, self._services = name, site, services
+        self.name, self.site, self.services = name, site, services
         self.entropy = services.entropy(0, state.get("counter", 0))
         self.refused_messages: int = state.get("refused_messages", 0)
 
@@ -71,7 +71,7 @@ class CloudHost:
         if not answer.status:
             return
         if delay_ns:
-            self._services.after(delay_ns, CloudAnswerTimer(source, ApiAnswer(message.correlation, answer)))
+            self.services.after(delay_ns, CloudAnswerTimer(source, ApiAnswer(message.correlation, answer)))
         else:
             self._send(source, ApiAnswer(message.correlation, answer))
 
@@ -103,7 +103,7 @@ class CloudHost:
 
     def _send(self, target: str, answer: ApiAnswer) -> None:
         response: Response = answer.response
-        self._services.send(self.name, target, "response", answer, size_of(response.body), aside=True)
+        self.services.send(self.name, target, "response", answer, size_of(response.body), aside=True)
 
     def _observe(self, kind: str, **fields: Any) -> None:
-        self._services.emit(Observed(self._services.now(), self.name, kind, tuple(sorted(fields.items()))))
+        self.services.emit(Observed(self.services.now(), self.name, kind, tuple(sorted(fields.items()))))
