@@ -40,6 +40,7 @@ from labkit.doors.http_exchange import (
 from labkit.doors.page import page_file
 from labkit.doors.request_heads import read_head
 from labkit.doors.worker import Worker
+from labkit.service.durations import SECOND_NS
 from labkit.service.errors import Forked, to_response
 from labkit.service.limits import MAX_REQUEST_BYTES
 from labkit.service.message import Request, Unreadable, respond
