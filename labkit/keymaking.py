@@ -1,7 +1,6 @@
 """Keys, certificates and signatures, made from entropy bytes that the caller passes in.
 
-1. Time and entropy are arguments, ``now_ns`` and ``entropy``.  The same entropy bytes at the same instant give
-   the same keys, certificates and signatures, byte for byte.
+1. Time and entropy are arguments.  The same entropy bytes at the same instant give the same keys and certificates.
 2. Private keys are raw bytes; certificates and public signing keys are PEM text.
 3. A check that fails raises ValueError with the reason.  No message and no repr shows a key or a token.
 4. Libraries are imported by the function that needs them: importing this module loads neither X.509 nor JWT.
@@ -176,13 +175,14 @@ def _begin(owner: Ed25519PublicKey, entropy: Entropy, now_ns: int, lifetime_s: i
         x509.CertificateBuilder()
         .public_key(owner)
         .serial_number(1 << 127 | int.from_bytes(entropy(SERIAL_BYTES), "big"))
-        .not_valid_before(_instant(begin_s))
-        .not_valid_after(_instant(begin_s + lifetime_s))
+        .not_valid_before(certificate_date(begin_s))
+        .not_valid_after(certificate_date(begin_s + lifetime_s))
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(owner), critical=False)
     )
 
 
-def _instant(seconds: int) -> datetime:
+def certificate_date(seconds: int) -> datetime:
+    """Return seconds since 1970 in the type that certificates take their dates in."""
     from datetime import UTC, datetime, timedelta
 
     try:

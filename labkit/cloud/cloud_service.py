@@ -1,8 +1,8 @@
 """Cloud service: the simulated cloud, a service of its own: a Request in, a Response out.
 
 1. The header ``Host`` says which part answers: an environment's authority, compute API or directory, or a machine's
-   endpoint.  Where the host is another, as at a served door, the first segment of the path names it, and
-   ``/machines/NAME`` stands for the endpoint as that machine sees it.
+   endpoint.  Where the host is another, as at a served door, the first segment of the path names it; a tenant there
+   stands for the host of its authority, and ``/machines/NAME`` for the endpoint as that machine sees it.
 2. ``state`` returns all that it holds as plain values, and a cloud that is built from it goes on the same (R3).  Key
    objects are no state.
 3. Signing keys are made when they are first needed.
@@ -21,7 +21,7 @@ from labkit.cloud.fault_controls import FaultControls
 from labkit.cloud.inventory import Inventory
 from labkit.cloud.machine import CloudMachine
 from labkit.cloud.parts import CloudParts, CloudRequest, keys_of
-from labkit.cloud.refusals import api_error
+from labkit.cloud.refusals import api_error, traced
 from labkit.cloud.shared_use import SharedUse
 from labkit.cloud.signatures import compact
 from labkit.service.arguments import wrong
@@ -32,7 +32,7 @@ from labkit.service.request_path import split_path
 
 Answerer = Callable[[CloudParts, CloudEnvironment, CloudRequest], Response]
 
-MACHINES, MACHINE = "machines", "machine"
+MACHINES, MACHINE, COMMON = "machines", "machine", "common"
 PARTS: dict[Answerer, str] = {compute.answer: "compute", application_directory.answer: "directory"}
 
 
@@ -117,15 +117,23 @@ class CloudService(FaultControls):
 
     def handle(self, request: Request) -> Response:
         """Answer a request; the header ``Host`` names the part that it is for.  Status 0 is silence."""
+        return self._answered(request, "")
+
+    def _answered(self, request: Request, origin: str) -> Response:
+        """Answer a request that came from the cloud's network, or from outside by an origin."""
         use = self.use
         if use.is_forked():
             return api_error(500, "InternalError", use.forked().errors[0])
         with use:
             try:
-                endpoint, answer = self._find(_read(request))
+                asked = _read(request, origin)
+                endpoint, answer = self._find(asked)
             except ServiceError as error:
                 return api_error(error.status, "BadRequest", error.errors[0])
-            return self.failures.answer(endpoint, self.parts.now()) or answer()
+            now_ns = self.parts.now()
+            found = self.failures.answer(endpoint, now_ns) or answer()
+            found = traced(found, asked.path, now_ns) if origin else found
+            return found._replace(body=None) if asked.method == "HEAD" and found.status < 400 else found
 
     def delay_ns(self, request: Request) -> int:
         """Return how long the answer to a request takes, beside the network."""
@@ -153,9 +161,13 @@ class CloudService(FaultControls):
         headers: Mapping[str, str] | None = None,
         *,
         remote_address: str = "127.0.0.1",
+        origin: str = "",
     ) -> Response:
-        """Send one request in process, as a served door does; silence becomes 503 there."""
-        answer = self.handle(Request(method, path, headers or {}, json, remote_address))
+        """Send one request in process, as a served door does; silence becomes 503 there.
+
+        ``origin``: how the door was reached, such as ``https://localhost:8443``; documents name addresses below it.
+        """
+        answer = self._answered(Request(method, path, headers or {}, json, remote_address), origin)
         return answer if answer.status else api_error(503, "NoAnswer", "this part of the cloud does not answer")
 
     def vm(self, name: str, resource_group: str = "") -> CloudMachine:
@@ -207,7 +219,13 @@ class CloudService(FaultControls):
             first, _, rest = asked.path.lstrip("/").partition("/")
             if first == MACHINES:
                 return MACHINE, lambda: self._of_machine(asked, *rest.partition("/")[::2])
-            host, asked = first.lower(), asked._replace(path=f"/{rest}", headers={**asked.headers, "host": first})
+            tenant = self.inventory.tenants.get(first.lower())
+            if tenant is not None or first == COMMON:
+                name = self.own_environment if tenant is None else tenant.environment
+                host = host_of(ENVIRONMENTS[name].authority)
+            else:
+                host, origin = first.lower(), f"{asked.origin}/{first}" if asked.origin else ""
+                asked = asked._replace(path=f"/{rest}", headers={**asked.headers, "host": first}, origin=origin)
         found = self._hosts.get(host)
         if found is None:
             return "", lambda: api_error(404, "HostNotFound", f"no host of this cloud is called {host[:64]}")
@@ -228,12 +246,12 @@ def _unwatched(kind: str, **fields: Any) -> None:
     """Drop what was done: a cloud outside a lab has no observer."""
 
 
-def _read(request: Request) -> CloudRequest:
+def _read(request: Request, origin: str = "") -> CloudRequest:
     """Read a request; a refusal says what is wrong with its path."""
     path, query = split_path(request.path)
     headers = {name.lower(): text for name, text in request.headers.items() if type(name) is type(text) is str}
     body = request.body if type(request.body) is dict else {}
-    return CloudRequest(str(request.method).upper(), f"/{path}", query, headers, body, request.remote_address)
+    return CloudRequest(str(request.method).upper(), f"/{path}", query, headers, body, request.remote_address, origin)
 
 
 def _changed(honest: dict[str, Any], name: str, changes: Mapping[str, Any] | None) -> dict[str, Any]:

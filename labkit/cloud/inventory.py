@@ -35,7 +35,12 @@ MAX_MACHINES = 65_000  # as many addresses as a private network of 16 bits has
 
 def guid(entropy: Callable[[int], bytes]) -> str:
     """Draw an id in the form 8-4-4-4-12."""
-    drawn = bytearray(entropy(16))
+    return guid_of(entropy(16))
+
+
+def guid_of(random_bytes: bytes) -> str:
+    """Return the id that 16 bytes make."""
+    drawn = bytearray(random_bytes)
     drawn[6], drawn[8] = drawn[6] & 0x0F | 0x40, drawn[8] & 0x3F | 0x80  # RFC 9562, 5.4: version and variant
     text = drawn.hex()
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))

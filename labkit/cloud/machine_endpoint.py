@@ -2,12 +2,15 @@
 
 1. Any process on a machine gets the machine's tokens: the boundary is the machine.
 2. A token is kept for its audience and identity almost until it ends, and answered again: a changed group shows late.
+3. An audience is the address of a resource, or an application's id.
+4. Any part of the instance document can be read; one value as text only, anything else as JSON or as a list of names.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import re
 
+from labkit.cloud import instance_document
 from labkit.cloud.access_tokens import of_machine
 from labkit.cloud.parts import CloudParts, CloudRequest, KeptToken
 from labkit.cloud.refusals import token_error
@@ -16,10 +19,22 @@ from labkit.service.folding import folded
 from labkit.service.message import Response, respond
 
 HOST = "169.254.169.254"
-TOKEN_PATH, INSTANCE_PATH = "/metadata/identity/oauth2/token", "/metadata/instance"
+TOKEN_PATH, INSTANCE_PATH, VERSIONS_PATH = "/metadata/identity/oauth2/token", "/metadata/instance", "/metadata/versions"
 TOKEN_VERSION = "2018-02-01"
+VERSIONS = (
+    *("2017-03-01", "2017-04-02", "2017-08-01", "2017-10-01", "2017-12-01", TOKEN_VERSION, "2018-04-02", "2018-10-01"),
+    *("2019-02-01", "2019-03-11", "2019-04-30", "2019-06-01", "2019-08-01", "2019-11-01", "2020-06-01", "2020-09-01"),
+    *("2020-10-01", "2020-12-01", "2021-01-01", "2021-02-01", "2021-05-01", "2021-10-01", "2021-11-01", "2023-07-01"),
+)
+NEWEST = 3
 MIN_LEFT_S = 300
 MAX_KEPT_TOKENS = 1_024
+
+_AUDIENCE = re.compile(
+    r"[a-z][a-z0-9+.-]*:(?://)?[^\s/][^\s]*"  # an address
+    r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",  # an id
+    re.ASCII | re.IGNORECASE,
+)
 
 NAMED = {"client_id": "client_id", "object_id": "principal_id", "msi_res_id": "resource_id"}
 
@@ -34,12 +49,16 @@ def answer(parts: CloudParts, asked: CloudRequest, machine: VirtualMachine | Non
         return token_error(400, "invalid_request", "requests that were passed on are refused")
     if asked.method != "GET":
         return token_error(405, "invalid_request", "metadata is read with GET")
-    if not asked.parameter("api-version"):
-        return token_error(400, "invalid_request", f"the parameter api-version is required, such as {TOKEN_VERSION}")
+    if asked.path == VERSIONS_PATH:
+        return respond(200, {"apiVersions": [*VERSIONS]})
+    if asked.parameter("api-version") not in VERSIONS:
+        text = f"the parameter api-version is required, such as {TOKEN_VERSION}; others are listed at {VERSIONS_PATH}"
+        refused = token_error(400, "invalid_request", text)
+        return refused._replace(body={**(refused.body or {}), "newest-versions": [*VERSIONS[: -NEWEST - 1 : -1]]})
     if asked.path == TOKEN_PATH:
         return _token(parts, asked, machine)
-    if asked.path == INSTANCE_PATH:
-        return respond(200, {"compute": _instance(machine)})
+    if asked.path.startswith(INSTANCE_PATH):
+        return instance_document.answer(machine, asked, asked.path.removeprefix(INSTANCE_PATH))
     return token_error(404, "not_found", "there is a token and an instance document here")
 
 
@@ -52,8 +71,11 @@ def identities_of(parts: CloudParts, machine: VirtualMachine) -> list[SystemIden
 
 def _token(parts: CloudParts, asked: CloudRequest, machine: VirtualMachine) -> Response:
     audience = asked.parameter("resource")
-    if not audience:
-        return token_error(400, "invalid_resource", "the parameter resource must name the audience of the token")
+    if _AUDIENCE.fullmatch(audience) is None:
+        text = (
+            "the parameter resource must name the audience of the token: a resource's address, or an application's id"
+        )
+        return token_error(400, "invalid_resource", text)
     wanted = [(attribute, asked.parameter(name)) for name, attribute in NAMED.items() if asked.parameter(name)]
     identities = identities_of(parts, machine)
     found = [each for each in identities if all(_is(each, *row) for row in wanted)]
@@ -97,17 +119,3 @@ def _kept(
         del kept[next(iter(kept))]
     made = kept[name] = KeptToken(text, claims["nbf"], claims["exp"])
     return made
-
-
-def _instance(machine: VirtualMachine) -> dict[str, Any]:
-    return {
-        "subscriptionId": machine.group.subscription_id,
-        "resourceGroupName": machine.group.name,
-        "name": machine.name,
-        "vmScaleSetName": machine.scale_set.rpartition("/")[2],
-        "location": machine.location,
-        "resourceId": machine.resource_id,
-        "vmId": machine.vm_id,
-        "tags": "",
-        "zone": "",
-    }

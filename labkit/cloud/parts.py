@@ -14,7 +14,11 @@ from labkit.service.durations import SECOND_NS
 
 
 class CloudRequest(NamedTuple):
-    """A request to the cloud: method, path without query, query, headers by lower-case name, body, and who asks."""
+    """A request to the cloud: method, path without query, query, headers by lower-case name, body, and who asks.
+
+    ``origin`` is how whoever asks at a served door reached this part, such as ``https://localhost:8443``; it is empty
+    in the cloud's own network.
+    """
 
     method: str
     path: str
@@ -22,6 +26,7 @@ class CloudRequest(NamedTuple):
     headers: dict[str, str]
     body: dict[str, Any]
     remote_address: str
+    origin: str = ""
 
     def __repr__(self) -> str:
         return f"CloudRequest({self.method} {self.path})"  # headers and body carry tokens and secrets

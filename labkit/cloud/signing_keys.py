@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable
-from hashlib import sha256
+from hashlib import sha1, sha256
 from typing import TYPE_CHECKING, Any
 
 from labkit.rsa_keys import PAIRS, make_rsa_key
@@ -49,12 +50,13 @@ class SigningKey(NamedTuple):
 class SigningKeys:
     """The keys of one environment: which one signs, which one is next, and which are published."""
 
-    __slots__ = ("_entropy", "_loaded", "current", "held", "next", "published")
+    __slots__ = ("_certificates", "_entropy", "_loaded", "current", "held", "next", "published")
 
     def __init__(self, entropy: Callable[[int], bytes], state: dict[str, Any] | None = None) -> None:
         kept = state or {}
         self._entropy = entropy
         self._loaded: dict[str, RSAPrivateKey] = {}
+        self._certificates: dict[str, bytes] = {}  # by id; made again from the key, so no state
         self.current: SigningKey | None = kept.get("current")
         self.next: SigningKey | None = kept.get("next")
         self.published: tuple[SigningKey, ...] = tuple(kept.get("published", ()))
@@ -72,10 +74,20 @@ class SigningKeys:
             self.published = (self.current, self.next)
         return self.current
 
-    def key_set(self) -> list[dict[str, str]]:
-        """Return the published keys; their order says nothing."""
+    def key_set(self, *, certified: bool = False) -> list[dict[str, Any]]:
+        """Return the published keys, with certificates if they are to be ``certified``; their order says nothing."""
         assert self.signing
-        return [key.jwk() for key in sorted(self.held or self.published, key=lambda key: key.kid)]
+        keys = sorted(self.held or self.published, key=lambda key: key.kid)
+        return [key.jwk() | (self._certificate(key) if certified else {}) for key in keys]
+
+    def _certificate(self, key: SigningKey) -> dict[str, Any]:
+        """Return the members of a key that hold its certificate and the thumbprint of that (RFC 7517, 4.7, 4.8)."""
+        from labkit.cloud.key_certificate import self_signed
+
+        if key.kid not in self._certificates:
+            self._certificates[key.kid] = self_signed(self.private(key), key.kid)
+        der = self._certificates[key.kid]
+        return {"x5c": [b64encode(der).decode()], "x5t": to_base64url(sha1(der, usedforsecurity=False).digest())}
 
     def roll(self) -> str:
         """Sign with the next key from now on, publish another one as the next; return the id of the one that signs."""

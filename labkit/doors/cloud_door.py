@@ -1,6 +1,7 @@
 """The cloud's door: the simulated cloud of a vault or a lab behind a port, for clients of other programs.
 
-1. ``URL/machines/NAME`` is the endpoint as that machine sees it; ``URL/login.cloud.test/...`` is another part.
+1. ``URL/machines/NAME`` is the endpoint as that machine sees it; ``URL/login.cloud.test/...`` is another part, and
+   ``URL/TENANT/...`` the authority of a tenant.  Documents name addresses below the URL by which they were asked for.
 2. Only under this machine's names, those that were named, and the cloud's own it is asked: a foreign ``Host`` that
    leads here is refused, for a page that a browser shows under that name could read tokens.
 3. It listens on loopback only.
@@ -48,7 +49,8 @@ class CloudApp(HttpApp):
         if isinstance(asked.body, Unreadable):
             return written(respond(asked.body.status, {"errors": [asked.body.why]}))
         client = (scope.get("client") or ("127.0.0.1",))[0]
-        return written(self._ask(*asked, remote_address=client))
+        origin = f"{scope.get('scheme', 'http')}://{host}" if host else ""
+        return written(self._ask(*asked, remote_address=client, origin=origin))
 
 
 class CloudDoor(Door):

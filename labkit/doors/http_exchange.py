@@ -8,7 +8,8 @@
    requests are (decisions C9, C13).
 4. A body over ``MAX_UNJUDGED_BYTES`` is read only when path and token of its request were judged, and after the values
    in it were counted (decision C22).
-5. An answer's body is JSON and ends with a line break; what HTML could take for markup is escaped.
+5. An answer's body is JSON and ends with a line break; what HTML could take for markup is escaped.  One that is a text
+   goes out as it is, with the type that its headers say.
 """
 
 from __future__ import annotations
@@ -359,7 +360,9 @@ def written(response: Response) -> Answer:
     return Answer(response.status, response.headers, b"" if body is None else _written_body(body))
 
 
-def _written_body(body: Body) -> bytes:
+def _written_body(body: Body | str) -> bytes:
+    if type(body) is str:
+        return body.encode()
     text = "".join(_encode(body, 0))
     if len(text) <= _PIECE_CHARACTERS:
         return _escaped(text).encode() + b"\n"

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from labkit import real, seeded
 from labkit.cloud.cloud_service import CloudService
 from labkit.service.arguments import one_of, wrong
 from labkit.service.arguments import seed as checked_seed
 from labkit.service.cloud_environments import DEFAULT_ENVIRONMENT, ENVIRONMENTS
+
+if TYPE_CHECKING:
+    from labkit.doors.cloud_door import CloudDoor
+    from labkit.doors.tls_files import TlsFiles
 
 
 class Cloud(CloudService):
@@ -56,6 +60,14 @@ class Cloud(CloudService):
         cloud._takes_clock = False
         cloud.use.is_forked = real.fork_watch()
         return cloud
+
+    def serve(self, port: int = 0, *, tls: TlsFiles | None = None) -> CloudDoor:
+        """Return a door on a loopback port, for a ``with`` that gives its URL; with ``tls`` it speaks TLS."""
+        from labkit.doors.cloud_door import CloudDoor
+        from labkit.doors.server_thread import DoorSettings
+
+        self.use.refuse_forked()
+        return CloudDoor(self.request, port, DoorSettings(tls=tls))
 
     def follow(self, now: Callable[[], int]) -> None:
         """Take a vault's clock, unless this cloud was made with one of its own or follows another already.

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from labkit.front.aiming import Aiming
 from labkit.front.outside_lab import ResetPoint, ShiftedClock, cloud_link, key_store, outside_lab, settings_of
 from labkit.service.errors import ServiceError, to_response
 from labkit.service.key_store_address import KEY_STORE_ADDRESS
@@ -42,7 +43,7 @@ NO_RESET = "only what Vault.dev() made can be reset; this vault's contents are a
 DROPPED = "the connection ended without an answer, as asked for with drop_next"
 
 
-class Vault(VaultNode, ShortForms):
+class Vault(VaultNode, Aiming, ShortForms):
     """A secrets service of one node, which answers in process; ``serve`` opens a port for other programs."""
 
     def __init__(
@@ -63,7 +64,7 @@ class Vault(VaultNode, ShortForms):
         self.root_token = ""
         self.unseal_keys: tuple[str, ...] = ()
         self.calls = Calls()
-        self._aims: list[Aim] = []
+        self._aims = []
         self._is_past_aims = False  # while a request that took one is carried out
         self._large: LargeValues | None = None  # of one that is served
 
@@ -260,33 +261,6 @@ class Vault(VaultNode, ShortForms):
             if self._large is not None:
                 self.look_ahead()
 
-    @property
-    def aims(self) -> tuple[Aim, ...]:
-        """What is to happen to requests to come, asked for with ``fail_next``, ``delay_next`` and ``drop_next``."""
-        return tuple(self._aims)
-
-    def fail_next(self, status: int, times: int = 1, *, path: str = "*", method: str | None = None) -> None:
-        """Let the next requests to a path fail with a status before they reach a handler; ``*`` is any text in it."""
-        from labkit.front import aimed_failures
-
-        self._aim(aimed_failures.failing(status, path, method, times))
-
-    def delay_next(self, duration: str | float, times: int = 1, *, path: str = "*", method: str | None = None) -> None:
-        """Let the next requests to a path wait: in process the clock is moved, a door waits."""
-        from labkit.front import aimed_failures
-
-        self._aim(aimed_failures.delaying(duration, path, method, times))
-
-    def drop_next(self, times: int = 1, *, when: str = "before", path: str = "*", method: str | None = None) -> None:
-        """Let the next requests to a path get no answer, before or after they are carried out.
-
-        In process that is Dropped, a Silence; an adapter raises its library's ConnectionError, a door ends the
-        connection.
-        """
-        from labkit.front import aimed_failures
-
-        self._aim(aimed_failures.dropping(when, path, method, times))
-
     def expect(self, calls: Sequence[str]) -> ExpectedCalls:
         """For a ``with``: just these calls are to be made in it, in order, such as ``GET secret/data/app 404``.
 
@@ -304,14 +278,6 @@ class Vault(VaultNode, ShortForms):
                 raise ValueError(NO_RESET)
             self._born = ResetPoint(self.core.storage, self.environment, self.state())
             self.reset()
-
-    def take_aim(self, method: str, path: str, headers: Mapping[str, str]) -> Aim | None:
-        """Return what is to happen to a request, and count it; None for nothing.  ``meet`` lets it happen."""
-        if not self._aims:
-            return None
-        from labkit.front import aimed_failures
-
-        return aimed_failures.take(self._aims, method, path, headers)
 
     def meet(self, aim: Aim, request: Request) -> Response:
         """Answer a request that took an aim, whose delay is over; status 0 stands for no answer."""
@@ -340,12 +306,6 @@ class Vault(VaultNode, ShortForms):
         if response.status == 0:
             raise Dropped(f"{request.method} {request.path.partition('?')[0]}: {DROPPED}")
         return response
-
-    def _aim(self, aim: Aim) -> None:
-        self._refuse_forked()
-        if aim.delay_ns and not isinstance(self.environment.now, ShiftedClock):
-            raise ValueError("this vault's clock is its lab's: make the lab's network slow with lab.slow(...)")
-        self._aims.append(aim)
 
     def advance(self, duration: str | float) -> None:
         """Move this vault's clock forward by a duration such as ``2h``, and do what is due by then."""

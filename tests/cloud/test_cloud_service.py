@@ -28,15 +28,38 @@ def test_a_part_is_named_by_the_host_or_by_the_first_segment(cloud: Cloud) -> No
         assert cloud.request("GET", path, headers={"host": host}).body == cloud.jwks(), (path, host)
     assert cloud.request("GET", f"/login.china.cloud.test{KEYS}").body == cloud.jwks("CloudChinaCloud") != cloud.jwks()
     token = cloud.request(
-        "GET", "/machines/web-1/metadata/identity/oauth2/token?api-version=1&resource=a", headers={"Metadata": "true"}
+        "GET",
+        "/machines/web-1/metadata/identity/oauth2/token?api-version=2018-02-01&resource=api://x",
+        headers={"Metadata": "true"},
     )
     assert token.ok
+
+
+def test_a_tenant_in_front_stands_for_its_authority(cloud: Cloud) -> None:
+    other = cloud.inventory.add_tenant("CloudChinaCloud").tenant_id
+    for tenant, environment in ((cloud.config["tenant_id"], ""), (other.upper(), "CloudChinaCloud"), ("common", "")):
+        assert cloud.request("GET", f"/{tenant}/discovery/keys").body == cloud.jwks(environment), tenant
+    assert cloud.request("HEAD", "/common/discovery/keys").status == 405
+
+
+def test_an_error_that_clients_outside_read_has_ids_and_a_time(cloud: Cloud) -> None:
+    path = "/common/oauth2/token"
+    inside = cloud.request("POST", path).body
+    outside = cloud.request("POST", path, origin="https://localhost:1").body
+    assert inside is not None
+    assert outside is not None
+
+    assert outside.keys() - inside.keys() == {"timestamp", "trace_id", "correlation_id"}
+    assert outside["timestamp"] == "2030-01-01 00:00:00Z"
+    assert cloud.request("POST", path, origin="https://localhost:1").body == outside
+    refused: Any = cloud.request("GET", "/moon/x", origin="https://localhost:1").body
+    assert refused.keys() == {"error"}
 
 
 def test_what_names_no_part_is_refused(cloud: Cloud) -> None:
     for path, status, code in (
         ("/", 404, "HostNotFound"),
-        (KEYS, 404, "HostNotFound"),
+        ("/discovery/keys", 404, "HostNotFound"),
         ("/moon.cloud.test/x", 404, "HostNotFound"),
         ("/machines/moon/x", 404, "MachineNotFound"),
         ("/%ff", 400, "BadRequest"),

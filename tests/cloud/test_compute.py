@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -94,18 +95,83 @@ def test_a_namespace_says_its_types(cloud: Cloud, read) -> None:
     assert all("preview" not in row["apiVersions"][0] for row in found["resourceTypes"])
 
 
+def names(body: dict[str, Any]) -> list[str]:
+    return [row["name"] for row in body["value"]]
+
+
+def test_subscriptions_and_groups_are_listed(cloud: Cloud, read) -> None:
+    foreign = cloud.inventory.add_subscription(cloud.inventory.add_tenant())
+    hidden = cloud.inventory.add_subscription(next(iter(cloud.inventory.tenants.values())))
+    vm = cloud.vm("web-1")
+    rows = read("/subscriptions")["value"]
+
+    assert [row["subscriptionId"] for row in rows] == [vm.subscription_id, cloud.vm("db-1").subscription_id]
+    assert not {foreign.subscription_id, hidden.subscription_id} & {row["subscriptionId"] for row in rows}
+    assert read(rows[0]["id"]) == rows[0]
+    groups = read(f"{rows[0]['id']}/resourceGroups")["value"]
+    assert [(group["name"], group["location"]) for group in groups] == [("web", "westeurope")]
+    assert read(groups[0]["id"].upper()) == groups[0]
+
+
+def test_resources_are_listed_by_type(cloud: Cloud, read) -> None:
+    inventory = cloud.inventory
+    (uniform,) = inventory.scale_sets.values()
+    flexible = inventory.add_scale_set("pool", uniform.group, "westeurope", FLEXIBLE)
+    (loose,) = inventory.add_instances(flexible, 1)
+    group = uniform.group.resource_id
+    subscription = group.partition("/resourceGroups")[0]
+    compute = "providers/Microsoft.Compute"
+
+    for where in (subscription, group):
+        assert names(read(f"{where}/{compute}/virtualMachines")) == ["web-1", "web-2", loose.name]
+        assert names(read(f"{where}/{compute}/virtualMachineScaleSets")) == ["fleet", "pool"]
+    assert names(read(f"{group}/{compute}/virtualMachineScaleSets/fleet/virtualMachines")) == ["fleet_0", "fleet_1"]
+    data = cloud.vm("db-1").record.group.resource_id
+    assert names(read(f"{data}/providers/Microsoft.ManagedIdentity/userAssignedIdentities")) == ["db-identity"]
+    assert names(read(f"{data}/{compute}/virtualMachineScaleSets")) == []
+
+
+def test_a_long_list_goes_in_pages(cloud: Cloud, read) -> None:
+    group = cloud.vm("web-1").record.group
+    for number in range(2 * PAGE_ROWS):
+        cloud.inventory.add_machine(f"more-{number}", group, "westeurope")
+    path, found = f"{group.resource_id}/providers/Microsoft.Compute/virtualMachines", []
+    body = read(path)
+    while "nextLink" in body:
+        found += names(body)
+        address, _, query = body["nextLink"].partition("?")
+        assert address == f"https://management.cloud.test{path}"
+        body = read(path, query)
+
+    assert len(set(found + names(body))) == 2 * PAGE_ROWS + 2
+
+
+def test_a_machine_is_looked_for_and_its_view_read(cloud: Cloud, ask: Ask, token_for: TokenFor, read) -> None:
+    vm = cloud.vm("web-1")
+    statuses = [{"code": "PowerState/running"}]
+    assert read(f"{vm.resource_id}/instanceView") == {"computerName": "web-1", "statuses": statuses}
+    token = token_for("management")
+    for path, status in ((vm.resource_id, 200), (f"{vm.resource_id}0", 404)):
+        assert ask("management", "HEAD", f"{path}?{VERSION}", token=token).status == status
+    assert ask("management", "HEAD", f"{vm.resource_id}?{VERSION}", token=token).body is None
+
+
 def test_what_is_not_there_is_404(cloud: Cloud, read) -> None:
     subscription = f"/subscriptions/{cloud.vm('web-1').subscription_id}"
     web = f"{subscription}/resourceGroups/web"
     for path, code in (
         ("/", "InvalidResource"),
-        ("/subscriptions", "InvalidResource"),
         ("/other/x", "InvalidResource"),
         ("/subscriptions/moon", "SubscriptionNotFound"),
-        (subscription, "InvalidResource"),
+        (f"{subscription}/other", "InvalidResource"),
+        (f"{subscription}/providers/Microsoft.Web/sites", "InvalidResourceType"),
+        (f"{web}/providers/Microsoft.Web/sites", "InvalidResourceType"),
+        (f"{web}/providers/Microsoft.Compute/virtualMachines/web-1/other", "ResourceNotFound"),
+        (f"{web}/providers/Microsoft.Compute/virtualMachines/web-9/instanceView", "ResourceNotFound"),
+        (f"{web}/providers/Microsoft.Compute/virtualMachineScaleSets/pool/virtualMachines", "ResourceNotFound"),
         (f"{subscription}/providers/Moon", "InvalidResourceNamespace"),
         (f"{subscription}/resourceGroups/moon/providers/Microsoft.Compute/virtualMachines/x", "ResourceGroupNotFound"),
-        (web, "ResourceNotFound"),
+        (f"{web}/Microsoft.Compute", "ResourceNotFound"),
         (f"{web}/providers/Microsoft.Compute/virtualMachines/web-9", "ResourceNotFound"),
         (f"{web}/providers/Microsoft.Compute/virtualMachineScaleSets/web-1", "ResourceNotFound"),
         (f"{web}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/x", "ResourceNotFound"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
+from urllib.parse import quote_plus
 
 import pytest
 
@@ -72,3 +74,21 @@ def test_every_other_request_for_a_token_is_refused(cloud: Cloud, ask: Ask, cloc
     )
     clock.move(LIFETIME_NS / 1e9 + 1)
     assert refused() == ("invalid_client", [7000222])
+
+
+def basic(client_id: str, secret: str) -> str:
+    return "Basic " + b64encode(f"{quote_plus(client_id)}:{quote_plus(secret)}".encode()).decode()
+
+
+def test_a_secret_is_shown_by_http_basic_too(cloud: Cloud, ask: Ask) -> None:
+    config = cloud.config
+    path, form = f"/{config['tenant_id']}/oauth2/token", {"grant_type": "client_credentials", "resource": "api://x"}
+
+    def status(header: str) -> int:
+        answer: Any = ask("login", "POST", path, form, Authorization=header)
+        return int(answer.status)
+
+    assert status(basic(config["client_id"], config["client_secret"])) == 200
+    assert status(basic(config["client_id"], "wrong")) == 401
+    for odd in ("Basic", "Basic x", "Basic é", "Basic " + b64encode(b"\xff:x").decode(), "Basic ====", "Bearer x"):
+        assert status(odd) == 400, odd

@@ -47,9 +47,12 @@ def test_a_token_is_answered_in_texts(cloud: Cloud, clock: MovedClock) -> None:
         ({"X-Forwarded-For": "10.0.0.9"}, 400, "invalid_request"),
         ({"method": "POST"}, 405, "invalid_request"),
         ({"path": "/metadata/identity/oauth2/token?resource=api://x"}, 400, "invalid_request"),
-        ({"path": "/metadata/identity/oauth2/token?api-version=1"}, 400, "invalid_resource"),
+        ({"path": "/metadata/identity/oauth2/token?api-version=1&resource=api://x"}, 400, "invalid_request"),
+        ({"path": "/metadata/identity/oauth2/token?api-version=2018-02-01"}, 400, "invalid_resource"),
+        ({"path": "/metadata/identity/oauth2/token?api-version=2018-02-01&resource=x"}, 400, "invalid_resource"),
+        ({"path": "/metadata/identity/oauth2/token?api-version=2018-02-01&resource=https://"}, 400, "invalid_resource"),
         ({"path": TOKEN + "&client_id=other"}, 400, "invalid_request"),
-        ({"path": "/metadata/other?api-version=1"}, 404, "not_found"),
+        ({"path": "/metadata/other?api-version=2018-02-01"}, 404, "not_found"),
     ],
 )
 def test_what_is_asked_in_another_way_is_refused(cloud: Cloud, how: dict[str, str], status: int, error: str) -> None:
@@ -109,3 +112,17 @@ def test_the_instance_document_says_where_the_machine_is(cloud: Cloud) -> None:
     assert (compute["name"], compute["vmScaleSetName"], compute["location"]) == ("fleet_0", "fleet", "westeurope")
     assert (compute["subscriptionId"], compute["resourceGroupName"]) == (vm.subscription_id, "web")
     assert compute["resourceId"] == vm.resource_id
+
+
+def test_versions_are_listed_and_the_newest_named_in_a_refusal(cloud: Cloud) -> None:
+    listed = asked(cloud, "/metadata/versions").body["apiVersions"]
+
+    assert listed == sorted(listed)
+    assert asked(cloud, "/metadata/instance?api-version=2016-01-01").body["newest-versions"] == listed[:-4:-1]
+    assert all(asked(cloud, f"/metadata/instance?api-version={version}").ok for version in listed)
+
+
+def test_the_id_of_an_application_is_an_audience_too(cloud: Cloud) -> None:
+    client_id = cloud.config["client_id"]
+
+    assert asked(cloud, TOKEN.replace("api://x", client_id)).body["resource"] == client_id

@@ -41,10 +41,34 @@ def test_a_machines_token_and_the_keys_that_verify_it(cloud: Cloud, url: str) ->
     answer = got(url, TOKEN, Metadata="true")
 
     assert answer.json()["access_token"] == cloud.vm("web-1").token("api://x")
-    assert got(url, "/login.cloud.test/common/discovery/keys").json() == cloud.jwks()
-    assert got(url, "/common/discovery/keys", Host="login.cloud.test").json() == cloud.jwks()
+    numbers = [(key["kid"], key["n"]) for key in cloud.jwks()["keys"]]
+    for path, host in (("/login.cloud.test/common", ""), ("/common", "login.cloud.test"), ("/common", "localhost")):
+        found = got(url, f"{path}/discovery/keys", **({"Host": host} if host else {})).json()["keys"]
+        assert [(key["kid"], key["n"]) for key in found] == numbers
     assert got(url, TOKEN).status_code == 400
     assert "simulated cloud" in got(url, "/").text
+
+
+def test_documents_name_addresses_below_the_one_that_was_asked(cloud: Cloud, url: str) -> None:
+    tenant = cloud.config["tenant_id"]
+    for base in (f"{url}/{tenant}", f"{url}/login.cloud.test/{tenant}"):
+        for version in ("", "/v2.0"):
+            found = got(f"{base}{version}", "/.well-known/openid-configuration").json()
+            assert found["issuer"] == f"https://sts.cloud.test/{tenant}/"
+            assert found["token_endpoint"] == f"{base}/oauth2{version}/token"
+            keys = got(found["jwks_uri"], "").json()["keys"]
+            assert [key["kid"] for key in keys] == [key["kid"] for key in cloud.jwks()["keys"]]
+    asked = f"/common/discovery/instance?authorization_endpoint={url}/{tenant}/oauth2/v2.0/authorize"
+    document = got(url, asked).json()["tenant_discovery_endpoint"]
+    assert got(document, "").json()["issuer"] == f"https://sts.cloud.test/{tenant}/"
+    assert got(url, "/common/discovery/instance").json()["error"] == "invalid_instance"
+
+
+def test_one_value_of_a_machine_is_text(url: str) -> None:
+    path = "/machines/web-1/metadata/instance/compute/location?api-version=2021-02-01&format=text"
+    answer = got(url, path, Metadata="true")
+
+    assert (answer.headers["Content-Type"], answer.text) == ("text/plain; charset=utf-8", "westeurope")
 
 
 def test_an_application_sends_a_form(cloud: Cloud, url: str) -> None:
@@ -116,8 +140,8 @@ def asked_by(app: CloudApp, path: str, content: bytes = b"", method: str = "GET"
 def test_the_cloud_is_asked_with_the_address_of_who_asks() -> None:
     seen: list[Any] = []
 
-    def ask(*asked: Any, remote_address: str) -> Any:
-        seen.append((*asked[:3], remote_address))
+    def ask(*asked: Any, remote_address: str, origin: str) -> Any:
+        seen.append((*asked[:3], remote_address, origin))
         return respond(204)
 
     app = CloudApp(ask, DoorSettings(max_request_bytes=10))
@@ -126,10 +150,10 @@ def test_the_cloud_is_asked_with_the_address_of_who_asks() -> None:
     assert asked_by(app, "/a", client=None, host=b"")[0] == 204
     assert asked_by(app, "/", host=b"login.cloud.test")[0] == 204, "the path / of a part of the cloud is its own"
     assert seen == [
-        ("GET", "/a", None, "127.0.0.9"),
-        ("POST", "/a", {}, "127.0.0.1"),
-        ("GET", "/a", None, "127.0.0.1"),
-        ("GET", "/", None, "127.0.0.1"),
+        ("GET", "/a", None, "127.0.0.9", "http://127.0.0.1:1"),
+        ("POST", "/a", {}, "127.0.0.1", "http://127.0.0.1:1"),
+        ("GET", "/a", None, "127.0.0.1", ""),
+        ("GET", "/", None, "127.0.0.1", "http://login.cloud.test"),
     ]
 
 

@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
 }
 
 # The distributions whose import has another name.
-IMPORTED_AS = {"ipython": "IPython", "pyjwt": "jwt", "pyyaml": "yaml"}
+IMPORTED_AS = {"azure-identity": "azure", "ipython": "IPython", "pyjwt": "jwt", "pyyaml": "yaml"}
 
 # What is run or read by a tool and imported by no file, and by what.
 TOOLS = {
