@@ -158,10 +158,7 @@ class Vault(VaultNode, Aiming, ShortForms):
     def try_request(
         self, method: str, path: str, json: Body | None, headers: Mapping[str, str], *, remote_address: str
     ) -> Response | None:
-        """Send one request as ``request`` does, or return None for one that has to wait.
-
-        It has to while another thread is let in, while work is due before, and where it may read what is large.
-        """
+        """Send one request as ``request`` does, or return None: somebody is let in, work is due, or what is read large."""
         if self.environment.is_forked():
             return to_response(self.forked())
         if not self._lock.acquire(blocking=False):
