@@ -158,7 +158,7 @@ class Vault(VaultNode, Aiming, ShortForms):
     def try_request(
         self, method: str, path: str, json: Body | None, headers: Mapping[str, str], *, remote_address: str
     ) -> Response | None:
-        """Send one request as ``request`` does, or return None: somebody is let in, work is due, or what is read large."""
+        """Send one request as ``request`` does, or None: one is let in, work is due, or what is read is large."""
         if self.environment.is_forked():
             return to_response(self.forked())
         if not self._lock.acquire(blocking=False):
