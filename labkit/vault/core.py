@@ -195,7 +195,7 @@ class Core:
 
         The last is None while none is connected.
         """
-        return self.leadership.term, self.steady(), *self.replica.shipped(self.now())
+        return self.leadership.term, self.steady(), *self.replica.shipped(self.steady())
 
     def use_files(self, files: Files) -> None:
         """Write and read these files from now on."""

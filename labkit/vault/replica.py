@@ -132,12 +132,12 @@ class Replica:
         """Whether the cluster is a disaster-recovery secondary; checked for every request."""
         return self.storage.get(MODE_KEY) is not None and self._stored_mode().mode == "secondary"
 
-    def shipped(self, now_ns: int) -> tuple[int, int | None]:
+    def shipped(self, steady_ns: int) -> tuple[int, int | None]:
         """Return the journal's newest entry, and up to which one every secondary that is connected has applied it.
 
         The last is as their heartbeats said it, None without any; one that was silent for ``DEAD_NS`` is not connected.
         """
-        applied = [beat.position for beat in self.secondaries.values() if now_ns - beat.wall_ns < DEAD_NS]
+        applied = [beat.position for beat in self.secondaries.values() if steady_ns - beat.steady_ns < DEAD_NS]
         return 0 if self._journal is None else self._journal.last, min(applied, default=None)
 
     def apply_mode(self, active: bool, term: int) -> None:

@@ -1,7 +1,8 @@
 """Rate limits: how many requests of one client are answered in an interval.
 
 1. Requests are counted per client address, in windows that begin with a client's first request.  A client that sent one
-   too many is refused until ``block_interval`` is over, where there is one.
+   too many is refused until ``block_interval`` is over, where there is one; one that ends later than that was begun by
+   a clock that was ahead, and is over.
 2. What was counted is state of the node (R3): it is not stored, shared or replicated, and ends with the process.  It
    counts for the rule as it stands: a changed one begins at nothing.
 3. A limit is judged before the token: a refused request costs no use, and is recorded only where that is asked for.
@@ -58,7 +59,7 @@ def _count(ctx: Context, rule: RateLimit) -> tuple[bool, dict[str, str]]:
     now, address = ctx.now, ctx.request.remote_address
     clients = _clients(ctx, rule)
     began_ns, window, used, blocked_ns = clients.get(address) or (now, 0, 0, 0)
-    if now < blocked_ns:
+    if _is_refused(blocked_ns, rule, now):
         return False, {"Retry-After": _seconds(blocked_ns - now)}
     length_ns = rule.interval_s * SECOND_NS
     present = (now - began_ns) // length_ns
@@ -78,6 +79,10 @@ def _count(ctx: Context, rule: RateLimit) -> tuple[bool, dict[str, str]]:
     if not allowed:
         headers["Retry-After"] = _seconds((blocked_ns if rule.block_interval_s else resets_ns) - now)
     return allowed, headers
+
+
+def _is_refused(blocked_ns: int, rule: RateLimit, now: int) -> bool:
+    return 0 < blocked_ns - now <= rule.block_interval_s * SECOND_NS
 
 
 def _seconds(nanoseconds: int) -> str:
@@ -100,7 +105,7 @@ def _clients(ctx: Context, rule: RateLimit) -> dict[str, Count]:
 def _make_room(clients: dict[str, Count], rule: RateLimit, now: int) -> None:
     length_ns = rule.interval_s * SECOND_NS
     for address, (began_ns, window, _, blocked_ns) in list(clients.items()):
-        if now >= blocked_ns and (now - began_ns) // length_ns != window:
+        if not _is_refused(blocked_ns, rule, now) and (now - began_ns) // length_ns != window:
             del clients[address]
     if len(clients) >= MAX_CLIENTS:
         del clients[next(iter(clients))]

@@ -59,7 +59,7 @@ def _secondary(ctx: Context, secondary_id: str) -> PeerStatus:
         node_id=secondary_id,
         api_address=f"http://{beat.address}:{API_PORT}",
         cluster_address=f"https://{beat.address}:{CLUSTER_PORT}",
-        connected=ctx.now - beat.wall_ns < DEAD_NS,
+        connected=ctx.core.steady() - beat.steady_ns < DEAD_NS,
         last_heartbeat=format_instant(beat.wall_ns),
         last_heartbeat_duration_ms=beat.duration_ms,
         clock_skew_ms=beat.skew_ms,

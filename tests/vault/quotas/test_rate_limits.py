@@ -61,6 +61,17 @@ def test_a_client_that_sent_too_many_is_refused_until_the_block_is_over(service,
     assert statuses(service, 3) == [404, 404, 429]
 
 
+@pytest.mark.parametrize("ahead_s", [61, 864_000])
+def test_a_block_of_a_clock_that_was_ahead_is_over_once_it_is_right(service, clock, ahead_s) -> None:
+    limit(service, block_interval="60s")
+    clock.now_ns += ahead_s * SECOND_NS
+    assert statuses(service, 3) == [404, 404, 429]
+    clock.now_ns -= ahead_s * SECOND_NS
+    assert statuses(service, 3) == [404, 404, 429]
+    clock.now_ns += 60 * SECOND_NS
+    assert statuses(service, 1) == [404]
+
+
 def test_a_refused_request_changes_nothing_costs_no_use_and_needs_no_token(service) -> None:
     token = service.post("auth/token/create", {"num_uses": 5, "policies": ["root"], "ttl": "1h"}).auth["client_token"]
     limit(service, rate=1)

@@ -124,6 +124,21 @@ def test_a_secondary_that_is_silent_for_a_while_is_shown_as_disconnected(togethe
     assert together.status("paris")["known_secondaries"] == ["tokyo"]
 
 
+@pytest.mark.parametrize("by", ["-240h", "240h"])
+def test_a_clock_that_is_set_makes_nobody_connected_or_silent(together, by):
+    """Neither for the status nor for who asks what every connected secondary has applied."""
+    lab, core = together.lab, together.lab.parts.nodes["paris-1"].core
+    lab.skew("paris", by=by)
+    assert together.status("paris")["secondaries"][0]["connection_status"] == "connected"
+    lab.skew("paris", by=by)
+    assert core.standing()[3] is not None, "it is connected at the instant at which the clock was set"
+    lab.crash("tokyo")
+    lab.run("17s")
+    lab.correct("paris")
+    assert core.standing()[3] is None
+    assert together.status("paris")["secondaries"][0]["connection_status"] == "disconnected"
+
+
 def test_one_that_never_connected_has_no_heartbeat(together):
     together.activation("lima")
     (peer,) = [row for row in together.status("paris")["secondaries"] if row["node_id"] == "lima"]
@@ -294,7 +309,9 @@ def test_there_is_nothing_to_check_where_replication_is_disabled(apart):
 def test_fifteen_seconds_of_silence_are_a_lost_connection(service, clock, silent_ns, shown):
     service.post("sys/replication/dr/primary/enable")
     service.post("sys/replication/dr/primary/secondary-token", {"id": "tokyo"})
-    service.core.replica.secondaries["tokyo"] = SecondaryHeartbeat("tokyo", "host", clock.now_ns, 160, 0, 0)
+    service.core.replica.secondaries["tokyo"] = SecondaryHeartbeat(
+        "tokyo", "host", clock.now_ns, 160, 0, 0, steady_ns=service.core.steady()
+    )
     clock.now_ns += silent_ns
     (peer,) = service.get("sys/replication/dr/status", token="").data["secondaries"]
 

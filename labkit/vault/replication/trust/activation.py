@@ -98,6 +98,7 @@ class SecondaryHeartbeat(NamedTuple):
     skew_ms: int
     canary_ms: int
     position: int = 0  # the entry up to which it has applied what it was sent
+    steady_ns: int = 0  # when it came, by the clock that nobody sets
 
 
 # ---- the primary's side
@@ -236,6 +237,7 @@ def note_heartbeat(core: Core, secondary_id: str, message: dict[str, Any], addre
         message["clock_skew_ms"],
         message["replication_primary_canary_age_ms"],
         message["position"],
+        core.steady(),
     )
 
 
