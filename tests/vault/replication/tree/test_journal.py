@@ -68,6 +68,34 @@ def test_a_write_is_only_noted_in_the_tree() -> None:
     assert journal.tree.state()["noted"] == {"logical/a": b"1"}
 
 
+@pytest.mark.parametrize("spoilt", [b"", b"spoilt"])
+@pytest.mark.parametrize("second", [None, b"2"])
+@pytest.mark.parametrize("first", [None, b"1"])
+@pytest.mark.parametrize("is_settled", [False, True])
+def test_what_is_damaged_before_it_is_settled_is_undone_as_it_was_written(
+    is_settled: bool, first: bytes | None, second: bytes | None, spoilt: bytes
+) -> None:
+    """Else a guard that is found again by going back is another than the one that the state had."""
+    journal = running(logical__a=b"0")
+    assert journal.tree is not None
+    guards = [guard_of(journal)]
+    journal.commit({"logical/a": first}, 0)
+    guards.append(guard_of(journal))
+    journal.storage.apply({"logical/a": spoilt}, 0)
+    if is_settled:
+        journal.tree.guard()
+    journal.commit({"logical/a": second}, 0)
+    journal.commit({"logical/b": b"3"}, 0)
+
+    newest = 2 if first is second is None else 1  # the same state twice
+    assert [journal.find(guard) for guard in guards] == [0, newest]
+
+
+def guard_of(journal: Journal) -> bytes:
+    """The guard of what is stored."""
+    return merkle.MerkleTree.build(shipped(journal).items()).guard()
+
+
 def test_a_step_of_keys_of_no_tree_makes_no_entry() -> None:
     journal = running()
 
